@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+# The newcomer's commands: each one installs what it needs, then calls CMake.
+
+PREFIX ?= /usr/local
+# The OpenCL that the demonstration runs on; scripts/run_with.sh lists them.
+RUNTIME ?= pocl
+# Groups of scripts/setup.sh that the tests need; without "intel" the tests of that runtime are skipped.
+TEST_SETUP ?= build test intel
+
+run := scripts/run_with.sh $(RUNTIME)
+ctest := ctest --output-on-failure --no-tests=error --test-dir
+
+.DEFAULT_GOAL := help
+# Two targets at once would install the same packages.
+.NOTPARALLEL:
+.PHONY: help build test demo install asan tsan test-mpich clean
+
+help:
+	@echo 'make demo        build, run the Himeno benchmark on two ranks and stream a file through a kernel'
+	@echo 'make test        build and run the whole test suite'
+	@echo 'make build       release build: library in build/release/lib, programs in build/release/bin'
+	@echo 'make install     install library, headers, CMake package and pkg-config file (PREFIX=$(PREFIX))'
+	@echo 'make asan        the test suite under the address and undefined-behaviour sanitizers'
+	@echo 'make tsan        the test suite under the thread sanitizer'
+	@echo 'make test-mpich  the test suite with MPICH'
+	@echo 'make clean       remove build/'
+	@echo
+	@echo 'Each target first installs what is missing (Debian and Ubuntu; elsewhere it says what to install).'
+	@echo 'Variables: PREFIX, DESTDIR, JOBS (parallel compilations), RUNTIME (OpenCL of the demo: pocl, nvidia, system).'
+
+build:
+	@scripts/setup.sh build
+	@scripts/build.sh release no-tests
+
+test:
+	@scripts/setup.sh $(TEST_SETUP)
+	@scripts/build.sh release tests
+	@$(ctest) build/release
+
+demo: build
+	$(run) --ranks 2 -- build/release/bin/himeno --size M --iterations 30 --rounds 5 --version all --verify
+	$(run) -- build/release/bin/stream --size-mib 256
+
+install: build
+	cmake --install build/release --prefix "$$(realpath -m "$(PREFIX)")"
+	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" -eq 0 ]; then ldconfig; fi
+
+asan tsan:
+	@scripts/setup.sh $(TEST_SETUP) sanitize
+	@scripts/build.sh $@ tests
+	@$(ctest) build/$@
+
+test-mpich:
+	@scripts/setup.sh $(TEST_SETUP) mpich
+	@scripts/build.sh mpich tests
+	@$(ctest) build/mpich
+
+clean:
+	rm -rf build

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// OpenCL for the applications, implemented.
+#include "common/opencl.hpp"
+
+#include <stdexcept>
+
+namespace apps {
+
+void check(cl_int code, const char *what)
+{
+    if (code != CL_SUCCESS)
+        throw std::runtime_error(std::string(what) + ": OpenCL code " + std::to_string(code));
+}
+
+namespace {
+
+std::string platform_name_of(cl_platform_id platform)
+{
+    std::size_t size = 0;
+    check(clGetPlatformInfo(platform, CL_PLATFORM_NAME, 0, nullptr, &size), "clGetPlatformInfo");
+    std::string name(size, '\0');
+    check(clGetPlatformInfo(platform, CL_PLATFORM_NAME, size, name.data(), nullptr), "clGetPlatformInfo");
+    return name.c_str();
+}
+
+std::vector<cl_device_id> all_devices(cl_platform_id platform)
+{
+    cl_uint count = 0;
+    if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count) != CL_SUCCESS || count == 0)
+        return {};
+    std::vector<cl_device_id> devices(count);
+    check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, devices.data(), nullptr), "clGetDeviceIDs");
+    return devices;
+}
+
+} // namespace
+
+std::vector<cl_device_id> devices_of(const std::string &platform_name)
+{
+    cl_uint count = 0;
+    check(clGetPlatformIDs(0, nullptr, &count), "clGetPlatformIDs");
+    std::vector<cl_platform_id> platforms(count);
+    check(clGetPlatformIDs(count, platforms.data(), nullptr), "clGetPlatformIDs");
+    for (cl_platform_id platform : platforms) {
+        if (platform_name_of(platform).find(platform_name) == std::string::npos)
+            continue;
+        if (auto devices = all_devices(platform); !devices.empty())
+            return devices;
+    }
+    throw std::runtime_error("no OpenCL device on a platform whose name contains \"" + platform_name + "\"");
+}
+
+std::string device_name(cl_device_id device)
+{
+    std::size_t size = 0;
+    check(clGetDeviceInfo(device, CL_DEVICE_NAME, 0, nullptr, &size), "clGetDeviceInfo");
+    std::string name(size, '\0');
+    check(clGetDeviceInfo(device, CL_DEVICE_NAME, size, name.data(), nullptr), "clGetDeviceInfo");
+    return name.c_str();
+}
+
+cl_device_type device_type(cl_device_id device)
+{
+    cl_device_type type = 0;
+    check(clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof(type), &type, nullptr), "clGetDeviceInfo");
+    return type;
+}
+
+context create_context(cl_device_id device)
+{
+    cl_int code = CL_SUCCESS;
+    context created(clCreateContext(nullptr, 1, &device, nullptr, nullptr, &code));
+    check(code, "clCreateContext");
+    return created;
+}
+
+queue create_in_order_queue(cl_context context, cl_device_id device)
+{
+    cl_int code = CL_SUCCESS;
+    queue created(clCreateCommandQueue(context, device, 0, &code));
+    check(code, "clCreateCommandQueue");
+    return created;
+}
+
+buffer create_buffer(cl_context context, std::size_t size_bytes)
+{
+    cl_int code = CL_SUCCESS;
+    buffer created(clCreateBuffer(context, CL_MEM_READ_WRITE, size_bytes, nullptr, &code));
+    check(code, "clCreateBuffer");
+    return created;
+}
+
+program build_program(cl_context context, cl_device_id device, const char *source, const std::string &options)
+{
+    cl_int code = CL_SUCCESS;
+    program created(clCreateProgramWithSource(context, 1, &source, nullptr, &code));
+    check(code, "clCreateProgramWithSource");
+    if (clBuildProgram(created.get(), 1, &device, options.c_str(), nullptr, nullptr) == CL_SUCCESS)
+        return created;
+    std::size_t size = 0;
+    check(clGetProgramBuildInfo(created.get(), device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size), "build log");
+    std::string log(size, '\0');
+    check(clGetProgramBuildInfo(created.get(), device, CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr), "build log");
+    throw std::runtime_error("building the kernels failed:\n" + log);
+}
+
+kernel create_kernel(cl_program program, const char *name)
+{
+    cl_int code = CL_SUCCESS;
+    kernel created(clCreateKernel(program, name, &code));
+    check(code, name);
+    return created;
+}
+
+pinned_memory::pinned_memory(cl_context context, cl_command_queue queue, std::size_t size_bytes)
+{
+    check(clRetainCommandQueue(queue), "clRetainCommandQueue");
+    m_queue.reset(queue);
+    cl_int code = CL_SUCCESS;
+    m_buffer.reset(clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, size_bytes, nullptr, &code));
+    check(code, "clCreateBuffer of page-locked memory");
+    m_data = clEnqueueMapBuffer(queue, m_buffer.get(), CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, size_bytes, 0, nullptr,
+                                nullptr, &code);
+    check(code, "clEnqueueMapBuffer of page-locked memory");
+}
+
+pinned_memory::~pinned_memory()
+{
+    clEnqueueUnmapMemObject(m_queue.get(), m_buffer.get(), m_data, 0, nullptr, nullptr);
+    clFinish(m_queue.get());
+}
+
+} // namespace apps

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The half of cl_data_transfer.h that needs MPI; include that header, not this one. */
+#ifndef CL_DATA_TRANSFER_MPI_H
+#define CL_DATA_TRANSFER_MPI_H
+
+#include <mpi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Sends `size` bytes of `buffer` from `offset` to rank `dest` of `comm`. Matched by clEnqueueRecvBuffer and its kin, or
+ * by MPI_Recv and its kin with the type MPI_CL_MEM, per communicator, rank and tag, in order of enqueue. MPI must be
+ * initialised with MPI_THREAD_MULTIPLE (else CL_INVALID_OPERATION). CL_INVALID_VALUE for a rank, tag or communicator
+ * that MPI would refuse. MPI_PROC_NULL completes at once. The communicator must live until the event completes.
+ */
+CAUSEWAY_API cl_int clEnqueueSendBuffer(
+    cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, int dest, int tag,
+    MPI_Comm comm, cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+
+/*
+ * Receives at most `size` bytes into `buffer` at `offset`; MPI_ANY_SOURCE and MPI_ANY_TAG match as in MPI_Recv. A larger
+ * message fails both sides with CL_TRANSFER_MESSAGE_TRUNCATED (a send that completed eagerly stays complete).
+ */
+CAUSEWAY_API cl_int clEnqueueRecvBuffer(
+    cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, int source, int tag,
+    MPI_Comm comm, cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+
+/* Both at once, as MPI_Sendrecv; completes when both have. The ranges must not overlap. */
+CAUSEWAY_API cl_int clEnqueueSendrecvBuffer(
+    cl_command_queue queue, cl_mem send_buffer, cl_mem recv_buffer, cl_bool blocking,
+    size_t send_offset, size_t send_size, int dest, int send_tag,
+    size_t recv_offset, size_t recv_size, int source, int recv_tag, MPI_Comm comm,
+    cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+
+/*
+ * Sends a box of `buffer` (origin and pitches as in clEnqueueReadBufferRect: bytes, rows, slices), packed row by row. It
+ * matches any receive of as many bytes. A pitch of 0 means densely packed.
+ */
+CAUSEWAY_API cl_int clEnqueueSendBufferRect(
+    cl_command_queue queue, cl_mem buffer, cl_bool blocking,
+    const size_t buffer_origin[3], const size_t region[3], size_t row_pitch, size_t slice_pitch,
+    int dest, int tag, MPI_Comm comm,
+    cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+
+/* Receives into a box of `buffer`. A shorter message fills the first rows. */
+CAUSEWAY_API cl_int clEnqueueRecvBufferRect(
+    cl_command_queue queue, cl_mem buffer, cl_bool blocking,
+    const size_t buffer_origin[3], const size_t region[3], size_t row_pitch, size_t slice_pitch,
+    int source, int tag, MPI_Comm comm,
+    cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+
+/*
+ * An event of `context` that completes when `*request` does (point-to-point, persistent, or non-blocking collective).
+ * Takes the request over: it becomes MPI_REQUEST_NULL. A persistent request (made where this header is included)
+ * stays the user's, not to be touched until the event completes; it is inactive then. Errors: CL_INVALID_CONTEXT,
+ * CL_INVALID_VALUE (null pointer), CL_INVALID_OPERATION (MPI not usable). MPI_REQUEST_NULL gives a complete event.
+ */
+CAUSEWAY_API cl_event clCreateEventFromMPIRequest(cl_context context, MPI_Request *request, cl_int *errcode_ret);
+
+/*
+ * Gives the transfers on `comm` a message space of their own, so that wildcards and probes of the application on
+ * `comm` never see them. Collective over `comm`; all ranks call it before their first transfer on it.
+ */
+CAUSEWAY_API cl_int clAttachCommunicator(MPI_Comm comm);
+
+/*
+ * The datatype that says: the peer is a device. `buf` is host memory, the count is in bytes. Valid in MPI_Send, MPI_Isend,
+ * MPI_Recv, MPI_Irecv and MPI_Sendrecv of source files that include this header; a request that they give is
+ * completed by MPI_Wait, MPI_Test and all their kin. Needs MPI_THREAD_MULTIPLE.
+ */
+#define MPI_CL_MEM (causeway_mpi_cl_mem())
+
+CAUSEWAY_API MPI_Datatype causeway_mpi_cl_mem(void);
+CAUSEWAY_API int causeway_mpi_send(const void *buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm);
+CAUSEWAY_API int causeway_mpi_isend(
+    const void *buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, MPI_Request *request);
+CAUSEWAY_API int causeway_mpi_recv(
+    void *buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status *status);
+CAUSEWAY_API int causeway_mpi_irecv(
+    void *buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request *request);
+CAUSEWAY_API int causeway_mpi_sendrecv(
+    const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status);
+CAUSEWAY_API int causeway_mpi_remember_persistent(int code, const MPI_Request *request);
+CAUSEWAY_API int causeway_mpi_request_free(MPI_Request *request);
+
+#ifndef CAUSEWAY_NO_MPI_MACROS
+/* Macros, not symbols: they hold whatever the link order, and leave the rest of the program's MPI alone. */
+#define MPI_Send(buf, count, type, dest, tag, comm) causeway_mpi_send(buf, count, type, dest, tag, comm)
+#define MPI_Isend(buf, count, type, dest, tag, comm, request) \
+    causeway_mpi_isend(buf, count, type, dest, tag, comm, request)
+#define MPI_Recv(buf, count, type, source, tag, comm, status) \
+    causeway_mpi_recv(buf, count, type, source, tag, comm, status)
+#define MPI_Irecv(buf, count, type, source, tag, comm, request) \
+    causeway_mpi_irecv(buf, count, type, source, tag, comm, request)
+#define MPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status) \
+    causeway_mpi_sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status)
+/* No call tells a persistent request from another, so the calls that make one are noted. */
+#define MPI_Send_init(buf, count, type, dest, tag, comm, request) \
+    causeway_mpi_remember_persistent(PMPI_Send_init(buf, count, type, dest, tag, comm, request), request)
+#define MPI_Bsend_init(buf, count, type, dest, tag, comm, request) \
+    causeway_mpi_remember_persistent(PMPI_Bsend_init(buf, count, type, dest, tag, comm, request), request)
+#define MPI_Ssend_init(buf, count, type, dest, tag, comm, request) \
+    causeway_mpi_remember_persistent(PMPI_Ssend_init(buf, count, type, dest, tag, comm, request), request)
+#define MPI_Rsend_init(buf, count, type, dest, tag, comm, request) \
+    causeway_mpi_remember_persistent(PMPI_Rsend_init(buf, count, type, dest, tag, comm, request), request)
+#define MPI_Recv_init(buf, count, type, source, tag, comm, request) \
+    causeway_mpi_remember_persistent(PMPI_Recv_init(buf, count, type, source, tag, comm, request), request)
+#define MPI_Request_free(request) causeway_mpi_request_free(request)
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Configures a preset of CMakePresets.json and builds it into build/PRESET.
+set -euo pipefail
+
+if [ $# -lt 2 ]; then
+    echo "usage: scripts/build.sh PRESET tests|no-tests [CMAKE_OPTION]..." >&2
+    exit 2
+fi
+preset=$1
+tests=$2
+shift 2
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+options=()
+case $tests in
+tests) options+=(-D CAUSEWAY_BUILD_TESTS=ON) ;;
+*) options+=(-D CAUSEWAY_BUILD_TESTS=OFF) ;;
+esac
+
+# With two MPIs installed, plain mpicc and mpirun are whichever was chosen last: name Open MPI's.
+if [ "$preset" != mpich ] && command -v mpicc.openmpi >/dev/null && command -v mpirun.openmpi >/dev/null; then
+    options+=(-D MPI_C_COMPILER="$(command -v mpicc.openmpi)"
+        -D MPI_CXX_COMPILER="$(command -v mpicxx.openmpi)"
+        -D MPIEXEC_EXECUTABLE="$(command -v mpirun.openmpi)")
+fi
+
+cmake --preset "$preset" --log-level=NOTICE "${options[@]}" "$@"
+cmake --build "build/$preset" -j "${JOBS:-$(nproc)}"

@@ -1,0 +1,176 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs what the named groups need and what is missing; does nothing, without network, when all is there.
+set -euo pipefail
+shopt -s inherit_errexit
+
+usage() {
+    cat <<'TEXT'
+usage: scripts/setup.sh GROUP...
+
+  build      compiler, CMake, Ninja, OpenCL headers and loader, PoCL, Open MPI
+  test       GoogleTest, Python 3
+  intel      the second OpenCL of the tests: Intel's CPU runtime, from PyPI into .venv (x86-64 only)
+  mpich      the second MPI of the tests
+  sanitize   the run-time libraries of the address, undefined and thread sanitizers
+TEXT
+}
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+# Pinned, so that two machines test the same runtime.
+intel_packages=(intel-opencl-rt==2026.2.0 intel-cmplr-lib-rt==2026.2.0)
+
+debian_packages() {
+    case $1 in
+    build) echo g++ cmake ninja-build pkg-config ocl-icd-opencl-dev opencl-headers pocl-opencl-icd \
+        libopenmpi-dev openmpi-bin ;;
+    test) echo libgtest-dev libgmock-dev python3 ;;
+    intel) echo python3 python3-venv ;;
+    mpich) echo mpich libmpich-dev ;;
+    sanitize) echo g++ ;; # its compiler brings the sanitizers' libraries
+    esac
+}
+
+install_debian_packages() {
+    local missing
+    # dpkg-query fails for a package it has never heard of; its answer for the others still counts.
+    missing=$(comm -23 <(printf '%s\n' "$@" | sort -u) \
+        <(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" 2>/dev/null | sed -n 's/^installed //p' | sort -u))
+    [ -n "$missing" ] || return 0
+    # shellcheck disable=SC2086
+    set -- $missing
+    local sudo=()
+    if [ "$(id -u)" -ne 0 ]; then
+        if ! command -v sudo >/dev/null; then
+            echo "setup: missing packages; as root: apt-get install $*" >&2
+            return 1
+        fi
+        sudo=(sudo)
+    fi
+    echo "setup: installing $*"
+    local apt=("${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0)
+    "${apt[@]}" update || echo "setup: apt-get update failed; trying with the package lists that are there" >&2
+    "${apt[@]}" install -y --no-install-recommends "$@"
+}
+
+has_command() { command -v "$1" >/dev/null 2>&1; }
+has_header() { printf '#include <%s>\n' "$1" | c++ -E -x c++ - >/dev/null 2>&1; }
+has_library() { echo 'int main() {}' | c++ -x c++ - -o /dev/null "-l$1" >/dev/null 2>&1; }
+has_sanitizer() { echo 'int main() {}' | c++ -x c++ - -o /dev/null "-fsanitize=$1" >/dev/null 2>&1; }
+has_python_venv() { find_python >/dev/null; }
+has_pocl() { compgen -G '/etc/OpenCL/vendors/pocl*.icd' >/dev/null; }
+has_mpich() { has_command mpicc.mpich && has_command mpirun.mpich; }
+
+# Prints "name of the piece" for each one of the group that is missing.
+missing_pieces() {
+    local name
+    while IFS='|' read -r name check; do
+        [ -n "$name" ] || continue
+        $check || echo "$name"
+    done < <(case $1 in
+    build) cat <<'TEXT'
+a C++20 compiler (c++)|has_command c++
+CMake 3.22 or newer|has_command cmake
+Ninja|has_command ninja
+pkg-config|has_command pkg-config
+OpenCL headers (CL/cl.h)|has_header CL/cl.h
+OpenCL loader (libOpenCL)|has_library OpenCL
+PoCL, an OpenCL for the CPU (/etc/OpenCL/vendors/pocl.icd)|has_pocl
+MPI compiler wrapper (mpicc)|has_command mpicc
+MPI launcher (mpirun)|has_command mpirun
+TEXT
+        ;;
+    test) cat <<'TEXT'
+GoogleTest (gtest/gtest.h)|has_header gtest/gtest.h
+GoogleMock (gmock/gmock.h)|has_header gmock/gmock.h
+Python 3 (python3)|has_command python3
+TEXT
+        ;;
+    intel) echo 'Python 3 with venv and ensurepip|has_python_venv' ;;
+    mpich) echo 'MPICH (mpicc.mpich, mpirun.mpich)|has_mpich' ;;
+    sanitize) cat <<'TEXT'
+AddressSanitizer (libasan)|has_sanitizer address
+UndefinedBehaviorSanitizer (libubsan)|has_sanitizer undefined
+ThreadSanitizer (libtsan)|has_sanitizer thread
+TEXT
+        ;;
+    esac)
+}
+
+# The first Python that can make a virtual environment with pip in it; Debian's lacks ensurepip without python3-venv.
+find_python() {
+    local candidate
+    for candidate in python3 /usr/bin/python3; do
+        if "$candidate" -c 'import ensurepip, venv' 2>/dev/null; then
+            echo "$candidate"
+            return 0
+        fi
+    done
+    return 1
+}
+
+install_intel_runtime() {
+    if [ "$(uname -m)" != x86_64 ]; then
+        echo "setup: Intel's OpenCL runtime needs x86-64; its tests will be skipped"
+        return 0
+    fi
+    local venv=$root/.venv
+    local library=$venv/lib/libintelocl.so
+    local stamp=$venv/intel-opencl.stamp
+    if [ ! -e "$library" ] || [ "$(cat "$stamp" 2>/dev/null)" != "${intel_packages[*]}" ]; then
+        local python
+        if ! python=$(find_python); then
+            echo "setup: no python3 with venv and ensurepip" >&2
+            return 1
+        fi
+        echo "setup: installing ${intel_packages[*]} into .venv"
+        rm -f "$stamp"
+        # An environment that was moved or lost its interpreter does not start: make it anew.
+        if ! "$venv/bin/python" -m pip --version 2>/dev/null | grep -qF "$venv/"; then
+            "$python" -m venv --clear "$venv"
+        fi
+        if ! "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "${intel_packages[@]}"; then
+            echo "setup: could not install Intel's OpenCL runtime; the other groups do not need it" >&2
+            return 1
+        fi
+        echo "${intel_packages[*]}" >"$stamp"
+    fi
+    # By absolute path: the library finds its neighbours through its own run path, and the folder's libOpenCL and
+    # libhwloc stay out of everybody's sight.
+    if [ "$(cat "$venv/opencl-vendors/intel.icd" 2>/dev/null)" != "$library" ]; then
+        mkdir -p "$venv/opencl-vendors"
+        echo "$library" >"$venv/opencl-vendors/intel.icd"
+    fi
+}
+
+[ $# -gt 0 ] || { usage >&2; exit 2; }
+for group in "$@"; do
+    case $group in
+    build | test | intel | mpich | sanitize) ;;
+    -h | --help) usage; exit 0 ;;
+    *) echo "setup: no group '$group'" >&2; usage >&2; exit 2 ;;
+    esac
+done
+
+if has_command apt-get && has_command dpkg-query; then
+    packages=()
+    for group in "$@"; do
+        # shellcheck disable=SC2207
+        packages+=($(debian_packages "$group"))
+    done
+    install_debian_packages "${packages[@]}"
+else
+    missing=$(for group in "$@"; do missing_pieces "$group"; done | sort -u)
+    if [ -n "$missing" ]; then
+        echo "setup: packages are installed on Debian and its kin only. Missing here:" >&2
+        sed 's/^/  /' <<<"$missing" >&2
+        exit 1
+    fi
+fi
+
+for group in "$@"; do
+    if [ "$group" = intel ]; then
+        install_intel_runtime
+    fi
+done

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Texts of failures, and the one place where the library may write a warning.
+#include "base/error.hpp"
+
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <set>
+
+namespace causeway {
+
+failure current_failure() noexcept {
+    try {
+        throw;
+    } catch (const transfer_error& error) {
+        return error.as_failure();
+    } catch (const std::bad_alloc&) {
+        return {status::out_of_host_memory, 0, 0, "out of host memory"};
+    } catch (const std::exception& error) {
+        return {status::out_of_resources, 0, 0, error.what()};
+    }
+}
+
+std::string bytes_text(unsigned long long bytes) {
+    static const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    unsigned unit = 0;
+    while (unit < 4 && bytes != 0 && bytes % 1024 == 0) {
+        bytes /= 1024;
+        ++unit;
+    }
+    return std::to_string(bytes) + " " + units[unit];
+}
+
+std::string errno_text(int error_number) {
+    char text[256] = "";
+    // The GNU form returns the text, which need not be in the buffer.
+    return strerror_r(error_number, text, sizeof text);
+}
+
+void warn_once(const std::string& text) {
+    static std::mutex mutex; // guards said
+    static std::set<std::string> said;
+    const std::lock_guard lock(mutex);
+    if (said.insert(text).second) std::fprintf(stderr, "causeway: warning: %s\n", text.c_str());
+}
+
+} // namespace causeway

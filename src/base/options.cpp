@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parses options from text and from the environment.
+#include "base/options.hpp"
+
+#include "base/error.hpp"
+
+#include <cctype>
+#include <charconv>
+#include <vector>
+
+namespace causeway {
+
+namespace {
+
+constexpr auto bytes = option_row::value_kind::bytes;
+constexpr auto count = option_row::value_kind::count;
+constexpr auto choice = option_row::value_kind::choice;
+
+constexpr option_row rows[] = {
+#define CAUSEWAY_OPTION(name, kind, value, minimum, maximum, unit, sentence) \
+    {#name, kind, value, minimum, maximum, unit, sentence},
+#include "base/options.def"
+#undef CAUSEWAY_OPTION
+};
+
+std::vector<std::string_view> split(std::string_view text) {
+    std::vector<std::string_view> words;
+    for (;;) {
+        const auto bar = text.find('|');
+        words.push_back(text.substr(0, bar));
+        if (bar == std::string_view::npos) return words;
+        text.remove_prefix(bar + 1);
+    }
+}
+
+std::optional<std::uint64_t> parse_number(std::string_view text, bool with_suffix) {
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{}) return {};
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    if (text.empty()) return value;
+    if (!with_suffix || text.size() != 1) return {};
+    unsigned shift = 0;
+    switch (std::toupper(static_cast<unsigned char>(text[0]))) {
+    case 'K': shift = 10; break;
+    case 'M': shift = 20; break;
+    case 'G': shift = 30; break;
+    default: return {};
+    }
+    if (value > (UINT64_MAX >> shift)) return {};
+    return value << shift;
+}
+
+std::optional<std::uint64_t> parse(const option_row& row, std::string_view text) {
+    if (row.kind == choice) {
+        const auto words = split(row.unit);
+        for (std::size_t i = 0; i < words.size(); ++i)
+            if (words[i] == text) return i;
+        return {};
+    }
+    const auto value = parse_number(text, row.kind == bytes);
+    if (!value || *value < row.minimum || *value > row.maximum) return {};
+    return value;
+}
+
+const option_row* find(std::string_view name) {
+    for (const auto& row : rows)
+        if (row.name == name) return &row;
+    return nullptr;
+}
+
+std::string refusal(const option_row& row, std::string_view text) {
+    std::string expected(row.unit);
+    if (row.kind != choice)
+        expected += " from " + std::to_string(row.minimum) + " to " + std::to_string(row.maximum);
+    return "option " + std::string(row.name) + ": '" + std::string(text) + "' is not " + expected;
+}
+
+} // namespace
+
+std::span<const option_row> option_table() { return rows; }
+
+options::options() {
+    for (std::size_t i = 0; i < m_values.size(); ++i) m_values[i] = rows[i].default_value;
+}
+
+void options::read_environment(const char* const* environment) {
+    constexpr std::string_view prefix = "CAUSEWAY_";
+    // Variables of the project's own tests and benchmarks, which the library does not read.
+    constexpr std::string_view test_prefix = "CAUSEWAY_TEST_";
+    for (; environment != nullptr && *environment != nullptr; ++environment) {
+        const std::string_view entry = *environment;
+        const auto equals = entry.find('=');
+        if (!entry.starts_with(prefix) || entry.starts_with(test_prefix) || equals == std::string_view::npos) continue;
+        std::string name;
+        for (const char letter : entry.substr(prefix.size(), equals - prefix.size()))
+            name += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+        try {
+            set(name, entry.substr(equals + 1));
+        } catch (const transfer_error& error) {
+            warn_once(std::string(entry.substr(0, equals)) + " is ignored: " + error.what());
+        }
+    }
+}
+
+void options::set(std::string_view name, std::string_view text) {
+    const auto* const row = find(name);
+    if (row == nullptr) throw transfer_error(status::invalid_value, "no option is called '" + std::string(name) + "'");
+    const auto value = parse(*row, text);
+    if (!value) throw transfer_error(status::invalid_value, refusal(*row, text));
+    const std::lock_guard lock(m_mutex);
+    m_values[static_cast<std::size_t>(row - rows)] = *value;
+}
+
+std::optional<std::string> options::get(std::string_view name) const {
+    const auto* const row = find(name);
+    if (row == nullptr) return {};
+    const std::lock_guard lock(m_mutex);
+    const auto value = m_values[static_cast<std::size_t>(row - rows)];
+    if (row->kind == choice) return std::string(split(row->unit)[value]);
+    return std::to_string(value);
+}
+
+std::uint64_t options::operator[](option which) const {
+    const std::lock_guard lock(m_mutex);
+    return m_values[static_cast<std::size_t>(which)];
+}
+
+} // namespace causeway

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// The option table: defaults, then the environment, then causeway_option_set.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace causeway {
+
+enum class option : std::size_t {
+#define CAUSEWAY_OPTION(name, kind, value, minimum, maximum, unit, sentence) name,
+#include "base/options.def"
+#undef CAUSEWAY_OPTION
+    count
+};
+
+enum class strategy_choice : std::uint64_t { automatic, mapped, pinned, pipelined };
+
+/// One row of the table.
+struct option_row {
+    enum class value_kind { bytes, count, choice };
+    std::string_view name;
+    value_kind kind;
+    std::uint64_t default_value, minimum, maximum;
+    std::string_view unit, sentence;
+};
+
+[[nodiscard]] std::span<const option_row> option_table();
+
+/// A set of values. Any thread.
+class options {
+  public:
+    options();
+
+    /// Takes every CAUSEWAY_<NAME> of `environment` (NAME=value strings, null-terminated list); warns about unknown
+    /// names and bad values, and goes on without them.
+    void read_environment(const char* const* environment);
+
+    /// Throws transfer_error(invalid_value) for an unknown name or a bad value.
+    void set(std::string_view name, std::string_view text);
+    [[nodiscard]] std::optional<std::string> get(std::string_view name) const;
+
+    [[nodiscard]] std::uint64_t operator[](option which) const;
+
+  private:
+    mutable std::mutex m_mutex; // guards m_values
+    std::array<std::uint64_t, static_cast<std::size_t>(option::count)> m_values;
+};
+
+} // namespace causeway

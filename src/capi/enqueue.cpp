@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Puts a transfer into the order of its queues by standard calls, and into the engine.
+#include "capi/enqueue.hpp"
+
+#include "capi/guard.hpp"
+#include "capi/runtime.hpp"
+#include "endpoints/device/event_gate.hpp"
+
+#include <CL/cl_data_transfer.h>
+
+#include <algorithm>
+
+namespace causeway::capi {
+
+static_assert(status::wait_list_failed == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+static_assert(status::invalid_value == CL_INVALID_VALUE && status::invalid_context == CL_INVALID_CONTEXT);
+static_assert(status::invalid_command_queue == CL_INVALID_COMMAND_QUEUE);
+static_assert(status::invalid_mem_object == CL_INVALID_MEM_OBJECT && status::invalid_event == CL_INVALID_EVENT);
+static_assert(status::invalid_event_wait_list == CL_INVALID_EVENT_WAIT_LIST);
+static_assert(status::invalid_operation == CL_INVALID_OPERATION && status::mem_copy_overlap == CL_MEM_COPY_OVERLAP);
+static_assert(status::out_of_resources == CL_OUT_OF_RESOURCES && status::out_of_host_memory == CL_OUT_OF_HOST_MEMORY);
+static_assert(status::end_of_file == CL_TRANSFER_END_OF_FILE && status::io_error == CL_TRANSFER_IO_ERROR);
+static_assert(status::message_truncated == CL_TRANSFER_MESSAGE_TRUNCATED);
+static_assert(status::peer_failed == CL_TRANSFER_PEER_FAILED && status::cancelled == CL_TRANSFER_CANCELLED);
+static_assert(status::queued == CL_QUEUED && status::submitted == CL_SUBMITTED && status::running == CL_RUNNING);
+
+namespace {
+
+/// Two user events separate order from status: one always completes and lets the queues go on, the other carries the
+/// status. One event for both would, on PoCL, fail what is behind it in the queue and let the rest overtake.
+class event_setter final : public transfer::completion_listener {
+  public:
+    void completed(const failure& result) override {
+        if (m_status) (void)clSetUserEventStatus(m_status.get(), result ? result.status : CL_COMPLETE);
+        pass();
+    }
+
+    /// Lets the queues go on.
+    void pass() {
+        for (const auto& each : m_order) (void)clSetUserEventStatus(each.get(), CL_COMPLETE);
+        m_order.clear();
+        m_status = {};
+    }
+
+    cl::event m_status;
+    std::vector<cl::event> m_order; // one for each context
+};
+
+cl::event make_user_event(cl_context context) {
+    cl_int code = CL_SUCCESS;
+    auto made = cl::event::adopt(clCreateUserEvent(context, &code));
+    cl::check(code, "creating a user event");
+    return made;
+}
+
+/// In an in-order queue: a marker, whose event says that all before is done, and a barrier that holds back all behind.
+/// In an out-of-order queue only clFinish has to wait: a marker behind the transfer.
+cl::event enter_queue(const checked_queue& queue, cl_event passed) {
+    cl_event before = nullptr;
+    if (queue.facts.in_order)
+        cl::check(clEnqueueMarkerWithWaitList(queue.raw, 0, nullptr, &before), "enqueueing a marker");
+    auto marker = cl::event::adopt(before);
+    if (queue.facts.in_order) {
+        cl::check(clEnqueueBarrierWithWaitList(queue.raw, 1, &passed, nullptr), "enqueueing a barrier");
+    } else {
+        cl::check(clEnqueueMarkerWithWaitList(queue.raw, 1, &passed, nullptr), "enqueueing a marker");
+    }
+    return marker;
+}
+
+} // namespace
+
+checked_queue check_queue(cl_command_queue queue) {
+    const checked_queue checked{queue, cl::facts_of(queue)};
+    if (cl::cannot_wait_for_user_events(checked.facts.device))
+        throw transfer_error(status::invalid_operation,
+                             "PoCL's basic device cannot wait for user events, so no transfer can be ordered on it; use "
+                             "POCL_DEVICES=pthread");
+    return checked;
+}
+
+endpoints::device_place check_buffer(const checked_queue& queue, cl_mem buffer, host_access access) {
+    const auto facts = cl::facts_of(buffer);
+    if (facts.context != queue.facts.context)
+        throw transfer_error(status::invalid_context, "the buffer and the command queue belong to different contexts");
+    const cl_mem_flags forbidding =
+        CL_MEM_HOST_NO_ACCESS | (access == host_access::read ? CL_MEM_HOST_WRITE_ONLY : CL_MEM_HOST_READ_ONLY);
+    if ((facts.flags & forbidding) != 0)
+        throw transfer_error(status::invalid_operation, "the buffer was created with a CL_MEM_HOST_* flag that forbids "
+                                                        "the host to " +
+                                                            std::string(access == host_access::read ? "read" : "write") +
+                                                            " it");
+    return {cl::context::share(facts.context), queue.facts.device, cl::buffer::share(buffer), facts.bytes};
+}
+
+void check_range(const endpoints::device_place& place, size_t offset, size_t bytes) {
+    if (offset > place.buffer_bytes || bytes > place.buffer_bytes - offset)
+        throw transfer_error(status::invalid_value, bytes_text(bytes) + " at " + bytes_text(offset) +
+                                                        " reach beyond the buffer of " + bytes_text(place.buffer_bytes));
+}
+
+void check_wait_list(const event_arguments& events, cl_context context, cl_context other_context) {
+    if ((events.count == 0) != (events.list == nullptr))
+        throw transfer_error(status::invalid_event_wait_list,
+                             "the wait list of " + std::to_string(events.count) + " events is " +
+                                 (events.list == nullptr ? "null" : "not null"));
+    for (cl_uint i = 0; i < events.count; ++i) {
+        cl_context owner = nullptr;
+        try {
+            owner = cl::context_of(events.list[i]);
+        } catch (const transfer_error&) {
+            throw transfer_error(status::invalid_event_wait_list,
+                                 "event " + std::to_string(i) + " of the wait list is not valid");
+        }
+        if (owner != context && owner != other_context)
+            throw transfer_error(status::invalid_context,
+                                 "event " + std::to_string(i) + " of the wait list belongs to another context");
+    }
+}
+
+void check_overlap(cl_mem first, size_t first_offset, cl_mem second, size_t second_offset, size_t first_size,
+                   size_t second_size) {
+    if (first_size == 0 || second_size == 0) return;
+    const auto one = cl::facts_of(first), other = cl::facts_of(second);
+    const auto* const one_root = one.parent != nullptr ? one.parent : first;
+    const auto* const other_root = other.parent != nullptr ? other.parent : second;
+    const auto begin = one.parent_offset + first_offset, other_begin = other.parent_offset + second_offset;
+    if (one_root == other_root && begin < other_begin + second_size && other_begin < begin + first_size)
+        throw transfer_error(status::mem_copy_overlap,
+                             bytes_text(first_size) + " at " + bytes_text(begin) + " and " + bytes_text(second_size) +
+                                 " at " + bytes_text(other_begin) + " of one buffer overlap");
+}
+
+std::vector<std::unique_ptr<transfer::flow>> one_flow(std::unique_ptr<transfer::endpoint> source,
+                                                      std::unique_ptr<transfer::endpoint> target, size_t bytes) {
+    std::vector<std::unique_ptr<transfer::flow>> flows;
+    flows.push_back(std::make_unique<transfer::flow>(std::move(source), std::move(target), bytes));
+    return flows;
+}
+
+cl_int enqueue(new_command made, cl_bool blocking, const event_arguments& events) {
+    auto& process = runtime::instance();
+    auto setter = std::make_shared<event_setter>();
+    const auto context = made.queues.front().facts.context;
+
+    std::vector<std::unique_ptr<transfer::gate>> gates;
+    std::vector<std::shared_ptr<transfer::command>> dependencies;
+    for (cl_uint i = 0; i < events.count; ++i) {
+        auto known = process.events().find(events.list[i]);
+        if (known.command) {
+            dependencies.push_back(std::move(known.command));
+        } else {
+            gates.push_back(endpoints::make_event_gate(cl::event::share(events.list[i]), endpoints::on_failure::fail));
+        }
+    }
+    if (events.event != nullptr) setter->m_status = make_user_event(context);
+    auto status_event = setter->m_status;
+    for (const auto& queue : made.queues) setter->m_order.push_back(make_user_event(queue.facts.context));
+
+    std::shared_ptr<transfer::command> command;
+    {
+        const std::lock_guard lock(process.enqueue_mutex());
+        try {
+            for (std::size_t i = 0; i < made.queues.size(); ++i) {
+                auto marker = enter_queue(made.queues[i], setter->m_order[i].get());
+                if (marker)
+                    gates.push_back(endpoints::make_event_gate(std::move(marker), endpoints::on_failure::open));
+            }
+            command = std::make_shared<transfer::command>(std::move(made.flows), std::move(gates),
+                                                          std::move(dependencies), setter);
+            if (status_event)
+                process.events().add(status_event, {command, made.type, made.queues.front().raw, context, made.envelope});
+            if (made.needs_mpi) process.needs_mpi(command);
+            process.engine().submit(command);
+        } catch (...) {
+            setter->pass();
+            throw;
+        }
+    }
+    // Progress must not depend on the application's calling in: the marker has to reach the device.
+    for (const auto& queue : made.queues) (void)clFlush(queue.raw);
+    if (events.event != nullptr) *events.event = status_event.release();
+    if (blocking == CL_FALSE) return CL_SUCCESS;
+    const auto result = command->wait();
+    if (result) last_message() = result.message;
+    return result.status;
+}
+
+} // namespace causeway::capi

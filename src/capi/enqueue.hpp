@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all commands share: arguments, order in queues, events.
+#pragma once
+
+#include "capi/registry.hpp"
+#include "cl/calls.hpp"
+#include "endpoints/device/device_endpoint.hpp"
+#include "transfer/flow.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace causeway::capi {
+
+/// The last arguments of every command.
+struct event_arguments {
+    cl_uint count;
+    const cl_event* list;
+    cl_event* event;
+};
+
+/// What the device must let the host do, in OpenCL's terms: CL_MEM_HOST_* flags may forbid it.
+enum class host_access { read, write };
+
+struct checked_queue {
+    cl_command_queue raw;
+    cl::queue_facts facts;
+};
+
+/// Throws with OpenCL's code for a queue that cannot be used.
+[[nodiscard]] checked_queue check_queue(cl_command_queue queue);
+
+/// Throws for a buffer that is null, of another context, forbids the access, or is smaller than the range; in the
+/// order of clEnqueueReadBuffer's errors (OpenCL 1.2, section 5.2.2).
+[[nodiscard]] endpoints::device_place check_buffer(const checked_queue& queue, cl_mem buffer, host_access access);
+void check_range(const endpoints::device_place& place, size_t offset, size_t bytes);
+
+/// Throws for a list that does not fit its count, or events of other contexts than the given ones.
+void check_wait_list(const event_arguments& events, cl_context context, cl_context other_context);
+
+/// Throws mem_copy_overlap if the ranges share a byte; sub-buffers of one buffer count as that buffer.
+void check_overlap(cl_mem first, size_t first_offset, cl_mem second, size_t second_offset, size_t first_size,
+                   size_t second_size);
+
+/// Everything checked, ready to go.
+struct new_command {
+    cl_command_type type = 0;
+    std::vector<checked_queue> queues; ///< the command takes part in the order of each; the first is its own
+    std::vector<std::unique_ptr<transfer::flow>> flows;
+    std::shared_ptr<endpoints::matched_envelope> envelope;
+    bool needs_mpi = false;
+};
+
+/// Enqueues; waits if `blocking`. Returns the status of a blocking command, else CL_SUCCESS.
+[[nodiscard]] cl_int enqueue(new_command made, cl_bool blocking, const event_arguments& events);
+
+/// A flow from `source` to `target`.
+[[nodiscard]] std::vector<std::unique_ptr<transfer::flow>> one_flow(std::unique_ptr<transfer::endpoint> source,
+                                                                    std::unique_ptr<transfer::endpoint> target,
+                                                                    size_t bytes);
+
+} // namespace causeway::capi

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is known of a transfer, and cancelling it.
+#include "capi/guard.hpp"
+#include "capi/runtime.hpp"
+
+#include <CL/cl_data_transfer.h>
+
+#include <cstring>
+#include <string_view>
+
+using namespace causeway;
+using namespace causeway::capi;
+
+namespace {
+
+transfer_record find_transfer(cl_event event) {
+    auto known = runtime::instance().events().find(event);
+    if (!known.command) throw transfer_error(status::invalid_event, "the event is not a transfer's");
+    return known;
+}
+
+/// The caller's buffer, filled as by clGetEventInfo.
+class answer {
+  public:
+    answer(size_t size, void* value, size_t* size_ret) : m_size(size), m_value(value), m_size_ret(size_ret) {}
+
+    cl_int bytes(const void* value, size_t size) const {
+        if (m_value != nullptr) {
+            if (m_size < size)
+                throw transfer_error(status::invalid_value, "the value needs " + std::to_string(size) + " bytes, not " +
+                                                                std::to_string(m_size));
+            std::memcpy(m_value, value, size);
+        }
+        if (m_size_ret != nullptr) *m_size_ret = size;
+        return CL_SUCCESS;
+    }
+    template <class Value> [[nodiscard]] cl_int value(Value given) const { return bytes(&given, sizeof given); }
+    [[nodiscard]] cl_int text(std::string_view given) const {
+        const std::string terminated(given);
+        return bytes(terminated.c_str(), terminated.size() + 1);
+    }
+
+  private:
+    size_t m_size;
+    void* m_value;
+    size_t* m_size_ret;
+};
+
+cl_ulong nanoseconds(time_point when) {
+    return static_cast<cl_ulong>(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(when.time_since_epoch()).count());
+}
+
+size_t bytes_sent(const transfer_record& known, const transfer::command_report& report) {
+    return known.type == CL_COMMAND_SEND_BUFFER || known.type == CL_COMMAND_SENDRECV_BUFFER ? report.bytes_moved[0] : 0;
+}
+
+size_t bytes_received(const transfer_record& known, const transfer::command_report& report) {
+    if (known.type == CL_COMMAND_RECV_BUFFER) return report.bytes_moved[0];
+    return known.type == CL_COMMAND_SENDRECV_BUFFER ? report.bytes_moved[1] : 0;
+}
+
+} // namespace
+
+cl_int clGetTransferInfo(cl_event event, cl_transfer_info param_name, size_t param_value_size, void* param_value,
+                         size_t* param_value_size_ret) {
+    return guard([&] {
+        const auto known = find_transfer(event);
+        const auto report = known.command->report();
+        const answer to(param_value_size, param_value, param_value_size_ret);
+        switch (param_name) {
+        case CL_TRANSFER_STATUS: return to.value<cl_int>(report.status);
+        case CL_TRANSFER_COMMAND_TYPE: return to.value(known.type);
+        case CL_TRANSFER_COMMAND_QUEUE: return to.value(known.queue);
+        case CL_TRANSFER_CONTEXT: return to.value(known.context);
+        case CL_TRANSFER_BYTES_MOVED: return to.value<size_t>(report.bytes_moved[0] + report.bytes_moved[1]);
+        case CL_TRANSFER_BYTES_SENT: return to.value(bytes_sent(known, report));
+        case CL_TRANSFER_BYTES_RECEIVED: return to.value(bytes_received(known, report));
+        case CL_TRANSFER_MPI_SOURCE: return to.value<int>(known.envelope ? known.envelope->source.load() : 0);
+        case CL_TRANSFER_MPI_TAG: return to.value<int>(known.envelope ? known.envelope->tag.load() : 0);
+        case CL_TRANSFER_ERRNO: return to.value<int>(report.error.error_number);
+        case CL_TRANSFER_MPI_ERROR_CLASS: return to.value<int>(report.error.mpi_error_class);
+        case CL_TRANSFER_ERROR_MESSAGE: return to.text(report.error.message);
+        case CL_TRANSFER_STRATEGY: return to.text(report.chosen.strategy);
+        case CL_TRANSFER_BLOCK_SIZE: return to.value<size_t>(report.chosen.block_bytes);
+        case CL_TRANSFER_DEPTH: return to.value<cl_uint>(report.chosen.strategy.empty() ? 0 : report.chosen.depth);
+        case CL_TRANSFER_LANES: return to.value<cl_uint>(report.chosen.strategy.empty() ? 0 : report.chosen.lanes);
+        case CL_TRANSFER_TIME_QUEUED: return to.value(nanoseconds(report.queued));
+        case CL_TRANSFER_TIME_SUBMITTED: return to.value(nanoseconds(report.submitted));
+        case CL_TRANSFER_TIME_STARTED: return to.value(nanoseconds(report.started));
+        case CL_TRANSFER_TIME_ENDED: return to.value(nanoseconds(report.ended));
+        default:
+            throw transfer_error(status::invalid_value, "clGetTransferInfo has no answer " + std::to_string(param_name));
+        }
+    });
+}
+
+cl_int clCancelTransfer(cl_event event) {
+    return guard([&] {
+        const auto known = find_transfer(event);
+        if (known.command->complete())
+            throw transfer_error(status::invalid_operation, "the transfer is complete");
+        runtime::instance().engine().cancel(known.command,
+                                            {status::cancelled, 0, 0, "the transfer was cancelled"});
+        return CL_SUCCESS;
+    });
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies between devices.
+#include "capi/enqueue.hpp"
+#include "capi/guard.hpp"
+#include "capi/runtime.hpp"
+
+#include <CL/cl_data_transfer.h>
+
+using namespace causeway;
+using namespace causeway::capi;
+
+cl_int clEnqueuePeerCopyBuffer(cl_command_queue source_queue, cl_mem source, cl_command_queue target_queue,
+                               cl_mem target, cl_bool blocking, size_t source_offset, size_t target_offset, size_t size,
+                               cl_uint num_events_in_wait_list, const cl_event* event_wait_list, cl_event* event) {
+    return guard([&] {
+        const event_arguments events{num_events_in_wait_list, event_wait_list, event};
+        const auto from = check_queue(source_queue), to = check_queue(target_queue);
+        auto source_place = check_buffer(from, source, host_access::read);
+        auto target_place = check_buffer(to, target, host_access::write);
+        check_wait_list(events, to.facts.context, from.facts.context);
+        check_range(source_place, source_offset, size);
+        check_range(target_place, target_offset, size);
+        check_overlap(source, source_offset, target, target_offset, size, size);
+        auto& process = runtime::instance();
+        new_command made{.type = CL_COMMAND_PEER_COPY_BUFFER, .queues = {to}};
+        if (source_queue != target_queue) made.queues.push_back(from);
+        made.flows = one_flow(
+            endpoints::make_range_endpoint(process.devices(), std::move(source_place), source_offset),
+            endpoints::make_range_endpoint(process.devices(), std::move(target_place), target_offset), size);
+        return enqueue(std::move(made), blocking, events);
+    });
+}

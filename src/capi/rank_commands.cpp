@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transfers between device memory and other ranks.
+#include "capi/enqueue.hpp"
+#include "capi/guard.hpp"
+#include "capi/ranks.hpp"
+#include "capi/runtime.hpp"
+
+#include <CL/cl_data_transfer.h>
+
+#include <algorithm>
+
+using namespace causeway;
+using namespace causeway::capi;
+
+namespace {
+
+struct box_arguments {
+    const size_t* origin;
+    const size_t* region;
+    size_t row_pitch, slice_pitch;
+};
+
+/// The rules of clEnqueueReadBufferRect (OpenCL 1.2, section 5.2.2).
+endpoints::box check_box(const endpoints::device_place& place, const box_arguments& given) {
+    const auto refuse = [](const std::string& why) { throw transfer_error(status::invalid_value, why); };
+    if (given.origin == nullptr || given.region == nullptr) refuse("the origin or the region of the box is null");
+    endpoints::box shape;
+    std::copy_n(given.origin, 3, shape.origin.begin());
+    std::copy_n(given.region, 3, shape.region.begin());
+    if (shape.region[0] == 0 || shape.region[1] == 0 || shape.region[2] == 0) refuse("the region of the box is empty");
+    shape.row_pitch = given.row_pitch != 0 ? given.row_pitch : shape.region[0];
+    if (shape.row_pitch < shape.region[0])
+        refuse("the row pitch " + std::to_string(shape.row_pitch) + " is less than a row of " +
+               std::to_string(shape.region[0]));
+    size_t rows = 0;
+    if (__builtin_mul_overflow(shape.region[1], shape.row_pitch, &rows)) refuse("the box is too large");
+    shape.slice_pitch = given.slice_pitch != 0 ? given.slice_pitch : rows;
+    if (shape.slice_pitch < rows || shape.slice_pitch % shape.row_pitch != 0)
+        refuse("the slice pitch " + std::to_string(shape.slice_pitch) + " is less than a slice of " +
+               std::to_string(rows) + " or no multiple of the row pitch");
+    // The last byte: origin and region less one in slices and rows, and a whole row.
+    size_t slice = 0, row = 0, end = 0, bytes = 0;
+    const bool too_large = __builtin_add_overflow(shape.origin[2], shape.region[2] - 1, &slice) ||
+                           __builtin_mul_overflow(slice, shape.slice_pitch, &slice) ||
+                           __builtin_add_overflow(shape.origin[1], shape.region[1] - 1, &row) ||
+                           __builtin_mul_overflow(row, shape.row_pitch, &row) ||
+                           __builtin_add_overflow(shape.origin[0], shape.region[0], &end) ||
+                           __builtin_add_overflow(end, slice, &end) || __builtin_add_overflow(end, row, &end) ||
+                           __builtin_mul_overflow(shape.region[0], shape.region[1], &bytes) ||
+                           __builtin_mul_overflow(bytes, shape.region[2], &bytes);
+    if (too_large || end > place.buffer_bytes)
+        refuse("the box reaches beyond the buffer of " + bytes_text(place.buffer_bytes));
+    return shape;
+}
+
+/// One direction, checked: the device's endpoint and its size.
+struct device_side {
+    std::unique_ptr<transfer::endpoint> device;
+    size_t bytes;
+};
+
+template <class MakeDevice>
+cl_int enqueue_one_way(cl_command_type type, cl_command_queue queue, cl_mem buffer, cl_bool blocking, int rank, int tag,
+                       MPI_Comm comm, const event_arguments& events, MakeDevice make_device) {
+    return guard([&] {
+        const bool sends = type == CL_COMMAND_SEND_BUFFER;
+        const auto checked = check_queue(queue);
+        auto place = check_buffer(checked, buffer, sends ? host_access::read : host_access::write);
+        check_wait_list(events, checked.facts.context, checked.facts.context);
+        auto& process = runtime::instance();
+        auto side = make_device(process, std::move(place));
+        new_command made{.type = type, .queues = {checked}, .needs_mpi = true};
+        if (sends) {
+            made.flows = one_flow(std::move(side.device), make_destination(rank, tag, comm), side.bytes);
+        } else {
+            made.envelope = std::make_shared<endpoints::matched_envelope>();
+            made.flows = one_flow(make_origin(rank, tag, comm, made.envelope), std::move(side.device),
+                                  side.bytes);
+        }
+        return enqueue(std::move(made), blocking, events);
+    });
+}
+
+auto range_of(size_t offset, size_t size, int rank) {
+    return [=](runtime& process, endpoints::device_place place) {
+        check_range(place, offset, size);
+        return device_side{endpoints::make_range_endpoint(process.devices(), std::move(place), offset),
+                           rank == MPI_PROC_NULL ? 0 : size};
+    };
+}
+
+auto box_of(const box_arguments& given, int rank) {
+    return [=](runtime& process, endpoints::device_place place) {
+        const auto shape = check_box(place, given);
+        return device_side{endpoints::make_box_endpoint(process.devices(), std::move(place), shape),
+                           rank == MPI_PROC_NULL ? 0 : shape.bytes()};
+    };
+}
+
+} // namespace
+
+cl_int clEnqueueSendBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size,
+                           int dest, int tag, MPI_Comm comm, cl_uint num_events_in_wait_list,
+                           const cl_event* event_wait_list, cl_event* event) {
+    return enqueue_one_way(CL_COMMAND_SEND_BUFFER, queue, buffer, blocking, dest, tag, comm,
+                           {num_events_in_wait_list, event_wait_list, event}, range_of(offset, size, dest));
+}
+
+cl_int clEnqueueRecvBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size,
+                           int source, int tag, MPI_Comm comm, cl_uint num_events_in_wait_list,
+                           const cl_event* event_wait_list, cl_event* event) {
+    return enqueue_one_way(CL_COMMAND_RECV_BUFFER, queue, buffer, blocking, source, tag, comm,
+                           {num_events_in_wait_list, event_wait_list, event}, range_of(offset, size, source));
+}
+
+cl_int clEnqueueSendBufferRect(cl_command_queue queue, cl_mem buffer, cl_bool blocking, const size_t buffer_origin[3],
+                               const size_t region[3], size_t row_pitch, size_t slice_pitch, int dest, int tag,
+                               MPI_Comm comm, cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                               cl_event* event) {
+    return enqueue_one_way(CL_COMMAND_SEND_BUFFER, queue, buffer, blocking, dest, tag, comm,
+                           {num_events_in_wait_list, event_wait_list, event},
+                           box_of({buffer_origin, region, row_pitch, slice_pitch}, dest));
+}
+
+cl_int clEnqueueRecvBufferRect(cl_command_queue queue, cl_mem buffer, cl_bool blocking, const size_t buffer_origin[3],
+                               const size_t region[3], size_t row_pitch, size_t slice_pitch, int source, int tag,
+                               MPI_Comm comm, cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                               cl_event* event) {
+    return enqueue_one_way(CL_COMMAND_RECV_BUFFER, queue, buffer, blocking, source, tag, comm,
+                           {num_events_in_wait_list, event_wait_list, event},
+                           box_of({buffer_origin, region, row_pitch, slice_pitch}, source));
+}
+
+cl_int clEnqueueSendrecvBuffer(cl_command_queue queue, cl_mem send_buffer, cl_mem recv_buffer, cl_bool blocking,
+                               size_t send_offset, size_t send_size, int dest, int send_tag, size_t recv_offset,
+                               size_t recv_size, int source, int recv_tag, MPI_Comm comm,
+                               cl_uint num_events_in_wait_list, const cl_event* event_wait_list, cl_event* event) {
+    return guard([&] {
+        const event_arguments events{num_events_in_wait_list, event_wait_list, event};
+        const auto checked = check_queue(queue);
+        auto send_place = check_buffer(checked, send_buffer, host_access::read);
+        auto recv_place = check_buffer(checked, recv_buffer, host_access::write);
+        check_wait_list(events, checked.facts.context, checked.facts.context);
+        auto& process = runtime::instance();
+        auto sent = range_of(send_offset, send_size, dest)(process, std::move(send_place));
+        auto received = range_of(recv_offset, recv_size, source)(process, std::move(recv_place));
+        check_overlap(send_buffer, send_offset, recv_buffer, recv_offset, send_size, recv_size);
+        new_command made{.type = CL_COMMAND_SENDRECV_BUFFER, .queues = {checked}, .needs_mpi = true};
+        made.envelope = std::make_shared<endpoints::matched_envelope>();
+        made.flows = one_flow(std::move(sent.device), make_destination(dest, send_tag, comm), sent.bytes);
+        made.flows.push_back(std::make_unique<transfer::flow>(make_origin(source, recv_tag, comm, made.envelope),
+                                                              std::move(received.device), received.bytes));
+        return enqueue(std::move(made), blocking, events);
+    });
+}
+
+cl_int clAttachCommunicator(MPI_Comm comm) {
+    return guard([&] {
+        comm::require_mpi();
+        comm::require_communicator(comm);
+        runtime::instance().make_private(comm);
+        return CL_SUCCESS;
+    });
+}

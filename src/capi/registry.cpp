@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps records as long as somebody could ask for them.
+#include "capi/registry.hpp"
+
+#include "cl/calls.hpp"
+
+#include <limits>
+#include <vector>
+
+namespace causeway::capi {
+
+void event_registry::add(cl::event event, transfer_record record) {
+    // A few old entries for each new one keeps the table as small as the program's own set of events.
+    sweep(4);
+    const std::lock_guard lock(m_mutex);
+    const auto key = event.get();
+    m_entries.insert_or_assign(key, entry{std::move(event), std::move(record)});
+}
+
+transfer_record event_registry::find(cl_event event) const {
+    const std::lock_guard lock(m_mutex);
+    const auto found = m_entries.find(event);
+    return found == m_entries.end() ? transfer_record{} : found->second.record;
+}
+
+void event_registry::sweep(std::size_t count) {
+    std::vector<entry> gone;
+    const std::lock_guard lock(m_mutex);
+    for (auto left = std::min(count, m_entries.size()); left > 0 && !m_entries.empty(); --left) {
+        auto next = m_entries.upper_bound(m_swept);
+        if (next == m_entries.end()) next = m_entries.begin();
+        m_swept = next->first;
+        if (!next->second.record.command->complete() || cl::references_of(next->first) != 1) continue;
+        gone.push_back(std::move(next->second));
+        m_entries.erase(next);
+    }
+}
+
+bool event_registry::trim(time_point, bool) {
+    sweep(std::numeric_limits<std::size_t>::max());
+    const std::lock_guard lock(m_mutex);
+    return !m_entries.empty();
+}
+
+} // namespace causeway::capi

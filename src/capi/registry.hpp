@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which events are transfers, and what is known of them.
+#pragma once
+
+#include "cl/handles.hpp"
+#include "endpoints/mpi/rank_endpoint.hpp"
+#include "transfer/command.hpp"
+#include "transfer/engine.hpp"
+
+#include <map>
+#include <memory>
+#include <mutex>
+
+namespace causeway::capi {
+
+/// A transfer as clGetTransferInfo knows it.
+struct transfer_record {
+    std::shared_ptr<transfer::command> command;
+    cl_command_type type = 0;
+    cl_command_queue queue = nullptr; // not retained: the answer is a name, as for CL_EVENT_COMMAND_QUEUE
+    cl_context context = nullptr;
+    std::shared_ptr<endpoints::matched_envelope> envelope; // of a receive
+};
+
+/// Holds a reference to each event, so that its handle is not used again, until only that one is left. Any thread.
+class event_registry final : public transfer::progress_source {
+  public:
+    void add(cl::event event, transfer_record record);
+    /// A record without a command if the event is no transfer's.
+    [[nodiscard]] transfer_record find(cl_event event) const;
+
+    bool poll(time_point) override { return false; }
+    [[nodiscard]] bool busy() const override { return false; }
+    bool trim(time_point now, bool all) override;
+
+  private:
+    struct entry {
+        cl::event event;
+        transfer_record record;
+    };
+    using entries = std::map<cl_event, entry>;
+
+    /// Removes entries that nobody else refers to, from `from` on, at most `count`. Releases outside of the lock.
+    void sweep(std::size_t count);
+
+    mutable std::mutex m_mutex; // guards the rest
+    entries m_entries;
+    cl_event m_swept = nullptr; // where the last sweep ended
+};
+
+} // namespace causeway::capi

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events that complete with requests of MPI.
+#include "capi/guard.hpp"
+#include "capi/runtime.hpp"
+#include "cl/calls.hpp"
+#include "endpoints/host/host_endpoint.hpp"
+
+#include <CL/cl_data_transfer.h>
+
+#include <set>
+
+using namespace causeway;
+using namespace causeway::capi;
+
+namespace {
+
+/// Handles of persistent requests from the calls that make them to MPI_Request_free.
+class persistent_requests {
+  public:
+    static persistent_requests& instance() {
+        static persistent_requests all;
+        return all;
+    }
+    void add(MPI_Request request) {
+        const std::lock_guard lock(m_mutex);
+        m_known.insert(request);
+    }
+    void remove(MPI_Request request) {
+        const std::lock_guard lock(m_mutex);
+        m_known.erase(request);
+    }
+    [[nodiscard]] bool contains(MPI_Request request) {
+        const std::lock_guard lock(m_mutex);
+        return m_known.count(request) != 0;
+    }
+
+  private:
+    std::mutex m_mutex; // guards m_known
+    std::set<MPI_Request> m_known;
+};
+
+class status_setter final : public transfer::completion_listener {
+  public:
+    explicit status_setter(cl::event event) : m_event(std::move(event)) {}
+    void completed(const failure& result) override {
+        (void)clSetUserEventStatus(m_event.get(), result ? result.status : CL_COMPLETE);
+        m_event = {};
+    }
+
+  private:
+    cl::event m_event;
+};
+
+cl_event create(cl_context context, MPI_Request* request) {
+    cl_uint references = 0;
+    if (context == nullptr || clGetContextInfo(context, CL_CONTEXT_REFERENCE_COUNT, sizeof references, &references,
+                                               nullptr) != CL_SUCCESS)
+        throw transfer_error(status::invalid_context, "the context is not valid");
+    if (request == nullptr) throw transfer_error(status::invalid_value, "the request is null");
+    comm::require_mpi();
+    auto& process = runtime::instance();
+    process.use_mpi();
+
+    cl_int code = CL_SUCCESS;
+    auto event = cl::event::adopt(clCreateUserEvent(context, &code));
+    cl::check(code, "creating a user event");
+    std::vector<std::unique_ptr<transfer::flow>> flows;
+    flows.push_back(std::make_unique<transfer::flow>(
+        endpoints::make_operation_endpoint(
+            process.ranks().talk,
+            [&port = process.port(), watched = *request](comm::operation& done) { port.watch(watched, done); }),
+        endpoints::make_empty_endpoint(), 0));
+    auto command = std::make_shared<transfer::command>(
+        std::move(flows), std::vector<std::unique_ptr<transfer::gate>>{},
+        std::vector<std::shared_ptr<transfer::command>>{}, std::make_shared<status_setter>(event));
+    process.events().add(event, {command, CL_COMMAND_USER, nullptr, context, nullptr});
+    if (*request != MPI_REQUEST_NULL && !persistent_requests::instance().contains(*request)) *request = MPI_REQUEST_NULL;
+    const std::lock_guard lock(process.enqueue_mutex());
+    process.needs_mpi(command);
+    process.engine().submit(command);
+    return event.release();
+}
+
+} // namespace
+
+int causeway_mpi_remember_persistent(int code, const MPI_Request* request) {
+    if (code == MPI_SUCCESS && *request != MPI_REQUEST_NULL) persistent_requests::instance().add(*request);
+    return code;
+}
+
+int causeway_mpi_request_free(MPI_Request* request) {
+    if (request != nullptr) persistent_requests::instance().remove(*request);
+    return PMPI_Request_free(request);
+}
+
+cl_event clCreateEventFromMPIRequest(cl_context context, MPI_Request* request, cl_int* errcode_ret) {
+    cl_event made = nullptr;
+    const int code = guard([&] {
+        made = create(context, request);
+        return CL_SUCCESS;
+    });
+    if (errcode_ret != nullptr) *errcode_ret = code;
+    return made;
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Starts the engine with the first transfer, and ends it with the process.
+#include "capi/runtime.hpp"
+
+#include "capi/guard.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <future>
+#include <thread>
+
+namespace causeway::capi {
+
+namespace {
+
+constexpr auto longest_call = std::chrono::seconds(1);
+
+unsigned lane_count(const options& settings) {
+    const auto asked = settings[option::lanes];
+    if (asked != 0) return static_cast<unsigned>(asked);
+    return std::clamp(std::thread::hardware_concurrency(), 2u, 8u);
+}
+
+std::chrono::milliseconds drain_time(const options& settings) {
+    return std::chrono::milliseconds(settings[option::drain]);
+}
+
+} // namespace
+
+std::string& last_message() {
+    static thread_local std::string message;
+    return message;
+}
+
+options& process_options() {
+    static auto* const all = [] {
+        auto made = std::make_unique<options>();
+        made->read_environment(environ);
+        return made.release();
+    }();
+    return *all;
+}
+
+runtime& runtime::instance() {
+    // Threads of drivers may still call into it while static objects are destroyed: it stays.
+    static runtime* const one = [] {
+        std::unique_ptr<runtime> made(new runtime());
+        return made.release();
+    }();
+    static const int registered = std::atexit([] { instance().at_exit(); });
+    (void)registered;
+    return *one;
+}
+
+runtime::runtime()
+    : m_engine(process_options(), m_clock, lane_count(process_options())),
+      m_workers(transfer::make_worker_threads(m_engine.inbox_handle(), lane_count(process_options()))),
+      m_links(process_options(), m_clock), m_messenger(process_options(), m_port) {
+    m_engine.add(m_copies);
+    m_engine.add(m_links);
+    m_engine.add(m_messenger);
+    m_engine.add(m_events);
+    m_thread = std::make_unique<transfer::engine_thread>(m_engine);
+}
+
+void runtime::call_and_wait(std::function<void()> action) {
+    auto done = std::make_shared<std::promise<void>>();
+    auto told = done->get_future();
+    m_engine.call([done, action = std::move(action)] {
+        action();
+        done->set_value();
+    });
+    (void)told.wait_for(longest_call);
+}
+
+void runtime::at_exit() {
+    if (m_thread->is_current()) return;
+    const bool ended =
+        m_thread->drain(drain_time(process_options()), {status::cancelled, 0, 0, "the process ended before the transfer"});
+    // What still runs uses its memory: everything stays as it is, and the process ends around it.
+    if (!ended) return;
+    call_and_wait([this] {
+        m_engine.staging().free_all();
+        m_links.trim(m_clock.now(), true);
+    });
+    m_thread->stop();
+}
+
+void runtime::use_mpi() {
+    {
+        const std::lock_guard lock(m_mpi_mutex);
+        if (std::exchange(m_mpi_used, true)) return;
+    }
+    m_port.at_finalize([this] { at_finalize(); });
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    auto peers = std::make_shared<std::unique_ptr<comm::peer_liveness>>(
+        std::make_unique<comm::peer_liveness>(comm::peer_liveness::job(), rank));
+    m_engine.call([this, peers] { m_messenger.watch_peers(std::move(*peers)); });
+}
+
+int runtime::space_of(MPI_Comm comm) {
+    use_mpi();
+    return m_port.space_of(comm, [this](int space) { close_space(space); });
+}
+
+void runtime::make_private(MPI_Comm comm) {
+    use_mpi();
+    m_port.make_private(comm, [this](int space) { close_space(space); });
+}
+
+void runtime::close_space(int space) {
+    call_and_wait([this, space] { m_messenger.close(space); });
+}
+
+void runtime::needs_mpi(const std::shared_ptr<transfer::command>& work) {
+    const std::lock_guard lock(m_mpi_mutex);
+    if (m_mpi_work.size() >= 64 && (m_mpi_work.size() & (m_mpi_work.size() - 1)) == 0)
+        std::erase_if(m_mpi_work, [](const auto& each) {
+            const auto alive = each.lock();
+            return !alive || alive->complete();
+        });
+    m_mpi_work.push_back(work);
+}
+
+void runtime::at_finalize() {
+    std::vector<std::weak_ptr<transfer::command>> work;
+    {
+        const std::lock_guard lock(m_mpi_mutex);
+        work = m_mpi_work;
+    }
+    const auto all_over = [&](std::chrono::milliseconds longest) {
+        const auto until = m_clock.now() + longest;
+        for (const auto& each : work) {
+            const auto alive = each.lock();
+            while (alive && !alive->complete()) {
+                if (m_clock.now() >= until) return false;
+                std::this_thread::sleep_for(std::chrono::microseconds(100));
+            }
+        }
+        return true;
+    };
+    if (!all_over(drain_time(process_options()))) {
+        for (const auto& each : work)
+            if (const auto alive = each.lock())
+                m_engine.cancel(alive, {status::cancelled, 0, 0, "MPI_Finalize was called before the transfer was complete"});
+        (void)all_over(longest_call);
+    }
+    call_and_wait([this] { m_messenger.close_all(); });
+}
+
+} // namespace causeway::capi

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The process's engine and all that it works with.
+#pragma once
+
+#include "base/options.hpp"
+#include "capi/registry.hpp"
+#include "comm/mpi_port.hpp"
+#include "endpoints/device/copy_watch.hpp"
+#include "endpoints/device/device_endpoint.hpp"
+#include "endpoints/device/device_links.hpp"
+#include "endpoints/file/file_endpoint.hpp"
+#include "endpoints/mpi/messenger.hpp"
+#include "endpoints/mpi/rank_endpoint.hpp"
+#include "transfer/engine.hpp"
+#include "transfer/engine_thread.hpp"
+#include "transfer/turnstile.hpp"
+#include "transfer/workers.hpp"
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace causeway::capi {
+
+/// The options of the process. Any thread; needs no engine.
+[[nodiscard]] options& process_options();
+
+/// Made by the first transfer, never destroyed: at exit it is drained and stopped.
+class runtime {
+  public:
+    [[nodiscard]] static runtime& instance();
+
+    [[nodiscard]] endpoints::device_services devices() { return {m_links, m_copies}; }
+    [[nodiscard]] endpoints::file_services files() { return {*m_workers, m_turns}; }
+    [[nodiscard]] endpoints::rank_services ranks() { return {m_messenger, m_turns}; }
+    [[nodiscard]] transfer::engine& engine() { return m_engine; }
+    [[nodiscard]] event_registry& events() { return m_events; }
+    [[nodiscard]] comm::mpi_port& port() { return m_port; }
+
+    /// Held while a transfer is put into queues and into the engine: the order in which it is taken is the order of
+    /// enqueue, for queues, files and messages alike.
+    [[nodiscard]] std::mutex& enqueue_mutex() { return m_enqueue_mutex; }
+
+    /// The space of a communicator; MPI must be usable. Hooks MPI_Finalize and starts to watch the ranks of the node.
+    [[nodiscard]] int space_of(MPI_Comm comm);
+    void make_private(MPI_Comm comm);
+    /// Prepares for work that needs MPI.
+    void use_mpi();
+    /// `work` must be over before MPI ends.
+    void needs_mpi(const std::shared_ptr<transfer::command>& work);
+
+  private:
+    runtime();
+    void at_exit();
+    void at_finalize();
+    void close_space(int space);
+    /// Runs `action` on the engine's thread and waits for it, but not for ever.
+    void call_and_wait(std::function<void()> action);
+
+    monotonic_clock m_clock;
+    transfer::engine m_engine;
+    transfer::turnstile m_turns;
+    std::unique_ptr<transfer::worker_pool> m_workers;
+    endpoints::copy_watch m_copies;
+    endpoints::device_links m_links;
+    comm::mpi_port m_port;
+    endpoints::messenger m_messenger;
+    event_registry m_events;
+    std::mutex m_enqueue_mutex;
+    std::mutex m_mpi_mutex; // guards m_mpi_work, m_mpi_used
+    std::vector<std::weak_ptr<transfer::command>> m_mpi_work;
+    bool m_mpi_used = false;
+    std::unique_ptr<transfer::engine_thread> m_thread;
+};
+
+} // namespace causeway::capi

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Queries and checks of OpenCL calls.
+#pragma once
+
+#include "cl/handles.hpp"
+
+#include <string>
+
+namespace causeway::cl {
+
+/// "CL_OUT_OF_RESOURCES (-5)".
+[[nodiscard]] std::string code_text(cl_int code);
+
+/// Throws transfer_error(code, "<what>: <code_text>") unless `code` is CL_SUCCESS.
+void check(cl_int code, const std::string& what);
+
+struct queue_facts {
+    cl_context context = nullptr;
+    cl_device_id device = nullptr;
+    bool in_order = true;
+};
+
+struct buffer_facts {
+    cl_context context = nullptr;
+    cl_mem_object_type type = 0;
+    size_t bytes = 0;
+    cl_mem_flags flags = 0;
+    cl_mem parent = nullptr; ///< of a sub-buffer
+    size_t parent_offset = 0;
+};
+
+/// Throw transfer_error with invalid_command_queue, invalid_mem_object or invalid_event.
+[[nodiscard]] queue_facts facts_of(cl_command_queue queue);
+[[nodiscard]] buffer_facts facts_of(cl_mem buffer);
+[[nodiscard]] cl_context context_of(cl_event event);
+
+/// CL_QUEUED ... CL_COMPLETE, or a negative code, also if it cannot be asked.
+[[nodiscard]] cl_int status_of(cl_event event);
+[[nodiscard]] cl_uint references_of(cl_event event);
+
+/// Whether the memory of `device` is the host's, so that mapping it copies nothing.
+[[nodiscard]] bool has_host_memory(cl_device_id device);
+
+/// PoCL's "basic" device runs commands inside the enqueue and cannot wait for user events: calls hang for ever.
+[[nodiscard]] bool cannot_wait_for_user_events(cl_device_id device);
+
+} // namespace causeway::cl

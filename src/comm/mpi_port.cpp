@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine's requests in one array, and communicators numbered by an attribute.
+#include "comm/mpi_port.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace causeway::comm {
+
+namespace {
+
+std::string error_text(int code) {
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length = 0;
+    PMPI_Error_string(code, text, &length);
+    return text;
+}
+
+failure mpi_failure(const char* what, int code) {
+    int error_class = code;
+    PMPI_Error_class(code, &error_class);
+    return {status::peer_failed, 0, error_class, std::string(what) + ": " + error_text(code)};
+}
+
+/// What hangs on a communicator.
+struct attachment {
+    int space;
+    MPI_Comm private_comm;
+    std::function<void(int)> closing;
+};
+
+int detach(MPI_Comm, int, void* value, void*) {
+    const std::unique_ptr<attachment> gone(static_cast<attachment*>(value));
+    gone->closing(gone->space);
+    if (gone->private_comm != MPI_COMM_NULL) PMPI_Comm_free(&gone->private_comm);
+    return MPI_SUCCESS;
+}
+
+int finalizing(MPI_Comm, int, void* value, void*) {
+    const std::unique_ptr<std::function<void()>> ending(static_cast<std::function<void()>*>(value));
+    (*ending)();
+    return MPI_SUCCESS;
+}
+
+/// One key for all engines: an attribute's key is a resource of MPI, not of an engine.
+int space_key() {
+    static const int key = [] {
+        int made = MPI_KEYVAL_INVALID;
+        PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, detach, &made, nullptr);
+        return made;
+    }();
+    return key;
+}
+
+[[noreturn]] void refuse(const std::string& text) { throw transfer_error(status::invalid_value, text); }
+
+int peers_of(MPI_Comm comm) {
+    int is_inter = 0, size = 0;
+    PMPI_Comm_test_inter(comm, &is_inter);
+    if (is_inter != 0) {
+        PMPI_Comm_remote_size(comm, &size);
+    } else {
+        PMPI_Comm_size(comm, &size);
+    }
+    return size;
+}
+
+std::vector<int> job_ranks_of(MPI_Comm comm) {
+    int is_inter = 0;
+    PMPI_Comm_test_inter(comm, &is_inter);
+    MPI_Group members = MPI_GROUP_NULL, job = MPI_GROUP_NULL;
+    if (is_inter != 0) {
+        PMPI_Comm_remote_group(comm, &members);
+    } else {
+        PMPI_Comm_group(comm, &members);
+    }
+    PMPI_Comm_group(MPI_COMM_WORLD, &job);
+    int count = 0;
+    PMPI_Group_size(members, &count);
+    std::vector<int> ranks(static_cast<std::size_t>(count)), result(ranks.size());
+    for (int i = 0; i < count; ++i) ranks[static_cast<std::size_t>(i)] = i;
+    PMPI_Group_translate_ranks(members, count, ranks.data(), job, result.data());
+    for (auto& rank : result)
+        if (rank == MPI_UNDEFINED) rank = no_rank;
+    PMPI_Group_free(&members);
+    PMPI_Group_free(&job);
+    return result;
+}
+
+} // namespace
+
+void require_mpi() {
+    int initialised = 0, finalised = 0, level = MPI_THREAD_SINGLE;
+    PMPI_Initialized(&initialised);
+    PMPI_Finalized(&finalised);
+    if (initialised == 0) throw transfer_error(status::invalid_operation, "MPI is not initialised");
+    if (finalised != 0) throw transfer_error(status::invalid_operation, "MPI has been finalised");
+    PMPI_Query_thread(&level);
+    if (level < MPI_THREAD_MULTIPLE)
+        throw transfer_error(status::invalid_operation,
+                             "MPI is initialised below MPI_THREAD_MULTIPLE; call MPI_Init_thread for that level");
+}
+
+void require_communicator(MPI_Comm comm) {
+    if (comm == MPI_COMM_NULL) refuse("the communicator is MPI_COMM_NULL");
+}
+
+void require_destination(MPI_Comm comm, int rank) {
+    if (rank == MPI_PROC_NULL) return;
+    const int size = peers_of(comm);
+    if (rank < 0 || rank >= size)
+        refuse("rank " + std::to_string(rank) + " is not in the communicator, which has " + std::to_string(size));
+}
+
+void require_source(MPI_Comm comm, int rank) {
+    if (rank != MPI_ANY_SOURCE) require_destination(comm, rank);
+}
+
+void require_tag(int tag) {
+    void* value = nullptr;
+    int found = 0;
+    PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found);
+    const int largest = found != 0 ? *static_cast<int*>(value) : 32767;
+    if (tag < 0 || tag > largest)
+        refuse("tag " + std::to_string(tag) + " is not from 0 to MPI_TAG_UB, " + std::to_string(largest));
+}
+
+int mpi_port::attach(MPI_Comm comm, MPI_Comm used, bool is_private, const std::function<void(int)>& closing) {
+    const int number = static_cast<int>(m_spaces.size());
+    m_spaces.push_back({used, is_private, job_ranks_of(used)});
+    auto hung = std::make_unique<attachment>(number, is_private ? used : MPI_COMM_NULL, closing);
+    PMPI_Comm_set_attr(comm, space_key(), hung.release());
+    return number;
+}
+
+int mpi_port::space_of(MPI_Comm comm, const std::function<void(int)>& closing) {
+    const std::lock_guard lock(m_mutex);
+    void* value = nullptr;
+    int found = 0;
+    PMPI_Comm_get_attr(comm, space_key(), &value, &found);
+    if (found != 0) return static_cast<attachment*>(value)->space;
+    return attach(comm, comm, false, closing);
+}
+
+void mpi_port::make_private(MPI_Comm comm, const std::function<void(int)>& closing) {
+    const auto known = [&] {
+        void* value = nullptr;
+        int found = 0;
+        PMPI_Comm_get_attr(comm, space_key(), &value, &found);
+        return found != 0 ? static_cast<attachment*>(value) : nullptr;
+    };
+    {
+        const std::lock_guard lock(m_mutex);
+        if (const auto* const before = known()) {
+            if (before->private_comm != MPI_COMM_NULL) return;
+            throw transfer_error(status::invalid_operation,
+                                 "the communicator cannot be attached: transfers on it have begun");
+        }
+    }
+    MPI_Comm own = MPI_COMM_NULL;
+    const int code = PMPI_Comm_dup(comm, &own);
+    if (code != MPI_SUCCESS) throw transfer_error(status::invalid_operation, "MPI_Comm_dup: " + error_text(code));
+    PMPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
+    const std::lock_guard lock(m_mutex);
+    attach(comm, own, true, closing);
+}
+
+void mpi_port::at_finalize(const std::function<void()>& ending) {
+    const std::lock_guard lock(m_mutex);
+    if (std::exchange(m_hooked, true)) return;
+    // MPI_Finalize deletes the attributes of MPI_COMM_SELF before anything else (MPI 3.1, section 8.7.1).
+    int key = MPI_KEYVAL_INVALID;
+    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finalizing, &key, nullptr);
+    PMPI_Comm_set_attr(MPI_COMM_SELF, key, std::make_unique<std::function<void()>>(ending).release());
+    PMPI_Comm_free_keyval(&key);
+}
+
+MPI_Comm mpi_port::comm_of(int space) const {
+    const std::lock_guard lock(m_mutex);
+    return m_spaces[static_cast<std::size_t>(space)].comm;
+}
+
+int mpi_port::job_rank(int space, int rank) const {
+    const std::lock_guard lock(m_mutex);
+    const auto& ranks = m_spaces[static_cast<std::size_t>(space)].job_ranks;
+    return rank >= 0 && static_cast<std::size_t>(rank) < ranks.size() ? ranks[static_cast<std::size_t>(rank)] : no_rank;
+}
+
+int mpi_port::largest_tag() const {
+    void* value = nullptr;
+    int found = 0;
+    PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found);
+    return found != 0 ? *static_cast<int*>(value) : 32767;
+}
+
+void mpi_port::add(MPI_Request request, operation& done) {
+    m_requests.push_back(request);
+    m_operations.push_back(&done);
+}
+
+void mpi_port::watch(MPI_Request request, operation& done) { add(request, done); }
+
+void mpi_port::send(int space, int destination, int tag, std::span<const std::byte> bytes, operation& done) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    const int code = PMPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, destination, tag,
+                                comm_of(space), &request);
+    if (code != MPI_SUCCESS) {
+        done.over({.error = mpi_failure("MPI_Isend", code)});
+    } else {
+        add(request, done);
+    }
+}
+
+void mpi_port::receive(int space, int source, int tag, std::span<std::byte> bytes, operation& done) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    const int code = PMPI_Irecv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE,
+                                source == any_source ? MPI_ANY_SOURCE : source, tag, comm_of(space), &request);
+    if (code != MPI_SUCCESS) {
+        done.over({.error = mpi_failure("MPI_Irecv", code)});
+    } else {
+        add(request, done);
+    }
+}
+
+std::size_t mpi_port::find(const operation& done) const {
+    const auto found = std::find(m_operations.begin(), m_operations.end(), &done);
+    return static_cast<std::size_t>(found - m_operations.begin());
+}
+
+void mpi_port::remove(std::size_t index) {
+    m_requests[index] = m_requests.back();
+    m_operations[index] = m_operations.back();
+    m_requests.pop_back();
+    m_operations.pop_back();
+}
+
+void mpi_port::cancel_receive(operation& done) {
+    const auto index = find(done);
+    if (index == m_requests.size()) return;
+    PMPI_Cancel(&m_requests[index]);
+    MPI_Status status;
+    int complete = 0, cancelled = 0;
+    PMPI_Test(&m_requests[index], &complete, &status);
+    if (complete == 0) return;
+    PMPI_Test_cancelled(&status, &cancelled);
+    arrival result{.source = status.MPI_SOURCE, .tag = status.MPI_TAG, .cancelled = cancelled != 0};
+    int bytes = 0;
+    if (cancelled == 0) PMPI_Get_count(&status, MPI_BYTE, &bytes);
+    result.bytes = static_cast<std::size_t>(bytes);
+    remove(index);
+    done.over(result);
+}
+
+void mpi_port::abandon(operation& done) {
+    const auto index = find(done);
+    if (index < m_requests.size()) remove(index);
+}
+
+bool mpi_port::poll() {
+    if (m_requests.empty()) return false;
+    const auto count = static_cast<int>(m_requests.size());
+    m_indices.resize(m_requests.size());
+    m_statuses.resize(m_requests.size());
+    int ended = 0;
+    // Open MPI's MPI_Testsome does not look again after it made progress: what that finished is seen by the second call.
+    for (int attempt = 0; attempt < 2 && ended == 0; ++attempt) {
+        const int code = PMPI_Testsome(count, m_requests.data(), &ended, m_indices.data(), m_statuses.data());
+        if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) {
+            // No request is to blame; without this none would ever end.
+            const auto why = mpi_failure("MPI_Testsome", code);
+            const auto all = std::exchange(m_operations, {});
+            m_requests.clear();
+            for (auto* const each : all) each->over({.error = why});
+            return true;
+        }
+        if (code == MPI_SUCCESS)
+            for (int i = 0; i < ended; ++i) m_statuses[static_cast<std::size_t>(i)].MPI_ERROR = MPI_SUCCESS;
+        if (ended == MPI_UNDEFINED) {
+            // Only null and inactive requests are left: they are over.
+            ended = count;
+            for (int i = 0; i < count; ++i) {
+                m_indices[static_cast<std::size_t>(i)] = i;
+                auto& empty = m_statuses[static_cast<std::size_t>(i)];
+                empty.MPI_SOURCE = MPI_ANY_SOURCE;
+                empty.MPI_TAG = MPI_ANY_TAG;
+                empty.MPI_ERROR = MPI_SUCCESS;
+                PMPI_Status_set_elements(&empty, MPI_BYTE, 0);
+                PMPI_Status_set_cancelled(&empty, 0);
+            }
+        }
+    }
+    if (ended == 0) return false;
+
+    std::vector<std::pair<operation*, arrival>> over;
+    over.reserve(static_cast<std::size_t>(ended));
+    for (int i = 0; i < ended; ++i) {
+        const auto& status = m_statuses[static_cast<std::size_t>(i)];
+        arrival result{.source = status.MPI_SOURCE, .tag = status.MPI_TAG};
+        int bytes = 0, cancelled = 0;
+        PMPI_Get_count(&status, MPI_BYTE, &bytes);
+        PMPI_Test_cancelled(&status, &cancelled);
+        result.bytes = bytes == MPI_UNDEFINED ? 0 : static_cast<std::size_t>(bytes);
+        result.cancelled = cancelled != 0;
+        if (status.MPI_ERROR != MPI_SUCCESS) result.error = mpi_failure("MPI", status.MPI_ERROR);
+        over.emplace_back(m_operations[static_cast<std::size_t>(m_indices[static_cast<std::size_t>(i)])], result);
+    }
+    std::sort(m_indices.begin(), m_indices.begin() + ended);
+    for (int i = ended; i-- > 0;) remove(static_cast<std::size_t>(m_indices[static_cast<std::size_t>(i)]));
+    for (const auto& [done, result] : over) done->over(result);
+    return true;
+}
+
+} // namespace causeway::comm

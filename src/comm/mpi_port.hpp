@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages through MPI, and what has to be known of MPI's state and communicators.
+#pragma once
+
+#include "comm/port.hpp"
+
+#include <mpi.h>
+
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <vector>
+
+namespace causeway::comm {
+
+/// Throws transfer_error(invalid_operation) unless MPI is initialised with MPI_THREAD_MULTIPLE and not finalised.
+void require_mpi();
+
+/// Throw transfer_error(invalid_value).
+void require_communicator(MPI_Comm comm);
+/// Ranks are those of the remote group of an inter-communicator. MPI_PROC_NULL is allowed.
+void require_destination(MPI_Comm comm, int rank);
+/// As above, and MPI_ANY_SOURCE.
+void require_source(MPI_Comm comm, int rank);
+void require_tag(int tag);
+
+/// One for each engine. Functions of `port` on the engine's thread; the others from any.
+class mpi_port final : public port {
+  public:
+    mpi_port() = default;
+
+    /// The number of the space of `comm`: the same for the life of the communicator. `closing` is called in the thread
+    /// that frees the communicator, before it goes.
+    [[nodiscard]] int space_of(MPI_Comm comm, const std::function<void(int space)>& closing);
+    /// Gives `comm` a private communicator for its space. Collective. Throws if transfers have used `comm`.
+    void make_private(MPI_Comm comm, const std::function<void(int space)>& closing);
+    /// `ending` is called in the thread that calls MPI_Finalize, while MPI still works. Only the first call counts.
+    void at_finalize(const std::function<void()>& ending);
+
+    /// Completes `done` with a request that somebody else made. `request` must be active or null; a persistent one is
+    /// inactive afterwards.
+    void watch(MPI_Request request, operation& done);
+
+    void send(int space, int destination, int tag, std::span<const std::byte> bytes, operation& done) override;
+    void receive(int space, int source, int tag, std::span<std::byte> bytes, operation& done) override;
+    void cancel_receive(operation& done) override;
+    void abandon(operation& done) override;
+    bool poll() override;
+    [[nodiscard]] bool busy() const override { return !m_requests.empty(); }
+    [[nodiscard]] int largest_tag() const override;
+    [[nodiscard]] int job_rank(int space, int rank) const override;
+
+  private:
+    struct space {
+        MPI_Comm comm;
+        bool is_private;
+        std::vector<int> job_ranks;
+    };
+
+    void add(MPI_Request request, operation& done);
+    [[nodiscard]] std::size_t find(const operation& done) const;
+    void remove(std::size_t index);
+    [[nodiscard]] MPI_Comm comm_of(int space) const;
+    int attach(MPI_Comm comm, MPI_Comm used, bool is_private, const std::function<void(int)>& closing);
+
+    mutable std::mutex m_mutex; // guards m_spaces
+    std::deque<space> m_spaces;
+    bool m_hooked = false;
+
+    // One array for MPI_Testsome: a fraction of the cost of a test each.
+    std::vector<MPI_Request> m_requests;
+    std::vector<operation*> m_operations;
+    std::vector<int> m_indices;
+    std::vector<MPI_Status> m_statuses;
+};
+
+} // namespace causeway::comm

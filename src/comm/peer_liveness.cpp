@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sockets that are only there to be closed by the kernel.
+#include "comm/peer_liveness.hpp"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <functional>
+
+namespace causeway::comm {
+
+namespace {
+
+struct address {
+    sockaddr_un name{};
+    socklen_t length = 0;
+
+    address(const std::string& job, int rank) {
+        const auto text = "causeway-" + std::to_string(getuid()) + "-" + job + "-" + std::to_string(rank);
+        name.sun_family = AF_UNIX;
+        // A first byte of zero makes the name abstract (unix(7)).
+        const auto count = std::min(text.size(), sizeof name.sun_path - 1);
+        std::memcpy(name.sun_path + 1, text.data(), count);
+        length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + count);
+    }
+    [[nodiscard]] const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&name); }
+};
+
+int new_socket() { return ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0); }
+
+} // namespace
+
+std::uint64_t peer_liveness::node() {
+    std::string boot;
+    std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
+    struct stat network {};
+    if (::stat("/proc/self/ns/net", &network) != 0) network.st_ino = 0;
+    return std::hash<std::string>{}(boot + "/" + std::to_string(network.st_ino));
+}
+
+std::string peer_liveness::job() {
+    for (const char* const name : {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "PMI_JOBID", "SLURM_JOB_ID"})
+        if (const char* const value = std::getenv(name)) return value;
+    // Launchers start all ranks of a node from one process.
+    return std::to_string(::getppid());
+}
+
+peer_liveness::peer_liveness(std::string job, int own_rank) : m_job(std::move(job)) {
+    const address own(m_job, own_rank);
+    m_listener = new_socket();
+    if (m_listener < 0) return;
+    if (::bind(m_listener, own.get(), own.length) != 0 || ::listen(m_listener, SOMAXCONN) != 0) {
+        ::close(m_listener);
+        m_listener = -1;
+    }
+}
+
+peer_liveness::~peer_liveness() {
+    if (m_listener >= 0) ::close(m_listener);
+    for (const auto& [rank, connection] : m_connections) ::close(connection);
+}
+
+bool peer_liveness::connect_to(int rank) {
+    const int connection = new_socket();
+    if (connection < 0) return false;
+    const address other(m_job, rank);
+    if (::connect(connection, other.get(), other.length) == 0) {
+        m_connections.emplace(rank, connection);
+        return true;
+    }
+    const bool refused = errno == ECONNREFUSED;
+    ::close(connection);
+    // Nobody listens: not yet, on another node, or no longer; only for a rank that we have met it is the last.
+    if (refused && m_met.count(rank) != 0) m_gone.insert(rank);
+    return false;
+}
+
+bool peer_liveness::is_gone(int rank) {
+    if (m_gone.count(rank) != 0) return true;
+    const auto known = m_connections.find(rank);
+    if (known == m_connections.end()) {
+        (void)connect_to(rank);
+        return m_gone.count(rank) != 0;
+    }
+    pollfd end{known->second, POLLIN, 0};
+    if (::poll(&end, 1, 0) <= 0 || (end.revents & (POLLHUP | POLLERR | POLLIN)) == 0) return false;
+    ::close(known->second);
+    m_connections.erase(known);
+    m_gone.insert(rank);
+    return true;
+}
+
+} // namespace causeway::comm

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether other ranks of this node are alive, without their help.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+
+namespace causeway::comm {
+
+/// Every process listens on a socket in Linux's abstract namespace, under a name that its peers can tell; they connect and
+/// keep the connection. Nobody accepts or sends: when the process is gone, however it went, the kernel closes the
+/// socket and the peers see it. Nothing is left behind, as no name is in a file system. Engine's thread only.
+class peer_liveness {
+  public:
+    peer_liveness(std::string job, int own_rank);
+    ~peer_liveness();
+    peer_liveness(const peer_liveness&) = delete;
+    peer_liveness& operator=(const peer_liveness&) = delete;
+
+    /// True if the rank was seen on this node and is gone. Never blocks.
+    [[nodiscard]] bool is_gone(int rank);
+    /// A message of the rank came from this node.
+    void met(int rank) { m_met.insert(rank); }
+
+    /// Equal for processes that can see one another's sockets.
+    [[nodiscard]] static std::uint64_t node();
+    /// The same for all ranks of a job on a node, different for other jobs.
+    [[nodiscard]] static std::string job();
+
+  private:
+    [[nodiscard]] bool connect_to(int rank);
+
+    std::string m_job;
+    int m_listener = -1;
+    std::map<int, int> m_connections; // rank, socket
+    std::set<int> m_met;
+    std::set<int> m_gone;
+};
+
+} // namespace causeway::comm

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Point-to-point messages as the transfer protocol needs them; MPI behind it, or a fake.
+#pragma once
+
+#include "base/error.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace causeway::comm {
+
+inline constexpr int any_source = -1;
+inline constexpr int no_rank = -1;
+
+/// What a message operation came to.
+struct arrival {
+    int source = no_rank;
+    int tag = 0;
+    std::size_t bytes = 0;
+    bool cancelled = false;
+    failure error;
+};
+
+/// Told once, on the engine's thread, that an operation is over. Lives until then.
+class operation {
+  public:
+    virtual void over(const arrival& result) = 0;
+
+  protected:
+    ~operation() = default;
+};
+
+/// Engine's thread only. A space is a communicator that transfers use; both ends number its ranks alike.
+class port {
+  public:
+    virtual ~port() = default;
+
+    /// Messages between two ranks with one tag arrive in the order in which they were sent. At most 1 GiB each.
+    virtual void send(int space, int destination, int tag, std::span<const std::byte> bytes, operation& done) = 0;
+    /// `source` may be any_source. A longer message is an error.
+    virtual void receive(int space, int source, int tag, std::span<std::byte> bytes, operation& done) = 0;
+    /// Ends a receive that no message has met yet; it is over before the call returns. One that a message has met ends
+    /// in its own time, as if nothing had been called.
+    virtual void cancel_receive(operation& done) = 0;
+    /// Forgets a send to a rank that is gone; it will never be over.
+    virtual void abandon(operation& done) = 0;
+
+    /// True if an operation was over.
+    virtual bool poll() = 0;
+    [[nodiscard]] virtual bool busy() const = 0;
+
+    /// Tags up to this one may be used.
+    [[nodiscard]] virtual int largest_tag() const = 0;
+    /// The rank in the job of a rank in a space, or no_rank.
+    [[nodiscard]] virtual int job_rank(int space, int rank) const = 0;
+};
+
+} // namespace causeway::comm

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies between device memory and blocks, or maps the range where that copies nothing.
+#include "endpoints/device/device_endpoint.hpp"
+
+#include "base/error.hpp"
+#include "cl/calls.hpp"
+
+namespace causeway::endpoints {
+
+namespace {
+
+using transfer::endpoint_traits;
+using transfer::medium;
+using transfer::step;
+
+/// What ranges and boxes have in common: the link to the device and the end of a command.
+class device_endpoint : public transfer::endpoint {
+  public:
+    device_endpoint(device_services services, device_place place)
+        : m_services(services), m_place(std::move(place)) {}
+
+    [[nodiscard]] std::string name() const override { return "device buffer"; }
+
+    [[nodiscard]] std::shared_ptr<transfer::staging_allocator> allocator() const override {
+        return m_link ? m_link->allocator : nullptr;
+    }
+
+  protected:
+    [[nodiscard]] const device_place& place() const { return m_place; }
+    [[nodiscard]] device_link& link() { return *m_link; }
+    void find_link() { m_link = m_services.links.find(m_place.context.get(), m_place.device); }
+
+    /// Enqueues by `enqueue(event*)`, submits, and finishes `done` with `bytes` when that event completes.
+    template <class Enqueue>
+    void run(const cl::queue& queue, std::size_t bytes, const char* what, step& done, Enqueue enqueue) {
+        cl_event raw = nullptr;
+        cl_int code = enqueue(&raw);
+        auto running = cl::event::adopt(raw);
+        if (code == CL_SUCCESS) code = clFlush(queue.get());
+        if (code != CL_SUCCESS) {
+            done.finish({0, {code, 0, 0, std::string(what) + ": " + cl::code_text(code)}});
+        } else {
+            m_services.copies.add(std::move(running), bytes, what, done);
+        }
+    }
+
+  private:
+    device_services m_services;
+    device_place m_place;
+    std::shared_ptr<device_link> m_link;
+};
+
+class range_endpoint final : public device_endpoint {
+  public:
+    range_endpoint(device_services services, device_place place, std::size_t offset)
+        : device_endpoint(services, std::move(place)), m_offset(offset) {}
+
+    [[nodiscard]] endpoint_traits traits() const override {
+        return {.kind = medium::device, .can_map = cl::has_host_memory(place().device)};
+    }
+
+    void open(const transfer::open_request& request, step& done) override {
+        try {
+            find_link();
+        } catch (...) {
+            done.finish({0, current_failure()});
+            return;
+        }
+        if (!request.map || request.bytes == 0) {
+            done.finish({request.bytes, {}});
+            return;
+        }
+        // A target is mapped for reading too: bytes that a failed transfer does not reach must survive.
+        const cl_map_flags flags = request.is_source ? CL_MAP_READ : CL_MAP_READ | CL_MAP_WRITE;
+        m_map_queue = request.is_source ? link().from_device : link().to_device;
+        run(m_map_queue, request.bytes, "mapping the buffer", done, [&](cl_event* event) {
+            cl_int code = CL_SUCCESS;
+            m_mapped = clEnqueueMapBuffer(m_map_queue.get(), place().buffer.get(), CL_FALSE, flags, m_offset,
+                                          request.bytes, 0, nullptr, event, &code);
+            return code;
+        });
+    }
+
+    [[nodiscard]] std::byte* memory() const override { return static_cast<std::byte*>(m_mapped); }
+
+    void read(std::size_t offset, std::span<std::byte> block, step& done) override {
+        run(link().from_device, block.size(), "reading the buffer", done, [&](cl_event* event) {
+            return clEnqueueReadBuffer(link().from_device.get(), place().buffer.get(), CL_FALSE, m_offset + offset,
+                                       block.size(), block.data(), 0, nullptr, event);
+        });
+    }
+
+    void write(std::size_t offset, std::span<const std::byte> block, step& done) override {
+        run(link().to_device, block.size(), "writing the buffer", done, [&](cl_event* event) {
+            return clEnqueueWriteBuffer(link().to_device.get(), place().buffer.get(), CL_FALSE, m_offset + offset,
+                                        block.size(), block.data(), 0, nullptr, event);
+        });
+    }
+
+    void close(std::size_t, const failure&, step& done) override {
+        if (m_mapped == nullptr) {
+            done.finish({});
+            return;
+        }
+        run(m_map_queue, 0, "unmapping the buffer", done, [&](cl_event* event) {
+            return clEnqueueUnmapMemObject(m_map_queue.get(), place().buffer.get(), m_mapped, 0, nullptr, event);
+        });
+    }
+
+  private:
+    std::size_t m_offset;
+    cl::queue m_map_queue;
+    void* m_mapped = nullptr;
+};
+
+class box_endpoint final : public device_endpoint {
+  public:
+    box_endpoint(device_services services, device_place place, const box& shape)
+        : device_endpoint(services, std::move(place)), m_box(shape) {}
+
+    [[nodiscard]] endpoint_traits traits() const override { return {.kind = medium::device}; }
+
+    void open(const transfer::open_request& request, step& done) override {
+        try {
+            find_link();
+            done.finish({request.bytes, {}});
+        } catch (...) {
+            done.finish({0, current_failure()});
+        }
+    }
+
+    void read(std::size_t offset, std::span<std::byte> block, step& done) override {
+        copy(link().from_device, offset, block.size(), "reading a box of the buffer", done,
+             [&](const std::size_t* origin, const std::size_t* host, const std::size_t* region, cl_event* event) {
+                 return clEnqueueReadBufferRect(link().from_device.get(), place().buffer.get(), CL_FALSE, origin, host,
+                                                region, m_box.row_pitch, m_box.slice_pitch, region[0],
+                                                region[0] * region[1], block.data() + m_packed, 0, nullptr, event);
+             });
+    }
+
+    void write(std::size_t offset, std::span<const std::byte> block, step& done) override {
+        copy(link().to_device, offset, block.size(), "writing a box of the buffer", done,
+             [&](const std::size_t* origin, const std::size_t* host, const std::size_t* region, cl_event* event) {
+                 return clEnqueueWriteBufferRect(link().to_device.get(), place().buffer.get(), CL_FALSE, origin, host,
+                                                 region, m_box.row_pitch, m_box.slice_pitch, region[0],
+                                                 region[0] * region[1], block.data() + m_packed, 0, nullptr, event);
+             });
+    }
+
+  private:
+    /// The queue is in order: the last piece's event stands for all.
+    template <class Enqueue>
+    void copy(const cl::queue& queue, std::size_t offset, std::size_t bytes, const char* what, step& done,
+              Enqueue enqueue) {
+        const auto pieces = split_packed_range(m_box.region, offset, bytes);
+        run(queue, bytes, what, done, [&](cl_event* event) {
+            static constexpr std::size_t host_origin[3] = {0, 0, 0};
+            cl_int code = CL_SUCCESS;
+            for (std::size_t i = 0; i < pieces.size() && code == CL_SUCCESS; ++i) {
+                const auto& piece = pieces[i];
+                const std::size_t origin[3] = {m_box.origin[0] + piece.origin[0], m_box.origin[1] + piece.origin[1],
+                                               m_box.origin[2] + piece.origin[2]};
+                m_packed = piece.packed_offset - offset;
+                code = enqueue(origin, host_origin, piece.region.data(), i + 1 == pieces.size() ? event : nullptr);
+            }
+            // The pieces before one that was refused still use the block.
+            if (code != CL_SUCCESS) clFinish(queue.get());
+            return code;
+        });
+    }
+
+    box m_box;
+    std::size_t m_packed = 0; // where the piece under way is in the block
+};
+
+} // namespace
+
+std::unique_ptr<transfer::endpoint> make_range_endpoint(device_services services, device_place place,
+                                                        std::size_t offset) {
+    return std::make_unique<range_endpoint>(services, std::move(place), offset);
+}
+
+std::unique_ptr<transfer::endpoint> make_box_endpoint(device_services services, device_place place, const box& shape) {
+    const bool dense_rows = shape.region[1] == 1 || shape.row_pitch == shape.region[0];
+    const bool dense_slices = shape.region[2] == 1 || shape.slice_pitch == shape.region[0] * shape.region[1];
+    if (dense_rows && dense_slices) {
+        const auto offset =
+            shape.origin[0] + shape.origin[1] * shape.row_pitch + shape.origin[2] * shape.slice_pitch;
+        return make_range_endpoint(services, std::move(place), offset);
+    }
+    return std::make_unique<box_endpoint>(services, std::move(place), shape);
+}
+
+} // namespace causeway::endpoints

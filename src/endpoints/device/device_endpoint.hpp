@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// A range or a box of a device buffer as an endpoint.
+#pragma once
+
+#include "cl/handles.hpp"
+#include "endpoints/device/copy_watch.hpp"
+#include "endpoints/device/device_links.hpp"
+#include "transfer/endpoint.hpp"
+
+#include <array>
+#include <memory>
+
+namespace causeway::endpoints {
+
+/// A box inside a buffer, as in clEnqueueReadBufferRect: bytes, rows, slices. Packed row by row it has
+/// region[0] * region[1] * region[2] bytes.
+struct box {
+    std::array<std::size_t, 3> origin{}, region{};
+    std::size_t row_pitch = 0, slice_pitch = 0;
+
+    [[nodiscard]] std::size_t bytes() const { return region[0] * region[1] * region[2]; }
+};
+
+/// Where a buffer and a device come from. Retained by the endpoint.
+struct device_place {
+    cl::context context;
+    cl_device_id device = nullptr;
+    cl::buffer buffer;
+    std::size_t buffer_bytes = 0;
+};
+
+/// The services outlive the endpoint.
+struct device_services {
+    device_links& links;
+    copy_watch& copies;
+};
+
+[[nodiscard]] std::unique_ptr<transfer::endpoint> make_range_endpoint(device_services services, device_place place,
+                                                                      std::size_t offset);
+[[nodiscard]] std::unique_ptr<transfer::endpoint> make_box_endpoint(device_services services, device_place place,
+                                                                    const box& shape);
+
+/// Part of a box that is a box itself, and where its first byte is in the packed order.
+struct box_piece {
+    std::array<std::size_t, 3> origin{}, region{};
+    std::size_t packed_offset = 0;
+};
+
+/// Splits the packed range [offset, offset + bytes) of a box of `region` into at most five boxes, in packed order;
+/// their origins count from the box's own corner.
+[[nodiscard]] std::vector<box_piece> split_packed_range(const std::array<std::size_t, 3>& region, std::size_t offset,
+                                                        std::size_t bytes);
+
+} // namespace causeway::endpoints

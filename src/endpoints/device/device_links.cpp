@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Creates queues and page-locked memory for the engine's copies.
+#include "endpoints/device/device_links.hpp"
+
+#include "base/error.hpp"
+#include "cl/calls.hpp"
+
+#include <chrono>
+#include <map>
+
+namespace causeway::endpoints {
+
+namespace {
+
+/// CL_MEM_ALLOC_HOST_PTR and a map that lasts: the one portable way to page-locked memory.
+class pinned_allocator final : public transfer::staging_allocator {
+  public:
+    pinned_allocator(cl::context context, cl::queue queue) : m_context(std::move(context)), m_queue(std::move(queue)) {}
+
+    [[nodiscard]] std::byte* allocate(std::size_t bytes) override {
+        cl_int code = CL_SUCCESS;
+        auto memory = cl::buffer::adopt(
+            clCreateBuffer(m_context.get(), CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, nullptr, &code));
+        cl::check(code, "allocating " + bytes_text(bytes) + " of page-locked staging memory");
+        auto* const address = clEnqueueMapBuffer(m_queue.get(), memory.get(), CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
+                                                 bytes, 0, nullptr, nullptr, &code);
+        cl::check(code, "mapping " + bytes_text(bytes) + " of page-locked staging memory");
+        auto* const first = static_cast<std::byte*>(address);
+        m_buffers.emplace(first, std::move(memory));
+        return first;
+    }
+
+    void release(std::byte* memory, std::size_t) noexcept override {
+        const auto found = m_buffers.find(memory);
+        (void)clEnqueueUnmapMemObject(m_queue.get(), found->second.get(), memory, 0, nullptr, nullptr);
+        (void)clFlush(m_queue.get());
+        m_buffers.erase(found);
+    }
+
+  private:
+    cl::context m_context;
+    cl::queue m_queue;
+    std::map<std::byte*, cl::buffer> m_buffers;
+};
+
+cl::queue make_queue(cl_context context, cl_device_id device) {
+    cl_int code = CL_SUCCESS;
+    auto made = cl::queue::adopt(clCreateCommandQueue(context, device, 0, &code));
+    cl::check(code, "creating a command queue for transfers");
+    return made;
+}
+
+} // namespace
+
+std::shared_ptr<device_link> device_links::find(cl_context context, cl_device_id device) {
+    for (const auto& link : m_links) {
+        if (link->context.get() != context || link->device != device) continue;
+        link->last_used = m_clock.now();
+        return link;
+    }
+    auto link = std::make_shared<device_link>();
+    link->context = cl::context::share(context);
+    link->device = device;
+    link->host_memory = cl::has_host_memory(device);
+    link->to_device = make_queue(context, device);
+    link->from_device = make_queue(context, device);
+    if (!link->host_memory) link->allocator = std::make_shared<pinned_allocator>(link->context, link->to_device);
+    link->last_used = m_clock.now();
+    m_links.push_back(link);
+    return link;
+}
+
+bool device_links::trim(time_point now, bool all) {
+    const auto keep = std::chrono::milliseconds(m_options[option::keep]);
+    std::erase_if(m_links, [&](const auto& link) {
+        return link.use_count() == 1 && (all || now - link->last_used >= keep);
+    });
+    return !m_links.empty();
+}
+
+} // namespace causeway::endpoints

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine's own way to a device: command queues in both directions and page-locked memory.
+#pragma once
+
+#include "base/options.hpp"
+#include "cl/handles.hpp"
+#include "transfer/engine.hpp"
+#include "transfer/staging.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace causeway::endpoints {
+
+/// What transfers to and from one device of one context share. In-order queues, one each way, so that copies both ways
+/// overlap. Engine's thread only.
+struct device_link {
+    cl::context context;
+    cl_device_id device = nullptr;
+    bool host_memory = false;
+    cl::queue to_device, from_device;
+    std::shared_ptr<transfer::staging_allocator> allocator; ///< null where ordinary memory is as good
+    time_point last_used;
+};
+
+/// Makes links on demand and lets go of them when nobody used them for a while, so that a released context goes.
+class device_links final : public transfer::progress_source {
+  public:
+    device_links(const options& settings, const monotonic_clock& clock) : m_options(settings), m_clock(clock) {}
+
+    /// Throws transfer_error.
+    [[nodiscard]] std::shared_ptr<device_link> find(cl_context context, cl_device_id device);
+
+    bool poll(time_point) override { return false; }
+    [[nodiscard]] bool busy() const override { return false; }
+    bool trim(time_point now, bool all) override;
+
+  private:
+    const options& m_options;
+    const monotonic_clock& m_clock;
+    std::vector<std::shared_ptr<device_link>> m_links;
+};
+
+} // namespace causeway::endpoints

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Looks at events of OpenCL implementations, and asks for callbacks in a way that survives everything.
+#include "endpoints/device/event_gate.hpp"
+
+#include "cl/calls.hpp"
+
+#include <mutex>
+#include <vector>
+
+namespace causeway::endpoints {
+
+namespace {
+
+/// A callback may come at any time after it was asked for, or never (failed events on PoCL 3.1): so its argument is no
+/// pointer to anything that could be gone or leaked, but two numbers, of an engine and a command. The table that
+/// finds the engine is never destroyed, because a driver's thread may still call back while the process ends.
+class waker_table {
+  public:
+    static waker_table& instance() {
+        static auto* const table = std::make_unique<waker_table>().release();
+        return *table;
+    }
+
+    std::size_t number_of(const std::shared_ptr<transfer::waker>& engine) {
+        const std::lock_guard lock(m_mutex);
+        for (std::size_t i = 0; i < m_engines.size(); ++i)
+            if (m_engines[i].lock() == engine) return i;
+        m_engines.push_back(engine);
+        return m_engines.size() - 1;
+    }
+
+    std::shared_ptr<transfer::waker> find(std::size_t number) {
+        const std::lock_guard lock(m_mutex);
+        return m_engines[number].lock();
+    }
+
+  private:
+    std::mutex m_mutex; // guards m_engines
+    std::vector<std::weak_ptr<transfer::waker>> m_engines;
+};
+
+constexpr unsigned command_bits = 48;
+
+/// Runs in the implementation's thread, perhaps under its locks: no OpenCL call in here.
+void CL_CALLBACK opened(cl_event, cl_int, void* argument) {
+    const auto both = reinterpret_cast<std::uintptr_t>(argument);
+    const auto engine = waker_table::instance().find(both >> command_bits);
+    if (engine) engine->wake(both & ((std::uintptr_t{1} << command_bits) - 1));
+}
+
+class event_gate final : public transfer::gate {
+  public:
+    event_gate(cl::event watched, on_failure meaning) : m_event(std::move(watched)), m_meaning(meaning) {}
+
+    [[nodiscard]] state look() override {
+        const auto status = cl::status_of(m_event.get());
+        if (status > CL_COMPLETE) return state::closed;
+        if (status == CL_COMPLETE && !failed_in_disguise()) return state::open;
+        return m_meaning == on_failure::fail ? state::failed : state::open;
+    }
+
+    void arm(const std::shared_ptr<transfer::waker>& engine, std::uint64_t command) override {
+        submit_its_queue();
+        const auto both = (waker_table::instance().number_of(engine) << command_bits) | command;
+        // Without a callback the engine still looks now and then.
+        (void)clSetEventCallback(m_event.get(), CL_COMPLETE, opened, reinterpret_cast<void*>(both));
+    }
+
+  private:
+    /// Intel's CPU runtime shows CL_COMPLETE for a command that did not run because its wait list failed; only
+    /// clWaitForEvents tells.
+    [[nodiscard]] bool failed_in_disguise() const {
+        if (m_meaning == on_failure::open) return false;
+        const cl_event raw = m_event.get();
+        return clWaitForEvents(1, &raw) != CL_SUCCESS;
+    }
+
+    /// A command that waits for one in another queue needs that queue flushed (OpenCL 1.2, section 5.13); we wait
+    /// outside of any queue, so we see to it.
+    void submit_its_queue() const {
+        cl_command_queue queue = nullptr;
+        if (clGetEventInfo(m_event.get(), CL_EVENT_COMMAND_QUEUE, sizeof queue, &queue, nullptr) == CL_SUCCESS &&
+            queue != nullptr)
+            (void)clFlush(queue);
+    }
+
+    cl::event m_event;
+    on_failure m_meaning;
+};
+
+} // namespace
+
+std::unique_ptr<transfer::gate> make_event_gate(cl::event watched, on_failure meaning) {
+    return std::make_unique<event_gate>(std::move(watched), meaning);
+}
+
+} // namespace causeway::endpoints

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file by descriptor and offset: blocks go through pread and pwrite, several at once.
+#include "endpoints/file/file_endpoint.hpp"
+
+#include "endpoints/file/file_io.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace causeway::endpoints {
+
+namespace {
+
+using transfer::step;
+
+class descriptor_endpoint final : public transfer::endpoint {
+  public:
+    descriptor_endpoint(file_services services, descriptor fd, off_t offset)
+        : m_services(services), m_fd(std::move(fd)), m_offset(offset) {}
+
+    [[nodiscard]] transfer::endpoint_traits traits() const override { return {.kind = transfer::medium::file}; }
+    [[nodiscard]] std::string name() const override { return file_name(m_fd.get()); }
+
+    void read(std::size_t offset, std::span<std::byte> block, step& done) override {
+        m_services.workers.run(
+            [fd = m_fd.get(), block, at = m_offset + static_cast<off_t>(offset)] { return read_at(fd, block, at); },
+            done);
+    }
+
+    void write(std::size_t offset, std::span<const std::byte> block, step& done) override {
+        m_services.workers.run(
+            [fd = m_fd.get(), block, at = m_offset + static_cast<off_t>(offset)] { return write_at(fd, block, at); },
+            done);
+    }
+
+  private:
+    file_services m_services;
+    descriptor m_fd;
+    off_t m_offset;
+};
+
+/// Linux appends with pwrite to an O_APPEND descriptor, whatever the offset (pwrite(2), BUGS): such a file is opened
+/// again without the flag, which leaves the user's descriptor alone.
+descriptor reopen_without_append(int fd) {
+    const auto path = "/proc/self/fd/" + std::to_string(fd);
+    descriptor again(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (again.get() < 0)
+        throw transfer_error(status::invalid_value,
+                             "cannot write at an offset of " + file_name(fd) +
+                                 ", which is in append mode and cannot be opened again: " + errno_text(errno),
+                             errno);
+    return again;
+}
+
+} // namespace
+
+std::unique_ptr<transfer::endpoint> make_descriptor_endpoint(file_services services, int fd, std::int64_t offset,
+                                                             access mode) {
+    const int flags = ::fcntl(fd, F_GETFL);
+    if (flags < 0)
+        throw transfer_error(status::invalid_value,
+                             "descriptor " + std::to_string(fd) + ": " + errno_text(errno), errno);
+    const int wrong = mode == access::read ? O_WRONLY : O_RDONLY;
+    if ((flags & O_PATH) != 0 || (flags & O_ACCMODE) == wrong)
+        throw transfer_error(status::invalid_value, file_name(fd) + " is not open for " +
+                                                        (mode == access::read ? "reading" : "writing"));
+    if (::lseek(fd, 0, SEEK_CUR) < 0)
+        throw transfer_error(status::invalid_value,
+                             file_name(fd) + " has no offsets (a pipe or socket): use the FILE forms", errno);
+    if (offset < 0)
+        throw transfer_error(status::invalid_value, "the file offset " + std::to_string(offset) + " is negative");
+    descriptor own;
+    if (mode == access::write && (flags & O_APPEND) != 0) {
+        own = reopen_without_append(fd);
+    } else {
+        own = descriptor(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
+        if (own.get() < 0)
+            throw transfer_error(status::out_of_resources,
+                                 "duplicating descriptor " + std::to_string(fd) + ": " + errno_text(errno), errno);
+    }
+    return std::make_unique<descriptor_endpoint>(services, std::move(own), static_cast<off_t>(offset));
+}
+
+} // namespace causeway::endpoints

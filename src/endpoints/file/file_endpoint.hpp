@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files as endpoints: by descriptor and offset, or as a stdio stream.
+#pragma once
+
+#include "transfer/endpoint.hpp"
+#include "transfer/turnstile.hpp"
+#include "transfer/workers.hpp"
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+
+namespace causeway::endpoints {
+
+enum class access { read, write };
+
+/// The services outlive the endpoint.
+struct file_services {
+    transfer::worker_pool& workers;
+    transfer::turnstile& turns;
+};
+
+/// Duplicates `fd`. Throws transfer_error(invalid_value) if it is closed, cannot seek, does not allow `mode`, or
+/// `offset` is negative.
+[[nodiscard]] std::unique_ptr<transfer::endpoint> make_descriptor_endpoint(file_services services, int fd,
+                                                                           std::int64_t offset, access mode);
+
+/// Takes effect where the command before it on the same stream ended, and leaves position, buffer and end-of-file
+/// flag as fread or fwrite would. Throws transfer_error(invalid_value) for a null or closed stream or a wrong mode.
+[[nodiscard]] std::unique_ptr<transfer::endpoint> make_stdio_endpoint(file_services services, std::FILE* file,
+                                                                      access mode);
+
+} // namespace causeway::endpoints

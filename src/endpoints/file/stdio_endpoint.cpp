@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stdio stream: regular files by position, everything else (pipes, sockets, append mode) in order.
+#include "endpoints/file/file_endpoint.hpp"
+
+#include "endpoints/file/file_io.hpp"
+
+#include <fcntl.h>
+#include <stdio_ext.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace causeway::endpoints {
+
+namespace {
+
+using transfer::outcome;
+using transfer::step;
+
+outcome stream_failure(const char* what, std::FILE* file, int error) {
+    return {0, {status::io_error, error, 0, std::string(what) + " " + file_name(::fileno(file)) + ": " + errno_text(error)}};
+}
+
+/// What both kinds have in common: commands on one stream take effect one after the other.
+class stdio_endpoint : public transfer::endpoint {
+  public:
+    stdio_endpoint(file_services services, std::FILE* file, access mode)
+        : m_services(services), m_file(file), m_mode(mode),
+          m_turn(services.turns, {reinterpret_cast<std::uintptr_t>(file), 0, 0}) {}
+
+    [[nodiscard]] std::string name() const override { return file_name(::fileno(m_file)); }
+
+    void enqueued() override { m_turn.join(); }
+    void abandoned() override { m_turn.leave(); }
+
+    void open(const transfer::open_request& request, step& done) override {
+        m_waiting = &done;
+        m_turn.wait([this, bytes = request.bytes] {
+            auto& opened = *std::exchange(m_waiting, nullptr);
+            // Only the position matters to a transfer of nothing, and that stays.
+            if (bytes == 0) {
+                opened.finish({});
+            } else {
+                start([this, bytes] { return settle(bytes); }, opened);
+            }
+        });
+    }
+
+    void cancel() override {
+        m_cancelled = true;
+        if (m_waiting == nullptr) return;
+        m_turn.leave();
+        std::exchange(m_waiting, nullptr)->finish({0, {status::cancelled, 0, 0, "the transfer was cancelled"}});
+    }
+
+  protected:
+    [[nodiscard]] std::FILE* file() const { return m_file; }
+    [[nodiscard]] access mode() const { return m_mode; }
+    [[nodiscard]] file_services& services() { return m_services; }
+    [[nodiscard]] const std::atomic<bool>& cancelled() const { return m_cancelled; }
+    void leave() { m_turn.leave(); }
+
+    /// Runs `job` where it may block.
+    virtual void start(transfer::worker_pool::work job, step& done) = 0;
+    /// In a worker: brings stream and descriptor together before the first byte moves; its outcome is open()'s.
+    virtual outcome settle(std::size_t bytes) = 0;
+
+  private:
+    file_services m_services;
+    std::FILE* m_file;
+    access m_mode;
+    transfer::turn m_turn;
+    step* m_waiting = nullptr; // open() until the turn comes
+    std::atomic<bool> m_cancelled{false};
+};
+
+/// Blocks go to places of their own, several at once; at the end the stream is put where fread or fwrite would have
+/// left it.
+class regular_file_endpoint final : public stdio_endpoint {
+  public:
+    using stdio_endpoint::stdio_endpoint;
+
+    [[nodiscard]] transfer::endpoint_traits traits() const override { return {.kind = transfer::medium::file}; }
+
+    void read(std::size_t offset, std::span<std::byte> block, step& done) override {
+        services().workers.run([fd = ::fileno(file()), block, at = m_start + static_cast<off_t>(offset)] {
+            return read_at(fd, block, at);
+        }, done);
+    }
+
+    void write(std::size_t offset, std::span<const std::byte> block, step& done) override {
+        services().workers.run([fd = ::fileno(file()), block, at = m_start + static_cast<off_t>(offset)] {
+            return write_at(fd, block, at);
+        }, done);
+    }
+
+    void close(std::size_t moved, const failure& error, step& done) override {
+        m_left.emplace(*this, done);
+        m_left->work.begin();
+        if (m_start < 0) {
+            m_left->work.finish({});
+            return;
+        }
+        start([this, moved, ended = error.status == status::end_of_file] { return reposition(moved, ended); },
+              m_left->work);
+    }
+
+  private:
+    /// Lets the next command on the stream pass once this one is really done with it.
+    struct closing final : transfer::step_owner {
+        closing(regular_file_endpoint& closed, step& done) : self(closed), told(done), work(*this) {}
+        void step_finished() override {
+            self.leave();
+            told.finish(work.take());
+        }
+        regular_file_endpoint& self;
+        step& told;
+        step work;
+    };
+
+    void start(transfer::worker_pool::work job, step& done) override { services().workers.run(std::move(job), done); }
+
+    outcome settle(std::size_t bytes) override {
+        // What the program wrote through stdio must be in the file; what stdio read ahead is given back.
+        if (std::fflush(file()) != 0) return stream_failure("flushing", file(), errno);
+        m_start = ::ftello(file());
+        if (m_start < 0) return stream_failure("asking for the position of", file(), errno);
+        return {bytes, {}};
+    }
+
+    outcome reposition(std::size_t moved, bool ended) {
+        if (::fseeko(file(), m_start + static_cast<off_t>(moved), SEEK_SET) != 0)
+            return stream_failure("setting the position of", file(), errno);
+        if (ended) {
+            // Reading at the end is what sets feof(); unless the file has grown meanwhile.
+            const int next = std::getc(file());
+            if (next != EOF) std::ungetc(next, file());
+        }
+        return {};
+    }
+
+    off_t m_start = -1;
+    std::optional<closing> m_left;
+};
+
+/// Bytes pass one block after the other through whatever is at the other end.
+class stream_endpoint final : public stdio_endpoint {
+  public:
+    stream_endpoint(file_services services, std::FILE* file, access mode, bool waits)
+        : stdio_endpoint(services, file, mode), m_waits(waits) {}
+
+    [[nodiscard]] transfer::endpoint_traits traits() const override {
+        return {.kind = m_waits ? transfer::medium::stream : transfer::medium::file,
+                .ordered = true,
+                .waits_for_sender = m_waits && mode() == access::read,
+                .in_flight = 1,
+                .largest_block = m_waits ? std::size_t{64} << 10 : std::size_t{16} << 20};
+    }
+
+    void read(std::size_t, std::span<std::byte> block, step& done) override {
+        start([this, block] { return read_block(block); }, done);
+    }
+
+    void write(std::size_t, std::span<const std::byte> block, step& done) override {
+        start([this, block] { return write_block(block); }, done);
+    }
+
+    void close(std::size_t, const failure& error, step& done) override {
+        // Both calls return at once: nothing is buffered, and an end that was read stays the end.
+        if (error.status == status::end_of_file && ::fileno(file()) >= 0) (void)std::getc(file());
+        const bool appended = mode() == access::write && !m_waits && ::fileno(file()) >= 0;
+        if (appended) (void)::fseeko(file(), ::lseek(::fileno(file()), 0, SEEK_CUR), SEEK_SET);
+        leave();
+        done.finish({});
+    }
+
+  private:
+    void start(transfer::worker_pool::work job, step& done) override {
+        if (m_waits) {
+            services().workers.run_waiting(std::move(job), done);
+        } else {
+            services().workers.run(std::move(job), done);
+        }
+    }
+
+    outcome settle(std::size_t bytes) override {
+        if (mode() == access::write && std::fflush(file()) != 0) return stream_failure("flushing", file(), errno);
+        return {bytes, {}};
+    }
+
+    /// Bytes that stdio has read from the descriptor and the program has not taken yet.
+    [[nodiscard]] std::size_t read_ahead() const {
+#ifdef __GLIBC__
+        return static_cast<std::size_t>(file()->_IO_read_end - file()->_IO_read_ptr);
+#else
+        return __freadahead(file());
+#endif
+    }
+
+    outcome read_block(std::span<std::byte> block) {
+        const int fd = ::fileno(file());
+        const auto ahead = fd < 0 ? block.size() : std::min(block.size(), read_ahead());
+        std::size_t done = ahead == 0 ? 0 : std::fread(block.data(), 1, ahead, file());
+        if (fd < 0) {
+            if (done == block.size()) return {done, {}};
+            if (std::ferror(file()) != 0) return {done, stream_failure("reading", file(), errno).error};
+            return {done, {status::end_of_file, 0, 0, "the stream ended after " + bytes_text(done)}};
+        }
+        auto rest = read_next(fd, block.subspan(done), cancelled());
+        rest.bytes += done;
+        return rest;
+    }
+
+    outcome write_block(std::span<const std::byte> block) {
+        const int fd = ::fileno(file());
+        if (fd >= 0) return write_next(fd, block, cancelled());
+        const auto done = std::fwrite(block.data(), 1, block.size(), file());
+        if (done == block.size() && std::fflush(file()) == 0) return {done, {}};
+        return {done, stream_failure("writing", file(), errno != 0 ? errno : ENOSPC).error};
+    }
+
+    bool m_waits; // for another process or device, for any time
+};
+
+} // namespace
+
+std::unique_ptr<transfer::endpoint> make_stdio_endpoint(file_services services, std::FILE* file, access mode) {
+    if (file == nullptr) throw transfer_error(status::invalid_value, "the file is null");
+    if (mode == access::read ? __freadable(file) == 0 : __fwritable(file) == 0)
+        throw transfer_error(status::invalid_value, file_name(::fileno(file)) + " is not open for " +
+                                                        (mode == access::read ? "reading" : "writing"));
+    const int fd = ::fileno(file);
+    if (fd < 0) return std::make_unique<stream_endpoint>(services, file, mode, false);
+    const int flags = ::fcntl(fd, F_GETFL);
+    struct stat facts {};
+    if (flags < 0 || ::fstat(fd, &facts) != 0)
+        throw transfer_error(status::invalid_value,
+                             "the file's descriptor " + std::to_string(fd) + ": " + errno_text(errno), errno);
+    const bool by_position = S_ISREG(facts.st_mode) || S_ISBLK(facts.st_mode);
+    // Appending is for the kernel to place, write by write.
+    if (by_position && !(mode == access::write && (flags & O_APPEND) != 0))
+        return std::make_unique<regular_file_endpoint>(services, file, mode);
+    return std::make_unique<stream_endpoint>(services, file, mode, !by_position);
+}
+
+} // namespace causeway::endpoints

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Host memory needs no work: the other endpoint uses it in place.
+#include "endpoints/host/host_endpoint.hpp"
+
+namespace causeway::endpoints {
+
+namespace {
+
+class host_endpoint final : public transfer::endpoint {
+  public:
+    explicit host_endpoint(std::byte* first) : m_first(first) {}
+
+    [[nodiscard]] transfer::endpoint_traits traits() const override {
+        return {.kind = transfer::medium::host, .has_memory = true};
+    }
+    [[nodiscard]] std::string name() const override { return "host memory"; }
+    [[nodiscard]] std::byte* memory() const override { return m_first; }
+
+  private:
+    std::byte* m_first;
+};
+
+} // namespace
+
+std::unique_ptr<transfer::endpoint> make_host_endpoint(std::byte* first) {
+    return std::make_unique<host_endpoint>(first);
+}
+
+std::unique_ptr<transfer::endpoint> make_empty_endpoint() { return make_host_endpoint(nullptr); }
+
+} // namespace causeway::endpoints

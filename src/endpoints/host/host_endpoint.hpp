@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// A range of the program's own memory as an endpoint.
+#pragma once
+
+#include "transfer/endpoint.hpp"
+
+#include <memory>
+
+namespace causeway::endpoints {
+
+/// `first` must stay valid until the transfer is complete; as a source it is not written to.
+[[nodiscard]] std::unique_ptr<transfer::endpoint> make_host_endpoint(std::byte* first);
+
+/// A source or target without bytes, for commands that only wait.
+[[nodiscard]] std::unique_ptr<transfer::endpoint> make_empty_endpoint();
+
+} // namespace causeway::endpoints

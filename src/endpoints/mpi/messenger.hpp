@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// The protocol between ranks: announces messages, matches them, and agrees on how their bytes travel.
+#pragma once
+
+#include "base/options.hpp"
+#include "comm/peer_liveness.hpp"
+#include "comm/port.hpp"
+#include "endpoints/mpi/message_matcher.hpp"
+#include "transfer/engine.hpp"
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <vector>
+
+namespace causeway::endpoints {
+
+/// What ranks tell each other, always on the space's highest tag, so that nobody's wildcard but ours meets it.
+///
+/// A message of at most the eager limit is one `eager` with its bytes behind the header. A larger one is announced by
+/// `request`; when its receive is there and holds memory for a block, it answers `accept` with a tag of its own choice
+/// and the block size; the blocks follow on that tag, in order. `refuse` answers a message that is too large. A sender
+/// that gives up before `accept` says `withdraw`, one that gives up later sends an empty block; a receiver that
+/// gives up says `stop` and takes what still comes, if anything does.
+struct wire_header {
+    enum class kind : std::uint16_t { eager = 1, request, accept, refuse, withdraw, stop };
+
+    std::uint32_t magic = 0xCA05E3A1;
+    std::uint16_t version = 1;
+    kind what = kind::eager;
+    std::int32_t tag = 0;      ///< the user's
+    std::int32_t data_tag = 0; ///< of `accept`
+    std::uint64_t bytes = 0;
+    std::uint64_t block_bytes = 0;
+    std::uint64_t sender = 0;   ///< number of the send at its rank
+    std::uint64_t receiver = 0; ///< number of the receive at its rank
+    std::uint64_t node = 0;     ///< of the rank that says this
+    std::uint64_t unused = 0;
+};
+static_assert(sizeof(wire_header) == 64);
+
+inline constexpr std::size_t largest_eager = std::size_t{64} << 10;
+
+/// A send or receive under way with one other rank.
+class conversation {
+  public:
+    virtual void heard(const wire_header& header) = 0;
+    /// The other rank is gone: end everything that waits for it.
+    virtual void peer_gone(const failure& why) = 0;
+
+  protected:
+    ~conversation() = default;
+};
+
+/// One for each engine; engine's thread only.
+class messenger final : public transfer::progress_source {
+  public:
+    messenger(const options& settings, comm::port& port);
+    ~messenger() override;
+
+    /// From now on the ranks of this node are watched.
+    void watch_peers(std::unique_ptr<comm::peer_liveness> peers) { m_peers = std::move(peers); }
+
+    [[nodiscard]] comm::port& port() { return m_port; }
+    [[nodiscard]] message_matcher& matcher(int space);
+    [[nodiscard]] std::size_t eager_limit() const { return m_options[option::eager]; }
+
+    /// While one lives, the messenger polls.
+    class interest {
+      public:
+        explicit interest(messenger& wanted) : m_wanted(wanted) { ++m_wanted.m_interests; }
+        ~interest() { --m_wanted.m_interests; }
+        interest(const interest&) = delete;
+        interest& operator=(const interest&) = delete;
+
+      private:
+        messenger& m_wanted;
+    };
+    /// Hears what other ranks say in `space`, from the first call on.
+    void listen(int space);
+
+    /// Registers a conversation under a new number, which the other side answers with.
+    [[nodiscard]] std::uint64_t begin(conversation& talk, int space, int peer);
+    void end(std::uint64_t number);
+
+    /// Says `header`, with `payload` behind it. Copies both. `done` is null or told when the memory of MPI is free again.
+    void say(int space, int rank, wire_header header, std::span<const std::byte> payload, comm::operation* done);
+
+    /// A tag on which nothing else comes from `source` until it is given back.
+    [[nodiscard]] int take_data_tag(int space, int source);
+    void give_data_tag(int space, int source, int tag);
+
+    /// The communicator goes: stops listening.
+    void close(int space);
+    /// MPI ends: nothing is polled any more.
+    void close_all();
+
+    bool poll(time_point now) override;
+    [[nodiscard]] bool busy() const override { return !m_ended && (m_interests > 0 || m_saying > 0); }
+
+  private:
+    struct utterance;
+    struct listener;
+    struct space_state;
+
+    space_state& at(int space);
+    void hear(space_state& where);
+    void take(space_state& where, int source, std::span<const std::byte> bytes);
+    void check_peers(time_point now);
+
+    const options& m_options;
+    comm::port& m_port;
+    std::map<int, std::unique_ptr<space_state>> m_spaces;
+    struct known_conversation {
+        conversation* talk;
+        int space, peer;
+    };
+    std::map<std::uint64_t, known_conversation> m_conversations;
+    std::uint64_t m_next_number = 1;
+    std::size_t m_interests = 0;
+    std::size_t m_saying = 0;
+    bool m_ended = false; // MPI is gone
+    std::unique_ptr<comm::peer_liveness> m_peers;
+    std::uint64_t m_node = comm::peer_liveness::node();
+    time_point m_next_check;
+    std::set<int> m_gone; // ranks of the job, seen gone at an earlier check
+};
+
+} // namespace causeway::endpoints

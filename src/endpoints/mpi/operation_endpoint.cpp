@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waiting for another MPI operation.
+#include "endpoints/mpi/rank_endpoint.hpp"
+
+#include <optional>
+
+namespace causeway::endpoints {
+
+namespace {
+
+class operation_endpoint final : public transfer::endpoint, private comm::operation {
+  public:
+    operation_endpoint(messenger& talk, std::function<void(comm::operation&)> begin)
+        : m_talk(talk), m_begin(std::move(begin)) {}
+
+    [[nodiscard]] transfer::endpoint_traits traits() const override {
+        return {.kind = transfer::medium::host, .has_memory = true};
+    }
+    [[nodiscard]] std::string name() const override { return "MPI request"; }
+
+    void open(const transfer::open_request&, transfer::step& done) override {
+        m_interest.emplace(m_talk);
+        m_open = &done;
+        m_begin(*this);
+    }
+    void cancel() override {
+        if (m_open == nullptr) return;
+        m_talk.port().abandon(*this);
+        finish({status::cancelled, 0, 0, "the transfer was cancelled"});
+    }
+
+  private:
+    void over(const comm::arrival& result) override { finish(result.error); }
+
+    void finish(const failure& error) {
+        m_interest.reset();
+        std::exchange(m_open, nullptr)->finish({0, error});
+    }
+
+    messenger& m_talk;
+    std::function<void(comm::operation&)> m_begin;
+    std::optional<messenger::interest> m_interest;
+    transfer::step* m_open = nullptr;
+};
+
+} // namespace
+
+std::unique_ptr<transfer::endpoint> make_operation_endpoint(messenger& talk,
+                                                            std::function<void(comm::operation&)> begin) {
+    return std::make_unique<operation_endpoint>(talk, std::move(begin));
+}
+
+} // namespace causeway::endpoints

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// The source of a receive: a message from another rank.
+#include "endpoints/mpi/rank_endpoint.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+namespace causeway::endpoints {
+
+namespace {
+
+using transfer::step;
+
+class receive_endpoint final : public transfer::endpoint, private receiver, private conversation {
+  public:
+    receive_endpoint(rank_services services, int space, int source, int tag,
+                     std::shared_ptr<matched_envelope> envelope)
+        : m_talk(services.talk), m_space(space), m_source(source), m_tag(tag), m_envelope(std::move(envelope)) {}
+
+    ~receive_endpoint() {
+        leave_line();
+        end();
+    }
+
+    [[nodiscard]] transfer::endpoint_traits traits() const override {
+        return {.kind = transfer::medium::rank, .waits_for_sender = true, .largest_block = std::size_t{1} << 30};
+    }
+    [[nodiscard]] std::string name() const override { return "rank " + std::to_string(m_source); }
+    [[nodiscard]] bool sets_size() const override { return true; }
+    [[nodiscard]] std::size_t block_limit() const override {
+        return m_message.eager ? m_message.bytes : m_message.block_bytes;
+    }
+
+    void enqueued() override {
+        m_in_line = true;
+        m_talk.matcher(m_space).enter(*this, m_source, m_tag);
+    }
+    void abandoned() override { leave_line(); }
+
+    void open(const transfer::open_request& request, step& done) override {
+        m_interest.emplace(m_talk);
+        m_talk.listen(m_space);
+        m_capacity = request.bytes;
+        m_open = &done;
+        if (m_source != any_source) m_number = m_talk.begin(*this, m_space, m_source);
+        m_talk.matcher(m_space).open(*this);
+    }
+
+    void prepare(std::size_t block_bytes) override {
+        if (m_message.eager) return;
+        m_block_bytes = block_bytes;
+        m_accepted = true;
+        auto said = answer(wire_header::kind::accept);
+        said.data_tag = m_data_tag;
+        said.block_bytes = block_bytes;
+        m_talk.say(m_space, m_source, said, {}, nullptr);
+    }
+
+    void read(std::size_t offset, std::span<std::byte> block, step& done) override {
+        if (m_message.eager) {
+            std::memcpy(block.data(), m_message.payload.data() + offset, block.size());
+            done.finish({block.size(), {}});
+        } else if (m_peer_error) {
+            done.finish({0, m_peer_error});
+        } else {
+            m_posted += block.size();
+            m_talk.port().receive(m_space, m_source, m_data_tag, block, begin(block.size(), done));
+        }
+    }
+
+    void cancel() override {
+        if (m_open == nullptr) return;
+        leave_line();
+        finish_open({0, {status::cancelled, 0, 0, "the transfer was cancelled"}});
+    }
+
+    void close(std::size_t, const failure& error, step& done) override {
+        if (!m_message.eager && error && m_posted < m_message.bytes && !m_peer_error) {
+            m_talk.say(m_space, m_source, answer(wire_header::kind::stop), {}, nullptr);
+            if (m_accepted) {
+                m_draining = &done;
+                m_scratch.resize(m_block_bytes);
+                drain();
+                return;
+            }
+        }
+        end();
+        done.finish({});
+    }
+
+  private:
+    struct block_receive final : comm::operation {
+        block_receive(receive_endpoint& owner, std::size_t size, step* told) : self(owner), bytes(size), done(told) {}
+        void over(const comm::arrival& result) override { self.block_over(*this, result); }
+        receive_endpoint& self;
+        std::size_t bytes;
+        step* done; // null for a block that is drained
+    };
+
+    comm::operation& begin(std::size_t bytes, step& done) {
+        m_receives.push_back(std::make_unique<block_receive>(*this, bytes, &done));
+        return *m_receives.back();
+    }
+
+    [[nodiscard]] wire_header answer(wire_header::kind what) const {
+        return {.what = what, .tag = m_message.tag, .sender = m_message.sender, .receiver = m_number};
+    }
+
+    void matched(message&& found) override {
+        m_in_line = false;
+        m_message = std::move(found);
+        m_source = m_message.source;
+        if (m_envelope) {
+            m_envelope->source = m_message.source;
+            m_envelope->tag = m_message.tag;
+        }
+        if (m_number == 0) m_number = m_talk.begin(*this, m_space, m_source);
+        if (m_message.bytes > m_capacity) {
+            if (!m_message.eager) {
+                auto said = answer(wire_header::kind::refuse);
+                said.bytes = m_capacity;
+                m_talk.say(m_space, m_source, said, {}, nullptr);
+            }
+            finish_open({0, {status::message_truncated, 0, 0,
+                             "the message of " + bytes_text(m_message.bytes) + " from rank " +
+                                 std::to_string(m_source) + " with tag " + std::to_string(m_message.tag) +
+                                 " is larger than the receive of " + bytes_text(m_capacity)}});
+            return;
+        }
+        if (!m_message.eager) {
+            try {
+                m_data_tag = m_talk.take_data_tag(m_space, m_source);
+            } catch (...) {
+                m_talk.say(m_space, m_source, answer(wire_header::kind::stop), {}, nullptr);
+                finish_open({0, current_failure()});
+                return;
+            }
+        }
+        std::exchange(m_open, nullptr)->finish({m_message.bytes, {}});
+    }
+
+    /// Answers go to senders; a receive only hears of its peer's end.
+    void heard(const wire_header&) override {}
+
+    void block_over(block_receive& which, const comm::arrival& result) {
+        const auto expected = which.bytes;
+        auto* const done = which.done;
+        std::erase_if(m_receives, [&](const auto& each) { return each.get() == &which; });
+        failure error = result.error;
+        if (!error && result.cancelled) error = m_peer_error;
+        if (!error && result.bytes != expected) {
+            error = {status::peer_failed, 0, 0, "rank " + std::to_string(m_source) + " gave up the send"};
+            // No more blocks come: the receives behind this one would wait for ever.
+            if (!m_peer_error) end_receives(error);
+        }
+        if (done != nullptr) {
+            done->finish({error ? 0 : expected, error});
+        } else if (error || m_peer_error) {
+            finish_draining();
+        } else {
+            drain();
+        }
+    }
+
+    void end_receives(const failure& why) {
+        m_peer_error = why;
+        // One that is cancelled leaves the list.
+        std::vector<block_receive*> posted;
+        for (const auto& each : m_receives) posted.push_back(each.get());
+        for (auto* const each : posted) m_talk.port().cancel_receive(*each);
+    }
+
+    void peer_gone(const failure& why) override {
+        if (m_open != nullptr) {
+            leave_line();
+            finish_open({0, why});
+            return;
+        }
+        end_receives(why);
+        // A message had met these, and the rest of it never comes.
+        const auto stuck = std::exchange(m_receives, {});
+        for (const auto& each : stuck) {
+            m_talk.port().abandon(*each);
+            if (each->done != nullptr) {
+                each->done->finish({0, why});
+            } else {
+                finish_draining();
+            }
+        }
+    }
+
+    /// Takes the blocks that the sender has under way and throws them away.
+    void drain() {
+        const auto left = m_message.bytes - m_posted;
+        if (left == 0) {
+            finish_draining();
+            return;
+        }
+        const auto bytes = std::min(left, m_block_bytes);
+        m_posted += bytes;
+        m_receives.push_back(std::make_unique<block_receive>(*this, bytes, nullptr));
+        m_talk.port().receive(m_space, m_source, m_data_tag, std::span(m_scratch).first(bytes), *m_receives.back());
+    }
+
+    void finish_draining() {
+        if (m_draining == nullptr) return;
+        auto& done = *std::exchange(m_draining, nullptr);
+        end();
+        done.finish({});
+    }
+
+    void finish_open(const transfer::outcome& result) {
+        auto& done = *std::exchange(m_open, nullptr);
+        end();
+        done.finish(result);
+    }
+
+    void leave_line() {
+        if (std::exchange(m_in_line, false)) m_talk.matcher(m_space).leave(*this);
+    }
+
+    void end() {
+        if (m_data_tag != 0) m_talk.give_data_tag(m_space, m_source, std::exchange(m_data_tag, 0));
+        if (m_number != 0) m_talk.end(std::exchange(m_number, 0));
+        m_interest.reset();
+    }
+
+    messenger& m_talk;
+    int m_space, m_source, m_tag;
+    std::shared_ptr<matched_envelope> m_envelope;
+    std::optional<messenger::interest> m_interest;
+    step* m_open = nullptr;
+    step* m_draining = nullptr;
+    bool m_in_line = false;
+    bool m_accepted = false;
+    std::size_t m_capacity = 0;
+    std::size_t m_block_bytes = 0;
+    std::size_t m_posted = 0;
+    std::uint64_t m_number = 0;
+    int m_data_tag = 0;
+    message m_message;
+    failure m_peer_error;
+    std::vector<std::byte> m_scratch;
+    std::vector<std::unique_ptr<block_receive>> m_receives;
+};
+
+} // namespace
+
+std::unique_ptr<transfer::endpoint> make_receive_endpoint(rank_services services, int space, int source, int tag,
+                                                          std::shared_ptr<matched_envelope> envelope) {
+    return std::make_unique<receive_endpoint>(services, space, source, tag, std::move(envelope));
+}
+
+} // namespace causeway::endpoints

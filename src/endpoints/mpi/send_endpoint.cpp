@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// The target of a send: a message to another rank.
+#include "endpoints/mpi/rank_endpoint.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+namespace causeway::endpoints {
+
+namespace {
+
+using transfer::step;
+
+class send_endpoint final : public transfer::endpoint, private conversation {
+  public:
+    send_endpoint(rank_services services, int space, int rank, int tag)
+        : m_talk(services.talk), m_space(space), m_rank(rank), m_tag(tag),
+          m_turn(services.turns, {static_cast<std::uintptr_t>(space) + 1, rank + 1, tag + 1}) {}
+
+    ~send_endpoint() { end(); }
+
+    [[nodiscard]] transfer::endpoint_traits traits() const override {
+        return {.kind = transfer::medium::rank, .ordered = true, .largest_block = std::size_t{1} << 30};
+    }
+    [[nodiscard]] std::string name() const override { return "rank " + std::to_string(m_rank); }
+    [[nodiscard]] std::size_t block_limit() const override { return m_block_limit; }
+
+    void enqueued() override { m_turn.join(); }
+    void abandoned() override { m_turn.leave(); }
+
+    void open(const transfer::open_request& request, step& done) override {
+        m_interest.emplace(m_talk);
+        m_talk.listen(m_space);
+        m_bytes = request.bytes;
+        m_open = &done;
+        m_turn.wait([this, block_bytes = request.block_bytes] { announce(block_bytes); });
+    }
+
+    void write(std::size_t, std::span<const std::byte> block, step& done) override {
+        if (m_peer_error) {
+            done.finish({0, m_peer_error});
+            return;
+        }
+        m_said += block.size();
+        auto& operation = begin(block.size(), done);
+        if (m_eager) {
+            m_talk.say(m_space, m_rank, header(wire_header::kind::eager), block, &operation);
+            m_turn.leave();
+        } else {
+            m_talk.port().send(m_space, m_rank, m_data_tag, block, operation);
+        }
+    }
+
+    void cancel() override {
+        if (m_open == nullptr) return;
+        if (m_number != 0) m_talk.say(m_space, m_rank, header(wire_header::kind::withdraw), {}, nullptr);
+        finish_open({0, {status::cancelled, 0, 0, "the transfer was cancelled"}});
+    }
+
+    void close(std::size_t, const failure& error, step& done) override {
+        const bool broken_off = !m_eager && error && m_said < m_bytes && !m_gone;
+        if (!broken_off) {
+            end();
+            done.finish({});
+            return;
+        }
+        // The receiver waits for blocks: an empty one tells that no more come.
+        m_talk.port().send(m_space, m_rank, m_data_tag, {}, begin(0, done));
+    }
+
+  private:
+    struct block_send final : comm::operation {
+        block_send(send_endpoint& owner, std::size_t size, step& told) : self(owner), bytes(size), done(&told) {}
+        void over(const comm::arrival& result) override {
+            auto& told = *done;
+            const auto moved = result.error ? 0 : bytes;
+            const auto error = result.error;
+            std::erase_if(self.m_sends, [this](const auto& each) { return each.get() == this; });
+            told.finish({moved, error});
+        }
+        send_endpoint& self;
+        std::size_t bytes;
+        step* done;
+    };
+
+    comm::operation& begin(std::size_t bytes, step& done) {
+        m_sends.push_back(std::make_unique<block_send>(*this, bytes, done));
+        return *m_sends.back();
+    }
+
+    [[nodiscard]] wire_header header(wire_header::kind what) const {
+        return {.what = what, .tag = m_tag, .bytes = m_bytes, .sender = m_number};
+    }
+
+    void announce(std::size_t block_bytes) {
+        // A message that is larger than a block cannot be one piece.
+        m_eager = m_bytes <= m_talk.eager_limit() && (m_bytes <= block_bytes || m_bytes == 0);
+        if (m_bytes == 0) {
+            auto& done = *std::exchange(m_open, nullptr);
+            m_talk.say(m_space, m_rank, header(wire_header::kind::eager), {}, &begin(0, done));
+            m_turn.leave();
+        } else if (m_eager) {
+            std::exchange(m_open, nullptr)->finish({m_bytes, {}});
+        } else {
+            request(block_bytes);
+        }
+    }
+
+    void request(std::size_t block_bytes) {
+        m_number = m_talk.begin(*this, m_space, m_rank);
+        auto said = header(wire_header::kind::request);
+        said.block_bytes = block_bytes;
+        m_talk.say(m_space, m_rank, said, {}, nullptr);
+        m_turn.leave();
+    }
+
+    void heard(const wire_header& answer) override {
+        if (m_open == nullptr) {
+            m_peer_error = {status::peer_failed, 0, 0, "rank " + std::to_string(m_rank) + " gave up the receive"};
+        } else if (answer.what == wire_header::kind::accept) {
+            m_data_tag = answer.data_tag;
+            m_block_limit = answer.block_bytes;
+            std::exchange(m_open, nullptr)->finish({m_bytes, {}});
+        } else if (answer.what == wire_header::kind::refuse) {
+            finish_open({0, {status::message_truncated, 0, 0,
+                             "the message of " + bytes_text(m_bytes) + " to rank " + std::to_string(m_rank) +
+                                 " with tag " + std::to_string(m_tag) + " met a receive of " +
+                                 bytes_text(answer.bytes)}});
+        } else {
+            finish_open({0, {status::peer_failed, 0, 0, "rank " + std::to_string(m_rank) + " gave up the receive"}});
+        }
+    }
+
+    void peer_gone(const failure& why) override {
+        m_peer_error = why;
+        m_gone = true;
+        if (m_open != nullptr) {
+            finish_open({0, why});
+            return;
+        }
+        const auto sends = std::exchange(m_sends, {});
+        for (const auto& each : sends) {
+            m_talk.port().abandon(*each);
+            each->done->finish({0, why});
+        }
+    }
+
+    void finish_open(const transfer::outcome& result) {
+        auto& done = *std::exchange(m_open, nullptr);
+        end();
+        done.finish(result);
+    }
+
+    void end() {
+        m_turn.leave();
+        if (m_number != 0) m_talk.end(std::exchange(m_number, 0));
+        m_interest.reset();
+    }
+
+    messenger& m_talk;
+    int m_space, m_rank, m_tag;
+    transfer::turn m_turn;
+    std::optional<messenger::interest> m_interest;
+    step* m_open = nullptr;
+    std::size_t m_bytes = 0;
+    std::size_t m_said = 0; // handed to MPI
+    std::size_t m_block_limit = std::size_t{1} << 30;
+    std::uint64_t m_number = 0;
+    int m_data_tag = 0;
+    bool m_eager = false;
+    bool m_gone = false;
+    failure m_peer_error;
+    std::vector<std::unique_ptr<block_send>> m_sends;
+};
+
+} // namespace
+
+std::unique_ptr<transfer::endpoint> make_send_endpoint(rank_services services, int space, int rank, int tag) {
+    return std::make_unique<send_endpoint>(services, space, rank, tag);
+}
+
+} // namespace causeway::endpoints

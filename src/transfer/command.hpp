@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// One transfer as a command: what it waits for, what it moves, and what is known of it.
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "transfer/flow.hpp"
+#include "transfer/gate.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace causeway::transfer {
+
+class engine;
+
+/// Learns once, on the engine's thread, how a command ended; before anybody who waits for the command.
+class completion_listener {
+  public:
+    virtual ~completion_listener() = default;
+    virtual void completed(const failure& result) = 0;
+};
+
+/// What the asker gets. Times are 0 while not reached.
+struct command_report {
+    int status = status::queued;
+    failure error;
+    std::size_t bytes_moved[2] = {0, 0}; ///< by flow
+    plan chosen;                         ///< of the first flow; strategy empty until planned
+    time_point queued, submitted, started, ended;
+};
+
+/// Built by the C API, then handed to an engine. The public functions may be called from any thread.
+class command final : private flow_owner, public std::enable_shared_from_this<command> {
+  public:
+    /// At least one flow. `listener` may be null.
+    command(std::vector<std::unique_ptr<flow>> flows, std::vector<std::unique_ptr<gate>> gates,
+            std::vector<std::shared_ptr<command>> dependencies, std::shared_ptr<completion_listener> listener);
+
+    /// Blocks until the command is complete; the failure, if any.
+    failure wait() const;
+    [[nodiscard]] bool complete() const;
+    [[nodiscard]] command_report report() const;
+
+  private:
+    friend class engine;
+    enum class stage { gated, running, ended };
+
+    void flow_ready() override;
+
+    std::vector<std::unique_ptr<flow>> m_flows;
+    std::vector<std::unique_ptr<gate>> m_gates;
+    std::vector<std::shared_ptr<command>> m_dependencies;
+    std::shared_ptr<completion_listener> m_listener;
+
+    // Engine's thread only.
+    engine* m_engine = nullptr;
+    std::uint64_t m_number = 0;
+    stage m_stage = stage::gated;
+    std::size_t m_open_dependencies = 0;
+    std::vector<std::shared_ptr<command>> m_dependents;
+    bool m_armed = false;
+    bool m_ready_listed = false;
+    time_point m_hot_until, m_gated_since;
+
+    mutable std::mutex m_mutex; // guards m_report, m_told
+    mutable std::condition_variable m_ended;
+    command_report m_report;
+    bool m_told = false; // the listener knows
+};
+
+} // namespace causeway::transfer

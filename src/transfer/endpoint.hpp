@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where bytes of a transfer come from or go to.
+#pragma once
+
+#include "transfer/staging.hpp"
+#include "transfer/step.hpp"
+
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace causeway::transfer {
+
+enum class medium { device, host, file, stream, rank };
+
+/// What a strategy needs to know of an endpoint.
+struct endpoint_traits {
+    medium kind = medium::host;
+    /// Can open with `map` set, and then shows its bytes as host memory at memory().
+    bool can_map = false;
+    /// Always shows its bytes as host memory.
+    bool has_memory = false;
+    /// Blocks must be read or written in the order of their offsets.
+    bool ordered = false;
+    /// Waits for another process while it holds a block; see staging_pool.
+    bool waits_for_sender = false;
+    /// Reads and writes that may be under way at once.
+    std::size_t in_flight = std::numeric_limits<std::size_t>::max();
+    /// No block may be larger.
+    std::size_t largest_block = std::numeric_limits<std::size_t>::max();
+};
+
+/// What open() is asked for.
+struct open_request {
+    std::size_t bytes = 0;       ///< of the whole transfer; a source may turn out to have fewer
+    std::size_t block_bytes = 0; ///< of the plan
+    bool map = false;            ///< show the bytes as host memory
+    bool is_source = false;
+};
+
+/// One side of a flow. Every function is called on the engine's thread. The life of an endpoint: enqueued(); then
+/// either abandoned(), or open(), prepare() once there is memory for a block, read()s or write()s, and close(), which is
+/// called after every open() that succeeded; a failed one cleans up after itself.
+class endpoint {
+  public:
+    virtual ~endpoint() = default;
+
+    [[nodiscard]] virtual endpoint_traits traits() const = 0;
+
+    /// For error texts: "input.dat", "rank 3".
+    [[nodiscard]] virtual std::string name() const = 0;
+
+    /// The transfer was enqueued; called in the order of enqueue. The place to queue up for whatever is ordered.
+    virtual void enqueued() {}
+
+    /// The transfer ends without having been opened.
+    virtual void abandoned() {}
+
+    /// Finishes with the bytes that there are: request.bytes, or fewer for a message that is shorter.
+    virtual void open(const open_request& request, step& done) { done.finish({request.bytes, {}}); }
+
+    /// After open(): the largest block that the other side of this endpoint takes.
+    [[nodiscard]] virtual std::size_t block_limit() const { return std::numeric_limits<std::size_t>::max(); }
+
+    /// True if open() must have finished before the size of the transfer is known.
+    [[nodiscard]] virtual bool sets_size() const { return false; }
+
+    /// The flow has memory for a block, and will read or write at once. `block_bytes` is what the flow uses.
+    virtual void prepare(std::size_t block_bytes) { (void)block_bytes; }
+
+    /// After open() with `map`, or always if has_memory: the first byte of the transfer.
+    [[nodiscard]] virtual std::byte* memory() const { return nullptr; }
+
+    /// Fills `block` from `offset` of the transfer on. Finishes with an error if it cannot be filled wholly. An endpoint
+    /// that is only ever a target, or always shows its memory, has no use for it.
+    virtual void read(std::size_t offset, std::span<std::byte> block, step& done) {
+        (void)offset;
+        done.finish({block.size(), {}});
+    }
+    virtual void write(std::size_t offset, std::span<const std::byte> block, step& done) {
+        (void)offset;
+        done.finish({block.size(), {}});
+    }
+
+    /// Interrupts an open(), read() or write() that waits for somebody else; it still finishes its step.
+    virtual void cancel() {}
+
+    /// `moved` bytes from the start of the transfer are in the target; `error` says why not all, if so.
+    virtual void close(std::size_t moved, const failure& error, step& done) {
+        (void)moved;
+        (void)error;
+        done.finish({});
+    }
+
+    /// Where staging memory that suits this endpoint comes from; null for ordinary memory.
+    [[nodiscard]] virtual std::shared_ptr<staging_allocator> allocator() const { return nullptr; }
+};
+
+} // namespace causeway::transfer

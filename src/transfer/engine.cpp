@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+// Takes commands in, waits for their gates, drives their flows, ends them.
+#include "transfer/engine.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace causeway::transfer {
+
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+/// A gate is polled this long before the engine asks for a callback: polling is cheaper and faster if it opens soon.
+constexpr auto hot_time = microseconds(50);
+/// Failed events of some implementations never call back (PoCL 3.1, pocl issue 1430), so closed gates are looked at
+/// now and then.
+constexpr auto first_cold_look = milliseconds(1);
+constexpr auto longest_cold_look = milliseconds(50);
+/// Polling without a pause, before the engine begins to sleep between polls.
+constexpr auto spin_time = microseconds(20);
+constexpr auto shortest_sleep = microseconds(20);
+constexpr auto longest_sleep = microseconds(200);
+constexpr auto long_wait = std::chrono::seconds(1);
+constexpr auto longest_sleep_in_long_wait = milliseconds(1);
+
+} // namespace
+
+engine::engine(const options& settings, const monotonic_clock& clock, unsigned lanes)
+    : m_options(settings), m_clock(clock), m_lanes(lanes), m_mailbox(std::make_shared<mailbox>()),
+      m_pool(settings, clock), m_planner(settings), m_last_progress(clock.now()) {}
+
+engine::~engine() = default;
+
+void engine::add(progress_source& source) { m_sources.push_back(&source); }
+
+void engine::submit(const std::shared_ptr<command>& work) {
+    {
+        const std::lock_guard lock(work->m_mutex);
+        work->m_report.queued = m_clock.now();
+    }
+    ++m_active;
+    m_mailbox->post(std::function<void()>([this, work] { admit(work); }));
+}
+
+void engine::cancel(const std::shared_ptr<command>& work, const failure& reason) {
+    m_mailbox->post(std::function<void()>([this, work, reason] { cancel_now(*work, reason); }));
+}
+
+void engine::cancel_all(const failure& reason) {
+    m_mailbox->post(std::function<void()>([this, reason] {
+        const auto all = m_commands;
+        for (const auto& [number, work] : all) cancel_now(*work, reason);
+    }));
+}
+
+void engine::call(std::function<void()> action) { m_mailbox->post(std::move(action)); }
+
+bool engine::step() {
+    const auto now = m_clock.now();
+    bool progress = take_mail();
+    for (auto* const source : m_sources)
+        if (source->busy()) progress |= source->poll(now);
+    progress |= look_at_gates(now);
+    progress |= advance_ready();
+    if (progress) m_last_progress = now;
+    if (m_kept && now >= m_next_trim) {
+        m_kept = m_pool.trim();
+        for (auto* const source : m_sources) m_kept |= source->trim(now, false);
+        m_next_trim = now + milliseconds(std::max<std::uint64_t>(10, m_options[option::keep] / 4));
+    }
+    return progress;
+}
+
+std::optional<std::chrono::nanoseconds> engine::pause() const {
+    const auto now = m_clock.now();
+    const bool polling =
+        !m_hot.empty() || std::any_of(m_sources.begin(), m_sources.end(), [](auto* source) { return source->busy(); });
+    std::optional<std::chrono::nanoseconds> longest;
+    const auto at_most = [&](std::chrono::nanoseconds limit) {
+        limit = std::max(limit, std::chrono::nanoseconds(0));
+        longest = longest ? std::min(*longest, limit) : limit;
+    };
+    if (polling) {
+        const auto idle = now - m_last_progress;
+        if (idle < spin_time) return std::chrono::nanoseconds(0);
+        const auto cap = idle < long_wait ? std::chrono::nanoseconds(longest_sleep) : longest_sleep_in_long_wait;
+        at_most(std::clamp<std::chrono::nanoseconds>(idle / 8, shortest_sleep, cap));
+    }
+    if (!m_cold.empty()) at_most(m_cold.begin()->first - now);
+    if (m_kept) at_most(m_next_trim - now);
+    return longest;
+}
+
+bool engine::take_mail() {
+    std::vector<mailbox::message> mail;
+    m_mailbox->take(mail);
+    for (auto& each : mail) {
+        if (auto* const done = std::get_if<mailbox::finished_step>(&each)) {
+            done->which->finish(std::move(done->result));
+        } else if (auto* const awake = std::get_if<mailbox::wake_up>(&each)) {
+            const auto found = m_commands.find(awake->command);
+            if (found != m_commands.end() && found->second->m_stage == command::stage::gated)
+                schedule(*found->second);
+        } else {
+            std::get<std::function<void()>>(each)();
+        }
+    }
+    return !mail.empty();
+}
+
+void engine::admit(const std::shared_ptr<command>& work) {
+    const auto now = m_clock.now();
+    work->m_engine = this;
+    work->m_number = m_next_number++;
+    work->m_gated_since = now;
+    m_commands.emplace(work->m_number, work);
+    {
+        const std::lock_guard lock(work->m_mutex);
+        work->m_report.submitted = now;
+        work->m_report.status = status::submitted;
+    }
+    for (auto& part : work->m_flows) part->enqueued();
+    failure broken;
+    for (const auto& other : work->m_dependencies) {
+        if (other->m_stage == command::stage::ended) {
+            const auto result = other->report().error;
+            if (result && !broken) broken = result;
+        } else {
+            other->m_dependents.push_back(work);
+            ++work->m_open_dependencies;
+        }
+    }
+    if (broken) {
+        end(*work, {status::wait_list_failed, 0, 0, "a transfer in the wait list had failed: " + broken.message});
+        return;
+    }
+    schedule(*work);
+}
+
+void engine::schedule(command& work) {
+    work.m_hot_until = m_clock.now() + hot_time;
+    if (std::none_of(m_hot.begin(), m_hot.end(), [&](const auto& each) { return each.get() == &work; }))
+        m_hot.push_back(work.shared_from_this());
+}
+
+bool engine::look(command& work, time_point now) {
+    if (work.m_stage != command::stage::gated) return true;
+    bool failed = false;
+    std::erase_if(work.m_gates, [&](const auto& each) {
+        const auto state = each->look();
+        failed |= state == gate::state::failed;
+        return state == gate::state::open;
+    });
+    if (failed) {
+        end(work, {status::wait_list_failed, 0, 0, "an event in the wait list failed"});
+        return true;
+    }
+    if (!work.m_gates.empty() || work.m_open_dependencies > 0) {
+        (void)now;
+        return false;
+    }
+    start(work);
+    return true;
+}
+
+bool engine::look_at_gates(time_point now) {
+    bool progress = false;
+    while (!m_cold.empty() && m_cold.begin()->first <= now) {
+        const auto found = m_commands.find(m_cold.begin()->second);
+        m_cold.erase(m_cold.begin());
+        if (found == m_commands.end()) continue;
+        const auto work = found->second;
+        if (look(*work, now)) {
+            progress = true;
+            continue;
+        }
+        const auto waited = now - work->m_gated_since;
+        m_cold.emplace(now + std::clamp<std::chrono::nanoseconds>(waited / 8, first_cold_look, longest_cold_look),
+                       work->m_number);
+    }
+    for (std::size_t i = 0; i < m_hot.size();) {
+        const auto work = m_hot[i];
+        bool leave = look(*work, now);
+        progress |= leave;
+        if (!leave && (now >= work->m_hot_until || work->m_gates.empty())) {
+            // Only other transfers, or nothing that opens soon: ask to be told. A command without gates is told by
+            // the transfers that it depends on.
+            leave = true;
+            if (!work->m_gates.empty() && !work->m_armed) {
+                work->m_armed = true;
+                for (auto& each : work->m_gates) each->arm(m_mailbox, work->m_number);
+                m_cold.emplace(now + first_cold_look, work->m_number);
+            }
+        }
+        if (leave) {
+            // look() may have put more commands at the end.
+            m_hot.erase(m_hot.begin() + static_cast<std::ptrdiff_t>(i));
+        } else {
+            ++i;
+        }
+    }
+    return progress;
+}
+
+void engine::start(command& work) {
+    work.m_stage = command::stage::running;
+    {
+        const std::lock_guard lock(work.m_mutex);
+        work.m_report.started = m_clock.now();
+        work.m_report.status = status::running;
+    }
+    work.m_ready_listed = true; // no listing while the flows start
+    for (auto& part : work.m_flows) part->start(work, m_pool, m_planner, m_lanes);
+    work.m_ready_listed = false;
+    work.flow_ready();
+}
+
+bool engine::advance_ready() {
+    bool progress = false;
+    while (!m_ready.empty()) {
+        progress = true;
+        std::vector<std::shared_ptr<command>> now_ready;
+        now_ready.swap(m_ready);
+        for (const auto& work : now_ready) {
+            work->m_ready_listed = false;
+            advance(*work);
+        }
+    }
+    return progress;
+}
+
+void engine::advance(command& work) {
+    if (work.m_stage != command::stage::running) return;
+    bool all_finished = true;
+    const failure* first = nullptr;
+    for (auto& part : work.m_flows) {
+        part->advance();
+        all_finished &= part->finished();
+        if (first == nullptr && part->finished() && part->error()) first = &part->error();
+    }
+    {
+        const std::lock_guard lock(work.m_mutex);
+        for (std::size_t i = 0; i < work.m_flows.size(); ++i) work.m_report.bytes_moved[i] = work.m_flows[i]->moved();
+        if (work.m_flows.front()->chosen_plan()) work.m_report.chosen = *work.m_flows.front()->chosen_plan();
+    }
+    if (all_finished) end(work, first != nullptr ? *first : failure{});
+}
+
+void engine::cancel_now(command& work, const failure& reason) {
+    if (work.m_stage == command::stage::gated) {
+        end(work, reason);
+    } else if (work.m_stage == command::stage::running) {
+        for (auto& part : work.m_flows)
+            if (!part->finished()) part->cancel(reason);
+    }
+}
+
+void engine::end(command& work, const failure& result) {
+    // A list, not recursion: a chain of dependents may be long.
+    std::vector<std::pair<std::shared_ptr<command>, failure>> ending;
+    ending.emplace_back(work.shared_from_this(), result);
+    while (!ending.empty()) {
+        const auto [ended, why] = std::move(ending.back());
+        ending.pop_back();
+        end_one(*ended, why);
+        const auto dependents = std::move(ended->m_dependents);
+        for (const auto& other : dependents) {
+            if (other->m_stage != command::stage::gated) continue;
+            --other->m_open_dependencies;
+            if (why) {
+                ending.emplace_back(
+                    other, failure{status::wait_list_failed, 0, 0, "a transfer in the wait list failed: " + why.message});
+            } else if (other->m_open_dependencies == 0) {
+                schedule(*other);
+            }
+        }
+    }
+    if (!m_kept) {
+        m_kept = true;
+        m_next_trim = m_clock.now() + milliseconds(m_options[option::keep]);
+    }
+}
+
+void engine::end_one(command& work, const failure& result) {
+    if (work.m_stage == command::stage::ended) return;
+    if (work.m_stage == command::stage::gated)
+        for (auto& part : work.m_flows) part->abandon();
+    work.m_stage = command::stage::ended;
+    work.m_gates.clear();
+    work.m_dependencies.clear();
+    {
+        const std::lock_guard lock(work.m_mutex);
+        work.m_report.ended = m_clock.now();
+        work.m_report.error = result;
+        work.m_report.status = result ? result.status : status::complete;
+    }
+    // The flows let go of buffers and descriptors before anybody hears of the end.
+    work.m_flows.clear();
+    m_commands.erase(work.m_number);
+    if (work.m_listener) work.m_listener->completed(result);
+    {
+        const std::lock_guard lock(work.m_mutex);
+        work.m_told = true;
+    }
+    work.m_ended.notify_all();
+    --m_active;
+}
+
+} // namespace causeway::transfer

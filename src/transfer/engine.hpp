@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Advances every active transfer; the only place that polls.
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/options.hpp"
+#include "transfer/command.hpp"
+#include "transfer/mailbox.hpp"
+#include "transfer/plan.hpp"
+#include "transfer/staging.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace causeway::transfer {
+
+/// Something that finishes steps when polled: copies of an OpenCL implementation, MPI requests.
+class progress_source {
+  public:
+    virtual ~progress_source() = default;
+    /// True if a step was finished. Never blocks. Engine's thread.
+    virtual bool poll(time_point now) = 0;
+    /// Whether there is anything to poll for.
+    [[nodiscard]] virtual bool busy() const = 0;
+    /// The engine has nothing left to do for a while, or ends: let go of what is only kept for speed. True if
+    /// something is left for a later call.
+    virtual bool trim(time_point now, bool all) {
+        (void)now;
+        (void)all;
+        return false;
+    }
+};
+
+/// The state machine. It has no thread: whoever drives it calls step(), always from one thread at a time.
+class engine {
+  public:
+    engine(const options& settings, const monotonic_clock& clock, unsigned lanes);
+    ~engine();
+    engine(const engine&) = delete;
+    engine& operator=(const engine&) = delete;
+
+    /// Not retained; call before the first step().
+    void add(progress_source& source);
+
+    /// Any thread. Commands are taken in the order of the calls.
+    void submit(const std::shared_ptr<command>& work);
+    /// Any thread. Ends `work` with `reason` unless it ends before.
+    void cancel(const std::shared_ptr<command>& work, const failure& reason);
+    /// Any thread. Cancels everything that is there when the request is taken.
+    void cancel_all(const failure& reason);
+    /// Any thread. Runs `action` on the engine's thread, outside of any command.
+    void call(std::function<void()> action);
+
+    [[nodiscard]] mailbox& inbox() { return *m_mailbox; }
+    [[nodiscard]] std::shared_ptr<mailbox> inbox_handle() { return m_mailbox; }
+    [[nodiscard]] staging_pool& staging() { return m_pool; }
+
+    /// Does all there is to do now. True if anything happened.
+    bool step();
+
+    /// How long the driver may sleep when step() found nothing: zero to poll on, a time, or none to wait for the inbox.
+    [[nodiscard]] std::optional<std::chrono::nanoseconds> pause() const;
+
+    /// Any thread: commands that are submitted and not complete.
+    [[nodiscard]] std::size_t active() const { return m_active.load(); }
+
+  private:
+    friend class command;
+    using commands = std::map<std::uint64_t, std::shared_ptr<command>>;
+
+    bool take_mail();
+    void admit(const std::shared_ptr<command>& work);
+    bool look_at_gates(time_point now);
+    /// True if the command left the gated stage.
+    bool look(command& work, time_point now);
+    void start(command& work);
+    bool advance_ready();
+    void advance(command& work);
+    /// Ends `work` and, if it failed, all that wait for it.
+    void end(command& work, const failure& result);
+    void end_one(command& work, const failure& result);
+    void cancel_now(command& work, const failure& reason);
+    void schedule(command& work);
+
+    const options& m_options;
+    const monotonic_clock& m_clock;
+    unsigned m_lanes;
+    std::shared_ptr<mailbox> m_mailbox;
+    staging_pool m_pool;
+    planner m_planner;
+    std::vector<progress_source*> m_sources;
+    commands m_commands;                          // all that are not ended
+    std::vector<std::shared_ptr<command>> m_hot;  // gated, looked at in every step
+    std::multimap<time_point, std::uint64_t> m_cold; // gated and armed: when to look again
+    std::vector<std::shared_ptr<command>> m_ready;
+    std::uint64_t m_next_number = 1;
+    std::atomic<std::size_t> m_active{0};
+    time_point m_last_progress;
+    bool m_kept = false; // memory or queues are kept for a while
+    time_point m_next_trim;
+};
+
+} // namespace causeway::transfer

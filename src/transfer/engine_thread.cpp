@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Drives an engine: steps while there is work, sleeps as long as the engine allows.
+#include "transfer/engine_thread.hpp"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/prctl.h>
+
+namespace causeway::transfer {
+
+engine_thread::engine_thread(engine& driven) : m_engine(driven) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    m_thread = std::thread([this] { run(); });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    pthread_setname_np(m_thread.native_handle(), "causeway-engine");
+}
+
+void engine_thread::run() {
+    // The default slack would turn a sleep of 20 into one of 70 microseconds.
+    prctl(PR_SET_TIMERSLACK, 1);
+    while (!m_stopping) {
+        if (m_engine.step()) continue;
+        const auto pause = m_engine.pause();
+        if (pause && pause->count() == 0) {
+            std::this_thread::yield();
+        } else {
+            m_engine.inbox().wait(pause);
+        }
+    }
+}
+
+bool engine_thread::wait_idle(std::chrono::milliseconds longest) const {
+    const auto until = std::chrono::steady_clock::now() + longest;
+    while (m_engine.active() > 0) {
+        if (std::chrono::steady_clock::now() >= until) return false;
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+    return true;
+}
+
+bool engine_thread::drain(std::chrono::milliseconds longest, const failure& reason) {
+    if (wait_idle(longest)) return true;
+    m_engine.cancel_all(reason);
+    return wait_idle(std::chrono::seconds(1));
+}
+
+void engine_thread::stop() {
+    if (!m_thread.joinable()) return;
+    m_engine.call([this] { m_stopping = true; });
+    m_thread.join();
+}
+
+} // namespace causeway::transfer

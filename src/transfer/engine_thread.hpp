@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The thread that drives one engine.
+#pragma once
+
+#include "transfer/engine.hpp"
+
+#include <atomic>
+#include <thread>
+
+namespace causeway::transfer {
+
+/// Runs engine::step() until stopped; sleeps when there is nothing to do. Blocks all signals in its thread.
+class engine_thread {
+  public:
+    explicit engine_thread(engine& driven);
+    ~engine_thread() { stop(); }
+
+    /// Waits up to `longest` for the active commands to end, then fails the rest with `reason` and waits a little more.
+    /// True if nothing is left. Not from the engine's own thread.
+    bool drain(std::chrono::milliseconds longest, const failure& reason);
+
+    /// Stops after the step under way. Commands that are left never end.
+    void stop();
+
+    [[nodiscard]] bool is_current() const { return std::this_thread::get_id() == m_thread.get_id(); }
+
+  private:
+    void run();
+    bool wait_idle(std::chrono::milliseconds longest) const;
+
+    engine& m_engine;
+    std::atomic<bool> m_stopping{false};
+    std::thread m_thread;
+};
+
+} // namespace causeway::transfer

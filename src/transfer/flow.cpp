@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pipeline of one flow: open both ends, secure memory, move blocks, drain, close.
+#include "transfer/flow.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace causeway::transfer {
+
+flow::flow(std::unique_ptr<endpoint> source, std::unique_ptr<endpoint> target, std::size_t bytes)
+    : m_source(std::move(source)), m_target(std::move(target)), m_bytes(bytes), m_end(bytes), m_source_step(*this),
+      m_target_step(*this) {}
+
+flow::~flow() = default;
+
+void flow::step_finished() {
+    // A step that finishes inside advance() is seen by the loop there.
+    if (!m_advancing && m_owner != nullptr) m_owner->flow_ready();
+}
+
+void flow::enqueued() {
+    m_source->enqueued();
+    m_target->enqueued();
+}
+
+void flow::abandon() {
+    m_source->abandoned();
+    m_target->abandoned();
+    m_stage = stage::finished;
+}
+
+void flow::start(flow_owner& owner, staging_pool& pool, const planner& choices, unsigned lanes) {
+    m_owner = &owner;
+    m_pool = &pool;
+    m_source_traits = m_source->traits();
+    m_target_traits = m_target->traits();
+    m_plan = choices.choose({m_source_traits, m_target_traits, m_bytes, lanes, pool.largest_block()});
+    m_block_bytes = m_plan->block_bytes;
+    m_stage = stage::opening;
+    m_advancing = true;
+    m_source_step.begin();
+    m_source->open({m_bytes, m_block_bytes, m_plan->map_source, true}, m_source_step);
+    if (!m_source->sets_size()) open_target();
+    m_advancing = false;
+    advance();
+}
+
+void flow::open_target() {
+    m_target_asked = true;
+    m_target_step.begin();
+    m_target->open({m_bytes, m_block_bytes, m_plan->map_target, false}, m_target_step);
+}
+
+void flow::fail(const failure& error, std::size_t at) {
+    // Of several blocks that fail, the one nearest to the start is the one a sequential program would have met.
+    if (!m_failure || at < m_failed_at) {
+        m_failure = error;
+        m_failed_at = at;
+    }
+    m_end = std::min(m_end, at);
+}
+
+void flow::cancel(const failure& reason) {
+    if (m_stage == stage::closing || m_stage == stage::finished || m_cancelled) return;
+    m_cancelled = true;
+    if (!m_failure) {
+        m_failure = reason;
+        m_failed_at = m_next_offset;
+    }
+    m_end = std::min(m_end, m_next_offset);
+    if (m_stage == stage::waiting) return;
+    m_source->cancel();
+    m_target->cancel();
+    m_owner->flow_ready();
+}
+
+void flow::advance() {
+    if (m_advancing) return;
+    m_advancing = true;
+    // Each stage may finish at once and hand over to the next.
+    for (;;) {
+        const auto before = m_stage;
+        switch (m_stage) {
+        case stage::opening: advance_opening(); break;
+        case stage::securing: advance_securing(); break;
+        case stage::running: advance_running(); break;
+        case stage::closing: advance_closing(); break;
+        case stage::waiting:
+        case stage::finished: break;
+        }
+        if (m_stage == before) break;
+    }
+    m_advancing = false;
+}
+
+void flow::advance_opening() {
+    if (m_source_step.finished()) {
+        const auto result = m_source_step.take();
+        if (result.error) {
+            fail(result.error, 0);
+            if (m_target_step.pending()) m_target->cancel();
+        } else {
+            m_source_opened = true;
+            m_bytes = std::min(m_bytes, result.bytes);
+            m_end = std::min(m_end, m_bytes);
+        }
+    }
+    if (m_source_opened && !m_target_asked && !m_failure) open_target();
+    if (m_target_step.finished()) {
+        const auto result = m_target_step.take();
+        if (result.error) {
+            fail(result.error, 0);
+            if (m_source_step.pending()) m_source->cancel();
+        } else {
+            m_target_opened = true;
+        }
+    }
+    if (m_source_step.pending() || m_target_step.pending()) return;
+    if (m_failure) {
+        begin_closing();
+        return;
+    }
+    m_block_bytes = std::max<std::size_t>(1, std::min({m_block_bytes, m_source->block_limit(), m_target->block_limit()}));
+    m_plan->block_bytes = m_block_bytes;
+    if (m_plan->map_source || m_source_traits.has_memory) {
+        m_direct = m_source->memory();
+        m_direct_is_source = true;
+    } else if (m_plan->map_target || m_target_traits.has_memory) {
+        m_direct = m_target->memory();
+    }
+    m_stage = stage::securing;
+}
+
+void flow::advance_securing() {
+    if (m_direct == nullptr && m_bytes > 0 && !m_failure) {
+        if (!m_share) {
+            auto allocator = m_source->allocator();
+            if (!allocator) allocator = m_target->allocator();
+            m_share.emplace(*m_pool, std::move(allocator), m_block_bytes, m_source_traits.waits_for_sender,
+                            [this] { m_owner->flow_ready(); });
+        }
+        try {
+            auto* const first = m_share->acquire();
+            if (first == nullptr) return;
+            m_share->release(first);
+        } catch (...) {
+            fail(current_failure(), 0);
+        }
+    }
+    if (m_failure) {
+        begin_closing();
+        return;
+    }
+    m_source->prepare(m_block_bytes);
+    m_target->prepare(m_block_bytes);
+    m_stage = stage::running;
+}
+
+void flow::advance_running() {
+    for (bool again = true; again;) {
+        again = false;
+        for (std::size_t i = 0; i < m_blocks.size();) {
+            auto& candidate = *m_blocks[i];
+            if (candidate.state != block_state::ready && candidate.work.finished()) {
+                const bool was_writing = candidate.state == block_state::writing;
+                take_block(candidate);
+                again = true;
+                if (was_writing) {
+                    drop(i);
+                    continue;
+                }
+            }
+            if (candidate.state == block_state::ready && candidate.offset >= m_end) {
+                drop(i);
+                continue;
+            }
+            ++i;
+        }
+        again |= begin_writes();
+        again |= begin_reads();
+    }
+    if (m_blocks.empty() && m_next_offset >= m_end) begin_closing();
+}
+
+void flow::take_block(block& done) {
+    auto result = done.work.take();
+    if (done.state == block_state::reading) {
+        done.state = block_state::ready;
+        if (result.error) {
+            fail(result.error, done.offset + result.bytes);
+            done.bytes = result.bytes;
+        }
+        return;
+    }
+    written(done.offset, result.error ? result.bytes : done.bytes);
+    if (result.error) fail(result.error, done.offset + result.bytes);
+}
+
+void flow::written(std::size_t offset, std::size_t bytes) {
+    if (bytes > 0) m_islands[offset] = bytes;
+    auto moved = m_moved.load(std::memory_order_relaxed);
+    while (!m_islands.empty() && m_islands.begin()->first == moved) {
+        moved += m_islands.begin()->second;
+        m_islands.erase(m_islands.begin());
+    }
+    m_moved.store(moved, std::memory_order_relaxed);
+}
+
+void flow::drop(std::size_t index) {
+    auto done = std::move(m_blocks[index]);
+    m_blocks.erase(m_blocks.begin() + static_cast<std::ptrdiff_t>(index));
+    if (m_share && done->memory != nullptr) m_share->release(done->memory);
+    m_spare.push_back(std::move(done));
+}
+
+bool flow::begin_reads() {
+    bool progress = false;
+    while (m_next_offset < m_end && m_blocks.size() < m_plan->depth) {
+        const auto reading = static_cast<std::size_t>(
+            std::count_if(m_blocks.begin(), m_blocks.end(),
+                          [](const auto& each) { return each->state == block_state::reading; }));
+        if (reading >= m_source_traits.in_flight) break;
+        std::byte* memory = nullptr;
+        if (m_direct == nullptr) {
+            try {
+                memory = m_share->acquire();
+            } catch (...) {
+                // Without memory for one more block the ones in flight still do the work.
+                if (m_blocks.empty()) fail(current_failure(), m_next_offset);
+                break;
+            }
+            if (memory == nullptr) break;
+        }
+        if (m_spare.empty()) m_spare.push_back(std::make_unique<block>(static_cast<step_owner&>(*this)));
+        auto next = std::move(m_spare.back());
+        m_spare.pop_back();
+        next->offset = m_next_offset;
+        next->bytes = std::min(m_block_bytes, m_bytes - m_next_offset);
+        next->memory = memory;
+        m_next_offset += next->bytes;
+        auto* const bytes = m_direct != nullptr ? m_direct + next->offset : memory;
+        auto& begun = *next;
+        m_blocks.push_back(std::move(next));
+        if (m_direct != nullptr && m_direct_is_source) {
+            begun.state = block_state::ready;
+        } else {
+            begun.state = block_state::reading;
+            begun.work.begin();
+            m_source->read(begun.offset, {bytes, begun.bytes}, begun.work);
+        }
+        progress = true;
+    }
+    return progress;
+}
+
+bool flow::begin_writes() {
+    bool progress = false;
+    auto writing = static_cast<std::size_t>(std::count_if(
+        m_blocks.begin(), m_blocks.end(), [](const auto& each) { return each->state == block_state::writing; }));
+    for (auto& each : m_blocks) {
+        if (each->state == block_state::writing) continue;
+        if (each->state == block_state::reading) {
+            if (m_target_traits.ordered) break;
+            continue;
+        }
+        if (each->offset >= m_end || writing >= m_target_traits.in_flight) break;
+        each->state = block_state::writing;
+        each->work.begin();
+        progress = true;
+        ++writing;
+        if (m_direct != nullptr && !m_direct_is_source) {
+            each->work.finish({each->bytes, {}});
+        } else {
+            const auto* const bytes = m_direct != nullptr ? m_direct + each->offset : each->memory;
+            m_target->write(each->offset, {bytes, each->bytes}, each->work);
+        }
+    }
+    return progress;
+}
+
+void flow::begin_closing() {
+    m_share.reset();
+    m_stage = stage::closing;
+    // Only what has been opened is closed; a failed open() has cleaned up after itself.
+    if (m_target_opened) {
+        m_target_step.begin();
+        m_target->close(moved(), m_failure, m_target_step);
+    } else if (!m_target_asked) {
+        m_target->abandoned();
+    }
+    if (m_source_opened) {
+        m_source_step.begin();
+        m_source->close(moved(), m_failure, m_source_step);
+    }
+}
+
+void flow::advance_closing() {
+    for (auto* const end : {&m_target_step, &m_source_step}) {
+        if (!end->finished()) continue;
+        const auto result = end->take();
+        if (result.error && !m_failure) m_failure = result.error;
+    }
+    if (!m_source_step.pending() && !m_target_step.pending()) m_stage = stage::finished;
+}
+
+} // namespace causeway::transfer

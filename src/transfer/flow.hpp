@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Moves the bytes of one source into one target, block by block, by its plan.
+#pragma once
+
+#include "transfer/endpoint.hpp"
+#include "transfer/plan.hpp"
+#include "transfer/staging.hpp"
+#include "transfer/step.hpp"
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace causeway::transfer {
+
+/// Told on the engine's thread that a flow has something to do: call its advance().
+class flow_owner {
+  public:
+    virtual void flow_ready() = 0;
+
+  protected:
+    ~flow_owner() = default;
+};
+
+/// A state machine; engine's thread only, but for moved(). Life: enqueued(); then abandon(), or start() and advance()
+/// until finished().
+class flow final : private step_owner {
+  public:
+    flow(std::unique_ptr<endpoint> source, std::unique_ptr<endpoint> target, std::size_t bytes);
+    ~flow();
+
+    void enqueued();
+    void abandon();
+    void start(flow_owner& owner, staging_pool& pool, const planner& choices, unsigned lanes);
+    /// Takes up finished steps and begins what can begin.
+    void advance();
+    /// Stops after the blocks in flight, with `reason` unless something failed before.
+    void cancel(const failure& reason);
+
+    [[nodiscard]] bool finished() const { return m_stage == stage::finished; }
+    [[nodiscard]] const failure& error() const { return m_failure; }
+    [[nodiscard]] const std::optional<plan>& chosen_plan() const { return m_plan; }
+    /// Bytes from the start that are in the target. Any thread.
+    [[nodiscard]] std::size_t moved() const { return m_moved.load(std::memory_order_relaxed); }
+    [[nodiscard]] std::size_t bytes() const { return m_bytes; }
+
+  private:
+    enum class stage { waiting, opening, securing, running, closing, finished };
+    enum class block_state { reading, ready, writing };
+
+    struct block {
+        explicit block(step_owner& owner) : work(owner) {}
+        block_state state = block_state::reading;
+        std::size_t offset = 0, bytes = 0;
+        std::byte* memory = nullptr;
+        step work;
+    };
+
+    void step_finished() override;
+    void advance_opening();
+    void advance_securing();
+    void advance_running();
+    void advance_closing();
+    void open_target();
+    void begin_closing();
+    void take_block(block& done);
+    bool begin_reads();
+    bool begin_writes();
+    void drop(std::size_t index);
+    void written(std::size_t offset, std::size_t bytes);
+    void fail(const failure& error, std::size_t at);
+
+    std::unique_ptr<endpoint> m_source, m_target;
+    std::size_t m_bytes;
+    std::size_t m_end; // no block beyond: the size, or where the first failure is
+    stage m_stage = stage::waiting;
+    flow_owner* m_owner = nullptr;
+    staging_pool* m_pool = nullptr;
+    std::optional<plan> m_plan;
+    endpoint_traits m_source_traits, m_target_traits;
+    std::size_t m_block_bytes = 0;
+    step m_source_step, m_target_step;
+    bool m_source_opened = false, m_target_opened = false, m_target_asked = false;
+    bool m_cancelled = false;
+    bool m_advancing = false;
+    std::byte* m_direct = nullptr; // memory of an endpoint, instead of staging
+    bool m_direct_is_source = false;
+    std::optional<staging_share> m_share;
+    std::vector<std::unique_ptr<block>> m_blocks; // in order of offset
+    std::vector<std::unique_ptr<block>> m_spare;
+    std::size_t m_next_offset = 0;
+    std::map<std::size_t, std::size_t> m_islands; // written beyond the prefix: offset, bytes
+    std::atomic<std::size_t> m_moved{0};
+    failure m_failure;
+    std::size_t m_failed_at = 0;
+};
+
+} // namespace causeway::transfer

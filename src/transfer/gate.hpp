@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Something outside the engine that a command waits for: an event of an OpenCL implementation.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+namespace causeway::transfer {
+
+/// Wakes an engine from any thread. Outlives the engine, then does nothing.
+class waker {
+  public:
+    virtual ~waker() = default;
+    /// Makes the engine look again at the gates of the command with this number.
+    virtual void wake(std::uint64_t command) noexcept = 0;
+};
+
+class gate {
+  public:
+    enum class state { closed, open, failed };
+    virtual ~gate() = default;
+    /// Engine's thread. Never blocks.
+    [[nodiscard]] virtual state look() = 0;
+    /// Asks for a wake-up when the gate opens; it may be missing when the gate fails. Called at most once.
+    virtual void arm(const std::shared_ptr<waker>& engine, std::uint64_t command) = 0;
+};
+
+} // namespace causeway::transfer

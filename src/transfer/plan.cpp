@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Picks a strategy and applies what the options force.
+#include "transfer/plan.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace causeway::transfer {
+
+std::size_t round_block(std::size_t bytes, std::size_t smallest, std::size_t largest) {
+    return std::clamp(std::bit_floor(std::max<std::size_t>(bytes, 1)), smallest, largest);
+}
+
+planner::planner(const options& settings) : m_options(settings) {
+    m_strategies.push_back(make_mapped_strategy());
+    m_strategies.push_back(make_pinned_strategy());
+    m_strategies.push_back(make_pipelined_strategy());
+}
+
+plan planner::choose(route way) const {
+    const auto forced = static_cast<strategy_choice>(m_options[option::strategy]);
+    const strategy* chosen = nullptr;
+    if (forced != strategy_choice::automatic) {
+        const auto& wanted = *m_strategies[static_cast<std::size_t>(forced) - 1];
+        if (wanted.can(way)) chosen = &wanted;
+    } else {
+        for (const auto& candidate : m_strategies)
+            if (chosen == nullptr && candidate->can(way) && candidate->suits(way)) chosen = candidate.get();
+    }
+    if (chosen == nullptr) chosen = m_strategies.back().get();
+
+    auto result = chosen->make(way);
+    if (m_options[option::block] != 0) result.block_bytes = m_options[option::block];
+    if (m_options[option::depth] != 0) result.depth = static_cast<unsigned>(m_options[option::depth]);
+    const bool staged = !result.map_source && !result.map_target && !way.source.has_memory && !way.target.has_memory;
+    if (staged) result.block_bytes = std::min(result.block_bytes, way.largest_block);
+    result.block_bytes = std::min({result.block_bytes, way.source.largest_block, way.target.largest_block});
+    result.block_bytes = std::max<std::size_t>(result.block_bytes, 1);
+    result.depth = std::max(result.depth, 1u);
+    const bool has_file = way.source.kind == medium::file || way.target.kind == medium::file;
+    result.lanes = has_file ? std::min(way.lanes, result.depth) : 1;
+    return result;
+}
+
+} // namespace causeway::transfer

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Accounts for staging memory and hands it out in order.
+#include "transfer/staging.hpp"
+
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <new>
+
+namespace causeway::transfer {
+
+namespace {
+constexpr std::size_t page = 4096;
+}
+
+std::byte* host_allocator::allocate(std::size_t bytes) {
+    void* const memory = std::aligned_alloc(page, (bytes + page - 1) / page * page);
+    if (memory == nullptr) throw std::bad_alloc();
+    return static_cast<std::byte*>(memory);
+}
+
+void host_allocator::release(std::byte* memory, std::size_t) noexcept { std::free(memory); }
+
+staging_share::staging_share(staging_pool& pool, std::shared_ptr<staging_allocator> allocator, std::size_t block_bytes,
+                             bool waits_for_sender, std::function<void()> available)
+    : m_pool(pool), m_allocator(allocator ? std::move(allocator) : pool.m_host), m_block_bytes(block_bytes),
+      m_waits_for_sender(waits_for_sender), m_available(std::move(available)) {}
+
+staging_share::~staging_share() {
+    for (auto* const block : m_idle) m_pool.give(*this, block);
+    for (auto& line : m_pool.m_line) std::erase(line, this);
+    m_pool.wake();
+}
+
+bool staging_share::waiting_for_first() const {
+    const auto& line = m_pool.m_line[m_waits_for_sender];
+    return std::find(line.begin(), line.end(), this) != line.end();
+}
+
+std::byte* staging_share::acquire() {
+    if (!m_idle.empty()) {
+        auto* const block = m_idle.back();
+        m_idle.pop_back();
+        return block;
+    }
+    auto& line = m_pool.m_line[m_waits_for_sender];
+    if (m_held == 0) {
+        if (!waiting_for_first()) line.push_back(this);
+        if (line.front() != this || !m_pool.fits(*this)) return nullptr;
+        auto* const block = m_pool.take(*this);
+        line.pop_front();
+        m_pool.wake();
+        return block;
+    }
+    // More than one block only while everybody who wants one has one.
+    if (!m_pool.m_line[0].empty() || !m_pool.m_line[1].empty() || !m_pool.fits(*this)) return nullptr;
+    return m_pool.take(*this);
+}
+
+void staging_share::release(std::byte* block) {
+    const bool others_wait = !m_pool.m_line[0].empty() || !m_pool.m_line[1].empty();
+    if (others_wait && m_held > 1) {
+        m_pool.give(*this, block);
+        m_pool.wake();
+    } else {
+        m_idle.push_back(block);
+    }
+}
+
+staging_pool::staging_pool(const options& settings, const monotonic_clock& clock)
+    : m_options(settings), m_clock(clock), m_host(std::make_shared<host_allocator>()) {}
+
+staging_pool::~staging_pool() { free_all(); }
+
+std::size_t staging_pool::largest_block() const { return m_options[option::staging] / 2; }
+
+bool staging_pool::fits(const staging_share& share) const {
+    const std::size_t cap = m_options[option::staging];
+    if (m_held + share.m_block_bytes > cap) return false;
+    return !share.m_waits_for_sender || m_held_waiting + share.m_block_bytes <= cap / 2;
+}
+
+void staging_pool::account(const staging_share& share, bool taken) {
+    const auto change = taken ? share.m_block_bytes : -share.m_block_bytes;
+    m_held += change;
+    if (share.m_waits_for_sender) m_held_waiting += change;
+}
+
+std::byte* staging_pool::take(staging_share& share) {
+    const auto cached = std::find_if(m_cache.rbegin(), m_cache.rend(), [&](const cached_block& block) {
+        return block.allocator == share.m_allocator && block.bytes == share.m_block_bytes;
+    });
+    std::byte* memory = nullptr;
+    if (cached != m_cache.rend()) {
+        memory = cached->memory;
+        m_cached -= cached->bytes;
+        m_cache.erase(std::next(cached).base());
+    } else {
+        make_room(share.m_block_bytes);
+        memory = share.m_allocator->allocate(share.m_block_bytes);
+    }
+    account(share, true);
+    ++share.m_held;
+    return memory;
+}
+
+void staging_pool::give(staging_share& share, std::byte* block) {
+    account(share, false);
+    --share.m_held;
+    m_cached += share.m_block_bytes;
+    m_cache.push_back({share.m_allocator, block, share.m_block_bytes, m_clock.now()});
+}
+
+void staging_pool::make_room(std::size_t bytes) {
+    const std::size_t cap = m_options[option::staging];
+    while (!m_cache.empty() && m_held + m_cached + bytes > cap) {
+        auto& oldest = m_cache.front();
+        oldest.allocator->release(oldest.memory, oldest.bytes);
+        m_cached -= oldest.bytes;
+        m_cache.erase(m_cache.begin());
+    }
+}
+
+void staging_pool::wake() {
+    for (auto& line : m_line)
+        if (!line.empty() && fits(*line.front())) line.front()->m_available();
+}
+
+bool staging_pool::trim() {
+    const auto keep = std::chrono::milliseconds(m_options[option::keep]);
+    const auto now = m_clock.now();
+    while (!m_cache.empty() && now - m_cache.front().since >= keep) {
+        auto& oldest = m_cache.front();
+        oldest.allocator->release(oldest.memory, oldest.bytes);
+        m_cached -= oldest.bytes;
+        m_cache.erase(m_cache.begin());
+    }
+    return !m_cache.empty();
+}
+
+void staging_pool::free_all() {
+    for (auto& block : m_cache) block.allocator->release(block.memory, block.bytes);
+    m_cache.clear();
+    m_cached = 0;
+}
+
+} // namespace causeway::transfer

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Staging memory: pooled by where it comes from, capped, shared by all flows without deadlock.
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/options.hpp"
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace causeway::transfer {
+
+/// A source of staging memory. Called on the engine's thread only.
+class staging_allocator {
+  public:
+    virtual ~staging_allocator() = default;
+    /// Throws transfer_error or std::bad_alloc.
+    [[nodiscard]] virtual std::byte* allocate(std::size_t bytes) = 0;
+    virtual void release(std::byte* memory, std::size_t bytes) noexcept = 0;
+};
+
+/// Page-aligned ordinary memory.
+class host_allocator final : public staging_allocator {
+  public:
+    [[nodiscard]] std::byte* allocate(std::size_t bytes) override;
+    void release(std::byte* memory, std::size_t bytes) noexcept override;
+};
+
+class staging_pool;
+
+/// A flow's claim on staging memory; blocks go back when it ends. What makes the pool free of deadlocks:
+/// a flow that has a block keeps at least one until it is done, so it always gets on; a flow takes its first
+/// block in order of arrival; flows that wait for a sender while they hold a block (they could fill the pools of two
+/// processes that send to each other) together hold at most half of the cap.
+class staging_share {
+  public:
+    /// `available` is called when a refused acquire() may succeed.
+    staging_share(staging_pool& pool, std::shared_ptr<staging_allocator> allocator, std::size_t block_bytes,
+                  bool waits_for_sender, std::function<void()> available);
+    ~staging_share();
+    staging_share(const staging_share&) = delete;
+    staging_share& operator=(const staging_share&) = delete;
+
+    /// A block, or null: then this share waits in line. Throws what the allocator throws.
+    [[nodiscard]] std::byte* acquire();
+    /// Gives a block back for reuse by this share, or by others if they wait.
+    void release(std::byte* block);
+    [[nodiscard]] std::size_t block_bytes() const { return m_block_bytes; }
+
+  private:
+    friend class staging_pool;
+    [[nodiscard]] bool waiting_for_first() const;
+
+    staging_pool& m_pool;
+    std::shared_ptr<staging_allocator> m_allocator;
+    std::size_t m_block_bytes;
+    bool m_waits_for_sender;
+    std::function<void()> m_available;
+    std::size_t m_held = 0;
+    std::vector<std::byte*> m_idle; // held, not in use
+};
+
+/// One for each engine; engine's thread only.
+class staging_pool {
+  public:
+    staging_pool(const options& settings, const monotonic_clock& clock);
+    ~staging_pool();
+    staging_pool(const staging_pool&) = delete;
+    staging_pool& operator=(const staging_pool&) = delete;
+
+    /// Largest block of which the cap holds two.
+    [[nodiscard]] std::size_t largest_block() const;
+
+    /// Frees memory that nobody used for a while. True if some is left for a later call.
+    bool trim();
+    void free_all();
+
+    [[nodiscard]] std::size_t held_bytes() const { return m_held; }
+    [[nodiscard]] std::size_t cached_bytes() const { return m_cached; }
+
+  private:
+    friend class staging_share;
+    struct cached_block {
+        std::shared_ptr<staging_allocator> allocator;
+        std::byte* memory;
+        std::size_t bytes;
+        time_point since;
+    };
+
+    [[nodiscard]] bool fits(const staging_share& share) const;
+    [[nodiscard]] std::byte* take(staging_share& share);
+    void give(staging_share& share, std::byte* block);
+    void account(const staging_share& share, bool taken);
+    void make_room(std::size_t bytes);
+    void wake();
+
+    const options& m_options;
+    const monotonic_clock& m_clock;
+    std::shared_ptr<staging_allocator> m_host;
+    std::size_t m_held = 0;
+    std::size_t m_held_waiting = 0; // by shares that wait for a sender
+    std::size_t m_cached = 0;
+    std::vector<cached_block> m_cache;
+    std::deque<staging_share*> m_line[2]; // shares without a block: the others, those that wait for a sender
+};
+
+} // namespace causeway::transfer

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// One asynchronous step that an endpoint carries out, and how its end reaches the engine.
+#pragma once
+
+#include "base/error.hpp"
+
+#include <cstddef>
+#include <utility>
+
+namespace causeway::transfer {
+
+/// How a step ended. `bytes` are moved even if there is an error: the part before it.
+struct outcome {
+    std::size_t bytes = 0;
+    failure error;
+};
+
+/// Whoever begins steps; told on the engine's thread that one of them has finished.
+class step_owner {
+  public:
+    virtual void step_finished() = 0;
+
+  protected:
+    ~step_owner() = default;
+};
+
+/// The owner begins it and hands it to an endpoint, which calls finish() once, on the engine's thread; it may do so
+/// before the call that got the step returns. Lives until then.
+class step {
+  public:
+    explicit step(step_owner& owner) : m_owner(owner) {}
+    step(const step&) = delete;
+    step& operator=(const step&) = delete;
+
+    void begin() { m_state = state::pending; }
+    void finish(outcome result) {
+        m_outcome = std::move(result);
+        m_state = state::finished;
+        m_owner.step_finished();
+    }
+
+    [[nodiscard]] bool pending() const { return m_state == state::pending; }
+    [[nodiscard]] bool finished() const { return m_state == state::finished; }
+
+    /// The outcome of a finished step; the step is idle again.
+    [[nodiscard]] outcome take() {
+        m_state = state::idle;
+        return std::move(m_outcome);
+    }
+
+  private:
+    enum class state { idle, pending, finished };
+    step_owner& m_owner;
+    state m_state = state::idle;
+    outcome m_outcome;
+};
+
+} // namespace causeway::transfer

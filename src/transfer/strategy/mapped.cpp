@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mapped: device memory is host memory, so the other endpoint works straight on it (paper, section 3).
+#include "transfer/plan.hpp"
+
+#include <algorithm>
+
+namespace causeway::transfer {
+
+namespace {
+
+class mapped final : public strategy {
+  public:
+    [[nodiscard]] std::string_view name() const override { return "mapped"; }
+
+    [[nodiscard]] bool can(const route& way) const override {
+        return way.source.can_map || way.target.can_map || way.source.has_memory || way.target.has_memory;
+    }
+
+    [[nodiscard]] bool suits(const route& way) const override {
+        // Host memory and a device that is not host memory still meet block by block.
+        return way.source.can_map || way.target.can_map ||
+               (way.source.kind != medium::device && way.target.kind != medium::device);
+    }
+
+    [[nodiscard]] plan make(const route& way) const override {
+        plan result{.strategy = name()};
+        result.map_source = way.source.can_map;
+        result.map_target = !way.source.can_map && !way.source.has_memory && way.target.can_map;
+        const bool has_file = way.source.kind == medium::file || way.target.kind == medium::file;
+        if (has_file) {
+            // Enough blocks to keep every lane reading; no staging, so only system calls cost.
+            result.block_bytes = round_block(way.bytes / (2 * way.lanes), 256 << 10, 16 << 20);
+            result.depth = 2 * way.lanes;
+        } else {
+            // MPI pipelines a large message itself; blocks only keep its counts small and cancellation prompt.
+            result.block_bytes = 64 << 20;
+            result.depth = 2;
+        }
+        return result;
+    }
+};
+
+} // namespace
+
+std::unique_ptr<strategy> make_mapped_strategy() { return std::make_unique<mapped>(); }
+
+} // namespace causeway::transfer

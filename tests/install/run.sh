@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs a build into a temporary prefix, then builds and runs a stranger's project against it, both ways.
+set -euo pipefail
+
+if [ $# -ne 1 ]; then
+    echo "usage: tests/install/run.sh BUILD_DIR" >&2
+    exit 2
+fi
+build=$(cd "$1" && pwd)
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+run_with=$here/../../scripts/run_with.sh
+
+cached() { sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt"; }
+
+if [ -n "$(cached CAUSEWAY_SANITIZE)" ]; then
+    echo "skipped: a library built with sanitizers is not for strangers"
+    exit 77
+fi
+for tool in cmake pkg-config; do
+    command -v "$tool" >/dev/null || { echo "skipped: no $tool"; exit 77; }
+done
+cc=$(cached CMAKE_C_COMPILER)
+cxx=$(cached CMAKE_CXX_COMPILER)
+libdir=$(cached CMAKE_INSTALL_LIBDIR)
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+prefix=$work/prefix
+
+step() { echo "== $*"; }
+
+step install
+cmake --install "$build" --prefix "$prefix" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+test -e "$prefix/$libdir/libcauseway.so.0"
+
+step install into DESTDIR
+DESTDIR=$work/stage cmake --install "$build" --prefix /usr >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+test -e "$work/stage/usr/$libdir/libcauseway.so.0"
+test -e "$work/stage/usr/include/CL/cl_data_transfer.h"
+
+# A stranger does not have our build's choices in his environment.
+unset CMAKE_PREFIX_PATH PKG_CONFIG_PATH CPATH LIBRARY_PATH
+
+for project in project cpp_only_project; do
+    step "find_package: $project"
+    cmake -S "$here/$project" -B "$work/$project" -D CMAKE_PREFIX_PATH="$prefix" \
+        -D CMAKE_C_COMPILER="$cc" -D CMAKE_CXX_COMPILER="$cxx" --no-warn-unused-cli >"$work/log" 2>&1 &&
+        cmake --build "$work/$project" >>"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+done
+
+# The installed tree can be moved: pkg-config finds its flags from where the file lies.
+step pkg-config
+mv "$prefix" "$work/moved"
+export PKG_CONFIG_PATH=$work/moved/$libdir/pkgconfig
+test "$(pkg-config --modversion causeway)" = "$(cached CMAKE_PROJECT_VERSION)"
+read -ra cflags < <(pkg-config --cflags causeway)
+read -ra libs < <(pkg-config --libs causeway)
+mkdir "$work/pkg_config"
+"$cc" -std=c99 -Wall -Wextra "${cflags[@]}" "$here/project/main.c" -o "$work/pkg_config/c_main" "${libs[@]}"
+"$cxx" -Wall -Wextra "${cflags[@]}" "$here/project/main.cpp" -o "$work/pkg_config/cpp_main" "${libs[@]}"
+sed -n '/^```c$/,/^```$/p' "$here/../../README.md" | sed '/^```/d' >"$work/pkg_config/readme.c"
+"$cc" -std=c99 "${cflags[@]}" "$work/pkg_config/readme.c" -o "$work/pkg_config/readme" "${libs[@]}"
+mv "$work/moved" "$prefix"
+
+export LD_LIBRARY_PATH=$prefix/$libdir
+for program in project/c_main project/cpp_main cpp_only_project/cpp_main pkg_config/c_main pkg_config/cpp_main; do
+    step "run $program"
+    "$run_with" pocl -- "$work/$program"
+done
+
+step run the program of README.md
+(
+    cd "$work"
+    head -c 4M /dev/zero | tr '\0' '@' >input.bin # every float is 0x40404040, and twice that 0x40c04040
+    "$run_with" pocl -- pkg_config/readme
+    head -c 4M /dev/zero | tr '\0' '@' | LC_ALL=C sed 's/@@@@/@@\xc0@/g' | cmp - output.bin
+)

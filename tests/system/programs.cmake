@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+# Rank programs that cannot be tests of system_tests: they end MPI, the process or a rank. Include after GoogleTest's.
+
+set(system_dir ${CMAKE_CURRENT_LIST_DIR})
+execute_process(COMMAND ${MPIEXEC_EXECUTABLE} --version OUTPUT_VARIABLE launcher_version ERROR_QUIET)
+if(launcher_version MATCHES "Open MPI|OpenRTE|open-mpi")
+  set(system_launcher ${MPIEXEC_EXECUTABLE} --oversubscribe)
+else()
+  set(system_launcher ${MPIEXEC_EXECUTABLE})
+endif()
+set(system_environment OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 HWLOC_COMPONENTS=-opencl)
+
+foreach(program mpi_state work_in_flight killed_peer)
+  add_executable(${program} ${system_dir}/${program}.cpp)
+  target_link_libraries(${program} PRIVATE causeway_flags Causeway::causeway Threads::Threads)
+endforeach()
+
+# By hand, because CMake chooses the order of libraries itself.
+add_executable(link_order_ours_first ${system_dir}/link_order.cpp)
+add_executable(link_order_mpi_first ${system_dir}/link_order.cpp)
+foreach(program link_order_ours_first link_order_mpi_first)
+  target_include_directories(${program} PRIVATE
+    $<TARGET_PROPERTY:Causeway::causeway,INTERFACE_INCLUDE_DIRECTORIES> ${MPI_C_INCLUDE_DIRS} ${OpenCL_INCLUDE_DIRS})
+  target_link_libraries(${program} PRIVATE causeway_flags)
+  add_dependencies(${program} causeway)
+endforeach()
+target_link_libraries(link_order_ours_first PRIVATE
+  $<TARGET_FILE:Causeway::causeway> ${MPI_C_LIBRARIES} OpenCL::OpenCL Threads::Threads)
+target_link_libraries(link_order_mpi_first PRIVATE
+  ${MPI_C_LIBRARIES} OpenCL::OpenCL $<TARGET_FILE:Causeway::causeway> Threads::Threads)
+
+# system_program(<test> <ranks> <command>...): 0 ranks runs the program without the launcher.
+function(system_program test ranks)
+  if(ranks EQUAL 0)
+    add_test(NAME ${test} COMMAND ${ARGN})
+    set(processors 1)
+  else()
+    add_test(NAME ${test} COMMAND ${system_launcher} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${ARGN})
+    set(processors ${ranks})
+  endif()
+  set_tests_properties(${test} PROPERTIES
+    LABELS system TIMEOUT 180 SKIP_RETURN_CODE 77 PROCESSORS ${processors} ENVIRONMENT "${system_environment}")
+endfunction()
+
+foreach(state before after single funneled serialized)
+  system_program(system.mpi_state.${state} 1 $<TARGET_FILE:mpi_state> ${state})
+endforeach()
+foreach(ranks 1 2 4)
+  foreach(mode drain pending)
+    system_program(system.work_in_flight.${mode}.${ranks} ${ranks} $<TARGET_FILE:work_in_flight> ${mode})
+  endforeach()
+endforeach()
+# A launcher would call a rank that never finalises an error.
+foreach(mode exit-drain exit-pending)
+  system_program(system.work_in_flight.${mode} 0 $<TARGET_FILE:work_in_flight> ${mode})
+endforeach()
+foreach(program link_order_ours_first link_order_mpi_first)
+  system_program(system.${program} 2 $<TARGET_FILE:${program}>)
+endforeach()
+system_program(system.killed_peer 0 ${system_dir}/killed_peer.sh ${MPIEXEC_EXECUTABLE} $<TARGET_FILE:killed_peer>)
+set_tests_properties(system.killed_peer PROPERTIES PROCESSORS 2 TIMEOUT 240)

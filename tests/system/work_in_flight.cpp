@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program for any ranks: ends with work in flight. Argument: drain, pending, exit-drain or exit-pending.
+#include "device.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include <unistd.h>
+
+namespace {
+
+using namespace system_test;
+using clock_type = std::chrono::steady_clock;
+
+constexpr std::size_t size = 24 << 20;
+constexpr int messages = 4;
+constexpr std::chrono::milliseconds drain{700};
+constexpr std::chrono::seconds slack{8};
+
+int rank = 0;
+int failures = 0;
+
+void expect(bool holds, const std::string &what)
+{
+    if (holds)
+        return;
+    std::printf("[rank %d] FAILED: %s\n", rank, what.c_str());
+    ++failures;
+}
+
+struct work {
+    std::vector<buffer> outgoing;
+    std::vector<buffer> incoming;
+    std::vector<event> sent;
+    std::vector<event> received;
+};
+
+/// Messages both ways between neighbours, all of which can arrive.
+work begin_exchange(const rank_device &own, cl_command_queue on, int to, int from)
+{
+    work all;
+    for (int message = 0; message < messages; ++message) {
+        all.outgoing.push_back(own.make_buffer(pattern(rank, message, size)));
+        all.incoming.push_back(own.make_buffer(size, 0));
+        check(clEnqueueRecvBuffer(on, all.incoming.back().get(), CL_FALSE, 0, size, from, message, MPI_COMM_WORLD, 0,
+                                  nullptr, all.received.emplace_back().out()),
+              "clEnqueueRecvBuffer");
+        check(clEnqueueSendBuffer(on, all.outgoing.back().get(), CL_FALSE, 0, size, to, message, MPI_COMM_WORLD, 0,
+                                  nullptr, all.sent.emplace_back().out()),
+              "clEnqueueSendBuffer");
+    }
+    return all;
+}
+
+/// Receives that no send matches, a send that no receive matches, and both behind an event that nobody sets.
+work begin_hopeless(const rank_device &own, cl_command_queue on, int to, int from, const event &gate)
+{
+    work all;
+    const cl_event list = gate.get();
+    for (const cl_uint gated : {0u, 1u}) {
+        const int tag = 900 + 10 * static_cast<int>(gated);
+        all.outgoing.push_back(own.make_buffer(size, 3));
+        all.incoming.push_back(own.make_buffer(size, 7));
+        check(clEnqueueRecvBuffer(on, all.incoming.back().get(), CL_FALSE, 0, size, from, tag, MPI_COMM_WORLD, gated,
+                                  gated ? &list : nullptr, all.received.emplace_back().out()),
+              "clEnqueueRecvBuffer");
+        check(clEnqueueSendBuffer(on, all.outgoing.back().get(), CL_FALSE, 0, size, to, tag + 1, MPI_COMM_WORLD, gated,
+                                  gated ? &list : nullptr, all.sent.emplace_back().out()),
+              "clEnqueueSendBuffer");
+    }
+    return all;
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    const std::string mode = argc > 1 ? argv[1] : "drain";
+    alarm(90); // a hang is a failure
+    int provided = MPI_THREAD_SINGLE;
+    int ranks = 1;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    const int right = (rank + 1) % ranks;
+    const int left = (rank + ranks - 1) % ranks;
+    const bool hopeless = mode == "pending" || mode == "exit-pending";
+    if (hopeless)
+        expect(causeway_option_set("drain", std::to_string(drain.count()).c_str()) == 0, "the option drain exists");
+
+    const rank_device own(rank);
+    const queue on = own.make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    const event gate = own.make_user_event();
+    work all = hopeless ? begin_hopeless(own, on.get(), right, left, gate)
+                        : begin_exchange(own, on.get(), right, left);
+    if (mode == "exit-drain" || mode == "exit-pending")
+        std::exit(failures ? EXIT_FAILURE : EXIT_SUCCESS); // the launcher or `alarm` judges the rest
+
+    const auto begin = clock_type::now();
+    MPI_Finalize();
+    const auto took = clock_type::now() - begin;
+
+    for (std::size_t at = 0; at < all.received.size(); ++at) {
+        const cl_int received = status_of(all.received[at].get());
+        const cl_int sent = status_of(all.sent[at].get());
+        if (hopeless) {
+            expect(received < 0, "a receive without a send has failed, status " + std::to_string(received));
+            expect(sent < 0, "a send without a receive has failed, status " + std::to_string(sent));
+            expect(own.read(all.incoming[at].get(), 0, size) == bytes(size, 7), "its buffer is untouched");
+        } else {
+            expect(received == CL_COMPLETE, "a receive is complete, status " + std::to_string(received));
+            expect(sent == CL_COMPLETE, "a send is complete, status " + std::to_string(sent));
+            expect(own.read(all.incoming[at].get(), 0, size) == pattern(left, static_cast<int>(at), size),
+                   "its bytes are there");
+        }
+    }
+    if (hopeless) {
+        expect(took >= drain / 2, "MPI_Finalize waited for the work");
+        expect(took < drain + slack, "MPI_Finalize gave up in time");
+    }
+    std::printf("[rank %d] work_in_flight %s: %s after %.2f s\n", rank, mode.c_str(), failures ? "FAILED" : "passed",
+                std::chrono::duration<double>(took).count());
+    return failures ? EXIT_FAILURE : EXIT_SUCCESS;
+}
