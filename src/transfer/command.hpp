@@ -63,6 +63,7 @@ class command final : private flow_owner, public std::enable_shared_from_this<co
     std::size_t m_open_dependencies = 0;
     std::vector<std::shared_ptr<command>> m_dependents;
     bool m_armed = false;
+    bool m_hot_listed = false;
     bool m_ready_listed = false;
     time_point m_hot_until, m_gated_since;
 

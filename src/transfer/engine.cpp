@@ -25,6 +25,12 @@ constexpr auto longest_sleep = microseconds(200);
 constexpr auto long_wait = std::chrono::seconds(1);
 constexpr auto longest_sleep_in_long_wait = milliseconds(1);
 
+/// What a failure is to those that wait for it; the first cause stays the text of a whole chain.
+failure passed_on(const failure& cause) {
+    if (cause.status == status::wait_list_failed) return cause;
+    return {status::wait_list_failed, 0, 0, "a transfer in the wait list failed: " + cause.message};
+}
+
 } // namespace
 
 engine::engine(const options& settings, const monotonic_clock& clock, unsigned lanes)
@@ -133,19 +139,19 @@ void engine::admit(const std::shared_ptr<command>& work) {
         }
     }
     if (broken) {
-        end(*work, {status::wait_list_failed, 0, 0, "a transfer in the wait list had failed: " + broken.message});
+        end(*work, passed_on(broken));
         return;
     }
+    if (work->m_gates.empty() && work->m_open_dependencies > 0) return;
     schedule(*work);
 }
 
 void engine::schedule(command& work) {
     work.m_hot_until = m_clock.now() + hot_time;
-    if (std::none_of(m_hot.begin(), m_hot.end(), [&](const auto& each) { return each.get() == &work; }))
-        m_hot.push_back(work.shared_from_this());
+    if (!std::exchange(work.m_hot_listed, true)) m_hot.push_back(work.shared_from_this());
 }
 
-bool engine::look(command& work, time_point now) {
+bool engine::look(command& work) {
     if (work.m_stage != command::stage::gated) return true;
     bool failed = false;
     std::erase_if(work.m_gates, [&](const auto& each) {
@@ -157,10 +163,7 @@ bool engine::look(command& work, time_point now) {
         end(work, {status::wait_list_failed, 0, 0, "an event in the wait list failed"});
         return true;
     }
-    if (!work.m_gates.empty() || work.m_open_dependencies > 0) {
-        (void)now;
-        return false;
-    }
+    if (!work.m_gates.empty() || work.m_open_dependencies > 0) return false;
     start(work);
     return true;
 }
@@ -172,7 +175,7 @@ bool engine::look_at_gates(time_point now) {
         m_cold.erase(m_cold.begin());
         if (found == m_commands.end()) continue;
         const auto work = found->second;
-        if (look(*work, now)) {
+        if (look(*work)) {
             progress = true;
             continue;
         }
@@ -180,13 +183,15 @@ bool engine::look_at_gates(time_point now) {
         m_cold.emplace(now + std::clamp<std::chrono::nanoseconds>(waited / 8, first_cold_look, longest_cold_look),
                        work->m_number);
     }
-    for (std::size_t i = 0; i < m_hot.size();) {
+    // look() may put more commands at the end of the list.
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < m_hot.size(); ++i) {
         const auto work = m_hot[i];
-        bool leave = look(*work, now);
+        bool leave = look(*work);
         progress |= leave;
         if (!leave && (now >= work->m_hot_until || work->m_gates.empty())) {
-            // Only other transfers, or nothing that opens soon: ask to be told. A command without gates is told by
-            // the transfers that it depends on.
+            // Nothing that opens soon: ask to be told. A command whose gates are open is told by the transfers that it
+            // still depends on.
             leave = true;
             if (!work->m_gates.empty() && !work->m_armed) {
                 work->m_armed = true;
@@ -194,13 +199,10 @@ bool engine::look_at_gates(time_point now) {
                 m_cold.emplace(now + first_cold_look, work->m_number);
             }
         }
-        if (leave) {
-            // look() may have put more commands at the end.
-            m_hot.erase(m_hot.begin() + static_cast<std::ptrdiff_t>(i));
-        } else {
-            ++i;
-        }
+        work->m_hot_listed = !leave;
+        if (!leave) m_hot[kept++] = work;
     }
+    m_hot.resize(kept);
     return progress;
 }
 
@@ -270,8 +272,7 @@ void engine::end(command& work, const failure& result) {
             if (other->m_stage != command::stage::gated) continue;
             --other->m_open_dependencies;
             if (why) {
-                ending.emplace_back(
-                    other, failure{status::wait_list_failed, 0, 0, "a transfer in the wait list failed: " + why.message});
+                ending.emplace_back(other, passed_on(why));
             } else if (other->m_open_dependencies == 0) {
                 schedule(*other);
             }

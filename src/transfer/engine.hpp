@@ -77,7 +77,7 @@ class engine {
     void admit(const std::shared_ptr<command>& work);
     bool look_at_gates(time_point now);
     /// True if the command left the gated stage.
-    bool look(command& work, time_point now);
+    bool look(command& work);
     void start(command& work);
     bool advance_ready();
     void advance(command& work);

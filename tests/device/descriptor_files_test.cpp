@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transfers between buffers and file descriptors at an offset of their own.
-#include "events.hpp"
-#include "files.hpp"
-#include "opencl_fixture.hpp"
+#include "support/events.hpp"
+#include "support/files.hpp"
+#include "support/opencl_fixture.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -249,23 +249,4 @@ TEST_P(descriptor_files, a_gated_transfer_does_not_hold_back_others_of_its_descr
     start.open();
     EXPECT_TRUE(completes(held));
     EXPECT_TRUE(same_bytes(contents, contents_of(buffer, 0, 2000)));
-}
-
-TEST_P(descriptor_files, a_descriptor_with_direct_access_is_read_and_written_at_any_offset) {
-    const temporary_folder folder;
-    const bytes contents = pattern(2 * MiB + 100);
-    write_file(folder.path("direct"), contents);
-    const descriptor file(open(folder.path("direct").c_str(), O_RDWR | O_DIRECT | O_CLOEXEC));
-    if (file.get() < 0) {
-        GTEST_SKIP() << "the file system has no direct access";
-    }
-    const bytes replacement = pattern(1000, 2);
-    const auto source = new_buffer(replacement);
-    const auto target = new_buffer(bytes(2 * MiB));
-    ASSERT_TRUE(completes(write_buffer_from(queue(), target.get(), 0, 2 * MiB, file.get(), 33)));
-    EXPECT_TRUE(same_bytes(slice(contents, 33, 2 * MiB), contents_of(target, 0, 2 * MiB)));
-    ASSERT_TRUE(completes(read_buffer_to(queue(), source.get(), 0, 1000, file.get(), 77)));
-    const bytes expected =
-        join(join(slice(contents, 0, 77), replacement), slice(contents, 1077, contents.size() - 1077));
-    EXPECT_TRUE(same_bytes(expected, file_contents(folder.path("direct"))));
 }

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Processes that end with work in flight: it is drained, or given up after the time-out, and the process ends.
-#include "events.hpp"
-#include "files.hpp"
-#include "opencl_fixture.hpp"
+#include "support/events.hpp"
+#include "support/files.hpp"
+#include "support/opencl_fixture.hpp"
 
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
-#include <cstdlib>
-#include <filesystem>
 #include <optional>
 
 extern char** environ;
@@ -28,15 +27,18 @@ struct ending {
     std::chrono::milliseconds took{};
 };
 
-/// The program lies beside the tests.
-std::string program_path() {
-    return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "ending_program").string();
+/// Where the device stands among those of all platforms: what ending_program asks for.
+std::string index_of(const device_under_test& device) {
+    const auto& all = all_devices();
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.device == device.device; });
+    return std::to_string(found - all.begin());
 }
 
 /// Runs ending_program; nothing if it does not end in time (it is killed then).
 std::optional<ending> run_ending_program(const std::string& scenario, const std::string& device,
                                          const std::string& file, const std::string& drain_milliseconds) {
-    const std::string path = program_path();
+    const std::string path = CAUSEWAY_TEST_ENDING_PROGRAM;
     const std::string drain = "CAUSEWAY_DRAIN=" + drain_milliseconds;
     const auto raw = [](const std::string& text) { return const_cast<char*>(text.c_str()); }; // posix_spawn's type
     char* const arguments[] = {raw(path), raw(scenario), raw(device), raw(file), nullptr};
@@ -68,7 +70,7 @@ class end_of_process : public device_test {
   protected:
     [[nodiscard]] std::optional<ending> run(const std::string& scenario,
                                             const std::string& drain_milliseconds) const {
-        return run_ending_program(scenario, GetParam().name, path(), drain_milliseconds);
+        return run_ending_program(scenario, index_of(GetParam()), path(), drain_milliseconds);
     }
     [[nodiscard]] std::string path() const { return m_folder.path("file"); }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transfers as commands: order in queues, wait lists, gates, clFinish, callbacks, blocking calls.
-#include "events.hpp"
-#include "files.hpp"
-#include "opencl_fixture.hpp"
+#include "support/events.hpp"
+#include "support/files.hpp"
+#include "support/opencl_fixture.hpp"
 
 #include <fcntl.h>
 
@@ -396,6 +396,10 @@ TEST_P(out_of_order_events, a_barrier_holds_back_later_transfers) {
     const auto filled = enqueue_fill(free_queue(), buffer.get(), 44, size, {start.event()});
     ASSERT_EQ(clEnqueueBarrierWithWaitList(free_queue(), 0, nullptr, nullptr), CL_SUCCESS);
     const auto written = read_buffer_to(free_queue(), buffer.get(), 0, size, fd(), 0);
+    // Another transfer of the same size goes all the way meanwhile.
+    const descriptor elsewhere = open_descriptor(path("elsewhere"), O_RDWR | O_CREAT);
+    ASSERT_TRUE(completes(read_buffer_to(queue(), buffer.get(), 0, size, elsewhere.get(), 0)));
+    EXPECT_GT(status_of(written.get()), CL_COMPLETE);
     start.open();
     ASSERT_TRUE(completes(written));
     EXPECT_TRUE(same_bytes(bytes(size, 44), file_bytes()));

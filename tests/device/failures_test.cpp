@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a failure spreads: to what names the failed event, and no further.
-#include "events.hpp"
-#include "files.hpp"
-#include "opencl_fixture.hpp"
+#include "support/events.hpp"
+#include "support/files.hpp"
+#include "support/opencl_fixture.hpp"
 
 #include <fcntl.h>
 

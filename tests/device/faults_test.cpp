@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files that fail while a transfer uses them: the event says why, and the bytes it reports as moved are there.
-#include "events.hpp"
-#include "files.hpp"
-#include "opencl_fixture.hpp"
+#include "support/events.hpp"
+#include "support/files.hpp"
+#include "support/opencl_fixture.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Options at run time, the text of the last error, the version.
-#include "events.hpp"
+#include "support/devices.hpp"
+#include "support/events.hpp"
 
 #include <causeway/causeway.h>
 #include <gtest/gtest.h>
-
-#include "devices.hpp"
 
 #include <string>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies between buffers of any two devices: of one context, of two contexts, of two vendors.
-#include "events.hpp"
-#include "files.hpp"
-#include "opencl_fixture.hpp"
+#include "support/events.hpp"
+#include "support/files.hpp"
+#include "support/opencl_fixture.hpp"
 
 #include <fcntl.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Invalid arguments: each gives OpenCL's own code and a text, and nothing happens.
-#include "events.hpp"
-#include "files.hpp"
-#include "opencl_fixture.hpp"
+#include "support/events.hpp"
+#include "support/files.hpp"
+#include "support/opencl_fixture.hpp"
 
 #include <causeway/causeway.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rank functions in a process that has not initialised MPI: refused, and nothing happens.
-#include "events.hpp"
-#include "opencl_fixture.hpp"
+#include "support/events.hpp"
+#include "support/opencl_fixture.hpp"
 
 #include <causeway/causeway.h>
 

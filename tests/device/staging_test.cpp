@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Many transfers at once under a tiny cap on staging memory: all finish, all are correct.
-#include "events.hpp"
-#include "files.hpp"
-#include "opencl_fixture.hpp"
+#include "support/events.hpp"
+#include "support/files.hpp"
+#include "support/opencl_fixture.hpp"
 
 #include <fcntl.h>
 

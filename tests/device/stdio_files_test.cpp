@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transfers between buffers and FILE streams of regular files, compared with the fread and fwrite calls they replace.
-#include "events.hpp"
-#include "files.hpp"
-#include "opencl_fixture.hpp"
+#include "support/events.hpp"
+#include "support/files.hpp"
+#include "support/opencl_fixture.hpp"
 
 using namespace support;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several transfers on one FILE take effect in the order of enqueue, whatever their queues and wait lists.
-#include "events.hpp"
-#include "files.hpp"
-#include "opencl_fixture.hpp"
+#include "support/events.hpp"
+#include "support/files.hpp"
+#include "support/opencl_fixture.hpp"
 
 using namespace support;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transfers through FILE streams that cannot seek or have no descriptor: pipes, sockets, memory streams.
-#include "events.hpp"
-#include "files.hpp"
-#include "opencl_fixture.hpp"
+#include "support/events.hpp"
+#include "support/files.hpp"
+#include "support/opencl_fixture.hpp"
 
 #include <arpa/inet.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds the devices that tests run on and gives each a short name.
-#include "devices.hpp"
+#include "support/devices.hpp"
 
 #include <algorithm>
 #include <cctype>

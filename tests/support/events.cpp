@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gates, bounded waits, transfer information and options for tests.
-#include "events.hpp"
+#include "support/events.hpp"
 
 #include <causeway/causeway.h>
 

@@ -2,7 +2,7 @@
 // Gates, bounded waits and what clGetTransferInfo says, for tests.
 #pragma once
 
-#include "handles.hpp"
+#include "support/handles.hpp"
 
 #include <CL/cl_data_transfer.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Temporary files, streams, descriptors and pipes for tests.
-#include "files.hpp"
+#include "support/files.hpp"
 
 #include <fcntl.h>
 #include <pthread.h>

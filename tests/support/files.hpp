@@ -2,7 +2,7 @@
 // Temporary files, streams, descriptors and pipes that clean up after themselves.
 #pragma once
 
-#include "patterns.hpp"
+#include "support/patterns.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes the OpenCL objects that device tests work with.
-#include "opencl_fixture.hpp"
+#include "support/opencl_fixture.hpp"
 
 #include <causeway/causeway.h>
 

@@ -2,9 +2,9 @@
 // The fixture of device tests: a context, queues and buffers on the device under test.
 #pragma once
 
-#include "devices.hpp"
-#include "handles.hpp"
-#include "patterns.hpp"
+#include "support/devices.hpp"
+#include "support/handles.hpp"
+#include "support/patterns.hpp"
 
 #include <CL/cl_data_transfer.h>
 #include <gtest/gtest.h>

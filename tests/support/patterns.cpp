@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Position-dependent bytes and their comparison.
-#include "patterns.hpp"
+#include "support/patterns.hpp"
 
 #include <algorithm>
 #include <cstring>

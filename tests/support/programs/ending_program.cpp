@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ends with work in flight, in the way its argument says: ending_program <scenario> <device name> <file>.
-#include "../devices.hpp"
-
+// Ends with work in flight, in the way its argument says: ending_program <scenario> <device> <file>.
 #include <CL/cl_data_transfer.h>
 
 #include <fcntl.h>
@@ -12,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 namespace {
 
@@ -28,6 +27,26 @@ void check(cl_int code, const char* what) {
     }
 }
 
+/// The device with this index among those of all platforms, in the loader's order.
+cl_device_id find_device(std::size_t index) {
+    cl_uint platform_count = 0;
+    clGetPlatformIDs(0, nullptr, &platform_count);
+    std::vector<cl_platform_id> platforms(platform_count);
+    clGetPlatformIDs(platform_count, platforms.data(), nullptr);
+    std::vector<cl_device_id> all;
+    for (cl_platform_id platform : platforms) {
+        cl_uint count = 0;
+        if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count) == CL_SUCCESS) {
+            all.resize(all.size() + count);
+            clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, all.data() + all.size() - count, nullptr);
+        }
+    }
+    if (index >= all.size()) {
+        give_up("finding the device", CL_DEVICE_NOT_FOUND);
+    }
+    return all[index];
+}
+
 /// The objects of a plain OpenCL program, which ends without much care for them.
 struct program {
     cl_context context = nullptr;
@@ -36,11 +55,7 @@ struct program {
     int fd = -1;
     std::FILE* file = nullptr;
 
-    program(const std::string& device_name, const char* path) {
-        cl_device_id device = nullptr;
-        for (const auto& each : support::all_devices()) {
-            device = each.name == device_name ? each.device : device;
-        }
+    program(cl_device_id device, const char* path) {
         cl_int code = CL_SUCCESS;
         context = clCreateContext(nullptr, 1, &device, nullptr, nullptr, &code);
         check(code, "clCreateContext");
@@ -86,11 +101,11 @@ struct program {
 
 int main(int argc, char** argv) {
     if (argc != 4) {
-        std::fputs("usage: ending_program <scenario> <device name> <file>\n", stderr);
+        std::fputs("usage: ending_program <scenario> <device> <file>\n", stderr);
         return 98;
     }
     const std::string_view scenario = argv[1];
-    const program work(argv[2], argv[3]);
+    const program work(find_device(std::strtoul(argv[2], nullptr, 10)), argv[3]);
 
     if (scenario == "pending_exit") {
         const cl_event never = work.never_set();

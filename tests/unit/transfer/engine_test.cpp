@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// Commands: gates, dependencies, ends; the engine is stepped by hand.
+#include "unit/transfer/fakes.hpp"
+
+#include <gtest/gtest.h>
+
+using namespace unit;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr endpoint_traits host{.kind = medium::host, .has_memory = true};
+
+/// A command whose two steps of opening and two of closing the test ends.
+struct small_command {
+    explicit small_command(bench& on, int name, std::vector<std::unique_ptr<gate>> gates = {},
+                           std::vector<std::shared_ptr<command>> after = {})
+        : told(on.listener(name)) {
+        work = bench::make(std::make_unique<fake_endpoint>(on.steps, bytes, host, source),
+                           std::make_unique<fake_endpoint>(on.steps, bytes, host, target), 0, told, std::move(gates),
+                           std::move(after));
+        on.machine->submit(work);
+    }
+    std::vector<std::byte> bytes = std::vector<std::byte>(1);
+    fake_endpoint::life source, target;
+    std::shared_ptr<fake_listener> told;
+    std::shared_ptr<command> work;
+};
+
+std::vector<std::unique_ptr<gate>> gates_of(std::initializer_list<fake_gate_state*> states) {
+    std::vector<std::unique_ptr<gate>> gates;
+    for (auto* const state : states) gates.push_back(std::make_unique<fake_gate>(*state));
+    return gates;
+}
+
+void finish_all(bench& on) {
+    on.settle();
+    while (on.steps.count() > 0) {
+        on.steps.finish(0);
+        on.settle();
+    }
+}
+
+} // namespace
+
+TEST(engine, starts_a_command_when_all_its_gates_are_open) {
+    bench on;
+    fake_gate_state first, second;
+    small_command it(on, 1, gates_of({&first, &second}));
+    on.settle();
+    EXPECT_EQ(it.source.enqueued, 1);
+    EXPECT_EQ(it.source.opened, 0);
+    first.value = gate::state::open;
+    on.settle();
+    EXPECT_EQ(it.source.opened, 0);
+    second.value = gate::state::open;
+    finish_all(on);
+    EXPECT_EQ(it.source.opened, 1);
+    EXPECT_TRUE(it.work->complete());
+}
+
+TEST(engine, fails_a_command_whose_gate_fails_without_starting_it) {
+    bench on;
+    fake_gate_state entry{gate::state::failed};
+    small_command it(on, 1, gates_of({&entry}));
+    finish_all(on);
+    EXPECT_EQ(it.told->error.status, status::wait_list_failed);
+    EXPECT_EQ(it.source.opened, 0);
+    EXPECT_EQ(it.source.abandoned, 1);
+    EXPECT_EQ(it.target.abandoned, 1);
+}
+
+TEST(engine, runs_a_chain_in_order) {
+    bench on;
+    fake_gate_state entry;
+    small_command first(on, 1, gates_of({&entry}));
+    small_command second(on, 2, {}, {first.work});
+    small_command third(on, 3, {}, {second.work, first.work});
+    finish_all(on);
+    EXPECT_TRUE(on.order.empty());
+    entry.value = gate::state::open;
+    on.clock.advance(100ms);
+    finish_all(on);
+    EXPECT_EQ(on.order, (std::vector<int>{1, 2, 3}));
+}
+
+TEST(engine, fails_all_that_depend_on_a_failed_command) {
+    bench on;
+    fake_gate_state entry;
+    small_command first(on, 1, gates_of({&entry}));
+    small_command second(on, 2, {}, {first.work});
+    small_command third(on, 3, {}, {second.work});
+    on.settle();
+    entry.value = gate::state::failed;
+    on.clock.advance(100ms);
+    finish_all(on);
+    for (const auto& told : {first.told, second.told, third.told}) {
+        EXPECT_EQ(told->times, 1);
+        EXPECT_EQ(told->error.status, status::wait_list_failed);
+    }
+    EXPECT_EQ(on.machine->active(), 0u);
+}
+
+TEST(engine, fails_a_command_that_depends_on_one_that_had_failed_before) {
+    bench on;
+    fake_gate_state entry{gate::state::failed};
+    small_command first(on, 1, gates_of({&entry}));
+    finish_all(on);
+    small_command second(on, 2, {}, {first.work});
+    finish_all(on);
+    EXPECT_EQ(second.told->error.status, status::wait_list_failed);
+}
+
+TEST(engine, fails_a_chain_of_a_hundred_thousand_commands) {
+    bench on;
+    fake_gate_state entry;
+    std::vector<std::unique_ptr<small_command>> chain;
+    chain.push_back(std::make_unique<small_command>(on, 0, gates_of({&entry})));
+    for (int i = 1; i < 100000; ++i) {
+        std::vector<std::shared_ptr<command>> after{chain.back()->work};
+        chain.push_back(std::make_unique<small_command>(on, i, std::vector<std::unique_ptr<gate>>{}, std::move(after)));
+    }
+    on.settle();
+    entry.value = gate::state::failed;
+    on.clock.advance(100ms);
+    on.settle();
+    EXPECT_EQ(chain.back()->told->error.status, status::wait_list_failed);
+    EXPECT_EQ(on.machine->active(), 0u);
+}
+
+TEST(engine, cancels_a_gated_command_at_once) {
+    bench on;
+    fake_gate_state entry;
+    small_command it(on, 1, gates_of({&entry}));
+    on.settle();
+    on.machine->cancel(it.work, {status::cancelled, 0, 0, "by the test"});
+    on.settle();
+    EXPECT_EQ(it.told->error.status, status::cancelled);
+    EXPECT_EQ(it.source.abandoned, 1);
+}
+
+TEST(engine, asks_for_a_wake_up_when_a_gate_stays_closed_and_then_sleeps) {
+    bench on;
+    fake_gate_state entry;
+    small_command it(on, 1, gates_of({&entry}));
+    on.settle();
+    EXPECT_EQ(entry.armed, 0);
+    on.clock.advance(1ms);
+    on.settle();
+    EXPECT_EQ(entry.armed, 1);
+    const auto pause = on.machine->pause();
+    ASSERT_TRUE(pause);
+    EXPECT_GE(*pause, 900us);
+    entry.value = gate::state::open;
+    entry.engine->wake(entry.command);
+    finish_all(on);
+    EXPECT_TRUE(it.work->complete());
+}
+
+TEST(engine, finds_a_failed_gate_that_never_calls_back) {
+    bench on;
+    fake_gate_state entry;
+    small_command it(on, 1, gates_of({&entry}));
+    on.settle();
+    on.clock.advance(10s);
+    on.settle();
+    entry.value = gate::state::failed;
+    const auto pause = on.machine->pause();
+    ASSERT_TRUE(pause);
+    EXPECT_LE(*pause, 50ms);
+    on.clock.advance(*pause);
+    on.settle();
+    EXPECT_EQ(it.told->error.status, status::wait_list_failed);
+}
+
+TEST(engine, looks_rarely_at_gates_that_stay_closed) {
+    bench on;
+    std::vector<fake_gate_state> entries(1000);
+    std::vector<std::unique_ptr<small_command>> all;
+    for (auto& entry : entries) all.push_back(std::make_unique<small_command>(on, 0, gates_of({&entry})));
+    on.settle();
+    on.clock.advance(10s);
+    on.settle();
+    const auto before = entries[0].looks;
+    for (int i = 0; i < 1000; ++i) {
+        on.clock.advance(1ms);
+        on.settle();
+    }
+    EXPECT_LE(entries[0].looks - before, 30);
+}
+
+TEST(engine, needs_no_polling_without_work) {
+    bench on;
+    EXPECT_FALSE(on.machine->pause());
+    small_command it(on, 1);
+    finish_all(on);
+    on.clock.advance(1min);
+    on.settle();
+    on.clock.advance(1min);
+    on.settle();
+    EXPECT_FALSE(on.machine->pause());
+}
+
+TEST(engine, lets_two_engines_work_side_by_side) {
+    bench one, other;
+    small_command first(one, 1), second(other, 2);
+    finish_all(one);
+    EXPECT_TRUE(first.work->complete());
+    EXPECT_FALSE(second.work->complete());
+    finish_all(other);
+    EXPECT_TRUE(second.work->complete());
+}
+
+TEST(engine, stamps_the_times_of_a_command_in_order) {
+    bench on;
+    fake_gate_state entry;
+    small_command it(on, 1, gates_of({&entry}));
+    on.clock.advance(1us);
+    on.settle();
+    on.clock.advance(1us);
+    entry.value = gate::state::open;
+    on.settle();
+    on.clock.advance(1us);
+    finish_all(on);
+    const auto report = it.work->report();
+    EXPECT_EQ(report.submitted - report.queued, 1us);
+    EXPECT_EQ(report.started - report.submitted, 1us);
+    EXPECT_EQ(report.ended - report.started, 1us);
+}

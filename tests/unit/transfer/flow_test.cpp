@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// Moving bytes: every order in which steps can end, and the failure of every step.
+#include "unit/transfer/fakes.hpp"
+
+#include <gtest/gtest.h>
+
+using namespace unit;
+
+namespace {
+
+constexpr endpoint_traits device{.kind = medium::device};
+constexpr endpoint_traits mappable{.kind = medium::device, .can_map = true};
+constexpr endpoint_traits file{.kind = medium::file};
+constexpr endpoint_traits pipe_end{.kind = medium::stream, .ordered = true, .in_flight = 1};
+constexpr endpoint_traits host{.kind = medium::host, .has_memory = true};
+constexpr endpoint_traits rank_target{.kind = medium::rank, .ordered = true};
+
+struct one_transfer {
+    one_transfer(bench& on, endpoint_traits from, endpoint_traits to, std::size_t bytes, fault_plan* faults = nullptr)
+        : source_bytes(bench::pattern(bytes)), target_bytes(bytes) {
+        auto source_end = std::make_unique<fake_endpoint>(on.steps, source_bytes, from, source, faults);
+        auto target_end = std::make_unique<fake_endpoint>(on.steps, target_bytes, to, target, faults);
+        source_fake = source_end.get();
+        target_fake = target_end.get();
+        told = on.listener();
+        work = bench::make(std::move(source_end), std::move(target_end), bytes, told);
+    }
+    std::vector<std::byte> source_bytes, target_bytes;
+    fake_endpoint::life source, target;
+    fake_endpoint* source_fake = nullptr;
+    fake_endpoint* target_fake = nullptr;
+    std::shared_ptr<fake_listener> told;
+    std::shared_ptr<command> work;
+
+    void expect_moved_bytes_are_there() const {
+        const auto moved = work->report().bytes_moved[0];
+        EXPECT_TRUE(std::equal(source_bytes.begin(), source_bytes.begin() + static_cast<std::ptrdiff_t>(moved),
+                               target_bytes.begin()));
+    }
+};
+
+void run(bench& on, chooser& choices) {
+    on.settle();
+    while (on.steps.count() > 0) {
+        on.steps.finish(choices.choose(on.steps.count()));
+        on.settle();
+    }
+}
+
+/// Blocks of 4 bytes, at most `depth` in flight.
+void small_blocks(bench& on, const char* depth) {
+    on.settings.set("block", "4");
+    on.settings.set("depth", depth);
+    on.settings.set("strategy", "pipelined");
+}
+
+struct route_case {
+    const char* name;
+    endpoint_traits source, target;
+    const char* strategy;
+};
+
+class every_route : public testing::TestWithParam<route_case> {};
+
+} // namespace
+
+TEST_P(every_route, moves_all_bytes_in_every_order_of_completion) {
+    const auto runs = explore([&](chooser& choices) {
+        bench on;
+        small_blocks(on, "3");
+        on.settings.set("strategy", GetParam().strategy);
+        one_transfer it(on, GetParam().source, GetParam().target, 14);
+        on.machine->submit(it.work);
+        run(on, choices);
+        ASSERT_TRUE(it.work->complete());
+        EXPECT_EQ(it.told->times, 1);
+        EXPECT_FALSE(it.told->error) << it.told->error.message;
+        EXPECT_EQ(it.work->report().bytes_moved[0], 14u);
+        EXPECT_EQ(it.source_bytes, it.target_bytes);
+        EXPECT_EQ(it.source.closed, 1);
+        EXPECT_EQ(it.target.closed, 1);
+        EXPECT_EQ(on.machine->staging().held_bytes(), 0u);
+    });
+    EXPECT_GT(runs, 1u);
+}
+
+TEST_P(every_route, reports_the_failure_of_every_step_and_keeps_the_bytes_before_it) {
+    for (int failing = 0;; ++failing) {
+        bool failed_at_all = false;
+        explore([&](chooser& choices) {
+            bench on;
+            small_blocks(on, "2");
+            on.settings.set("strategy", GetParam().strategy);
+            fault_plan faults{failing};
+            one_transfer it(on, GetParam().source, GetParam().target, 10, &faults);
+            on.machine->submit(it.work);
+            run(on, choices);
+            ASSERT_TRUE(it.work->complete());
+            EXPECT_EQ(it.told->times, 1);
+            failed_at_all |= faults.calls > failing;
+            EXPECT_EQ(faults.calls > failing, static_cast<bool>(it.told->error));
+            EXPECT_TRUE(!it.told->error || it.told->error.status == status::io_error);
+            it.expect_moved_bytes_are_there();
+            EXPECT_EQ(it.source.closed, it.source.opened);
+            EXPECT_EQ(it.target.closed, it.target.opened);
+            EXPECT_EQ(on.machine->staging().held_bytes(), 0u);
+        }, 3000);
+        if (!failed_at_all) break;
+        ASSERT_LT(failing, 100);
+    }
+}
+
+TEST_P(every_route, cancelled_after_every_number_of_steps_ends_with_the_bytes_that_it_reports) {
+    for (std::size_t before = 0; before < 20; ++before) {
+        bench on;
+        small_blocks(on, "2");
+        on.settings.set("strategy", GetParam().strategy);
+        one_transfer it(on, GetParam().source, GetParam().target, 18);
+        on.machine->submit(it.work);
+        on.settle();
+        for (std::size_t i = 0; i < before && on.steps.count() > 0; ++i) {
+            on.steps.finish(0);
+            on.settle();
+        }
+        const bool was_over = it.work->complete();
+        on.machine->cancel(it.work, {status::cancelled, 0, 0, "cancelled by the test"});
+        on.settle();
+        while (on.steps.count() > 0) {
+            on.steps.finish(on.steps.count() - 1);
+            on.settle();
+        }
+        ASSERT_TRUE(it.work->complete());
+        EXPECT_EQ(it.told->times, 1);
+        EXPECT_FALSE(was_over && it.told->error);
+        EXPECT_TRUE(!it.told->error || it.told->error.status == status::cancelled);
+        it.expect_moved_bytes_are_there();
+        EXPECT_EQ(on.machine->staging().held_bytes(), 0u);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    flow, every_route,
+    testing::Values(route_case{"file_to_device_staged", file, device, "pipelined"},
+                    route_case{"device_to_file_staged", device, file, "pipelined"},
+                    route_case{"file_to_device_mapped", file, mappable, "mapped"},
+                    route_case{"device_to_file_mapped", mappable, file, "mapped"},
+                    route_case{"device_to_pipe", device, pipe_end, "pipelined"},
+                    route_case{"pipe_to_device", pipe_end, device, "pipelined"},
+                    route_case{"device_to_rank", device, rank_target, "pipelined"},
+                    route_case{"host_to_rank", host, rank_target, "auto"},
+                    route_case{"device_to_device", device, device, "pinned"}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(flow, writes_blocks_in_order_to_an_ordered_target_in_every_order_of_reads) {
+    explore([](chooser& choices) {
+        bench on;
+        small_blocks(on, "4");
+        one_transfer it(on, device, rank_target, 16);
+        on.machine->submit(it.work);
+        run(on, choices);
+        EXPECT_EQ(it.target.write_offsets, (std::vector<std::size_t>{0, 4, 8, 12}));
+    });
+}
+
+TEST(flow, keeps_no_more_blocks_in_flight_than_its_depth_and_the_endpoint_allow) {
+    bench on;
+    small_blocks(on, "3");
+    one_transfer deep(on, file, device, 40);
+    on.machine->submit(deep.work);
+    chooser first;
+    run(on, first);
+    EXPECT_EQ(deep.source.most_in_flight, 3);
+    one_transfer narrow(on, pipe_end, device, 40);
+    on.machine->submit(narrow.work);
+    chooser second;
+    run(on, second);
+    EXPECT_EQ(narrow.source.most_in_flight, 1);
+}
+
+TEST(flow, reports_the_failure_nearest_to_the_start_when_several_blocks_fail) {
+    explore([](chooser& choices) {
+        bench on;
+        small_blocks(on, "3");
+        one_transfer it(on, file, device, 16);
+        it.source_fake->set_end(6);
+        on.machine->submit(it.work);
+        run(on, choices);
+        EXPECT_EQ(it.told->error.status, status::end_of_file);
+        EXPECT_EQ(it.work->report().bytes_moved[0], 6u);
+        it.expect_moved_bytes_are_there();
+        EXPECT_EQ(it.source.close_moved, 6u);
+    });
+}
+
+TEST(flow, takes_the_size_that_the_source_finds_at_open) {
+    bench on;
+    small_blocks(on, "2");
+    one_transfer it(on, file, device, 16);
+    it.source_fake->set_size_at_open(7);
+    on.machine->submit(it.work);
+    chooser choices;
+    run(on, choices);
+    EXPECT_FALSE(it.told->error);
+    EXPECT_EQ(it.work->report().bytes_moved[0], 7u);
+}
+
+TEST(flow, uses_the_smaller_block_of_the_two_ends) {
+    bench on;
+    small_blocks(on, "2");
+    one_transfer it(on, device, rank_target, 6);
+    it.target_fake->set_block_limit(2);
+    on.machine->submit(it.work);
+    chooser choices;
+    run(on, choices);
+    EXPECT_EQ(it.target.write_offsets, (std::vector<std::size_t>{0, 2, 4}));
+    EXPECT_EQ(it.work->report().chosen.block_bytes, 2u);
+}
+
+TEST(flow, of_no_bytes_opens_and_closes_both_ends) {
+    bench on;
+    one_transfer it(on, file, device, 0);
+    on.machine->submit(it.work);
+    chooser choices;
+    run(on, choices);
+    EXPECT_FALSE(it.told->error);
+    EXPECT_EQ(it.source.closed, 1);
+    EXPECT_EQ(it.target.closed, 1);
+    EXPECT_TRUE(it.source.read_offsets.empty());
+}

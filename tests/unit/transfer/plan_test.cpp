@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which strategy, block and depth a route gets.
+#include "transfer/plan.hpp"
+
+#include <gtest/gtest.h>
+
+using namespace causeway;
+using namespace causeway::transfer;
+
+namespace {
+
+constexpr endpoint_traits device{.kind = medium::device};
+constexpr endpoint_traits mappable{.kind = medium::device, .can_map = true};
+constexpr endpoint_traits file{.kind = medium::file};
+constexpr endpoint_traits remote{.kind = medium::rank};
+constexpr std::size_t half_cap = 128 << 20;
+
+plan choose(const options& settings, endpoint_traits source, endpoint_traits target, std::size_t bytes,
+            std::size_t largest = half_cap) {
+    return planner(settings).choose({source, target, bytes, 4, largest});
+}
+
+} // namespace
+
+TEST(planner, maps_where_device_memory_is_host_memory) {
+    const options settings;
+    EXPECT_EQ(choose(settings, file, mappable, 1 << 30).strategy, "mapped");
+    EXPECT_TRUE(choose(settings, file, mappable, 1 << 30).map_target);
+    EXPECT_TRUE(choose(settings, mappable, remote, 1 << 30).map_source);
+    EXPECT_TRUE(choose(settings, mappable, mappable, 1 << 30).map_source);
+    EXPECT_FALSE(choose(settings, mappable, mappable, 1 << 30).map_target);
+}
+
+TEST(planner, stages_small_transfers_whole_and_large_ones_in_blocks) {
+    const options settings;
+    EXPECT_EQ(choose(settings, file, device, 100).strategy, "pinned");
+    EXPECT_EQ(choose(settings, file, device, 100).depth, 1u);
+    const auto large = choose(settings, file, device, 1 << 30);
+    EXPECT_EQ(large.strategy, "pipelined");
+    EXPECT_EQ(large.block_bytes, std::size_t{4} << 20);
+    EXPECT_EQ(large.lanes, 4u);
+    EXPECT_EQ(choose(settings, device, remote, 1 << 30).lanes, 1u);
+}
+
+TEST(planner, obeys_what_the_options_force) {
+    options settings;
+    settings.set("strategy", "pipelined");
+    settings.set("block", "64K");
+    settings.set("depth", "3");
+    const auto forced = choose(settings, file, mappable, 1 << 30);
+    EXPECT_EQ(forced.strategy, "pipelined");
+    EXPECT_EQ(forced.block_bytes, std::size_t{64} << 10);
+    EXPECT_EQ(forced.depth, 3u);
+    EXPECT_FALSE(forced.map_target);
+}
+
+TEST(planner, falls_back_when_a_forced_strategy_cannot_work) {
+    options settings;
+    settings.set("strategy", "mapped");
+    EXPECT_EQ(choose(settings, file, device, 1 << 30).strategy, "pipelined");
+}
+
+TEST(planner, keeps_two_blocks_within_the_cap) {
+    options settings;
+    EXPECT_LE(choose(settings, file, device, 1 << 30, 4096).block_bytes, 4096u);
+    settings.set("strategy", "pinned");
+    EXPECT_LE(choose(settings, file, device, 1 << 30, 4096).block_bytes, 4096u);
+    settings.set("block", "1M");
+    EXPECT_LE(choose(settings, file, device, 1 << 30, 4096).block_bytes, 4096u);
+}

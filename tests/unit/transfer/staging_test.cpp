@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Staging memory: the cap, the line, and who may hold what.
+#include "transfer/staging.hpp"
+#include "unit/transfer/fakes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+using namespace unit;
+
+namespace {
+
+struct pool_bench {
+    pool_bench(const char* cap) { settings.set("staging", cap); }
+    options settings;
+    fake_clock clock;
+    staging_pool pool{settings, clock};
+    std::unique_ptr<staging_share> share(std::size_t block, bool waits = false) {
+        return std::make_unique<staging_share>(pool, nullptr, block, waits, [this] { ++calls; });
+    }
+    int calls = 0;
+};
+
+class failing_allocator final : public staging_allocator {
+  public:
+    [[nodiscard]] std::byte* allocate(std::size_t) override { throw std::bad_alloc(); }
+    void release(std::byte*, std::size_t) noexcept override {}
+};
+
+} // namespace
+
+TEST(staging_pool, never_holds_more_than_its_cap) {
+    pool_bench on("16K");
+    auto share = on.share(4096);
+    std::vector<std::byte*> blocks;
+    while (auto* const block = share->acquire()) blocks.push_back(block);
+    EXPECT_EQ(blocks.size(), 4u);
+    EXPECT_EQ(on.pool.held_bytes(), 16384u);
+    for (auto* const block : blocks) share->release(block);
+}
+
+TEST(staging_pool, gives_first_blocks_in_order_of_arrival) {
+    pool_bench on("8K");
+    auto a = on.share(4096), b = on.share(4096), c = on.share(4096), d = on.share(4096);
+    auto* const first = a->acquire();
+    auto* const second = b->acquire();
+    ASSERT_TRUE(first && second);
+    EXPECT_FALSE(c->acquire());
+    EXPECT_FALSE(d->acquire());
+    a->release(first);
+    a.reset();
+    EXPECT_FALSE(d->acquire());
+    auto* const third = c->acquire();
+    EXPECT_TRUE(third);
+    b->release(second);
+    c->release(third);
+}
+
+TEST(staging_pool, takes_no_second_block_while_others_have_none) {
+    pool_bench on("12K");
+    auto a = on.share(4096), big = on.share(8192);
+    auto* const one = a->acquire();
+    auto* const two = a->acquire();
+    ASSERT_TRUE(one && two);
+    EXPECT_FALSE(big->acquire());
+    EXPECT_FALSE(a->acquire());
+    a->release(two);
+    EXPECT_GT(on.calls, 0);
+    auto* const large = big->acquire();
+    EXPECT_TRUE(large);
+    a->release(one);
+    big->release(large);
+}
+
+TEST(staging_pool, leaves_half_to_flows_that_wait_for_nobody) {
+    pool_bench on("8K");
+    auto in = on.share(4096, true), in_too = on.share(4096, true), out = on.share(4096);
+    auto* const first = in->acquire();
+    EXPECT_TRUE(first);
+    EXPECT_FALSE(in_too->acquire());
+    auto* const second = out->acquire();
+    EXPECT_TRUE(second);
+    in->release(first);
+    out->release(second);
+}
+
+TEST(staging_pool, keeps_freed_memory_for_a_while_only) {
+    pool_bench on("1M");
+    {
+        auto share = on.share(4096);
+        share->release(share->acquire());
+    }
+    EXPECT_EQ(on.pool.cached_bytes(), 4096u);
+    EXPECT_TRUE(on.pool.trim());
+    on.clock.advance(std::chrono::seconds(10));
+    EXPECT_FALSE(on.pool.trim());
+    EXPECT_EQ(on.pool.cached_bytes(), 0u);
+}
+
+TEST(staging_pool, frees_kept_memory_of_other_sizes_when_the_cap_is_near) {
+    pool_bench on("8K");
+    {
+        auto share = on.share(4096);
+        auto* const one = share->acquire();
+        auto* const two = share->acquire();
+        share->release(one);
+        share->release(two);
+    }
+    auto other = on.share(2048);
+    auto* const block = other->acquire();
+    EXPECT_TRUE(block);
+    EXPECT_LE(on.pool.held_bytes() + on.pool.cached_bytes(), 8192u);
+    other->release(block);
+}
+
+TEST(staging_pool, survives_an_allocator_that_fails) {
+    pool_bench on("8K");
+    {
+        staging_share broken(on.pool, std::make_shared<failing_allocator>(), 4096, false, [] {});
+        EXPECT_THROW((void)broken.acquire(), std::bad_alloc);
+    }
+    auto share = on.share(4096);
+    auto* const block = share->acquire();
+    EXPECT_TRUE(block);
+    share->release(block);
+    EXPECT_EQ(on.pool.held_bytes(), 4096u);
+}
+
+TEST(staging_pool, lets_random_flows_of_any_size_finish_at_a_cap_of_two_blocks) {
+    for (unsigned seed = 0; seed < 200; ++seed) {
+        pool_bench on("8K");
+        std::mt19937 random(seed);
+        struct flow_like {
+            std::unique_ptr<staging_share> share;
+            int blocks_left;
+            std::vector<std::byte*> held;
+        };
+        std::vector<flow_like> flows;
+        for (int i = 0; i < 16; ++i)
+            flows.push_back({on.share(std::size_t{1} << (8 + random() % 5)), static_cast<int>(1 + random() % 9), {}});
+        for (int rounds = 0; !flows.empty(); ++rounds) {
+            ASSERT_LT(rounds, 10000) << "seed " << seed;
+            bool progress = false;
+            for (auto& each : flows) {
+                while (static_cast<int>(each.held.size()) < std::min(each.blocks_left, 4)) {
+                    auto* const block = each.share->acquire();
+                    if (block == nullptr) break;
+                    each.held.push_back(block);
+                    progress = true;
+                }
+                if (each.held.empty()) continue;
+                each.share->release(each.held.back());
+                each.held.pop_back();
+                --each.blocks_left;
+                progress = true;
+            }
+            std::erase_if(flows, [](const auto& each) { return each.blocks_left == 0 && each.held.empty(); });
+            ASSERT_TRUE(progress) << "seed " << seed;
+        }
+        EXPECT_EQ(on.pool.held_bytes(), 0u);
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Passing one by one.
+#include "transfer/turnstile.hpp"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <vector>
+
+using namespace causeway::transfer;
+
+TEST(turnstile, lets_the_first_pass_at_once_and_the_next_when_it_leaves) {
+    turnstile stile;
+    std::vector<int> came;
+    turn a(stile, {1}), b(stile, {1}), c(stile, {1});
+    a.join();
+    b.join();
+    c.join();
+    c.wait([&] { came.push_back(3); });
+    b.wait([&] { came.push_back(2); });
+    EXPECT_TRUE(came.empty());
+    a.wait([&] { came.push_back(1); });
+    EXPECT_EQ(came, (std::vector<int>{1}));
+    a.leave();
+    EXPECT_EQ(came, (std::vector<int>{1, 2}));
+    b.leave();
+    EXPECT_EQ(came, (std::vector<int>{1, 2, 3}));
+}
+
+TEST(turnstile, holds_back_later_ones_behind_one_that_does_not_ask_yet) {
+    turnstile stile;
+    bool came = false;
+    turn gated(stile, {1}), later(stile, {1}), elsewhere(stile, {2});
+    gated.join();
+    later.join();
+    elsewhere.join();
+    later.wait([&] { came = true; });
+    EXPECT_FALSE(came);
+    bool other = false;
+    elsewhere.wait([&] { other = true; });
+    EXPECT_TRUE(other);
+    gated.leave();
+    EXPECT_TRUE(came);
+}
+
+TEST(turnstile, forgets_a_turn_that_is_destroyed_in_line) {
+    turnstile stile;
+    bool came = false;
+    std::optional<turn> first(std::in_place, stile, turn_key{1});
+    turn second(stile, {1});
+    first->join();
+    second.join();
+    second.wait([&] { came = true; });
+    first.reset();
+    EXPECT_TRUE(came);
+}
