@@ -12,6 +12,13 @@ void check(cl_int code, const char *what)
         throw std::runtime_error(std::string(what) + ": OpenCL code " + std::to_string(code));
 }
 
+void wait_for(std::initializer_list<cl_event> events, const char *what)
+{
+    for (cl_event event : events)
+        if (event != nullptr)
+            check(clWaitForEvents(1, &event), what);
+}
+
 namespace {
 
 std::string platform_name_of(cl_platform_id platform)

@@ -5,6 +5,7 @@
 #include <CL/cl.h>
 
 #include <cstddef>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,6 +14,9 @@ namespace apps {
 
 /// Throws std::runtime_error("<what>: <OpenCL code>") unless `code` is CL_SUCCESS.
 void check(cl_int code, const char *what);
+
+/// Blocks until all `events` are complete; null ones count as complete. Throws if one failed.
+void wait_for(std::initializer_list<cl_event> events, const char *what);
 
 template <auto Release>
 struct release_with {

@@ -11,7 +11,7 @@ namespace himeno {
 namespace {
 
 // Takizawa et al. 2015, Listing 4, without the clFinish at the end of each iteration: kernels of one half wait for
-// those of the other. Kernels name the exchange before them, so that a failed one reaches them and then the host.
+// those of the other, and the order of each queue puts a kernel behind the exchange of its halo.
 class causeway : public solver {
 public:
     explicit causeway(problem &problem) : m_problem(problem) {}
@@ -19,32 +19,43 @@ public:
     void run(int iterations) override
     {
         const half first = first_half(m_problem);
-        apps::event first_computed, second_computed;
-        apps::event exchanged; // the halo of the first half, for its next kernel
+        commands last;
         for (int iteration = 0; iteration < iterations; ++iteration) {
-            auto first_event = m_problem.enqueue_jacobi(m_problem.queue(0), first, iteration,
-                                                        {second_computed.get(), exchanged.get()});
+            commands now;
+            now.first = m_problem.enqueue_jacobi(m_problem.queue(0), first, iteration, {last.second.get()});
             // communication begin
-            auto early = enqueue_exchange(m_problem.queue(1), other(first), m_problem.pressure(iteration));
+            now.early = enqueue_exchange(m_problem.queue(1), other(first), m_problem.pressure(iteration));
             // communication end
-            auto second_event = m_problem.enqueue_jacobi(m_problem.queue(1), other(first), iteration,
-                                                         {first_computed.get(), early.get()});
+            now.second = m_problem.enqueue_jacobi(m_problem.queue(1), other(first), iteration, {last.first.get()});
             // communication begin
-            exchanged = enqueue_exchange(m_problem.queue(0), first, m_problem.pressure(iteration + 1));
+            now.late = enqueue_exchange(m_problem.queue(0), first, m_problem.pressure(iteration + 1));
             // communication end
             apps::check(clFlush(m_problem.queue(0)), "clFlush");
             apps::check(clFlush(m_problem.queue(1)), "clFlush");
-            // Bounds the commands in flight: the host stays one iteration ahead of the device.
-            if (const cl_event before = second_computed.get())
-                apps::check(clWaitForEvents(1, &before), "clWaitForEvents");
-            first_computed = std::move(first_event);
-            second_computed = std::move(second_event);
+            // The host stays one iteration ahead of the device, and learns here of an exchange that failed.
+            last.wait();
+            last = std::move(now);
         }
-        const cl_event last[] = {first_computed.get(), second_computed.get(), exchanged.get()};
-        apps::check(iterations > 0 ? clWaitForEvents(3, last) : CL_SUCCESS, "clWaitForEvents");
+        last.wait();
     }
 
 private:
+    /// The commands of one iteration.
+    struct commands {
+        apps::event first, second;
+        // communication begin
+        apps::event early, late;
+        // communication end
+
+        void wait() const
+        {
+            apps::wait_for({first.get(), second.get()}, "computing a half");
+            // communication begin
+            apps::wait_for({early.get(), late.get()}, "exchanging a halo");
+            // communication end
+        }
+    };
+
     // communication begin
     apps::event enqueue_exchange(cl_command_queue queue, half h, cl_mem pressure)
     {

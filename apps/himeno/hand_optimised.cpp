@@ -75,8 +75,7 @@ private:
             if (m_halo.neighbour == MPI_PROC_NULL)
                 return;
             // The plane of the iteration before must have left the staging memory.
-            if (const cl_event copied = m_copied_in.get())
-                apps::check(clWaitForEvents(1, &copied), "clWaitForEvents");
+            apps::wait_for({m_copied_in.get()}, "writing a halo");
             MPI_Irecv(m_incoming.data(), int(m_bytes), MPI_BYTE, m_halo.neighbour, 0, m_communicator, &m_requests[0]);
         }
 
@@ -84,8 +83,7 @@ private:
         {
             if (m_halo.neighbour == MPI_PROC_NULL)
                 return;
-            const cl_event copied_out = m_copied_out.get();
-            apps::check(clWaitForEvents(1, &copied_out), "clWaitForEvents");
+            apps::wait_for({m_copied_out.get()}, "reading a halo");
             MPI_Isend(m_outgoing.data(), int(m_bytes), MPI_BYTE, m_halo.neighbour, 0, m_communicator, &m_requests[1]);
             MPI_Waitall(2, m_requests, MPI_STATUSES_IGNORE);
             cl_event copied = nullptr;

@@ -18,6 +18,7 @@
 #include <cstring>
 #include <exception>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -165,7 +166,9 @@ __kernel void transform(__global uint *words, uint count)
 }
 )";
 
-/// A device, and the kernel once per buffer with its arguments bound.
+constexpr std::size_t buffers = 3;
+
+/// A device with buffers, each with a queue and a kernel object of its own.
 class stage {
 public:
     struct slot {
@@ -187,76 +190,91 @@ public:
             apps::check(clEnqueueFillBuffer(queue(0), slot.buffer.get(), &zero, sizeof(zero), 0, chunk_bytes, 0,
                                             nullptr, nullptr),
                         "clEnqueueFillBuffer");
-            enqueue_transform(queue(0), slot, chunk_bytes, nullptr);
+            enqueue_transform(queue(0), slot, chunk_bytes);
         }
         apps::check(clFinish(queue(0)), "clFinish");
     }
 
-    apps::event enqueue_transform(cl_command_queue queue, const slot &slot, std::size_t size_bytes, cl_event after)
+    void enqueue_transform(cl_command_queue queue, const slot &slot, std::size_t size_bytes)
     {
         constexpr std::size_t group = 64;
         const auto words = cl_uint(size_bytes / sizeof(cl_uint));
         const std::size_t global = std::max<std::size_t>((words + group - 1) / group * group, group);
         apps::set_arguments(slot.kernel.get(), slot.buffer.get(), words);
-        cl_event done = nullptr;
-        apps::check(clEnqueueNDRangeKernel(queue, slot.kernel.get(), 1, nullptr, &global, &group, after ? 1 : 0,
-                                           after ? &after : nullptr, &done),
+        apps::check(clEnqueueNDRangeKernel(queue, slot.kernel.get(), 1, nullptr, &global, &group, 0, nullptr, nullptr),
                     "clEnqueueNDRangeKernel");
-        return apps::event(done);
     }
 
     [[nodiscard]] std::size_t chunk_bytes() const { return m_chunk_bytes; }
-    [[nodiscard]] cl_command_queue queue(int index) const { return m_queues[index].get(); }
-    [[nodiscard]] const std::array<slot, 3> &slots() const { return m_slots; }
+    [[nodiscard]] cl_command_queue queue(std::size_t index) const { return m_queues[index].get(); }
+    [[nodiscard]] const std::array<slot, buffers> &slots() const { return m_slots; }
 
 private:
     std::size_t m_chunk_bytes;
     apps::context m_context;
-    std::array<apps::queue, 3> m_queues;
+    std::array<apps::queue, buffers> m_queues;
     apps::program m_program;
-    std::array<slot, 3> m_slots;
+    std::array<slot, buffers> m_slots;
 };
+
+/// Throws what a failed transfer has to say. A null event counts as complete.
+void wait_for_transfer(cl_event transfer)
+{
+    if (transfer == nullptr || clWaitForEvents(1, &transfer) == CL_SUCCESS)
+        return;
+    std::array<char, 1024> message{};
+    clGetTransferInfo(transfer, CL_TRANSFER_ERROR_MESSAGE, message.size() - 1, message.data(), nullptr);
+    throw std::runtime_error(std::string("a transfer failed: ") + message.data());
+}
 
 /// No command of `stage` is left when this object goes, so that what the commands use may go.
 struct drained {
     stage &on;
     ~drained()
     {
-        for (int queue : {0, 1, 2})
-            clFinish(on.queue(queue));
+        for (std::size_t index = 0; index < buffers; ++index)
+            clFinish(on.queue(index));
     }
 };
 
-/// Three buffers take turns; events alone say when one is free, full and done. The host waits once, at the end.
-void stream_by_events(stage &stage, std::FILE *input, std::FILE *output, std::size_t size_bytes)
+/// Three buffers take turns, each with an in-order queue that loads it, computes on it and stores it. The host only
+/// bounds how many chunks are enqueued ahead. Transfers name the one before them: none follows one that failed.
+void stream_by_commands(stage &stage, std::FILE *input, std::FILE *output, std::size_t size_bytes)
 {
+    struct transfers {
+        apps::event loaded, stored;
+    };
+    std::array<transfers, 2 * buffers> latest; // chunks take turns here too
+    const auto transfers_of = [&](std::size_t chunk) -> transfers & { return latest[chunk % latest.size()]; };
+    const auto wait_for_chunk = [&](std::size_t chunk) {
+        wait_for_transfer(transfers_of(chunk).loaded.get());
+        wait_for_transfer(transfers_of(chunk).stored.get());
+    };
     const drained at_the_end{stage};
-    std::array<apps::event, 3> written; // by slot: the chunk that last used it is in the output file
+
     std::size_t chunk = 0;
     for (std::size_t offset = 0; offset < size_bytes; offset += stage.chunk_bytes(), ++chunk) {
         const std::size_t size = std::min(stage.chunk_bytes(), size_bytes - offset);
-        const auto &slot = stage.slots()[chunk % stage.slots().size()];
-        apps::event &free = written[chunk % written.size()];
-        const cl_event before = free.get();
+        const auto &slot = stage.slots()[chunk % buffers];
+        const cl_command_queue queue = stage.queue(chunk % buffers);
+        wait_for_chunk(chunk); // the one before it at this place
+        const cl_event free = chunk < buffers ? nullptr : transfers_of(chunk - buffers).stored.get();
 
-        cl_event read = nullptr;
-        apps::check(clEnqueueWriteBufferFromStdioFile(stage.queue(0), slot.buffer.get(), CL_FALSE, 0, size, input,
-                                                      before ? 1 : 0, before ? &before : nullptr, &read),
+        cl_event loaded = nullptr;
+        apps::check(clEnqueueWriteBufferFromStdioFile(queue, slot.buffer.get(), CL_FALSE, 0, size, input, free ? 1 : 0,
+                                                      free ? &free : nullptr, &loaded),
                     "clEnqueueWriteBufferFromStdioFile");
-        const apps::event loaded(read);
-        const apps::event computed = stage.enqueue_transform(stage.queue(1), slot, size, loaded.get());
-        const cl_event ready = computed.get();
+        transfers_of(chunk).loaded.reset(loaded);
+        stage.enqueue_transform(queue, slot, size);
         cl_event stored = nullptr;
-        apps::check(clEnqueueReadBufferToStdioFile(stage.queue(2), slot.buffer.get(), CL_FALSE, 0, size, output, 1,
-                                                   &ready, &stored),
+        apps::check(clEnqueueReadBufferToStdioFile(queue, slot.buffer.get(), CL_FALSE, 0, size, output, 1, &loaded,
+                                                   &stored),
                     "clEnqueueReadBufferToStdioFile");
-        free.reset(stored);
-        apps::check(clFlush(stage.queue(1)), "clFlush");
+        transfers_of(chunk).stored.reset(stored);
+        apps::check(clFlush(queue), "clFlush");
     }
-    // A failure passes along the chain of events, so the last chunks tell of any.
-    for (const apps::event &event : written)
-        if (const cl_event last = event.get())
-            apps::check(clWaitForEvents(1, &last), "streaming");
+    for (std::size_t left = 0; left < latest.size(); ++left)
+        wait_for_chunk(chunk + left);
 }
 
 void stream_naively(stage &stage, std::FILE *input, std::FILE *output, std::size_t size_bytes)
@@ -270,7 +288,7 @@ void stream_naively(stage &stage, std::FILE *input, std::FILE *output, std::size
             throw std::runtime_error("the input ended early");
         apps::check(clEnqueueWriteBuffer(queue, slot.buffer.get(), CL_TRUE, 0, size, host.data(), 0, nullptr, nullptr),
                     "clEnqueueWriteBuffer");
-        stage.enqueue_transform(queue, slot, size, nullptr);
+        stage.enqueue_transform(queue, slot, size);
         apps::check(clEnqueueReadBuffer(queue, slot.buffer.get(), CL_TRUE, 0, size, host.data(), 0, nullptr, nullptr),
                     "clEnqueueReadBuffer");
         if (std::fwrite(host.data(), 1, size, output) != size)
@@ -344,7 +362,7 @@ void benchmark(const options &options)
                 apps::device_name(devices[options.device]).c_str());
     std::fflush(stdout);
 
-    std::array<contender, 2> contenders{{{"naive", stream_naively}, {"causeway", stream_by_events}}};
+    std::array<contender, 2> contenders{{{"naive", stream_naively}, {"causeway", stream_by_commands}}};
     for (std::size_t round = 0; round < options.rounds; ++round)
         for (contender &contender : contenders) {
             // A fresh file each time: neither way finds the other's pages.

@@ -179,6 +179,7 @@ TEST_P(lifetimes, a_thousand_pending_transfers_add_no_thread_and_all_complete) {
         ASSERT_TRUE(completes(event));
     }
     EXPECT_TRUE(same_bytes(contents, file_contents(folder.path("out"), 0, contents.size())));
+    EXPECT_EQ(clFinish(queue()), CL_SUCCESS);
 }
 
 TEST_P(lifetimes, a_thousand_transfers_pending_on_gates_of_their_own_complete_in_any_order_of_opening) {
@@ -207,6 +208,7 @@ TEST_P(lifetimes, a_thousand_transfers_pending_on_gates_of_their_own_complete_in
         ASSERT_TRUE(completes(event));
     }
     EXPECT_TRUE(same_bytes(contents, file_contents(path())));
+    EXPECT_EQ(clFinish(free_queue.get()), CL_SUCCESS); // PoCL sorts out so many markers for seconds
 }
 
 TEST_P(lifetimes, a_process_whose_transfers_are_done_uses_no_processor) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <stdexcept>
 #include <string>
@@ -19,10 +20,14 @@ namespace system_test {
 
 using bytes = std::vector<unsigned char>;
 
-/// How long a wait may take before it counts as a hang.
-inline constexpr std::chrono::seconds patience{60};
+/// How long a wait may take before it counts as a hang; CAUSEWAY_TEST_PATIENCE=<seconds> changes it.
+inline std::chrono::seconds patience()
+{
+    static const char *const wanted = std::getenv("CAUSEWAY_TEST_PATIENCE");
+    return std::chrono::seconds(wanted ? std::max(1, std::atoi(wanted)) : 60);
+}
 
-/// What `wait` returns for an event that is not complete after `patience`; no status of OpenCL.
+/// What `wait` returns for an event that is not complete in time; no status of OpenCL.
 inline constexpr cl_int timed_out = 1 << 20;
 
 /// Throws if an OpenCL call of the test's own set-up failed.
@@ -212,7 +217,7 @@ inline cl_int status_of(cl_event of)
 }
 
 /// Polls until the event is complete or has failed; its status then, or `timed_out`.
-inline cl_int wait(cl_event of, std::chrono::nanoseconds limit = patience)
+inline cl_int wait(cl_event of, std::chrono::nanoseconds limit = patience())
 {
     const auto end = std::chrono::steady_clock::now() + limit;
     for (int round = 0;; ++round) {

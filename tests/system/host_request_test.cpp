@@ -69,7 +69,7 @@ protected:
     /// Calls `step` until it says that all is done, in bounded time.
     static void repeat(const std::function<bool()> &step)
     {
-        const auto end = std::chrono::steady_clock::now() + patience;
+        const auto end = std::chrono::steady_clock::now() + patience();
         while (!step()) {
             ASSERT_LT(std::chrono::steady_clock::now(), end) << "the requests did not complete";
             std::this_thread::yield();

@@ -70,7 +70,7 @@ private:
         }
     }
 
-    static constexpr std::chrono::seconds limit{5 * system_test::patience};
+    const std::chrono::seconds limit = 5 * system_test::patience();
 
     int m_rank;
     std::mutex m_mutex; // guards all below

@@ -92,7 +92,7 @@ inline ::testing::AssertionResult ends_with(const event &of, cl_int expected)
         return ::testing::AssertionSuccess();
     auto failure = ::testing::AssertionFailure();
     if (status == timed_out)
-        failure << "no end after " << patience.count() << " s, status " << status_of(of.get());
+        failure << "no end after " << patience().count() << " s, status " << status_of(of.get());
     else
         failure << "status " << status;
     return failure << " instead of " << expected << "; " << transfer_text(of.get(), CL_TRANSFER_ERROR_MESSAGE);
@@ -207,7 +207,7 @@ protected:
     {
         MPI_Request request = MPI_REQUEST_NULL;
         MPI_Ibarrier(m_comm, &request);
-        const auto end = std::chrono::steady_clock::now() + patience;
+        const auto end = std::chrono::steady_clock::now() + patience();
         for (int done = 0; !done;) {
             MPI_Test(&request, &done, MPI_STATUS_IGNORE);
             if (!done && std::chrono::steady_clock::now() > end) {

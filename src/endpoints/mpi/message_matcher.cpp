@@ -39,10 +39,10 @@ void message_matcher::arrived(message&& announced) {
     }
 }
 
-void message_matcher::withdrawn(int source, std::uint64_t sender) {
-    std::erase_if(m_messages, [&](const message& each) {
-        return !each.eager && each.source == source && each.sender == sender;
-    });
+bool message_matcher::withdrawn(int source, std::uint64_t sender) {
+    return std::erase_if(m_messages, [&](const message& each) {
+               return !each.eager && each.source == source && each.sender == sender;
+           }) > 0;
 }
 
 void message_matcher::match_waiting() {

@@ -46,8 +46,8 @@ class message_matcher {
 
     /// Messages of one source must come in the order in which they were sent.
     void arrived(message&& announced);
-    /// The sender takes an announced message back. No effect if it is matched already.
-    void withdrawn(int source, std::uint64_t sender);
+    /// The sender takes an announced message back. False if it is matched already.
+    bool withdrawn(int source, std::uint64_t sender);
 
     [[nodiscard]] std::size_t waiting_messages() const { return m_messages.size(); }
     [[nodiscard]] std::size_t waiting_receives() const { return m_receives.size(); }

@@ -121,11 +121,18 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
         where.matcher.arrived(std::move(announced));
         return;
     }
-    case wire_header::kind::withdraw: where.matcher.withdrawn(source, header.sender); return;
+    case wire_header::kind::withdraw:
+        if (where.matcher.withdrawn(source, header.sender)) {
+            header.what = wire_header::kind::gone;
+            say(where.number, source, header, {}, nullptr);
+        }
+        return;
     case wire_header::kind::accept:
     case wire_header::kind::refuse:
+    case wire_header::kind::gone:
     case wire_header::kind::stop: break;
     }
+    m_withdrawn.erase(header.sender);
     const auto known = m_conversations.find(header.sender);
     if (known != m_conversations.end()) {
         known->second.talk->heard(header);
@@ -164,6 +171,12 @@ void messenger::say(int space, int rank, wire_header header, std::span<const std
     ++m_saying;
     auto& out = *spoken.release();
     m_port.send(space, rank, m_port.largest_tag(), out.bytes, out);
+}
+
+void messenger::withdraw(int space, int rank, wire_header header) {
+    m_withdrawn.insert(header.sender);
+    header.what = wire_header::kind::withdraw;
+    say(space, rank, header, {}, nullptr);
 }
 
 int messenger::take_data_tag(int space, int source) {

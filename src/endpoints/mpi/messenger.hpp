@@ -23,10 +23,11 @@ namespace causeway::endpoints {
 /// A message of at most the eager limit is one `eager` with its bytes behind the header. A larger one is announced by
 /// `request`; when its receive is there and holds memory for a block, it answers `accept` with a tag of its own choice
 /// and the block size; the blocks follow on that tag, in order. `refuse` answers a message that is too large. A sender
-/// that gives up before `accept` says `withdraw`, one that gives up later sends an empty block; a receiver that
+/// that gives up before `accept` says `withdraw` and hears `gone`, unless the answer to its request is on its way; one
+/// that gives up later, or gets `accept` after all, sends an empty block; a receiver that
 /// gives up says `stop` and takes what still comes, if anything does.
 struct wire_header {
-    enum class kind : std::uint16_t { eager = 1, request, accept, refuse, withdraw, stop };
+    enum class kind : std::uint16_t { eager = 1, request, accept, refuse, withdraw, gone, stop };
 
     std::uint32_t magic = 0xCA05E3A1;
     std::uint16_t version = 1;
@@ -89,6 +90,9 @@ class messenger final : public transfer::progress_source {
     /// Says `header`, with `payload` behind it. Copies both. `done` is null or told when the memory of MPI is free again.
     void say(int space, int rank, wire_header header, std::span<const std::byte> payload, comm::operation* done);
 
+    /// Takes back the request `header` told of. Its conversation may end: what the other rank answers is seen to.
+    void withdraw(int space, int rank, wire_header header);
+
     /// A tag on which nothing else comes from `source` until it is given back.
     [[nodiscard]] int take_data_tag(int space, int source);
     void give_data_tag(int space, int source, int tag);
@@ -99,7 +103,7 @@ class messenger final : public transfer::progress_source {
     void close_all();
 
     bool poll(time_point now) override;
-    [[nodiscard]] bool busy() const override { return !m_ended && (m_interests > 0 || m_saying > 0); }
+    [[nodiscard]] bool busy() const override { return !m_ended && (m_interests > 0 || m_saying > 0 || !m_withdrawn.empty()); }
 
   private:
     struct utterance;
@@ -122,6 +126,7 @@ class messenger final : public transfer::progress_source {
     std::uint64_t m_next_number = 1;
     std::size_t m_interests = 0;
     std::size_t m_saying = 0;
+    std::set<std::uint64_t> m_withdrawn; // sends whose answer is still to come
     bool m_ended = false; // MPI is gone
     std::unique_ptr<comm::peer_liveness> m_peers;
     std::uint64_t m_node = comm::peer_liveness::node();

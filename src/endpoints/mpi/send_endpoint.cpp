@@ -54,7 +54,7 @@ class send_endpoint final : public transfer::endpoint, private conversation {
 
     void cancel() override {
         if (m_open == nullptr) return;
-        if (m_number != 0) m_talk.say(m_space, m_rank, header(wire_header::kind::withdraw), {}, nullptr);
+        if (m_number != 0) m_talk.withdraw(m_space, m_rank, header(wire_header::kind::withdraw));
         finish_open({0, {status::cancelled, 0, 0, "the transfer was cancelled"}});
     }
 

@@ -86,8 +86,9 @@ TEST(message_matcher, forgets_a_message_that_its_sender_withdraws) {
     first.sender = 5;
     matcher.arrived(std::move(first));
     matcher.arrived(announce(1, 7, 101));
-    matcher.withdrawn(1, 5);
-    matcher.withdrawn(2, 5);
+    EXPECT_FALSE(matcher.withdrawn(2, 5));
+    EXPECT_TRUE(matcher.withdrawn(1, 5));
+    EXPECT_FALSE(matcher.withdrawn(1, 5));
     fake_receive exact;
     matcher.enter(exact, 1, 7);
     matcher.open(exact);

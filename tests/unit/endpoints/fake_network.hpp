@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks in one process whose messages the test delivers one by one, in any order that MPI allows.
+#pragma once
+
+#include "comm/port.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <list>
+#include <memory>
+#include <vector>
+
+namespace unit {
+
+using namespace causeway;
+
+class fake_network {
+  public:
+    explicit fake_network(int ranks) {
+        for (int i = 0; i < ranks; ++i) m_ports.push_back(std::make_unique<fake_port>(*this, i));
+    }
+
+    [[nodiscard]] comm::port& port(int rank) { return *m_ports[static_cast<std::size_t>(rank)]; }
+
+    /// Messages under way that may arrive next: all but those behind another of the same pair and tag.
+    [[nodiscard]] std::size_t deliverable() const { return candidates().size(); }
+    void deliver(std::size_t choice) {
+        auto& which = *candidates()[choice];
+        which.arrived = true;
+        auto& to = *m_ports[static_cast<std::size_t>(which.to)];
+        to.arrived.push_back(&which);
+        to.match();
+    }
+    /// Nothing from or to this rank arrives any more.
+    void kill(int rank) {
+        m_dead = rank;
+        for (auto& each : m_messages)
+            if (each->from == rank || each->to == rank) each->arrived = true;
+    }
+    [[nodiscard]] std::size_t open_receives(int rank) const {
+        return m_ports[static_cast<std::size_t>(rank)]->receives.size();
+    }
+    /// Messages that arrived and that nobody receives.
+    [[nodiscard]] std::size_t unexpected(int rank) const {
+        return m_ports[static_cast<std::size_t>(rank)]->arrived.size();
+    }
+
+  private:
+    struct message {
+        int from, to, tag;
+        std::vector<std::byte> bytes;
+        comm::operation* sender;
+        bool arrived = false;
+    };
+    struct posted {
+        int source, tag;
+        std::span<std::byte> bytes;
+        comm::operation* done;
+    };
+
+    /// A send is over when its message has met a receive, as with MPI's synchronous mode: the hardest case.
+    struct fake_port final : comm::port {
+        fake_port(fake_network& network, int rank) : net(network), self(rank) {}
+        void send(int, int destination, int tag, std::span<const std::byte> bytes, comm::operation& done) override {
+            net.m_messages.push_back(std::make_unique<message>(
+                message{self, destination, tag, {bytes.begin(), bytes.end()}, &done}));
+            if (destination == net.m_dead) net.m_messages.back()->arrived = true;
+        }
+        void receive(int, int source, int tag, std::span<std::byte> bytes, comm::operation& done) override {
+            receives.push_back({source, tag, bytes, &done});
+            match();
+        }
+        void cancel_receive(comm::operation& done) override {
+            const auto found = std::find_if(receives.begin(), receives.end(),
+                                            [&](const auto& each) { return each.done == &done; });
+            if (found == receives.end()) return;
+            receives.erase(found);
+            done.over({.cancelled = true});
+        }
+        void abandon(comm::operation& done) override {
+            for (auto& each : net.m_messages)
+                if (each->sender == &done) each->sender = nullptr;
+            std::erase_if(receives, [&](const auto& each) { return each.done == &done; });
+        }
+        bool poll() override {
+            bool progress = false;
+            while (!over.empty()) {
+                auto [done, result] = over.front();
+                over.pop_front();
+                progress = true;
+                done->over(result);
+            }
+            return progress;
+        }
+        [[nodiscard]] bool busy() const override { return true; }
+        [[nodiscard]] int largest_tag() const override { return 100; }
+        [[nodiscard]] int job_rank(int, int rank) const override { return rank; }
+
+        void match() {
+            for (auto each = arrived.begin(); each != arrived.end();) {
+                auto& which = **each;
+                const auto fit = std::find_if(receives.begin(), receives.end(), [&](const auto& wanted) {
+                    return (wanted.source == comm::any_source || wanted.source == which.from) &&
+                           wanted.tag == which.tag;
+                });
+                if (fit == receives.end()) {
+                    ++each;
+                    continue;
+                }
+                comm::arrival result{.source = which.from, .tag = which.tag, .bytes = which.bytes.size()};
+                if (which.bytes.size() > fit->bytes.size()) {
+                    result.error = {status::peer_failed, 0, 15, "truncated"};
+                } else {
+                    std::copy(which.bytes.begin(), which.bytes.end(), fit->bytes.begin());
+                }
+                over.emplace_back(fit->done, result);
+                receives.erase(fit);
+                auto& from = *net.m_ports[static_cast<std::size_t>(which.from)];
+                if (which.sender != nullptr) from.over.emplace_back(which.sender, comm::arrival{});
+                each = arrived.erase(each);
+            }
+        }
+
+        fake_network& net;
+        int self;
+        std::list<posted> receives;
+        std::list<message*> arrived;
+        std::deque<std::pair<comm::operation*, comm::arrival>> over;
+    };
+
+    [[nodiscard]] std::vector<message*> candidates() const {
+        std::vector<message*> found;
+        for (const auto& each : m_messages) {
+            if (each->arrived) continue;
+            const bool behind = std::any_of(found.begin(), found.end(), [&](const auto* other) {
+                return other->from == each->from && other->to == each->to && other->tag == each->tag;
+            });
+            if (!behind) found.push_back(each.get());
+        }
+        return found;
+    }
+
+    std::vector<std::unique_ptr<fake_port>> m_ports;
+    std::vector<std::unique_ptr<message>> m_messages;
+    int m_dead = -1;
+};
+
+} // namespace unit

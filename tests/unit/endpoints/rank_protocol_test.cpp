@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+// What two ranks tell each other, in every order in which their messages can arrive.
+#include "unit/endpoints/fake_network.hpp"
+#include "unit/transfer/fakes.hpp"
+
+#include "endpoints/mpi/rank_endpoint.hpp"
+
+#include <gtest/gtest.h>
+
+using namespace unit;
+
+namespace {
+
+constexpr int tag = 7;
+constexpr std::size_t block = 4;
+
+/// Device memory whose steps end at once; one of them may fail.
+class instant_memory final : public endpoint {
+  public:
+    instant_memory(std::vector<std::byte>& bytes, int failing_call) : m_bytes(bytes), m_failing(failing_call) {}
+    [[nodiscard]] endpoint_traits traits() const override { return {.kind = medium::device}; }
+    [[nodiscard]] std::string name() const override { return "memory"; }
+    void read(std::size_t offset, std::span<std::byte> to, step& done) override {
+        if (m_failing-- == 0) return done.finish({0, {status::out_of_resources, 0, 0, "reading fails"}});
+        std::copy_n(m_bytes.begin() + static_cast<std::ptrdiff_t>(offset), to.size(), to.begin());
+        done.finish({to.size(), {}});
+    }
+    void write(std::size_t offset, std::span<const std::byte> from, step& done) override {
+        if (m_failing-- == 0) return done.finish({0, {status::out_of_resources, 0, 0, "writing fails"}});
+        std::copy(from.begin(), from.end(), m_bytes.begin() + static_cast<std::ptrdiff_t>(offset));
+        done.finish({from.size(), {}});
+    }
+
+  private:
+    std::vector<std::byte>& m_bytes;
+    int m_failing;
+};
+
+struct one_rank {
+    one_rank(fake_network& network, int number) : talk(settings, network.port(number)) {
+        settings.set("strategy", "pipelined");
+        settings.set("block", "4");
+        settings.set("depth", "2");
+        settings.set("eager", "0");
+        machine.add(talk);
+    }
+    void settle() {
+        while (machine.step()) {}
+    }
+    fake_clock clock;
+    options settings;
+    engine machine{settings, clock, 1};
+    endpoints::messenger talk;
+    turnstile turns;
+    std::vector<int> order;
+
+    std::shared_ptr<command> send(std::vector<std::byte>& bytes, int to, int with_tag = tag, int failing = -1,
+                                  std::vector<std::unique_ptr<gate>> gates = {}) {
+        auto work = bench::make(std::make_unique<instant_memory>(bytes, failing),
+                                endpoints::make_send_endpoint({talk, turns}, 0, to, with_tag), bytes.size(), nullptr,
+                                std::move(gates));
+        machine.submit(work);
+        return work;
+    }
+    std::shared_ptr<command> receive(std::vector<std::byte>& bytes, int from, int with_tag = tag, int failing = -1,
+                                     std::vector<std::unique_ptr<gate>> gates = {}) {
+        auto work = bench::make(endpoints::make_receive_endpoint({talk, turns}, 0, from, with_tag, nullptr),
+                                std::make_unique<instant_memory>(bytes, failing), bytes.size(), nullptr,
+                                std::move(gates));
+        machine.submit(work);
+        return work;
+    }
+};
+
+struct two_ranks {
+    fake_network network{2};
+    one_rank a{network, 0}, b{network, 1};
+
+    void settle() {
+        while (a.machine.step() | b.machine.step()) {}
+    }
+    /// Delivers everything in the order that `choices` says.
+    void run(chooser& choices) {
+        settle();
+        while (network.deliverable() > 0) {
+            network.deliver(choices.choose(network.deliverable()));
+            settle();
+        }
+    }
+    /// Nothing is left over: no conversation, no block receive, no message that nobody takes.
+    void expect_quiet(const std::string& when = "") {
+        SCOPED_TRACE(when);
+        EXPECT_FALSE(a.talk.busy());
+        EXPECT_FALSE(b.talk.busy());
+        for (int rank = 0; rank < 2; ++rank) {
+            EXPECT_LE(network.open_receives(rank), 4u); // the listeners
+            EXPECT_EQ(network.unexpected(rank), 0u);
+        }
+        EXPECT_EQ(a.machine.staging().held_bytes(), 0u);
+        EXPECT_EQ(b.machine.staging().held_bytes(), 0u);
+    }
+};
+
+int status_of(const std::shared_ptr<command>& work) { return work->report().status; }
+
+} // namespace
+
+TEST(rank_protocol, moves_a_message_of_several_blocks_in_every_order_of_arrival) {
+    const auto runs = explore([](chooser& choices) {
+        two_ranks both;
+        auto sent = bench::pattern(10), got = std::vector<std::byte>(12);
+        const auto receive = both.b.receive(got, 0);
+        const auto send = both.a.send(sent, 1);
+        both.run(choices);
+        ASSERT_EQ(status_of(send), status::complete);
+        ASSERT_EQ(status_of(receive), status::complete);
+        EXPECT_EQ(receive->report().bytes_moved[0], 10u);
+        EXPECT_TRUE(std::equal(sent.begin(), sent.end(), got.begin()));
+        both.expect_quiet();
+    });
+    EXPECT_GE(runs, 1u);
+}
+
+TEST(rank_protocol, moves_messages_both_ways_with_two_blocks_of_memory_each) {
+    explore([](chooser& choices) {
+        two_ranks both;
+        for (auto* const rank : {&both.a, &both.b}) rank->settings.set("staging", "8K");
+        for (auto* const rank : {&both.a, &both.b}) rank->settings.set("block", "4K");
+        auto a_out = bench::pattern(9000, 1), b_out = bench::pattern(9000, 2);
+        std::vector<std::byte> a_in(9000), b_in(9000), a_in_too(9000), b_in_too(9000);
+        std::vector<std::shared_ptr<command>> all;
+        all.push_back(both.a.receive(a_in, 1));
+        all.push_back(both.a.receive(a_in_too, 1));
+        all.push_back(both.b.receive(b_in, 0));
+        all.push_back(both.b.receive(b_in_too, 0));
+        all.push_back(both.a.send(a_out, 1));
+        all.push_back(both.a.send(a_out, 1));
+        all.push_back(both.b.send(b_out, 0));
+        all.push_back(both.b.send(b_out, 0));
+        both.run(choices);
+        for (const auto& each : all) ASSERT_EQ(status_of(each), status::complete);
+        EXPECT_EQ(a_in, b_out);
+        EXPECT_EQ(b_in_too, a_out);
+        both.expect_quiet();
+    }, 2000);
+}
+
+TEST(rank_protocol, carries_small_messages_in_one_piece) {
+    two_ranks both;
+    both.a.settings.set("eager", "64");
+    both.a.settings.set("block", "64");
+    auto sent = bench::pattern(10), got = std::vector<std::byte>(10);
+    const auto send = both.a.send(sent, 1);
+    const auto receive = both.b.receive(got, 0);
+    both.settle();
+    EXPECT_EQ(both.network.deliverable(), 1u);
+    chooser choices;
+    both.run(choices);
+    EXPECT_EQ(status_of(send), status::complete);
+    EXPECT_EQ(got, sent);
+    both.expect_quiet();
+}
+
+TEST(rank_protocol, tells_both_ends_of_truncation_and_stays_usable) {
+    explore([](chooser& choices) {
+        two_ranks both;
+        auto sent = bench::pattern(10), got = std::vector<std::byte>(6), next = std::vector<std::byte>(10);
+        const auto send = both.a.send(sent, 1);
+        const auto receive = both.b.receive(got, 0);
+        const auto send_again = both.a.send(sent, 1);
+        const auto receive_again = both.b.receive(next, 0);
+        both.run(choices);
+        EXPECT_EQ(status_of(send), status::message_truncated);
+        EXPECT_EQ(status_of(receive), status::message_truncated);
+        EXPECT_EQ(status_of(send_again), status::complete);
+        EXPECT_EQ(status_of(receive_again), status::complete);
+        EXPECT_EQ(next, sent);
+        both.expect_quiet();
+    });
+}
+
+TEST(rank_protocol, ends_both_when_any_step_of_the_sender_or_receiver_fails) {
+    for (int failing = 0; failing < 3; ++failing) {
+        for (const bool sender_fails : {true, false}) {
+            explore([&](chooser& choices) {
+                two_ranks both;
+                auto sent = bench::pattern(10), got = std::vector<std::byte>(10);
+                const auto send = both.a.send(sent, 1, tag, sender_fails ? failing : -1);
+                const auto receive = both.b.receive(got, 0, tag, sender_fails ? -1 : failing);
+                both.run(choices);
+                const auto& broken = sender_fails ? send : receive;
+                EXPECT_EQ(status_of(broken), status::out_of_resources);
+                // The last block may have left before the receiver says that it gives up.
+                if (sender_fails) {
+                    EXPECT_EQ(status_of(receive), status::peer_failed);
+                } else {
+                    EXPECT_LE(status_of(send), status::complete);
+                }
+                const auto moved = receive->report().bytes_moved[0];
+                EXPECT_TRUE(std::equal(sent.begin(), sent.begin() + static_cast<std::ptrdiff_t>(moved), got.begin()));
+                both.expect_quiet();
+            });
+        }
+    }
+}
+
+TEST(rank_protocol, ends_both_when_either_is_cancelled_after_any_message) {
+    for (std::size_t after = 0; after < 8; ++after) {
+        for (const bool cancels_send : {true, false}) {
+            two_ranks both;
+            auto sent = bench::pattern(14), got = std::vector<std::byte>(14);
+            const auto send = both.a.send(sent, 1);
+            const auto receive = both.b.receive(got, 0);
+            both.settle();
+            for (std::size_t i = 0; i < after && both.network.deliverable() > 0; ++i) {
+                both.network.deliver(0);
+                both.settle();
+            }
+            const failure reason{status::cancelled, 0, 0, "by the test"};
+            if (cancels_send) {
+                both.a.machine.cancel(send, reason);
+            } else {
+                both.b.machine.cancel(receive, reason);
+            }
+            both.settle();
+            chooser choices;
+            both.run(choices);
+            // What was not matched yet still waits for a partner; give it one.
+            auto spare_in = std::vector<std::byte>(14), spare_out = bench::pattern(14);
+            std::shared_ptr<command> partner;
+            if (status_of(receive) > status::complete) partner = both.a.send(spare_out, 1);
+            if (status_of(send) > status::complete) partner = both.b.receive(spare_in, 0);
+            both.run(choices);
+            EXPECT_LE(status_of(send), status::complete) << after << cancels_send;
+            EXPECT_LE(status_of(receive), status::complete) << after << cancels_send;
+            both.expect_quiet("after " + std::to_string(after) + (cancels_send ? " send" : " receive"));
+        }
+    }
+}
+
+TEST(rank_protocol, keeps_the_order_of_sends_when_the_first_is_gated) {
+    two_ranks both;
+    fake_gate_state entry;
+    auto first = bench::pattern(10, 1), second = bench::pattern(10, 2), third = bench::pattern(10, 3);
+    std::vector<std::byte> got(10), got_too(10), other(10);
+    std::vector<std::unique_ptr<gate>> gates;
+    gates.push_back(std::make_unique<fake_gate>(entry));
+    both.a.send(first, 1, tag, -1, std::move(gates));
+    both.a.send(second, 1);
+    both.a.send(third, 1, tag + 1);
+    const auto receive = both.b.receive(got, 0), receive_too = both.b.receive(got_too, 0);
+    const auto receive_other = both.b.receive(other, 0, tag + 1);
+    chooser choices;
+    both.run(choices);
+    EXPECT_EQ(status_of(receive), status::running);
+    EXPECT_EQ(status_of(receive_other), status::complete);
+    EXPECT_EQ(other, third);
+    entry.value = gate::state::open;
+    both.a.clock.advance(std::chrono::seconds(1));
+    both.run(choices);
+    EXPECT_EQ(got, first);
+    EXPECT_EQ(got_too, second);
+    both.expect_quiet();
+}
