@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <barrier>
 #include <cerrno>
@@ -141,7 +142,8 @@ class file_bench {
         m_input.fill(m_data.whole(), m_data.whole_bytes());
         m_output.fill(m_data.whole(), bytes);
         const auto first = load();
-        m_raw = std::make_unique<parallel_access>(lanes_of(first.get()), block_of(first.get()));
+        m_lanes = lanes_of(first.get());
+        m_raw = std::make_unique<parallel_access>(m_lanes, block_of(first.get()));
     }
 
     comparison to_device() {
@@ -149,14 +151,10 @@ class file_bench {
         const auto check = [this] { verify_target(); };
         made.ways.push_back({"naive: fread, write", role::naive, [this] { return fread_and_write(); }, check});
         for (const auto block : m_settings.blocks)
-            made.ways.push_back({name_with_block("causeway", block), role::ours,
-                                 [this, block] { return timed([&] { return load(); }, block); }, check,
-                                 [plan = m_plan] { return *plan; }});
-        made.ways.push_back({"causeway, FILE*", role::ours, [this] {
-                                 m_input.seek(next_offset());
-                                 return timed([&] { return load_stream(); }, 0);
-                             },
-                             check, [plan = m_plan] { return *plan; }});
+            made.ways.push_back(ours(
+                name_with_block("causeway", block), [this] { return load(); }, check, block));
+        made.ways.push_back(ours(
+            "causeway, FILE*", [this] { return load_stream(); }, check));
         made.ways.push_back({"pinned copy", m_place.host_memory ? role::shown : role::limit, [this] {
                                  const auto* const bytes = m_data.whole() + next_offset();
                                  return seconds_of([&] {
@@ -166,9 +164,9 @@ class file_bench {
                              check});
         made.ways.push_back({raw_name("pread"), role::limit, [this] {
                                  return m_raw->run(parallel_access::direction::read, m_input.descriptor(),
-                                                   next_offset(), m_pageable.data(), m_bytes);
+                                                   next_offset(), pinned(), m_bytes);
                              },
-                             [this] { m_data.verify(m_pageable.data(), m_window); }});
+                             [this] { m_data.verify(pinned(), m_window); }});
         return made;
     }
 
@@ -177,21 +175,17 @@ class file_bench {
         const auto check = [this] { verify_output(); };
         made.ways.push_back({"naive: read, fwrite", role::naive, [this] { return read_and_fwrite(); }, check});
         for (const auto block : m_settings.blocks)
-            made.ways.push_back({name_with_block("causeway", block), role::ours,
-                                 [this, block] { return timed([&] { return store(); }, block); }, check,
-                                 [plan = m_plan] { return *plan; }});
-        made.ways.push_back({"causeway, FILE*", role::ours, [this] {
-                                 m_output.seek(0);
-                                 return timed([&] { return store_stream(); }, 0);
-                             },
-                             check, [plan = m_plan] { return *plan; }});
+            made.ways.push_back(ours(
+                name_with_block("causeway", block), [this] { return store(); }, check, block));
+        made.ways.push_back(ours(
+            "causeway, FILE*", [this] { return store_stream(); }, check));
         made.ways.push_back({"pinned copy", m_place.host_memory ? role::shown : role::limit, [this] {
                                  const auto offset = next_offset();
                                  return seconds_of([&] {
-                                     read_device(queue(), m_source.get(), offset, m_bytes, m_pinned.data());
+                                     read_device(queue(), m_source.get(), offset, m_bytes, pinned());
                                  });
                              },
-                             [this] { m_data.verify(m_pinned.data(), m_window); }});
+                             [this] { m_data.verify(pinned(), m_window); }});
         made.ways.push_back({raw_name("pwrite"), role::limit, [this] {
                                  // The threads only read the memory.
                                  auto* const bytes = const_cast<std::byte*>(m_data.whole()) + next_offset();
@@ -205,10 +199,12 @@ class file_bench {
   private:
     [[nodiscard]] cl_command_queue queue() const { return m_place.in_order.get(); }
     std::size_t next_offset() { return test_data::offset_of(++m_window); }
+    [[nodiscard]] std::size_t offset() const { return test_data::offset_of(m_window); }
+
+    [[nodiscard]] std::byte* pinned() const { return static_cast<std::byte*>(m_pinned.data()); }
 
     [[nodiscard]] std::string raw_name(const char* call) const {
-        return std::string("raw ") + call + ", " + std::to_string(m_raw_threads) +
-               (m_raw_threads == 1 ? " thread" : " threads");
+        return std::string("raw ") + call + ", " + std::to_string(m_lanes) + (m_lanes == 1 ? " thread" : " threads");
     }
 
     double fread_and_write() {
@@ -230,24 +226,30 @@ class file_bench {
         });
     }
 
-    /// Times a blocking transfer of ours and remembers its plan.
-    template <class Transfer>
-    double timed(Transfer transfer, std::size_t block) {
-        const forced_block forced(block);
-        apps::event moved;
-        const double seconds = seconds_of([&] { moved = transfer(); });
-        *m_plan = plan_of(moved.get());
-        return seconds;
+    /// A blocking transfer of ours, which remembers its plan.
+    way ours(std::string name, std::function<apps::event()> transfer, std::function<void()> check,
+             std::size_t block = 0) {
+        const auto plan = std::make_shared<std::string>();
+        return {std::move(name), role::ours,
+                [this, transfer = std::move(transfer), block, plan] {
+                    const forced_block forced(block);
+                    m_input.seek(next_offset());
+                    m_output.seek(0);
+                    apps::event moved;
+                    const double seconds = seconds_of([&] { moved = transfer(); });
+                    *plan = plan_of(moved.get());
+                    return seconds;
+                },
+                std::move(check), [plan] { return *plan; }};
     }
 
     apps::event load() {
         cl_event moved = nullptr;
         const auto code =
             clEnqueueWriteBufferFromFile(queue(), m_target.get(), CL_TRUE, 0, m_bytes, m_input.descriptor(),
-                                         int64_t(next_offset()), 0, nullptr, &moved);
+                                         int64_t(offset()), 0, nullptr, &moved);
         apps::event event(moved);
         check_transfer(code, "clEnqueueWriteBufferFromFile");
-        m_raw_threads = lanes_of(moved);
         return event;
     }
 
@@ -262,7 +264,7 @@ class file_bench {
 
     apps::event store() {
         cl_event moved = nullptr;
-        const auto code = clEnqueueReadBufferToFile(queue(), m_source.get(), CL_TRUE, next_offset(), m_bytes,
+        const auto code = clEnqueueReadBufferToFile(queue(), m_source.get(), CL_TRUE, offset(), m_bytes,
                                                     m_output.descriptor(), 0, 0, nullptr, &moved);
         apps::event event(moved);
         check_transfer(code, "clEnqueueReadBufferToFile");
@@ -271,7 +273,7 @@ class file_bench {
 
     apps::event store_stream() {
         cl_event moved = nullptr;
-        const auto code = clEnqueueReadBufferToStdioFile(queue(), m_source.get(), CL_TRUE, next_offset(), m_bytes,
+        const auto code = clEnqueueReadBufferToStdioFile(queue(), m_source.get(), CL_TRUE, offset(), m_bytes,
                                                          m_output.stream(), 0, nullptr, &moved);
         apps::event event(moved);
         check_transfer(code, "clEnqueueReadBufferToStdioFile");
@@ -279,13 +281,13 @@ class file_bench {
     }
 
     void verify_target() {
-        read_device(queue(), m_target.get(), 0, m_bytes, m_pinned.data());
-        m_data.verify(m_pinned.data(), m_window);
+        read_device(queue(), m_target.get(), 0, m_bytes, pinned());
+        m_data.verify(pinned(), m_window);
     }
 
     void verify_output() {
-        m_raw->run(parallel_access::direction::read, m_output.descriptor(), 0, m_pageable.data(), m_bytes);
-        m_data.verify(m_pageable.data(), m_window);
+        m_raw->run(parallel_access::direction::read, m_output.descriptor(), 0, pinned(), m_bytes);
+        m_data.verify(pinned(), m_window);
     }
 
     const place& m_place;
@@ -297,9 +299,8 @@ class file_bench {
     pageable_memory m_pageable;
     temporary_file m_input, m_output;
     std::unique_ptr<parallel_access> m_raw;
-    unsigned m_raw_threads = 1;
+    unsigned m_lanes = 1; // of our transfers, and so of the raw access
     std::size_t m_window = 0; // of the last transfer
-    std::shared_ptr<std::string> m_plan = std::make_shared<std::string>();
 };
 
 } // namespace

@@ -10,7 +10,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <fstream>
+#include <string_view>
 #include <thread>
 
 extern "C" char** environ;
@@ -58,7 +60,7 @@ std::string platform_of(cl_device_id device) {
     for (const cl_platform_info what : {CL_PLATFORM_NAME, CL_PLATFORM_VERSION}) {
         char part[256] = "";
         apps::check(clGetPlatformInfo(platform, what, sizeof part, part, nullptr), "clGetPlatformInfo");
-        text += (text.empty() ? "" : ", ") + std::string(part);
+        text.append(text.empty() ? "" : ", ").append(part);
     }
     return text;
 }
@@ -83,7 +85,7 @@ std::string file_system_of(const std::string& directory) {
 std::string forced_options() {
     std::string text;
     for (char** each = environ; *each != nullptr; ++each)
-        if (std::string_view(*each).starts_with("CAUSEWAY_")) text += (text.empty() ? "" : " ") + std::string(*each);
+        if (std::string_view(*each).starts_with("CAUSEWAY_")) text.append(text.empty() ? "" : " ").append(*each);
     return text.empty() ? "defaults" : text;
 }
 

@@ -84,7 +84,7 @@ std::vector<line> evaluate(const comparison& compared, const std::vector<std::ve
 }
 
 void print(const std::vector<line>& lines, heading head) {
-    constexpr const char* row = "%-26s %8s  %-31s %10s  %-24s %7s  %-24s %8s %11s %10s\n";
+    constexpr const char* row = "%-22s %8s  %-33s %10s  %-26s %7s  %-30s %7s %10s %10s\n";
     if (head == heading::yes)
         std::printf(row, "route", "size", "way", "median", "(quartiles)", "GB/s", "plan", "x naive", "over limit",
                     "% of limit");

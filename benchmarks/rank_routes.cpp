@@ -29,12 +29,12 @@ class rank_bench {
     comparison one_way() {
         comparison made{"device -> device", m_bytes, rule(), {}};
         made.ways.push_back({"naive: read, send; receive, write", role::naive,
-                             [this] { return there_and_back([this] { send_naively(); }, [this] { receive_naively(); }); },
+                             [this] {
+                                 return there_and_back([this] { send_naively(); }, [this] { receive_naively(); });
+                             },
                              [this] { verify_target(); }});
         for (const auto block : m_settings.blocks)
-            made.ways.push_back({name_with_block("causeway", block), role::ours,
-                                 [this, block] { return by_events(block); }, [this] { verify_target(); },
-                                 [plan = m_plan] { return *plan; }});
+            made.ways.push_back(ours([this](std::string& plan) { return by_events(plan); }, block));
         made.ways.push_back({"copies out and in", copies_role(), [this] { return copies_one_way(); },
                              [this] { verify_target(); }});
         made.ways.push_back({"raw MPI", role::limit,
@@ -50,12 +50,8 @@ class rank_bench {
         made.ways.push_back({"naive: read, sendrecv, write", role::naive,
                              [this] { return repeated([this] { exchange_naively(); }); }, [this] { verify_target(); }});
         for (const auto block : m_settings.blocks)
-            made.ways.push_back({name_with_block("causeway", block), role::ours,
-                                 [this, block] {
-                                     const forced_block forced(block);
-                                     return repeated([this] { exchange(); });
-                                 },
-                                 [this] { verify_target(); }, [plan = m_plan] { return *plan; }});
+            made.ways.push_back(ours(
+                [this](std::string& plan) { return repeated([&] { exchange(plan); }); }, block));
         made.ways.push_back({"copies out and in", copies_role(),
                              [this] { return repeated([this] { copy_both_ways(); }); }, [this] { verify_target(); }});
         made.ways.push_back({"raw MPI", role::limit, [this] { return repeated([this] { exchange_host(); }); },
@@ -114,25 +110,35 @@ class rank_bench {
                m_repeats;
     }
 
+    way ours(std::function<double(std::string&)> run, std::size_t block) {
+        const auto plan = std::make_shared<std::string>();
+        return {name_with_block("causeway", block), role::ours,
+                [run = std::move(run), block, plan] {
+                    const forced_block forced(block);
+                    return run(*plan);
+                },
+                [this] { verify_target(); }, [plan] { return *plan; }};
+    }
+
     /// Rank 1's answer waits for the question's event: neither host is between them.
-    double by_events(std::size_t block) {
-        const forced_block forced(block);
+    double by_events(std::string& plan) {
         m_window += 2;
-        return together([this] {
-                   for (int i = 0; i < m_repeats; ++i) {
-                       apps::event first, second;
-                       if (m_rank == 0) {
-                           first = enqueue_send(nullptr);
-                           second = enqueue_receive();
-                       } else {
-                           first = enqueue_receive();
-                           second = enqueue_send(first.get());
-                       }
-                       wait_for(std::array{first.get(), second.get()});
-                       *m_plan = plan_of((m_rank == 0 ? first : second).get());
-                   }
-               }) /
-               (2 * m_repeats);
+        apps::event last_send;
+        const double seconds = together([&] {
+            for (int i = 0; i < m_repeats; ++i) {
+                apps::event received;
+                if (m_rank == 0) {
+                    last_send = enqueue_send(nullptr);
+                    received = enqueue_receive();
+                } else {
+                    received = enqueue_receive();
+                    last_send = enqueue_send(received.get());
+                }
+                wait_for(std::array{last_send.get(), received.get()});
+            }
+        });
+        plan = plan_of(last_send.get());
+        return seconds / (2 * m_repeats);
     }
 
     apps::event enqueue_send(cl_event after) {
@@ -151,14 +157,14 @@ class rank_bench {
         return apps::event(received);
     }
 
-    void exchange() {
+    void exchange(std::string& plan) {
         cl_event moved = nullptr;
         const auto code = clEnqueueSendrecvBuffer(queue(), m_source.get(), m_target.get(), CL_TRUE, own_offset(),
                                                   m_bytes, m_peer, tag, 0, m_bytes, m_peer, tag, m_comm, 0, nullptr,
                                                   &moved);
         const apps::event event(moved);
         check_transfer(code, "clEnqueueSendrecvBuffer");
-        *m_plan = plan_of(moved);
+        if (plan.empty()) plan = plan_of(moved);
     }
 
     void send_naively() {
@@ -239,7 +245,6 @@ class rank_bench {
     apps::pinned_memory m_pinned;
     pageable_memory m_outgoing, m_incoming;
     std::size_t m_window = 0; // of the last message from rank 0
-    std::shared_ptr<std::string> m_plan = std::make_shared<std::string>();
 };
 
 } // namespace

@@ -116,11 +116,13 @@ options parse(int argc, char** argv) {
 }
 
 void check_routes(const settings& wanted, int ranks) {
-    if (ranks > 2) throw std::invalid_argument("runs in one process or on two ranks, not on " + std::to_string(ranks));
+    if (ranks > 2)
+        throw std::invalid_argument("runs in one process or on two ranks, not on " + std::to_string(ranks));
     const auto& possible = ranks == 1 ? one_process_routes : two_rank_routes;
     for (const auto& each : wanted.routes)
         if (std::ranges::find(possible, each) == possible.end())
-            throw std::invalid_argument("no route \"" + each + "\" " + (ranks == 1 ? "in one process" : "on two ranks"));
+            throw std::invalid_argument("no route \"" + each +
+                                        (ranks == 1 ? "\" in one process" : "\" on two ranks"));
 }
 
 #ifdef CAUSEWAY_BENCHMARKS_JSON
@@ -132,7 +134,8 @@ void write_json(const std::string& path, const facts& machine, const std::vector
     for (const auto& each : lines) {
         ordered_json one{{"route", each.route}, {"bytes", each.bytes}, {"way", each.way}};
         if (!each.plan.empty()) one["plan"] = each.plan;
-        one["seconds"] = {{"lower", each.seconds.lower}, {"median", each.seconds.median}, {"upper", each.seconds.upper}};
+        const auto& seconds = each.seconds;
+        one["seconds"] = {{"lower", seconds.lower}, {"median", seconds.median}, {"upper", seconds.upper}};
         if (each.times_naive) one["times_naive"] = *each.times_naive;
         if (each.over_limit_seconds) one["over_limit_seconds"] = *each.over_limit_seconds;
         if (each.percent_of_limit) one["percent_of_limit"] = *each.percent_of_limit;

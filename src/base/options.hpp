@@ -19,8 +19,6 @@ enum class option : std::size_t {
     count
 };
 
-enum class strategy_choice : std::uint64_t { automatic, mapped, pinned, pipelined };
-
 /// One row of the table.
 struct option_row {
     enum class value_kind { bytes, count, choice };

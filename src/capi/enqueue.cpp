@@ -54,7 +54,8 @@ cl::event make_user_event(cl_context context) {
 }
 
 /// In an in-order queue: a marker, whose event says that all before is done, and a barrier that holds back all behind.
-/// In an out-of-order queue only clFinish has to wait: a marker behind the transfer.
+/// In an out-of-order queue only clFinish and later barriers have to wait: a marker behind the transfer. (A marker before it,
+/// to obey barriers of the program, does not work: PoCL 3.1's waits for everything, Intel's passes the barrier.)
 cl::event enter_queue(const checked_queue& queue, cl_event passed) {
     cl_event before = nullptr;
     if (queue.facts.in_order)

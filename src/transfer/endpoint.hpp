@@ -84,6 +84,18 @@ class endpoint {
         done.finish({block.size(), {}});
     }
 
+    /// Whether take() can copy from this source without help of the host.
+    [[nodiscard]] virtual bool takes_from(const endpoint& source) const {
+        (void)source;
+        return false;
+    }
+    /// Instead of read() and write(): copies `bytes` from `offset` of `source`, which takes_from() has accepted.
+    virtual void take(endpoint& source, std::size_t offset, std::size_t bytes, step& done) {
+        (void)source;
+        (void)offset;
+        done.finish({bytes, {}});
+    }
+
     /// Interrupts an open(), read() or write() that waits for somebody else; it still finishes its step.
     virtual void cancel() {}
 

@@ -34,7 +34,8 @@ void flow::start(flow_owner& owner, staging_pool& pool, const planner& choices, 
     m_pool = &pool;
     m_source_traits = m_source->traits();
     m_target_traits = m_target->traits();
-    m_plan = choices.choose({m_source_traits, m_target_traits, m_bytes, lanes, pool.largest_block()});
+    m_plan = choices.choose({m_source_traits, m_target_traits, m_bytes, lanes, pool.largest_block(),
+                             m_target->takes_from(*m_source)});
     m_block_bytes = m_plan->block_bytes;
     m_stage = stage::opening;
     m_advancing = true;
@@ -122,6 +123,10 @@ void flow::advance_opening() {
     }
     m_block_bytes = std::max<std::size_t>(1, std::min({m_block_bytes, m_source->block_limit(), m_target->block_limit()}));
     m_plan->block_bytes = m_block_bytes;
+    if (m_plan->direct) {
+        m_stage = stage::securing;
+        return;
+    }
     if (m_plan->map_source || m_source_traits.has_memory) {
         m_direct = m_source->memory();
         m_direct_is_source = true;
@@ -132,7 +137,7 @@ void flow::advance_opening() {
 }
 
 void flow::advance_securing() {
-    if (m_direct == nullptr && m_bytes > 0 && !m_failure) {
+    if (!m_plan->direct && m_direct == nullptr && m_bytes > 0 && !m_failure) {
         if (!m_share) {
             auto allocator = m_source->allocator();
             if (!allocator) allocator = m_target->allocator();
@@ -221,7 +226,7 @@ bool flow::begin_reads() {
                           [](const auto& each) { return each->state == block_state::reading; }));
         if (reading >= m_source_traits.in_flight) break;
         std::byte* memory = nullptr;
-        if (m_direct == nullptr) {
+        if (!m_plan->direct && m_direct == nullptr) {
             try {
                 memory = m_share->acquire();
             } catch (...) {
@@ -241,7 +246,7 @@ bool flow::begin_reads() {
         auto* const bytes = m_direct != nullptr ? m_direct + next->offset : memory;
         auto& begun = *next;
         m_blocks.push_back(std::move(next));
-        if (m_direct != nullptr && m_direct_is_source) {
+        if (m_plan->direct || (m_direct != nullptr && m_direct_is_source)) {
             begun.state = block_state::ready;
         } else {
             begun.state = block_state::reading;
@@ -268,7 +273,9 @@ bool flow::begin_writes() {
         each->work.begin();
         progress = true;
         ++writing;
-        if (m_direct != nullptr && !m_direct_is_source) {
+        if (m_plan->direct) {
+            m_target->take(*m_source, each->offset, each->bytes, each->work);
+        } else if (m_direct != nullptr && !m_direct_is_source) {
             each->work.finish({each->bytes, {}});
         } else {
             const auto* const bytes = m_direct != nullptr ? m_direct + each->offset : each->memory;

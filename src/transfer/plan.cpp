@@ -12,16 +12,18 @@ std::size_t round_block(std::size_t bytes, std::size_t smallest, std::size_t lar
 }
 
 planner::planner(const options& settings) : m_options(settings) {
+    m_strategies.push_back(make_direct_strategy());
     m_strategies.push_back(make_mapped_strategy());
     m_strategies.push_back(make_pinned_strategy());
     m_strategies.push_back(make_pipelined_strategy());
 }
 
 plan planner::choose(route way) const {
-    const auto forced = static_cast<strategy_choice>(m_options[option::strategy]);
+    // The option's choices are the strategies in this order, behind "auto".
+    const auto forced = m_options[option::strategy];
     const strategy* chosen = nullptr;
-    if (forced != strategy_choice::automatic) {
-        const auto& wanted = *m_strategies[static_cast<std::size_t>(forced) - 1];
+    if (forced != 0) {
+        const auto& wanted = *m_strategies[forced - 1];
         if (wanted.can(way)) chosen = &wanted;
     } else {
         for (const auto& candidate : m_strategies)
@@ -32,6 +34,7 @@ plan planner::choose(route way) const {
     auto result = chosen->make(way);
     if (m_options[option::block] != 0) result.block_bytes = m_options[option::block];
     if (m_options[option::depth] != 0) result.depth = static_cast<unsigned>(m_options[option::depth]);
+    if (result.direct) return result;
     const bool staged = !result.map_source && !result.map_target && !way.source.has_memory && !way.target.has_memory;
     if (staged) result.block_bytes = std::min(result.block_bytes, way.largest_block);
     result.block_bytes = std::min({result.block_bytes, way.source.largest_block, way.target.largest_block});

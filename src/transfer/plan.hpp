@@ -20,6 +20,7 @@ struct plan {
     unsigned lanes = 1; ///< workers that read or write files at once
     bool map_source = false;
     bool map_target = false;
+    bool direct = false; ///< the target takes the bytes from the source itself
 };
 
 /// What a strategy decides by.
@@ -28,6 +29,7 @@ struct route {
     std::size_t bytes = 0;
     unsigned lanes = 1;            ///< workers that there are
     std::size_t largest_block = 0; ///< that staging memory holds twice
+    bool direct = false;           ///< the target can take the bytes from the source itself
 };
 
 /// A way to build plans. Registered in make_strategies(), in order of preference.
@@ -42,6 +44,7 @@ class strategy {
     [[nodiscard]] virtual plan make(const route& way) const = 0;
 };
 
+[[nodiscard]] std::unique_ptr<strategy> make_direct_strategy();
 [[nodiscard]] std::unique_ptr<strategy> make_mapped_strategy();
 [[nodiscard]] std::unique_ptr<strategy> make_pinned_strategy();
 [[nodiscard]] std::unique_ptr<strategy> make_pipelined_strategy();

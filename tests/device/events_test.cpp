@@ -40,6 +40,12 @@ class out_of_order_events : public events {
         }
         m_queue = new_queue(queue_order::out_of_order);
     }
+    // Intel's runtime (2026.2) hangs when the last reference to an out-of-order queue goes while its commands end.
+    void TearDown() override {
+        if (m_queue.get() != nullptr) {
+            clFinish(m_queue.get());
+        }
+    }
     [[nodiscard]] cl_command_queue free_queue() const { return m_queue.get(); }
 
   private:
@@ -390,12 +396,14 @@ TEST_P(out_of_order_events, finish_waits_for_transfers) {
     expect_finish_waits(free_queue(), done, start);
 }
 
-TEST_P(out_of_order_events, a_barrier_holds_back_later_transfers) {
+TEST_P(out_of_order_events, the_event_of_a_barrier_holds_back_a_transfer) {
     const auto buffer = new_buffer(bytes(size));
     gate start(context());
     const auto filled = enqueue_fill(free_queue(), buffer.get(), 44, size, {start.event()});
-    ASSERT_EQ(clEnqueueBarrierWithWaitList(free_queue(), 0, nullptr, nullptr), CL_SUCCESS);
-    const auto written = read_buffer_to(free_queue(), buffer.get(), 0, size, fd(), 0);
+    cl_event barrier = nullptr;
+    ASSERT_EQ(clEnqueueBarrierWithWaitList(free_queue(), 0, nullptr, &barrier), CL_SUCCESS);
+    const auto written = read_buffer_to(free_queue(), buffer.get(), 0, size, fd(), 0, {barrier});
+    ASSERT_EQ(clReleaseEvent(barrier), CL_SUCCESS);
     // Another transfer of the same size goes all the way meanwhile.
     const descriptor elsewhere = open_descriptor(path("elsewhere"), O_RDWR | O_CREAT);
     ASSERT_TRUE(completes(read_buffer_to(queue(), buffer.get(), 0, size, elsewhere.get(), 0)));

@@ -174,6 +174,7 @@ TEST_P(stdio_order, an_out_of_order_queue_keeps_the_order_of_one_file) {
     const auto second = read_buffer_to(free_queue.get(), buffer.get(), piece, piece, file.get(), {first.get()});
     const auto third =
         read_buffer_to(free_queue.get(), buffer.get(), 2 * piece, piece, file.get(), {first.get(), second.get()});
+    ASSERT_EQ(clFinish(free_queue.get()), CL_SUCCESS);
     ASSERT_TRUE(completes(third));
     EXPECT_TRUE(same_bytes(contents, file_contents(folder.path("out"))));
 }

@@ -68,7 +68,8 @@ TEST_P(transfer_information, the_command_type_names_the_function) {
     const temporary_folder folder;
     const stream file = open_stream(folder.path("file"), "w+");
     const auto other = new_buffer(bytes(100));
-    EXPECT_EQ(type(read_buffer_to(queue(), buffer(), 0, 100, fd(), 0)), cl_command_type{CL_COMMAND_READ_BUFFER_TO_FILE});
+    EXPECT_EQ(type(read_buffer_to(queue(), buffer(), 0, 100, fd(), 0)),
+              cl_command_type{CL_COMMAND_READ_BUFFER_TO_FILE});
     EXPECT_EQ(type(write_buffer_from(queue(), buffer(), 0, 100, fd(), 0)),
               cl_command_type{CL_COMMAND_WRITE_BUFFER_FROM_FILE});
     EXPECT_EQ(type(read_buffer_to(queue(), buffer(), 0, 100, file.get())),

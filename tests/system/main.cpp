@@ -14,18 +14,21 @@ class failure_reporter : public ::testing::EmptyTestEventListener {
 public:
     explicit failure_reporter(int rank) : m_rank(rank) {}
 
+    void OnTestStart(const ::testing::TestInfo &test) override
+    {
+        m_test = std::string(test.test_suite_name()) + "." + test.name();
+    }
+
     void OnTestPartResult(const ::testing::TestPartResult &result) override
     {
-        if (!result.failed())
-            return;
-        const auto *test = ::testing::UnitTest::GetInstance()->current_test_info();
-        std::fprintf(stderr, "[rank %d] %s.%s: %s:%d: %s\n", m_rank, test ? test->test_suite_name() : "",
-                     test ? test->name() : "", result.file_name() ? result.file_name() : "", result.line_number(),
-                     result.message());
+        if (result.failed())
+            std::fprintf(stderr, "[rank %d] %s: %s:%d: %s\n", m_rank, m_test.c_str(),
+                         result.file_name() ? result.file_name() : "", result.line_number(), result.message());
     }
 
 private:
     int m_rank;
+    std::string m_test; // GoogleTest cannot be asked for it while it reports: it holds its lock
 };
 
 /// Ends the process if one test takes too long, so that a hang is a failure.

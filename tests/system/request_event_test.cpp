@@ -286,6 +286,7 @@ TEST_F(request_event, is_made_of_many_requests_at_once)
 
 TEST_F(request_event, fails_with_its_request)
 {
+    NEEDS_RANKS(2); // Open MPI 4.1 reports no truncation of a message to oneself
     for (MPI_Comm comm : {m_comm, MPI_COMM_WORLD, MPI_COMM_SELF})
         MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     const bytes outgoing(100);

@@ -97,6 +97,23 @@ class range_endpoint final : public device_endpoint {
         });
     }
 
+    /// Within one context, where no byte has to leave the device; between two GPUs of a context the vendor's copy is
+    /// slower than ours through the host (NVIDIA driver 580: 0.67 GB/s).
+    [[nodiscard]] bool takes_from(const endpoint& source) const override {
+        const auto* const other = dynamic_cast<const range_endpoint*>(&source);
+        if (other == nullptr || other->place().context.get() != place().context.get()) return false;
+        return other->place().device == place().device ||
+               (cl::has_host_memory(other->place().device) && cl::has_host_memory(place().device));
+    }
+
+    void take(endpoint& source, std::size_t offset, std::size_t bytes, step& done) override {
+        auto& other = dynamic_cast<range_endpoint&>(source);
+        run(link().to_device, bytes, "copying between buffers", done, [&](cl_event* event) {
+            return clEnqueueCopyBuffer(link().to_device.get(), other.place().buffer.get(), place().buffer.get(),
+                                       other.m_offset + offset, m_offset + offset, bytes, 0, nullptr, event);
+        });
+    }
+
     void close(std::size_t, const failure&, step& done) override {
         if (m_mapped == nullptr) {
             done.finish({});

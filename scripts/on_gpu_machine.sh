@@ -1,0 +1,227 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Builds, checks and measures on a machine with NVIDIA GPUs and no network, in less than ten minutes.
+set -uo pipefail
+
+usage() {
+    cat <<'TEXT'
+usage: scripts/on_gpu_machine.sh [OPTION]... [OUT_DIR]
+
+  OUT_DIR          where the logs and the summary go (default: build/gpu)
+  --phases LIST    some of build,tests,bench,himeno,stream (default: all)
+  --build DIR      where to build (default: build/release)
+  --commit TEXT    the commit that is measured (default: what git says)
+  --runtime NAME   nvidia: the driver's library, whatever is installed (default); system: as the machine is set up
+  --small          small sizes, to try the script itself
+
+Tests need GoogleTest: the machine's, or that of a folder .gtest/ in the project's root, with what Debian's libgtest-dev
+and libgmock-dev hold (.gtest/usr/include/gtest, .gtest/usr/lib/...; extract the packages with dpkg -x). The same folder may
+hold nlohmann-json3-dev, for the JSON figures. Without GoogleTest the tests are left out.
+A phase that fails or takes too long does not stop the others; the script then ends with status 1.
+TEXT
+}
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+out=build/gpu
+phases=build,tests,bench,himeno,stream
+build=build/release
+commit=
+runtime=nvidia
+small=
+while [ $# -gt 0 ]; do
+    case $1 in
+    --phases) phases=$2; shift 2 ;;
+    --build) build=$2; shift 2 ;;
+    --commit) commit=$2; shift 2 ;;
+    --runtime) runtime=$2; shift 2 ;;
+    --small) small=yes; shift ;;
+    --help) usage; exit 0 ;;
+    -*) usage >&2; exit 2 ;;
+    *) out=$1; shift ;;
+    esac
+done
+cd "$root" || exit 2
+mkdir -p "$out" || exit 2
+out=$(cd "$out" && pwd)
+[ -n "$commit" ] || commit=$(git describe --always --dirty --abbrev=10 2>/dev/null) || commit=unknown
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+summary=$out/summary.txt
+: >"$summary"
+rm -f "$out"/{build.log,tests.log,transfers.txt,transfers.json,programs.txt}
+
+readonly time_limit=530
+readonly largest_log=4000000
+failures=0
+
+wanted() { [[ ,$phases, == *,$1,* ]]; }
+
+# phase NAME SECONDS LOG COMMAND...: runs COMMAND under a time limit, its output at the end of LOG; notes the result.
+phase() {
+    local name=$1 seconds=$2 log=$out/$3 left status result begun=$SECONDS
+    shift 3
+    left=$((time_limit - SECONDS))
+    printf '%s  +%3d s  %s\n' "$(date +%T)" "$SECONDS" "$name"
+    if [ "$left" -lt 5 ]; then
+        note "$name" 'NOT RUN: no time left' 0
+        return 1
+    fi
+    [ "$seconds" -lt "$left" ] || seconds=$left
+    printf '\n== %s\n   %s\n' "$name" "$*" >>"$log"
+    timeout -k 5 "$seconds" "$@" 2>&1 </dev/null | head -c "$largest_log" >>"$log"
+    status=${PIPESTATUS[0]}
+    case $status in
+    0) result=ok ;;
+    77) result=skipped ;;
+    124 | 137) result="TIMED OUT after $seconds s" ;;
+    *) result="FAILED ($status)" ;;
+    esac
+    note "$name" "$result" $((SECONDS - begun))
+    return "$status"
+}
+
+note() {
+    printf '%-28s %-22s %4s s\n' "$1" "$2" "$3" >>"$summary"
+    case $2 in ok | skipped*) ;; *) failures=$((failures + 1)) ;; esac
+}
+
+# Adds lines under the last phase of the summary.
+figures() { sed 's/^/    /' >>"$summary"; }
+
+choose_nvidia() {
+    local folder
+    mkdir "$scratch/vendors"
+    echo libnvidia-opencl.so.1 >"$scratch/vendors/nvidia.icd"
+    export OCL_ICD_VENDORS=$scratch/vendors
+    unset OCL_ICD_FILENAMES
+    if ! ldconfig -p | grep -q libnvidia-opencl.so.1; then
+        for folder in /usr/local/nvidia/lib64 /usr/local/nvidia/lib; do
+            [ -e "$folder/libnvidia-opencl.so.1" ] || continue
+            export LD_LIBRARY_PATH=$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+        done
+    fi
+}
+
+has_googletest() {
+    mkdir -p "$scratch/probe"
+    cat >"$scratch/probe/CMakeLists.txt" <<'TEXT'
+cmake_minimum_required(VERSION 3.22)
+project(probe CXX)
+find_package(GTest QUIET)
+if(NOT TARGET GTest::gmock)
+  message(FATAL_ERROR "no GoogleTest")
+endif()
+TEXT
+    cmake -S "$scratch/probe" -B "$scratch/probe/build" "${prefix[@]}" >/dev/null 2>&1
+}
+
+configure_and_build() {
+    local tests=OFF
+    if has_googletest; then
+        tests=ON
+    else
+        echo 'no GoogleTest: the tests are left out' | tee "$scratch/no_tests"
+    fi
+    cmake --preset release -B "$build" "${prefix[@]}" -D CAUSEWAY_BUILD_TESTS=$tests || return
+    # What is measured first: a test that does not compile must not cost the figures.
+    cmake --build "$build" -j "${JOBS:-$(nproc)}" --target transfers_benchmark himeno stream || return
+    [ $tests = OFF ] || cmake --build "$build" -j "${JOBS:-$(nproc)}" -- -k 0
+}
+
+# The rows of our own commands, without the columns that the summary has no room for.
+transfer_rows() {
+    awk '/^route/ || substr($0, 34, 8) == "causeway" { print substr($0, 1, 77) substr($0, 106, 8) substr($0, 146) }' "$1"
+}
+
+prefix=()
+[ ! -d .gtest/usr ] || prefix=(-D CMAKE_PREFIX_PATH="$root/.gtest/usr")
+[ "$runtime" != nvidia ] || choose_nvidia
+one=(scripts/run_with.sh system --)
+two=(scripts/run_with.sh system --ranks 2 --)
+transfers=("$build/bin/transfers_benchmark" --commit "$commit")
+file_sizes=1M,16M,256M,1G
+rank_sizes=8,64K,1M,16M,256M,1G
+himeno_sizes='M L'
+stream_options=(--size-mib 2048)
+if [ -n "$small" ]; then
+    file_sizes=1M,4M
+    rank_sizes=8,1M
+    himeno_sizes='XS'
+    stream_options=(--size-mib 32)
+fi
+# The page cache is memory like tmpfs, but a disk behind it writes in the background: tmpfs if it is large enough.
+directory=/dev/shm
+[ "$(df --output=avail -B1M /dev/shm 2>/dev/null | tail -n 1)" -gt 6000 ] 2>/dev/null || directory=${TMPDIR:-/tmp}
+
+{
+    echo "commit $commit, $(date -u +'%F %T') UTC, $(nproc) processors, $(uname -sr)"
+    nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null
+    g++ --version | head -n 1
+    clinfo -l 2>&1 | grep -v '^$'
+    echo
+    printf '%-28s %-22s %6s\n' phase result time
+} >>"$summary"
+
+if wanted build; then
+    # The functions run under timeout, in a shell of their own.
+    {
+        declare -p prefix scratch build
+        declare -f configure_and_build has_googletest
+        echo configure_and_build
+    } >"$scratch/build.sh"
+    phase build 240 build.log bash "$scratch/build.sh"
+    [ ! -e "$scratch/no_tests" ] || figures <"$scratch/no_tests"
+fi
+
+if wanted tests; then
+    for program in unit_tests device_tests system_tests; do
+        case $program in
+        unit_tests) runner=(scripts/run_with.sh none --) seconds=60 ;;
+        device_tests) runner=("${one[@]}") seconds=120 ;;
+        system_tests) runner=("${two[@]}") seconds=120 ;;
+        esac
+        if [ ! -x "$build/bin/$program" ]; then
+            note "$program" 'skipped: not built' 0
+            continue
+        fi
+        from=$(stat -c %s "$out/tests.log" 2>/dev/null || echo 0)
+        phase "$program" "$seconds" tests.log "${runner[@]}" "$build/bin/$program" --gtest_brief=1
+        tail -c "+$((from + 1))" "$out/tests.log" |
+            grep -E '^\[==========\] .* ran|^\[  (PASSED|SKIPPED|FAILED )' | head -n 30 | figures
+    done
+fi
+
+if wanted bench; then
+    json=()
+    # Only what was built with nlohmann/json can write it.
+    "${one[@]}" "$build/bin/transfers_benchmark" --json /dev/null --help >/dev/null 2>&1 && json=(--json)
+    phase 'transfers, one process' 150 transfers.txt "${one[@]}" "${transfers[@]}" --sizes $file_sizes \
+        --directory "$directory" ${json:+--json "$scratch/one.json"}
+    phase 'transfers, two ranks' 120 transfers.txt "${two[@]}" "${transfers[@]}" --sizes $rank_sizes --rounds 5 \
+        ${json:+--json "$scratch/two.json"}
+    [ ! -e "$out/transfers.txt" ] || transfer_rows "$out/transfers.txt" | figures
+    if [ -e "$scratch/one.json" ] && [ -e "$scratch/two.json" ]; then
+        printf '{"one process": %s, "two ranks": %s}\n' "$(cat "$scratch/one.json")" "$(cat "$scratch/two.json")" \
+            >"$out/transfers.json"
+    fi
+fi
+
+if wanted himeno; then
+    for size in $himeno_sizes; do
+        phase "himeno $size, two ranks" 100 programs.txt "${two[@]}" "$build/bin/himeno" --size "$size" --rounds 5 --verify
+        awk -v size="$size" '/^Himeno / { mine = ($2 == size) } mine && /^(version|serial|hand|causeway) |FAILED/' \
+            "$out/programs.txt" | figures
+    done
+fi
+
+if wanted stream; then
+    phase stream 60 programs.txt "${one[@]}" "$build/bin/stream" "${stream_options[@]}" --directory "$directory"
+    sed -n '/^stream: /,$p' "$out/programs.txt" | grep -E '^(naive|causeway|every) ' | figures
+fi
+
+echo
+cat "$summary"
+echo
+echo "$SECONDS s in all, $failures phases not ok; logs in $out"
+[ "$failures" -eq 0 ]
