@@ -41,7 +41,7 @@ class rank_bench {
                              [this] {
                                  return there_and_back([this] { send_host(); }, [this] { receive_host(); });
                              },
-                             [this] { verify_incoming(); }});
+                             [this] { verify_host(); }});
         return made;
     }
 
@@ -55,7 +55,7 @@ class rank_bench {
         made.ways.push_back({"copies out and in", copies_role(),
                              [this] { return repeated([this] { copy_both_ways(); }); }, [this] { verify_target(); }});
         made.ways.push_back({"raw MPI", role::limit, [this] { return repeated([this] { exchange_host(); }); },
-                             [this] { verify_incoming(); }});
+                             [this] { verify_host(); }});
         return made;
     }
 
@@ -72,7 +72,7 @@ class rank_bench {
         read_device(queue(), m_target.get(), 0, m_bytes, m_pinned.data());
         m_data.verify(m_pinned.data(), window_of(m_peer));
     }
-    void verify_incoming() { m_data.verify(m_incoming.data(), window_of(m_peer)); }
+    void verify_host() { m_data.verify(m_pinned.data(), window_of(m_peer)); }
 
     /// The slower rank's seconds for `action` between two barriers.
     template <class Action>
@@ -189,11 +189,11 @@ class rank_bench {
     }
 
     void receive_host() {
-        MPI_Recv(m_incoming.data(), int(m_bytes), MPI_BYTE, m_peer, tag, m_comm, MPI_STATUS_IGNORE);
+        MPI_Recv(m_pinned.data(), int(m_bytes), MPI_BYTE, m_peer, tag, m_comm, MPI_STATUS_IGNORE);
     }
 
     void exchange_host() {
-        MPI_Sendrecv(m_data.at(window_of(m_rank)), int(m_bytes), MPI_BYTE, m_peer, tag, m_incoming.data(),
+        MPI_Sendrecv(m_data.at(window_of(m_rank)), int(m_bytes), MPI_BYTE, m_peer, tag, m_pinned.data(),
                      int(m_bytes), MPI_BYTE, m_peer, tag, m_comm, MPI_STATUS_IGNORE);
     }
 

@@ -180,7 +180,8 @@ void benchmark(const options& options) {
         MPI_Comm_free(&comm);
     }
     if (rank != 0) return;
-    std::printf("limit: the slowest of the lines marked so; their sum for messages below 1 MiB, which do not overlap\n");
+    std::printf("limit: the slowest of the lines marked so; "
+                "for messages below 1 MiB, which do not overlap, their sum\n");
 #ifdef CAUSEWAY_BENCHMARKS_JSON
     if (!options.json.empty()) write_json(options.json, machine, all);
 #endif

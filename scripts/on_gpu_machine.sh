@@ -15,8 +15,8 @@ usage: scripts/on_gpu_machine.sh [OPTION]... [OUT_DIR]
   --small          small sizes, to try the script itself
 
 Tests need GoogleTest: the machine's, or that of a folder .gtest/ in the project's root, with what Debian's libgtest-dev
-and libgmock-dev hold (.gtest/usr/include/gtest, .gtest/usr/lib/...; extract the packages with dpkg -x). The same folder may
-hold nlohmann-json3-dev, for the JSON figures. Without GoogleTest the tests are left out.
+and libgmock-dev hold (.gtest/usr/include/gtest, .gtest/usr/lib/...; extract the packages with dpkg -x). The same
+folder may hold nlohmann-json3-dev, for the JSON figures. Without GoogleTest the tests are left out.
 A phase that fails or takes too long does not stop the others; the script then ends with status 1.
 TEXT
 }
@@ -131,7 +131,9 @@ configure_and_build() {
 
 # The rows of our own commands, without the columns that the summary has no room for.
 transfer_rows() {
-    awk '/^route/ || substr($0, 34, 8) == "causeway" { print substr($0, 1, 77) substr($0, 106, 8) substr($0, 146) }' "$1"
+    awk '/^route/ || substr($0, 34, 8) == "causeway" {
+        print substr($0, 1, 77) substr($0, 106, 8) substr($0, 146)
+    }' "$1"
 }
 
 prefix=()
@@ -209,7 +211,8 @@ fi
 
 if wanted himeno; then
     for size in $himeno_sizes; do
-        phase "himeno $size, two ranks" 100 programs.txt "${two[@]}" "$build/bin/himeno" --size "$size" --rounds 5 --verify
+        phase "himeno $size, two ranks" 100 programs.txt "${two[@]}" "$build/bin/himeno" --size "$size" \
+            --rounds 5 --verify
         awk -v size="$size" '/^Himeno / { mine = ($2 == size) } mine && /^(version|serial|hand|causeway) |FAILED/' \
             "$out/programs.txt" | figures
     done

@@ -90,6 +90,16 @@ std::vector<int> job_ranks_of(MPI_Comm comm) {
     return result;
 }
 
+arrival arrival_of(const MPI_Status& status) {
+    arrival result{.source = status.MPI_SOURCE, .tag = status.MPI_TAG};
+    int bytes = 0, cancelled = 0;
+    PMPI_Get_count(&status, MPI_BYTE, &bytes);
+    PMPI_Test_cancelled(&status, &cancelled);
+    result.bytes = bytes == MPI_UNDEFINED ? 0 : static_cast<std::size_t>(bytes);
+    result.cancelled = cancelled != 0;
+    return result;
+}
+
 } // namespace
 
 void require_mpi() {
@@ -201,7 +211,19 @@ void mpi_port::add(MPI_Request request, operation& done) {
     m_operations.push_back(&done);
 }
 
-void mpi_port::watch(MPI_Request request, operation& done) { add(request, done); }
+void mpi_port::watch(MPI_Request request, operation& done) {
+    // MPI_Testsome never reports null and inactive requests.
+    int complete = 0;
+    MPI_Status status;
+    const int code = PMPI_Test(&request, &complete, &status);
+    if (code != MPI_SUCCESS) {
+        done.over({.error = mpi_failure("MPI_Test", code)});
+    } else if (complete != 0) {
+        done.over(arrival_of(status));
+    } else {
+        add(request, done);
+    }
+}
 
 void mpi_port::send(int space, int destination, int tag, std::span<const std::byte> bytes, operation& done) {
     MPI_Request request = MPI_REQUEST_NULL;
@@ -242,14 +264,10 @@ void mpi_port::cancel_receive(operation& done) {
     if (index == m_requests.size()) return;
     PMPI_Cancel(&m_requests[index]);
     MPI_Status status;
-    int complete = 0, cancelled = 0;
+    int complete = 0;
     PMPI_Test(&m_requests[index], &complete, &status);
     if (complete == 0) return;
-    PMPI_Test_cancelled(&status, &cancelled);
-    arrival result{.source = status.MPI_SOURCE, .tag = status.MPI_TAG, .cancelled = cancelled != 0};
-    int bytes = 0;
-    if (cancelled == 0) PMPI_Get_count(&status, MPI_BYTE, &bytes);
-    result.bytes = static_cast<std::size_t>(bytes);
+    const auto result = arrival_of(status);
     remove(index);
     done.over(result);
 }
@@ -278,19 +296,7 @@ bool mpi_port::poll() {
         }
         if (code == MPI_SUCCESS)
             for (int i = 0; i < ended; ++i) m_statuses[static_cast<std::size_t>(i)].MPI_ERROR = MPI_SUCCESS;
-        if (ended == MPI_UNDEFINED) {
-            // Only null and inactive requests are left: they are over.
-            ended = count;
-            for (int i = 0; i < count; ++i) {
-                m_indices[static_cast<std::size_t>(i)] = i;
-                auto& empty = m_statuses[static_cast<std::size_t>(i)];
-                empty.MPI_SOURCE = MPI_ANY_SOURCE;
-                empty.MPI_TAG = MPI_ANY_TAG;
-                empty.MPI_ERROR = MPI_SUCCESS;
-                PMPI_Status_set_elements(&empty, MPI_BYTE, 0);
-                PMPI_Status_set_cancelled(&empty, 0);
-            }
-        }
+        if (ended == MPI_UNDEFINED) ended = 0;
     }
     if (ended == 0) return false;
 
@@ -298,12 +304,7 @@ bool mpi_port::poll() {
     over.reserve(static_cast<std::size_t>(ended));
     for (int i = 0; i < ended; ++i) {
         const auto& status = m_statuses[static_cast<std::size_t>(i)];
-        arrival result{.source = status.MPI_SOURCE, .tag = status.MPI_TAG};
-        int bytes = 0, cancelled = 0;
-        PMPI_Get_count(&status, MPI_BYTE, &bytes);
-        PMPI_Test_cancelled(&status, &cancelled);
-        result.bytes = bytes == MPI_UNDEFINED ? 0 : static_cast<std::size_t>(bytes);
-        result.cancelled = cancelled != 0;
+        auto result = arrival_of(status);
         if (status.MPI_ERROR != MPI_SUCCESS) result.error = mpi_failure("MPI", status.MPI_ERROR);
         over.emplace_back(m_operations[static_cast<std::size_t>(m_indices[static_cast<std::size_t>(i)])], result);
     }

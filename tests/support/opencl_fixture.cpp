@@ -68,6 +68,8 @@ void fill(cl_command_queue queue, cl_mem buffer, std::size_t offset, const bytes
         check(clEnqueueWriteBuffer(queue, buffer, CL_TRUE, offset, contents.size(), contents.data(), 0, nullptr,
                                    nullptr),
               "clEnqueueWriteBuffer");
+        // A blocking write may return once it has copied the host's bytes (OpenCL 1.2, section 5.2.2); Intel's does.
+        check(clFinish(queue), "clFinish");
     }
 }
 
