@@ -94,7 +94,8 @@ choose_nvidia() {
     mkdir "$scratch/vendors"
     echo libnvidia-opencl.so.1 >"$scratch/vendors/nvidia.icd"
     export OCL_ICD_VENDORS=$scratch/vendors
-    unset OCL_ICD_FILENAMES
+    # The loaders differ in which of the two they read.
+    export OCL_ICD_FILENAMES=libnvidia-opencl.so.1
     if ! ldconfig -p | grep -q libnvidia-opencl.so.1; then
         for folder in /usr/local/nvidia/lib64 /usr/local/nvidia/lib; do
             [ -e "$folder/libnvidia-opencl.so.1" ] || continue

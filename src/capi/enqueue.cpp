@@ -178,8 +178,6 @@ cl_int enqueue(new_command made, cl_bool blocking, const event_arguments& events
             throw;
         }
     }
-    // Progress must not depend on the application's calling in: the marker has to reach the device.
-    for (const auto& queue : made.queues) (void)clFlush(queue.raw);
     if (events.event != nullptr) *events.event = status_event.release();
     if (blocking == CL_FALSE) return CL_SUCCESS;
     const auto result = command->wait();

@@ -23,6 +23,20 @@ unsigned lane_count(const options& settings) {
     return std::clamp(std::thread::hardware_concurrency(), 2u, 8u);
 }
 
+/// Ranks of this node, as the launchers of Open MPI, MPICH and others say.
+unsigned local_ranks() {
+    for (const char* const name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PMI_LOCAL_SIZE"})
+        if (const char* const value = std::getenv(name)) return std::max(1, std::atoi(value));
+    return 1;
+}
+
+std::chrono::microseconds spin_time(const options& settings) {
+    const auto asked = settings[option::spin];
+    if (asked != 0) return std::chrono::microseconds(asked);
+    // Where processors are few, polling takes them from the kernels and the application.
+    return std::chrono::microseconds(std::thread::hardware_concurrency() >= 4 * local_ranks() ? 200 : 20);
+}
+
 std::chrono::milliseconds drain_time(const options& settings) {
     return std::chrono::milliseconds(settings[option::drain]);
 }
@@ -55,7 +69,7 @@ runtime& runtime::instance() {
 }
 
 runtime::runtime()
-    : m_engine(process_options(), m_clock, lane_count(process_options())),
+    : m_engine(process_options(), m_clock, lane_count(process_options()), spin_time(process_options())),
       m_workers(transfer::make_worker_threads(m_engine.inbox_handle(), lane_count(process_options()))),
       m_links(process_options(), m_clock), m_messenger(process_options(), m_port) {
     m_engine.add(m_copies);

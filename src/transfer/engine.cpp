@@ -13,13 +13,16 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
 /// A gate is polled this long before the engine asks for a callback: polling is cheaper and faster if it opens soon.
-constexpr auto hot_time = microseconds(50);
+constexpr auto hot_time = milliseconds(1);
 /// Failed events of some implementations never call back (PoCL 3.1, pocl issue 1430), so closed gates are looked at
 /// now and then.
-constexpr auto first_cold_look = milliseconds(1);
+constexpr auto first_cold_look = microseconds(100);
 constexpr auto longest_cold_look = milliseconds(50);
-/// Polling without a pause, before the engine begins to sleep between polls.
-constexpr auto spin_time = microseconds(20);
+/// A gate that was closed for a time is looked at again after a sixteenth of it: callbacks of some implementations come late,
+/// and this bounds what that costs.
+constexpr auto patience = 16;
+/// Commands behind one that has ended are looked at at once: in an in-order queue one of them is next.
+constexpr auto nudged_commands = 16;
 constexpr auto shortest_sleep = microseconds(20);
 constexpr auto longest_sleep = microseconds(200);
 constexpr auto long_wait = std::chrono::seconds(1);
@@ -33,8 +36,8 @@ failure passed_on(const failure& cause) {
 
 } // namespace
 
-engine::engine(const options& settings, const monotonic_clock& clock, unsigned lanes)
-    : m_options(settings), m_clock(clock), m_lanes(lanes), m_mailbox(std::make_shared<mailbox>()),
+engine::engine(const options& settings, const monotonic_clock& clock, unsigned lanes, std::chrono::nanoseconds spin)
+    : m_options(settings), m_clock(clock), m_lanes(lanes), m_spin(spin), m_mailbox(std::make_shared<mailbox>()),
       m_pool(settings, clock), m_planner(settings), m_last_progress(clock.now()) {}
 
 engine::~engine() = default;
@@ -90,7 +93,7 @@ std::optional<std::chrono::nanoseconds> engine::pause() const {
     };
     if (polling) {
         const auto idle = now - m_last_progress;
-        if (idle < spin_time) return std::chrono::nanoseconds(0);
+        if (idle < m_spin) return std::chrono::nanoseconds(0);
         const auto cap = idle < long_wait ? std::chrono::nanoseconds(longest_sleep) : longest_sleep_in_long_wait;
         at_most(std::clamp<std::chrono::nanoseconds>(idle / 8, shortest_sleep, cap));
     }
@@ -180,8 +183,9 @@ bool engine::look_at_gates(time_point now) {
             continue;
         }
         const auto waited = now - work->m_gated_since;
-        m_cold.emplace(now + std::clamp<std::chrono::nanoseconds>(waited / 8, first_cold_look, longest_cold_look),
-                       work->m_number);
+        m_cold.emplace(
+            now + std::clamp<std::chrono::nanoseconds>(waited / patience, first_cold_look, longest_cold_look),
+            work->m_number);
     }
     // look() may put more commands at the end of the list.
     std::size_t kept = 0;
@@ -278,9 +282,18 @@ void engine::end(command& work, const failure& result) {
             }
         }
     }
+    nudge();
     if (!m_kept) {
         m_kept = true;
         m_next_trim = m_clock.now() + milliseconds(m_options[option::keep]);
+    }
+}
+
+void engine::nudge() {
+    int left = nudged_commands;
+    for (auto each = m_commands.begin(); each != m_commands.end() && left > 0; ++each, --left) {
+        auto& work = *each->second;
+        if (work.m_stage == command::stage::gated && !work.m_gates.empty()) schedule(work);
     }
 }
 

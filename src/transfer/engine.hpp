@@ -39,7 +39,9 @@ class progress_source {
 /// The state machine. It has no thread: whoever drives it calls step(), always from one thread at a time.
 class engine {
   public:
-    engine(const options& settings, const monotonic_clock& clock, unsigned lanes);
+    /// `spin` is the polling without a pause after the last progress.
+    engine(const options& settings, const monotonic_clock& clock, unsigned lanes,
+           std::chrono::nanoseconds spin = std::chrono::microseconds(20));
     ~engine();
     engine(const engine&) = delete;
     engine& operator=(const engine&) = delete;
@@ -86,10 +88,12 @@ class engine {
     void end_one(command& work, const failure& result);
     void cancel_now(command& work, const failure& reason);
     void schedule(command& work);
+    void nudge();
 
     const options& m_options;
     const monotonic_clock& m_clock;
     unsigned m_lanes;
+    std::chrono::nanoseconds m_spin;
     std::shared_ptr<mailbox> m_mailbox;
     staging_pool m_pool;
     planner m_planner;

@@ -172,7 +172,7 @@ TEST_P(lifetimes, a_thousand_pending_transfers_add_no_thread_and_all_complete) {
     for (std::size_t i = 0; i < count; ++i) {
         done.push_back(read_buffer_to(queue(), buffer.get(), i * piece, piece, file.get(), {start.event()}));
     }
-    EXPECT_EQ(thread_count(), threads_before);
+    EXPECT_LE(thread_count(), threads_before);
     EXPECT_GT(status_of(done.front().get()), CL_COMPLETE);
     start.open();
     for (const auto& event : done) {

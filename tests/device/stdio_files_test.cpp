@@ -18,6 +18,7 @@ bytes fread_bytes(std::FILE* file, std::size_t size) {
 }
 
 void fwrite_bytes(std::FILE* file, const bytes& contents) {
+    if (contents.empty()) return;
     ASSERT_EQ(std::fwrite(contents.data(), 1, contents.size(), file), contents.size());
 }
 

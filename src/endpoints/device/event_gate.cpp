@@ -5,6 +5,7 @@
 #include "cl/calls.hpp"
 
 #include <mutex>
+#include <utility>
 #include <vector>
 
 namespace causeway::endpoints {
@@ -54,13 +55,15 @@ class event_gate final : public transfer::gate {
 
     [[nodiscard]] state look() override {
         const auto status = cl::status_of(m_event.get());
-        if (status > CL_COMPLETE) return state::closed;
+        if (status > CL_COMPLETE) {
+            submit_its_queue();
+            return state::closed;
+        }
         if (status == CL_COMPLETE && !failed_in_disguise()) return state::open;
         return m_meaning == on_failure::fail ? state::failed : state::open;
     }
 
     void arm(const std::shared_ptr<transfer::waker>& engine, std::uint64_t command) override {
-        submit_its_queue();
         const auto both = (waker_table::instance().number_of(engine) << command_bits) | command;
         // Without a callback the engine still looks now and then.
         (void)clSetEventCallback(m_event.get(), CL_COMPLETE, opened, reinterpret_cast<void*>(both));
@@ -76,8 +79,9 @@ class event_gate final : public transfer::gate {
     }
 
     /// A command that waits for one in another queue needs that queue flushed (OpenCL 1.2, section 5.13); we wait
-    /// outside of any queue, so we see to it.
-    void submit_its_queue() const {
+    /// outside of any queue, so we see to it. Once is enough: it was enqueued before.
+    void submit_its_queue() {
+        if (std::exchange(m_submitted, true)) return;
         cl_command_queue queue = nullptr;
         if (clGetEventInfo(m_event.get(), CL_EVENT_COMMAND_QUEUE, sizeof queue, &queue, nullptr) == CL_SUCCESS &&
             queue != nullptr)
@@ -86,6 +90,7 @@ class event_gate final : public transfer::gate {
 
     cl::event m_event;
     on_failure m_meaning;
+    bool m_submitted = false;
 };
 
 } // namespace

@@ -19,6 +19,8 @@ class mapped final : public strategy {
     }
 
     [[nodiscard]] bool suits(const route& way) const override {
+        // Two commands, map and unmap, cost more than the one that copies a little.
+        if (way.bytes <= (16u << 10) && (way.source.can_map || way.target.can_map)) return false;
         // Host memory and a device that is not host memory still meet block by block.
         return way.source.can_map || way.target.can_map ||
                (way.source.kind != medium::device && way.target.kind != medium::device);

@@ -145,16 +145,31 @@ TEST(engine, asks_for_a_wake_up_when_a_gate_stays_closed_and_then_sleeps) {
     small_command it(on, 1, gates_of({&entry}));
     on.settle();
     EXPECT_EQ(entry.armed, 0);
-    on.clock.advance(1ms);
+    on.clock.advance(2ms);
     on.settle();
     EXPECT_EQ(entry.armed, 1);
     const auto pause = on.machine->pause();
     ASSERT_TRUE(pause);
-    EXPECT_GE(*pause, 900us);
+    EXPECT_GE(*pause, 100us);
     entry.value = gate::state::open;
     entry.engine->wake(entry.command);
     finish_all(on);
     EXPECT_TRUE(it.work->complete());
+}
+
+TEST(engine, looks_at_the_commands_behind_one_that_ends_at_once) {
+    bench on;
+    fake_gate_state first_entry, second_entry;
+    small_command first(on, 1, gates_of({&first_entry}));
+    small_command second(on, 2, gates_of({&second_entry}));
+    on.settle();
+    on.clock.advance(10s);
+    on.settle();
+    first_entry.value = gate::state::open;
+    first_entry.engine->wake(first_entry.command);
+    second_entry.value = gate::state::open;
+    finish_all(on);
+    EXPECT_EQ(on.order, (std::vector<int>{1, 2}));
 }
 
 TEST(engine, finds_a_failed_gate_that_never_calls_back) {

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counts the library's calls and picks the ones that fail.
+#include "faults/fault_points.hpp"
+
+#include "faults/point_lists.hpp"
+
+#include <link.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+namespace faults {
+
+namespace {
+
+std::atomic<bool> armed{false};
+std::atomic<fault_point*> chosen{nullptr};
+std::atomic<unsigned> chosen_call{0};
+std::atomic<bool> lasting{false};
+std::atomic<bool> hit{false};
+std::atomic<unsigned> pretending{0};
+
+struct address_range {
+    std::uintptr_t begin = 0, end = 0;
+};
+
+int find_library(dl_phdr_info* object, std::size_t, void* result) {
+    if (std::strstr(object->dlpi_name, "libcauseway") == nullptr) return 0;
+    auto& range = *static_cast<address_range*>(result);
+    for (int i = 0; i < object->dlpi_phnum; ++i) {
+        const auto& part = object->dlpi_phdr[i];
+        if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0) continue;
+        range.begin = object->dlpi_addr + part.p_vaddr;
+        range.end = range.begin + part.p_memsz;
+    }
+    return 1;
+}
+
+const address_range& library_code() {
+    static const address_range found = [] {
+        address_range range;
+        dl_iterate_phdr(find_library, &range);
+        if (range.begin == 0) throw std::runtime_error("libcauseway is not a shared library of this process");
+        return range;
+    }();
+    return found;
+}
+
+bool is_library(const void* caller) {
+    const auto address = reinterpret_cast<std::uintptr_t>(caller);
+    return address >= library_code().begin && address < library_code().end;
+}
+
+} // namespace
+
+bool fault_point::fails(const void* caller) {
+    if (!armed || !is_library(caller)) return false;
+    const auto number = calls.fetch_add(1);
+    if (chosen != this) return false;
+    const bool now = lasting ? number >= chosen_call : number == chosen_call;
+    if (now) hit = true;
+    return now;
+}
+
+bool fault_point::fails_with_errno(const void* caller) {
+    const int before = errno;
+    const bool now = fails(caller);
+    errno = now ? code : before;
+    return now;
+}
+
+const std::vector<fault_point*>& all_points() {
+    static const auto all = [] {
+        std::vector<fault_point*> made;
+        for (const auto& list : {opencl_points(), mpi_points(), system_points()})
+            made.insert(made.end(), list.begin(), list.end());
+        return made;
+    }();
+    return all;
+}
+
+fault_point& point(std::string_view name) {
+    for (auto* const each : all_points())
+        if (each->name == name) return *each;
+    throw std::runtime_error("no fault point " + std::string(name));
+}
+
+void arm(fault_point* which, unsigned nth, extent how_long) {
+    static_cast<void>(library_code());
+    for (auto* const each : all_points()) each->calls = 0;
+    hit = false;
+    chosen = which;
+    chosen_call = nth;
+    lasting = how_long == extent::from_then_on;
+    armed = true;
+}
+
+bool disarm() {
+    armed = false;
+    return hit;
+}
+
+pretended_discrete_devices::pretended_discrete_devices() {
+    static_cast<void>(library_code());
+    ++pretending;
+}
+
+pretended_discrete_devices::~pretended_discrete_devices() { --pretending; }
+
+bool pretended_discrete_devices::deceive(const void* caller) { return pretending > 0 && is_library(caller); }
+
+} // namespace faults

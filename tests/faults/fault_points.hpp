@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions of OpenCL, MPI and the C library that the library under test calls, each of which can be made to fail.
+#pragma once
+
+#include <atomic>
+#include <string_view>
+#include <vector>
+
+namespace faults {
+
+enum class layer { opencl, mpi, system };
+
+/// One function that this executable puts before the real one. Calls that others make go straight through.
+struct fault_point {
+    const char* name;
+    layer from;
+    int code; ///< what a failed call gives: an OpenCL code, an MPI error, an errno
+
+    std::atomic<unsigned> calls{0};
+
+    /// True if the call that returns to `caller` must fail: it comes from the library and its turn is now.
+    [[nodiscard]] bool fails(const void* caller);
+    /// As above for a function that returns -1 or null and sets errno.
+    [[nodiscard]] bool fails_with_errno(const void* caller);
+};
+
+/// All of them, in the same order in every process.
+[[nodiscard]] const std::vector<fault_point*>& all_points();
+[[nodiscard]] fault_point& point(std::string_view name);
+
+/// Which calls of a point fail.
+enum class extent { once, from_then_on };
+
+/// From now on the library's calls are counted; call number `nth` of `which`, from 0, fails. Null: none fails.
+void arm(fault_point* which, unsigned nth = 0, extent how_long = extent::once);
+/// True if a call has failed.
+bool disarm();
+
+/// While one lives, devices tell the library that their memory is not the host's, so that it stages in page-locked memory.
+class pretended_discrete_devices {
+  public:
+    pretended_discrete_devices();
+    pretended_discrete_devices(const pretended_discrete_devices&) = delete;
+    pretended_discrete_devices& operator=(const pretended_discrete_devices&) = delete;
+    ~pretended_discrete_devices();
+    /// Whether the answer to `caller` must be changed.
+    [[nodiscard]] static bool deceive(const void* caller);
+};
+
+} // namespace faults

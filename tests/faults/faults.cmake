@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+# The tests that make every call of OpenCL, MPI and the system fail: the executable stands before those functions.
+file(GLOB fault_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*.cpp)
+set(fault_tests_folder ${CMAKE_CURRENT_LIST_DIR}/..)
+add_executable(fault_tests ${fault_sources}
+  ${fault_tests_folder}/support/devices.cpp ${fault_tests_folder}/support/events.cpp
+  ${fault_tests_folder}/support/files.cpp ${fault_tests_folder}/support/opencl_fixture.cpp
+  ${fault_tests_folder}/support/patterns.cpp ${keep_plugins})
+target_include_directories(fault_tests PRIVATE ${fault_tests_folder})
+target_link_libraries(fault_tests PRIVATE
+  causeway_flags Causeway::causeway GTest::gmock GTest::gtest Threads::Threads ${CMAKE_DL_LIBS})
+# The library must find this executable's functions before the real ones.
+set_target_properties(fault_tests PROPERTIES ENABLE_EXPORTS ON)
+foreach(before opencl mpi system)
+  set_property(SOURCE ${CMAKE_CURRENT_LIST_DIR}/${before}_calls.cpp APPEND PROPERTY COMPILE_OPTIONS -fvisibility=default)
+endforeach()
+foreach(runtime ${runtimes})
+  foreach(ranks 1 2)
+    causeway_test(faults.${runtime}.${ranks} LABEL faults RUNTIME ${runtime} RANKS ${ranks} TIMEOUT 900
+      COMMAND $<TARGET_FILE:fault_tests>)
+  endforeach()
+endforeach()
