@@ -146,11 +146,16 @@ cl_int enqueue(new_command made, cl_bool blocking, const event_arguments& events
 
     std::vector<std::unique_ptr<transfer::gate>> gates;
     std::vector<std::shared_ptr<transfer::command>> dependencies;
+    std::vector<cl::event> order;
+    bool device_can_order = made.order != nullptr;
     for (cl_uint i = 0; i < events.count; ++i) {
         auto known = process.events().find(events.list[i]);
         if (known.command) {
             dependencies.push_back(std::move(known.command));
+            device_can_order = false;
         } else {
+            device_can_order = device_can_order && cl::is_command(events.list[i]);
+            order.push_back(cl::event::share(events.list[i]));
             gates.push_back(endpoints::make_event_gate(cl::event::share(events.list[i]), endpoints::on_failure::fail));
         }
     }
@@ -164,9 +169,11 @@ cl_int enqueue(new_command made, cl_bool blocking, const event_arguments& events
         try {
             for (std::size_t i = 0; i < made.queues.size(); ++i) {
                 auto marker = enter_queue(made.queues[i], setter->m_order[i].get());
+                if (marker) order.push_back(marker);
                 if (marker)
                     gates.push_back(endpoints::make_event_gate(std::move(marker), endpoints::on_failure::open));
             }
+            if (device_can_order) *made.order = std::move(order);
             command = std::make_shared<transfer::command>(std::move(made.flows), std::move(gates),
                                                           std::move(dependencies), setter);
             if (status_event)

@@ -48,6 +48,7 @@ struct new_command {
     std::vector<checked_queue> queues; ///< the command takes part in the order of each; the first is its own
     std::vector<std::unique_ptr<transfer::flow>> flows;
     std::shared_ptr<endpoints::matched_envelope> envelope;
+    endpoints::device_order order; ///< of the source, if that is a range of a buffer of the first queue's device
     bool needs_mpi = false;
 };
 

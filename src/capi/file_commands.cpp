@@ -25,8 +25,9 @@ cl_int enqueue_file(cl_command_type type, cl_command_queue queue, cl_mem buffer,
         check_range(place, offset, size);
         auto& process = runtime::instance();
         auto file = make_file(process.files(), from_file ? access::read : access::write);
-        auto device = endpoints::make_range_endpoint(process.devices(), std::move(place), offset);
         new_command made{.type = type, .queues = {checked}};
+        if (!from_file) made.order = std::make_shared<std::vector<cl::event>>();
+        auto device = endpoints::make_range_endpoint(process.devices(), std::move(place), offset, made.order);
         made.flows = from_file ? one_flow(std::move(file), std::move(device), size)
                                : one_flow(std::move(device), std::move(file), size);
         return enqueue(std::move(made), blocking, events);

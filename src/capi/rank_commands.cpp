@@ -68,8 +68,9 @@ cl_int enqueue_one_way(cl_command_type type, cl_command_queue queue, cl_mem buff
         auto place = check_buffer(checked, buffer, sends ? host_access::read : host_access::write);
         check_wait_list(events, checked.facts.context, checked.facts.context);
         auto& process = runtime::instance();
-        auto side = make_device(process, std::move(place));
         new_command made{.type = type, .queues = {checked}, .needs_mpi = true};
+        if (sends) made.order = std::make_shared<std::vector<cl::event>>();
+        auto side = make_device(process, std::move(place), made.order);
         if (sends) {
             made.flows = one_flow(std::move(side.device), make_destination(rank, tag, comm), side.bytes);
         } else {
@@ -82,15 +83,15 @@ cl_int enqueue_one_way(cl_command_type type, cl_command_queue queue, cl_mem buff
 }
 
 auto range_of(size_t offset, size_t size, int rank) {
-    return [=](runtime& process, endpoints::device_place place) {
+    return [=](runtime& process, endpoints::device_place place, endpoints::device_order order) {
         check_range(place, offset, size);
-        return device_side{endpoints::make_range_endpoint(process.devices(), std::move(place), offset),
+        return device_side{endpoints::make_range_endpoint(process.devices(), std::move(place), offset, std::move(order)),
                            rank == MPI_PROC_NULL ? 0 : size};
     };
 }
 
 auto box_of(const box_arguments& given, int rank) {
-    return [=](runtime& process, endpoints::device_place place) {
+    return [=](runtime& process, endpoints::device_place place, endpoints::device_order) {
         const auto shape = check_box(place, given);
         return device_side{endpoints::make_box_endpoint(process.devices(), std::move(place), shape),
                            rank == MPI_PROC_NULL ? 0 : shape.bytes()};
@@ -142,10 +143,11 @@ cl_int clEnqueueSendrecvBuffer(cl_command_queue queue, cl_mem send_buffer, cl_me
         auto recv_place = check_buffer(checked, recv_buffer, host_access::write);
         check_wait_list(events, checked.facts.context, checked.facts.context);
         auto& process = runtime::instance();
-        auto sent = range_of(send_offset, send_size, dest)(process, std::move(send_place));
-        auto received = range_of(recv_offset, recv_size, source)(process, std::move(recv_place));
-        check_overlap(send_buffer, send_offset, recv_buffer, recv_offset, send_size, recv_size);
         new_command made{.type = CL_COMMAND_SENDRECV_BUFFER, .queues = {checked}, .needs_mpi = true};
+        made.order = std::make_shared<std::vector<cl::event>>();
+        auto sent = range_of(send_offset, send_size, dest)(process, std::move(send_place), made.order);
+        auto received = range_of(recv_offset, recv_size, source)(process, std::move(recv_place), nullptr);
+        check_overlap(send_buffer, send_offset, recv_buffer, recv_offset, send_size, recv_size);
         made.envelope = std::make_shared<endpoints::matched_envelope>();
         made.flows = one_flow(std::move(sent.device), make_destination(dest, send_tag, comm), sent.bytes);
         made.flows.push_back(std::make_unique<transfer::flow>(make_origin(source, recv_tag, comm, made.envelope),

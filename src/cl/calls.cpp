@@ -79,6 +79,12 @@ cl_int status_of(cl_event event) {
     return code == CL_SUCCESS ? status : code;
 }
 
+bool is_command(cl_event event) {
+    cl_command_type type = CL_COMMAND_USER;
+    const auto code = clGetEventInfo(event, CL_EVENT_COMMAND_TYPE, sizeof type, &type, nullptr);
+    return code == CL_SUCCESS && type != CL_COMMAND_USER;
+}
+
 cl_uint references_of(cl_event event) {
     cl_uint count = 0;
     const auto code = clGetEventInfo(event, CL_EVENT_REFERENCE_COUNT, sizeof count, &count, nullptr);

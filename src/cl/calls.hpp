@@ -36,6 +36,8 @@ struct buffer_facts {
 
 /// CL_QUEUED ... CL_COMPLETE, or a negative code, also if it cannot be asked.
 [[nodiscard]] cl_int status_of(cl_event event);
+/// Whether the event is that of a command in a queue, not a user event.
+[[nodiscard]] bool is_command(cl_event event);
 [[nodiscard]] cl_uint references_of(cl_event event);
 
 /// Whether the memory of `device` is the host's, so that mapping it copies nothing.

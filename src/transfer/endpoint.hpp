@@ -84,6 +84,11 @@ class endpoint {
         done.finish({block.size(), {}});
     }
 
+    /// Whether read_ahead() may be called, once and after open(), before the gates of the command are open.
+    [[nodiscard]] virtual bool reads_ahead() { return false; }
+    /// As read(), but the device itself puts it behind what the command waits for.
+    virtual void read_ahead(std::size_t offset, std::span<std::byte> block, step& done) { read(offset, block, done); }
+
     /// Whether take() can copy from this source without help of the host.
     [[nodiscard]] virtual bool takes_from(const endpoint& source) const {
         (void)source;

@@ -73,6 +73,10 @@ bool engine::step() {
         if (source->busy()) progress |= source->poll(now);
     progress |= look_at_gates(now);
     progress |= advance_ready();
+    std::erase_if(m_orphans, [](const auto& work) {
+        const auto& flows = work->m_flows;
+        return std::all_of(flows.begin(), flows.end(), [](const auto& part) { return part->quiet(); });
+    });
     if (progress) m_last_progress = now;
     if (m_kept && now >= m_next_trim) {
         m_kept = m_pool.trim();
@@ -146,6 +150,8 @@ void engine::admit(const std::shared_ptr<command>& work) {
         return;
     }
     if (work->m_gates.empty() && work->m_open_dependencies > 0) return;
+    if (!work->m_gates.empty() && work->m_open_dependencies == 0)
+        for (auto& part : work->m_flows) part->read_ahead(*work, m_pool, m_planner, m_lanes);
     schedule(*work);
 }
 
@@ -310,8 +316,12 @@ void engine::end_one(command& work, const failure& result) {
         work.m_report.error = result;
         work.m_report.status = result ? result.status : status::complete;
     }
-    // The flows let go of buffers and descriptors before anybody hears of the end.
-    work.m_flows.clear();
+    // The flows let go of buffers and descriptors before anybody hears of the end; but for a block that is being read.
+    if (std::all_of(work.m_flows.begin(), work.m_flows.end(), [](const auto& part) { return part->quiet(); })) {
+        work.m_flows.clear();
+    } else {
+        m_orphans.push_back(work.shared_from_this());
+    }
     m_commands.erase(work.m_number);
     if (work.m_listener) work.m_listener->completed(result);
     {

@@ -102,6 +102,7 @@ class engine {
     std::vector<std::shared_ptr<command>> m_hot;  // gated, looked at in every step
     std::multimap<time_point, std::uint64_t> m_cold; // gated and armed: when to look again
     std::vector<std::shared_ptr<command>> m_ready;
+    std::vector<std::shared_ptr<command>> m_orphans; // ended, with a block that is still being read ahead
     std::uint64_t m_next_number = 1;
     std::atomic<std::size_t> m_active{0};
     time_point m_last_progress;

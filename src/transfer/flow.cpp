@@ -11,7 +11,10 @@ flow::flow(std::unique_ptr<endpoint> source, std::unique_ptr<endpoint> target, s
     : m_source(std::move(source)), m_target(std::move(target)), m_bytes(bytes), m_end(bytes), m_source_step(*this),
       m_target_step(*this) {}
 
-flow::~flow() = default;
+flow::~flow() {
+    // A block that was read ahead of a transfer that never started.
+    while (!m_blocks.empty()) drop(0);
+}
 
 void flow::step_finished() {
     // A step that finishes inside advance() is seen by the loop there.
@@ -29,7 +32,11 @@ void flow::abandon() {
     m_stage = stage::finished;
 }
 
-void flow::start(flow_owner& owner, staging_pool& pool, const planner& choices, unsigned lanes) {
+bool flow::quiet() const {
+    return std::none_of(m_blocks.begin(), m_blocks.end(), [](const auto& each) { return each->work.pending(); });
+}
+
+void flow::plan_for(flow_owner& owner, staging_pool& pool, const planner& choices, unsigned lanes) {
     m_owner = &owner;
     m_pool = &pool;
     m_source_traits = m_source->traits();
@@ -37,13 +44,52 @@ void flow::start(flow_owner& owner, staging_pool& pool, const planner& choices, 
     m_plan = choices.choose({m_source_traits, m_target_traits, m_bytes, lanes, pool.largest_block(),
                              m_target->takes_from(*m_source)});
     m_block_bytes = m_plan->block_bytes;
-    m_stage = stage::opening;
+}
+
+void flow::read_ahead(flow_owner& owner, staging_pool& pool, const planner& choices, unsigned lanes) {
+    if (!m_source->reads_ahead() || m_bytes == 0) return;
+    plan_for(owner, pool, choices, lanes);
+    if (m_plan->direct || m_plan->map_source || m_plan->map_target || m_target_traits.has_memory) return;
     m_advancing = true;
     m_source_step.begin();
-    m_source->open({m_bytes, m_block_bytes, m_plan->map_source, true}, m_source_step);
+    m_source->open({m_bytes, m_block_bytes, false, true}, m_source_step);
+    m_ahead = true;
+    // A source that opens later, or not at all, is left to start().
+    if (m_source_step.finished()) {
+        make_share();
+        std::byte* memory = nullptr;
+        try {
+            memory = m_share->acquire_ahead();
+        } catch (...) {
+            memory = nullptr; // start() tries again, and reports it
+        }
+        if (memory != nullptr) {
+            begin_read(memory, true);
+        } else {
+            m_share.reset();
+        }
+    }
+    m_advancing = false;
+}
+
+void flow::start(flow_owner& owner, staging_pool& pool, const planner& choices, unsigned lanes) {
+    m_advancing = true;
+    if (!m_ahead) {
+        plan_for(owner, pool, choices, lanes);
+        m_source_step.begin();
+        m_source->open({m_bytes, m_block_bytes, m_plan->map_source, true}, m_source_step);
+    }
+    m_stage = stage::opening;
     if (!m_source->sets_size()) open_target();
     m_advancing = false;
     advance();
+}
+
+void flow::make_share() {
+    auto allocator = m_source->allocator();
+    if (!allocator) allocator = m_target->allocator();
+    m_share.emplace(*m_pool, std::move(allocator), m_block_bytes, m_source_traits.waits_for_sender,
+                    [this] { m_owner->flow_ready(); });
 }
 
 void flow::open_target() {
@@ -118,10 +164,16 @@ void flow::advance_opening() {
     }
     if (m_source_step.pending() || m_target_step.pending()) return;
     if (m_failure) {
-        begin_closing();
+        // A block that is being read ahead still uses its memory.
+        if (quiet()) begin_closing();
         return;
     }
     m_block_bytes = std::max<std::size_t>(1, std::min({m_block_bytes, m_source->block_limit(), m_target->block_limit()}));
+    if (m_block_bytes < m_plan->block_bytes && !m_blocks.empty()) {
+        // The other side takes smaller blocks than the one that was read ahead: read it again.
+        if (!quiet()) return;
+        drop_blocks_that_are_too_large();
+    }
     m_plan->block_bytes = m_block_bytes;
     if (m_plan->direct) {
         m_stage = stage::securing;
@@ -137,13 +189,8 @@ void flow::advance_opening() {
 }
 
 void flow::advance_securing() {
-    if (!m_plan->direct && m_direct == nullptr && m_bytes > 0 && !m_failure) {
-        if (!m_share) {
-            auto allocator = m_source->allocator();
-            if (!allocator) allocator = m_target->allocator();
-            m_share.emplace(*m_pool, std::move(allocator), m_block_bytes, m_source_traits.waits_for_sender,
-                            [this] { m_owner->flow_ready(); });
-        }
+    if (!m_plan->direct && m_direct == nullptr && m_bytes > 0 && !m_failure && m_blocks.empty()) {
+        if (!m_share) make_share();
         try {
             auto* const first = m_share->acquire();
             if (first == nullptr) return;
@@ -153,7 +200,7 @@ void flow::advance_securing() {
         }
     }
     if (m_failure) {
-        begin_closing();
+        if (quiet()) begin_closing();
         return;
     }
     m_source->prepare(m_block_bytes);
@@ -236,26 +283,38 @@ bool flow::begin_reads() {
             }
             if (memory == nullptr) break;
         }
-        if (m_spare.empty()) m_spare.push_back(std::make_unique<block>(static_cast<step_owner&>(*this)));
-        auto next = std::move(m_spare.back());
-        m_spare.pop_back();
-        next->offset = m_next_offset;
-        next->bytes = std::min(m_block_bytes, m_bytes - m_next_offset);
-        next->memory = memory;
-        m_next_offset += next->bytes;
-        auto* const bytes = m_direct != nullptr ? m_direct + next->offset : memory;
-        auto& begun = *next;
-        m_blocks.push_back(std::move(next));
-        if (m_plan->direct || (m_direct != nullptr && m_direct_is_source)) {
-            begun.state = block_state::ready;
-        } else {
-            begun.state = block_state::reading;
-            begun.work.begin();
-            m_source->read(begun.offset, {bytes, begun.bytes}, begun.work);
-        }
+        begin_read(memory, false);
         progress = true;
     }
     return progress;
+}
+
+void flow::begin_read(std::byte* memory, bool ahead) {
+    if (m_spare.empty()) m_spare.push_back(std::make_unique<block>(static_cast<step_owner&>(*this)));
+    auto& next = *m_blocks.emplace_back(std::move(m_spare.back()));
+    m_spare.pop_back();
+    next.offset = m_next_offset;
+    next.bytes = std::min(m_block_bytes, m_bytes - m_next_offset);
+    next.memory = memory;
+    m_next_offset += next.bytes;
+    if (m_plan->direct || (m_direct != nullptr && m_direct_is_source)) {
+        next.state = block_state::ready;
+        return;
+    }
+    next.state = block_state::reading;
+    next.work.begin();
+    auto* const bytes = m_direct != nullptr ? m_direct + next.offset : memory;
+    if (ahead) {
+        m_source->read_ahead(next.offset, {bytes, next.bytes}, next.work);
+    } else {
+        m_source->read(next.offset, {bytes, next.bytes}, next.work);
+    }
+}
+
+void flow::drop_blocks_that_are_too_large() {
+    while (!m_blocks.empty()) drop(0);
+    m_next_offset = 0;
+    m_share.reset();
 }
 
 bool flow::begin_writes() {

@@ -24,15 +24,19 @@ class flow_owner {
     ~flow_owner() = default;
 };
 
-/// A state machine; engine's thread only, but for moved(). Life: enqueued(); then abandon(), or start() and advance()
-/// until finished().
+/// A state machine; engine's thread only, but for moved(). Life: enqueued(); perhaps read_ahead(); then abandon(), or start()
+/// and advance() until finished().
 class flow final : private step_owner {
   public:
     flow(std::unique_ptr<endpoint> source, std::unique_ptr<endpoint> target, std::size_t bytes);
     ~flow();
 
     void enqueued();
+    /// Begins to read the first block while the command is still gated, if the source can and memory is plenty.
+    void read_ahead(flow_owner& owner, staging_pool& pool, const planner& choices, unsigned lanes);
     void abandon();
+    /// After abandon(): nothing that was begun is still under way.
+    [[nodiscard]] bool quiet() const;
     void start(flow_owner& owner, staging_pool& pool, const planner& choices, unsigned lanes);
     /// Takes up finished steps and begins what can begin.
     void advance();
@@ -66,6 +70,10 @@ class flow final : private step_owner {
     void open_target();
     void begin_closing();
     void take_block(block& done);
+    void plan_for(flow_owner& owner, staging_pool& pool, const planner& choices, unsigned lanes);
+    void make_share();
+    void begin_read(std::byte* memory, bool ahead);
+    void drop_blocks_that_are_too_large();
     bool begin_reads();
     bool begin_writes();
     void drop(std::size_t index);
@@ -84,6 +92,7 @@ class flow final : private step_owner {
     step m_source_step, m_target_step;
     bool m_source_opened = false, m_target_opened = false, m_target_asked = false;
     bool m_cancelled = false;
+    bool m_ahead = false; // read_ahead() has opened the source
     bool m_advancing = false;
     std::byte* m_direct = nullptr; // memory of an endpoint, instead of staging
     bool m_direct_is_source = false;

@@ -59,6 +59,14 @@ std::byte* staging_share::acquire() {
     return m_pool.take(*this);
 }
 
+std::byte* staging_share::acquire_ahead() {
+    const std::size_t cap = m_pool.m_options[option::staging];
+    if (!m_pool.m_line[0].empty() || !m_pool.m_line[1].empty() || !m_pool.fits(*this)) return nullptr;
+    if (m_pool.m_held_ahead + m_block_bytes > cap / 4) return nullptr;
+    m_ahead = true;
+    return m_pool.take(*this);
+}
+
 void staging_share::release(std::byte* block) {
     const bool others_wait = !m_pool.m_line[0].empty() || !m_pool.m_line[1].empty();
     if (others_wait && m_held > 1) {
@@ -86,6 +94,7 @@ void staging_pool::account(const staging_share& share, bool taken) {
     const auto change = taken ? share.m_block_bytes : -share.m_block_bytes;
     m_held += change;
     if (share.m_waits_for_sender) m_held_waiting += change;
+    if (share.m_ahead) m_held_ahead += change;
 }
 
 std::byte* staging_pool::take(staging_share& share) {

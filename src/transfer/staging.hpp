@@ -46,6 +46,9 @@ class staging_share {
 
     /// A block, or null: then this share waits in line. Throws what the allocator throws.
     [[nodiscard]] std::byte* acquire();
+    /// As acquire() for a flow whose command is still gated: nothing that waits may have to wait for it, so it only takes
+    /// from a quarter of the cap, and never waits in line.
+    [[nodiscard]] std::byte* acquire_ahead();
     /// Gives a block back for reuse by this share, or by others if they wait.
     void release(std::byte* block);
     [[nodiscard]] std::size_t block_bytes() const { return m_block_bytes; }
@@ -60,6 +63,7 @@ class staging_share {
     bool m_waits_for_sender;
     std::function<void()> m_available;
     std::size_t m_held = 0;
+    bool m_ahead = false;           // took its first block by acquire_ahead()
     std::vector<std::byte*> m_idle; // held, not in use
 };
 
@@ -102,6 +106,7 @@ class staging_pool {
     std::shared_ptr<staging_allocator> m_host;
     std::size_t m_held = 0;
     std::size_t m_held_waiting = 0; // by shares that wait for a sender
+    std::size_t m_held_ahead = 0;   // by shares that began with acquire_ahead()
     std::size_t m_cached = 0;
     std::vector<cached_block> m_cache;
     std::deque<staging_share*> m_line[2]; // shares without a block: the others, those that wait for a sender

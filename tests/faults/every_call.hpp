@@ -45,6 +45,8 @@ class scenario {
     /// Expects that bytes reported as moved are there, and that nothing else has changed. `failed` is the function that
     /// failed, or null.
     virtual void check(const std::vector<ending>& endings, const fault_point* failed) = 0;
+    /// Uses each buffer in a queue of the test's own: a buffer of PoCL 3.1 holds its last command and that one's queue.
+    virtual void touch() = 0;
     [[nodiscard]] virtual std::vector<cl_context> contexts() const = 0;
     [[nodiscard]] virtual std::vector<cl_command_queue> queues() const = 0;
     /// Whether one command's failure may reach the others as CL_TRANSFER_PEER_FAILED.

@@ -36,6 +36,7 @@ class file_scenario : public scenario {
     explicit file_scenario(cl_device_id device, support::queue_order order = support::queue_order::in_order)
         : m_scene(device, order), m_range(m_scene, size) {}
 
+    void touch() override { m_range.touch(); }
     [[nodiscard]] std::vector<cl_context> contexts() const override { return {m_scene.context()}; }
     [[nodiscard]] std::vector<cl_command_queue> queues() const override { return {m_scene.queue()}; }
 

@@ -54,6 +54,10 @@ void framed_range::fill(const bytes& contents) {
     support::fill(m_where.own_queue(), m_buffer.get(), 0, m_before);
 }
 
+void framed_range::touch() const {
+    static_cast<void>(support::contents(m_where.own_queue(), m_buffer.get(), 0, 1));
+}
+
 void framed_range::expect(const bytes& source, std::size_t moved, bool untouched) const {
     const auto now = support::contents(m_where.own_queue(), m_buffer.get(), 0, m_before.size());
     if (untouched) {

@@ -80,6 +80,8 @@ class framed_range {
     [[nodiscard]] std::size_t offset() const { return margin; }
     [[nodiscard]] std::size_t size() const { return m_size; }
     void fill(const support::bytes& contents);
+    /// A command in the test's own queue.
+    void touch() const;
     /// Expects `moved` bytes of `source` at the start, and everything as it was around the range; all as it was if
     /// `untouched`.
     void expect(const support::bytes& source, std::size_t moved, bool untouched) const;

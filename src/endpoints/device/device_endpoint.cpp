@@ -52,8 +52,12 @@ class device_endpoint : public transfer::endpoint {
 
 class range_endpoint final : public device_endpoint {
   public:
-    range_endpoint(device_services services, device_place place, std::size_t offset)
-        : device_endpoint(services, std::move(place)), m_offset(offset) {}
+    range_endpoint(device_services services, device_place place, std::size_t offset, device_order order)
+        : device_endpoint(services, std::move(place)), m_offset(offset), m_order(std::move(order)) {}
+
+    ~range_endpoint() override {
+        if (m_ahead_queue) link().ahead.push_back(std::move(m_ahead_queue));
+    }
 
     [[nodiscard]] endpoint_traits traits() const override {
         return {.kind = medium::device, .can_map = cl::has_host_memory(place().device)};
@@ -82,6 +86,28 @@ class range_endpoint final : public device_endpoint {
     }
 
     [[nodiscard]] std::byte* memory() const override { return static_cast<std::byte*>(m_mapped); }
+
+    /// Where memory is the host's nothing is gained: no copy has to follow a kernel without a gap.
+    [[nodiscard]] bool reads_ahead() override {
+        if (!m_order || m_order->empty() || cl::has_host_memory(place().device)) return false;
+        try {
+            find_link();
+            m_ahead_queue = device_links::take_ahead_queue(link());
+        } catch (const transfer_error&) {
+            return false; // open() meets it again, and reports it
+        }
+        return static_cast<bool>(m_ahead_queue);
+    }
+
+    void read_ahead(std::size_t offset, std::span<std::byte> block, step& done) override {
+        std::vector<cl_event> after;
+        for (const auto& each : *m_order) after.push_back(each.get());
+        run(m_ahead_queue, block.size(), "reading the buffer", done, [&](cl_event* event) {
+            return clEnqueueReadBuffer(m_ahead_queue.get(), place().buffer.get(), CL_FALSE, m_offset + offset,
+                                       block.size(), block.data(), static_cast<cl_uint>(after.size()), after.data(),
+                                       event);
+        });
+    }
 
     void read(std::size_t offset, std::span<std::byte> block, step& done) override {
         run(link().from_device, block.size(), "reading the buffer", done, [&](cl_event* event) {
@@ -126,6 +152,8 @@ class range_endpoint final : public device_endpoint {
 
   private:
     std::size_t m_offset;
+    device_order m_order;
+    cl::queue m_ahead_queue;
     cl::queue m_map_queue;
     void* m_mapped = nullptr;
 };
@@ -193,8 +221,8 @@ class box_endpoint final : public device_endpoint {
 } // namespace
 
 std::unique_ptr<transfer::endpoint> make_range_endpoint(device_services services, device_place place,
-                                                        std::size_t offset) {
-    return std::make_unique<range_endpoint>(services, std::move(place), offset);
+                                                        std::size_t offset, device_order order) {
+    return std::make_unique<range_endpoint>(services, std::move(place), offset, std::move(order));
 }
 
 std::unique_ptr<transfer::endpoint> make_box_endpoint(device_services services, device_place place, const box& shape) {

@@ -35,8 +35,13 @@ struct device_services {
     copy_watch& copies;
 };
 
+/// Events of commands of the place's context that a transfer comes after; filled in before the transfer is submitted.
+/// Empty: the device cannot order anything behind all that the transfer waits for.
+using device_order = std::shared_ptr<std::vector<cl::event>>;
+
+/// With `order`, a source may be read ahead of the transfer's gates.
 [[nodiscard]] std::unique_ptr<transfer::endpoint> make_range_endpoint(device_services services, device_place place,
-                                                                      std::size_t offset);
+                                                                      std::size_t offset, device_order order = nullptr);
 [[nodiscard]] std::unique_ptr<transfer::endpoint> make_box_endpoint(device_services services, device_place place,
                                                                     const box& shape);
 

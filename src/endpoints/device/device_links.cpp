@@ -70,6 +70,18 @@ std::shared_ptr<device_link> device_links::find(cl_context context, cl_device_id
     return link;
 }
 
+cl::queue device_links::take_ahead_queue(device_link& link) {
+    constexpr std::size_t most = 8;
+    if (link.ahead.empty()) {
+        if (link.ahead_made == most) return {};
+        link.ahead.push_back(make_queue(link.context.get(), link.device));
+        ++link.ahead_made;
+    }
+    auto taken = std::move(link.ahead.back());
+    link.ahead.pop_back();
+    return taken;
+}
+
 bool device_links::trim(time_point now, bool all) {
     const auto keep = std::chrono::milliseconds(m_options[option::keep]);
     std::erase_if(m_links, [&](const auto& link) {

@@ -19,6 +19,10 @@ struct device_link {
     cl_device_id device = nullptr;
     bool host_memory = false;
     cl::queue to_device, from_device;
+    /// For reads that wait on the device for commands of the program: in one of the queues above, all that comes behind
+    /// would wait with them, perhaps also what those commands wait for. Each is used by one read at a time.
+    std::vector<cl::queue> ahead;
+    std::size_t ahead_made = 0;
     std::shared_ptr<transfer::staging_allocator> allocator; ///< null where ordinary memory is as good
     time_point last_used;
 };
@@ -30,6 +34,9 @@ class device_links final : public transfer::progress_source {
 
     /// Throws transfer_error.
     [[nodiscard]] std::shared_ptr<device_link> find(cl_context context, cl_device_id device);
+
+    /// A queue of link.ahead, or null if too many are in use; to be put back there.
+    [[nodiscard]] static cl::queue take_ahead_queue(device_link& link);
 
     bool poll(time_point) override { return false; }
     [[nodiscard]] bool busy() const override { return false; }

@@ -227,3 +227,114 @@ TEST(flow, of_no_bytes_opens_and_closes_both_ends) {
     EXPECT_EQ(it.target.closed, 1);
     EXPECT_TRUE(it.source.read_offsets.empty());
 }
+
+namespace {
+
+/// A device that orders a read behind the gates by itself.
+class ahead_source final : public endpoint {
+  public:
+    ahead_source(pending_steps& steps, std::vector<std::byte>& bytes) : m_steps(steps), m_bytes(bytes) {}
+    [[nodiscard]] endpoint_traits traits() const override { return device; }
+    [[nodiscard]] std::string name() const override { return "ahead"; }
+    [[nodiscard]] bool reads_ahead() override { return true; }
+    void read(std::size_t offset, std::span<std::byte> block, step& done) override {
+        m_steps.add(done, [this, offset, block] {
+            std::copy_n(m_bytes.begin() + static_cast<std::ptrdiff_t>(offset), block.size(), block.begin());
+            return outcome{block.size(), {}};
+        });
+    }
+
+  private:
+    pending_steps& m_steps;
+    std::vector<std::byte>& m_bytes;
+};
+
+struct ahead_transfer {
+    explicit ahead_transfer(bench& on) {
+        small_blocks(on, "2");
+        auto target_end = std::make_unique<fake_endpoint>(on.steps, target_bytes, rank_target, target);
+        target_fake = target_end.get();
+        told = on.listener();
+        std::vector<std::unique_ptr<gate>> gates;
+        gates.push_back(std::make_unique<fake_gate>(entry));
+        work = bench::make(std::make_unique<ahead_source>(on.steps, source_bytes), std::move(target_end),
+                           source_bytes.size(), told, std::move(gates));
+        on.machine->submit(work);
+        on.settle();
+    }
+    std::vector<std::byte> source_bytes = bench::pattern(10), target_bytes = std::vector<std::byte>(10);
+    fake_endpoint::life target;
+    fake_endpoint* target_fake = nullptr;
+    fake_gate_state entry;
+    std::shared_ptr<fake_listener> told;
+    std::shared_ptr<command> work;
+};
+
+} // namespace
+
+TEST(flow, read_ahead_moves_all_bytes_whenever_the_gate_opens) {
+    for (const std::size_t limit : {4, 3}) {
+        explore([&](chooser& choices) {
+            bench on;
+            ahead_transfer it(on);
+            it.target_fake->set_block_limit(limit);
+            ASSERT_EQ(on.steps.count(), 1u);
+            EXPECT_EQ(it.target.opened, 0);
+            if (choices.choose(2) == 0) on.steps.finish(0);
+            on.settle();
+            EXPECT_EQ(it.target.opened, 0);
+            it.entry.value = gate::state::open;
+            on.clock.advance(std::chrono::seconds(1));
+            run(on, choices);
+            ASSERT_TRUE(it.work->complete());
+            EXPECT_FALSE(it.told->error) << it.told->error.message;
+            EXPECT_EQ(it.target_bytes, it.source_bytes);
+            EXPECT_EQ(on.machine->staging().held_bytes(), 0u);
+        });
+    }
+}
+
+TEST(flow, read_ahead_of_a_command_that_never_starts_keeps_its_memory_until_the_read_ends) {
+    for (const bool fails : {true, false}) {
+        bench on;
+        ahead_transfer it(on);
+        if (fails) {
+            it.entry.value = gate::state::failed;
+            on.clock.advance(std::chrono::seconds(1));
+        } else {
+            on.machine->cancel(it.work, {status::cancelled, 0, 0, "by the test"});
+        }
+        on.settle();
+        EXPECT_TRUE(it.work->complete());
+        EXPECT_EQ(it.target.opened, 0);
+        EXPECT_EQ(on.machine->staging().held_bytes(), 4u);
+        it.work.reset();
+        on.steps.finish(0);
+        on.settle();
+        on.settle();
+        on.machine->step();
+        EXPECT_EQ(on.machine->staging().held_bytes(), 0u);
+    }
+}
+
+TEST(flow, does_not_read_ahead_with_memory_that_others_could_need) {
+    bench on;
+    on.settings.set("staging", "8K");
+    small_blocks(on, "2");
+    on.settings.set("block", "4K");
+    std::vector<std::byte> bytes(5000), got(5000);
+    fake_endpoint::life target;
+    fake_gate_state entry;
+    std::vector<std::unique_ptr<gate>> gates;
+    gates.push_back(std::make_unique<fake_gate>(entry));
+    on.machine->submit(bench::make(std::make_unique<ahead_source>(on.steps, bytes),
+                                   std::make_unique<fake_endpoint>(on.steps, got, rank_target, target), 5000,
+                                   on.listener(), std::move(gates)));
+    on.settle();
+    EXPECT_EQ(on.steps.count(), 0u);
+    entry.value = gate::state::open;
+    on.clock.advance(std::chrono::seconds(1));
+    chooser choices;
+    run(on, choices);
+    EXPECT_EQ(got, bytes);
+}
