@@ -74,8 +74,12 @@ cl_context context_of(cl_event event) {
 
 cl_int status_of(cl_event event) {
     cl_int status = CL_QUEUED;
-    const auto code =
-        clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+    const auto ask = [&] {
+        return clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+    };
+    // A failure to ask is not yet one of the event, whose command may still be under way.
+    auto code = ask();
+    if (code != CL_SUCCESS) code = ask();
     return code == CL_SUCCESS ? status : code;
 }
 

@@ -44,6 +44,8 @@ void flow::plan_for(flow_owner& owner, staging_pool& pool, const planner& choice
     m_plan = choices.choose({m_source_traits, m_target_traits, m_bytes, lanes, pool.largest_block(),
                              m_target->takes_from(*m_source)});
     m_block_bytes = m_plan->block_bytes;
+    for (auto* const end : {&m_source_traits, &m_target_traits})
+        if (end->kind == medium::file) end->in_flight = std::min<std::size_t>(end->in_flight, m_plan->lanes);
 }
 
 void flow::read_ahead(flow_owner& owner, staging_pool& pool, const planner& choices, unsigned lanes) {
@@ -345,6 +347,8 @@ bool flow::begin_writes() {
 }
 
 void flow::begin_closing() {
+    // A block that was read ahead for a target that cannot open.
+    while (!m_blocks.empty()) drop(0);
     m_share.reset();
     m_stage = stage::closing;
     // Only what has been opened is closed; a failed open() has cleaned up after itself.

@@ -41,7 +41,10 @@ plan planner::choose(route way) const {
     result.block_bytes = std::max<std::size_t>(result.block_bytes, 1);
     result.depth = std::max(result.depth, 1u);
     const bool has_file = way.source.kind == medium::file || way.target.kind == medium::file;
-    result.lanes = has_file ? std::min(way.lanes, result.depth) : 1;
+    // The workers are there from the first transfer on; later, the option can only leave some idle.
+    const auto wanted = m_options[option::lanes];
+    const auto lanes = wanted != 0 ? std::min(way.lanes, static_cast<unsigned>(wanted)) : way.lanes;
+    result.lanes = has_file ? std::min(lanes, result.depth) : 1;
     return result;
 }
 

@@ -57,8 +57,8 @@ class file_scenario : public scenario {
             EXPECT_EQ(moved, size);
         }
     }
-    void expect_in_buffer(const ending& result) {
-        m_range.expect(m_source, result.moved, result.refused != CL_SUCCESS);
+    void expect_in_buffer(const ending& result, const fault_point* failed) {
+        m_range.expect(m_source, result.moved, result.refused != CL_SUCCESS, failed);
         if (result.succeeded()) {
             EXPECT_EQ(result.moved, size);
         }
@@ -87,7 +87,7 @@ class descriptor_read final : public file_scenario {
         }));
         return all;
     }
-    void check(const std::vector<ending>& endings, const fault_point*) override { expect_in_buffer(endings[0]); }
+    void check(const std::vector<ending>& endings, const fault_point* failed) override { expect_in_buffer(endings[0], failed); }
 
   private:
     support::descriptor m_file;
@@ -110,9 +110,9 @@ class descriptor_write final : public file_scenario {
         }));
         return all;
     }
-    void check(const std::vector<ending>& endings, const fault_point*) override {
+    void check(const std::vector<ending>& endings, const fault_point* failed) override {
         expect_in_file(endings[0]);
-        range().expect(source(), size, true);
+        range().expect(source(), size, true, failed);
     }
 
   private:
@@ -159,7 +159,7 @@ class stream_read final : public stream_scenario {
         return all;
     }
     void check(const std::vector<ending>& endings, const fault_point* failed) override {
-        expect_in_buffer(endings[0]);
+        expect_in_buffer(endings[0], failed);
         expect_position(endings[0], failed);
     }
 };
@@ -184,7 +184,7 @@ class stream_write final : public stream_scenario {
     void check(const std::vector<ending>& endings, const fault_point* failed) override {
         expect_in_file(endings[0]);
         expect_position(endings[0], failed);
-        range().expect(source(), size, true);
+        range().expect(source(), size, true, failed);
     }
 };
 
@@ -209,8 +209,8 @@ class pipe_read final : public file_scenario {
         }));
         return all;
     }
-    void check(const std::vector<ending>& endings, const fault_point*) override {
-        range().expect(source(), endings[0].moved, endings[0].refused != CL_SUCCESS);
+    void check(const std::vector<ending>& endings, const fault_point* failed) override {
+        range().expect(source(), endings[0].moved, endings[0].refused != CL_SUCCESS, failed);
         if (endings[0].succeeded()) {
             EXPECT_EQ(endings[0].moved, held);
         }
@@ -239,13 +239,52 @@ class gated_read final : public file_scenario {
         }));
         if (all[0].refused == CL_SUCCESS) {
             EXPECT_TRUE(support::eventually([&] {
-                return point("clSetEventCallback").calls > 0 || support::status_of(all[0].event.get()) < 0;
+                return point("clSetEventCallback").calls > 0 || support::status_of(all[0].event.get()) <= CL_COMPLETE;
             }));
         }
         gate.open();
         return all;
     }
-    void check(const std::vector<ending>& endings, const fault_point*) override { expect_in_buffer(endings[0]); }
+    void check(const std::vector<ending>& endings, const fault_point* failed) override { expect_in_buffer(endings[0], failed); }
+
+  private:
+    support::descriptor m_file;
+};
+
+/// A transfer that waits for a command, behind which the device may read the first block already.
+class gated_write final : public file_scenario {
+  public:
+    explicit gated_write(cl_device_id device) : file_scenario(device) {
+        m_file = support::open_descriptor(path(), O_RDWR | O_CREAT);
+    }
+    void reset() override {
+        range().fill(source());
+        EXPECT_EQ(ftruncate(m_file.get(), 0), 0);
+    }
+    std::vector<started> start() override {
+        support::gate gate(scene().context());
+        const cl_event waits[] = {gate.event()};
+        support::event_handle held;
+        EXPECT_EQ(clEnqueueMarkerWithWaitList(scene().own_queue(), 1, waits, held.out()), CL_SUCCESS);
+        const cl_event waits_for_command[] = {held.get()};
+        std::vector<started> all;
+        all.push_back(start_one([&](cl_event* event) {
+            return clEnqueueReadBufferToFile(scene().queue(), range().buffer(), CL_FALSE, range().offset(), size,
+                                             m_file.get(), head, 1, waits_for_command, event);
+        }));
+        if (all[0].refused == CL_SUCCESS) {
+            EXPECT_TRUE(support::eventually([&] {
+                return point("clSetEventCallback").calls > 0 || support::status_of(all[0].event.get()) <= CL_COMPLETE;
+            }));
+        }
+        gate.open();
+        EXPECT_EQ(clFinish(scene().own_queue()), CL_SUCCESS);
+        return all;
+    }
+    void check(const std::vector<ending>& endings, const fault_point* failed) override {
+        expect_in_file(endings[0]);
+        range().expect(source(), size, true, failed);
+    }
 
   private:
     support::descriptor m_file;
@@ -266,6 +305,11 @@ TEST_P(file_faults, a_read_of_a_descriptor_in_an_out_of_order_queue) {
 
 TEST_P(file_faults, a_read_that_waits_for_an_event) {
     gated_read run(device());
+    fail_every_call(run);
+}
+
+TEST_P(file_faults, a_write_that_waits_for_a_command) {
+    gated_write run(device());
     fail_every_call(run);
 }
 

@@ -2,6 +2,7 @@
 // Makes the objects of scenarios and looks at them afterwards.
 #include "faults/scenes.hpp"
 
+#include <cstring>
 #include <set>
 
 namespace faults {
@@ -58,7 +59,22 @@ void framed_range::touch() const {
     static_cast<void>(support::contents(m_where.own_queue(), m_buffer.get(), 0, 1));
 }
 
-void framed_range::expect(const bytes& source, std::size_t moved, bool untouched) const {
+bytes framed_range::contents() const {
+    return support::contents(m_where.own_queue(), m_buffer.get(), margin, m_size);
+}
+
+cl_uint framed_range::maps() const {
+    cl_uint count = 0;
+    clGetMemObjectInfo(m_buffer.get(), CL_MEM_MAP_COUNT, sizeof count, &count, nullptr);
+    return count;
+}
+
+void framed_range::expect(const bytes& source, std::size_t moved, bool untouched,
+                          const fault_point* failed) {
+    if (failed == nullptr || std::strcmp(failed->name, "clEnqueueUnmapMemObject") != 0) {
+        EXPECT_LE(maps(), m_maps) << "the transfer has left the buffer mapped";
+    }
+    m_maps = maps();
     const auto now = support::contents(m_where.own_queue(), m_buffer.get(), 0, m_before.size());
     if (untouched) {
         EXPECT_TRUE(support::same_bytes(m_before, now));

@@ -83,11 +83,16 @@ class framed_range {
     /// A command in the test's own queue.
     void touch() const;
     /// Expects `moved` bytes of `source` at the start, and everything as it was around the range; all as it was if
-    /// `untouched`.
-    void expect(const support::bytes& source, std::size_t moved, bool untouched) const;
+    /// `untouched`. No map may be left either, unless the function that ends maps has `failed`.
+    void expect(const support::bytes& source, std::size_t moved, bool untouched, const fault_point* failed);
+    [[nodiscard]] support::bytes contents() const;
+    [[nodiscard]] support::bytes before() const { return support::slice(m_before, margin, m_size); }
 
   private:
+    [[nodiscard]] cl_uint maps() const;
+
     const device_scene& m_where;
+    cl_uint m_maps = 0;
     std::size_t m_size;
     support::buffer_handle m_buffer;
     support::bytes m_before;

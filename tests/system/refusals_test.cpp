@@ -274,6 +274,8 @@ TEST_F(refusals, of_an_event_of_another_context)
     with.wait_count = 1;
     with.wait_events = &list;
     expect_all_refuse(with, CL_INVALID_CONTEXT);
+    // NVIDIA's driver 580 waits for ever for the event when its context goes.
+    EXPECT_EQ(clSetUserEventStatus(foreign.get(), CL_COMPLETE), CL_SUCCESS);
 }
 
 TEST_F(refusals, of_overlapping_ranges_in_a_send_and_receive)

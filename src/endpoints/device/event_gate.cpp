@@ -81,11 +81,11 @@ class event_gate final : public transfer::gate {
     /// A command that waits for one in another queue needs that queue flushed (OpenCL 1.2, section 5.13); we wait
     /// outside of any queue, so we see to it. Once is enough: it was enqueued before.
     void submit_its_queue() {
-        if (std::exchange(m_submitted, true)) return;
+        if (m_submitted) return;
         cl_command_queue queue = nullptr;
-        if (clGetEventInfo(m_event.get(), CL_EVENT_COMMAND_QUEUE, sizeof queue, &queue, nullptr) == CL_SUCCESS &&
-            queue != nullptr)
-            (void)clFlush(queue);
+        m_submitted =
+            clGetEventInfo(m_event.get(), CL_EVENT_COMMAND_QUEUE, sizeof queue, &queue, nullptr) == CL_SUCCESS &&
+            (queue == nullptr || clFlush(queue) == CL_SUCCESS);
     }
 
     cl::event m_event;
