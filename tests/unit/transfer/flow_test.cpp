@@ -165,11 +165,16 @@ TEST(flow, writes_blocks_in_order_to_an_ordered_target_in_every_order_of_reads) 
 TEST(flow, keeps_no_more_blocks_in_flight_than_its_depth_and_the_endpoint_allow) {
     bench on;
     small_blocks(on, "3");
-    one_transfer deep(on, file, device, 40);
+    one_transfer deep(on, device, device, 40);
     on.machine->submit(deep.work);
     chooser first;
     run(on, first);
     EXPECT_EQ(deep.source.most_in_flight, 3);
+    one_transfer lanes(on, file, device, 40);
+    on.machine->submit(lanes.work);
+    chooser third;
+    run(on, third);
+    EXPECT_EQ(lanes.source.most_in_flight, 2);
     one_transfer narrow(on, pipe_end, device, 40);
     on.machine->submit(narrow.work);
     chooser second;
