@@ -80,18 +80,20 @@ checked_queue check_queue(cl_command_queue queue) {
     return checked;
 }
 
-endpoints::device_place check_buffer(const checked_queue& queue, cl_mem buffer, host_access access) {
+endpoints::device_place check_buffer(const checked_queue& queue, cl_mem buffer) {
     const auto facts = cl::facts_of(buffer);
     if (facts.context != queue.facts.context)
         throw transfer_error(status::invalid_context, "the buffer and the command queue belong to different contexts");
-    const cl_mem_flags forbidding =
-        CL_MEM_HOST_NO_ACCESS | (access == host_access::read ? CL_MEM_HOST_WRITE_ONLY : CL_MEM_HOST_READ_ONLY);
-    if ((facts.flags & forbidding) != 0)
-        throw transfer_error(status::invalid_operation, "the buffer was created with a CL_MEM_HOST_* flag that forbids "
-                                                        "the host to " +
-                                                            std::string(access == host_access::read ? "read" : "write") +
-                                                            " it");
-    return {cl::context::share(facts.context), queue.facts.device, cl::buffer::share(buffer), facts.bytes};
+    return {cl::context::share(facts.context), queue.facts.device, cl::buffer::share(buffer), facts.bytes, facts.flags};
+}
+
+void check_access(const endpoints::device_place& place, host_access access) {
+    const bool reads = access == host_access::read;
+    const cl_mem_flags forbidding = CL_MEM_HOST_NO_ACCESS | (reads ? CL_MEM_HOST_WRITE_ONLY : CL_MEM_HOST_READ_ONLY);
+    if ((place.flags & forbidding) != 0)
+        throw transfer_error(status::invalid_operation,
+                             std::string("the buffer was created with a CL_MEM_HOST_* flag that forbids the host to ") +
+                                 (reads ? "read it" : "write it"));
 }
 
 void check_range(const endpoints::device_place& place, size_t offset, size_t bytes) {
@@ -166,6 +168,7 @@ cl_int enqueue(new_command made, cl_bool blocking, const event_arguments& events
     std::shared_ptr<transfer::command> command;
     {
         const std::lock_guard lock(process.enqueue_mutex());
+        process.require_running();
         try {
             for (std::size_t i = 0; i < made.queues.size(); ++i) {
                 auto marker = enter_queue(made.queues[i], setter->m_order[i].get());

@@ -30,9 +30,11 @@ struct checked_queue {
 /// Throws with OpenCL's code for a queue that cannot be used.
 [[nodiscard]] checked_queue check_queue(cl_command_queue queue);
 
-/// Throws for a buffer that is null, of another context, forbids the access, or is smaller than the range; in the
-/// order of clEnqueueReadBuffer's errors (OpenCL 1.2, section 5.2.2).
-[[nodiscard]] endpoints::device_place check_buffer(const checked_queue& queue, cl_mem buffer, host_access access);
+/// The checks of a buffer, to be called in this order with the wait list's before the last, as clEnqueueReadBuffer's errors
+/// come (OpenCL 1.2, section 5.2.2). They throw for one that is null or of another context; for a range beyond its end; for
+/// an access that its CL_MEM_HOST_* flags forbid.
+[[nodiscard]] endpoints::device_place check_buffer(const checked_queue& queue, cl_mem buffer);
+void check_access(const endpoints::device_place& place, host_access access);
 void check_range(const endpoints::device_place& place, size_t offset, size_t bytes);
 
 /// Throws for a list that does not fit its count, or events of other contexts than the given ones.

@@ -20,9 +20,10 @@ cl_int enqueue_file(cl_command_type type, cl_command_queue queue, cl_mem buffer,
     return guard([&] {
         const auto checked = check_queue(queue);
         const bool from_file = type == CL_COMMAND_WRITE_BUFFER_FROM_FILE;
-        auto place = check_buffer(checked, buffer, from_file ? host_access::write : host_access::read);
-        check_wait_list(events, checked.facts.context, checked.facts.context);
+        auto place = check_buffer(checked, buffer);
         check_range(place, offset, size);
+        check_wait_list(events, checked.facts.context, checked.facts.context);
+        check_access(place, from_file ? host_access::write : host_access::read);
         auto& process = runtime::instance();
         auto file = make_file(process.files(), from_file ? access::read : access::write);
         new_command made{.type = type, .queues = {checked}};
@@ -57,7 +58,7 @@ cl_int clEnqueueWriteBufferFromFile(cl_command_queue queue, cl_mem buffer, cl_bo
                                     const cl_event* event_wait_list, cl_event* event) {
     return enqueue_file(CL_COMMAND_WRITE_BUFFER_FROM_FILE, queue, buffer, blocking, offset, size,
                         {num_events_in_wait_list, event_wait_list, event}, [&](auto services, auto mode) {
-                            return endpoints::make_descriptor_endpoint(services, fd, file_offset, mode);
+                            return endpoints::make_descriptor_endpoint(services, fd, file_offset, size, mode);
                         });
 }
 
@@ -66,6 +67,6 @@ cl_int clEnqueueReadBufferToFile(cl_command_queue queue, cl_mem buffer, cl_bool 
                                  const cl_event* event_wait_list, cl_event* event) {
     return enqueue_file(CL_COMMAND_READ_BUFFER_TO_FILE, queue, buffer, blocking, offset, size,
                         {num_events_in_wait_list, event_wait_list, event}, [&](auto services, auto mode) {
-                            return endpoints::make_descriptor_endpoint(services, fd, file_offset, mode);
+                            return endpoints::make_descriptor_endpoint(services, fd, file_offset, size, mode);
                         });
 }

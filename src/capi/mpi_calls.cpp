@@ -134,6 +134,7 @@ host_transfer start(std::unique_ptr<transfer::endpoint> source, std::unique_ptr<
         std::move(flows), std::vector<std::unique_ptr<transfer::gate>>{},
         std::vector<std::shared_ptr<transfer::command>>{}, std::move(listener));
     const std::lock_guard lock(process.enqueue_mutex());
+    process.require_running();
     process.needs_mpi(command);
     process.engine().submit(command);
     return {std::move(command), std::move(envelope)};
@@ -183,7 +184,13 @@ int start_request(MPI_Request* request, const std::shared_ptr<request_completer>
     auto state = std::make_unique<request_state>(request_state{std::move(moved), completer});
     MPI_Request handle = MPI_REQUEST_NULL;
     const int code = PMPI_Grequest_start(query_request, free_request, cancel_request, state.get(), &handle);
-    if (code != MPI_SUCCESS) return code;
+    if (code != MPI_SUCCESS) {
+        // The caller gets no request, so his buffer must be his again.
+        runtime::instance().engine().cancel(state->moved.command,
+                                            {status::cancelled, 0, 0, "MPI_Grequest_start failed"});
+        (void)state->moved.command->wait();
+        return code;
+    }
     (void)state.release();
     *request = handle;
     completer->set_handle(handle);

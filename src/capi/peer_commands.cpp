@@ -15,11 +15,12 @@ cl_int clEnqueuePeerCopyBuffer(cl_command_queue source_queue, cl_mem source, cl_
     return guard([&] {
         const event_arguments events{num_events_in_wait_list, event_wait_list, event};
         const auto from = check_queue(source_queue), to = check_queue(target_queue);
-        auto source_place = check_buffer(from, source, host_access::read);
-        auto target_place = check_buffer(to, target, host_access::write);
-        check_wait_list(events, to.facts.context, from.facts.context);
+        auto source_place = check_buffer(from, source), target_place = check_buffer(to, target);
         check_range(source_place, source_offset, size);
         check_range(target_place, target_offset, size);
+        check_wait_list(events, to.facts.context, from.facts.context);
+        check_access(source_place, host_access::read);
+        check_access(target_place, host_access::write);
         check_overlap(source, source_offset, target, target_offset, size, size);
         auto& process = runtime::instance();
         new_command made{.type = CL_COMMAND_PEER_COPY_BUFFER, .queues = {to}};

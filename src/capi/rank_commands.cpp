@@ -65,12 +65,13 @@ cl_int enqueue_one_way(cl_command_type type, cl_command_queue queue, cl_mem buff
     return guard([&] {
         const bool sends = type == CL_COMMAND_SEND_BUFFER;
         const auto checked = check_queue(queue);
-        auto place = check_buffer(checked, buffer, sends ? host_access::read : host_access::write);
-        check_wait_list(events, checked.facts.context, checked.facts.context);
+        auto place = check_buffer(checked, buffer);
         auto& process = runtime::instance();
         new_command made{.type = type, .queues = {checked}, .needs_mpi = true};
         if (sends) made.order = std::make_shared<std::vector<cl::event>>();
-        auto side = make_device(process, std::move(place), made.order);
+        auto side = make_device(process, place, made.order);
+        check_wait_list(events, checked.facts.context, checked.facts.context);
+        check_access(place, sends ? host_access::read : host_access::write);
         if (sends) {
             made.flows = one_flow(std::move(side.device), make_destination(rank, tag, comm), side.bytes);
         } else {
@@ -139,14 +140,15 @@ cl_int clEnqueueSendrecvBuffer(cl_command_queue queue, cl_mem send_buffer, cl_me
     return guard([&] {
         const event_arguments events{num_events_in_wait_list, event_wait_list, event};
         const auto checked = check_queue(queue);
-        auto send_place = check_buffer(checked, send_buffer, host_access::read);
-        auto recv_place = check_buffer(checked, recv_buffer, host_access::write);
-        check_wait_list(events, checked.facts.context, checked.facts.context);
+        const auto send_place = check_buffer(checked, send_buffer), recv_place = check_buffer(checked, recv_buffer);
         auto& process = runtime::instance();
         new_command made{.type = CL_COMMAND_SENDRECV_BUFFER, .queues = {checked}, .needs_mpi = true};
         made.order = std::make_shared<std::vector<cl::event>>();
-        auto sent = range_of(send_offset, send_size, dest)(process, std::move(send_place), made.order);
-        auto received = range_of(recv_offset, recv_size, source)(process, std::move(recv_place), nullptr);
+        auto sent = range_of(send_offset, send_size, dest)(process, send_place, made.order);
+        auto received = range_of(recv_offset, recv_size, source)(process, recv_place, nullptr);
+        check_wait_list(events, checked.facts.context, checked.facts.context);
+        check_access(send_place, host_access::read);
+        check_access(recv_place, host_access::write);
         check_overlap(send_buffer, send_offset, recv_buffer, recv_offset, send_size, recv_size);
         made.envelope = std::make_shared<endpoints::matched_envelope>();
         made.flows = one_flow(std::move(sent.device), make_destination(dest, send_tag, comm), sent.bytes);

@@ -23,7 +23,7 @@ transfer_record event_registry::find(cl_event event) const {
     return found == m_entries.end() ? transfer_record{} : found->second.record;
 }
 
-void event_registry::sweep(std::size_t count) {
+std::size_t event_registry::sweep(std::size_t count) {
     std::vector<entry> gone;
     const std::lock_guard lock(m_mutex);
     for (auto left = std::min(count, m_entries.size()); left > 0 && !m_entries.empty(); --left) {
@@ -34,10 +34,16 @@ void event_registry::sweep(std::size_t count) {
         gone.push_back(std::move(next->second));
         m_entries.erase(next);
     }
+    return gone.size();
 }
 
-bool event_registry::trim(time_point, bool) {
-    sweep(std::numeric_limits<std::size_t>::max());
+bool event_registry::trim(time_point now, bool all) {
+    constexpr std::chrono::milliseconds longest{10000}, shortest{100};
+    if (all || now >= m_next_sweep) {
+        const bool found = sweep(std::numeric_limits<std::size_t>::max()) > 0;
+        m_interval = found ? shortest : std::min(2 * m_interval, longest);
+        m_next_sweep = now + m_interval;
+    }
     const std::lock_guard lock(m_mutex);
     return !m_entries.empty();
 }

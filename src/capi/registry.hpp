@@ -40,12 +40,15 @@ class event_registry final : public transfer::progress_source {
     };
     using entries = std::map<cl_event, entry>;
 
-    /// Removes entries that nobody else refers to, from `from` on, at most `count`. Releases outside of the lock.
-    void sweep(std::size_t count);
+    /// Removes entries that nobody else refers to, among the next `count`; how many. Releases outside of the lock.
+    std::size_t sweep(std::size_t count);
 
     mutable std::mutex m_mutex; // guards the rest
     entries m_entries;
     cl_event m_swept = nullptr; // where the last sweep ended
+    // Engine's thread only: events that a program keeps for ever are asked more and more rarely.
+    std::chrono::milliseconds m_interval{100};
+    time_point m_next_sweep;
 };
 
 } // namespace causeway::capi

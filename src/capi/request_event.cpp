@@ -73,9 +73,10 @@ cl_event create(cl_context context, MPI_Request* request) {
     auto command = std::make_shared<transfer::command>(
         std::move(flows), std::vector<std::unique_ptr<transfer::gate>>{},
         std::vector<std::shared_ptr<transfer::command>>{}, std::make_shared<status_setter>(event));
+    const std::lock_guard lock(process.enqueue_mutex());
+    process.require_running();
     process.events().add(event, {command, CL_COMMAND_USER, nullptr, context, nullptr});
     if (*request != MPI_REQUEST_NULL && !persistent_requests::instance().contains(*request)) *request = MPI_REQUEST_NULL;
-    const std::lock_guard lock(process.enqueue_mutex());
     process.needs_mpi(command);
     process.engine().submit(command);
     return event.release();

@@ -89,8 +89,16 @@ void runtime::call_and_wait(std::function<void()> action) {
     (void)told.wait_for(longest_call);
 }
 
+void runtime::require_running() const {
+    if (m_ended) throw transfer_error(status::invalid_operation, "the process is ending");
+}
+
 void runtime::at_exit() {
     if (m_thread->is_current()) return;
+    {
+        const std::lock_guard lock(m_enqueue_mutex);
+        m_ended = true;
+    }
     const bool ended =
         m_thread->drain(drain_time(process_options()), {status::cancelled, 0, 0, "the process ended before the transfer"});
     // What still runs uses its memory: everything stays as it is, and the process ends around it.
@@ -161,6 +169,13 @@ void runtime::at_finalize() {
             if (const auto alive = each.lock())
                 m_engine.cancel(alive, {status::cancelled, 0, 0, "MPI_Finalize was called before the transfer was complete"});
         (void)all_over(longest_call);
+    }
+    // Other ranks may still need an answer to what was cancelled.
+    const auto until = m_clock.now() + drain_time(process_options());
+    for (auto quiet = std::make_shared<std::atomic<bool>>(false); m_clock.now() < until;) {
+        call_and_wait([this, quiet] { *quiet = m_messenger.quiet(); });
+        if (*quiet) break;
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
     }
     call_and_wait([this] { m_messenger.close_all(); });
 }

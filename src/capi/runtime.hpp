@@ -41,6 +41,9 @@ class runtime {
     /// enqueue, for queues, files and messages alike.
     [[nodiscard]] std::mutex& enqueue_mutex() { return m_enqueue_mutex; }
 
+    /// Throws transfer_error(invalid_operation) once the process is ending. Call with the enqueue mutex held.
+    void require_running() const;
+
     /// The space of a communicator; MPI must be usable. Hooks MPI_Finalize and starts to watch the ranks of the node.
     [[nodiscard]] int space_of(MPI_Comm comm);
     void make_private(MPI_Comm comm);
@@ -66,7 +69,8 @@ class runtime {
     comm::mpi_port m_port;
     endpoints::messenger m_messenger;
     event_registry m_events;
-    std::mutex m_enqueue_mutex;
+    std::mutex m_enqueue_mutex; // guards m_ended, and the order of enqueue
+    bool m_ended = false;
     std::mutex m_mpi_mutex; // guards m_mpi_work, m_mpi_used
     std::vector<std::weak_ptr<transfer::command>> m_mpi_work;
     bool m_mpi_used = false;

@@ -25,6 +25,13 @@ failure mpi_failure(const char* what, int code) {
     return {status::peer_failed, 0, error_class, std::string(what) + ": " + error_text(code)};
 }
 
+/// A call that MPI refuses has done nothing, and the other rank may wait for what it was to do: ask again.
+template <class Call> int insist(Call call) {
+    int code = call();
+    for (int tries = 1; tries < 3 && code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS; ++tries) code = call();
+    return code;
+}
+
 /// What hangs on a communicator.
 struct attachment {
     int space;
@@ -143,6 +150,11 @@ int mpi_port::attach(MPI_Comm comm, MPI_Comm used, bool is_private, const std::f
     m_spaces.push_back({used, is_private, job_ranks_of(used)});
     auto hung = std::make_unique<attachment>(number, is_private ? used : MPI_COMM_NULL, closing);
     PMPI_Comm_set_attr(comm, space_key(), hung.release());
+    // The attribute that is deleted first must be the one that drains: they go last in, first out.
+    int is_self = MPI_UNEQUAL, is_inter = 0;
+    PMPI_Comm_test_inter(comm, &is_inter);
+    if (is_inter == 0) PMPI_Comm_compare(comm, MPI_COMM_SELF, &is_self);
+    if (is_self == MPI_IDENT && m_ending) hang_ending();
     return number;
 }
 
@@ -150,7 +162,9 @@ int mpi_port::space_of(MPI_Comm comm, const std::function<void(int)>& closing) {
     const std::lock_guard lock(m_mutex);
     void* value = nullptr;
     int found = 0;
-    PMPI_Comm_get_attr(comm, space_key(), &value, &found);
+    const int code = insist([&] { return PMPI_Comm_get_attr(comm, space_key(), &value, &found); });
+    // A second space for one communicator would take the messages of the first.
+    if (code != MPI_SUCCESS) refuse("MPI_Comm_get_attr: " + error_text(code));
     if (found != 0) return static_cast<attachment*>(value)->space;
     return attach(comm, comm, false, closing);
 }
@@ -162,14 +176,19 @@ void mpi_port::make_private(MPI_Comm comm, const std::function<void(int)>& closi
         PMPI_Comm_get_attr(comm, space_key(), &value, &found);
         return found != 0 ? static_cast<attachment*>(value) : nullptr;
     };
+    int begun = 0;
     {
         const std::lock_guard lock(m_mutex);
         if (const auto* const before = known()) {
             if (before->private_comm != MPI_COMM_NULL) return;
-            throw transfer_error(status::invalid_operation,
-                                 "the communicator cannot be attached: transfers on it have begun");
+            begun = 1;
         }
     }
+    // Refused by one, refused by all: the others must not wait in the duplication.
+    PMPI_Allreduce(MPI_IN_PLACE, &begun, 1, MPI_INT, MPI_MAX, comm);
+    if (begun != 0)
+        throw transfer_error(status::invalid_operation,
+                             "the communicator cannot be attached: transfers on it have begun");
     MPI_Comm own = MPI_COMM_NULL;
     const int code = PMPI_Comm_dup(comm, &own);
     if (code != MPI_SUCCESS) throw transfer_error(status::invalid_operation, "MPI_Comm_dup: " + error_text(code));
@@ -180,11 +199,16 @@ void mpi_port::make_private(MPI_Comm comm, const std::function<void(int)>& closi
 
 void mpi_port::at_finalize(const std::function<void()>& ending) {
     const std::lock_guard lock(m_mutex);
-    if (std::exchange(m_hooked, true)) return;
+    if (m_ending) return;
+    m_ending = ending;
+    hang_ending();
+}
+
+void mpi_port::hang_ending() {
     // MPI_Finalize deletes the attributes of MPI_COMM_SELF before anything else (MPI 3.1, section 8.7.1).
     int key = MPI_KEYVAL_INVALID;
     PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finalizing, &key, nullptr);
-    PMPI_Comm_set_attr(MPI_COMM_SELF, key, std::make_unique<std::function<void()>>(ending).release());
+    PMPI_Comm_set_attr(MPI_COMM_SELF, key, std::make_unique<std::function<void()>>(m_ending).release());
     PMPI_Comm_free_keyval(&key);
 }
 
@@ -202,7 +226,7 @@ int mpi_port::job_rank(int space, int rank) const {
 int mpi_port::largest_tag() const {
     void* value = nullptr;
     int found = 0;
-    PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found);
+    insist([&] { return PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found); });
     return found != 0 ? *static_cast<int*>(value) : 32767;
 }
 
@@ -227,8 +251,9 @@ void mpi_port::watch(MPI_Request request, operation& done) {
 
 void mpi_port::send(int space, int destination, int tag, std::span<const std::byte> bytes, operation& done) {
     MPI_Request request = MPI_REQUEST_NULL;
-    const int code = PMPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, destination, tag,
-                                comm_of(space), &request);
+    const int code = insist([&, comm = comm_of(space)] {
+        return PMPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, destination, tag, comm, &request);
+    });
     if (code != MPI_SUCCESS) {
         done.over({.error = mpi_failure("MPI_Isend", code)});
     } else {
@@ -238,8 +263,10 @@ void mpi_port::send(int space, int destination, int tag, std::span<const std::by
 
 void mpi_port::receive(int space, int source, int tag, std::span<std::byte> bytes, operation& done) {
     MPI_Request request = MPI_REQUEST_NULL;
-    const int code = PMPI_Irecv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE,
-                                source == any_source ? MPI_ANY_SOURCE : source, tag, comm_of(space), &request);
+    const int code = insist([&, comm = comm_of(space)] {
+        return PMPI_Irecv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE,
+                          source == any_source ? MPI_ANY_SOURCE : source, tag, comm, &request);
+    });
     if (code != MPI_SUCCESS) {
         done.over({.error = mpi_failure("MPI_Irecv", code)});
     } else {
@@ -285,7 +312,9 @@ bool mpi_port::poll() {
     int ended = 0;
     // Open MPI's MPI_Testsome does not look again after it made progress: what that finished is seen by the second call.
     for (int attempt = 0; attempt < 2 && ended == 0; ++attempt) {
-        const int code = PMPI_Testsome(count, m_requests.data(), &ended, m_indices.data(), m_statuses.data());
+        const int code = insist([&] {
+            return PMPI_Testsome(count, m_requests.data(), &ended, m_indices.data(), m_statuses.data());
+        });
         if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) {
             // No request is to blame; without this none would ever end.
             const auto why = mpi_failure("MPI_Testsome", code);

@@ -34,7 +34,8 @@ class mpi_port final : public port {
     [[nodiscard]] int space_of(MPI_Comm comm, const std::function<void(int space)>& closing);
     /// Gives `comm` a private communicator for its space. Collective. Throws if transfers have used `comm`.
     void make_private(MPI_Comm comm, const std::function<void(int space)>& closing);
-    /// `ending` is called in the thread that calls MPI_Finalize, while MPI still works. Only the first call counts.
+    /// `ending` is called in the thread that calls MPI_Finalize, while MPI still works, perhaps more than once. Only the
+    /// first call counts.
     void at_finalize(const std::function<void()>& ending);
 
     /// Completes `done` with a request that somebody else made. `request` must be active or null; a persistent one is
@@ -61,11 +62,12 @@ class mpi_port final : public port {
     [[nodiscard]] std::size_t find(const operation& done) const;
     void remove(std::size_t index);
     [[nodiscard]] MPI_Comm comm_of(int space) const;
+    void hang_ending();
     int attach(MPI_Comm comm, MPI_Comm used, bool is_private, const std::function<void(int)>& closing);
 
     mutable std::mutex m_mutex; // guards m_spaces
     std::deque<space> m_spaces;
-    bool m_hooked = false;
+    std::function<void()> m_ending; // set once MPI_Finalize is hooked
 
     // One array for MPI_Testsome: a fraction of the cost of a test each.
     std::vector<MPI_Request> m_requests;

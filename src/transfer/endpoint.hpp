@@ -24,8 +24,8 @@ struct endpoint_traits {
     bool has_memory = false;
     /// Blocks must be read or written in the order of their offsets.
     bool ordered = false;
-    /// Waits for another process while it holds a block; see staging_pool.
-    bool waits_for_sender = false;
+    /// Waits for somebody else while it holds a block; see staging_share.
+    bool waits_for_sender = false, waits_for_receiver = false;
     /// Reads and writes that may be under way at once.
     std::size_t in_flight = std::numeric_limits<std::size_t>::max();
     /// No block may be larger.

@@ -17,7 +17,7 @@ constexpr auto hot_time = milliseconds(1);
 /// Failed events of some implementations never call back (PoCL 3.1, pocl issue 1430), so closed gates are looked at
 /// now and then.
 constexpr auto first_cold_look = microseconds(100);
-constexpr auto longest_cold_look = milliseconds(50);
+constexpr auto longest_cold_look = std::chrono::seconds(1);
 /// A gate that was closed for a time is looked at again after a sixteenth of it: callbacks of some implementations come late,
 /// and this bounds what that costs.
 constexpr auto patience = 16;
@@ -150,6 +150,8 @@ void engine::admit(const std::shared_ptr<command>& work) {
         return;
     }
     if (work->m_gates.empty() && work->m_open_dependencies > 0) return;
+    // Not behind a gate that has failed: such a read may never end.
+    if (look(*work)) return;
     if (!work->m_gates.empty() && work->m_open_dependencies == 0)
         for (auto& part : work->m_flows) part->read_ahead(*work, m_pool, m_planner, m_lanes);
     schedule(*work);

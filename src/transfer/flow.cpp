@@ -3,7 +3,7 @@
 #include "transfer/flow.hpp"
 
 #include <algorithm>
-#include <cassert>
+#include <utility>
 
 namespace causeway::transfer {
 
@@ -90,7 +90,10 @@ void flow::start(flow_owner& owner, staging_pool& pool, const planner& choices, 
 void flow::make_share() {
     auto allocator = m_source->allocator();
     if (!allocator) allocator = m_target->allocator();
-    m_share.emplace(*m_pool, std::move(allocator), m_block_bytes, m_source_traits.waits_for_sender,
+    auto whom = staging_share::waits_for::nobody;
+    if (m_target_traits.waits_for_receiver) whom = staging_share::waits_for::receiver;
+    if (m_source_traits.waits_for_sender) whom = staging_share::waits_for::sender;
+    m_share.emplace(*m_pool, std::move(allocator), m_block_bytes, whom,
                     [this] { m_owner->flow_ready(); });
 }
 
@@ -239,6 +242,12 @@ void flow::advance_running() {
 void flow::take_block(block& done) {
     auto result = done.work.take();
     if (done.state == block_state::reading) {
+        if (result.error && std::exchange(done.ahead, false)) {
+            // What the device put it behind may have failed without meaning anything to the transfer: read again.
+            done.work.begin();
+            m_source->read(done.offset, {done.memory, done.bytes}, done.work);
+            return;
+        }
         done.state = block_state::ready;
         if (result.error) {
             fail(result.error, done.offset + result.bytes);
@@ -298,6 +307,7 @@ void flow::begin_read(std::byte* memory, bool ahead) {
     next.offset = m_next_offset;
     next.bytes = std::min(m_block_bytes, m_bytes - m_next_offset);
     next.memory = memory;
+    next.ahead = ahead;
     m_next_offset += next.bytes;
     if (m_plan->direct || (m_direct != nullptr && m_direct_is_source)) {
         next.state = block_state::ready;

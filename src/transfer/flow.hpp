@@ -59,6 +59,7 @@ class flow final : private step_owner {
         block_state state = block_state::reading;
         std::size_t offset = 0, bytes = 0;
         std::byte* memory = nullptr;
+        bool ahead = false; // begun before the gates were open
         step work;
     };
 

@@ -13,6 +13,7 @@ namespace causeway::transfer {
 
 namespace {
 constexpr std::size_t page = 4096;
+constexpr std::size_t smallest_cap_for_ahead = std::size_t{16} << 20;
 }
 
 std::byte* host_allocator::allocate(std::size_t bytes) {
@@ -24,9 +25,9 @@ std::byte* host_allocator::allocate(std::size_t bytes) {
 void host_allocator::release(std::byte* memory, std::size_t) noexcept { std::free(memory); }
 
 staging_share::staging_share(staging_pool& pool, std::shared_ptr<staging_allocator> allocator, std::size_t block_bytes,
-                             bool waits_for_sender, std::function<void()> available)
+                             waits_for whom, std::function<void()> available)
     : m_pool(pool), m_allocator(allocator ? std::move(allocator) : pool.m_host), m_block_bytes(block_bytes),
-      m_waits_for_sender(waits_for_sender), m_available(std::move(available)) {}
+      m_waits_for(whom), m_available(std::move(available)) {}
 
 staging_share::~staging_share() {
     for (auto* const block : m_idle) m_pool.give(*this, block);
@@ -35,7 +36,7 @@ staging_share::~staging_share() {
 }
 
 bool staging_share::waiting_for_first() const {
-    const auto& line = m_pool.m_line[m_waits_for_sender];
+    const auto& line = m_pool.m_line[kind()];
     return std::find(line.begin(), line.end(), this) != line.end();
 }
 
@@ -45,7 +46,7 @@ std::byte* staging_share::acquire() {
         m_idle.pop_back();
         return block;
     }
-    auto& line = m_pool.m_line[m_waits_for_sender];
+    auto& line = m_pool.m_line[kind()];
     if (m_held == 0) {
         if (!waiting_for_first()) line.push_back(this);
         if (line.front() != this || !m_pool.fits(*this)) return nullptr;
@@ -55,21 +56,20 @@ std::byte* staging_share::acquire() {
         return block;
     }
     // More than one block only while everybody who wants one has one.
-    if (!m_pool.m_line[0].empty() || !m_pool.m_line[1].empty() || !m_pool.fits(*this)) return nullptr;
+    if (m_pool.anybody_waits() || !m_pool.fits(*this)) return nullptr;
     return m_pool.take(*this);
 }
 
 std::byte* staging_share::acquire_ahead() {
     const std::size_t cap = m_pool.m_options[option::staging];
-    if (!m_pool.m_line[0].empty() || !m_pool.m_line[1].empty() || !m_pool.fits(*this)) return nullptr;
-    if (m_pool.m_held_ahead + m_block_bytes > cap / 4) return nullptr;
+    if (cap < smallest_cap_for_ahead || m_pool.m_held_ahead + m_block_bytes > cap / 16) return nullptr;
+    if (m_pool.anybody_waits() || !m_pool.fits(*this)) return nullptr;
     m_ahead = true;
     return m_pool.take(*this);
 }
 
 void staging_share::release(std::byte* block) {
-    const bool others_wait = !m_pool.m_line[0].empty() || !m_pool.m_line[1].empty();
-    if (others_wait && m_held > 1) {
+    if (m_pool.anybody_waits() && m_held > 1) {
         m_pool.give(*this, block);
         m_pool.wake();
     } else {
@@ -82,18 +82,29 @@ staging_pool::staging_pool(const options& settings, const monotonic_clock& clock
 
 staging_pool::~staging_pool() { free_all(); }
 
-std::size_t staging_pool::largest_block() const { return m_options[option::staging] / 2; }
+std::size_t staging_pool::largest_block() const {
+    // Half of the cap may be held by flows that wait for senders, and a sixteenth by those that read ahead.
+    const std::size_t cap = m_options[option::staging];
+    return cap < smallest_cap_for_ahead ? cap / 2 : cap / 16 * 7;
+}
+
+bool staging_pool::anybody_waits() const {
+    return std::any_of(std::begin(m_line), std::end(m_line), [](const auto& line) { return !line.empty(); });
+}
 
 bool staging_pool::fits(const staging_share& share) const {
     const std::size_t cap = m_options[option::staging];
+    // The cap may have been lowered since the block was planned.
+    if (m_held == 0) return true;
     if (m_held + share.m_block_bytes > cap) return false;
-    return !share.m_waits_for_sender || m_held_waiting + share.m_block_bytes <= cap / 2;
+    return share.m_waits_for == staging_share::waits_for::nobody ||
+           m_held_by[share.kind()] + share.m_block_bytes <= cap / 2;
 }
 
 void staging_pool::account(const staging_share& share, bool taken) {
     const auto change = taken ? share.m_block_bytes : -share.m_block_bytes;
     m_held += change;
-    if (share.m_waits_for_sender) m_held_waiting += change;
+    m_held_by[share.kind()] += change;
     if (share.m_ahead) m_held_ahead += change;
 }
 

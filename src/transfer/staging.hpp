@@ -34,12 +34,17 @@ class staging_pool;
 /// A flow's claim on staging memory; blocks go back when it ends. What makes the pool free of deadlocks:
 /// a flow that has a block keeps at least one until it is done, so it always gets on; a flow takes its first
 /// block in order of arrival; flows that wait for a sender while they hold a block (they could fill the pools of two
-/// processes that send to each other) together hold at most half of the cap.
+/// processes that send to each other, or of a pipe's two ends) together hold at most half of the cap, and so do those that
+/// wait for a receiver who may need a block himself; if nobody holds anything, one block is given whatever the cap says.
 class staging_share {
+  public:
+    enum class waits_for { nobody, sender, receiver };
+
+
   public:
     /// `available` is called when a refused acquire() may succeed.
     staging_share(staging_pool& pool, std::shared_ptr<staging_allocator> allocator, std::size_t block_bytes,
-                  bool waits_for_sender, std::function<void()> available);
+                  waits_for whom, std::function<void()> available);
     ~staging_share();
     staging_share(const staging_share&) = delete;
     staging_share& operator=(const staging_share&) = delete;
@@ -47,7 +52,7 @@ class staging_share {
     /// A block, or null: then this share waits in line. Throws what the allocator throws.
     [[nodiscard]] std::byte* acquire();
     /// As acquire() for a flow whose command is still gated: nothing that waits may have to wait for it, so it only takes
-    /// from a quarter of the cap, and never waits in line.
+    /// from a sixteenth of a large cap that no other block can need, and never waits in line.
     [[nodiscard]] std::byte* acquire_ahead();
     /// Gives a block back for reuse by this share, or by others if they wait.
     void release(std::byte* block);
@@ -55,12 +60,13 @@ class staging_share {
 
   private:
     friend class staging_pool;
+    [[nodiscard]] std::size_t kind() const { return static_cast<std::size_t>(m_waits_for); }
     [[nodiscard]] bool waiting_for_first() const;
 
     staging_pool& m_pool;
     std::shared_ptr<staging_allocator> m_allocator;
     std::size_t m_block_bytes;
-    bool m_waits_for_sender;
+    waits_for m_waits_for;
     std::function<void()> m_available;
     std::size_t m_held = 0;
     bool m_ahead = false;           // took its first block by acquire_ahead()
@@ -94,6 +100,7 @@ class staging_pool {
         time_point since;
     };
 
+    [[nodiscard]] bool anybody_waits() const;
     [[nodiscard]] bool fits(const staging_share& share) const;
     [[nodiscard]] std::byte* take(staging_share& share);
     void give(staging_share& share, std::byte* block);
@@ -105,11 +112,11 @@ class staging_pool {
     const monotonic_clock& m_clock;
     std::shared_ptr<staging_allocator> m_host;
     std::size_t m_held = 0;
-    std::size_t m_held_waiting = 0; // by shares that wait for a sender
+    std::size_t m_held_by[3] = {}; // by kind of share
     std::size_t m_held_ahead = 0;   // by shares that began with acquire_ahead()
     std::size_t m_cached = 0;
     std::vector<cached_block> m_cache;
-    std::deque<staging_share*> m_line[2]; // shares without a block: the others, those that wait for a sender
+    std::deque<staging_share*> m_line[3]; // shares without a block, by kind
 };
 
 } // namespace causeway::transfer

@@ -8,13 +8,14 @@
 #include <functional>
 #include <map>
 #include <utility>
+#include <vector>
 
 namespace causeway::transfer {
 
 /// What is passed in order: a stream, or a (communicator, rank, tag).
 struct turn_key {
     std::uintptr_t object = 0;
-    int first = 0, second = 0;
+    int first = 0, second = 0; ///< zero where they do not matter
     auto operator<=>(const turn_key&) const = default;
 };
 
@@ -46,6 +47,8 @@ class turnstile {
   private:
     friend class turn;
     std::map<turn_key, std::deque<turn*>> m_lines;
+    std::vector<turn_key> m_moved; // lines whose first has left
+    bool m_passing = false;
 };
 
 inline void turn::join() {
@@ -65,13 +68,25 @@ inline void turn::leave() {
     if (!std::exchange(m_joined, false)) return;
     m_came = nullptr;
     const auto line = m_stile.m_lines.find(m_key);
-    std::erase(line->second, this);
+    if (line->second.front() == this) {
+        line->second.pop_front();
+    } else {
+        std::erase(line->second, this);
+    }
     if (line->second.empty()) {
         m_stile.m_lines.erase(line);
         return;
     }
-    auto* const next = line->second.front();
-    if (auto came = std::exchange(next->m_came, nullptr)) came();
+    // Who comes may leave at once: a list, not recursion, as a line may be long.
+    m_stile.m_moved.push_back(m_key);
+    if (std::exchange(m_stile.m_passing, true)) return;
+    while (!m_stile.m_moved.empty()) {
+        const auto moved = m_stile.m_lines.find(m_stile.m_moved.back());
+        m_stile.m_moved.pop_back();
+        if (moved == m_stile.m_lines.end()) continue;
+        if (auto came = std::exchange(moved->second.front()->m_came, nullptr)) came();
+    }
+    m_stile.m_passing = false;
 }
 
 } // namespace causeway::transfer

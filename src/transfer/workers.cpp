@@ -6,6 +6,7 @@
 #include <signal.h>
 
 #include <deque>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -86,8 +87,13 @@ class worker_threads final : public worker_pool {
         const std::lock_guard lock(m_files->mutex);
         m_files->jobs.push_back({std::move(job), &done});
         if (m_files->idle < m_files->jobs.size() && m_threads.size() < m_lanes) {
-            m_threads.emplace_back([team = m_files] { work_for(team, false); });
-            pthread_setname_np(m_threads.back().native_handle(), "causeway-file");
+            try {
+                m_threads.emplace_back([team = m_files] { work_for(team, false); });
+                pthread_setname_np(m_threads.back().native_handle(), "causeway-file");
+            } catch (const std::system_error&) {
+                // The workers that there are get to it.
+                if (m_threads.empty()) refuse(*m_files);
+            }
         }
         m_files->changed.notify_one();
     }
@@ -95,12 +101,26 @@ class worker_threads final : public worker_pool {
     void run_waiting(work job, step& done) override {
         const std::lock_guard lock(m_streams->mutex);
         m_streams->jobs.push_back({std::move(job), &done});
-        if (m_streams->idle < m_streams->jobs.size())
-            std::thread([team = m_streams] { work_for(team, true); }).detach();
+        if (m_streams->idle < m_streams->jobs.size()) {
+            try {
+                std::thread([team = m_streams] { work_for(team, true); }).detach();
+            } catch (const std::system_error&) {
+                // The others may wait for what this one would do.
+                refuse(*m_streams);
+            }
+        }
         m_streams->changed.notify_one();
     }
 
   private:
+    /// Ends the newest job: there is no thread for it.
+    static void refuse(crew& team) {
+        auto& done = *team.jobs.back().done;
+        team.jobs.pop_back();
+        team.inbox->post(mailbox::finished_step{
+            &done, {0, {status::out_of_resources, 0, 0, "no thread can be made for a file's reads and writes"}}});
+    }
+
     unsigned m_lanes;
     std::shared_ptr<crew> m_files, m_streams;
     std::vector<std::thread> m_threads;

@@ -61,7 +61,9 @@ class range_endpoint final : public device_endpoint {
     }
 
     [[nodiscard]] endpoint_traits traits() const override {
-        return {.kind = medium::device, .can_map = cl::has_host_memory(place().device)};
+        // A target is mapped for reading too, which this flag forbids.
+        const bool readable = (place().flags & CL_MEM_HOST_WRITE_ONLY) == 0;
+        return {.kind = medium::device, .can_map = readable && cl::has_host_memory(place().device)};
     }
 
     void open(const transfer::open_request& request, step& done) override {

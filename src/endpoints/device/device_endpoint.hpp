@@ -27,6 +27,7 @@ struct device_place {
     cl_device_id device = nullptr;
     cl::buffer buffer;
     std::size_t buffer_bytes = 0;
+    cl_mem_flags flags = 0;
 };
 
 /// The services outlive the endpoint.

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <limits>
 
 namespace causeway::endpoints {
 
@@ -57,7 +58,7 @@ descriptor reopen_without_append(int fd) {
 } // namespace
 
 std::unique_ptr<transfer::endpoint> make_descriptor_endpoint(file_services services, int fd, std::int64_t offset,
-                                                             access mode) {
+                                                             std::size_t bytes, access mode) {
     const int flags = ::fcntl(fd, F_GETFL);
     if (flags < 0)
         throw transfer_error(status::invalid_value,
@@ -71,6 +72,9 @@ std::unique_ptr<transfer::endpoint> make_descriptor_endpoint(file_services servi
                              file_name(fd) + " has no offsets (a pipe or socket): use the FILE forms", errno);
     if (offset < 0)
         throw transfer_error(status::invalid_value, "the file offset " + std::to_string(offset) + " is negative");
+    if (bytes > static_cast<std::uint64_t>(std::numeric_limits<off_t>::max() - offset))
+        throw transfer_error(status::invalid_value, bytes_text(bytes) + " at " + std::to_string(offset) +
+                                                        " reach beyond what a file can hold");
     descriptor own;
     if (mode == access::write && (flags & O_APPEND) != 0) {
         own = reopen_without_append(fd);

@@ -21,9 +21,10 @@ struct file_services {
 };
 
 /// Duplicates `fd`. Throws transfer_error(invalid_value) if it is closed, cannot seek, does not allow `mode`, or
-/// `offset` is negative.
+/// the range is not in a file's range of offsets.
 [[nodiscard]] std::unique_ptr<transfer::endpoint> make_descriptor_endpoint(file_services services, int fd,
-                                                                           std::int64_t offset, access mode);
+                                                                           std::int64_t offset, std::size_t bytes,
+                                                                           access mode);
 
 /// Takes effect where the command before it on the same stream ended, and leaves position, buffer and end-of-file
 /// flag as fread or fwrite would. Throws transfer_error(invalid_value) for a null or closed stream or a wrong mode.

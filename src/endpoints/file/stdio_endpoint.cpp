@@ -19,6 +19,10 @@ namespace {
 using transfer::outcome;
 using transfer::step;
 
+#if defined(__GLIBC__) && !defined(_IO_EOF_SEEN)
+constexpr int _IO_EOF_SEEN = 0x0010;
+#endif
+
 outcome stream_failure(const char* what, std::FILE* file, int error) {
     return {0, {status::io_error, error, 0, std::string(what) + " " + file_name(::fileno(file)) + ": " + errno_text(error)}};
 }
@@ -155,6 +159,7 @@ class stream_endpoint final : public stdio_endpoint {
         return {.kind = m_waits ? transfer::medium::stream : transfer::medium::file,
                 .ordered = true,
                 .waits_for_sender = m_waits && mode() == access::read,
+                .waits_for_receiver = m_waits && mode() == access::write,
                 .in_flight = 1,
                 .largest_block = m_waits ? std::size_t{64} << 10 : std::size_t{16} << 20};
     }
@@ -168,8 +173,7 @@ class stream_endpoint final : public stdio_endpoint {
     }
 
     void close(std::size_t, const failure& error, step& done) override {
-        // Both calls return at once: nothing is buffered, and an end that was read stays the end.
-        if (error.status == status::end_of_file && ::fileno(file()) >= 0) (void)std::getc(file());
+        if (error.status == status::end_of_file && ::fileno(file()) >= 0) mark_end();
         const bool appended = mode() == access::write && !m_waits && ::fileno(file()) >= 0;
         if (appended) (void)::fseeko(file(), ::lseek(::fileno(file()), 0, SEEK_CUR), SEEK_SET);
         leave();
@@ -188,6 +192,15 @@ class stream_endpoint final : public stdio_endpoint {
     outcome settle(std::size_t bytes) override {
         if (mode() == access::write && std::fflush(file()) != 0) return stream_failure("flushing", file(), errno);
         return {bytes, {}};
+    }
+
+    /// Sets feof() without another read: a terminal or a pipe with a new writer would wait, or give up a byte.
+    void mark_end() const {
+#ifdef __GLIBC__
+        file()->_flags |= _IO_EOF_SEEN;
+#else
+        (void)std::getc(file());
+#endif
     }
 
     /// Bytes that stdio has read from the descriptor and the program has not taken yet.

@@ -20,6 +20,7 @@ struct messenger::utterance final : comm::operation {
     void over(const comm::arrival& result) override {
         const std::unique_ptr<utterance> self(this);
         --speaker->m_saying;
+        speaker->m_spoken.erase(this);
         if (done != nullptr) done->over(result);
     }
 
@@ -47,7 +48,11 @@ struct messenger::listener final : comm::operation {
     void over(const comm::arrival& result) override {
         heard = true;
         what = result;
-        space.self.hear(space);
+        if (space.closed) {
+            std::vector<std::byte>().swap(bytes);
+        } else {
+            space.self.hear(space);
+        }
     }
 
     space_state& space;
@@ -170,7 +175,18 @@ void messenger::say(int space, int rank, wire_header header, std::span<const std
     if (!payload.empty()) std::memcpy(spoken->bytes.data() + sizeof header, payload.data(), payload.size());
     ++m_saying;
     auto& out = *spoken.release();
+    m_spoken.insert(&out);
     m_port.send(space, rank, m_port.largest_tag(), out.bytes, out);
+}
+
+void messenger::disown(comm::operation& done) {
+    const auto found =
+        std::find_if(m_spoken.begin(), m_spoken.end(), [&](const auto* each) { return each->done == &done; });
+    if (found == m_spoken.end()) return;
+    // MPI may still hold its memory, and will never say when it does not: the message stays.
+    m_port.abandon(**found);
+    m_spoken.erase(found);
+    --m_saying;
 }
 
 void messenger::withdraw(int space, int rank, wire_header header) {
@@ -199,8 +215,14 @@ void messenger::close(int space) {
     const auto found = m_spaces.find(space);
     if (found == m_spaces.end()) return;
     found->second->closed = true;
-    for (auto& each : found->second->listeners)
-        if (!each->heard) m_port.cancel_receive(*each);
+    // The buffers of those that cannot be cancelled any more go when they are over.
+    for (auto& each : found->second->listeners) {
+        if (each->heard) {
+            std::vector<std::byte>().swap(each->bytes);
+        } else {
+            m_port.cancel_receive(*each);
+        }
+    }
 }
 
 void messenger::close_all() {
@@ -224,14 +246,16 @@ void messenger::check_peers(time_point now) {
         // What the rank sent before it went is still being delivered: act one check later.
         if (!m_gone.insert(rank).second) gone.insert(rank);
     }
-    if (gone.empty()) return;
+    for (const int rank : gone) rank_gone(rank);
+}
+
+void messenger::rank_gone(int job_rank) {
     // A conversation that ends may end others.
     const auto all = m_conversations;
     for (const auto& [number, known] : all) {
-        const int rank = m_port.job_rank(known.space, known.peer);
-        if (gone.count(rank) == 0 || m_conversations.count(number) == 0) continue;
+        if (m_port.job_rank(known.space, known.peer) != job_rank || m_conversations.count(number) == 0) continue;
         known.talk->peer_gone({status::peer_failed, 0, 0,
-                               "rank " + std::to_string(known.peer) + " (rank " + std::to_string(rank) +
+                               "rank " + std::to_string(known.peer) + " (rank " + std::to_string(job_rank) +
                                    " of the job) is gone"});
     }
 }

@@ -90,6 +90,9 @@ class messenger final : public transfer::progress_source {
     /// Says `header`, with `payload` behind it. Copies both. `done` is null or told when the memory of MPI is free again.
     void say(int space, int rank, wire_header header, std::span<const std::byte> payload, comm::operation* done);
 
+    /// `done` of a message that say() was given will not be told any more: the rank that it went to is gone.
+    void disown(comm::operation& done);
+
     /// Takes back the request `header` told of. Its conversation may end: what the other rank answers is seen to.
     void withdraw(int space, int rank, wire_header header);
 
@@ -97,12 +100,17 @@ class messenger final : public transfer::progress_source {
     [[nodiscard]] int take_data_tag(int space, int source);
     void give_data_tag(int space, int source, int tag);
 
+    /// Ends all conversations with a rank of the job.
+    void rank_gone(int job_rank);
+
     /// The communicator goes: stops listening.
     void close(int space);
     /// MPI ends: nothing is polled any more.
     void close_all();
 
     bool poll(time_point now) override;
+    /// Nothing that other ranks need to hear or answer is under way.
+    [[nodiscard]] bool quiet() const { return m_saying == 0 && m_withdrawn.empty(); }
     [[nodiscard]] bool busy() const override { return !m_ended && (m_interests > 0 || m_saying > 0 || !m_withdrawn.empty()); }
 
   private:
@@ -126,6 +134,7 @@ class messenger final : public transfer::progress_source {
     std::uint64_t m_next_number = 1;
     std::size_t m_interests = 0;
     std::size_t m_saying = 0;
+    std::set<utterance*> m_spoken; // not over
     std::set<std::uint64_t> m_withdrawn; // sends whose answer is still to come
     bool m_ended = false; // MPI is gone
     std::unique_ptr<comm::peer_liveness> m_peers;

@@ -25,12 +25,18 @@ class operation_endpoint final : public transfer::endpoint, private comm::operat
     }
     void cancel() override {
         if (m_open == nullptr) return;
+        // A receive that is cancelled is over at once, and MPI writes no more; anything else is only forgotten.
+        m_cancelled = true;
+        m_talk.port().cancel_receive(*this);
+        if (m_open == nullptr) return;
         m_talk.port().abandon(*this);
-        finish({status::cancelled, 0, 0, "the transfer was cancelled"});
+        finish(cancelled());
     }
 
   private:
-    void over(const comm::arrival& result) override { finish(result.error); }
+    void over(const comm::arrival& result) override { finish(m_cancelled ? cancelled() : result.error); }
+
+    static failure cancelled() { return {status::cancelled, 0, 0, "the transfer was cancelled"}; }
 
     void finish(const failure& error) {
         m_interest.reset();
@@ -41,6 +47,7 @@ class operation_endpoint final : public transfer::endpoint, private comm::operat
     std::function<void(comm::operation&)> m_begin;
     std::optional<messenger::interest> m_interest;
     transfer::step* m_open = nullptr;
+    bool m_cancelled = false;
 };
 
 } // namespace

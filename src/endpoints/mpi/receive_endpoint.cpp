@@ -149,6 +149,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
         auto* const done = which.done;
         std::erase_if(m_receives, [&](const auto& each) { return each.get() == &which; });
         failure error = result.error;
+        if (error) m_posted -= expected; // the block is still to come
         if (!error && result.cancelled) error = m_peer_error;
         if (!error && result.bytes != expected) {
             error = {status::peer_failed, 0, 0, "rank " + std::to_string(m_source) + " gave up the send"};

@@ -16,7 +16,8 @@ class send_endpoint final : public transfer::endpoint, private conversation {
   public:
     send_endpoint(rank_services services, int space, int rank, int tag)
         : m_talk(services.talk), m_space(space), m_rank(rank), m_tag(tag),
-          m_turn(services.turns, {static_cast<std::uintptr_t>(space) + 1, rank + 1, tag + 1}) {}
+          m_gated_turn(services.turns, {key_of(space), rank + 1, tag + 1}),
+          m_turn(services.turns, {key_of(space), rank + 1, 0}) {}
 
     ~send_endpoint() { end(); }
 
@@ -26,15 +27,19 @@ class send_endpoint final : public transfer::endpoint, private conversation {
     [[nodiscard]] std::string name() const override { return "rank " + std::to_string(m_rank); }
     [[nodiscard]] std::size_t block_limit() const override { return m_block_limit; }
 
-    void enqueued() override { m_turn.join(); }
-    void abandoned() override { m_turn.leave(); }
+    void enqueued() override { m_gated_turn.join(); }
+    void abandoned() override { m_gated_turn.leave(); }
 
     void open(const transfer::open_request& request, step& done) override {
         m_interest.emplace(m_talk);
         m_talk.listen(m_space);
         m_bytes = request.bytes;
         m_open = &done;
-        m_turn.wait([this, block_bytes = request.block_bytes] { announce(block_bytes); });
+        // Two lines: sends with one tag keep the order of enqueue, those that are open keep it whatever their tags.
+        m_gated_turn.wait([this, block_bytes = request.block_bytes] {
+            m_turn.join();
+            m_turn.wait([this, block_bytes] { announce(block_bytes); });
+        });
     }
 
     void write(std::size_t, std::span<const std::byte> block, step& done) override {
@@ -46,7 +51,7 @@ class send_endpoint final : public transfer::endpoint, private conversation {
         auto& operation = begin(block.size(), done);
         if (m_eager) {
             m_talk.say(m_space, m_rank, header(wire_header::kind::eager), block, &operation);
-            m_turn.leave();
+            leave_lines();
         } else {
             m_talk.port().send(m_space, m_rank, m_data_tag, block, operation);
         }
@@ -54,7 +59,7 @@ class send_endpoint final : public transfer::endpoint, private conversation {
 
     void cancel() override {
         if (m_open == nullptr) return;
-        if (m_number != 0) m_talk.withdraw(m_space, m_rank, header(wire_header::kind::withdraw));
+        if (m_requested) m_talk.withdraw(m_space, m_rank, header(wire_header::kind::withdraw));
         finish_open({0, {status::cancelled, 0, 0, "the transfer was cancelled"}});
     }
 
@@ -76,6 +81,7 @@ class send_endpoint final : public transfer::endpoint, private conversation {
             auto& told = *done;
             const auto moved = result.error ? 0 : bytes;
             const auto error = result.error;
+            if (error) self.m_said -= bytes;
             std::erase_if(self.m_sends, [this](const auto& each) { return each.get() == this; });
             told.finish({moved, error});
         }
@@ -93,13 +99,22 @@ class send_endpoint final : public transfer::endpoint, private conversation {
         return {.what = what, .tag = m_tag, .bytes = m_bytes, .sender = m_number};
     }
 
+    static std::uintptr_t key_of(int space) { return static_cast<std::uintptr_t>(space) + 1; }
+
+    void leave_lines() {
+        m_gated_turn.leave();
+        m_turn.leave();
+    }
+
     void announce(std::size_t block_bytes) {
+        // Also a message in one piece waits for its rank, if MPI does not take it at once.
+        m_number = m_talk.begin(*this, m_space, m_rank);
         // A message that is larger than a block cannot be one piece.
         m_eager = m_bytes <= m_talk.eager_limit() && (m_bytes <= block_bytes || m_bytes == 0);
         if (m_bytes == 0) {
             auto& done = *std::exchange(m_open, nullptr);
             m_talk.say(m_space, m_rank, header(wire_header::kind::eager), {}, &begin(0, done));
-            m_turn.leave();
+            leave_lines();
         } else if (m_eager) {
             std::exchange(m_open, nullptr)->finish({m_bytes, {}});
         } else {
@@ -108,11 +123,11 @@ class send_endpoint final : public transfer::endpoint, private conversation {
     }
 
     void request(std::size_t block_bytes) {
-        m_number = m_talk.begin(*this, m_space, m_rank);
+        m_requested = true;
         auto said = header(wire_header::kind::request);
         said.block_bytes = block_bytes;
         m_talk.say(m_space, m_rank, said, {}, nullptr);
-        m_turn.leave();
+        leave_lines();
     }
 
     void heard(const wire_header& answer) override {
@@ -142,6 +157,7 @@ class send_endpoint final : public transfer::endpoint, private conversation {
         const auto sends = std::exchange(m_sends, {});
         for (const auto& each : sends) {
             m_talk.port().abandon(*each);
+            m_talk.disown(*each);
             each->done->finish({0, why});
         }
     }
@@ -153,14 +169,14 @@ class send_endpoint final : public transfer::endpoint, private conversation {
     }
 
     void end() {
-        m_turn.leave();
+        leave_lines();
         if (m_number != 0) m_talk.end(std::exchange(m_number, 0));
         m_interest.reset();
     }
 
     messenger& m_talk;
     int m_space, m_rank, m_tag;
-    transfer::turn m_turn;
+    transfer::turn m_gated_turn, m_turn;
     std::optional<messenger::interest> m_interest;
     step* m_open = nullptr;
     std::size_t m_bytes = 0;
@@ -169,6 +185,7 @@ class send_endpoint final : public transfer::endpoint, private conversation {
     std::uint64_t m_number = 0;
     int m_data_tag = 0;
     bool m_eager = false;
+    bool m_requested = false;
     bool m_gone = false;
     failure m_peer_error;
     std::vector<std::unique_ptr<block_send>> m_sends;

@@ -262,3 +262,44 @@ TEST(rank_protocol, keeps_the_order_of_sends_when_the_first_is_gated) {
     EXPECT_EQ(got_too, second);
     both.expect_quiet();
 }
+
+TEST(rank_protocol, keeps_the_order_of_open_sends_with_different_tags) {
+    two_ranks both;
+    both.a.settings.set("eager", "64");
+    both.a.settings.set("block", "64");
+    pending_steps slow;
+    auto small = bench::pattern(10, 1), large = bench::pattern(100, 2);
+    std::vector<std::byte> got(100), got_too(100);
+    // The first reads its bytes before it can say anything; the second could announce itself at once.
+    fake_endpoint::life life;
+    both.a.machine.submit(bench::make(
+        std::make_unique<fake_endpoint>(slow, small, endpoint_traits{.kind = medium::device}, life),
+        endpoints::make_send_endpoint({both.a.talk, both.a.turns}, 0, 1, 1), small.size(), nullptr));
+    both.a.send(large, 1, 2);
+    const auto first = both.b.receive(got, 0, endpoints::any_tag), second = both.b.receive(got_too, 0, endpoints::any_tag);
+    chooser choices;
+    both.run(choices);
+    EXPECT_EQ(status_of(first), status::running);
+    while (slow.count() > 0) {
+        slow.finish(0);
+        both.run(choices);
+    }
+    EXPECT_EQ(first->report().bytes_moved[0], 10u);
+    EXPECT_EQ(got_too, large);
+    both.expect_quiet();
+}
+
+TEST(rank_protocol, ends_small_and_large_sends_to_a_rank_that_is_gone) {
+    // Told by hand what the liveness check would tell: every conversation of the rank ends.
+    two_ranks both;
+    both.a.settings.set("eager", "64");
+    auto small = bench::pattern(10), none = std::vector<std::byte>(), large = bench::pattern(100);
+    both.network.kill(1);
+    both.a.settings.set("block", "64");
+    const auto all = {both.a.send(small, 1), both.a.send(none, 1), both.a.send(large, 1)};
+    both.settle();
+    for (const auto& each : all) EXPECT_EQ(status_of(each), status::running);
+    both.a.talk.rank_gone(1);
+    both.settle();
+    for (const auto& each : all) EXPECT_EQ(status_of(each), status::peer_failed);
+}

@@ -16,8 +16,9 @@ struct pool_bench {
     options settings;
     fake_clock clock;
     staging_pool pool{settings, clock};
-    std::unique_ptr<staging_share> share(std::size_t block, bool waits = false) {
-        return std::make_unique<staging_share>(pool, nullptr, block, waits, [this] { ++calls; });
+    std::unique_ptr<staging_share> share(std::size_t block,
+                                         staging_share::waits_for whom = staging_share::waits_for::nobody) {
+        return std::make_unique<staging_share>(pool, nullptr, block, whom, [this] { ++calls; });
     }
     int calls = 0;
 };
@@ -75,7 +76,8 @@ TEST(staging_pool, takes_no_second_block_while_others_have_none) {
 
 TEST(staging_pool, leaves_half_to_flows_that_wait_for_nobody) {
     pool_bench on("8K");
-    auto in = on.share(4096, true), in_too = on.share(4096, true), out = on.share(4096);
+    constexpr auto sender = staging_share::waits_for::sender;
+    auto in = on.share(4096, sender), in_too = on.share(4096, sender), out = on.share(4096);
     auto* const first = in->acquire();
     EXPECT_TRUE(first);
     EXPECT_FALSE(in_too->acquire());
@@ -83,6 +85,29 @@ TEST(staging_pool, leaves_half_to_flows_that_wait_for_nobody) {
     EXPECT_TRUE(second);
     in->release(first);
     out->release(second);
+}
+
+TEST(staging_pool, leaves_half_to_the_reader_of_a_pipe_whose_writer_waits_for_it) {
+    pool_bench on("8K");
+    auto writer = on.share(4096, staging_share::waits_for::receiver);
+    auto reader = on.share(4096, staging_share::waits_for::sender);
+    auto* const first = writer->acquire();
+    EXPECT_TRUE(first);
+    EXPECT_FALSE(writer->acquire());
+    auto* const second = reader->acquire();
+    EXPECT_TRUE(second);
+    writer->release(first);
+    reader->release(second);
+}
+
+TEST(staging_pool, gives_a_block_that_was_planned_under_a_larger_cap_when_nobody_holds_any) {
+    pool_bench on("8K");
+    auto large = on.share(65536);
+    auto* const block = large->acquire();
+    EXPECT_TRUE(block);
+    auto other = on.share(4096);
+    EXPECT_FALSE(other->acquire());
+    large->release(block);
 }
 
 TEST(staging_pool, keeps_freed_memory_for_a_while_only) {
@@ -117,7 +142,7 @@ TEST(staging_pool, frees_kept_memory_of_other_sizes_when_the_cap_is_near) {
 TEST(staging_pool, survives_an_allocator_that_fails) {
     pool_bench on("8K");
     {
-        staging_share broken(on.pool, std::make_shared<failing_allocator>(), 4096, false, [] {});
+        staging_share broken(on.pool, std::make_shared<failing_allocator>(), 4096, staging_share::waits_for::nobody, [] {});
         EXPECT_THROW((void)broken.acquire(), std::bad_alloc);
     }
     auto share = on.share(4096);

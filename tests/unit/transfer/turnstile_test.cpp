@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -53,4 +54,21 @@ TEST(turnstile, forgets_a_turn_that_is_destroyed_in_line) {
     second.wait([&] { came = true; });
     first.reset();
     EXPECT_TRUE(came);
+}
+
+TEST(turnstile, lets_a_long_line_pass_that_leaves_at_once) {
+    turnstile stile;
+    std::vector<std::unique_ptr<turn>> line;
+    std::size_t passed = 0;
+    for (int i = 0; i < 200000; ++i) {
+        line.push_back(std::make_unique<turn>(stile, turn_key{1}));
+        line.back()->join();
+        if (i > 0)
+            line.back()->wait([&passed, self = line.back().get()] {
+                ++passed;
+                self->leave();
+            });
+    }
+    line.front()->leave();
+    EXPECT_EQ(passed, 199999u);
 }
