@@ -89,6 +89,16 @@ queue create_in_order_queue(cl_context context, cl_device_id device)
     return created;
 }
 
+queue create_out_of_order_queue(cl_context context, cl_command_queue sibling)
+{
+    cl_device_id device = nullptr;
+    check(clGetCommandQueueInfo(sibling, CL_QUEUE_DEVICE, sizeof(device), &device, nullptr), "clGetCommandQueueInfo");
+    cl_int code = CL_SUCCESS;
+    queue created(clCreateCommandQueue(context, device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &code));
+    check(code, "clCreateCommandQueue");
+    return created;
+}
+
 buffer create_buffer(cl_context context, std::size_t size_bytes)
 {
     cl_int code = CL_SUCCESS;

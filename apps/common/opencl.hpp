@@ -43,6 +43,8 @@ cl_device_type device_type(cl_device_id device);
 
 context create_context(cl_device_id device);
 queue create_in_order_queue(cl_context context, cl_device_id device);
+/// Of the device of `sibling`.
+queue create_out_of_order_queue(cl_context context, cl_command_queue sibling);
 buffer create_buffer(cl_context context, std::size_t size_bytes);
 program build_program(cl_context context, cl_device_id device, const char *source, const std::string &options);
 kernel create_kernel(cl_program program, const char *name);

@@ -10,11 +10,17 @@ namespace himeno {
 
 namespace {
 
-// Takizawa et al. 2015, Listing 4, without the clFinish at the end of each iteration: kernels of one half wait for
-// those of the other, and the order of each queue puts a kernel behind the exchange of its halo.
+// Takizawa et al. 2015, Listing 4, without the clFinish at the end of each iteration. Exchanges have an out-of-order queue
+// of their own, where only events order them: the queues of the kernels then carry nothing but kernels.
 class causeway : public solver {
 public:
-    explicit causeway(problem &problem) : m_problem(problem) {}
+    explicit causeway(problem &problem)
+        : m_problem(problem),
+          // communication begin
+          m_exchanges(apps::create_out_of_order_queue(problem.context(), problem.queue(0)))
+          // communication end
+    {
+    }
 
     void run(int iterations) override
     {
@@ -22,13 +28,15 @@ public:
         commands last;
         for (int iteration = 0; iteration < iterations; ++iteration) {
             commands now;
-            now.first = m_problem.enqueue_jacobi(m_problem.queue(0), first, iteration, {last.second.get()});
+            now.first = m_problem.enqueue_jacobi(m_problem.queue(0), first, iteration,
+                                                 {last.second.get(), last.late.get()});
             // communication begin
-            now.early = enqueue_exchange(m_problem.queue(1), other(first), m_problem.pressure(iteration));
+            now.early = enqueue_exchange(other(first), m_problem.pressure(iteration), last.second.get());
             // communication end
-            now.second = m_problem.enqueue_jacobi(m_problem.queue(1), other(first), iteration, {last.first.get()});
+            now.second = m_problem.enqueue_jacobi(m_problem.queue(1), other(first), iteration,
+                                                  {last.first.get(), now.early.get()});
             // communication begin
-            now.late = enqueue_exchange(m_problem.queue(0), first, m_problem.pressure(iteration + 1));
+            now.late = enqueue_exchange(first, m_problem.pressure(iteration + 1), now.first.get());
             // communication end
             apps::check(clFlush(m_problem.queue(0)), "clFlush");
             apps::check(clFlush(m_problem.queue(1)), "clFlush");
@@ -57,20 +65,23 @@ private:
     };
 
     // communication begin
-    apps::event enqueue_exchange(cl_command_queue queue, half h, cl_mem pressure)
+    apps::event enqueue_exchange(half h, cl_mem pressure, cl_event computed)
     {
         const halo &halo = m_problem.halo(h);
         cl_event exchanged = nullptr;
-        apps::check(clEnqueueSendrecvBuffer(queue, pressure, pressure, CL_FALSE, halo.send_offset,
+        apps::check(clEnqueueSendrecvBuffer(m_exchanges.get(), pressure, pressure, CL_FALSE, halo.send_offset,
                                             m_problem.plane_bytes(), halo.neighbour, 0, halo.receive_offset,
-                                            m_problem.plane_bytes(), halo.neighbour, 0, m_problem.communicator(), 0,
-                                            nullptr, &exchanged),
+                                            m_problem.plane_bytes(), halo.neighbour, 0, m_problem.communicator(),
+                                            computed ? 1 : 0, computed ? &computed : nullptr, &exchanged),
                     "clEnqueueSendrecvBuffer");
         return apps::event(exchanged);
     }
     // communication end
 
     problem &m_problem;
+    // communication begin
+    apps::queue m_exchanges;
+    // communication end
 };
 
 } // namespace

@@ -34,7 +34,7 @@ std::chrono::microseconds spin_time(const options& settings) {
     const auto asked = settings[option::spin];
     if (asked != 0) return std::chrono::microseconds(asked);
     // Where processors are few, polling takes them from the kernels and the application.
-    return std::chrono::microseconds(std::thread::hardware_concurrency() >= 4 * local_ranks() ? 200 : 20);
+    return std::chrono::microseconds(std::thread::hardware_concurrency() >= 4 * local_ranks() ? 2000 : 20);
 }
 
 std::chrono::milliseconds drain_time(const options& settings) {
