@@ -14,7 +14,12 @@ using namespace causeway::capi;
 
 namespace {
 
-/// The datatype, made at first use: MPI has to be there.
+int free_device_type(MPI_Comm, int, void* value, void*) {
+    auto& made = *static_cast<MPI_Datatype*>(value);
+    return PMPI_Type_free(&made);
+}
+
+/// The datatype, made at first use: MPI has to be there. MPI_Finalize frees it, with the attribute that it hangs on.
 MPI_Datatype device_type() {
     static std::mutex mutex; // guards made
     static MPI_Datatype made = MPI_DATATYPE_NULL;
@@ -26,6 +31,10 @@ MPI_Datatype device_type() {
     if (made == MPI_DATATYPE_NULL) {
         PMPI_Type_contiguous(1, MPI_BYTE, &made);
         PMPI_Type_commit(&made);
+        int key = MPI_KEYVAL_INVALID;
+        PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_device_type, &key, nullptr);
+        PMPI_Comm_set_attr(MPI_COMM_SELF, key, &made);
+        PMPI_Comm_free_keyval(&key);
     }
     return made;
 }

@@ -177,7 +177,17 @@ void runtime::at_finalize() {
         if (*quiet) break;
         std::this_thread::sleep_for(std::chrono::microseconds(100));
     }
-    call_and_wait([this] { m_messenger.close_all(); });
+    // MPICH 4.0 holds a lock during these callbacks, so MPI is called from this thread, with the engine's out of the way.
+    struct meeting {
+        std::promise<void> parked, released;
+    };
+    const auto meet = std::make_shared<meeting>();
+    m_engine.call([meet] {
+        meet->parked.set_value();
+        meet->released.get_future().wait();
+    });
+    if (meet->parked.get_future().wait_for(longest_call) == std::future_status::ready) m_messenger.close_all();
+    meet->released.set_value();
 }
 
 } // namespace causeway::capi

@@ -18,6 +18,7 @@ struct started {
     cl_int refused = CL_SUCCESS;
     support::event_handle event;
     std::string message; ///< of the refusal
+    bool waits_for_message = false;
 };
 
 /// How a command ended.
@@ -28,7 +29,7 @@ struct ending {
     int error_number = 0;
     int mpi_error = MPI_SUCCESS;
     std::string message;
-    bool withdrawn = false; ///< the test cancelled it, because another command was refused
+    bool withdrawn = false; ///< the test cancelled it, because a command that it may need has failed
 
     [[nodiscard]] bool succeeded() const { return refused == CL_SUCCESS && status == CL_COMPLETE; }
     [[nodiscard]] cl_int code() const { return refused != CL_SUCCESS ? refused : status; }

@@ -236,6 +236,7 @@ TEST_F(request_event, holds_back_a_transfer)
     const event sent = enqueue_send(m_on.get(), outgoing.whole(), right(), 2, m_comm, {allowed.get()});
     const event received = enqueue_receive(m_on.get(), incoming.whole(), left(), 2, m_comm);
     EXPECT_GT(status_of(sent.get()), CL_COMPLETE);
+    MPI_Barrier(m_comm); // nobody is let go before all have looked
     const int token = 1;
     MPI_Send(&token, 1, MPI_INT, right(), 1, m_comm);
     ASSERT_TRUE(completes(sent));
