@@ -56,16 +56,20 @@ cl::event make_user_event(cl_context context) {
 /// In an in-order queue: a marker, whose event says that all before is done, and a barrier that holds back all behind.
 /// In an out-of-order queue only clFinish and later barriers have to wait: a marker behind the transfer. (A marker before it,
 /// to obey barriers of the program, does not work: PoCL 3.1's waits for everything, Intel's passes the barrier.)
-cl::event enter_queue(const checked_queue& queue, cl_event passed) {
+/// Both are held until they are over: PoCL 3.1 aborts when a marker fails whose event nobody holds.
+cl::event enter_queue(const checked_queue& queue, cl_event passed, event_registry& events) {
     cl_event before = nullptr;
     if (queue.facts.in_order)
         cl::check(clEnqueueMarkerWithWaitList(queue.raw, 0, nullptr, &before), "enqueueing a marker");
     auto marker = cl::event::adopt(before);
+    if (marker) events.hold(marker);
+    cl_event behind = nullptr;
     if (queue.facts.in_order) {
-        cl::check(clEnqueueBarrierWithWaitList(queue.raw, 1, &passed, nullptr), "enqueueing a barrier");
+        cl::check(clEnqueueBarrierWithWaitList(queue.raw, 1, &passed, &behind), "enqueueing a barrier");
     } else {
-        cl::check(clEnqueueMarkerWithWaitList(queue.raw, 1, &passed, nullptr), "enqueueing a marker");
+        cl::check(clEnqueueMarkerWithWaitList(queue.raw, 1, &passed, &behind), "enqueueing a marker");
     }
+    events.hold(cl::event::adopt(behind));
     return marker;
 }
 
@@ -171,7 +175,7 @@ cl_int enqueue(new_command made, cl_bool blocking, const event_arguments& events
         process.require_running();
         try {
             for (std::size_t i = 0; i < made.queues.size(); ++i) {
-                auto marker = enter_queue(made.queues[i], setter->m_order[i].get());
+                auto marker = enter_queue(made.queues[i], setter->m_order[i].get(), process.events());
                 if (marker) order.push_back(marker);
                 if (marker)
                     gates.push_back(endpoints::make_event_gate(std::move(marker), endpoints::on_failure::open));

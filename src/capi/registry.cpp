@@ -23,6 +23,22 @@ transfer_record event_registry::find(cl_event event) const {
     return found == m_entries.end() ? transfer_record{} : found->second.record;
 }
 
+void event_registry::hold(cl::event event) {
+    release_ended(4);
+    const std::lock_guard lock(m_mutex);
+    m_held.push_back(std::move(event));
+}
+
+void event_registry::release_ended(std::size_t count) {
+    std::list<cl::event> ended;
+    const std::lock_guard lock(m_mutex);
+    // Those that have not ended go to the end of the list, so that one of them does not keep the others.
+    for (auto left = std::min(count, m_held.size()); left > 0; --left) {
+        auto& to = cl::status_of(m_held.front().get()) <= CL_COMPLETE ? ended : m_held;
+        to.splice(to.end(), m_held, m_held.begin());
+    }
+}
+
 std::size_t event_registry::sweep(std::size_t count) {
     std::vector<entry> gone;
     const std::lock_guard lock(m_mutex);
@@ -39,13 +55,14 @@ std::size_t event_registry::sweep(std::size_t count) {
 
 bool event_registry::trim(time_point now, bool all) {
     constexpr std::chrono::milliseconds longest{10000}, shortest{100};
+    release_ended(std::numeric_limits<std::size_t>::max());
     if (all || now >= m_next_sweep) {
         const bool found = sweep(std::numeric_limits<std::size_t>::max()) > 0;
         m_interval = found ? shortest : std::min(2 * m_interval, longest);
         m_next_sweep = now + m_interval;
     }
     const std::lock_guard lock(m_mutex);
-    return !m_entries.empty();
+    return !m_entries.empty() || !m_held.empty();
 }
 
 } // namespace causeway::capi

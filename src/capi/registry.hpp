@@ -7,6 +7,7 @@
 #include "transfer/command.hpp"
 #include "transfer/engine.hpp"
 
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -29,6 +30,9 @@ class event_registry final : public transfer::progress_source {
     /// A record without a command if the event is no transfer's.
     [[nodiscard]] transfer_record find(cl_event event) const;
 
+    /// Keeps a reference until the event's command has ended.
+    void hold(cl::event event);
+
     bool poll(time_point) override { return false; }
     [[nodiscard]] bool busy() const override { return false; }
     bool trim(time_point now, bool all) override;
@@ -40,11 +44,13 @@ class event_registry final : public transfer::progress_source {
     };
     using entries = std::map<cl_event, entry>;
 
+    void release_ended(std::size_t count);
     /// Removes entries that nobody else refers to, among the next `count`; how many. Releases outside of the lock.
     std::size_t sweep(std::size_t count);
 
     mutable std::mutex m_mutex; // guards the rest
     entries m_entries;
+    std::list<cl::event> m_held;
     cl_event m_swept = nullptr; // where the last sweep ended
     // Engine's thread only: events that a program keeps for ever are asked more and more rarely.
     std::chrono::milliseconds m_interval{100};
