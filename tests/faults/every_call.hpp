@@ -32,6 +32,7 @@ struct ending {
     bool withdrawn = false; ///< the test cancelled it, because a command that it may need has failed
 
     [[nodiscard]] bool succeeded() const { return refused == CL_SUCCESS && status == CL_COMPLETE; }
+    [[nodiscard]] bool cancelled() const { return withdrawn && status == CL_TRANSFER_CANCELLED; }
     [[nodiscard]] cl_int code() const { return refused != CL_SUCCESS ? refused : status; }
 };
 

@@ -28,9 +28,11 @@ struct box_of_rows {
 
 class message_scenario final : public scenario {
   public:
-    message_scenario(cl_device_id device, MPI_Comm comm, int peer, side own, form shape, std::size_t size)
+    /// Of an exchange `waits_for_peer` says which side ends first if something fails.
+    message_scenario(cl_device_id device, MPI_Comm comm, int peer, side own, form shape, std::size_t size,
+                     bool waits_for_peer = false)
         : m_scene(device), m_receive_queue(support::make_queue(m_scene.context(), device, support::queue_order::in_order)),
-          m_comm(comm), m_peer(peer), m_own(own), m_form(shape), m_size(size),
+          m_comm(comm), m_peer(peer), m_own(own), m_form(shape), m_waits_for_peer(waits_for_peer), m_size(size),
           m_extent(shape == form::box ? box_of_rows::extent : size), m_sent(m_scene, m_extent),
           m_received(m_scene, m_extent) {}
 
@@ -50,6 +52,7 @@ class message_scenario final : public scenario {
                                                m_sent.offset(), m_size, m_peer, m_tag, m_received.offset(), m_size,
                                                m_peer, m_tag, m_comm, 0, nullptr, event);
             }));
+            all.back().waits_for_message = m_waits_for_peer;
             return all;
         }
         if (m_own != side::receives) all.push_back(start_one([&](cl_event* event) { return send(event); }));
@@ -125,6 +128,7 @@ class message_scenario final : public scenario {
     int m_peer;
     side m_own;
     form m_form;
+    bool m_waits_for_peer;
     std::size_t m_size, m_extent;
     framed_range m_sent, m_received;
     bytes m_source;
@@ -169,7 +173,8 @@ class rank_faults : public shaped_test {
     }
     void fail_calls_of_one_of_two_ranks(int leader, form shape, std::size_t size) {
         if (m_ranks != 2) GTEST_SKIP() << "needs two ranks";
-        message_scenario run(device(), m_comm, 1 - m_rank, m_rank == 0 ? side::sends : side::receives, shape, size);
+        const auto own = shape == form::exchange ? side::both : m_rank == 0 ? side::sends : side::receives;
+        message_scenario run(device(), m_comm, 1 - m_rank, own, shape, size, m_rank != leader);
         two_ranks both(MPI_COMM_WORLD, leader);
         fail_every_call(run, both);
     }
