@@ -143,11 +143,11 @@ class run_of_scenario {
     run_of_scenario(scenario& run, team& together) : m_run(run), m_team(together) {}
 
     /// True if the call failed.
-    bool once(fault_point* failing, unsigned nth) {
+    bool once(fault_point* failing, unsigned nth, extent how_long = extent::once) {
         m_run.reset();
         if (m_least.empty()) m_least = take_stock(m_run).references;
         static_cast<void>(m_team.any(false));
-        arm(m_team.leads() ? failing : nullptr, nth);
+        arm(m_team.leads() ? failing : nullptr, nth, how_long);
         auto commands = m_run.start();
         bool hopeless = m_team.any(std::any_of(commands.begin(), commands.end(),
                                                [](const auto& each) { return each.refused != CL_SUCCESS; }));
@@ -239,19 +239,24 @@ void fail_every_call(scenario& run, team& together) {
     for (auto* const each : all_points())
         if (together.any(together.leads() && each->calls > 0)) called.push_back(each);
 
+    const auto fail = [&](fault_point* failing, unsigned nth, extent how_long) {
+        const auto step = "call " + std::to_string(nth) + " of " + failing->name + " fails" +
+                          (how_long == extent::once ? "" : ", and all that follow");
+        SCOPED_TRACE(step);
+        enter_step(step);
+        const auto failures_before = failures();
+        const bool hit = one.once(failing, nth, how_long);
+        enter_step("after: " + step);
+        SCOPED_TRACE("afterwards, without a fault");
+        static_cast<void>(one.once(nullptr, 0));
+        const bool broken = together.any(failures() > failures_before);
+        return hit && !broken;
+    };
     for (auto* const failing : called) {
-        for (unsigned nth = 0; nth < most_calls; ++nth) {
-            const auto step = "call " + std::to_string(nth) + " of " + failing->name + " fails";
-            SCOPED_TRACE(step);
-            enter_step(step);
-            const auto failures_before = failures();
-            const bool hit = one.once(failing, nth);
-            enter_step("after: " + step);
-            SCOPED_TRACE("afterwards, without a fault");
-            static_cast<void>(one.once(nullptr, 0));
-            const bool broken = together.any(failures() > failures_before);
-            if (!hit || broken) break;
-        }
+        for (unsigned nth = 0; nth < most_calls; ++nth)
+            if (!fail(failing, nth, extent::once)) break;
+        // Ranks that cannot speak to one another at all cannot tell one another so.
+        if (failing->from != layer::mpi) static_cast<void>(fail(failing, 0, extent::from_then_on));
         SCOPED_TRACE(std::string("after all failures of ") + failing->name);
         one.check_stock(failing, 0);
     }
