@@ -28,7 +28,7 @@ command_report command::report() const {
 }
 
 void command::flow_ready() {
-    if (m_ready_listed || m_stage != stage::running) return;
+    if (m_ready_listed || m_stage == stage::ended) return;
     m_ready_listed = true;
     m_engine->m_ready.push_back(shared_from_this());
 }

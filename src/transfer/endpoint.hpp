@@ -38,11 +38,13 @@ struct open_request {
     std::size_t block_bytes = 0; ///< of the plan
     bool map = false;            ///< show the bytes as host memory
     bool is_source = false;
+    bool ahead = false;          ///< the gates of the command are still closed, see reads_ahead()
 };
 
 /// One side of a flow. Every function is called on the engine's thread. The life of an endpoint: enqueued(); then
 /// either abandoned(), or open(), prepare() once there is memory for a block, read()s or write()s, and close(), which is
-/// called after every open() that succeeded; a failed one cleans up after itself.
+/// called after every open() that succeeded; a failed one cleans up after itself. A source that reads ahead may be
+/// opened, prepared and read once before the gates of the command are open, and be abandoned after that.
 class endpoint {
   public:
     virtual ~endpoint() = default;
@@ -84,10 +86,13 @@ class endpoint {
         done.finish({block.size(), {}});
     }
 
-    /// Whether read_ahead() may be called, once and after open(), before the gates of the command are open.
+    /// Whether the source may be opened, and one block of it be read by read_ahead(), before the gates of the command are
+    /// open. One that sets_size() is read ahead only if that block is all there is, and takes it back if it is abandoned.
     [[nodiscard]] virtual bool reads_ahead() { return false; }
-    /// As read(), but the device itself puts it behind what the command waits for.
+    /// As read(), but a device puts it behind what the command waits for.
     virtual void read_ahead(std::size_t offset, std::span<std::byte> block, step& done) { read(offset, block, done); }
+    /// After an open() with `ahead`: the gates are open now.
+    virtual void gates_opened() {}
 
     /// Whether take() can copy from this source without help of the host.
     [[nodiscard]] virtual bool takes_from(const endpoint& source) const {
@@ -112,7 +117,7 @@ class endpoint {
     }
 
     /// Where staging memory that suits this endpoint comes from; null for ordinary memory.
-    [[nodiscard]] virtual std::shared_ptr<staging_allocator> allocator() const { return nullptr; }
+    [[nodiscard]] virtual std::shared_ptr<staging_allocator> allocator() { return nullptr; }
 };
 
 } // namespace causeway::transfer

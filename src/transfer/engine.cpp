@@ -74,8 +74,10 @@ bool engine::step() {
     progress |= look_at_gates(now);
     progress |= advance_ready();
     std::erase_if(m_orphans, [](const auto& work) {
-        const auto& flows = work->m_flows;
-        return std::all_of(flows.begin(), flows.end(), [](const auto& part) { return part->quiet(); });
+        auto& flows = work->m_flows;
+        if (!std::all_of(flows.begin(), flows.end(), [](const auto& part) { return part->quiet(); })) return false;
+        flows.clear(); // the command itself lives as long as somebody may ask for it
+        return true;
     });
     if (progress) m_last_progress = now;
     if (m_kept && now >= m_next_trim) {
@@ -149,12 +151,10 @@ void engine::admit(const std::shared_ptr<command>& work) {
         end(*work, passed_on(broken));
         return;
     }
-    if (work->m_gates.empty() && work->m_open_dependencies > 0) return;
     // Not behind a gate that has failed: such a read may never end.
     if (look(*work)) return;
-    if (!work->m_gates.empty() && work->m_open_dependencies == 0)
-        for (auto& part : work->m_flows) part->read_ahead(*work, m_pool, m_planner, m_lanes);
-    schedule(*work);
+    for (auto& part : work->m_flows) part->read_ahead(*work, m_pool, m_planner, m_lanes);
+    if (!work->m_gates.empty()) schedule(*work);
 }
 
 void engine::schedule(command& work) {
@@ -246,6 +246,8 @@ bool engine::advance_ready() {
 }
 
 void engine::advance(command& work) {
+    if (work.m_stage == command::stage::gated)
+        for (auto& part : work.m_flows) part->advance();
     if (work.m_stage != command::stage::running) return;
     bool all_finished = true;
     const failure* first = nullptr;

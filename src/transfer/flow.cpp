@@ -52,26 +52,34 @@ void flow::read_ahead(flow_owner& owner, staging_pool& pool, const planner& choi
     if (!m_source->reads_ahead() || m_bytes == 0) return;
     plan_for(owner, pool, choices, lanes);
     if (m_plan->direct || m_plan->map_source || m_plan->map_target || m_target_traits.has_memory) return;
+    m_ahead = true;
     m_advancing = true;
     m_source_step.begin();
-    m_source->open({m_bytes, m_block_bytes, false, true}, m_source_step);
-    m_ahead = true;
-    // A source that opens later, or not at all, is left to start().
-    if (m_source_step.finished()) {
-        make_share();
-        std::byte* memory = nullptr;
-        try {
-            memory = m_share->acquire_ahead();
-        } catch (...) {
-            memory = nullptr; // start() tries again, and reports it
-        }
-        if (memory != nullptr) {
-            begin_read(memory, true);
-        } else {
-            m_share.reset();
-        }
-    }
+    m_source->open({.bytes = m_bytes, .block_bytes = m_block_bytes, .is_source = true, .ahead = true}, m_source_step);
     m_advancing = false;
+    advance();
+}
+
+void flow::advance_ahead() {
+    if (!m_source_step.finished()) return;
+    source_opened();
+    // What a source gave must fit into one block, if it has to take all of it back.
+    const auto block_bytes = agreed_block_bytes();
+    if (m_failure || m_bytes == 0 || (m_source->sets_size() && m_bytes > block_bytes)) return;
+    m_block_bytes = block_bytes;
+    make_share();
+    std::byte* memory = nullptr;
+    try {
+        memory = m_share->acquire_ahead();
+    } catch (...) {
+        memory = nullptr; // tried again after start(), and reported there
+    }
+    if (memory == nullptr) {
+        m_share.reset();
+        return;
+    }
+    prepare_source();
+    begin_read(memory, true);
 }
 
 void flow::start(flow_owner& owner, staging_pool& pool, const planner& choices, unsigned lanes) {
@@ -79,9 +87,11 @@ void flow::start(flow_owner& owner, staging_pool& pool, const planner& choices, 
     if (!m_ahead) {
         plan_for(owner, pool, choices, lanes);
         m_source_step.begin();
-        m_source->open({m_bytes, m_block_bytes, m_plan->map_source, true}, m_source_step);
+        m_source->open({.bytes = m_bytes, .block_bytes = m_block_bytes, .map = m_plan->map_source, .is_source = true},
+                       m_source_step);
     }
     m_stage = stage::opening;
+    if (m_ahead) m_source->gates_opened();
     if (!m_source->sets_size()) open_target();
     m_advancing = false;
     advance();
@@ -100,7 +110,7 @@ void flow::make_share() {
 void flow::open_target() {
     m_target_asked = true;
     m_target_step.begin();
-    m_target->open({m_bytes, m_block_bytes, m_plan->map_target, false}, m_target_step);
+    m_target->open({.bytes = m_bytes, .block_bytes = m_block_bytes, .map = m_plan->map_target}, m_target_step);
 }
 
 void flow::fail(const failure& error, std::size_t at) {
@@ -138,6 +148,8 @@ void flow::advance() {
         case stage::running: advance_running(); break;
         case stage::closing: advance_closing(); break;
         case stage::waiting:
+            if (m_ahead) advance_ahead();
+            break;
         case stage::finished: break;
         }
         if (m_stage == before) break;
@@ -145,18 +157,24 @@ void flow::advance() {
     m_advancing = false;
 }
 
-void flow::advance_opening() {
-    if (m_source_step.finished()) {
-        const auto result = m_source_step.take();
-        if (result.error) {
-            fail(result.error, 0);
-            if (m_target_step.pending()) m_target->cancel();
-        } else {
-            m_source_opened = true;
-            m_bytes = std::min(m_bytes, result.bytes);
-            m_end = std::min(m_end, m_bytes);
-        }
+void flow::source_opened() {
+    const auto result = m_source_step.take();
+    if (result.error) {
+        fail(result.error, 0);
+        if (m_target_step.pending()) m_target->cancel();
+    } else {
+        m_source_opened = true;
+        m_bytes = std::min(m_bytes, result.bytes);
+        m_end = std::min(m_end, m_bytes);
     }
+}
+
+std::size_t flow::agreed_block_bytes() const {
+    return std::max<std::size_t>(1, std::min({m_block_bytes, m_source->block_limit(), m_target->block_limit()}));
+}
+
+void flow::advance_opening() {
+    if (m_source_step.finished()) source_opened();
     if (m_source_opened && !m_target_asked && !m_failure) open_target();
     if (m_target_step.finished()) {
         const auto result = m_target_step.take();
@@ -173,8 +191,8 @@ void flow::advance_opening() {
         if (quiet()) begin_closing();
         return;
     }
-    m_block_bytes = std::max<std::size_t>(1, std::min({m_block_bytes, m_source->block_limit(), m_target->block_limit()}));
-    if (m_block_bytes < m_plan->block_bytes && !m_blocks.empty()) {
+    m_block_bytes = agreed_block_bytes();
+    if (!m_blocks.empty() && m_blocks.front()->bytes > m_block_bytes) {
         // The other side takes smaller blocks than the one that was read ahead: read it again.
         if (!quiet()) return;
         drop_blocks_that_are_too_large();
@@ -208,9 +226,13 @@ void flow::advance_securing() {
         if (quiet()) begin_closing();
         return;
     }
-    m_source->prepare(m_block_bytes);
+    prepare_source();
     m_target->prepare(m_block_bytes);
     m_stage = stage::running;
+}
+
+void flow::prepare_source() {
+    if (!std::exchange(m_source_prepared, true)) m_source->prepare(m_block_bytes);
 }
 
 void flow::advance_running() {

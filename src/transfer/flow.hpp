@@ -24,8 +24,8 @@ class flow_owner {
     ~flow_owner() = default;
 };
 
-/// A state machine; engine's thread only, but for moved(). Life: enqueued(); perhaps read_ahead(); then abandon(), or start()
-/// and advance() until finished().
+/// A state machine; engine's thread only, but for moved(). Life: enqueued(); perhaps read_ahead(); then abandon(), or start();
+/// advance() whenever something may have finished, until finished().
 class flow final : private step_owner {
   public:
     flow(std::unique_ptr<endpoint> source, std::unique_ptr<endpoint> target, std::size_t bytes);
@@ -64,6 +64,8 @@ class flow final : private step_owner {
     };
 
     void step_finished() override;
+    void advance_ahead();
+    void source_opened();
     void advance_opening();
     void advance_securing();
     void advance_running();
@@ -74,6 +76,8 @@ class flow final : private step_owner {
     void plan_for(flow_owner& owner, staging_pool& pool, const planner& choices, unsigned lanes);
     void make_share();
     void begin_read(std::byte* memory, bool ahead);
+    [[nodiscard]] std::size_t agreed_block_bytes() const;
+    void prepare_source();
     void drop_blocks_that_are_too_large();
     bool begin_reads();
     bool begin_writes();
@@ -93,7 +97,8 @@ class flow final : private step_owner {
     step m_source_step, m_target_step;
     bool m_source_opened = false, m_target_opened = false, m_target_asked = false;
     bool m_cancelled = false;
-    bool m_ahead = false; // read_ahead() has opened the source
+    bool m_ahead = false; // read_ahead() has asked the source to open
+    bool m_source_prepared = false;
     bool m_advancing = false;
     std::byte* m_direct = nullptr; // memory of an endpoint, instead of staging
     bool m_direct_is_source = false;

@@ -21,14 +21,21 @@ class device_endpoint : public transfer::endpoint {
 
     [[nodiscard]] std::string name() const override { return "device buffer"; }
 
-    [[nodiscard]] std::shared_ptr<transfer::staging_allocator> allocator() const override {
-        return m_link ? m_link->allocator : nullptr;
+    [[nodiscard]] std::shared_ptr<transfer::staging_allocator> allocator() override {
+        try {
+            find_link();
+        } catch (const transfer_error&) {
+            return nullptr; // open() meets it again, and reports it
+        }
+        return m_link->allocator;
     }
 
   protected:
     [[nodiscard]] const device_place& place() const { return m_place; }
     [[nodiscard]] device_link& link() { return *m_link; }
-    void find_link() { m_link = m_services.links.find(m_place.context.get(), m_place.device); }
+    void find_link() {
+        if (!m_link) m_link = m_services.links.find(m_place.context.get(), m_place.device);
+    }
 
     /// Enqueues by `enqueue(event*)`, submits, and finishes `done` with `bytes` when that event completes.
     template <class Enqueue>

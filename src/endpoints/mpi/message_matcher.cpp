@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two lists in order of arrival.
+// Two lists: receives in order of enqueue, messages in order of arrival.
 #include "endpoints/mpi/message_matcher.hpp"
 
 #include <algorithm>
@@ -7,19 +7,33 @@
 
 namespace causeway::endpoints {
 
-std::list<message_matcher::entry>::iterator message_matcher::first_fit(const message& which) {
+message_matcher::entries::iterator message_matcher::first_fit(const message& which) {
     return std::find_if(m_receives.begin(), m_receives.end(), [&](const entry& each) {
         return (each.source == any_source || each.source == which.source) &&
                (each.tag == any_tag || each.tag == which.tag);
     });
 }
 
-void message_matcher::enter(receiver& who, int source, int tag) { m_receives.push_back({&who, source, tag, false}); }
+message_matcher::entries::iterator message_matcher::entry_of(const receiver& who) {
+    return std::find_if(m_receives.begin(), m_receives.end(), [&](const entry& each) { return each.who == &who; });
+}
+
+void message_matcher::enter(receiver& who, int source, int tag) {
+    m_receives.push_back({&who, source, tag, state::gated});
+}
+
+void message_matcher::open_early(receiver& who) {
+    entry_of(who)->now = state::early;
+    match_waiting();
+}
 
 void message_matcher::open(receiver& who) {
-    const auto found =
-        std::find_if(m_receives.begin(), m_receives.end(), [&](const entry& each) { return each.who == &who; });
-    found->open = true;
+    const auto found = entry_of(who);
+    if (found->now == state::matched_early) {
+        m_receives.erase(found);
+    } else {
+        found->now = state::open;
+    }
     match_waiting();
 }
 
@@ -28,18 +42,45 @@ void message_matcher::leave(receiver& who) {
     match_waiting();
 }
 
-void message_matcher::arrived(message&& announced) {
-    const auto fit = first_fit(announced);
-    if (fit != m_receives.end() && fit->open) {
-        auto& who = *fit->who;
+void message_matcher::put_back(receiver& who, message&& found) {
+    const auto later = std::find_if(m_messages.begin(), m_messages.end(),
+                                    [&](const message& each) { return each.arrival > found.arrival; });
+    m_messages.insert(later, std::move(found));
+    leave(who);
+}
+
+void message_matcher::give(entries::iterator fit, message&& found) {
+    auto& who = *fit->who;
+    if (fit->now == state::early) {
+        fit->now = state::matched_early;
+        fit->message_source = found.source;
+        fit->message_sender = found.sender;
+    } else {
         m_receives.erase(fit);
-        who.matched(std::move(announced));
+    }
+    who.matched(std::move(found));
+}
+
+void message_matcher::arrived(message&& announced) {
+    announced.arrival = ++m_arrivals;
+    const auto fit = first_fit(announced);
+    if (fit != m_receives.end() && (fit->now == state::early || fit->now == state::open)) {
+        give(fit, std::move(announced));
     } else {
         m_messages.push_back(std::move(announced));
     }
 }
 
 bool message_matcher::withdrawn(int source, std::uint64_t sender) {
+    const auto early = std::find_if(m_receives.begin(), m_receives.end(), [&](const entry& each) {
+        return each.now == state::matched_early && each.message_source == source && each.message_sender == sender;
+    });
+    if (early != m_receives.end()) {
+        if (!early->who->withdrawn()) return false;
+        early->now = state::early;
+        match_waiting();
+        return true;
+    }
     return std::erase_if(m_messages, [&](const message& each) {
                return !each.eager && each.source == source && each.sender == sender;
            }) > 0;
@@ -48,15 +89,13 @@ bool message_matcher::withdrawn(int source, std::uint64_t sender) {
 void message_matcher::match_waiting() {
     for (auto each = m_messages.begin(); each != m_messages.end();) {
         const auto fit = first_fit(*each);
-        if (fit == m_receives.end() || !fit->open) {
+        if (fit == m_receives.end() || (fit->now != state::early && fit->now != state::open)) {
             ++each;
             continue;
         }
         auto found = std::move(*each);
         each = m_messages.erase(each);
-        auto& who = *fit->who;
-        m_receives.erase(fit);
-        who.matched(std::move(found));
+        give(fit, std::move(found));
     }
 }
 

@@ -22,25 +22,33 @@ struct message {
     std::uint64_t sender = 0;       ///< number of the send at its source, likewise
     std::vector<std::byte> payload; ///< of an eager message
     bool eager = false;
+    std::uint64_t arrival = 0;      ///< place among all messages; the matcher's
 };
 
 /// A receive that waits for its message.
 class receiver {
   public:
     virtual void matched(message&& found) = 0;
+    /// The sender takes back the message that a gated receive has matched. False if it is too late for that.
+    virtual bool withdrawn() { return false; }
 
   protected:
     ~receiver() = default;
 };
 
 /// One for each communicator. A message goes to the first receive, in order of enqueue, that it fits. If that one is
-/// still gated the message waits for it; a later receive that fits too does not get it.
+/// still gated the message waits for it; a later receive that fits too does not get it. A gated receive may have its
+/// message early; until its gate opens it keeps its place, so that the message can still go to the next one.
 class message_matcher {
   public:
     /// A receive was enqueued, gated.
     void enter(receiver& who, int source, int tag);
-    /// The gate of a receive opened. It may be matched before the call returns.
+    /// A gated receive takes its message early. It may be matched before the call returns.
+    void open_early(receiver& who);
+    /// The gate of a receive opened. It may be matched before the call returns, if it is not yet.
     void open(receiver& who);
+    /// A receive that was matched early ends; its message goes to others, as if it had stayed where it was.
+    void put_back(receiver& who, message&& found);
     /// The receive ends unmatched; its messages go to others.
     void leave(receiver& who);
 
@@ -53,17 +61,24 @@ class message_matcher {
     [[nodiscard]] std::size_t waiting_receives() const { return m_receives.size(); }
 
   private:
+    enum class state { gated, early, matched_early, open };
     struct entry {
         receiver* who;
         int source, tag;
-        bool open;
+        state now;
+        int message_source = 0; // of a message that was matched early
+        std::uint64_t message_sender = 0;
     };
+    using entries = std::list<entry>;
 
-    [[nodiscard]] std::list<entry>::iterator first_fit(const message& which);
+    [[nodiscard]] entries::iterator entry_of(const receiver& who);
+    [[nodiscard]] entries::iterator first_fit(const message& which);
+    void give(entries::iterator fit, message&& found);
     void match_waiting();
 
-    std::list<entry> m_receives;
+    entries m_receives;
     std::list<message> m_messages;
+    std::uint64_t m_arrivals = 0;
 };
 
 } // namespace causeway::endpoints

@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::size_t listener_count = 4;
 constexpr std::size_t message_bytes = sizeof(wire_header) + largest_eager;
+/// How long a new gated receive makes the engine poll; what comes later is found when the gates open.
+constexpr auto early_time = std::chrono::milliseconds(100);
 
 } // namespace
 
@@ -185,6 +187,7 @@ void messenger::disown(comm::operation& done) {
     if (found == m_spoken.end()) return;
     // MPI may still hold its memory, and will never say when it does not: the message stays.
     m_port.abandon(**found);
+    m_disowned.emplace_back(*found);
     m_spoken.erase(found);
     --m_saying;
 }
@@ -232,6 +235,10 @@ void messenger::close_all() {
 
 bool messenger::poll(time_point now) {
     const bool progress = m_port.poll();
+    if (m_expecting) {
+        if (m_expect_until == time_point{}) m_expect_until = now + early_time;
+        m_expecting = now < m_expect_until;
+    }
     check_peers(now);
     return progress;
 }

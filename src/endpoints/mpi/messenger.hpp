@@ -82,6 +82,11 @@ class messenger final : public transfer::progress_source {
     };
     /// Hears what other ranks say in `space`, from the first call on.
     void listen(int space);
+    /// Polls for a short time, for messages that a gated receive may take early.
+    void listen_for_a_while() {
+        m_expecting = true;
+        m_expect_until = {};
+    }
 
     /// Registers a conversation under a new number, which the other side answers with.
     [[nodiscard]] std::uint64_t begin(conversation& talk, int space, int peer);
@@ -110,8 +115,8 @@ class messenger final : public transfer::progress_source {
 
     bool poll(time_point now) override;
     /// Nothing that other ranks need to hear or answer is under way.
-    [[nodiscard]] bool quiet() const { return m_saying == 0 && m_withdrawn.empty(); }
-    [[nodiscard]] bool busy() const override { return !m_ended && (m_interests > 0 || m_saying > 0 || !m_withdrawn.empty()); }
+    [[nodiscard]] bool quiet() const { return m_saying == 0 && m_interests == 0 && m_withdrawn.empty(); }
+    [[nodiscard]] bool busy() const override { return !m_ended && (m_interests > 0 || m_saying > 0 || m_expecting || !m_withdrawn.empty()); }
 
   private:
     struct utterance;
@@ -134,7 +139,10 @@ class messenger final : public transfer::progress_source {
     std::uint64_t m_next_number = 1;
     std::size_t m_interests = 0;
     std::size_t m_saying = 0;
+    bool m_expecting = false;
+    time_point m_expect_until; // 0: from the next poll on
     std::set<utterance*> m_spoken; // not over
+    std::vector<std::unique_ptr<utterance>> m_disowned;
     std::set<std::uint64_t> m_withdrawn; // sends whose answer is still to come
     bool m_ended = false; // MPI is gone
     std::unique_ptr<comm::peer_liveness> m_peers;

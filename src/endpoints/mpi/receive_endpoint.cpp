@@ -37,15 +37,46 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
         m_in_line = true;
         m_talk.matcher(m_space).enter(*this, m_source, m_tag);
     }
-    void abandoned() override { leave_line(); }
+
+    void abandoned() override {
+        m_open = nullptr;
+        m_abandoned = true;
+        if (!m_matched || m_peer_error) {
+            leave_line();
+        } else if (m_receives.empty()) {
+            put_back();
+        } else {
+            m_interest.emplace(m_talk); // put back when the block has come
+        }
+    }
 
     void open(const transfer::open_request& request, step& done) override {
-        m_interest.emplace(m_talk);
+        m_gated = request.ahead;
         m_talk.listen(m_space);
         m_capacity = request.bytes;
+        m_block_bytes = request.block_bytes;
         m_open = &done;
         if (m_source != any_source) m_number = m_talk.begin(*this, m_space, m_source);
-        m_talk.matcher(m_space).open(*this);
+        if (m_gated) {
+            m_talk.listen_for_a_while();
+            m_talk.matcher(m_space).open_early(*this);
+        } else {
+            m_interest.emplace(m_talk);
+            m_talk.matcher(m_space).open(*this);
+        }
+    }
+
+    [[nodiscard]] bool reads_ahead() override { return true; }
+
+    void gates_opened() override {
+        m_gated = false;
+        m_interest.emplace(m_talk);
+        if (m_matched) publish();
+        if (m_in_line) {
+            m_in_line = !m_matched;
+            m_talk.matcher(m_space).open(*this);
+        }
+        if (m_matched && m_open != nullptr) settle();
     }
 
     void prepare(std::size_t block_bytes) override {
@@ -66,6 +97,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
             done.finish({0, m_peer_error});
         } else {
             m_posted += block.size();
+            m_first_block = block;
             m_talk.port().receive(m_space, m_source, m_data_tag, block, begin(block.size(), done));
         }
     }
@@ -109,14 +141,47 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
     }
 
     void matched(message&& found) override {
-        m_in_line = false;
+        m_matched = true;
+        m_in_line = m_gated;
         m_message = std::move(found);
         m_source = m_message.source;
-        if (m_envelope) {
-            m_envelope->source = m_message.source;
-            m_envelope->tag = m_message.tag;
-        }
         if (m_number == 0) m_number = m_talk.begin(*this, m_space, m_source);
+        if (!m_gated) publish();
+        // One that is too large is refused when the receive starts, and one of several blocks cannot be put back.
+        if (!m_gated || m_message.bytes <= std::min(m_capacity, m_block_bytes)) settle();
+    }
+
+    bool withdrawn() override {
+        if (m_open == nullptr) {
+            m_taken_back = true; // too late, but it must not go to another receive
+            return false;
+        }
+        m_matched = false;
+        return true;
+    }
+
+    /// The transfer never starts, but has its message: as if it had stayed in line.
+    void put_back() {
+        m_in_line = false;
+        if (m_accepted) {
+            m_message.payload.assign(m_first_block.begin(), m_first_block.end());
+            m_message.eager = true;
+        } else if (m_taken_back) {
+            m_talk.say(m_space, m_source, answer(wire_header::kind::gone), {}, nullptr);
+            m_talk.matcher(m_space).leave(*this);
+            return;
+        }
+        m_talk.matcher(m_space).put_back(*this, std::move(m_message));
+    }
+
+    void publish() {
+        if (!m_envelope) return;
+        m_envelope->source = m_message.source;
+        m_envelope->tag = m_message.tag;
+    }
+
+    /// Takes or refuses the message.
+    void settle() {
         if (m_message.bytes > m_capacity) {
             if (!m_message.eager) {
                 auto said = answer(wire_header::kind::refuse);
@@ -132,7 +197,8 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
         if (!m_message.eager) {
             try {
                 m_data_tag = m_talk.take_data_tag(m_space, m_source);
-            } catch (...) {
+            } catch (const transfer_error&) {
+                if (m_gated) return; // later there may be one
                 m_talk.say(m_space, m_source, answer(wire_header::kind::stop), {}, nullptr);
                 finish_open({0, current_failure()});
                 return;
@@ -156,6 +222,8 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
             // No more blocks come: the receives behind this one would wait for ever.
             if (!m_peer_error) end_receives(error);
         }
+        if (m_abandoned && error) leave_line();
+        if (m_abandoned && !error) put_back();
         if (done != nullptr) {
             done->finish({error ? 0 : expected, error});
         } else if (error || m_peer_error) {
@@ -235,7 +303,11 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
     step* m_open = nullptr;
     step* m_draining = nullptr;
     bool m_in_line = false;
+    bool m_gated = false;      // opened, but the transfer has not started
+    bool m_matched = false;
     bool m_accepted = false;
+    bool m_taken_back = false; // the sender withdrew a message that was settled while gated
+    bool m_abandoned = false;
     std::size_t m_capacity = 0;
     std::size_t m_block_bytes = 0;
     std::size_t m_posted = 0;
@@ -243,6 +315,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
     int m_data_tag = 0;
     message m_message;
     failure m_peer_error;
+    std::span<std::byte> m_first_block; // the whole message, if it was received while gated
     std::vector<std::byte> m_scratch;
     std::vector<std::unique_ptr<block_receive>> m_receives;
 };

@@ -35,7 +35,15 @@ class fake_network {
     void kill(int rank) {
         m_dead = rank;
         for (auto& each : m_messages)
-            if (each->from == rank || each->to == rank) each->arrived = true;
+            if ((each->from == rank || each->to == rank) && !each->arrived) each->arrived = each->lost = true;
+    }
+    /// Gives back the memory of what will never arrive, as MPI does when the process ends.
+    void forget_undelivered() {
+        for (auto& each : m_messages) {
+            if (each->lost && each->sender != nullptr)
+                m_ports[static_cast<std::size_t>(each->from)]->over.emplace_back(each->sender, comm::arrival{});
+            each->sender = nullptr;
+        }
     }
     [[nodiscard]] std::size_t open_receives(int rank) const {
         return m_ports[static_cast<std::size_t>(rank)]->receives.size();
@@ -50,7 +58,7 @@ class fake_network {
         int from, to, tag;
         std::vector<std::byte> bytes;
         comm::operation* sender;
-        bool arrived = false;
+        bool arrived = false, lost = false;
     };
     struct posted {
         int source, tag;
@@ -64,7 +72,7 @@ class fake_network {
         void send(int, int destination, int tag, std::span<const std::byte> bytes, comm::operation& done) override {
             net.m_messages.push_back(std::make_unique<message>(
                 message{self, destination, tag, {bytes.begin(), bytes.end()}, &done}));
-            if (destination == net.m_dead) net.m_messages.back()->arrived = true;
+            if (destination == net.m_dead) net.m_messages.back()->arrived = net.m_messages.back()->lost = true;
         }
         void receive(int, int source, int tag, std::span<std::byte> bytes, comm::operation& done) override {
             receives.push_back({source, tag, bytes, &done});
