@@ -68,6 +68,8 @@ private:
     apps::event enqueue_exchange(half h, cl_mem pressure, cl_event computed)
     {
         const halo &halo = m_problem.halo(h);
+        if (halo.neighbour == MPI_PROC_NULL)
+            return {};
         cl_event exchanged = nullptr;
         apps::check(clEnqueueSendrecvBuffer(m_exchanges.get(), pressure, pressure, CL_FALSE, halo.send_offset,
                                             m_problem.plane_bytes(), halo.neighbour, 0, halo.receive_offset,

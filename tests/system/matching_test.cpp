@@ -261,6 +261,37 @@ TEST_F(matching, keeps_the_turn_of_a_wildcard_receive_that_waits_for_its_list)
     EXPECT_TRUE(completes(sent_second));
 }
 
+TEST_F(matching, gives_what_a_gated_receive_has_already_taken_to_the_next_if_it_fails)
+{
+    for (const std::size_t size : {std::size_t{0}, std::size_t{3000}, 90 * kib, 3000 * kib}) {
+        SCOPED_TRACE(size);
+        const option_scope strategy("strategy", "pinned"); // through staging memory, as on a device with its own
+        barrier();
+        const event gate = own().make_user_event();
+        const framed_buffer first(size);
+        const framed_buffer second(size);
+        const framed_buffer third(size);
+        const event gated = enqueue_receive(m_on.get(), first.whole(), left(), 1, m_comm, {gate.get()});
+        const event later = enqueue_receive(m_on.get(), second.whole(), left(), 1, m_comm);
+        const framed_buffer outgoing_first(pattern(m_rank, 1, size));
+        const framed_buffer outgoing_second(pattern(m_rank, 2, size));
+        const event sent_first = enqueue_send(m_on.get(), outgoing_first.whole(), right(), 1, m_comm);
+        // Of at most one block, it is in host memory already.
+        EXPECT_TRUE(completes(sent_first));
+        const event sent_second = enqueue_send(m_on.get(), outgoing_second.whole(), right(), 1, m_comm);
+        EXPECT_TRUE(first.holds({})) << "the device's memory changed before the gate was open";
+        check(clSetUserEventStatus(gate.get(), -77), "clSetUserEventStatus");
+        EXPECT_TRUE(fails(gated));
+        ASSERT_TRUE(completes(later));
+        EXPECT_TRUE(second.holds(pattern(left(), 1, size)));
+        ASSERT_TRUE(completes(enqueue_receive(m_on.get(), third.whole(), left(), 1, m_comm)));
+        EXPECT_TRUE(third.holds(pattern(left(), 2, size)));
+        EXPECT_TRUE(first.holds({}));
+        EXPECT_TRUE(completes(sent_second));
+        barrier();
+    }
+}
+
 TEST_F(matching, keeps_the_turn_of_a_send_that_waits_for_its_list)
 {
     for (const std::size_t size : {std::size_t{3000}, 90 * kib}) {
