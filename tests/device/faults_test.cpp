@@ -250,6 +250,41 @@ TEST_P(faults, a_read_that_fails_half_way_keeps_the_bytes_before_the_fault) {
     EXPECT_TRUE(same_bytes(pattern(page), contents_of(buffer, 0, page)));
 }
 
+TEST_P(faults, the_message_names_the_range_of_the_transfer_and_where_it_stopped) {
+    // Blocks are smaller than the transfers: it is not the block that failed which a user knows.
+    const option_scope block("block", "64K");
+    const temporary_folder folder;
+    write_file(folder.path("in"), pattern(MiB));
+    const descriptor input = open_descriptor(folder.path("in"), O_RDONLY);
+    const stream input_stream = open_stream(folder.path("in"), "r");
+    const descriptor output = open_descriptor(folder.path("out"), O_WRONLY | O_CREAT);
+    const auto buffer = new_buffer(pattern(4 * MiB));
+    const auto message_of = [](const event_handle& done) {
+        static_cast<void>(await(done.get()));
+        return transfer_text(done, CL_TRANSFER_ERROR_MESSAGE);
+    };
+
+    const auto ended = write_buffer_from(queue(), buffer.get(), 0, 2 * MiB, input.get(), 4096);
+    EXPECT_EQ(message_of(ended), "reading 2 MiB at 4 KiB of " + folder.path("in") + ": the file ended after 1020 KiB");
+    const auto stream_ended = write_buffer_from(queue(), buffer.get(), 0, 3 * MiB, input_stream.get());
+    EXPECT_EQ(message_of(stream_ended), "reading 3 MiB at 0 B of " + folder.path("in") + ": the file ended after 1 MiB");
+    event_handle limited;
+    {
+        const file_size_limit limit(2 * MiB);
+        limited = read_buffer_to(queue(), buffer.get(), 0, 4 * MiB, output.get(), MiB);
+        static_cast<void>(await(limited.get()));
+    }
+    EXPECT_EQ(message_of(limited), "writing 4 MiB at 1 MiB of " + folder.path("out") + ": File too large after 1 MiB");
+    auto [reading, writing] = make_pipe();
+    const stream pipe = open_stream(std::move(reading), "r");
+    ASSERT_TRUE(write_all(writing.get(), pattern(1000)));
+    writing.close();
+    const auto pipe_ended = write_buffer_from(queue(), buffer.get(), 0, MiB, pipe.get());
+    const std::string text = message_of(pipe_ended);
+    EXPECT_TRUE(text.starts_with("reading 1 MiB of pipe:")) << text;
+    EXPECT_TRUE(text.ends_with(": the file ended after 1000 B")) << text;
+}
+
 TEST_P(faults, a_file_truncated_while_it_is_read_ends_the_transfer_early) {
     // The truncation may come before, during or after the read: each is legal, garbage and hangs are not.
     for (int round = 0; round < 10; ++round) {

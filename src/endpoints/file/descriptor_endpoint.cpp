@@ -18,28 +18,24 @@ using transfer::step;
 
 class descriptor_endpoint final : public transfer::endpoint {
   public:
-    descriptor_endpoint(file_services services, descriptor fd, off_t offset)
-        : m_services(services), m_fd(std::move(fd)), m_offset(offset) {}
+    descriptor_endpoint(file_services services, descriptor fd, off_t offset, std::size_t bytes)
+        : m_services(services), m_fd(std::move(fd)), m_range{m_fd.get(), offset, bytes} {}
 
     [[nodiscard]] transfer::endpoint_traits traits() const override { return {.kind = transfer::medium::file}; }
     [[nodiscard]] std::string name() const override { return file_name(m_fd.get()); }
 
     void read(std::size_t offset, std::span<std::byte> block, step& done) override {
-        m_services.workers.run(
-            [fd = m_fd.get(), block, at = m_offset + static_cast<off_t>(offset)] { return read_at(fd, block, at); },
-            done);
+        m_services.workers.run([this, offset, block] { return read_at(m_range, offset, block); }, done);
     }
 
     void write(std::size_t offset, std::span<const std::byte> block, step& done) override {
-        m_services.workers.run(
-            [fd = m_fd.get(), block, at = m_offset + static_cast<off_t>(offset)] { return write_at(fd, block, at); },
-            done);
+        m_services.workers.run([this, offset, block] { return write_at(m_range, offset, block); }, done);
     }
 
   private:
     file_services m_services;
     descriptor m_fd;
-    off_t m_offset;
+    file_range m_range;
 };
 
 /// Linux appends with pwrite to an O_APPEND descriptor, whatever the offset (pwrite(2), BUGS): such a file is opened
@@ -84,7 +80,7 @@ std::unique_ptr<transfer::endpoint> make_descriptor_endpoint(file_services servi
             throw transfer_error(status::out_of_resources,
                                  "duplicating descriptor " + std::to_string(fd) + ": " + errno_text(errno), errno);
     }
-    return std::make_unique<descriptor_endpoint>(services, std::move(own), static_cast<off_t>(offset));
+    return std::make_unique<descriptor_endpoint>(services, std::move(own), static_cast<off_t>(offset), bytes);
 }
 
 } // namespace causeway::endpoints

@@ -20,18 +20,11 @@ using transfer::outcome;
 /// How long a wait for a pipe lasts before the cancel flag is looked at again.
 constexpr int poll_milliseconds = 50;
 
-outcome io_failure(const char* what, int fd, std::size_t done, std::size_t bytes, off_t offset, int error) {
-    auto text = std::string(what) + " " + bytes_text(bytes);
-    if (offset >= 0) text += " at " + bytes_text(static_cast<unsigned long long>(offset));
-    text += " of " + file_name(fd) + ": " + errno_text(error);
-    return {done, {status::io_error, error, 0, text}};
-}
-
-outcome end_of(int fd, std::size_t done, std::size_t bytes, off_t offset) {
-    auto text = "reading " + bytes_text(bytes);
-    if (offset >= 0) text += " at " + bytes_text(static_cast<unsigned long long>(offset));
-    text += " of " + file_name(fd) + ": the file ended after " + bytes_text(done);
-    return {done, {status::end_of_file, 0, 0, text}};
+/// "reading 4 MiB at 12 MiB of input.dat"
+std::string range_text(const char* what, const file_range& whole) {
+    auto text = std::string(what) + " " + bytes_text(whole.bytes);
+    if (whole.start >= 0) text += " at " + bytes_text(static_cast<unsigned long long>(whole.start));
+    return text + " of " + file_name(whole.fd);
 }
 
 outcome cancelled_after(std::size_t done) { return {done, {status::cancelled, 0, 0, "the transfer was cancelled"}}; }
@@ -56,71 +49,85 @@ std::string file_name(int fd) {
     char path[PATH_MAX];
     const auto link = "/proc/self/fd/" + std::to_string(fd);
     const auto length = ::readlink(link.c_str(), path, sizeof path);
-    if (fd < 0 || length <= 0) return "descriptor " + std::to_string(fd);
+    if (fd < 0) return "a stream without a descriptor";
+    if (length <= 0) return "descriptor " + std::to_string(fd);
     return std::string(path, static_cast<std::size_t>(length));
 }
 
-outcome read_at(int fd, std::span<std::byte> block, off_t offset) {
+failure io_failure(const char* what, const file_range& whole, std::size_t stopped, int error) {
+    return {status::io_error, error, 0,
+            range_text(what, whole) + ": " + errno_text(error) + " after " + bytes_text(stopped)};
+}
+
+failure end_of_file(const file_range& whole, std::size_t stopped) {
+    return {status::end_of_file, 0, 0, range_text("reading", whole) + ": the file ended after " + bytes_text(stopped)};
+}
+
+outcome read_at(const file_range& whole, std::size_t offset, std::span<std::byte> block) {
     std::size_t done = 0;
     while (done < block.size()) {
-        const auto count = ::pread(fd, block.data() + done, block.size() - done, offset + static_cast<off_t>(done));
+        const auto count = ::pread(whole.fd, block.data() + done, block.size() - done,
+                                   whole.start + static_cast<off_t>(offset + done));
         if (count > 0) {
             done += static_cast<std::size_t>(count);
         } else if (count == 0) {
-            return end_of(fd, done, block.size(), offset);
+            return {done, end_of_file(whole, offset + done)};
         } else if (errno != EINTR) {
-            return io_failure("reading", fd, done, block.size(), offset, errno);
+            return {done, io_failure("reading", whole, offset + done, errno)};
         }
     }
     return {done, {}};
 }
 
-outcome write_at(int fd, std::span<const std::byte> block, off_t offset) {
+outcome write_at(const file_range& whole, std::size_t offset, std::span<const std::byte> block) {
     std::size_t done = 0;
     // A full disk shows as a short write first, and as an error at the next call.
     while (done < block.size()) {
-        const auto count = ::pwrite(fd, block.data() + done, block.size() - done, offset + static_cast<off_t>(done));
+        const auto count = ::pwrite(whole.fd, block.data() + done, block.size() - done,
+                                    whole.start + static_cast<off_t>(offset + done));
         if (count >= 0) {
             done += static_cast<std::size_t>(count);
         } else if (errno != EINTR) {
-            return io_failure("writing", fd, done, block.size(), offset, errno);
+            return {done, io_failure("writing", whole, offset + done, errno)};
         }
     }
     return {done, {}};
 }
 
-outcome read_next(int fd, std::span<std::byte> block, const std::atomic<bool>& cancelled) {
+outcome read_next(const file_range& whole, std::size_t offset, std::span<std::byte> block,
+                  const std::atomic<bool>& cancelled) {
     std::size_t done = 0;
     while (done < block.size()) {
-        if (!wait_ready(fd, POLLIN, cancelled)) return cancelled_after(done);
-        const auto count = ::read(fd, block.data() + done, block.size() - done);
+        if (!wait_ready(whole.fd, POLLIN, cancelled)) return cancelled_after(done);
+        const auto count = ::read(whole.fd, block.data() + done, block.size() - done);
         if (count > 0) {
             done += static_cast<std::size_t>(count);
         } else if (count == 0) {
-            return end_of(fd, done, block.size(), -1);
+            return {done, end_of_file(whole, offset + done)};
         } else if (errno != EINTR && errno != EAGAIN) {
-            return io_failure("reading", fd, done, block.size(), -1, errno);
+            return {done, io_failure("reading", whole, offset + done, errno)};
         }
     }
     return {done, {}};
 }
 
-outcome write_next(int fd, std::span<const std::byte> block, const std::atomic<bool>& cancelled) {
+outcome write_next(const file_range& whole, std::size_t offset, std::span<const std::byte> block,
+                   const std::atomic<bool>& cancelled) {
     struct stat facts {};
-    if (::fstat(fd, &facts) != 0) return io_failure("writing", fd, 0, block.size(), -1, errno);
+    if (::fstat(whole.fd, &facts) != 0) return {0, io_failure("writing", whole, offset, errno)};
     // poll() promises room for PIPE_BUF bytes; more could block for as long as nobody reads.
     const std::size_t most = S_ISFIFO(facts.st_mode) ? PIPE_BUF : block.size();
     std::size_t done = 0;
     while (done < block.size()) {
-        if (!wait_ready(fd, POLLOUT, cancelled)) return cancelled_after(done);
+        if (!wait_ready(whole.fd, POLLOUT, cancelled)) return cancelled_after(done);
         const auto* const bytes = block.data() + done;
         const auto wanted = std::min(most, block.size() - done);
-        const auto count = S_ISSOCK(facts.st_mode) ? ::send(fd, bytes, wanted, MSG_NOSIGNAL | MSG_DONTWAIT)
-                                                   : ::write(fd, bytes, wanted);
+        const auto count = S_ISSOCK(facts.st_mode) ? ::send(whole.fd, bytes, wanted, MSG_NOSIGNAL | MSG_DONTWAIT)
+                                                   : ::write(whole.fd, bytes, wanted);
         if (count >= 0) {
             done += static_cast<std::size_t>(count);
         } else if (errno != EINTR && errno != EAGAIN) {
-            return io_failure("writing", fd, done, block.size(), -1, errno);
+            return {done, io_failure("writing", whole, offset + done, errno)};
         }
     }
     return {done, {}};

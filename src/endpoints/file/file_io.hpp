@@ -30,16 +30,29 @@ class descriptor {
     int m_number = -1;
 };
 
-/// The path behind a descriptor, or "descriptor 7".
+/// The path behind a descriptor, or "descriptor 7"; a negative one is that of a stream in memory.
 [[nodiscard]] std::string file_name(int fd);
 
-/// Fills `block` from `offset` of `fd`; end_of_file or io_error with the bytes before. Blocking.
-[[nodiscard]] transfer::outcome read_at(int fd, std::span<std::byte> block, off_t offset);
-[[nodiscard]] transfer::outcome write_at(int fd, std::span<const std::byte> block, off_t offset);
+/// The part of a file that one transfer reads or writes; error texts name it whole, whatever block failed.
+struct file_range {
+    int fd = -1;
+    off_t start = -1; ///< in the file; negative where the file has no offsets
+    std::size_t bytes = 0;
+};
 
-/// The same at the descriptor's own position, for pipes, sockets, devices and append mode. Waits for the other end
-/// without blocking in a system call for long, so that `cancelled` is seen.
-[[nodiscard]] transfer::outcome read_next(int fd, std::span<std::byte> block, const std::atomic<bool>& cancelled);
-[[nodiscard]] transfer::outcome write_next(int fd, std::span<const std::byte> block, const std::atomic<bool>& cancelled);
+/// The failure of a call `what` ("reading") of which the transfer's first `stopped` bytes are done.
+[[nodiscard]] failure io_failure(const char* what, const file_range& whole, std::size_t stopped, int error);
+[[nodiscard]] failure end_of_file(const file_range& whole, std::size_t stopped);
+
+/// Fills `block` from `offset` of the range; end_of_file or io_error with the bytes before. Blocking.
+[[nodiscard]] transfer::outcome read_at(const file_range& whole, std::size_t offset, std::span<std::byte> block);
+[[nodiscard]] transfer::outcome write_at(const file_range& whole, std::size_t offset, std::span<const std::byte> block);
+
+/// The same at the descriptor's own position, for pipes, sockets, devices and append mode; `offset` is only told in
+/// errors. Waits for the other end without blocking in a system call for long, so that `cancelled` is seen.
+[[nodiscard]] transfer::outcome read_next(const file_range& whole, std::size_t offset, std::span<std::byte> block,
+                                          const std::atomic<bool>& cancelled);
+[[nodiscard]] transfer::outcome write_next(const file_range& whole, std::size_t offset,
+                                           std::span<const std::byte> block, const std::atomic<bool>& cancelled);
 
 } // namespace causeway::endpoints

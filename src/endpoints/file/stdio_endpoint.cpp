@@ -24,7 +24,8 @@ constexpr int _IO_EOF_SEEN = 0x0010;
 #endif
 
 outcome stream_failure(const char* what, std::FILE* file, int error) {
-    return {0, {status::io_error, error, 0, std::string(what) + " " + file_name(::fileno(file)) + ": " + errno_text(error)}};
+    const auto text = std::string(what) + " " + file_name(::fileno(file)) + ": " + errno_text(error);
+    return {0, {status::io_error, error, 0, text}};
 }
 
 /// What both kinds have in common: commands on one stream take effect one after the other.
@@ -89,21 +90,17 @@ class regular_file_endpoint final : public stdio_endpoint {
     [[nodiscard]] transfer::endpoint_traits traits() const override { return {.kind = transfer::medium::file}; }
 
     void read(std::size_t offset, std::span<std::byte> block, step& done) override {
-        services().workers.run([fd = ::fileno(file()), block, at = m_start + static_cast<off_t>(offset)] {
-            return read_at(fd, block, at);
-        }, done);
+        services().workers.run([this, offset, block] { return read_at(m_range, offset, block); }, done);
     }
 
     void write(std::size_t offset, std::span<const std::byte> block, step& done) override {
-        services().workers.run([fd = ::fileno(file()), block, at = m_start + static_cast<off_t>(offset)] {
-            return write_at(fd, block, at);
-        }, done);
+        services().workers.run([this, offset, block] { return write_at(m_range, offset, block); }, done);
     }
 
     void close(std::size_t moved, const failure& error, step& done) override {
         m_left.emplace(*this, done);
         m_left->work.begin();
-        if (m_start < 0) {
+        if (m_range.start < 0) {
             m_left->work.finish({});
             return;
         }
@@ -129,13 +126,13 @@ class regular_file_endpoint final : public stdio_endpoint {
     outcome settle(std::size_t bytes) override {
         // What the program wrote through stdio must be in the file; what stdio read ahead is given back.
         if (std::fflush(file()) != 0) return stream_failure("flushing", file(), errno);
-        m_start = ::ftello(file());
-        if (m_start < 0) return stream_failure("asking for the position of", file(), errno);
+        m_range = {::fileno(file()), ::ftello(file()), bytes};
+        if (m_range.start < 0) return stream_failure("asking for the position of", file(), errno);
         return {bytes, {}};
     }
 
     outcome reposition(std::size_t moved, bool ended) {
-        if (::fseeko(file(), m_start + static_cast<off_t>(moved), SEEK_SET) != 0)
+        if (::fseeko(file(), m_range.start + static_cast<off_t>(moved), SEEK_SET) != 0)
             return stream_failure("setting the position of", file(), errno);
         if (ended) {
             // Reading at the end is what sets feof(); unless the file has grown meanwhile.
@@ -145,7 +142,7 @@ class regular_file_endpoint final : public stdio_endpoint {
         return {};
     }
 
-    off_t m_start = -1;
+    file_range m_range;
     std::optional<closing> m_left;
 };
 
@@ -164,12 +161,12 @@ class stream_endpoint final : public stdio_endpoint {
                 .largest_block = m_waits ? std::size_t{64} << 10 : std::size_t{16} << 20};
     }
 
-    void read(std::size_t, std::span<std::byte> block, step& done) override {
-        start([this, block] { return read_block(block); }, done);
+    void read(std::size_t offset, std::span<std::byte> block, step& done) override {
+        start([this, offset, block] { return read_block(offset, block); }, done);
     }
 
-    void write(std::size_t, std::span<const std::byte> block, step& done) override {
-        start([this, block] { return write_block(block); }, done);
+    void write(std::size_t offset, std::span<const std::byte> block, step& done) override {
+        start([this, offset, block] { return write_block(offset, block); }, done);
     }
 
     void close(std::size_t, const failure& error, step& done) override {
@@ -190,6 +187,7 @@ class stream_endpoint final : public stdio_endpoint {
     }
 
     outcome settle(std::size_t bytes) override {
+        m_range = {::fileno(file()), -1, bytes};
         if (mode() == access::write && std::fflush(file()) != 0) return stream_failure("flushing", file(), errno);
         return {bytes, {}};
     }
@@ -212,29 +210,29 @@ class stream_endpoint final : public stdio_endpoint {
 #endif
     }
 
-    outcome read_block(std::span<std::byte> block) {
-        const int fd = ::fileno(file());
-        const auto ahead = fd < 0 ? block.size() : std::min(block.size(), read_ahead());
-        std::size_t done = ahead == 0 ? 0 : std::fread(block.data(), 1, ahead, file());
-        if (fd < 0) {
-            if (done == block.size()) return {done, {}};
-            if (std::ferror(file()) != 0) return {done, stream_failure("reading", file(), errno).error};
-            return {done, {status::end_of_file, 0, 0, "the stream ended after " + bytes_text(done)}};
+    outcome read_block(std::size_t offset, std::span<std::byte> block) {
+        const bool has_descriptor = m_range.fd >= 0;
+        const auto ahead = has_descriptor ? std::min(block.size(), read_ahead()) : block.size();
+        const std::size_t done = ahead == 0 ? 0 : std::fread(block.data(), 1, ahead, file());
+        if (has_descriptor) {
+            auto rest = read_next(m_range, offset + done, block.subspan(done), cancelled());
+            rest.bytes += done;
+            return rest;
         }
-        auto rest = read_next(fd, block.subspan(done), cancelled());
-        rest.bytes += done;
-        return rest;
+        if (done == block.size()) return {done, {}};
+        if (std::ferror(file()) != 0) return {done, io_failure("reading", m_range, offset + done, errno)};
+        return {done, end_of_file(m_range, offset + done)};
     }
 
-    outcome write_block(std::span<const std::byte> block) {
-        const int fd = ::fileno(file());
-        if (fd >= 0) return write_next(fd, block, cancelled());
+    outcome write_block(std::size_t offset, std::span<const std::byte> block) {
+        if (m_range.fd >= 0) return write_next(m_range, offset, block, cancelled());
         const auto done = std::fwrite(block.data(), 1, block.size(), file());
         if (done == block.size() && std::fflush(file()) == 0) return {done, {}};
-        return {done, stream_failure("writing", file(), errno != 0 ? errno : ENOSPC).error};
+        return {done, io_failure("writing", m_range, offset + done, errno != 0 ? errno : ENOSPC)};
     }
 
     bool m_waits; // for another process or device, for any time
+    file_range m_range;
 };
 
 } // namespace
