@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <limits>
 
 using namespace support;
 
@@ -160,6 +162,25 @@ TEST_P(descriptor_files, a_range_that_crosses_four_gibibytes_is_one_range) {
     const auto buffer = new_buffer(contents);
     ASSERT_TRUE(completes(read_buffer_to(queue(), buffer.get(), 0, contents.size(), file.get(), before_border)));
     EXPECT_TRUE(same_bytes(contents, file_contents(folder.path("far"), before_border, contents.size())));
+}
+
+TEST_P(descriptor_files, the_last_range_that_offsets_can_name_is_one_like_any_other) {
+    const temporary_folder folder;
+    write_file(folder.path("near"), pattern(1000));
+    const descriptor file = open_descriptor(folder.path("near"), O_RDWR);
+    const bytes before = pattern(100, 2);
+    const auto buffer = new_buffer(before);
+    const std::int64_t last = std::numeric_limits<std::int64_t>::max() - 100;
+
+    const auto read = write_buffer_from(queue(), buffer.get(), 0, 100, file.get(), last);
+    EXPECT_TRUE(fails_with(read, CL_TRANSFER_END_OF_FILE));
+    EXPECT_EQ(bytes_moved(read), 0U);
+    const auto written = read_buffer_to(queue(), buffer.get(), 0, 100, file.get(), last);
+    EXPECT_TRUE(fails_with(written, CL_TRANSFER_IO_ERROR));
+    EXPECT_EQ(transfer_errno(written), EFBIG);
+    EXPECT_TRUE(completes(write_buffer_from(queue(), buffer.get(), 0, 0, file.get(), last + 100)));
+    EXPECT_TRUE(same_bytes(before, contents_of(buffer, 0, 100)));
+    EXPECT_TRUE(same_bytes(pattern(1000), file_contents(folder.path("near"))));
 }
 
 TEST_P(descriptor_files, a_transfer_may_move_more_bytes_than_an_int_counts) {

@@ -198,19 +198,19 @@ TEST_P(refusals, an_image_in_the_place_of_a_buffer) {
 
 TEST_P(refusals, a_buffer_that_the_host_may_not_access) {
     const auto hidden = new_buffer(buffer_size, CL_MEM_READ_WRITE | CL_MEM_HOST_NO_ACCESS);
-    expect_refused(file_calls(), CL_INVALID_OPERATION, "buffer", queue(), hidden.get(), 0, 100);
+    expect_refused(all_calls(), CL_INVALID_OPERATION, "buffer", queue(), hidden.get(), 0, 100);
 }
 
-TEST_P(refusals, a_buffer_that_the_host_may_only_read_as_target_of_a_file) {
+TEST_P(refusals, a_buffer_that_the_host_may_only_read_as_target) {
     const auto read_only = new_buffer(buffer_size, CL_MEM_READ_WRITE | CL_MEM_HOST_READ_ONLY);
-    const auto calls = file_calls();
-    expect_refused({calls[0], calls[2]}, CL_INVALID_OPERATION, "buffer", queue(), read_only.get(), 0, 100);
+    const auto calls = all_calls();
+    expect_refused({calls[0], calls[2], calls[5]}, CL_INVALID_OPERATION, "buffer", queue(), read_only.get(), 0, 100);
 }
 
-TEST_P(refusals, a_buffer_that_the_host_may_only_write_as_source_of_a_file) {
+TEST_P(refusals, a_buffer_that_the_host_may_only_write_as_source) {
     const auto write_only = new_buffer(buffer_size, CL_MEM_READ_WRITE | CL_MEM_HOST_WRITE_ONLY);
-    const auto calls = file_calls();
-    expect_refused({calls[1], calls[3]}, CL_INVALID_OPERATION, "buffer", queue(), write_only.get(), 0, 100);
+    const auto calls = all_calls();
+    expect_refused({calls[1], calls[3], calls[4]}, CL_INVALID_OPERATION, "buffer", queue(), write_only.get(), 0, 100);
 }
 
 TEST_P(refusals, a_wait_list_that_is_null_although_it_counts_events) {
@@ -312,6 +312,27 @@ TEST_P(refusals, a_negative_file_offset) {
         EXPECT_EQ(clEnqueueReadBufferToFile(queue(), buffer(), CL_FALSE, 0, 100, fd(), offset, 0, nullptr, &event),
                   CL_INVALID_VALUE);
         EXPECT_TRUE(message_names("offset"));
+        EXPECT_EQ(event, untouched);
+    }
+    expect_nothing_happened();
+}
+
+TEST_P(refusals, a_file_range_whose_end_overflows) {
+    const std::int64_t most = std::numeric_limits<std::int64_t>::max();
+    for (const std::size_t size : {1, 100, 4096}) {
+        SCOPED_TRACE(size);
+        const std::int64_t offset = most - static_cast<std::int64_t>(size) + 1;
+        cl_event event = untouched;
+        for (const cl_bool blocking : {CL_FALSE, CL_TRUE}) {
+            EXPECT_EQ(clEnqueueWriteBufferFromFile(queue(), buffer(), blocking, 0, size, fd(), offset, 0, nullptr,
+                                                   &event),
+                      CL_INVALID_VALUE);
+            EXPECT_TRUE(message_names("file"));
+            EXPECT_EQ(clEnqueueReadBufferToFile(queue(), buffer(), blocking, 0, size, fd(), offset, 0, nullptr,
+                                                &event),
+                      CL_INVALID_VALUE);
+            EXPECT_TRUE(message_names("file"));
+        }
         EXPECT_EQ(event, untouched);
     }
     expect_nothing_happened();
