@@ -8,7 +8,10 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -59,6 +62,38 @@ void reset(descriptor& end) {
     check(setsockopt(end.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once) == 0, "SO_LINGER");
     end.close();
 }
+
+/// A FIFO with both ends open; opening one alone would wait for the other.
+connected_pair open_fifo(const std::string& path) {
+    descriptor reading(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+    check(reading.get() >= 0 && fcntl(reading.get(), F_SETFL, 0) == 0, "opening a FIFO for reading");
+    descriptor writing(open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    check(writing.get() >= 0, "opening a FIFO for writing");
+    return {std::move(reading), std::move(writing)};
+}
+
+enum class line_discipline { raw, lines };
+
+/// The program's end of a terminal, and the other one, where the keys are.
+struct pseudo_terminal {
+    descriptor keys;
+    descriptor program;
+
+    explicit pseudo_terminal(line_discipline kind) : keys(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)) {
+        char name[64] = "";
+        check(keys.get() >= 0 && grantpt(keys.get()) == 0 && unlockpt(keys.get()) == 0 &&
+                  ptsname_r(keys.get(), name, sizeof name) == 0,
+              "posix_openpt");
+        program = descriptor(open(name, O_RDWR | O_NOCTTY | O_CLOEXEC));
+        termios how{};
+        check(program.get() >= 0 && tcgetattr(program.get(), &how) == 0, "opening a terminal");
+        if (kind == line_discipline::raw) cfmakeraw(&how);
+        how.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+        check(tcsetattr(program.get(), TCSANOW, &how) == 0, "tcsetattr");
+    }
+};
+
+bool has_pseudo_terminals() { return descriptor(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)).get() >= 0; }
 
 class stream_ends : public device_test {
   protected:
@@ -202,6 +237,117 @@ TEST_P(stream_ends, a_pipe_whose_reader_leaves_half_way_fails_the_transfer) {
     EXPECT_EQ(transfer_errno(done), EPIPE);
     EXPECT_LT(bytes_moved(done), 4 * MiB);
     EXPECT_TRUE(same_bytes(slice(contents, 0, MiB), received));
+}
+
+TEST_P(stream_ends, a_fifo_ends_with_its_last_writer_and_goes_on_with_the_next) {
+    const temporary_folder folder;
+    const std::string path = folder.path("fifo");
+    ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+    auto [reading, writing] = open_fifo(path);
+    const stream file = open_stream(std::move(reading), "r");
+    const bytes contents = pattern(200'000);
+    const bytes before = pattern(MiB, 2);
+    const auto buffer = new_buffer(before);
+
+    const auto first = write_buffer_from(queue(), buffer.get(), 0, MiB, file.get());
+    descriptor another = open_descriptor(path, O_WRONLY);
+    ASSERT_TRUE(write_all(writing.get(), slice(contents, 0, 50'000)));
+    writing.close();
+    EXPECT_GT(status_of(first.get()), CL_COMPLETE) << "there is another writer";
+    ASSERT_TRUE(write_all(another.get(), slice(contents, 50'000, 150'000)));
+    another.close();
+    ASSERT_TRUE(fails_with(first, CL_TRANSFER_END_OF_FILE));
+    EXPECT_EQ(bytes_moved(first), 200'000U);
+    EXPECT_NE(std::feof(file.get()), 0);
+    EXPECT_TRUE(same_bytes(join(contents, slice(before, 200'000, MiB - 200'000)), contents_of(buffer, 0, MiB)));
+
+    std::clearerr(file.get());
+    const descriptor next = open_descriptor(path, O_WRONLY);
+    const auto second = write_buffer_from(queue(), buffer.get(), 0, 1000, file.get());
+    ASSERT_TRUE(write_all(next.get(), pattern(1000, 3)));
+    ASSERT_TRUE(completes(second));
+    EXPECT_TRUE(same_bytes(pattern(1000, 3), contents_of(buffer, 0, 1000)));
+}
+
+TEST_P(stream_ends, a_fifo_takes_more_than_it_can_hold) {
+    const temporary_folder folder;
+    ASSERT_EQ(mkfifo(folder.path("fifo").c_str(), 0600), 0);
+    auto [reading, writing] = open_fifo(folder.path("fifo"));
+    stream file = open_stream(std::move(writing), "w");
+    const bytes contents = pattern(MiB + 1);
+    const auto buffer = new_buffer(contents);
+    bytes received;
+    std::jthread reader([&, from = reading.get()] { received = read_all(from, contents.size() + 1); });
+    const auto done = read_buffer_to(queue(), buffer.get(), 0, contents.size(), file.get());
+    EXPECT_TRUE(completes(done));
+    file.reset();
+    reader.join();
+    EXPECT_TRUE(same_bytes(contents, received));
+}
+
+TEST_P(stream_ends, a_terminal_that_loses_its_other_end_ends_as_it_does_for_fread) {
+    if (!has_pseudo_terminals()) GTEST_SKIP() << "this system gives no pseudo-terminals";
+    // Linux: to the program's end a lost other end is an end of file, to the other end it is EIO.
+    const option_scope block("block", "100"); // so that the bytes that have come can be counted
+    const bytes contents = pattern(500);
+    for (const bool program_reads : {true, false}) {
+        SCOPED_TRACE(program_reads ? "the program reads" : "the other end reads");
+        const auto ends_of = [&](pseudo_terminal& terminal) {
+            return program_reads ? connected_pair{std::move(terminal.program), std::move(terminal.keys)}
+                                 : connected_pair{std::move(terminal.keys), std::move(terminal.program)};
+        };
+        pseudo_terminal terminal(line_discipline::raw);
+        pseudo_terminal twin(line_discipline::raw);
+        auto [reading, writing] = ends_of(terminal);
+        auto [twin_reading, twin_writing] = ends_of(twin);
+        const stream file = open_stream(std::move(reading), "r");
+        const stream reference = open_stream(std::move(twin_reading), "r");
+
+        const bytes before = pattern(1000, 2);
+        const auto buffer = new_buffer(before);
+        const auto done = write_buffer_from(queue(), buffer.get(), 0, 1000, file.get());
+        ASSERT_TRUE(write_all(writing.get(), contents));
+        ASSERT_TRUE(eventually([&] { return bytes_moved(done) == 500; }));
+        writing.close();
+
+        bytes read(1000);
+        ASSERT_TRUE(write_all(twin_writing.get(), contents));
+        ASSERT_EQ(std::fread(read.data(), 1, 500, reference.get()), 500U);
+        twin_writing.close();
+        ASSERT_EQ(std::fread(read.data(), 1, 500, reference.get()), 0U);
+        if (std::feof(reference.get()) != 0) {
+            EXPECT_TRUE(fails_with(done, CL_TRANSFER_END_OF_FILE));
+            EXPECT_NE(std::feof(file.get()), 0);
+        } else {
+            EXPECT_EQ(errno, EIO);
+            EXPECT_TRUE(fails_with(done, CL_TRANSFER_IO_ERROR));
+            EXPECT_EQ(transfer_errno(done), EIO);
+        }
+        EXPECT_EQ(bytes_moved(done), 500U);
+        EXPECT_TRUE(same_bytes(join(contents, slice(before, 500, 500)), contents_of(buffer, 0, 1000)));
+    }
+}
+
+TEST_P(stream_ends, the_end_of_file_key_of_a_terminal_ends_one_transfer_and_not_the_terminal) {
+    if (!has_pseudo_terminals()) GTEST_SKIP() << "this system gives no pseudo-terminals";
+    pseudo_terminal terminal(line_discipline::lines);
+    const stream file = open_stream(std::move(terminal.program), "r");
+    const auto buffer = new_buffer(bytes(100));
+    const bytes first{'o', 'n', 'e', '\n', 't', 'w', 'o', '\n'};
+    const bytes second{'m', 'o', 'r', 'e', '\n'};
+
+    const auto ended = write_buffer_from(queue(), buffer.get(), 0, 100, file.get());
+    ASSERT_TRUE(write_all(terminal.keys.get(), join(first, {4}))); // control-D
+    ASSERT_TRUE(fails_with(ended, CL_TRANSFER_END_OF_FILE));
+    EXPECT_EQ(bytes_moved(ended), first.size());
+    EXPECT_TRUE(same_bytes(first, contents_of(buffer, 0, first.size())));
+    EXPECT_NE(std::feof(file.get()), 0);
+
+    std::clearerr(file.get());
+    const auto next = write_buffer_from(queue(), buffer.get(), 0, second.size(), file.get());
+    ASSERT_TRUE(write_all(terminal.keys.get(), second));
+    ASSERT_TRUE(completes(next));
+    EXPECT_TRUE(same_bytes(second, contents_of(buffer, 0, second.size())));
 }
 
 TEST_P(stream_ends, a_socket_carries_transfers_both_ways) {
