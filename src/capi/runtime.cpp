@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <future>
+#include <system_error>
 #include <thread>
 
 namespace causeway::capi {
@@ -76,7 +77,13 @@ runtime::runtime()
     m_engine.add(m_links);
     m_engine.add(m_messenger);
     m_engine.add(m_events);
-    m_thread = std::make_unique<transfer::engine_thread>(m_engine);
+    try {
+        m_thread = std::make_unique<transfer::engine_thread>(m_engine);
+    } catch (const std::system_error& refused) {
+        throw transfer_error(status::out_of_resources,
+                             std::string("making the thread that advances transfers: ") + refused.what(),
+                             refused.code().value());
+    }
 }
 
 void runtime::call_and_wait(std::function<void()> action) {

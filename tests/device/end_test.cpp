@@ -3,16 +3,7 @@
 #include "support/events.hpp"
 #include "support/files.hpp"
 #include "support/opencl_fixture.hpp"
-
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <csignal>
-#include <optional>
-
-extern char** environ;
+#include "support/processes.hpp"
 
 using namespace support;
 
@@ -21,56 +12,12 @@ namespace {
 constexpr std::size_t whole = 64 << 20;
 constexpr int good_exit = 7;
 
-/// How a process ended: its exit code, or minus the number of the signal that killed it.
-struct ending {
-    int code = 0;
-    std::chrono::milliseconds took{};
-};
-
-/// Where the device stands among those of all platforms: what ending_program asks for.
-std::string index_of(const device_under_test& device) {
-    const auto& all = all_devices();
-    const auto found =
-        std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.device == device.device; });
-    return std::to_string(found - all.begin());
-}
-
-/// Runs ending_program; nothing if it does not end in time (it is killed then).
-std::optional<ending> run_ending_program(const std::string& scenario, const std::string& device,
-                                         const std::string& file, const std::string& drain_milliseconds) {
-    const std::string path = CAUSEWAY_TEST_ENDING_PROGRAM;
-    const std::string drain = "CAUSEWAY_DRAIN=" + drain_milliseconds;
-    const auto raw = [](const std::string& text) { return const_cast<char*>(text.c_str()); }; // posix_spawn's type
-    char* const arguments[] = {raw(path), raw(scenario), raw(device), raw(file), nullptr};
-    std::vector<char*> environment;
-    for (char** each = environ; *each != nullptr; ++each) {
-        if (std::string(*each).rfind("CAUSEWAY_DRAIN=", 0) != 0) {
-            environment.push_back(*each);
-        }
-    }
-    environment.push_back(raw(drain));
-    environment.push_back(nullptr);
-
-    const auto begin = std::chrono::steady_clock::now();
-    pid_t child = 0;
-    if (posix_spawn(&child, path.c_str(), nullptr, nullptr, arguments, environment.data()) != 0) {
-        throw std::runtime_error(path + " cannot be run");
-    }
-    int status = 0;
-    if (!eventually([&] { return waitpid(child, &status, WNOHANG) == child; })) {
-        kill(child, SIGKILL);
-        waitpid(child, &status, 0);
-        return std::nullopt;
-    }
-    const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
-    return ending{WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), took};
-}
-
 class end_of_process : public device_test {
   protected:
     [[nodiscard]] std::optional<ending> run(const std::string& scenario,
                                             const std::string& drain_milliseconds) const {
-        return run_ending_program(scenario, index_of(GetParam()), path(), drain_milliseconds);
+        return run_program(CAUSEWAY_TEST_ENDING_PROGRAM, {scenario, index_of(GetParam()), path()},
+                           {"CAUSEWAY_DRAIN=" + drain_milliseconds});
     }
     [[nodiscard]] std::string path() const { return m_folder.path("file"); }
 
@@ -120,6 +67,14 @@ TEST_P(end_of_process, return_from_main_gives_up_a_transfer_whose_gate_never_ope
 
 TEST_P(end_of_process, a_context_released_with_a_pending_transfer_does_not_keep_the_process) {
     expect_given_up("released_pending_return");
+}
+
+TEST_P(end_of_process, exit_ends_a_blocking_call_of_another_thread) { expect_given_up("blocking_exit"); }
+
+TEST_P(end_of_process, calls_made_after_it_are_refused_and_do_not_wait) { expect_drained("calls_after_the_end"); }
+
+TEST_P(end_of_process, a_first_transfer_made_in_an_exit_handler_is_drained) {
+    expect_drained("first_call_in_exit_handler");
 }
 
 TEST_P(end_of_process, a_worker_that_sits_in_an_endless_read_does_not_keep_the_process) {

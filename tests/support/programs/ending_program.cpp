@@ -1,101 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ends with work in flight, in the way its argument says: ending_program <scenario> <device> <file>.
-#include <CL/cl_data_transfer.h>
+#include "plain_program.hpp"
 
-#include <fcntl.h>
+#include <causeway/causeway.h>
+
 #include <unistd.h>
 
-#include <cstdio>
-#include <cstdlib>
-#include <string>
+#include <atomic>
 #include <string_view>
 #include <thread>
-#include <vector>
+
+using namespace programs;
 
 namespace {
 
-constexpr std::size_t size = 64 << 20;
+const program* at_work = nullptr; // for exit handlers, which take no argument
 
-[[noreturn]] void give_up(const std::string& what, cl_int code) {
-    std::fprintf(stderr, "ending_program: %s gave %d\n", what.c_str(), code);
-    std::_Exit(99);
-}
-
-void check(cl_int code, const char* what) {
-    if (code != CL_SUCCESS) {
-        give_up(what, code);
-    }
-}
-
-/// The device with this index among those of all platforms, in the loader's order.
-cl_device_id find_device(std::size_t index) {
-    cl_uint platform_count = 0;
-    clGetPlatformIDs(0, nullptr, &platform_count);
-    std::vector<cl_platform_id> platforms(platform_count);
-    clGetPlatformIDs(platform_count, platforms.data(), nullptr);
-    std::vector<cl_device_id> all;
-    for (cl_platform_id platform : platforms) {
-        cl_uint count = 0;
-        if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count) == CL_SUCCESS) {
-            all.resize(all.size() + count);
-            clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, all.data() + all.size() - count, nullptr);
+/// Whether every call is refused at once, without an event and without effect.
+void call_after_the_end() {
+    cl_event event = nullptr;
+    const cl_int codes[] = {
+        clEnqueueReadBufferToFile(at_work->queue, at_work->buffer, CL_TRUE, 0, size / 2, at_work->fd, 0, 0, nullptr,
+                                  &event),
+        clEnqueueWriteBufferFromFile(at_work->queue, at_work->buffer, CL_FALSE, 0, size, at_work->fd, 0, 0, nullptr,
+                                     &event),
+        clEnqueueReadBufferToStdioFile(at_work->queue, at_work->buffer, CL_TRUE, 0, size, at_work->file, 0, nullptr,
+                                       &event),
+        clEnqueuePeerCopyBuffer(at_work->queue, at_work->buffer, at_work->queue, at_work->buffer, CL_TRUE, 0,
+                                size / 2, size / 2, 0, nullptr, &event)};
+    for (const cl_int code : codes) {
+        if (code != CL_INVALID_OPERATION) {
+            give_up("a call after the end", code);
         }
     }
-    if (index >= all.size()) {
-        give_up("finding the device", CL_DEVICE_NOT_FOUND);
+    if (event != nullptr || std::string_view(causeway_error_last_message()).empty()) {
+        give_up("a refused call", 0);
     }
-    return all[index];
 }
 
-/// The objects of a plain OpenCL program, which ends without much care for them.
-struct program {
-    cl_context context = nullptr;
-    cl_command_queue queue = nullptr;
-    cl_mem buffer = nullptr;
-    int fd = -1;
-    std::FILE* file = nullptr;
+void write_in_exit_handler() {
+    check(clEnqueueReadBufferToFile(at_work->queue, at_work->buffer, CL_TRUE, 0, size / 2, at_work->fd, 0, 0, nullptr,
+                                    nullptr),
+          "a blocking clEnqueueReadBufferToFile");
+    check(clEnqueueReadBufferToFile(at_work->queue, at_work->buffer, CL_FALSE, size / 2, size / 2, at_work->fd,
+                                    size / 2, 0, nullptr, nullptr),
+          "clEnqueueReadBufferToFile");
+}
 
-    program(cl_device_id device, const char* path) {
-        cl_int code = CL_SUCCESS;
-        context = clCreateContext(nullptr, 1, &device, nullptr, nullptr, &code);
-        check(code, "clCreateContext");
-        queue = clCreateCommandQueue(context, device, 0, &code);
-        check(code, "clCreateCommandQueue");
-        buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, size, nullptr, &code);
-        check(code, "clCreateBuffer");
-        const unsigned char value = 0x5a;
-        check(clEnqueueFillBuffer(queue, buffer, &value, 1, 0, size, 0, nullptr, nullptr), "clEnqueueFillBuffer");
-        fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
-        file = std::fopen(path, "r+");
-        if (fd < 0 || file == nullptr) {
-            give_up("opening the file", -1);
-        }
+/// Handlers run last in, first out: one that is registered before the first transfer runs after the library's. `work`
+/// must live as long: end by exit(), not by return.
+void at_exit(const program& work, void (*handler)()) {
+    at_work = &work;
+    if (std::atexit(handler) != 0) {
+        give_up("atexit", -1);
     }
-
-    void write_file(const cl_event* wait = nullptr) const {
-        check(clEnqueueReadBufferToFile(queue, buffer, CL_FALSE, 0, size, fd, 0, wait == nullptr ? 0 : 1, wait,
-                                        nullptr),
-              "clEnqueueReadBufferToFile");
-    }
-
-    void write_stream() const {
-        check(clEnqueueReadBufferToStdioFile(queue, buffer, CL_FALSE, 0, size, file, 0, nullptr, nullptr),
-              "clEnqueueReadBufferToStdioFile");
-    }
-
-    [[nodiscard]] cl_event never_set() const {
-        cl_int code = CL_SUCCESS;
-        const cl_event event = clCreateUserEvent(context, &code);
-        check(code, "clCreateUserEvent");
-        return event;
-    }
-
-    void release() const {
-        clReleaseMemObject(buffer);
-        clReleaseCommandQueue(queue);
-        clReleaseContext(context);
-    }
-};
+}
 
 } // namespace
 
@@ -145,6 +104,28 @@ int main(int argc, char** argv) {
     if (scenario == "exit_in_thread") {
         work.write_file();
         std::thread([] { std::exit(7); }).join();
+    }
+    if (scenario == "blocking_exit") {
+        const cl_event never = work.never_set();
+        std::atomic<bool> begun{false};
+        std::thread([&] {
+            begun = true;
+            clEnqueueReadBufferToFile(work.queue, work.buffer, CL_TRUE, 0, size, work.fd, 0, 1, &never, nullptr);
+            pause();
+        }).detach();
+        while (!begun) {
+            std::this_thread::yield();
+        }
+        std::exit(7);
+    }
+    if (scenario == "calls_after_the_end") {
+        at_exit(work, call_after_the_end);
+        work.write_file();
+        std::exit(7);
+    }
+    if (scenario == "first_call_in_exit_handler") {
+        at_exit(work, write_in_exit_handler);
+        std::exit(7);
     }
     if (scenario == "stuck_pipe_return") {
         // A worker sits in a read that never ends.
