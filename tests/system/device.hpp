@@ -158,7 +158,7 @@ public:
     [[nodiscard]] buffer make_buffer(bytes contents) const
     {
         if (contents.empty())
-            contents.resize(1);
+            contents.push_back(0);
         cl_int code = CL_SUCCESS;
         buffer made(clCreateBuffer(context(), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, contents.size(),
                                    contents.data(), &code));
