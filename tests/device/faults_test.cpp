@@ -264,10 +264,11 @@ TEST_P(faults, the_message_names_the_range_of_the_transfer_and_where_it_stopped)
         return transfer_text(done, CL_TRANSFER_ERROR_MESSAGE);
     };
 
+    const std::string in = folder.path("in");
     const auto ended = write_buffer_from(queue(), buffer.get(), 0, 2 * MiB, input.get(), 4096);
-    EXPECT_EQ(message_of(ended), "reading 2 MiB at 4 KiB of " + folder.path("in") + ": the file ended after 1020 KiB");
+    EXPECT_EQ(message_of(ended), "reading 2 MiB at 4 KiB of " + in + ": the file ended after 1020 KiB");
     const auto stream_ended = write_buffer_from(queue(), buffer.get(), 0, 3 * MiB, input_stream.get());
-    EXPECT_EQ(message_of(stream_ended), "reading 3 MiB at 0 B of " + folder.path("in") + ": the file ended after 1 MiB");
+    EXPECT_EQ(message_of(stream_ended), "reading 3 MiB at 0 B of " + in + ": the file ended after 1 MiB");
     event_handle limited;
     {
         const file_size_limit limit(2 * MiB);

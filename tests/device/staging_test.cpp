@@ -4,9 +4,13 @@
 #include "support/files.hpp"
 #include "support/opencl_fixture.hpp"
 
+#include <causeway/causeway.h>
+
 #include <fcntl.h>
 
+#include <functional>
 #include <random>
+#include <thread>
 
 using namespace support;
 
@@ -23,8 +27,9 @@ struct planned {
 
 class staging : public device_test {
   protected:
-    /// 64 transfers of random kinds and sizes between eight files and 64 buffers, on eight queues.
-    void run_storm() {
+    /// 64 transfers of random kinds and sizes between eight files and 64 buffers, on eight queues; `meanwhile` happens
+    /// while they run.
+    void run_storm(const std::function<void()>& meanwhile = [] {}) {
         constexpr std::size_t transfer_count = 64;
         constexpr std::size_t lane_count = 8;
         std::mt19937 random(20'240'101);
@@ -58,6 +63,7 @@ class staging : public device_test {
                                                 {start.event()}));
         }
         start.open();
+        meanwhile();
         for (std::size_t i = 0; i < transfer_count; ++i) {
             SCOPED_TRACE(testing::Message() << "transfer " << i << ", " << plans[i].size << " bytes");
             ASSERT_TRUE(completes(done[i]));
@@ -116,6 +122,21 @@ TEST_P(staging, serves_the_smallest_cap_there_is) {
         read_buffer_to(other_queue.get(), buffer.get(), 0, 500'001, output.get(), 0, {read.get()});
     ASSERT_TRUE(completes(written));
     EXPECT_TRUE(same_bytes(pattern(500'001), file_contents(folder.path("out"))));
+}
+
+TEST_P(staging, serves_running_transfers_and_those_behind_them_when_the_cap_is_lowered) {
+    for (const char* name : {"auto", "pinned", "pipelined"}) {
+        SCOPED_TRACE(name);
+        const option_scope strategy("strategy", name);
+        const option_scope block("block", "256K");
+        const option_scope cap("staging", "2M");
+        run_storm([] {
+            for (const char* lower : {"1M", "300K", "64K", "8K"}) {
+                ASSERT_EQ(causeway_option_set("staging", lower), 0) << causeway_error_last_message();
+                std::this_thread::yield();
+            }
+        });
+    }
 }
 
 TEST_P(staging, a_transfer_that_waits_for_its_pipe_starves_no_other) {
