@@ -207,6 +207,40 @@ TEST_F(communicators, that_are_attached_still_match_host_and_device)
     ASSERT_TRUE(completes(sent));
 }
 
+TEST_F(communicators, that_one_rank_cannot_attach_are_attached_by_none)
+{
+    const std::size_t size = 100 * kib;
+    const int busy = m_size - 1;
+    const framed_buffer outgoing(pattern(m_rank, 1, size));
+    const framed_buffer incoming(size);
+    event received;
+    if (m_rank == busy)
+        received = enqueue_receive(m_on.get(), incoming.whole(), left(), 3, m_comm);
+    for (int attempt = 0; attempt < 2; ++attempt) {
+        EXPECT_EQ(clAttachCommunicator(m_comm), CL_INVALID_OPERATION);
+        EXPECT_STRNE(causeway_error_last_message(), "");
+    }
+    // The communicator is as it was for all of them.
+    if (m_rank != busy)
+        received = enqueue_receive(m_on.get(), incoming.whole(), left(), 3, m_comm);
+    const event sent = enqueue_send(m_on.get(), outgoing.whole(), right(), 3, m_comm);
+    ASSERT_TRUE(completes(received));
+    ASSERT_TRUE(completes(sent));
+    EXPECT_TRUE(incoming.holds(pattern(left(), 1, size)));
+}
+
+TEST_F(communicators, that_are_attached_already_are_attached_again)
+{
+    ASSERT_EQ(clAttachCommunicator(m_comm), CL_SUCCESS) << causeway_error_last_message();
+    const framed_buffer outgoing(pattern(m_rank, 1, 500));
+    const framed_buffer incoming(500);
+    const event sent = enqueue_send(m_on.get(), outgoing.whole(), right(), 3, m_comm);
+    EXPECT_EQ(clAttachCommunicator(m_comm), CL_SUCCESS) << causeway_error_last_message();
+    ASSERT_TRUE(completes(enqueue_receive(m_on.get(), incoming.whole(), left(), 3, m_comm)));
+    ASSERT_TRUE(completes(sent));
+    EXPECT_TRUE(incoming.holds(pattern(left(), 1, 500)));
+}
+
 TEST_F(communicators, refuse_to_attach_the_null_communicator)
 {
     EXPECT_EQ(clAttachCommunicator(MPI_COMM_NULL), CL_INVALID_VALUE);

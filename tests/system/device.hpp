@@ -155,13 +155,13 @@ public:
     }
 
     /// A buffer with `contents`; of one byte if they are empty.
-    [[nodiscard]] buffer make_buffer(bytes contents) const
+    [[nodiscard]] buffer make_buffer(bytes contents, cl_mem_flags flags = 0) const
     {
-        if (contents.empty())
-            contents.push_back(0);
+        unsigned char nothing = 0;
         cl_int code = CL_SUCCESS;
-        buffer made(clCreateBuffer(context(), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, contents.size(),
-                                   contents.data(), &code));
+        buffer made(clCreateBuffer(context(), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR | flags,
+                                   std::max<std::size_t>(1, contents.size()),
+                                   contents.empty() ? &nothing : contents.data(), &code));
         check(code, "clCreateBuffer");
         return made;
     }
@@ -169,6 +169,15 @@ public:
     [[nodiscard]] buffer make_buffer(std::size_t size, unsigned char fill) const
     {
         return make_buffer(bytes(size, fill));
+    }
+
+    /// A buffer that is born without contents, for flags that forbid the host to write any.
+    [[nodiscard]] buffer make_empty_buffer(std::size_t size, cl_mem_flags flags) const
+    {
+        cl_int code = CL_SUCCESS;
+        buffer made(clCreateBuffer(context(), CL_MEM_READ_WRITE | flags, size, nullptr, &code));
+        check(code, "clCreateBuffer");
+        return made;
     }
 
     [[nodiscard]] bytes read(cl_mem source, std::size_t offset, std::size_t size) const

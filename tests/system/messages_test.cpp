@@ -2,6 +2,7 @@
 // Messages between device buffers of ranks arrive whole: every size, queue kind and direction, many at once.
 #include "ranks.hpp"
 
+#include <numeric>
 #include <random>
 #include <tuple>
 
@@ -289,6 +290,65 @@ TEST_P(messages_between_all, are_sixty_four_at_once_each_way)
     }
 }
 
+TEST_P(messages_between_all, are_small_and_large_in_an_order_of_their_own_on_each_rank)
+{
+    constexpr int per_pair = 24;
+    // Every power of two is as likely as every other: most are eager, some have many blocks.
+    const auto size_of = [](int from, int to, int message) {
+        std::mt19937 random(static_cast<unsigned>(77 + from * 10007 + to * 101 + message));
+        const auto magnitude = random() % 23;
+        return static_cast<std::size_t>(random() % (2u << magnitude));
+    };
+    const auto id_of = [](int to, int message) { return to * per_pair + message; };
+
+    struct traffic {
+        int peer;
+        int message;
+        framed_buffer outgoing;
+        framed_buffer incoming;
+        event sent;
+        event received;
+    };
+    std::vector<traffic> all;
+    for (int peer = 0; peer < m_size; ++peer)
+        for (int message = 0; message < per_pair; ++message)
+            all.push_back({peer, message,
+                           framed_buffer(pattern(m_rank, id_of(peer, message), size_of(m_rank, peer, message))),
+                           framed_buffer(size_of(peer, m_rank, message)), event(), event()});
+
+    // Each message has a tag and each direction a queue of its own; only in-order queues must not be shuffled, for a
+    // send that waits behind another one could be what that one's receiver waits for.
+    std::vector<std::size_t> sends(all.size());
+    std::iota(sends.begin(), sends.end(), std::size_t{0});
+    std::vector<std::size_t> receives = sends;
+    if (GetParam() == order::out_of_order) {
+        std::mt19937 random(static_cast<unsigned>(5 + m_rank));
+        std::shuffle(sends.begin(), sends.end(), random);
+        std::shuffle(receives.begin(), receives.end(), random);
+    }
+    std::vector<queue> sending;
+    std::vector<queue> receiving;
+    for (int peer = 0; peer < m_size; ++peer) {
+        sending.push_back(make_queue(GetParam()));
+        receiving.push_back(make_queue(GetParam()));
+    }
+    for (std::size_t turn = 0; turn < all.size(); ++turn) {
+        traffic &out = all[sends[turn]];
+        traffic &in = all[receives[turn]];
+        out.sent = enqueue_send(sending[static_cast<std::size_t>(out.peer)].get(), out.outgoing.whole(), out.peer,
+                                out.message, m_comm);
+        in.received = enqueue_receive(receiving[static_cast<std::size_t>(in.peer)].get(), in.incoming.whole(), in.peer,
+                                      in.message, m_comm);
+    }
+    for (const traffic &one : all) {
+        SCOPED_TRACE(::testing::Message() << "peer " << one.peer << ", message " << one.message);
+        ASSERT_TRUE(completes(one.sent));
+        ASSERT_TRUE(completes(one.received));
+        ASSERT_TRUE(one.incoming.holds(
+            pattern(one.peer, id_of(m_rank, one.message), size_of(one.peer, m_rank, one.message))));
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(queues, messages_between_all, orders, [](const auto &info) {
     return info.param == order::in_order ? "in_order" : "out_of_order";
 });
@@ -327,6 +387,26 @@ TEST_F(messages, wait_for_kernels_and_let_kernels_wait)
     for (unsigned char &byte : expected)
         byte = static_cast<unsigned char>(byte + 8);
     EXPECT_TRUE(same(own().read(incoming.get(), 0, size), expected));
+}
+
+TEST_F(messages, go_from_buffers_that_the_host_may_read_to_buffers_that_it_may_write)
+{
+    for (const std::size_t size : {std::size_t{1000}, 300 * kib}) {
+        SCOPED_TRACE(size);
+        const queue on = make_queue(order::out_of_order);
+        const buffer outgoing = own().make_buffer(pattern(m_rank, 1, size), CL_MEM_HOST_READ_ONLY);
+        const buffer incoming = own().make_buffer(bytes(size), CL_MEM_HOST_WRITE_ONLY);
+        const event received = enqueue_receive(on.get(), {incoming.get(), 0, size}, partner(), 1, m_comm);
+        ASSERT_TRUE(completes(enqueue_send(on.get(), {outgoing.get(), 0, size}, partner(), 1, m_comm)));
+        ASSERT_TRUE(completes(received));
+        if (partner() == MPI_PROC_NULL)
+            continue;
+        // The host may not ask what is there; the device may.
+        const buffer readable = own().make_buffer(size, 0);
+        check(clEnqueueCopyBuffer(own().queue(), incoming.get(), readable.get(), 0, 0, size, 0, nullptr, nullptr),
+              "clEnqueueCopyBuffer");
+        EXPECT_TRUE(same(own().read(readable.get(), 0, size), pattern(partner(), 1, size)));
+    }
 }
 
 TEST_F(messages, follow_the_order_of_an_in_order_queue)

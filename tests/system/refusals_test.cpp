@@ -187,6 +187,25 @@ TEST_F(refusals, of_a_range_outside_the_buffer)
     expect_all_refuse(with, CL_INVALID_VALUE);
 }
 
+TEST_F(refusals, of_a_buffer_that_the_host_may_not_access)
+{
+    arguments with = good();
+    const buffer hidden = own().make_empty_buffer(buffer_size, CL_MEM_HOST_NO_ACCESS);
+    with.buffer = hidden.get();
+    expect_all_refuse(with, CL_INVALID_OPERATION);
+}
+
+TEST_F(refusals, of_a_buffer_that_the_host_may_access_in_the_other_direction_only)
+{
+    arguments with = good();
+    const buffer read_only = own().make_empty_buffer(buffer_size, CL_MEM_HOST_READ_ONLY);
+    with.buffer = read_only.get();
+    expect_receives_refuse(with, CL_INVALID_OPERATION);
+    const buffer write_only = own().make_empty_buffer(buffer_size, CL_MEM_HOST_WRITE_ONLY);
+    with.buffer = write_only.get();
+    expect_sends_refuse(with, CL_INVALID_OPERATION);
+}
+
 TEST_F(refusals, of_a_rank_that_does_not_exist)
 {
     arguments with = good();
