@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Configures a preset of CMakePresets.json and builds it into build/PRESET.
+# Configures a preset of CMakePresets.json and builds it into build/PRESET. A folder that has the tests keeps them:
+# `no-tests` is for the first time.
 set -euo pipefail
 
 if [ $# -lt 2 ]; then
@@ -15,7 +16,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 options=()
 case $tests in
 tests) options+=(-D CAUSEWAY_BUILD_TESTS=ON) ;;
-*) options+=(-D CAUSEWAY_BUILD_TESTS=OFF) ;;
+# Taking the tests out and putting them back would configure anew each time.
+*) [ -e "build/$preset/build.ninja" ] || options+=(-D CAUSEWAY_BUILD_TESTS=OFF) ;;
 esac
 
 # With two MPIs installed, plain mpicc and mpirun are whichever was chosen last: name Open MPI's.
