@@ -156,11 +156,17 @@ void verify(problem &problem, contender &contender, int iterations, const refere
     contender.verified = contender.verified && error <= tolerance;
 }
 
+double spread(const apps::quartiles &times) { return times.upper - times.lower; }
+
 /// What a run takes beyond its kernels alone, as a share of its exchanges alone, is communication that shows; the rest
-/// is hidden. Kernels alone and exchanges alone are the serial version's parts, timed in the same round. 0 to 1.
-double hidden_share(const contender &contender, const std::vector<double> &computation,
-                    const std::vector<double> &communication)
+/// is hidden. Kernels alone and exchanges alone are the serial version's parts, timed in the same round. 0 to 1; nothing
+/// if runs or kernels alone vary more than exchanges take, for then it would tell of that noise.
+std::optional<double> hidden_share(const contender &contender, const std::vector<double> &computation,
+                                   const std::vector<double> &communication)
 {
+    const double noise = std::max(spread(apps::quartiles_of(contender.seconds)), spread(apps::quartiles_of(computation)));
+    if (noise > apps::quartiles_of(communication).median)
+        return std::nullopt;
     std::vector<double> shares;
     for (std::size_t round = 0; round < contender.seconds.size(); ++round)
         shares.push_back(1 - (contender.seconds[round] - computation[round]) / communication[round]);
@@ -183,14 +189,14 @@ void print_table(const problem &problem, const options &options, const std::vect
         std::snprintf(range, sizeof(range), "(%.0f - %.0f)", megaflops / seconds.upper, megaflops / seconds.lower);
         if (options.verify)
             std::snprintf(error, sizeof(error), "%.1e", contender.error);
-        if (ranks > 1)
-            std::snprintf(hidden, sizeof(hidden), "%.0f %%", 100 * hidden_share(contender, computation, communication));
+        const auto share = hidden_share(contender, computation, communication);
+        if (ranks > 1 && share)
+            std::snprintf(hidden, sizeof(hidden), "%.0f %%", 100 * *share);
         std::printf("%-9s %10.0f  %-23s %-13.6e %-9s %7s %6d%s\n", contender.name, megaflops / seconds.median, range,
                     contender.gosa, error, hidden, contender.lines, contender.verified ? "" : "  WRONG");
     }
-    std::printf("\nhidden: share of communication behind computation; lines: lines of communication code\n");
-    if (ranks > 1 && kernels.upper - kernels.lower > exchanges.median)
-        std::printf("computation varies more from run to run than communication takes: hidden says little here\n");
+    std::printf("\nhidden: share of communication behind computation, - where runs vary more than communication takes;\n"
+                "lines: lines of communication code\n");
 }
 
 /// Whether every version was right.
