@@ -89,8 +89,8 @@ void print(const std::vector<line>& lines, heading head) {
         std::printf(row, "route", "size", "way", "median", "(quartiles)", "GB/s", "plan", "x naive", "over limit",
                     "% of limit");
     for (const auto& each : lines) {
-        const std::string range = std::string{'('} + time_text(each.seconds.lower) + " - " +
-                                  time_text(each.seconds.upper) + ")";
+        std::string range = "(";
+        range += time_text(each.seconds.lower) + " - " + time_text(each.seconds.upper) + ")";
         std::optional<double> rate;
         if (each.bytes >= 1U << 10U) rate = double(each.bytes) / each.seconds.median / 1e9;
         std::printf(row, each.route.c_str(), each.bytes > 0 ? size_text(each.bytes).c_str() : "-",
