@@ -14,9 +14,9 @@ head = """# Options
 Made from `src/base/options.def` by `scripts/options_page.py`; do not edit.
 
 Every option can be set in the environment as `CAUSEWAY_<NAME>`, read at the first call, and at run time by
-`causeway_option_set("<name>", "<value>")`, which holds for transfers that start afterwards. The workers
-that `lanes` asks for are there from the first transfer on; later it can only be lowered. Sizes take the suffixes `K`, `M` and `G`. A variable that starts with `CAUSEWAY_` and is no option is
-ignored with a warning on standard error.
+`causeway_option_set("<name>", "<value>")`, which holds for transfers that start afterwards. The workers that `lanes`
+asks for are there from the first transfer on; later it can only be lowered. Sizes take the suffixes `K`, `M` and `G`.
+A variable that starts with `CAUSEWAY_` and is no option is ignored with a warning on standard error.
 
 | option | environment | default | values | what it does |
 |---|---|---|---|---|
