@@ -159,12 +159,13 @@ void verify(problem &problem, contender &contender, int iterations, const refere
 double spread(const apps::quartiles &times) { return times.upper - times.lower; }
 
 /// What a run takes beyond its kernels alone, as a share of its exchanges alone, is communication that shows; the rest
-/// is hidden. Kernels alone and exchanges alone are the serial version's parts, timed in the same round. 0 to 1; nothing
-/// if runs or kernels alone vary more than exchanges take, for then it would tell of that noise.
+/// is hidden. Kernels alone and exchanges alone are the serial version's parts, timed in the same round. From 0 to 1;
+/// nothing if runs or kernels alone vary more than exchanges take, for then it would tell of that noise.
 std::optional<double> hidden_share(const contender &contender, const std::vector<double> &computation,
                                    const std::vector<double> &communication)
 {
-    const double noise = std::max(spread(apps::quartiles_of(contender.seconds)), spread(apps::quartiles_of(computation)));
+    const double noise =
+        std::max(spread(apps::quartiles_of(contender.seconds)), spread(apps::quartiles_of(computation)));
     if (noise > apps::quartiles_of(communication).median)
         return std::nullopt;
     std::vector<double> shares;
@@ -195,7 +196,7 @@ void print_table(const problem &problem, const options &options, const std::vect
         std::printf("%-9s %10.0f  %-23s %-13.6e %-9s %7s %6d%s\n", contender.name, megaflops / seconds.median, range,
                     contender.gosa, error, hidden, contender.lines, contender.verified ? "" : "  WRONG");
     }
-    std::printf("\nhidden: share of communication behind computation, - where runs vary more than communication takes;\n"
+    std::printf("\nhidden: share of communication behind computation; - if runs vary more than communication takes\n"
                 "lines: lines of communication code\n");
 }
 
