@@ -87,6 +87,11 @@ runtime::runtime()
 }
 
 void runtime::call_and_wait(std::function<void()> action) {
+    if (m_stopped) {
+        const std::lock_guard lock(m_enqueue_mutex);
+        action();
+        return;
+    }
     auto done = std::make_shared<std::promise<void>>();
     auto told = done->get_future();
     m_engine.call([done, action = std::move(action)] {
@@ -115,6 +120,7 @@ void runtime::at_exit() {
         m_links.trim(m_clock.now(), true);
     });
     m_thread->stop();
+    m_stopped = true;
 }
 
 void runtime::use_mpi() {
@@ -155,6 +161,11 @@ void runtime::needs_mpi(const std::shared_ptr<transfer::command>& work) {
 }
 
 void runtime::at_finalize() {
+    if (m_stopped) {
+        // An exit handler of the program, after ours: nothing is in flight, and nobody would answer.
+        call_and_wait([this] { m_messenger.close_all(); });
+        return;
+    }
     std::vector<std::weak_ptr<transfer::command>> work;
     {
         const std::lock_guard lock(m_mpi_mutex);

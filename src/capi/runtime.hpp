@@ -16,6 +16,7 @@
 #include "transfer/turnstile.hpp"
 #include "transfer/workers.hpp"
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -57,7 +58,7 @@ class runtime {
     void at_exit();
     void at_finalize();
     void close_space(int space);
-    /// Runs `action` on the engine's thread and waits for it, but not for ever.
+    /// Runs `action` on the engine's thread and waits for it, but not for ever; in this thread once that one is gone.
     void call_and_wait(std::function<void()> action);
 
     monotonic_clock m_clock;
@@ -71,6 +72,7 @@ class runtime {
     event_registry m_events;
     std::mutex m_enqueue_mutex; // guards m_ended, and the order of enqueue
     bool m_ended = false;
+    std::atomic<bool> m_stopped{false}; // the engine's thread is gone: the process's end has stopped it
     std::mutex m_mpi_mutex; // guards m_mpi_work, m_mpi_used
     std::vector<std::weak_ptr<transfer::command>> m_mpi_work;
     bool m_mpi_used = false;

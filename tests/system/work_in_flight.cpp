@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program for any ranks: ends with work in flight. Argument: drain, pending, exit-drain or exit-pending.
+// A program for any ranks: ends with work in flight. Argument: drain, pending, exit-drain, exit-pending or
+// finalize-at-exit.
 #include "device.hpp"
 
 #include <cstdio>
@@ -71,6 +72,50 @@ work begin_hopeless(const rank_device &own, cl_command_queue on, int to, int fro
     return all;
 }
 
+void expect_arrived(const rank_device &own, const work &all, int from)
+{
+    for (std::size_t at = 0; at < all.received.size(); ++at) {
+        const cl_int received = status_of(all.received[at].get());
+        const cl_int sent = status_of(all.sent[at].get());
+        expect(received == CL_COMPLETE, "a receive is complete, status " + std::to_string(received));
+        expect(sent == CL_COMPLETE, "a send is complete, status " + std::to_string(sent));
+        expect(own.read(all.incoming[at].get(), 0, size) == pattern(from, static_cast<int>(at), size),
+               "its bytes are there");
+    }
+}
+
+void report(const std::string &mode, clock_type::duration took)
+{
+    std::printf("[rank %d] work_in_flight %s: %s after %.2f s\n", rank, mode.c_str(), failures ? "FAILED" : "passed",
+                std::chrono::duration<double>(took).count());
+}
+
+/// What an exit handler needs, which takes no argument.
+struct {
+    const rank_device *own;
+    const work *all;
+    cl_command_queue on;
+    int from;
+} at_work;
+
+/// Runs after the library's own handler, which was registered later.
+void finalize_at_exit()
+{
+    event none;
+    expect(clEnqueueRecvBuffer(at_work.on, at_work.all->incoming[0].get(), CL_TRUE, 0, size, at_work.from, 1,
+                               MPI_COMM_WORLD, 0, nullptr, none.out())
+               == CL_INVALID_OPERATION,
+           "a receive after the end is refused");
+    const auto begin = clock_type::now();
+    MPI_Finalize();
+    const auto took = clock_type::now() - begin;
+    expect(took < std::chrono::seconds(3), "MPI_Finalize waits for nothing");
+    expect_arrived(*at_work.own, *at_work.all, at_work.from);
+    report("finalize-at-exit", took);
+    std::fflush(stdout);
+    std::_Exit(failures ? EXIT_FAILURE : EXIT_SUCCESS);
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -91,8 +136,13 @@ int main(int argc, char **argv)
     const rank_device own(rank);
     const queue on = own.make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
     const event gate = own.make_user_event();
+    if (mode == "finalize-at-exit")
+        std::atexit(finalize_at_exit);
     work all = hopeless ? begin_hopeless(own, on.get(), right, left, gate)
                         : begin_exchange(own, on.get(), right, left);
+    at_work = {&own, &all, on.get(), left};
+    if (mode == "finalize-at-exit")
+        std::exit(EXIT_SUCCESS); // the handler judges
     if (mode == "exit-drain" || mode == "exit-pending")
         std::exit(failures ? EXIT_FAILURE : EXIT_SUCCESS); // the launcher or `alarm` judges the rest
 
@@ -100,25 +150,19 @@ int main(int argc, char **argv)
     MPI_Finalize();
     const auto took = clock_type::now() - begin;
 
-    for (std::size_t at = 0; at < all.received.size(); ++at) {
+    if (!hopeless)
+        expect_arrived(own, all, left);
+    for (std::size_t at = 0; hopeless && at < all.received.size(); ++at) {
         const cl_int received = status_of(all.received[at].get());
         const cl_int sent = status_of(all.sent[at].get());
-        if (hopeless) {
-            expect(received < 0, "a receive without a send has failed, status " + std::to_string(received));
-            expect(sent < 0, "a send without a receive has failed, status " + std::to_string(sent));
-            expect(own.read(all.incoming[at].get(), 0, size) == bytes(size, 7), "its buffer is untouched");
-        } else {
-            expect(received == CL_COMPLETE, "a receive is complete, status " + std::to_string(received));
-            expect(sent == CL_COMPLETE, "a send is complete, status " + std::to_string(sent));
-            expect(own.read(all.incoming[at].get(), 0, size) == pattern(left, static_cast<int>(at), size),
-                   "its bytes are there");
-        }
+        expect(received < 0, "a receive without a send has failed, status " + std::to_string(received));
+        expect(sent < 0, "a send without a receive has failed, status " + std::to_string(sent));
+        expect(own.read(all.incoming[at].get(), 0, size) == bytes(size, 7), "its buffer is untouched");
     }
     if (hopeless) {
         expect(took >= drain / 2, "MPI_Finalize waited for the work");
         expect(took < drain + slack, "MPI_Finalize gave up in time");
     }
-    std::printf("[rank %d] work_in_flight %s: %s after %.2f s\n", rank, mode.c_str(), failures ? "FAILED" : "passed",
-                std::chrono::duration<double>(took).count());
+    report(mode, took);
     return failures ? EXIT_FAILURE : EXIT_SUCCESS;
 }
