@@ -18,17 +18,19 @@ namespace {
 
 constexpr auto longest_call = std::chrono::seconds(1);
 
-unsigned lane_count(const options& settings) {
-    const auto asked = settings[option::lanes];
-    if (asked != 0) return static_cast<unsigned>(asked);
-    return std::clamp(std::thread::hardware_concurrency(), 2u, 8u);
-}
-
 /// Ranks of this node, as the launchers of Open MPI, MPICH and others say.
 unsigned local_ranks() {
     for (const char* const name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PMI_LOCAL_SIZE"})
         if (const char* const value = std::getenv(name)) return std::max(1, std::atoi(value));
     return 1;
+}
+
+unsigned lane_count(const options& settings) {
+    const auto asked = settings[option::lanes];
+    if (asked != 0) return static_cast<unsigned>(asked);
+    // One processor is the engine's and one the application's.
+    const auto processors = std::thread::hardware_concurrency() / local_ranks();
+    return std::clamp(processors, 4u, 18u) - 2;
 }
 
 std::chrono::microseconds spin_time(const options& settings) {

@@ -97,9 +97,10 @@ std::optional<std::chrono::nanoseconds> engine::pause() const {
         limit = std::max(limit, std::chrono::nanoseconds(0));
         longest = longest ? std::min(*longest, limit) : limit;
     };
+    const auto idle = now - m_last_progress;
+    // Also steps of workers end soon, and being woken takes longer than most of them.
+    if ((polling || m_running > 0) && idle < m_spin) return std::chrono::nanoseconds(0);
     if (polling) {
-        const auto idle = now - m_last_progress;
-        if (idle < m_spin) return std::chrono::nanoseconds(0);
         const auto cap = idle < long_wait ? std::chrono::nanoseconds(longest_sleep) : longest_sleep_in_long_wait;
         at_most(std::clamp<std::chrono::nanoseconds>(idle / 8, shortest_sleep, cap));
     }
@@ -220,6 +221,7 @@ bool engine::look_at_gates(time_point now) {
 
 void engine::start(command& work) {
     work.m_stage = command::stage::running;
+    ++m_running;
     {
         const std::lock_guard lock(work.m_mutex);
         work.m_report.started = m_clock.now();
@@ -311,6 +313,7 @@ void engine::end_one(command& work, const failure& result) {
     if (work.m_stage == command::stage::ended) return;
     if (work.m_stage == command::stage::gated)
         for (auto& part : work.m_flows) part->abandon();
+    if (work.m_stage == command::stage::running) --m_running;
     work.m_stage = command::stage::ended;
     work.m_gates.clear();
     work.m_dependencies.clear();

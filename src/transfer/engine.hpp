@@ -105,6 +105,7 @@ class engine {
     std::vector<std::shared_ptr<command>> m_orphans; // ended, with a block that is still being read ahead
     std::uint64_t m_next_number = 1;
     std::atomic<std::size_t> m_active{0};
+    std::size_t m_running = 0; // commands that have started
     time_point m_last_progress;
     bool m_kept = false; // memory or queues are kept for a while
     time_point m_next_trim;

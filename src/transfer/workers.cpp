@@ -84,7 +84,7 @@ class worker_threads final : public worker_pool {
     }
 
     void run(work job, step& done) override {
-        const std::lock_guard lock(m_files->mutex);
+        std::unique_lock lock(m_files->mutex);
         m_files->jobs.push_back({std::move(job), &done});
         if (m_files->idle < m_files->jobs.size() && m_threads.size() < m_lanes) {
             try {
@@ -95,6 +95,7 @@ class worker_threads final : public worker_pool {
                 if (m_threads.empty()) refuse(*m_files);
             }
         }
+        lock.unlock(); // or the one that wakes waits for it
         m_files->changed.notify_one();
     }
 

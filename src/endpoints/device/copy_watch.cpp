@@ -4,31 +4,41 @@
 
 #include "cl/calls.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace causeway::endpoints {
 
-void copy_watch::add(cl::event running, std::size_t bytes, const char* what, transfer::step& done) {
-    m_copies.push_back({std::move(running), bytes, what, &done});
+void copy_watch::add(const cl::queue& queue, cl::event running, std::size_t bytes, const char* what,
+                     transfer::step& done) {
+    auto to = std::find_if(m_lines.begin(), m_lines.end(), [&](const line& each) { return each.queue == queue.get(); });
+    if (to == m_lines.end()) to = m_lines.insert(to, {queue.get(), {}});
+    to->copies.push_back({std::move(running), bytes, what, &done});
 }
 
 bool copy_watch::poll(time_point) {
-    bool progress = false;
-    // A step that finishes may add copies.
-    for (std::size_t i = 0; i < m_copies.size();) {
-        const auto status = cl::status_of(m_copies[i].running.get());
-        if (status > CL_COMPLETE) {
-            ++i;
-            continue;
-        }
-        auto ended = std::move(m_copies[i]);
-        m_copies.erase(m_copies.begin() + static_cast<std::ptrdiff_t>(i));
-        progress = true;
-        if (status == CL_COMPLETE) {
-            ended.done->finish({ended.bytes, {}});
-        } else {
-            ended.done->finish({0, {status, 0, 0, std::string(ended.what) + ": " + cl::code_text(status)}});
+    std::vector<std::pair<copy, cl_int>> ended;
+    for (auto& each : m_lines) {
+        while (!each.copies.empty()) {
+            auto* const running = each.copies.front().running.get();
+            auto status = cl::status_of(running);
+            // It may be the question that failed: a copy under way still uses its block, and a map its range.
+            if (status < CL_COMPLETE && clWaitForEvents(1, &running) == CL_SUCCESS) status = CL_COMPLETE;
+            if (status > CL_COMPLETE) break;
+            ended.emplace_back(std::move(each.copies.front()), status);
+            each.copies.pop_front();
         }
     }
-    return progress;
+    std::erase_if(m_lines, [](const line& each) { return each.copies.empty(); });
+    // Steps that finish add copies.
+    for (auto& [what, status] : ended) {
+        if (status == CL_COMPLETE) {
+            what.done->finish({what.bytes, {}});
+        } else {
+            what.done->finish({0, {status, 0, 0, std::string(what.what) + ": " + cl::code_text(status)}});
+        }
+    }
+    return !ended.empty();
 }
 
 } // namespace causeway::endpoints

@@ -6,6 +6,7 @@
 #include "transfer/engine.hpp"
 #include "transfer/step.hpp"
 
+#include <deque>
 #include <vector>
 
 namespace causeway::endpoints {
@@ -13,11 +14,12 @@ namespace causeway::endpoints {
 /// Engine's thread only.
 class copy_watch final : public transfer::progress_source {
   public:
-    /// `done` finishes with `bytes` when `running` completes, or with an error that says `what` failed.
-    void add(cl::event running, std::size_t bytes, const char* what, transfer::step& done);
+    /// `done` finishes with `bytes` when `running`, the last command of `queue` so far, completes, or with an error that
+    /// says `what` failed.
+    void add(const cl::queue& queue, cl::event running, std::size_t bytes, const char* what, transfer::step& done);
 
     bool poll(time_point now) override;
-    [[nodiscard]] bool busy() const override { return !m_copies.empty(); }
+    [[nodiscard]] bool busy() const override { return !m_lines.empty(); }
 
   private:
     struct copy {
@@ -26,7 +28,12 @@ class copy_watch final : public transfer::progress_source {
         const char* what;
         transfer::step* done;
     };
-    std::vector<copy> m_copies;
+    /// Queues are in-order: only the first of a line can be the next to complete.
+    struct line {
+        cl_command_queue queue;
+        std::deque<copy> copies;
+    };
+    std::vector<line> m_lines;
 };
 
 } // namespace causeway::endpoints

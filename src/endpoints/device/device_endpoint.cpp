@@ -48,7 +48,7 @@ class device_endpoint : public transfer::endpoint {
         if (code != CL_SUCCESS) {
             done.finish({0, {code, 0, 0, std::string(what) + ": " + cl::code_text(code)}});
         } else {
-            m_services.copies.add(std::move(running), bytes, what, done);
+            m_services.copies.add(queue, std::move(running), bytes, what, done);
         }
     }
 

@@ -25,7 +25,11 @@ class descriptor_endpoint final : public transfer::endpoint {
     [[nodiscard]] std::string name() const override { return file_name(m_fd.get()); }
 
     void read(std::size_t offset, std::span<std::byte> block, step& done) override {
-        m_services.workers.run([this, offset, block] { return read_at(m_range, offset, block); }, done);
+        if (block.size() <= small_block && read_from_cache(m_range, offset, block)) {
+            done.finish({block.size(), {}});
+        } else {
+            m_services.workers.run([this, offset, block] { return read_at(m_range, offset, block); }, done);
+        }
     }
 
     void write(std::size_t offset, std::span<const std::byte> block, step& done) override {

@@ -90,7 +90,11 @@ class regular_file_endpoint final : public stdio_endpoint {
     [[nodiscard]] transfer::endpoint_traits traits() const override { return {.kind = transfer::medium::file}; }
 
     void read(std::size_t offset, std::span<std::byte> block, step& done) override {
-        services().workers.run([this, offset, block] { return read_at(m_range, offset, block); }, done);
+        if (block.size() <= small_block && read_from_cache(m_range, offset, block)) {
+            done.finish({block.size(), {}});
+        } else {
+            services().workers.run([this, offset, block] { return read_at(m_range, offset, block); }, done);
+        }
     }
 
     void write(std::size_t offset, std::span<const std::byte> block, step& done) override {
