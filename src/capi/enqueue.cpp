@@ -9,6 +9,7 @@
 #include <CL/cl_data_transfer.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace causeway::capi {
 
@@ -147,6 +148,7 @@ std::vector<std::unique_ptr<transfer::flow>> one_flow(std::unique_ptr<transfer::
 
 cl_int enqueue(new_command made, cl_bool blocking, const event_arguments& events) {
     auto& process = runtime::instance();
+    std::optional<transfer::engine::enqueue_scope> scope(process.engine());
     auto setter = std::make_shared<event_setter>();
     const auto context = made.queues.front().facts.context;
 
@@ -193,6 +195,7 @@ cl_int enqueue(new_command made, cl_bool blocking, const event_arguments& events
         }
     }
     if (events.event != nullptr) *events.event = status_event.release();
+    scope.reset();
     if (blocking == CL_FALSE) return CL_SUCCESS;
     const auto result = command->wait();
     if (result) last_message() = result.message;

@@ -62,6 +62,7 @@ class command final : private flow_owner, public std::enable_shared_from_this<co
     stage m_stage = stage::gated;
     std::size_t m_open_dependencies = 0;
     std::vector<std::shared_ptr<command>> m_dependents;
+    bool m_looked_at = true; // since it was admitted
     bool m_armed = false;
     bool m_hot_listed = false;
     bool m_ready_listed = false;

@@ -23,6 +23,7 @@ constexpr auto longest_cold_look = std::chrono::seconds(1);
 constexpr auto patience = 16;
 /// Commands behind one that has ended are looked at at once: in an in-order queue one of them is next.
 constexpr auto nudged_commands = 16;
+constexpr auto longest_without_look = microseconds(50);
 constexpr auto shortest_sleep = microseconds(20);
 constexpr auto longest_sleep = microseconds(200);
 constexpr auto long_wait = std::chrono::seconds(1);
@@ -71,7 +72,10 @@ bool engine::step() {
     bool progress = take_mail();
     for (auto* const source : m_sources)
         if (source->busy()) progress |= source->poll(now);
-    progress |= look_at_gates(now);
+    if (m_enqueuers == 0 || now - m_last_look >= longest_without_look) {
+        m_last_look = now;
+        progress |= look_at_gates(now);
+    }
     progress |= advance_ready();
     std::erase_if(m_orphans, [](const auto& work) {
         auto& flows = work->m_flows;
@@ -152,10 +156,16 @@ void engine::admit(const std::shared_ptr<command>& work) {
         end(*work, passed_on(broken));
         return;
     }
-    // Not behind a gate that has failed: such a read may never end.
-    if (look(*work)) return;
-    for (auto& part : work->m_flows) part->read_ahead(*work, m_pool, m_planner, m_lanes);
-    if (!work->m_gates.empty()) schedule(*work);
+    if (work->m_gates.empty()) {
+        if (!look(*work)) read_ahead(*work);
+    } else {
+        work->m_looked_at = false;
+        schedule(*work);
+    }
+}
+
+void engine::read_ahead(command& work) {
+    for (auto& part : work.m_flows) part->read_ahead(work, m_pool, m_planner, m_lanes);
 }
 
 void engine::schedule(command& work) {
@@ -202,6 +212,8 @@ bool engine::look_at_gates(time_point now) {
         const auto work = m_hot[i];
         bool leave = look(*work);
         progress |= leave;
+        // Not behind a gate that has failed: such a read may never end.
+        if (!std::exchange(work->m_looked_at, true) && !leave) read_ahead(*work);
         if (!leave && (now >= work->m_hot_until || work->m_gates.empty())) {
             // Nothing that opens soon: ask to be told. A command whose gates are open is told by the transfers that it
             // still depends on.

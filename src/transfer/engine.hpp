@@ -50,6 +50,18 @@ class engine {
     void add(progress_source& source);
 
     /// Any thread. Commands are taken in the order of the calls.
+    /// While one lives, the engine hardly looks at gates: a thread that enqueues needs the driver's locks itself.
+    class enqueue_scope {
+      public:
+        explicit enqueue_scope(engine& busy) : m_engine(busy) { ++m_engine.m_enqueuers; }
+        ~enqueue_scope() { --m_engine.m_enqueuers; }
+        enqueue_scope(const enqueue_scope&) = delete;
+        enqueue_scope& operator=(const enqueue_scope&) = delete;
+
+      private:
+        engine& m_engine;
+    };
+
     void submit(const std::shared_ptr<command>& work);
     /// Any thread. Ends `work` with `reason` unless it ends before.
     void cancel(const std::shared_ptr<command>& work, const failure& reason);
@@ -87,6 +99,7 @@ class engine {
     void end(command& work, const failure& result);
     void end_one(command& work, const failure& result);
     void cancel_now(command& work, const failure& reason);
+    void read_ahead(command& work);
     void schedule(command& work);
     void nudge();
 
@@ -106,6 +119,8 @@ class engine {
     std::uint64_t m_next_number = 1;
     std::atomic<std::size_t> m_active{0};
     std::size_t m_running = 0; // commands that have started
+    std::atomic<int> m_enqueuers{0};
+    time_point m_last_look;
     time_point m_last_progress;
     bool m_kept = false; // memory or queues are kept for a while
     time_point m_next_trim;
