@@ -57,20 +57,21 @@ cl::event make_user_event(cl_context context) {
 /// In an in-order queue: a marker, whose event says that all before is done, and a barrier that holds back all behind.
 /// In an out-of-order queue only clFinish and later barriers have to wait: a marker behind the transfer. (A marker before it,
 /// to obey barriers of the program, does not work: PoCL 3.1's waits for everything, Intel's passes the barrier.)
-/// Both are held until they are over: PoCL 3.1 aborts when a marker fails whose event nobody holds.
 cl::event enter_queue(const checked_queue& queue, cl_event passed, event_registry& events) {
     cl_event before = nullptr;
     if (queue.facts.in_order)
         cl::check(clEnqueueMarkerWithWaitList(queue.raw, 0, nullptr, &before), "enqueueing a marker");
     auto marker = cl::event::adopt(before);
-    if (marker) events.hold(marker);
+    const bool hold = cl::facts_of(queue.facts.device).needs_held_markers;
+    if (marker && hold) events.hold(marker);
     cl_event behind = nullptr;
+    auto* const asked = hold ? &behind : nullptr;
     if (queue.facts.in_order) {
-        cl::check(clEnqueueBarrierWithWaitList(queue.raw, 1, &passed, &behind), "enqueueing a barrier");
+        cl::check(clEnqueueBarrierWithWaitList(queue.raw, 1, &passed, asked), "enqueueing a barrier");
     } else {
-        cl::check(clEnqueueMarkerWithWaitList(queue.raw, 1, &passed, &behind), "enqueueing a marker");
+        cl::check(clEnqueueMarkerWithWaitList(queue.raw, 1, &passed, asked), "enqueueing a marker");
     }
-    events.hold(cl::event::adopt(behind));
+    if (hold) events.hold(cl::event::adopt(behind));
     return marker;
 }
 
@@ -78,7 +79,7 @@ cl::event enter_queue(const checked_queue& queue, cl_event passed, event_registr
 
 checked_queue check_queue(cl_command_queue queue) {
     const checked_queue checked{queue, cl::facts_of(queue)};
-    if (cl::cannot_wait_for_user_events(checked.facts.device))
+    if (!cl::facts_of(checked.facts.device).waits_for_user_events)
         throw transfer_error(status::invalid_operation,
                              "PoCL's basic device cannot wait for user events, so no transfer can be ordered on it; use "
                              "POCL_DEVICES=pthread");
@@ -129,11 +130,9 @@ void check_wait_list(const event_arguments& events, cl_context context, cl_conte
 void check_overlap(cl_mem first, size_t first_offset, cl_mem second, size_t second_offset, size_t first_size,
                    size_t second_size) {
     if (first_size == 0 || second_size == 0) return;
-    const auto one = cl::facts_of(first), other = cl::facts_of(second);
-    const auto* const one_root = one.parent != nullptr ? one.parent : first;
-    const auto* const other_root = other.parent != nullptr ? other.parent : second;
-    const auto begin = one.parent_offset + first_offset, other_begin = other.parent_offset + second_offset;
-    if (one_root == other_root && begin < other_begin + second_size && other_begin < begin + first_size)
+    const auto one = cl::root_of(first), other = cl::root_of(second);
+    const auto begin = one.offset + first_offset, other_begin = other.offset + second_offset;
+    if (one.root == other.root && begin < other_begin + second_size && other_begin < begin + first_size)
         throw transfer_error(status::mem_copy_overlap,
                              bytes_text(first_size) + " at " + bytes_text(begin) + " and " + bytes_text(second_size) +
                                  " at " + bytes_text(other_begin) + " of one buffer overlap");

@@ -11,7 +11,7 @@ namespace causeway::capi {
 
 void event_registry::add(cl::event event, transfer_record record) {
     // A few old entries for each new one keeps the table as small as the program's own set of events.
-    sweep(4);
+    sweep(2);
     const std::lock_guard lock(m_mutex);
     const auto key = event.get();
     m_entries.insert_or_assign(key, entry{std::move(event), std::move(record)});
@@ -24,7 +24,7 @@ transfer_record event_registry::find(cl_event event) const {
 }
 
 void event_registry::hold(cl::event event) {
-    release_ended(4);
+    release_ended(2);
     const std::lock_guard lock(m_mutex);
     m_held.push_back(std::move(event));
 }

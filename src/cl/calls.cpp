@@ -4,6 +4,8 @@
 
 #include "base/error.hpp"
 
+#include <map>
+#include <mutex>
 #include <string_view>
 
 namespace causeway::cl {
@@ -33,8 +35,8 @@ std::string code_text(cl_int code) {
     return std::string(name) + " (" + std::to_string(code) + ")";
 }
 
-void check(cl_int code, const std::string& what) {
-    if (code != CL_SUCCESS) throw transfer_error(code, what + ": " + code_text(code));
+void check(cl_int code, std::string_view what) {
+    if (code != CL_SUCCESS) throw transfer_error(code, std::string(what) + ": " + code_text(code));
 }
 
 queue_facts facts_of(cl_command_queue queue) {
@@ -59,9 +61,17 @@ buffer_facts facts_of(cl_mem buffer) {
         throw transfer_error(status::invalid_mem_object, "the buffer is not a valid memory object");
     if (facts.type != CL_MEM_OBJECT_BUFFER)
         throw transfer_error(status::invalid_mem_object, "the memory object is an image or pipe, not a buffer");
-    if (!ask(CL_MEM_ASSOCIATED_MEMOBJECT, facts.parent)) facts.parent = nullptr;
-    if (facts.parent != nullptr && !ask(CL_MEM_OFFSET, facts.parent_offset)) facts.parent_offset = 0;
     return facts;
+}
+
+root_place root_of(cl_mem buffer) {
+    root_place place;
+    const auto ask = [&](cl_mem_info name, auto& value) {
+        return clGetMemObjectInfo(buffer, name, sizeof value, &value, nullptr) == CL_SUCCESS;
+    };
+    if (!ask(CL_MEM_ASSOCIATED_MEMOBJECT, place.root) || place.root == nullptr) return {buffer, 0};
+    if (!ask(CL_MEM_OFFSET, place.offset)) place.offset = 0;
+    return place;
 }
 
 cl_context context_of(cl_event event) {
@@ -95,23 +105,44 @@ cl_uint references_of(cl_event event) {
     return code == CL_SUCCESS ? count : 0;
 }
 
-bool has_host_memory(cl_device_id device) {
-    cl_bool unified = CL_FALSE;
-    // Deprecated since 2.0, and still the only question that every implementation answers.
-    const auto code =
-        clGetDeviceInfo(device, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof unified, &unified, nullptr);
-    return code == CL_SUCCESS && unified == CL_TRUE;
+namespace {
+
+template <class Value> bool ask(cl_device_id device, cl_device_info name, Value& value) {
+    return clGetDeviceInfo(device, name, sizeof value, &value, nullptr) == CL_SUCCESS;
 }
 
-bool cannot_wait_for_user_events(cl_device_id device) {
-    char name[256] = "";
+device_facts ask_facts(cl_device_id device) {
+    device_facts facts;
+    cl_bool unified = CL_FALSE;
+    // Deprecated since 2.0, and still the only question that every implementation answers.
+    facts.host_memory = ask(device, CL_DEVICE_HOST_UNIFIED_MEMORY, unified) && unified == CL_TRUE;
     cl_platform_id platform = nullptr;
-    if (clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof name, name, nullptr) != CL_SUCCESS) return false;
-    if (!std::string_view(name).starts_with("basic")) return false;
-    if (clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, nullptr) != CL_SUCCESS) return false;
-    char vendor[256] = "";
-    if (clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof vendor, vendor, nullptr) != CL_SUCCESS) return false;
-    return std::string_view(vendor) == "Portable Computing Language";
+    char vendor[256] = "", name[256] = "";
+    if (!ask(device, CL_DEVICE_PLATFORM, platform) || !ask(device, CL_DEVICE_NAME, name) ||
+        clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof vendor, vendor, nullptr) != CL_SUCCESS)
+        return facts;
+    facts.needs_held_markers = std::string_view(vendor) == "Portable Computing Language";
+    facts.waits_for_user_events = !facts.needs_held_markers || !std::string_view(name).starts_with("basic");
+    return facts;
+}
+
+} // namespace
+
+device_facts facts_of(cl_device_id device) {
+    static std::mutex mutex; // guards known
+    static auto& known = *new std::map<cl_device_id, device_facts>; // threads may ask while the process ends
+    {
+        const std::lock_guard lock(mutex);
+        if (const auto found = known.find(device); found != known.end()) return found->second;
+    }
+    const auto facts = ask_facts(device);
+    cl_device_id parent = nullptr;
+    // The handle of a sub-device may be another's later.
+    if (ask(device, CL_DEVICE_PARENT_DEVICE, parent) && parent == nullptr) {
+        const std::lock_guard lock(mutex);
+        known.emplace(device, facts);
+    }
+    return facts;
 }
 
 } // namespace causeway::cl

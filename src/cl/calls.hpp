@@ -5,6 +5,7 @@
 #include "cl/handles.hpp"
 
 #include <string>
+#include <string_view>
 
 namespace causeway::cl {
 
@@ -12,7 +13,7 @@ namespace causeway::cl {
 [[nodiscard]] std::string code_text(cl_int code);
 
 /// Throws transfer_error(code, "<what>: <code_text>") unless `code` is CL_SUCCESS.
-void check(cl_int code, const std::string& what);
+void check(cl_int code, std::string_view what);
 
 struct queue_facts {
     cl_context context = nullptr;
@@ -25,13 +26,18 @@ struct buffer_facts {
     cl_mem_object_type type = 0;
     size_t bytes = 0;
     cl_mem_flags flags = 0;
-    cl_mem parent = nullptr; ///< of a sub-buffer
-    size_t parent_offset = 0;
+};
+
+/// The buffer that a sub-buffer is part of, or the buffer itself, and where in it the buffer begins.
+struct root_place {
+    cl_mem root = nullptr;
+    size_t offset = 0;
 };
 
 /// Throw transfer_error with invalid_command_queue, invalid_mem_object or invalid_event.
 [[nodiscard]] queue_facts facts_of(cl_command_queue queue);
 [[nodiscard]] buffer_facts facts_of(cl_mem buffer);
+[[nodiscard]] root_place root_of(cl_mem buffer);
 [[nodiscard]] cl_context context_of(cl_event event);
 
 /// CL_QUEUED ... CL_COMPLETE, or a negative code, also if it cannot be asked.
@@ -40,10 +46,15 @@ struct buffer_facts {
 [[nodiscard]] bool is_command(cl_event event);
 [[nodiscard]] cl_uint references_of(cl_event event);
 
-/// Whether the memory of `device` is the host's, so that mapping it copies nothing.
-[[nodiscard]] bool has_host_memory(cl_device_id device);
+struct device_facts {
+    bool host_memory = false; ///< its memory is the host's, so that mapping it copies nothing
+    /// PoCL 3.1 aborts when a marker or barrier fails whose event nobody holds.
+    bool needs_held_markers = false;
+    /// PoCL's "basic" device runs commands inside the enqueue and cannot wait for user events: calls hang for ever.
+    bool waits_for_user_events = true;
+};
 
-/// PoCL's "basic" device runs commands inside the enqueue and cannot wait for user events: calls hang for ever.
-[[nodiscard]] bool cannot_wait_for_user_events(cl_device_id device);
+/// Asked once for each device. Any thread.
+[[nodiscard]] device_facts facts_of(cl_device_id device);
 
 } // namespace causeway::cl

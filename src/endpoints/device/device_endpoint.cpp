@@ -70,7 +70,7 @@ class range_endpoint final : public device_endpoint {
     [[nodiscard]] endpoint_traits traits() const override {
         // A target is mapped for reading too, which this flag forbids.
         const bool readable = (place().flags & CL_MEM_HOST_WRITE_ONLY) == 0;
-        return {.kind = medium::device, .can_map = readable && cl::has_host_memory(place().device)};
+        return {.kind = medium::device, .can_map = readable && cl::facts_of(place().device).host_memory};
     }
 
     void open(const transfer::open_request& request, step& done) override {
@@ -99,7 +99,7 @@ class range_endpoint final : public device_endpoint {
 
     /// Where memory is the host's nothing is gained: no copy has to follow a kernel without a gap.
     [[nodiscard]] bool reads_ahead() override {
-        if (!m_order || m_order->empty() || cl::has_host_memory(place().device)) return false;
+        if (!m_order || m_order->empty() || cl::facts_of(place().device).host_memory) return false;
         try {
             find_link();
             m_ahead_queue = device_links::take_ahead_queue(link());
@@ -139,7 +139,7 @@ class range_endpoint final : public device_endpoint {
         const auto* const other = dynamic_cast<const range_endpoint*>(&source);
         if (other == nullptr || other->place().context.get() != place().context.get()) return false;
         return other->place().device == place().device ||
-               (cl::has_host_memory(other->place().device) && cl::has_host_memory(place().device));
+               (cl::facts_of(other->place().device).host_memory && cl::facts_of(place().device).host_memory);
     }
 
     void take(endpoint& source, std::size_t offset, std::size_t bytes, step& done) override {

@@ -61,7 +61,7 @@ std::shared_ptr<device_link> device_links::find(cl_context context, cl_device_id
     auto link = std::make_shared<device_link>();
     link->context = cl::context::share(context);
     link->device = device;
-    link->host_memory = cl::has_host_memory(device);
+    link->host_memory = cl::facts_of(device).host_memory;
     link->to_device = make_queue(context, device);
     link->from_device = make_queue(context, device);
     if (!link->host_memory) link->allocator = std::make_shared<pinned_allocator>(link->context, link->to_device);
