@@ -145,7 +145,7 @@ class run_of_scenario {
     /// True if the call failed.
     bool once(fault_point* failing, unsigned nth, extent how_long = extent::once) {
         m_run.reset();
-        if (m_least.empty()) m_least = take_stock(m_run).references;
+        if (m_least.empty()) m_least = take_stock(m_run).references; // the first run starts threads that stay
         static_cast<void>(m_team.any(false));
         arm(m_team.leads() ? failing : nullptr, nth, how_long);
         auto commands = m_run.start();
@@ -168,9 +168,6 @@ class run_of_scenario {
         commands.clear();
         for (const auto queue : m_run.queues()) EXPECT_EQ(clFinish(queue), CL_SUCCESS);
 
-        // The library looks for events that it alone still holds only now and then.
-        if (m_warm) check_stock(failing, endings.size());
-        m_warm = true;
         const bool hit = disarm();
         const bool some_hit = m_team.any(hit);
 
@@ -189,8 +186,9 @@ class run_of_scenario {
         return some_hit;
     }
 
-    /// Nothing leaks: everything gets as few as it was. One look may see what is just about to go.
-    void check_stock(const fault_point* failed, std::size_t events_on_their_way) {
+    /// Nothing leaks: everything gets as few as it was. The library looks for events that it alone still holds only now
+    /// and then, and one look may see what is just about to go.
+    void check_stock(const fault_point* failed) {
         // A map that OpenCL refuses to end stays, and with it what it belongs to.
         const bool may_leak = failed != nullptr && std::string_view(failed->name) == "clEnqueueUnmapMemObject";
         possessions now;
@@ -200,8 +198,7 @@ class run_of_scenario {
             m_least_descriptors = std::min(m_least_descriptors, now.descriptors);
             m_least_threads = std::min(m_least_threads, now.other_threads);
             bool as_few = true;
-            for (std::size_t i = 0; i < m_least.size(); ++i)
-                as_few &= now.references[i] <= m_least[i] + events_on_their_way;
+            for (std::size_t i = 0; i < m_least.size(); ++i) as_few &= now.references[i] <= m_least[i];
             return as_few && now.descriptors == m_least_descriptors &&
                    now.other_threads == m_least_threads && now.own_threads <= most_own_threads;
         }, may_leak ? std::chrono::milliseconds(100) : support::patience);
@@ -224,7 +221,6 @@ class run_of_scenario {
     std::vector<std::size_t> m_least; // references of contexts, before the first run
     std::size_t m_least_descriptors = std::numeric_limits<std::size_t>::max();
     std::size_t m_least_threads = std::numeric_limits<std::size_t>::max();
-    bool m_warm = false; // the first run starts threads that stay
 };
 
 } // namespace
@@ -238,6 +234,7 @@ void fail_every_call(scenario& run, team& together) {
     std::vector<fault_point*> called;
     for (auto* const each : all_points())
         if (together.any(together.leads() && each->calls > 0)) called.push_back(each);
+    one.check_stock(nullptr);
 
     const auto fail = [&](fault_point* failing, unsigned nth, extent how_long) {
         const auto step = "call " + std::to_string(nth) + " of " + failing->name + " fails" +
@@ -246,9 +243,6 @@ void fail_every_call(scenario& run, team& together) {
         enter_step(step);
         const auto failures_before = failures();
         const bool hit = one.once(failing, nth, how_long);
-        enter_step("after: " + step);
-        SCOPED_TRACE("afterwards, without a fault");
-        static_cast<void>(one.once(nullptr, 0));
         const bool broken = together.any(failures() > failures_before);
         return hit && !broken;
     };
@@ -257,8 +251,11 @@ void fail_every_call(scenario& run, team& together) {
             if (!fail(failing, nth, extent::once)) break;
         // Ranks that cannot speak to one another at all cannot tell one another so.
         if (failing->from != layer::mpi) static_cast<void>(fail(failing, 0, extent::from_then_on));
-        SCOPED_TRACE(std::string("after all failures of ") + failing->name);
-        one.check_stock(failing, 0);
+        const auto step = std::string("without a fault, after all failures of ") + failing->name;
+        SCOPED_TRACE(step);
+        enter_step(step);
+        static_cast<void>(one.once(nullptr, 0));
+        one.check_stock(failing);
     }
 }
 
