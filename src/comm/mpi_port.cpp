@@ -32,6 +32,13 @@ template <class Call> int insist(Call call) {
     return code;
 }
 
+/// For calls that an enqueue makes: what they fail with refuses the transfer.
+void check(const char* what, int code) {
+    if (code == MPI_SUCCESS) return;
+    const auto why = mpi_failure(what, code);
+    throw transfer_error(status::invalid_value, why.message, 0, why.mpi_error_class);
+}
+
 /// What hangs on a communicator.
 struct attachment {
     int space;
@@ -66,34 +73,43 @@ int space_key() {
 
 int peers_of(MPI_Comm comm) {
     int is_inter = 0, size = 0;
-    PMPI_Comm_test_inter(comm, &is_inter);
+    check("MPI_Comm_test_inter", PMPI_Comm_test_inter(comm, &is_inter));
     if (is_inter != 0) {
-        PMPI_Comm_remote_size(comm, &size);
+        check("MPI_Comm_remote_size", PMPI_Comm_remote_size(comm, &size));
     } else {
-        PMPI_Comm_size(comm, &size);
+        check("MPI_Comm_size", PMPI_Comm_size(comm, &size));
     }
     return size;
 }
 
+struct group {
+    group() = default;
+    group(const group&) = delete;
+    group& operator=(const group&) = delete;
+    ~group() {
+        if (raw != MPI_GROUP_NULL) PMPI_Group_free(&raw);
+    }
+    MPI_Group raw = MPI_GROUP_NULL;
+};
+
 std::vector<int> job_ranks_of(MPI_Comm comm) {
     int is_inter = 0;
-    PMPI_Comm_test_inter(comm, &is_inter);
-    MPI_Group members = MPI_GROUP_NULL, job = MPI_GROUP_NULL;
+    check("MPI_Comm_test_inter", PMPI_Comm_test_inter(comm, &is_inter));
+    group members, job;
     if (is_inter != 0) {
-        PMPI_Comm_remote_group(comm, &members);
+        check("MPI_Comm_remote_group", PMPI_Comm_remote_group(comm, &members.raw));
     } else {
-        PMPI_Comm_group(comm, &members);
+        check("MPI_Comm_group", PMPI_Comm_group(comm, &members.raw));
     }
-    PMPI_Comm_group(MPI_COMM_WORLD, &job);
+    check("MPI_Comm_group", PMPI_Comm_group(MPI_COMM_WORLD, &job.raw));
     int count = 0;
-    PMPI_Group_size(members, &count);
+    check("MPI_Group_size", PMPI_Group_size(members.raw, &count));
     std::vector<int> ranks(static_cast<std::size_t>(count)), result(ranks.size());
     for (int i = 0; i < count; ++i) ranks[static_cast<std::size_t>(i)] = i;
-    PMPI_Group_translate_ranks(members, count, ranks.data(), job, result.data());
+    check("MPI_Group_translate_ranks",
+          PMPI_Group_translate_ranks(members.raw, count, ranks.data(), job.raw, result.data()));
     for (auto& rank : result)
         if (rank == MPI_UNDEFINED) rank = no_rank;
-    PMPI_Group_free(&members);
-    PMPI_Group_free(&job);
     return result;
 }
 
@@ -147,9 +163,14 @@ void require_tag(int tag) {
 
 int mpi_port::attach(MPI_Comm comm, MPI_Comm used, bool is_private, const std::function<void(int)>& closing) {
     const int number = static_cast<int>(m_spaces.size());
-    m_spaces.push_back({used, is_private, job_ranks_of(used)});
     auto hung = std::make_unique<attachment>(number, is_private ? used : MPI_COMM_NULL, closing);
-    PMPI_Comm_set_attr(comm, space_key(), hung.release());
+    m_spaces.push_back({used, is_private, job_ranks_of(used)});
+    const int code = PMPI_Comm_set_attr(comm, space_key(), hung.get());
+    if (code != MPI_SUCCESS) {
+        m_spaces.pop_back();
+        check("MPI_Comm_set_attr", code);
+    }
+    static_cast<void>(hung.release());
     // The attribute that is deleted first must be the one that drains: they go last in, first out.
     int is_self = MPI_UNEQUAL, is_inter = 0;
     PMPI_Comm_test_inter(comm, &is_inter);
@@ -164,7 +185,7 @@ int mpi_port::space_of(MPI_Comm comm, const std::function<void(int)>& closing) {
     int found = 0;
     const int code = insist([&] { return PMPI_Comm_get_attr(comm, space_key(), &value, &found); });
     // A second space for one communicator would take the messages of the first.
-    if (code != MPI_SUCCESS) refuse("MPI_Comm_get_attr: " + error_text(code));
+    check("MPI_Comm_get_attr", code);
     if (found != 0) return static_cast<attachment*>(value)->space;
     return attach(comm, comm, false, closing);
 }
@@ -194,7 +215,12 @@ void mpi_port::make_private(MPI_Comm comm, const std::function<void(int)>& closi
     if (code != MPI_SUCCESS) throw transfer_error(status::invalid_operation, "MPI_Comm_dup: " + error_text(code));
     PMPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
     const std::lock_guard lock(m_mutex);
-    attach(comm, own, true, closing);
+    try {
+        attach(comm, own, true, closing);
+    } catch (...) {
+        PMPI_Comm_free(&own);
+        throw;
+    }
 }
 
 void mpi_port::at_finalize(const std::function<void()>& ending) {

@@ -35,8 +35,21 @@ class message_scenario final : public scenario {
           m_comm(comm), m_peer(peer), m_own(own), m_form(shape), m_waits_for_peer(waits_for_peer), m_size(size),
           m_extent(shape == form::box ? box_of_rows::extent : size), m_sent(m_scene, m_extent),
           m_received(m_scene, m_extent) {}
+    message_scenario(const message_scenario&) = delete;
+    message_scenario& operator=(const message_scenario&) = delete;
+    ~message_scenario() override { end_communicator(); }
+
+    /// Every run is the first on a communicator of its own. Collective.
+    void always_first() {
+        m_parent = m_comm;
+        m_comm = MPI_COMM_NULL;
+    }
 
     void reset() override {
+        if (m_parent != MPI_COMM_NULL) {
+            end_communicator();
+            MPI_Comm_dup(m_parent, &m_comm);
+        }
         // A message that was left over from a failed run must meet nothing.
         ++m_tag;
         m_source = support::pattern(m_extent, static_cast<std::uint64_t>(m_tag));
@@ -122,9 +135,13 @@ class message_scenario final : public scenario {
         }
     }
 
+    void end_communicator() {
+        if (m_parent != MPI_COMM_NULL && m_comm != MPI_COMM_NULL) MPI_Comm_free(&m_comm);
+    }
+
     device_scene m_scene;
     support::queue_handle m_receive_queue; // a send and its receive in one in-order queue would wait for each other
-    MPI_Comm m_comm;
+    MPI_Comm m_comm, m_parent = MPI_COMM_NULL;
     int m_peer;
     side m_own;
     form m_form;
@@ -166,9 +183,10 @@ class rank_faults : public shaped_test {
     }
     void TearDown() override { MPI_Comm_free(&m_comm); }
 
-    void fail_calls_of_a_message_to_itself(form shape, std::size_t size) {
+    void fail_calls_of_a_message_to_itself(form shape, std::size_t size, bool always_first = false) {
         if (m_ranks > 1) GTEST_SKIP() << "needs no second rank";
         message_scenario run(device(), m_comm, 0, side::both, shape, size);
+        if (always_first) run.always_first();
         fail_every_call(run);
     }
     void fail_calls_of_one_of_two_ranks(int leader, form shape, std::size_t size) {
@@ -192,6 +210,10 @@ INSTANTIATE_TEST_SUITE_P(devices, rank_faults,
 TEST_P(rank_faults, a_small_message_to_itself) { fail_calls_of_a_message_to_itself(form::range, small); }
 
 TEST_P(rank_faults, a_large_message_to_itself) { fail_calls_of_a_message_to_itself(form::range, large); }
+
+TEST_P(rank_faults, the_first_message_to_itself_on_a_communicator) {
+    fail_calls_of_a_message_to_itself(form::range, small, true);
+}
 
 TEST_P(rank_faults, a_box_to_itself) { fail_calls_of_a_message_to_itself(form::box, box_of_rows::packed); }
 
