@@ -113,6 +113,14 @@ std::vector<int> job_ranks_of(MPI_Comm comm) {
     return result;
 }
 
+int own_rank_of(MPI_Comm comm) {
+    int is_inter = 0, rank = no_rank;
+    check("MPI_Comm_test_inter", PMPI_Comm_test_inter(comm, &is_inter));
+    // Of an inter-communicator one talks to the remote group.
+    if (is_inter == 0) check("MPI_Comm_rank", PMPI_Comm_rank(comm, &rank));
+    return rank;
+}
+
 arrival arrival_of(const MPI_Status& status) {
     arrival result{.source = status.MPI_SOURCE, .tag = status.MPI_TAG};
     int bytes = 0, cancelled = 0;
@@ -164,7 +172,7 @@ void require_tag(int tag) {
 int mpi_port::attach(MPI_Comm comm, MPI_Comm used, bool is_private, const std::function<void(int)>& closing) {
     const int number = static_cast<int>(m_spaces.size());
     auto hung = std::make_unique<attachment>(number, is_private ? used : MPI_COMM_NULL, closing);
-    m_spaces.push_back({used, is_private, job_ranks_of(used)});
+    m_spaces.push_back({used, is_private, job_ranks_of(used), own_rank_of(used)});
     const int code = PMPI_Comm_set_attr(comm, space_key(), hung.get());
     if (code != MPI_SUCCESS) {
         m_spaces.pop_back();
@@ -241,6 +249,16 @@ void mpi_port::hang_ending() {
 MPI_Comm mpi_port::comm_of(int space) const {
     const std::lock_guard lock(m_mutex);
     return m_spaces[static_cast<std::size_t>(space)].comm;
+}
+
+int mpi_port::ranks(int space) const {
+    const std::lock_guard lock(m_mutex);
+    return static_cast<int>(m_spaces[static_cast<std::size_t>(space)].job_ranks.size());
+}
+
+int mpi_port::own_rank(int space) const {
+    const std::lock_guard lock(m_mutex);
+    return m_spaces[static_cast<std::size_t>(space)].own_rank;
 }
 
 int mpi_port::job_rank(int space, int rank) const {
@@ -330,6 +348,22 @@ void mpi_port::abandon(operation& done) {
     if (index < m_requests.size()) remove(index);
 }
 
+/// When MPI_Testsome fails and no request is to blame; without this none would ever end.
+bool mpi_port::poll_one_by_one() {
+    std::vector<std::pair<operation*, arrival>> over;
+    for (auto i = m_requests.size(); i-- > 0;) {
+        int complete = 0;
+        MPI_Status status;
+        const int code = PMPI_Test(&m_requests[i], &complete, &status);
+        if (code == MPI_SUCCESS && complete == 0) continue;
+        over.emplace_back(m_operations[i],
+                          code == MPI_SUCCESS ? arrival_of(status) : arrival{.error = mpi_failure("MPI_Test", code)});
+        remove(i);
+    }
+    for (const auto& [done, result] : over) done->over(result);
+    return !over.empty();
+}
+
 bool mpi_port::poll() {
     if (m_requests.empty()) return false;
     const auto count = static_cast<int>(m_requests.size());
@@ -341,14 +375,7 @@ bool mpi_port::poll() {
         const int code = insist([&] {
             return PMPI_Testsome(count, m_requests.data(), &ended, m_indices.data(), m_statuses.data());
         });
-        if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) {
-            // No request is to blame; without this none would ever end.
-            const auto why = mpi_failure("MPI_Testsome", code);
-            const auto all = std::exchange(m_operations, {});
-            m_requests.clear();
-            for (auto* const each : all) each->over({.error = why});
-            return true;
-        }
+        if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) return poll_one_by_one();
         if (code == MPI_SUCCESS)
             for (int i = 0; i < ended; ++i) m_statuses[static_cast<std::size_t>(i)].MPI_ERROR = MPI_SUCCESS;
         if (ended == MPI_UNDEFINED) ended = 0;

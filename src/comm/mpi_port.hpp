@@ -49,6 +49,8 @@ class mpi_port final : public port {
     bool poll() override;
     [[nodiscard]] bool busy() const override { return !m_requests.empty(); }
     [[nodiscard]] int largest_tag() const override;
+    [[nodiscard]] int ranks(int space) const override;
+    [[nodiscard]] int own_rank(int space) const override;
     [[nodiscard]] int job_rank(int space, int rank) const override;
 
   private:
@@ -56,11 +58,13 @@ class mpi_port final : public port {
         MPI_Comm comm;
         bool is_private;
         std::vector<int> job_ranks;
+        int own_rank;
     };
 
     void add(MPI_Request request, operation& done);
     [[nodiscard]] std::size_t find(const operation& done) const;
     void remove(std::size_t index);
+    bool poll_one_by_one();
     [[nodiscard]] MPI_Comm comm_of(int space) const;
     void hang_ending();
     int attach(MPI_Comm comm, MPI_Comm used, bool is_private, const std::function<void(int)>& closing);

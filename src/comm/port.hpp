@@ -52,6 +52,9 @@ class port {
 
     /// Tags up to this one may be used.
     [[nodiscard]] virtual int largest_tag() const = 0;
+    /// How many ranks `space` has to talk to, and which of them is the caller; no_rank if none is.
+    [[nodiscard]] virtual int ranks(int space) const = 0;
+    [[nodiscard]] virtual int own_rank(int space) const = 0;
     /// The rank in the job of a rank in a space, or no_rank.
     [[nodiscard]] virtual int job_rank(int space, int rank) const = 0;
 };

@@ -161,11 +161,11 @@ class run_of_scenario {
     run_of_scenario(scenario& run, team& together) : m_run(run), m_team(together) {}
 
     /// True if the call failed.
-    bool once(fault_point* failing, unsigned nth, extent how_long = extent::once) {
+    bool once(fault_point* failing, unsigned nth, unsigned count = 1) {
         m_run.reset();
         if (m_least.empty()) m_least = take_stock(m_run).references; // the first run starts threads that stay
         static_cast<void>(m_team.any(false));
-        arm(m_team.leads() ? failing : nullptr, nth, how_long);
+        arm(m_team.leads() ? failing : nullptr, nth, count);
         auto commands = m_run.start();
         bool hopeless = m_team.any(std::any_of(commands.begin(), commands.end(),
                                                [](const auto& each) { return each.refused != CL_SUCCESS; }));
@@ -251,30 +251,32 @@ void fail_every_call(scenario& run, team& together) {
     });
     one.check_stock();
 
-    const auto fail = [&](fault_point* failing, unsigned nth, extent how_long) {
-        const auto step = "call " + std::to_string(nth) + " of " + failing->name + " fails" +
-                          (how_long == extent::once ? "" : ", and all that follow");
+    const auto fail = [&](fault_point* failing, unsigned nth, unsigned count) {
+        auto step = "call " + std::to_string(nth) + " of " + failing->name + " fails";
+        if (count == all_that_follow) step += ", and all that follow";
+        else if (count > 1) step += ", and those up to " + std::to_string(nth + count - 1);
         SCOPED_TRACE(step);
         enter_step(step);
         const auto failures_before = failures();
-        const bool hit = one.once(failing, nth, how_long);
+        const bool hit = one.once(failing, nth, count);
         const bool broken = together.any(failures() > failures_before);
         return broken ? verdict::broken : hit ? verdict::hit : verdict::missed;
     };
-    const auto fail_once = [&](fault_point* failing, unsigned nth) {
-        auto result = fail(failing, nth, extent::once);
+    const auto fail_call = [&](fault_point* failing, unsigned nth, unsigned count) {
+        auto result = fail(failing, nth, count);
         const auto end = std::chrono::steady_clock::now() + trim_time;
         while (result == verdict::missed && makes_what_is_kept(*failing) &&
                together.any(together.leads() && std::chrono::steady_clock::now() < end))
-            result = fail(failing, nth, extent::once);
+            result = fail(failing, nth, count);
         return result == verdict::hit;
     };
     for (auto each = called.begin(); each != called.end(); ++each) {
         auto* const failing = *each;
-        for (unsigned nth = 0; nth < most_calls; ++nth)
-            if (!fail_once(failing, nth)) break;
+        for (const auto count : run.runs_of_failures(*failing))
+            for (unsigned nth = 0; nth < most_calls; ++nth)
+                if (!fail_call(failing, nth, count)) break;
         // Ranks that cannot speak to one another at all cannot tell one another so.
-        if (failing->from != layer::mpi) static_cast<void>(fail(failing, 0, extent::from_then_on));
+        if (failing->from != layer::mpi) static_cast<void>(fail(failing, 0, all_that_follow));
         const auto step = std::string("without a fault, after all failures of ") + failing->name;
         SCOPED_TRACE(step);
         enter_step(step);

@@ -53,6 +53,8 @@ class scenario {
     [[nodiscard]] virtual std::vector<cl_command_queue> queues() const = 0;
     /// Whether one command's failure may reach the others as CL_TRANSFER_PEER_FAILED.
     [[nodiscard]] virtual bool has_messages() const { return false; }
+    /// How many calls of a function fail one after the other, from each call on.
+    [[nodiscard]] virtual std::vector<unsigned> runs_of_failures(const fault_point&) const { return {1}; }
 };
 
 /// The processes that run a scenario together. One of them, the leader, meets the faults.

@@ -19,7 +19,7 @@ namespace {
 std::atomic<bool> armed{false};
 std::atomic<fault_point*> chosen{nullptr};
 std::atomic<unsigned> chosen_call{0};
-std::atomic<bool> lasting{false};
+std::atomic<unsigned> failing_calls{1};
 std::atomic<bool> hit{false};
 std::atomic<unsigned> pretending{0};
 
@@ -60,7 +60,7 @@ bool fault_point::fails(const void* caller) {
     if (!armed || !is_library(caller)) return false;
     const auto number = calls.fetch_add(1);
     if (chosen != this) return false;
-    const bool now = lasting ? number >= chosen_call : number == chosen_call;
+    const bool now = number >= chosen_call && number - chosen_call < failing_calls;
     if (now) hit = true;
     return now;
 }
@@ -88,13 +88,13 @@ fault_point& point(std::string_view name) {
     throw std::runtime_error("no fault point " + std::string(name));
 }
 
-void arm(fault_point* which, unsigned nth, extent how_long) {
+void arm(fault_point* which, unsigned nth, unsigned count) {
     static_cast<void>(library_code());
     for (auto* const each : all_points()) each->calls = 0;
     hit = false;
     chosen = which;
     chosen_call = nth;
-    lasting = how_long == extent::from_then_on;
+    failing_calls = count;
     armed = true;
 }
 

@@ -28,11 +28,11 @@ struct fault_point {
 [[nodiscard]] const std::vector<fault_point*>& all_points();
 [[nodiscard]] fault_point& point(std::string_view name);
 
-/// Which calls of a point fail.
-enum class extent { once, from_then_on };
+inline constexpr unsigned all_that_follow = ~0u;
 
-/// From now on the library's calls are counted; call number `nth` of `which`, from 0, fails. Null: none fails.
-void arm(fault_point* which, unsigned nth = 0, extent how_long = extent::once);
+/// From now on the library's calls are counted; `count` calls of `which` fail, from number `nth` on, which counts from 0.
+/// Null: none fails.
+void arm(fault_point* which, unsigned nth = 0, unsigned count = 1);
 /// True if a call has failed.
 bool disarm();
 

@@ -5,28 +5,36 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <utility>
 
 namespace causeway::endpoints {
 
 namespace {
 
 constexpr std::size_t listener_count = 4;
+constexpr auto repeat_time = std::chrono::milliseconds(10);
 constexpr std::size_t message_bytes = sizeof(wire_header) + largest_eager;
 /// How long a new gated receive makes the engine poll; what comes later is found when the gates open.
 constexpr auto early_time = std::chrono::milliseconds(100);
 
 } // namespace
 
-/// A message on its way out; owns its bytes and itself.
+/// A message on its way out; owns its bytes, and itself while MPI has it.
 struct messenger::utterance final : comm::operation {
     void over(const comm::arrival& result) override {
-        const std::unique_ptr<utterance> self(this);
+        std::unique_ptr<utterance> self(this);
         --speaker->m_saying;
         speaker->m_spoken.erase(this);
-        if (done != nullptr) done->over(result);
+        if (done != nullptr) {
+            done->over(result);
+        } else if (result.error) {
+            speaker->unsaid(std::move(self), result.error);
+        }
     }
 
     messenger* speaker = nullptr;
+    int space = 0, rank = 0, tag = 0;
+    std::uint64_t conversation = 0; // that hears if it cannot be said; 0 for what is repeated
     comm::operation* done = nullptr;
     std::vector<std::byte> bytes;
 };
@@ -42,17 +50,22 @@ struct messenger::space_state {
     std::set<std::pair<int, int>> data_tags; // in use: source, tag
     int next_data_tag = 0;
     bool closed = false;
+    failure deaf;               // why nothing is heard any more
+    std::map<int, failure> deaf_ranks; // others that hear nothing any more
+    [[nodiscard]] bool listening() const { return !closed && !deaf; }
 };
 
 /// A receive that is always there for what other ranks say.
 struct messenger::listener final : comm::operation {
     explicit listener(space_state& where) : space(where), bytes(message_bytes) {}
     void over(const comm::arrival& result) override {
-        heard = true;
-        what = result;
-        if (space.closed) {
+        if (!space.listening()) {
             std::vector<std::byte>().swap(bytes);
+        } else if (result.error) {
+            space.self.go_deaf(space, result.error);
         } else {
+            heard = true;
+            what = result;
             space.self.hear(space);
         }
     }
@@ -77,30 +90,100 @@ messenger::space_state& messenger::at(int space) {
 
 void messenger::listen(int space) {
     auto& where = at(space);
-    if (!where.listeners.empty() || where.closed) return;
-    for (std::size_t i = 0; i < listener_count; ++i) {
+    if (!where.listeners.empty()) return;
+    for (std::size_t i = 0; i < listener_count && where.listening(); ++i) {
         where.listeners.push_back(std::make_unique<listener>(where));
         auto& added = *where.listeners.back();
         m_port.receive(where.number, comm::any_source, m_port.largest_tag(), added.bytes, added);
     }
 }
 
+failure messenger::deafness(int space, int peer) const {
+    const auto& where = *m_spaces.at(space);
+    if (where.deaf) return where.deaf;
+    const auto found = where.deaf_ranks.find(peer);
+    return found != where.deaf_ranks.end() ? found->second : failure{};
+}
+
 void messenger::hear(space_state& where) {
     // Messages meet the listeners in turn, but a long one may end after a short one behind it: keep the order.
-    while (!where.closed && where.listeners[where.next_listener]->heard) {
+    while (where.listening() && where.listeners[where.next_listener]->heard) {
         auto& next = *where.listeners[where.next_listener];
         next.heard = false;
         where.next_listener = (where.next_listener + 1) % listener_count;
-        if (!next.what.error && !next.what.cancelled)
-            take(where, next.what.source, std::span(next.bytes).first(next.what.bytes));
-        // Without an end of the error there is no end to listening either: a broken communicator is left alone.
-        if (next.what.error) {
-            where.closed = true;
-            warn_once("transfers stop listening on a communicator: " + next.what.error.message);
-        } else if (!where.closed) {
+        if (!next.what.cancelled) take(where, next.what.source, std::span(next.bytes).first(next.what.bytes));
+        if (where.listening())
             m_port.receive(where.number, comm::any_source, m_port.largest_tag(), next.bytes, next);
+    }
+}
+
+void messenger::stop_listening(space_state& where) {
+    // The buffers of those that cannot be cancelled any more go when they are over.
+    for (auto& each : where.listeners) {
+        if (each->heard) {
+            std::vector<std::byte>().swap(each->bytes);
+        } else {
+            m_port.cancel_receive(*each);
         }
     }
+}
+
+void messenger::go_deaf(space_state& where, const failure& cause) {
+    where.deaf = cause;
+    where.deaf.message = "this rank no longer hears others on the communicator: " + cause.message;
+    stop_listening(where);
+    const int own = m_port.own_rank(where.number);
+    lose([&](const utterance& each) { return each.space == where.number && each.rank == own && is_spoken(each); },
+         where.deaf);
+    end_waiting(where.number, {}, where.deaf);
+    for (int rank = 0; rank < m_port.ranks(where.number); ++rank)
+        if (rank != own) say(where.number, rank, {.what = wire_header::kind::deaf});
+}
+
+void messenger::ignored_by(space_state& where, int rank) {
+    const failure why{status::peer_failed, 0, 0,
+                      "rank " + std::to_string(rank) + " no longer hears others on the communicator"};
+    where.deaf_ranks.emplace(rank, why);
+    lose([&](const utterance& each) { return each.space == where.number && each.rank == rank && is_spoken(each); },
+         why);
+    end_waiting(where.number, rank, why);
+}
+
+bool messenger::is_spoken(const utterance& which) const { return which.tag == m_port.largest_tag(); }
+
+template <class Which> void messenger::lose(Which which, const failure& why) {
+    std::erase_if(m_refused, [&](const auto& each) { return which(*each); });
+    std::vector<utterance*> lost;
+    for (auto* const each : m_spoken)
+        if (which(*each)) lost.push_back(each);
+    for (auto* const each : lost) {
+        m_spoken.erase(each);
+        --m_saying;
+        m_port.abandon(*each);
+        m_lost.emplace_back(each);
+        if (each->done != nullptr) each->done->over({.error = why});
+    }
+}
+
+void messenger::end_waiting(int space, std::optional<int> rank, const failure& why) {
+    std::erase_if(m_withdrawn, [&](const auto& each) {
+        return each.second.space == space && (!rank || each.second.rank == *rank);
+    });
+    // A conversation that ends may end others.
+    const auto all = m_conversations;
+    for (const auto& [number, known] : all)
+        if (known.space == space && (!rank || known.peer == *rank) && m_conversations.count(number) != 0)
+            known.talk->unheard(why);
+}
+
+void messenger::given_up(space_state& where, int source, std::uint64_t sender) {
+    if (where.matcher.withdrawn(source, sender)) return;
+    const auto found = std::find_if(m_conversations.begin(), m_conversations.end(), [&](const auto& each) {
+        const auto& known = each.second;
+        return known.space == where.number && known.peer == source && known.matched == sender;
+    });
+    if (found != m_conversations.end())
+        found->second.talk->heard({.what = wire_header::kind::abandon, .sender = sender});
 }
 
 void messenger::take(space_state& where, int source, std::span<const std::byte> bytes) {
@@ -131,9 +214,11 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
     case wire_header::kind::withdraw:
         if (where.matcher.withdrawn(source, header.sender)) {
             header.what = wire_header::kind::gone;
-            say(where.number, source, header, {}, nullptr);
+            say(where.number, source, header);
         }
         return;
+    case wire_header::kind::abandon: given_up(where, source, header.sender); return;
+    case wire_header::kind::deaf: ignored_by(where, source); return;
     case wire_header::kind::accept:
     case wire_header::kind::refuse:
     case wire_header::kind::gone:
@@ -144,58 +229,98 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
     if (known != m_conversations.end()) {
         known->second.talk->heard(header);
     } else if (header.what == wire_header::kind::accept) {
-        // The send gave up while the answer was on its way: an empty block releases the receive.
-        struct release final : comm::operation {
-            void over(const comm::arrival&) override {
-                const std::unique_ptr<release> self(this);
-                --speaker->m_saying;
-            }
-            messenger* speaker = nullptr;
-        };
-        auto empty = std::make_unique<release>();
-        empty->speaker = this;
-        ++m_saying;
-        m_port.send(where.number, source, header.data_tag, {}, *empty.release());
+        // The send gave up while the answer was on its way.
+        release(where.number, source, header.data_tag);
     }
 }
 
-std::uint64_t messenger::begin(conversation& talk, int space, int peer) {
-    m_conversations.emplace(m_next_number, known_conversation{&talk, space, peer});
+std::uint64_t messenger::begin(conversation& talk, int space, int peer, std::uint64_t matched) {
+    m_conversations.emplace(m_next_number, known_conversation{&talk, space, peer, matched});
     return m_next_number++;
 }
 
 void messenger::end(std::uint64_t number) { m_conversations.erase(number); }
 
-void messenger::say(int space, int rank, wire_header header, std::span<const std::byte> payload,
-                    comm::operation* done) {
-    auto spoken = std::make_unique<utterance>();
-    spoken->speaker = this;
-    spoken->done = done;
+std::unique_ptr<messenger::utterance> messenger::make_utterance(int space, int rank, wire_header header,
+                                                                std::span<const std::byte> payload) {
+    auto made = std::make_unique<utterance>();
+    made->speaker = this;
+    made->space = space;
+    made->rank = rank;
+    made->tag = m_port.largest_tag();
     header.node = m_node;
-    spoken->bytes.resize(sizeof header + payload.size());
-    std::memcpy(spoken->bytes.data(), &header, sizeof header);
-    if (!payload.empty()) std::memcpy(spoken->bytes.data() + sizeof header, payload.data(), payload.size());
+    made->bytes.resize(sizeof header + payload.size());
+    std::memcpy(made->bytes.data(), &header, sizeof header);
+    if (!payload.empty()) std::memcpy(made->bytes.data() + sizeof header, payload.data(), payload.size());
+    return made;
+}
+
+void messenger::say(int space, int rank, const wire_header& header) {
+    if (at(space).deaf_ranks.count(rank) != 0) return; // and nothing waits for its answer
+    auto spoken = make_utterance(space, rank, header, {});
+    if (header.what == wire_header::kind::request) spoken->conversation = header.sender;
+    if (header.what == wire_header::kind::accept) spoken->conversation = header.receiver;
+    start(std::move(spoken));
+}
+
+void messenger::say(int space, int rank, const wire_header& header, std::span<const std::byte> payload,
+                    comm::operation& done) {
+    auto spoken = make_utterance(space, rank, header, payload);
+    spoken->done = &done;
+    start(std::move(spoken));
+}
+
+void messenger::release(int space, int rank, int data_tag) {
+    auto empty = std::make_unique<utterance>();
+    empty->speaker = this;
+    empty->space = space;
+    empty->rank = rank;
+    empty->tag = data_tag;
+    start(std::move(empty));
+}
+
+void messenger::start(std::unique_ptr<utterance> spoken) {
     ++m_saying;
     auto& out = *spoken.release();
     m_spoken.insert(&out);
-    m_port.send(space, rank, m_port.largest_tag(), out.bytes, out);
+    m_port.send(out.space, out.rank, out.tag, out.bytes, out);
 }
 
-void messenger::disown(comm::operation& done) {
-    const auto found =
-        std::find_if(m_spoken.begin(), m_spoken.end(), [&](const auto* each) { return each->done == &done; });
-    if (found == m_spoken.end()) return;
-    // MPI may still hold its memory, and will never say when it does not: the message stays.
-    m_port.abandon(**found);
-    m_disowned.emplace_back(*found);
-    m_spoken.erase(found);
-    --m_saying;
+void messenger::unsaid(std::unique_ptr<utterance> what, const failure& why) {
+    if (what->conversation == 0) {
+        if (!at(what->space).closed) m_refused.push_back(std::move(what));
+        return;
+    }
+    const auto known = m_conversations.find(what->conversation);
+    if (known == m_conversations.end()) return;
+    auto cause = why;
+    cause.message = "speaking to rank " + std::to_string(what->rank) + ": " + why.message;
+    known->second.talk->unsaid(cause);
+}
+
+void messenger::repeat(time_point now) {
+    if ((m_refused.empty() && m_again.empty()) || now < m_next_repeat) return;
+    m_next_repeat = now + repeat_time;
+    for (auto& each : std::exchange(m_refused, {})) start(std::move(each));
+    for (const auto number : std::exchange(m_again, {})) {
+        const auto known = m_conversations.find(number);
+        if (known != m_conversations.end()) known->second.talk->again();
+    }
 }
 
 void messenger::withdraw(int space, int rank, wire_header header) {
-    m_withdrawn.insert(header.sender);
+    m_withdrawn.emplace(header.sender, place{space, rank});
     header.what = wire_header::kind::withdraw;
-    say(space, rank, header, {}, nullptr);
+    say(space, rank, header);
+}
+
+void messenger::abandon(int space, int rank, wire_header header) {
+    header.what = wire_header::kind::abandon;
+    if (rank == m_port.own_rank(space)) {
+        given_up(at(space), rank, header.sender);
+    } else {
+        say(space, rank, header);
+    }
 }
 
 int messenger::take_data_tag(int space, int source) {
@@ -217,15 +342,11 @@ void messenger::give_data_tag(int space, int source, int tag) { at(space).data_t
 void messenger::close(int space) {
     const auto found = m_spaces.find(space);
     if (found == m_spaces.end()) return;
+    const bool listened = found->second->listening();
     found->second->closed = true;
-    // The buffers of those that cannot be cancelled any more go when they are over.
-    for (auto& each : found->second->listeners) {
-        if (each->heard) {
-            std::vector<std::byte>().swap(each->bytes);
-        } else {
-            m_port.cancel_receive(*each);
-        }
-    }
+    if (listened) stop_listening(*found->second);
+    std::erase_if(m_refused, [&](const auto& each) { return each->space == space; });
+    std::erase_if(m_withdrawn, [&](const auto& each) { return each.second.space == space; });
 }
 
 void messenger::close_all() {
@@ -239,31 +360,37 @@ bool messenger::poll(time_point now) {
         if (m_expect_until == time_point{}) m_expect_until = now + early_time;
         m_expecting = now < m_expect_until;
     }
+    repeat(now);
     check_peers(now);
     return progress;
 }
 
 void messenger::check_peers(time_point now) {
-    if (!m_peers || m_conversations.empty() || now < m_next_check) return;
+    if (!m_peers || now < m_next_check || (m_conversations.empty() && quiet())) return;
     m_next_check = now + std::chrono::milliseconds(m_options[option::peer_check]);
-    std::set<int> gone, seen;
-    for (const auto& [number, known] : m_conversations) {
-        const int rank = m_port.job_rank(known.space, known.peer);
-        if (rank == comm::no_rank || !seen.insert(rank).second || !m_peers->is_gone(rank)) continue;
+    std::set<int> wanted;
+    for (const auto& [number, known] : m_conversations) wanted.insert(m_port.job_rank(known.space, known.peer));
+    for (const auto& [number, where] : m_withdrawn) wanted.insert(m_port.job_rank(where.space, where.rank));
+    for (const auto* const each : m_spoken) wanted.insert(m_port.job_rank(each->space, each->rank));
+    for (const auto& each : m_refused) wanted.insert(m_port.job_rank(each->space, each->rank));
+    for (const int rank : wanted) {
+        if (rank == comm::no_rank || !m_peers->is_gone(rank)) continue;
         // What the rank sent before it went is still being delivered: act one check later.
-        if (!m_gone.insert(rank).second) gone.insert(rank);
+        if (!m_gone.insert(rank).second) rank_gone(rank);
     }
-    for (const int rank : gone) rank_gone(rank);
 }
 
 void messenger::rank_gone(int job_rank) {
+    const auto is_of_it = [&](int space, int rank) { return m_port.job_rank(space, rank) == job_rank; };
+    const auto text = " (rank " + std::to_string(job_rank) + " of the job) is gone";
+    std::erase_if(m_withdrawn, [&](const auto& each) { return is_of_it(each.second.space, each.second.rank); });
+    lose([&](const utterance& each) { return is_of_it(each.space, each.rank); },
+         {status::peer_failed, 0, 0, "the rank that a message was for" + text});
     // A conversation that ends may end others.
     const auto all = m_conversations;
     for (const auto& [number, known] : all) {
-        if (m_port.job_rank(known.space, known.peer) != job_rank || m_conversations.count(number) == 0) continue;
-        known.talk->peer_gone({status::peer_failed, 0, 0,
-                               "rank " + std::to_string(known.peer) + " (rank " + std::to_string(job_rank) +
-                                   " of the job) is gone"});
+        if (!is_of_it(known.space, known.peer) || m_conversations.count(number) == 0) continue;
+        known.talk->peer_gone({status::peer_failed, 0, 0, "rank " + std::to_string(known.peer) + text});
     }
 }
 

@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -26,8 +27,13 @@ namespace causeway::endpoints {
 /// that gives up before `accept` says `withdraw` and hears `gone`, unless the answer to its request is on its way; one
 /// that gives up later, or gets `accept` after all, sends an empty block; a receiver that
 /// gives up says `stop` and takes what still comes, if anything does.
+///
+/// What MPI refuses to send ends the send or the receive that says it, if it is `eager`, `request` or `accept`; everything
+/// else, which the other rank waits for, is said again until MPI takes it. A rank whose listeners fail hears no more in
+/// that space: it says `abandon` for each request that is not answered, ends what else waits for others to speak, and says
+/// `deaf` to all. What has been accepted goes on, as it needs no more answers.
 struct wire_header {
-    enum class kind : std::uint16_t { eager = 1, request, accept, refuse, withdraw, gone, stop };
+    enum class kind : std::uint16_t { eager = 1, request, accept, refuse, withdraw, gone, stop, abandon, deaf };
 
     std::uint32_t magic = 0xCA05E3A1;
     std::uint16_t version = 1;
@@ -49,6 +55,12 @@ inline constexpr std::size_t largest_eager = std::size_t{64} << 10;
 class conversation {
   public:
     virtual void heard(const wire_header& header) = 0;
+    /// MPI could not send what was said last.
+    virtual void unsaid(const failure& why) = 0;
+    /// No answer comes any more: end what waits for one.
+    virtual void unheard(const failure& why) = 0;
+    /// What call_again() was asked for.
+    virtual void again() {}
     /// The other rank is gone: end everything that waits for it.
     virtual void peer_gone(const failure& why) = 0;
 
@@ -87,19 +99,28 @@ class messenger final : public transfer::progress_source {
         m_expecting = true;
         m_expect_until = {};
     }
+    /// Why this rank or `peer` hears nothing in `space`, if so. `peer` may be any_source.
+    [[nodiscard]] failure deafness(int space, int peer) const;
 
-    /// Registers a conversation under a new number, which the other side answers with.
-    [[nodiscard]] std::uint64_t begin(conversation& talk, int space, int peer);
+    /// Registers a conversation under a new number, which the other side answers with. A receive names the number of the
+    /// send that it has matched.
+    [[nodiscard]] std::uint64_t begin(conversation& talk, int space, int peer, std::uint64_t matched = 0);
     void end(std::uint64_t number);
 
-    /// Says `header`, with `payload` behind it. Copies both. `done` is null or told when the memory of MPI is free again.
-    void say(int space, int rank, wire_header header, std::span<const std::byte> payload, comm::operation* done);
+    /// Says `header`. A `request` or `accept` that MPI refuses is told to its conversation; anything else is repeated.
+    void say(int space, int rank, const wire_header& header);
+    /// Says `header` with `payload` behind it. Copies both. `done` is told when MPI has sent them, or cannot.
+    void say(int space, int rank, const wire_header& header, std::span<const std::byte> payload, comm::operation& done);
+    /// Sends the empty block that tells a receive that no more come. Repeated if MPI refuses it.
+    void release(int space, int rank, int data_tag);
 
-    /// `done` of a message that say() was given will not be told any more: the rank that it went to is gone.
-    void disown(comm::operation& done);
+    /// Calls again() of a conversation a little later.
+    void call_again(std::uint64_t number) { m_again.push_back(number); }
 
     /// Takes back the request `header` told of. Its conversation may end: what the other rank answers is seen to.
     void withdraw(int space, int rank, wire_header header);
+    /// As above, but no answer can be heard.
+    void abandon(int space, int rank, wire_header header);
 
     /// A tag on which nothing else comes from `source` until it is given back.
     [[nodiscard]] int take_data_tag(int space, int source);
@@ -115,8 +136,10 @@ class messenger final : public transfer::progress_source {
 
     bool poll(time_point now) override;
     /// Nothing that other ranks need to hear or answer is under way.
-    [[nodiscard]] bool quiet() const { return m_saying == 0 && m_interests == 0 && m_withdrawn.empty(); }
-    [[nodiscard]] bool busy() const override { return !m_ended && (m_interests > 0 || m_saying > 0 || m_expecting || !m_withdrawn.empty()); }
+    [[nodiscard]] bool quiet() const {
+        return m_saying == 0 && m_interests == 0 && m_refused.empty() && m_withdrawn.empty();
+    }
+    [[nodiscard]] bool busy() const override { return !m_ended && (m_expecting || !quiet()); }
 
   private:
     struct utterance;
@@ -125,6 +148,23 @@ class messenger final : public transfer::progress_source {
 
     space_state& at(int space);
     void hear(space_state& where);
+    void stop_listening(space_state& where);
+    /// The listeners of `where` have failed.
+    void go_deaf(space_state& where, const failure& cause);
+    /// `rank` says that it hears no more.
+    void ignored_by(space_state& where, int rank);
+    void given_up(space_state& where, int source, std::uint64_t sender);
+    [[nodiscard]] std::unique_ptr<utterance> make_utterance(int space, int rank, wire_header header,
+                                                            std::span<const std::byte> payload);
+    void start(std::unique_ptr<utterance> spoken);
+    void unsaid(std::unique_ptr<utterance> what, const failure& why);
+    void repeat(time_point now);
+    /// Forgets messages that nobody takes. Their memory stays, as MPI does not say when it needs it no more.
+    template <class Which> void lose(Which which, const failure& why);
+    /// To the other rank's listeners, not a block.
+    [[nodiscard]] bool is_spoken(const utterance& which) const;
+    /// Ends what waits in `space` for answers of `rank`, or of anybody.
+    void end_waiting(int space, std::optional<int> rank, const failure& why);
     void take(space_state& where, int source, std::span<const std::byte> bytes);
     void check_peers(time_point now);
 
@@ -134,6 +174,7 @@ class messenger final : public transfer::progress_source {
     struct known_conversation {
         conversation* talk;
         int space, peer;
+        std::uint64_t matched;
     };
     std::map<std::uint64_t, known_conversation> m_conversations;
     std::uint64_t m_next_number = 1;
@@ -142,8 +183,14 @@ class messenger final : public transfer::progress_source {
     bool m_expecting = false;
     time_point m_expect_until; // 0: from the next poll on
     std::set<utterance*> m_spoken; // not over
-    std::vector<std::unique_ptr<utterance>> m_disowned;
-    std::set<std::uint64_t> m_withdrawn; // sends whose answer is still to come
+    std::vector<std::unique_ptr<utterance>> m_refused; // by MPI, to be repeated
+    std::vector<std::unique_ptr<utterance>> m_lost;
+    std::vector<std::uint64_t> m_again;
+    time_point m_next_repeat;
+    struct place {
+        int space, rank;
+    };
+    std::map<std::uint64_t, place> m_withdrawn; // sends whose answer is still to come
     bool m_ended = false; // MPI is gone
     std::unique_ptr<comm::peer_liveness> m_peers;
     std::uint64_t m_node = comm::peer_liveness::node();

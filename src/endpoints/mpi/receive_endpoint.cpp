@@ -17,7 +17,8 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
   public:
     receive_endpoint(rank_services services, int space, int source, int tag,
                      std::shared_ptr<matched_envelope> envelope)
-        : m_talk(services.talk), m_space(space), m_source(source), m_tag(tag), m_envelope(std::move(envelope)) {}
+        : m_talk(services.talk), m_space(space), m_wanted(source), m_source(source), m_tag(tag),
+          m_envelope(std::move(envelope)) {}
 
     ~receive_endpoint() {
         leave_line();
@@ -35,7 +36,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
 
     void enqueued() override {
         m_in_line = true;
-        m_talk.matcher(m_space).enter(*this, m_source, m_tag);
+        m_talk.matcher(m_space).enter(*this, m_wanted, m_tag);
     }
 
     void abandoned() override {
@@ -43,7 +44,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
         m_abandoned = true;
         if (!m_matched || m_peer_error) {
             leave_line();
-        } else if (m_receives.empty()) {
+        } else if (m_receives.empty() && m_refused_step == nullptr) {
             put_back();
         } else {
             m_interest.emplace(m_talk); // put back when the block has come
@@ -56,13 +57,14 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
         m_capacity = request.bytes;
         m_block_bytes = request.block_bytes;
         m_open = &done;
-        if (m_source != any_source) m_number = m_talk.begin(*this, m_space, m_source);
+        m_number = m_talk.begin(*this, m_space, m_source);
         if (m_gated) {
             m_talk.listen_for_a_while();
             m_talk.matcher(m_space).open_early(*this);
         } else {
             m_interest.emplace(m_talk);
             m_talk.matcher(m_space).open(*this);
+            fail_if_deaf();
         }
     }
 
@@ -77,16 +79,17 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
             m_talk.matcher(m_space).open(*this);
         }
         if (m_matched && m_open != nullptr) settle();
+        fail_if_deaf();
     }
 
     void prepare(std::size_t block_bytes) override {
-        if (m_message.eager) return;
+        if (m_message.eager || m_peer_error) return;
         m_block_bytes = block_bytes;
         m_accepted = true;
         auto said = answer(wire_header::kind::accept);
         said.data_tag = m_data_tag;
         said.block_bytes = block_bytes;
-        m_talk.say(m_space, m_source, said, {}, nullptr);
+        m_talk.say(m_space, m_source, said);
     }
 
     void read(std::size_t offset, std::span<std::byte> block, step& done) override {
@@ -95,10 +98,13 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
             done.finish({block.size(), {}});
         } else if (m_peer_error) {
             done.finish({0, m_peer_error});
+        } else if (m_refused) {
+            // This receive would get the bytes of the one that MPI refused.
+            done.finish({0, m_refused});
         } else {
-            m_posted += block.size();
             m_first_block = block;
-            m_talk.port().receive(m_space, m_source, m_data_tag, block, begin(block.size(), done));
+            m_receives.push_back(std::make_unique<block_receive>(*this, block.size(), &done));
+            post(block);
         }
     }
 
@@ -110,7 +116,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
 
     void close(std::size_t, const failure& error, step& done) override {
         if (!m_message.eager && error && m_posted < m_message.bytes && !m_peer_error) {
-            m_talk.say(m_space, m_source, answer(wire_header::kind::stop), {}, nullptr);
+            m_talk.say(m_space, m_source, answer(wire_header::kind::stop));
             if (m_accepted) {
                 m_draining = &done;
                 m_scratch.resize(m_block_bytes);
@@ -131,9 +137,12 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
         step* done; // null for a block that is drained
     };
 
-    comm::operation& begin(std::size_t bytes, step& done) {
-        m_receives.push_back(std::make_unique<block_receive>(*this, bytes, &done));
-        return *m_receives.back();
+    /// Posts the last receive of the list.
+    void post(std::span<std::byte> block) {
+        m_posted += block.size();
+        m_posting = true;
+        m_talk.port().receive(m_space, m_source, m_data_tag, block, *m_receives.back());
+        m_posting = false;
     }
 
     [[nodiscard]] wire_header answer(wire_header::kind what) const {
@@ -145,7 +154,8 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
         m_in_line = m_gated;
         m_message = std::move(found);
         m_source = m_message.source;
-        if (m_number == 0) m_number = m_talk.begin(*this, m_space, m_source);
+        m_talk.end(m_number);
+        m_number = m_talk.begin(*this, m_space, m_source, m_message.sender);
         if (!m_gated) publish();
         // One that is too large is refused when the receive starts, and one of several blocks cannot be put back.
         if (!m_gated || m_message.bytes <= std::min(m_capacity, m_block_bytes)) settle();
@@ -157,6 +167,9 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
             return false;
         }
         m_matched = false;
+        m_source = m_wanted;
+        m_talk.end(m_number);
+        m_number = m_talk.begin(*this, m_space, m_source);
         return true;
     }
 
@@ -167,7 +180,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
             m_message.payload.assign(m_first_block.begin(), m_first_block.end());
             m_message.eager = true;
         } else if (m_taken_back) {
-            m_talk.say(m_space, m_source, answer(wire_header::kind::gone), {}, nullptr);
+            m_talk.say(m_space, m_source, answer(wire_header::kind::gone));
             m_talk.matcher(m_space).leave(*this);
             return;
         }
@@ -180,13 +193,19 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
         m_envelope->tag = m_message.tag;
     }
 
+    /// A message that is there already needs nobody who hears.
+    void fail_if_deaf() {
+        if (m_open == nullptr) return;
+        if (const auto deaf = m_talk.deafness(m_space, m_source)) unheard(deaf);
+    }
+
     /// Takes or refuses the message.
     void settle() {
         if (m_message.bytes > m_capacity) {
             if (!m_message.eager) {
                 auto said = answer(wire_header::kind::refuse);
                 said.bytes = m_capacity;
-                m_talk.say(m_space, m_source, said, {}, nullptr);
+                m_talk.say(m_space, m_source, said);
             }
             finish_open({0, {status::message_truncated, 0, 0,
                              "the message of " + bytes_text(m_message.bytes) + " from rank " +
@@ -199,7 +218,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
                 m_data_tag = m_talk.take_data_tag(m_space, m_source);
             } catch (const transfer_error&) {
                 if (m_gated) return; // later there may be one
-                m_talk.say(m_space, m_source, answer(wire_header::kind::stop), {}, nullptr);
+                m_talk.say(m_space, m_source, answer(wire_header::kind::stop));
                 finish_open({0, current_failure()});
                 return;
             }
@@ -207,18 +226,56 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
         std::exchange(m_open, nullptr)->finish({m_message.bytes, {}});
     }
 
-    /// Answers go to senders; a receive only hears of its peer's end.
-    void heard(const wire_header&) override {}
+    /// Answers go to senders; a receive only hears that its sender gave up and could not have heard it accept.
+    void heard(const wire_header&) override { end_receives(given_up()); }
+
+    void unsaid(const failure& why) override {
+        m_talk.say(m_space, m_source, answer(wire_header::kind::stop));
+        // If the sender has heard it after all, blocks may come on this tag for ever.
+        m_data_tag = 0;
+        m_accepted = false;
+        end_receives(why);
+    }
+
+    void unheard(const failure& why) override {
+        if (m_open != nullptr) {
+            leave_line();
+            finish_open({0, why});
+        } else if (!m_accepted && !m_message.eager) {
+            m_peer_error = why;
+        }
+    }
+
+    void again() override {
+        if (m_draining != nullptr && m_receives.empty()) drain();
+        if (auto* const done = std::exchange(m_refused_step, nullptr)) {
+            m_receives.push_back(std::make_unique<block_receive>(*this, m_first_block.size(), done));
+            post(m_first_block);
+        }
+    }
+
+    [[nodiscard]] failure given_up() const {
+        return {status::peer_failed, 0, 0, "rank " + std::to_string(m_source) + " gave up the send"};
+    }
 
     void block_over(block_receive& which, const comm::arrival& result) {
         const auto expected = which.bytes;
         auto* const done = which.done;
         std::erase_if(m_receives, [&](const auto& each) { return each.get() == &which; });
         failure error = result.error;
-        if (error) m_posted -= expected; // the block is still to come
+        if (error && m_posting) {
+            m_posted -= expected; // the block is still to come
+            if (m_gated && done != nullptr) {
+                // Nothing may fail before the transfer starts, and the sender waits until the block is taken.
+                m_refused_step = done;
+                m_talk.call_again(m_number);
+                return;
+            }
+            m_refused = error;
+        }
         if (!error && result.cancelled) error = m_peer_error;
         if (!error && result.bytes != expected) {
-            error = {status::peer_failed, 0, 0, "rank " + std::to_string(m_source) + " gave up the send"};
+            error = given_up();
             // No more blocks come: the receives behind this one would wait for ever.
             if (!m_peer_error) end_receives(error);
         }
@@ -226,6 +283,8 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
         if (m_abandoned && !error) put_back();
         if (done != nullptr) {
             done->finish({error ? 0 : expected, error});
+        } else if (error && m_posting) {
+            m_talk.call_again(m_number); // the sender waits until the block is taken
         } else if (error || m_peer_error) {
             finish_draining();
         } else {
@@ -239,6 +298,8 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
         std::vector<block_receive*> posted;
         for (const auto& each : m_receives) posted.push_back(each.get());
         for (auto* const each : posted) m_talk.port().cancel_receive(*each);
+        if (auto* const done = std::exchange(m_refused_step, nullptr)) done->finish({0, why});
+        if (m_receives.empty()) finish_draining();
     }
 
     void peer_gone(const failure& why) override {
@@ -248,6 +309,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
             return;
         }
         end_receives(why);
+        if (m_abandoned) leave_line();
         // A message had met these, and the rest of it never comes.
         const auto stuck = std::exchange(m_receives, {});
         for (const auto& each : stuck) {
@@ -268,9 +330,8 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
             return;
         }
         const auto bytes = std::min(left, m_block_bytes);
-        m_posted += bytes;
         m_receives.push_back(std::make_unique<block_receive>(*this, bytes, nullptr));
-        m_talk.port().receive(m_space, m_source, m_data_tag, std::span(m_scratch).first(bytes), *m_receives.back());
+        post(std::span(m_scratch).first(bytes));
     }
 
     void finish_draining() {
@@ -297,7 +358,10 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
     }
 
     messenger& m_talk;
-    int m_space, m_source, m_tag;
+    int m_space;
+    int m_wanted; // may be any_source
+    int m_source; // of the message, once it is matched
+    int m_tag;
     std::shared_ptr<matched_envelope> m_envelope;
     std::optional<messenger::interest> m_interest;
     step* m_open = nullptr;
@@ -308,13 +372,16 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
     bool m_accepted = false;
     bool m_taken_back = false; // the sender withdrew a message that was settled while gated
     bool m_abandoned = false;
+    step* m_refused_step = nullptr; // of a block that MPI refused to receive while gated
     std::size_t m_capacity = 0;
     std::size_t m_block_bytes = 0;
     std::size_t m_posted = 0;
     std::uint64_t m_number = 0;
     int m_data_tag = 0;
     message m_message;
-    failure m_peer_error;
+    failure m_peer_error; // no more blocks come
+    failure m_refused;    // by MPI: a receive of a block
+    bool m_posting = false;
     std::span<std::byte> m_first_block; // the whole message, if it was received while gated
     std::vector<std::byte> m_scratch;
     std::vector<std::unique_ptr<block_receive>> m_receives;

@@ -50,7 +50,7 @@ class send_endpoint final : public transfer::endpoint, private conversation {
         m_said += block.size();
         auto& operation = begin(block.size(), done);
         if (m_eager) {
-            m_talk.say(m_space, m_rank, header(wire_header::kind::eager), block, &operation);
+            m_talk.say(m_space, m_rank, header(wire_header::kind::eager), block, operation);
             leave_lines();
         } else {
             m_talk.port().send(m_space, m_rank, m_data_tag, block, operation);
@@ -65,13 +65,10 @@ class send_endpoint final : public transfer::endpoint, private conversation {
 
     void close(std::size_t, const failure& error, step& done) override {
         const bool broken_off = !m_eager && error && m_said < m_bytes && !m_gone;
-        if (!broken_off) {
-            end();
-            done.finish({});
-            return;
-        }
-        // The receiver waits for blocks: an empty one tells that no more come.
-        m_talk.port().send(m_space, m_rank, m_data_tag, {}, begin(0, done));
+        // The receiver waits for blocks.
+        if (broken_off) m_talk.release(m_space, m_rank, m_data_tag);
+        end();
+        done.finish({});
     }
 
   private:
@@ -81,7 +78,11 @@ class send_endpoint final : public transfer::endpoint, private conversation {
             auto& told = *done;
             const auto moved = result.error ? 0 : bytes;
             const auto error = result.error;
-            if (error) self.m_said -= bytes;
+            if (error) {
+                self.m_said -= bytes;
+                // A block behind this one would be taken for it.
+                if (!self.m_peer_error) self.m_peer_error = error;
+            }
             std::erase_if(self.m_sends, [this](const auto& each) { return each.get() == this; });
             told.finish({moved, error});
         }
@@ -107,13 +108,17 @@ class send_endpoint final : public transfer::endpoint, private conversation {
     }
 
     void announce(std::size_t block_bytes) {
+        if (const auto deaf = m_talk.deafness(m_space, m_rank)) {
+            finish_open({0, deaf});
+            return;
+        }
         // Also a message in one piece waits for its rank, if MPI does not take it at once.
         m_number = m_talk.begin(*this, m_space, m_rank);
         // A message that is larger than a block cannot be one piece.
         m_eager = m_bytes <= m_talk.eager_limit() && (m_bytes <= block_bytes || m_bytes == 0);
         if (m_bytes == 0) {
             auto& done = *std::exchange(m_open, nullptr);
-            m_talk.say(m_space, m_rank, header(wire_header::kind::eager), {}, &begin(0, done));
+            m_talk.say(m_space, m_rank, header(wire_header::kind::eager), {}, begin(0, done));
             leave_lines();
         } else if (m_eager) {
             std::exchange(m_open, nullptr)->finish({m_bytes, {}});
@@ -126,7 +131,7 @@ class send_endpoint final : public transfer::endpoint, private conversation {
         m_requested = true;
         auto said = header(wire_header::kind::request);
         said.block_bytes = block_bytes;
-        m_talk.say(m_space, m_rank, said, {}, nullptr);
+        m_talk.say(m_space, m_rank, said);
         leave_lines();
     }
 
@@ -147,6 +152,16 @@ class send_endpoint final : public transfer::endpoint, private conversation {
         }
     }
 
+    void unsaid(const failure& why) override {
+        if (m_open != nullptr) finish_open({0, why});
+    }
+
+    void unheard(const failure& why) override {
+        if (m_open == nullptr) return;
+        if (m_requested) m_talk.abandon(m_space, m_rank, header(wire_header::kind::abandon));
+        finish_open({0, why});
+    }
+
     void peer_gone(const failure& why) override {
         m_peer_error = why;
         m_gone = true;
@@ -157,7 +172,6 @@ class send_endpoint final : public transfer::endpoint, private conversation {
         const auto sends = std::exchange(m_sends, {});
         for (const auto& each : sends) {
             m_talk.port().abandon(*each);
-            m_talk.disown(*each);
             each->done->finish({0, why});
         }
     }
@@ -187,7 +201,7 @@ class send_endpoint final : public transfer::endpoint, private conversation {
     bool m_eager = false;
     bool m_requested = false;
     bool m_gone = false;
-    failure m_peer_error;
+    failure m_peer_error; // why no more blocks are sent
     std::vector<std::unique_ptr<block_send>> m_sends;
 };
 

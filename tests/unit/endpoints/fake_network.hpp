@@ -45,6 +45,21 @@ class fake_network {
             each->sender = nullptr;
         }
     }
+    /// Of the calls that `rank` makes from now on, those from `first` to before `end` fail and do nothing.
+    void refuse_sends(int rank, int first, int end) { at(rank).sends = {0, first, end}; }
+    void refuse_receives(int rank, int first, int end) { at(rank).posts = {0, first, end}; }
+    /// As refuse_sends(), but the call succeeds, and the operation ends with an error.
+    void lose_sends(int rank, int first, int end) { at(rank).losses = {0, first, end}; }
+    /// Of the open receives of `rank`, the oldest one on `tag` ends with an error.
+    void break_receive(int rank, int tag) {
+        auto& where = at(rank);
+        const auto found = std::find_if(where.receives.begin(), where.receives.end(),
+                                        [&](const auto& each) { return each.tag == tag; });
+        where.over.emplace_back(found->done, comm::arrival{.error = broken()});
+        where.receives.erase(found);
+    }
+    static constexpr int error_class = 16;
+
     [[nodiscard]] std::size_t open_receives(int rank) const {
         return m_ports[static_cast<std::size_t>(rank)]->receives.size();
     }
@@ -54,6 +69,9 @@ class fake_network {
     }
 
   private:
+    struct fake_port;
+    fake_port& at(int rank) { return *m_ports[static_cast<std::size_t>(rank)]; }
+
     struct message {
         int from, to, tag;
         std::vector<std::byte> bytes;
@@ -66,15 +84,31 @@ class fake_network {
         comm::operation* done;
     };
 
+    static failure broken() { return {status::peer_failed, 0, error_class, "broken by the test"}; }
+
+    struct refusals {
+        int calls = 0, first = 0, end = 0;
+        bool next() {
+            const int number = calls++;
+            return number >= first && number < end;
+        }
+    };
+
     /// A send is over when its message has met a receive, as with MPI's synchronous mode: the hardest case.
     struct fake_port final : comm::port {
         fake_port(fake_network& network, int rank) : net(network), self(rank) {}
         void send(int, int destination, int tag, std::span<const std::byte> bytes, comm::operation& done) override {
+            if (sends.next()) return done.over({.error = broken()});
+            if (losses.next()) {
+                over.emplace_back(&done, comm::arrival{.error = broken()});
+                return;
+            }
             net.m_messages.push_back(std::make_unique<message>(
                 message{self, destination, tag, {bytes.begin(), bytes.end()}, &done}));
             if (destination == net.m_dead) net.m_messages.back()->arrived = net.m_messages.back()->lost = true;
         }
         void receive(int, int source, int tag, std::span<std::byte> bytes, comm::operation& done) override {
+            if (posts.next()) return done.over({.error = broken()});
             receives.push_back({source, tag, bytes, &done});
             match();
         }
@@ -89,6 +123,7 @@ class fake_network {
             for (auto& each : net.m_messages)
                 if (each->sender == &done) each->sender = nullptr;
             std::erase_if(receives, [&](const auto& each) { return each.done == &done; });
+            std::erase_if(over, [&](const auto& each) { return each.first == &done; });
         }
         bool poll() override {
             bool progress = false;
@@ -102,6 +137,8 @@ class fake_network {
         }
         [[nodiscard]] bool busy() const override { return true; }
         [[nodiscard]] int largest_tag() const override { return 100; }
+        [[nodiscard]] int ranks(int) const override { return static_cast<int>(net.m_ports.size()); }
+        [[nodiscard]] int own_rank(int) const override { return self; }
         [[nodiscard]] int job_rank(int, int rank) const override { return rank; }
 
         void match() {
@@ -131,6 +168,7 @@ class fake_network {
 
         fake_network& net;
         int self;
+        refusals sends, posts, losses;
         std::list<posted> receives;
         std::list<message*> arrived;
         std::deque<std::pair<comm::operation*, comm::arrival>> over;

@@ -90,6 +90,14 @@ struct two_ranks {
             settle();
         }
     }
+    /// As above, and what has to be repeated is repeated.
+    void run_on(chooser& choices) {
+        run(choices);
+        for (int i = 0; i < 10; ++i) {
+            for (auto* const rank : {&a, &b}) rank->clock.advance(std::chrono::seconds(1));
+            run(choices);
+        }
+    }
     /// Nothing is left over: no conversation, no block receive, no message that nobody takes.
     void expect_quiet(const std::string& when = "") {
         SCOPED_TRACE(when);
