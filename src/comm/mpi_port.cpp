@@ -346,22 +346,31 @@ void mpi_port::cancel_receive(operation& done) {
 void mpi_port::abandon(operation& done) {
     const auto index = find(done);
     if (index < m_requests.size()) remove(index);
+    for (auto& [each, result] : m_over)
+        if (each == &done) each = nullptr;
 }
 
 /// When MPI_Testsome fails and no request is to blame; without this none would ever end.
 bool mpi_port::poll_one_by_one() {
-    std::vector<std::pair<operation*, arrival>> over;
     for (auto i = m_requests.size(); i-- > 0;) {
         int complete = 0;
         MPI_Status status;
         const int code = PMPI_Test(&m_requests[i], &complete, &status);
         if (code == MPI_SUCCESS && complete == 0) continue;
-        over.emplace_back(m_operations[i],
-                          code == MPI_SUCCESS ? arrival_of(status) : arrival{.error = mpi_failure("MPI_Test", code)});
+        m_over.emplace_back(m_operations[i],
+                            code == MPI_SUCCESS ? arrival_of(status) : arrival{.error = mpi_failure("MPI_Test", code)});
         remove(i);
     }
-    for (const auto& [done, result] : over) done->over(result);
-    return !over.empty();
+    return tell();
+}
+
+bool mpi_port::tell() {
+    // One that is told may abandon others.
+    for (std::size_t i = 0; i < m_over.size(); ++i)
+        if (m_over[i].first != nullptr) m_over[i].first->over(m_over[i].second);
+    const bool any = !m_over.empty();
+    m_over.clear();
+    return any;
 }
 
 bool mpi_port::poll() {
@@ -382,18 +391,15 @@ bool mpi_port::poll() {
     }
     if (ended == 0) return false;
 
-    std::vector<std::pair<operation*, arrival>> over;
-    over.reserve(static_cast<std::size_t>(ended));
     for (int i = 0; i < ended; ++i) {
         const auto& status = m_statuses[static_cast<std::size_t>(i)];
         auto result = arrival_of(status);
         if (status.MPI_ERROR != MPI_SUCCESS) result.error = mpi_failure("MPI", status.MPI_ERROR);
-        over.emplace_back(m_operations[static_cast<std::size_t>(m_indices[static_cast<std::size_t>(i)])], result);
+        m_over.emplace_back(m_operations[static_cast<std::size_t>(m_indices[static_cast<std::size_t>(i)])], result);
     }
     std::sort(m_indices.begin(), m_indices.begin() + ended);
     for (int i = ended; i-- > 0;) remove(static_cast<std::size_t>(m_indices[static_cast<std::size_t>(i)]));
-    for (const auto& [done, result] : over) done->over(result);
-    return true;
+    return tell();
 }
 
 } // namespace causeway::comm

@@ -9,6 +9,7 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 namespace causeway::comm {
@@ -65,6 +66,7 @@ class mpi_port final : public port {
     [[nodiscard]] std::size_t find(const operation& done) const;
     void remove(std::size_t index);
     bool poll_one_by_one();
+    bool tell();
     [[nodiscard]] MPI_Comm comm_of(int space) const;
     void hang_ending();
     int attach(MPI_Comm comm, MPI_Comm used, bool is_private, const std::function<void(int)>& closing);
@@ -78,6 +80,7 @@ class mpi_port final : public port {
     std::vector<operation*> m_operations;
     std::vector<int> m_indices;
     std::vector<MPI_Status> m_statuses;
+    std::vector<std::pair<operation*, arrival>> m_over; // to be told; null if abandoned meanwhile
 };
 
 } // namespace causeway::comm
