@@ -67,8 +67,8 @@ class team {
 };
 
 /// Fails every call of every function that `run` makes, one at a time, and expects: each command is refused, or ends in
-/// bounded time with the right code; and what was moved is there. After all failures of a function a run without a fault
-/// succeeds on the same objects; after those of all functions nothing has leaked.
+/// bounded time with the right code; and what was moved is there. After all failures of a function a run without a
+/// fault succeeds on the same objects; after those of all functions nothing has leaked.
 void fail_every_call(scenario& run, team& together);
 void fail_every_call(scenario& run);
 

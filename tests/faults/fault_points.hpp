@@ -30,7 +30,7 @@ struct fault_point {
 
 inline constexpr unsigned all_that_follow = ~0u;
 
-/// From now on the library's calls are counted; `count` calls of `which` fail, from number `nth` on, which counts from 0.
+/// From now on the library's calls are counted; `count` calls of `which` fail, from number `nth` on, counted from 0.
 /// Null: none fails.
 void arm(fault_point* which, unsigned nth = 0, unsigned count = 1);
 /// True if a call has failed.

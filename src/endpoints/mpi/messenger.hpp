@@ -28,10 +28,10 @@ namespace causeway::endpoints {
 /// that gives up later, or gets `accept` after all, sends an empty block; a receiver that
 /// gives up says `stop` and takes what still comes, if anything does.
 ///
-/// What MPI refuses to send ends the send or the receive that says it, if it is `eager`, `request` or `accept`; everything
-/// else, which the other rank waits for, is said again until MPI takes it. A rank whose listeners fail hears no more in
-/// that space: it says `abandon` for each request that is not answered, ends what else waits for others to speak, and says
-/// `deaf` to all. What has been accepted goes on, as it needs no more answers.
+/// What MPI refuses to send ends the send or the receive that says it, if it is `eager`, `request` or `accept`;
+/// everything else, which the other rank waits for, is said again until MPI takes it. A rank whose listeners fail hears
+/// no more in that space: it says `abandon` for each request that is not answered, ends what else waits for others to
+/// speak, and says `deaf` to all. What has been accepted goes on, as it needs no more answers.
 struct wire_header {
     enum class kind : std::uint16_t { eager = 1, request, accept, refuse, withdraw, gone, stop, abandon, deaf };
 
@@ -110,7 +110,8 @@ class messenger final : public transfer::progress_source {
     /// Says `header`. A `request` or `accept` that MPI refuses is told to its conversation; anything else is repeated.
     void say(int space, int rank, const wire_header& header);
     /// Says `header` with `payload` behind it. Copies both. `done` is told when MPI has sent them, or cannot.
-    void say(int space, int rank, const wire_header& header, std::span<const std::byte> payload, comm::operation& done);
+    void say(int space, int rank, const wire_header& header, std::span<const std::byte> payload,
+             comm::operation& done);
     /// Sends the empty block that tells a receive that no more come. Repeated if MPI refuses it.
     void release(int space, int rank, int data_tag);
 
