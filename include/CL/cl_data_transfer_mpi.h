@@ -86,6 +86,12 @@ CAUSEWAY_API int causeway_mpi_sendrecv(
 CAUSEWAY_API int causeway_mpi_remember_persistent(int code, const MPI_Request *request);
 CAUSEWAY_API int causeway_mpi_request_free(MPI_Request *request);
 
+/*
+ * Ends the transfers that need MPI, then MPI: what MPI_Finalize means in source files that include this header. Waits
+ * for them at most as long as the option `drain` says, then fails them; none can be enqueued any more.
+ */
+CAUSEWAY_API int causeway_mpi_finalize(void);
+
 #ifndef CAUSEWAY_NO_MPI_MACROS
 /* Macros, not symbols: they hold whatever the link order, and leave the rest of the program's MPI alone. */
 #define MPI_Send(buf, count, type, dest, tag, comm) causeway_mpi_send(buf, count, type, dest, tag, comm)
@@ -109,6 +115,8 @@ CAUSEWAY_API int causeway_mpi_request_free(MPI_Request *request);
 #define MPI_Recv_init(buf, count, type, source, tag, comm, request) \
     causeway_mpi_remember_persistent(PMPI_Recv_init(buf, count, type, source, tag, comm, request), request)
 #define MPI_Request_free(request) causeway_mpi_request_free(request)
+/* MPICH gives up its locks before it tells anybody that it ends, so transfers have to end first. */
+#define MPI_Finalize() causeway_mpi_finalize()
 #endif
 
 #ifdef __cplusplus

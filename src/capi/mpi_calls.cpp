@@ -297,3 +297,9 @@ int causeway_mpi_sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendt
     }
     return code == MPI_SUCCESS ? code : raise(comm, code);
 }
+
+int causeway_mpi_finalize(void) {
+    runtime::before_finalize();
+    // Not PMPI_Finalize, unlike the calls above: tools write their results there. In brackets, not the macro.
+    return (MPI_Finalize)();
+}

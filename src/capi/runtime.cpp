@@ -18,6 +18,8 @@ namespace {
 
 constexpr auto longest_call = std::chrono::seconds(1);
 
+std::atomic<bool> mpi_is_used{false};
+
 /// Ranks of this node, as the launchers of Open MPI, MPICH and others say.
 unsigned local_ranks() {
     for (const char* const name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PMI_LOCAL_SIZE"})
@@ -128,8 +130,10 @@ void runtime::at_exit() {
 void runtime::use_mpi() {
     {
         const std::lock_guard lock(m_mpi_mutex);
+        if (m_mpi_ended) throw transfer_error(status::invalid_operation, "MPI is being finalised");
         if (std::exchange(m_mpi_used, true)) return;
     }
+    mpi_is_used = true;
     m_port.at_finalize([this] { at_finalize(); });
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -162,6 +166,10 @@ void runtime::needs_mpi(const std::shared_ptr<transfer::command>& work) {
     m_mpi_work.push_back(work);
 }
 
+void runtime::before_finalize() {
+    if (mpi_is_used) instance().at_finalize();
+}
+
 void runtime::at_finalize() {
     if (m_stopped) {
         // An exit handler of the program, after ours: nothing is in flight, and nobody would answer.
@@ -171,6 +179,7 @@ void runtime::at_finalize() {
     std::vector<std::weak_ptr<transfer::command>> work;
     {
         const std::lock_guard lock(m_mpi_mutex);
+        if (std::exchange(m_mpi_ended, true)) return;
         work = m_mpi_work;
     }
     const auto all_over = [&](std::chrono::milliseconds longest) {
@@ -197,17 +206,7 @@ void runtime::at_finalize() {
         if (*quiet) break;
         std::this_thread::sleep_for(std::chrono::microseconds(100));
     }
-    // MPICH 4.0 holds a lock during these callbacks, so MPI is called from this thread, with the engine's out of the way.
-    struct meeting {
-        std::promise<void> parked, released;
-    };
-    const auto meet = std::make_shared<meeting>();
-    m_engine.call([meet] {
-        meet->parked.set_value();
-        meet->released.get_future().wait();
-    });
-    if (meet->parked.get_future().wait_for(longest_call) == std::future_status::ready) m_messenger.close_all();
-    meet->released.set_value();
+    call_and_wait([this] { m_messenger.close_all(); });
 }
 
 } // namespace causeway::capi

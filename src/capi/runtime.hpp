@@ -52,6 +52,8 @@ class runtime {
     void use_mpi();
     /// `work` must be over before MPI ends.
     void needs_mpi(const std::shared_ptr<transfer::command>& work);
+    /// MPI is about to end: ends all work that needs it, and lets go of it. Starts no engine for that.
+    static void before_finalize();
 
   private:
     runtime();
@@ -73,9 +75,10 @@ class runtime {
     std::mutex m_enqueue_mutex; // guards m_ended, and the order of enqueue
     bool m_ended = false;
     std::atomic<bool> m_stopped{false}; // the engine's thread is gone: the process's end has stopped it
-    std::mutex m_mpi_mutex; // guards m_mpi_work, m_mpi_used
+    std::mutex m_mpi_mutex; // guards m_mpi_work, m_mpi_used, m_mpi_ended
     std::vector<std::weak_ptr<transfer::command>> m_mpi_work;
     bool m_mpi_used = false;
+    bool m_mpi_ended = false;
     std::unique_ptr<transfer::engine_thread> m_thread;
 };
 

@@ -239,7 +239,9 @@ void mpi_port::at_finalize(const std::function<void()>& ending) {
 }
 
 void mpi_port::hang_ending() {
-    // MPI_Finalize deletes the attributes of MPI_COMM_SELF before anything else (MPI 3.1, section 8.7.1).
+    // MPI_Finalize deletes the attributes of MPI_COMM_SELF before anything else (MPI 3.1, section 8.7.1). MPICH (4.0.2,
+    // MPII_Finalize) turns its locks off before that, and aborts at their end if the engine's thread held one then: so
+    // this is for callers that do not include our header.
     int key = MPI_KEYVAL_INVALID;
     PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finalizing, &key, nullptr);
     PMPI_Comm_set_attr(MPI_COMM_SELF, key, std::make_unique<std::function<void()>>(m_ending).release());
