@@ -91,6 +91,9 @@ CAUSEWAY_API int causeway_mpi_request_free(MPI_Request *request);
  * for them at most as long as the option `drain` says, then fails them; none can be enqueued any more.
  */
 CAUSEWAY_API int causeway_mpi_finalize(void);
+/* MPI_Comm_free and MPI_Comm_disconnect, after the library's own receives on the communicator have ended. */
+CAUSEWAY_API int causeway_mpi_comm_free(MPI_Comm *comm);
+CAUSEWAY_API int causeway_mpi_comm_disconnect(MPI_Comm *comm);
 
 #ifndef CAUSEWAY_NO_MPI_MACROS
 /* Macros, not symbols: they hold whatever the link order, and leave the rest of the program's MPI alone. */
@@ -115,8 +118,10 @@ CAUSEWAY_API int causeway_mpi_finalize(void);
 #define MPI_Recv_init(buf, count, type, source, tag, comm, request) \
     causeway_mpi_remember_persistent(PMPI_Recv_init(buf, count, type, source, tag, comm, request), request)
 #define MPI_Request_free(request) causeway_mpi_request_free(request)
-/* MPICH gives up its locks before it tells anybody that it ends, so transfers have to end first. */
+/* MPICH gives up its locks before it tells anybody that it ends, and keeps a communicator while it has receives. */
 #define MPI_Finalize() causeway_mpi_finalize()
+#define MPI_Comm_free(comm) causeway_mpi_comm_free(comm)
+#define MPI_Comm_disconnect(comm) causeway_mpi_comm_disconnect(comm)
 #endif
 
 #ifdef __cplusplus

@@ -206,6 +206,15 @@ int start_request(MPI_Request* request, const std::shared_ptr<request_completer>
     return MPI_SUCCESS;
 }
 
+/// What cannot be closed here is closed when MPI deletes the communicator's attributes.
+void close_space_of(const MPI_Comm* comm) {
+    if (comm == nullptr || *comm == MPI_COMM_NULL) return;
+    (void)guard([&] {
+        runtime::before_free(*comm);
+        return 0;
+    });
+}
+
 } // namespace
 
 MPI_Datatype causeway_mpi_cl_mem(void) { return device_type(); }
@@ -298,8 +307,19 @@ int causeway_mpi_sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendt
     return code == MPI_SUCCESS ? code : raise(comm, code);
 }
 
+// Not PMPI: tools write their results in MPI_Finalize, and count communicators. In brackets, not the macro.
+
 int causeway_mpi_finalize(void) {
     runtime::before_finalize();
-    // Not PMPI_Finalize, unlike the calls above: tools write their results there. In brackets, not the macro.
     return (MPI_Finalize)();
+}
+
+int causeway_mpi_comm_free(MPI_Comm* comm) {
+    close_space_of(comm);
+    return (MPI_Comm_free)(comm);
+}
+
+int causeway_mpi_comm_disconnect(MPI_Comm* comm) {
+    close_space_of(comm);
+    return (MPI_Comm_disconnect)(comm);
 }

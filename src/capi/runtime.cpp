@@ -91,6 +91,10 @@ runtime::runtime()
 }
 
 void runtime::call_and_wait(std::function<void()> action) {
+    if (m_thread->is_current()) {
+        action();
+        return;
+    }
     if (m_stopped) {
         const std::lock_guard lock(m_enqueue_mutex);
         action();
@@ -153,6 +157,12 @@ void runtime::make_private(MPI_Comm comm) {
 }
 
 void runtime::close_space(int space) {
+    {
+        const std::lock_guard lock(m_mpi_mutex);
+        // MPICH deletes the attributes of a communicator that was freed when its last request ends: that may be here, in
+        // the engine's thread, while it closes the space.
+        if (m_mpi_ended || !m_closed_spaces.insert(space).second) return;
+    }
     call_and_wait([this, space] { m_messenger.close(space); });
 }
 
@@ -168,6 +178,11 @@ void runtime::needs_mpi(const std::shared_ptr<transfer::command>& work) {
 
 void runtime::before_finalize() {
     if (mpi_is_used) instance().at_finalize();
+}
+
+void runtime::before_free(MPI_Comm comm) {
+    if (!mpi_is_used) return;
+    if (const auto space = instance().m_port.known_space(comm)) instance().close_space(*space);
 }
 
 void runtime::at_finalize() {

@@ -19,6 +19,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <vector>
 
 namespace causeway::capi {
@@ -54,6 +55,8 @@ class runtime {
     void needs_mpi(const std::shared_ptr<transfer::command>& work);
     /// MPI is about to end: ends all work that needs it, and lets go of it. Starts no engine for that.
     static void before_finalize();
+    /// As above, for transfers on `comm`.
+    static void before_free(MPI_Comm comm);
 
   private:
     runtime();
@@ -75,8 +78,9 @@ class runtime {
     std::mutex m_enqueue_mutex; // guards m_ended, and the order of enqueue
     bool m_ended = false;
     std::atomic<bool> m_stopped{false}; // the engine's thread is gone: the process's end has stopped it
-    std::mutex m_mpi_mutex; // guards m_mpi_work, m_mpi_used, m_mpi_ended
+    std::mutex m_mpi_mutex; // guards m_mpi_work, m_closed_spaces, m_mpi_used, m_mpi_ended
     std::vector<std::weak_ptr<transfer::command>> m_mpi_work;
+    std::set<int> m_closed_spaces;
     bool m_mpi_used = false;
     bool m_mpi_ended = false;
     std::unique_ptr<transfer::engine_thread> m_thread;

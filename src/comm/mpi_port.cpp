@@ -187,15 +187,20 @@ int mpi_port::attach(MPI_Comm comm, MPI_Comm used, bool is_private, const std::f
     return number;
 }
 
-int mpi_port::space_of(MPI_Comm comm, const std::function<void(int)>& closing) {
-    const std::lock_guard lock(m_mutex);
+std::optional<int> mpi_port::known_space(MPI_Comm comm) {
     void* value = nullptr;
     int found = 0;
     const int code = insist([&] { return PMPI_Comm_get_attr(comm, space_key(), &value, &found); });
     // A second space for one communicator would take the messages of the first.
     check("MPI_Comm_get_attr", code);
-    if (found != 0) return static_cast<attachment*>(value)->space;
-    return attach(comm, comm, false, closing);
+    if (found == 0) return std::nullopt;
+    return static_cast<attachment*>(value)->space;
+}
+
+int mpi_port::space_of(MPI_Comm comm, const std::function<void(int)>& closing) {
+    const std::lock_guard lock(m_mutex);
+    const auto known = known_space(comm);
+    return known ? *known : attach(comm, comm, false, closing);
 }
 
 void mpi_port::make_private(MPI_Comm comm, const std::function<void(int)>& closing) {

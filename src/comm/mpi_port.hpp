@@ -10,6 +10,7 @@
 #include <functional>
 #include <mutex>
 #include <utility>
+#include <optional>
 #include <vector>
 
 namespace causeway::comm {
@@ -33,6 +34,8 @@ class mpi_port final : public port {
     /// The number of the space of `comm`: the same for the life of the communicator. `closing` is called in the thread
     /// that frees the communicator, before it goes.
     [[nodiscard]] int space_of(MPI_Comm comm, const std::function<void(int space)>& closing);
+    /// The number that space_of() has given to `comm`.
+    [[nodiscard]] static std::optional<int> known_space(MPI_Comm comm);
     /// Gives `comm` a private communicator for its space. Collective. Throws if transfers have used `comm`.
     void make_private(MPI_Comm comm, const std::function<void(int space)>& closing);
     /// `ending` is called in the thread that calls MPI_Finalize, while MPI still works, perhaps more than once. Only the

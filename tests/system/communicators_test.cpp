@@ -164,6 +164,32 @@ TEST_F(communicators, of_one_rank_carry_messages_to_oneself)
     EXPECT_TRUE(incoming.holds(pattern(m_rank, 1, 70 * kib)));
 }
 
+TEST_F(communicators, that_come_and_go_are_not_used_up)
+{
+    const framed_buffer outgoing(pattern(m_rank, 1, 8));
+    const framed_buffer incoming(8);
+    for (int i = 0; i < 2500; ++i) { // MPICH has 2048 at a time
+        MPI_Comm own = MPI_COMM_NULL;
+        ASSERT_EQ(MPI_Comm_dup(MPI_COMM_SELF, &own), MPI_SUCCESS);
+        const event received = enqueue_receive(m_on.get(), incoming.whole(), 0, 1, own);
+        ASSERT_TRUE(completes(enqueue_send(m_on.get(), outgoing.whole(), 0, 1, own)));
+        ASSERT_TRUE(completes(received));
+        MPI_Comm_free(&own);
+    }
+}
+
+TEST_F(communicators, can_be_disconnected_after_their_transfers)
+{
+    MPI_Comm other = MPI_COMM_NULL;
+    MPI_Comm_dup(m_comm, &other);
+    const framed_buffer outgoing(pattern(m_rank, 1, 900));
+    const framed_buffer incoming(900);
+    const event received = enqueue_receive(m_on.get(), incoming.whole(), left(), 1, other);
+    ASSERT_TRUE(completes(enqueue_send(m_on.get(), outgoing.whole(), right(), 1, other)));
+    ASSERT_TRUE(completes(received));
+    EXPECT_EQ(MPI_Comm_disconnect(&other), MPI_SUCCESS);
+}
+
 TEST_F(communicators, that_are_attached_hide_transfers_from_wildcards_of_the_application)
 {
     ASSERT_EQ(clAttachCommunicator(m_comm), CL_SUCCESS) << causeway_error_last_message();
