@@ -9,7 +9,6 @@
 #include <CL/cl_data_transfer.h>
 
 #include <algorithm>
-#include <optional>
 
 namespace causeway::capi {
 
@@ -145,9 +144,9 @@ std::vector<std::unique_ptr<transfer::flow>> one_flow(std::unique_ptr<transfer::
     return flows;
 }
 
-cl_int enqueue(new_command made, cl_bool blocking, const event_arguments& events) {
+static std::shared_ptr<transfer::command> submit(new_command made, const event_arguments& events) {
     auto& process = runtime::instance();
-    std::optional<transfer::engine::enqueue_scope> scope(process.engine());
+    const transfer::engine::enqueue_scope scope(process.engine());
     auto setter = std::make_shared<event_setter>();
     const auto context = made.queues.front().facts.context;
 
@@ -194,7 +193,11 @@ cl_int enqueue(new_command made, cl_bool blocking, const event_arguments& events
         }
     }
     if (events.event != nullptr) *events.event = status_event.release();
-    scope.reset();
+    return command;
+}
+
+cl_int enqueue(new_command made, cl_bool blocking, const event_arguments& events) {
+    const auto command = submit(std::move(made), events);
     if (blocking == CL_FALSE) return CL_SUCCESS;
     const auto result = command->wait();
     if (result) last_message() = result.message;

@@ -219,7 +219,14 @@ void mpi_port::make_private(MPI_Comm comm, const std::function<void(int)>& closi
         }
     }
     // Refused by one, refused by all: the others must not wait in the duplication.
-    PMPI_Allreduce(MPI_IN_PLACE, &begun, 1, MPI_INT, MPI_MAX, comm);
+    int is_inter = 0;
+    check("MPI_Comm_test_inter", PMPI_Comm_test_inter(comm, &is_inter));
+    // Between two groups, the first round tells each what the other knows.
+    for (int round = 0; round < (is_inter != 0 ? 2 : 1); ++round) {
+        int others = 0;
+        check("MPI_Allreduce", PMPI_Allreduce(&begun, &others, 1, MPI_INT, MPI_MAX, comm));
+        begun = std::max(begun, others);
+    }
     if (begun != 0)
         throw transfer_error(status::invalid_operation,
                              "the communicator cannot be attached: transfers on it have begun");

@@ -9,11 +9,17 @@
 namespace causeway::transfer {
 
 engine_thread::engine_thread(engine& driven) : m_engine(driven) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
+    // The thread inherits the mask: it takes no signal that is meant for the program.
+    const struct blocked_signals {
+        blocked_signals() {
+            sigset_t all;
+            sigfillset(&all);
+            pthread_sigmask(SIG_BLOCK, &all, &before);
+        }
+        ~blocked_signals() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+        sigset_t before{};
+    } blocked;
     m_thread = std::thread([this] { run(); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
     pthread_setname_np(m_thread.native_handle(), "causeway-engine");
 }
 

@@ -63,7 +63,7 @@ std::byte* staging_share::acquire() {
 std::byte* staging_share::acquire_ahead() {
     const std::size_t cap = m_pool.m_options[option::staging];
     if (cap < smallest_cap_for_ahead || m_pool.m_held_ahead + m_block_bytes > cap / 16) return nullptr;
-    if (m_pool.anybody_waits() || !m_pool.fits(*this)) return nullptr;
+    if (m_pool.m_held + m_block_bytes > cap || m_pool.anybody_waits() || !m_pool.fits(*this)) return nullptr;
     m_ahead = true;
     return m_pool.take(*this);
 }
@@ -94,8 +94,8 @@ bool staging_pool::anybody_waits() const {
 
 bool staging_pool::fits(const staging_share& share) const {
     const std::size_t cap = m_options[option::staging];
-    // The cap may have been lowered since the block was planned.
-    if (m_held == 0) return true;
+    // Flows of other kinds may all be waiting, and for this one; or hold more than a cap that was lowered since.
+    if (m_held_by[share.kind()] == 0) return true;
     if (m_held + share.m_block_bytes > cap) return false;
     return share.m_waits_for == staging_share::waits_for::nobody ||
            m_held_by[share.kind()] + share.m_block_bytes <= cap / 2;

@@ -35,7 +35,8 @@ class staging_pool;
 /// a flow that has a block keeps at least one until it is done, so it always gets on; a flow takes its first
 /// block in order of arrival; flows that wait for a sender while they hold a block (they could fill the pools of two
 /// processes that send to each other, or of a pipe's two ends) together hold at most half of the cap, and so do those that
-/// wait for a receiver who may need a block himself; if nobody holds anything, one block is given whatever the cap says.
+/// wait for a receiver who may need a block himself; of each of the three kinds one flow gets a block whatever the cap
+/// says, as those of the other kinds may be waiting for it.
 class staging_share {
   public:
     enum class waits_for { nobody, sender, receiver };

@@ -124,6 +124,30 @@ TEST_P(staging, serves_the_smallest_cap_there_is) {
     EXPECT_TRUE(same_bytes(pattern(500'001), file_contents(folder.path("out"))));
 }
 
+TEST_P(staging, lowered_below_what_a_waiting_transfer_holds_starves_no_other) {
+    const option_scope strategy("strategy", "pipelined");
+    const option_scope cap("staging", "1M");
+    auto [reading, writing] = make_pipe();
+    const stream file = open_stream(std::move(reading), "r");
+    const bytes contents = pattern(500'000);
+    const auto slow_buffer = new_buffer(bytes(500'000));
+    const auto quick_buffer = new_buffer(contents);
+    const auto other_queue = new_queue();
+    const temporary_folder folder;
+    const descriptor output = open_descriptor(folder.path("out"), O_WRONLY | O_CREAT);
+
+    const auto slow = write_buffer_from(queue(), slow_buffer.get(), 0, 500'000, file.get());
+    ASSERT_TRUE(write_all(writing.get(), slice(contents, 0, 1000)));
+    ASSERT_TRUE(eventually([&] { return transfer_info<cl_int>(slow, CL_TRANSFER_STATUS) == CL_RUNNING; }));
+    const option_scope lowered("staging", "16K");
+    EXPECT_TRUE(completes(read_buffer_to(other_queue.get(), quick_buffer.get(), 0, 500'000, output.get(), 0)));
+    EXPECT_GT(status_of(slow.get()), CL_COMPLETE);
+    ASSERT_TRUE(write_all(writing.get(), slice(contents, 1000, 499'000)));
+    ASSERT_TRUE(completes(slow));
+    EXPECT_TRUE(same_bytes(contents, contents_of(slow_buffer, 0, 500'000)));
+    EXPECT_TRUE(same_bytes(contents, file_contents(folder.path("out"))));
+}
+
 TEST_P(staging, serves_running_transfers_and_those_behind_them_when_the_cap_is_lowered) {
     for (const char* name : {"auto", "pinned", "pipelined"}) {
         SCOPED_TRACE(name);

@@ -255,6 +255,36 @@ TEST_F(communicators, that_one_rank_cannot_attach_are_attached_by_none)
     EXPECT_TRUE(incoming.holds(pattern(left(), 1, size)));
 }
 
+TEST_F(communicators, between_groups_are_attached_by_all_or_none)
+{
+    NEEDS_RANKS(2);
+    MPI_Comm half = MPI_COMM_NULL;
+    MPI_Comm_split(m_comm, m_rank == 0 ? 0 : 1, m_rank, &half);
+    for (const bool busy : {true, false}) {
+        SCOPED_TRACE(busy);
+        MPI_Comm between = MPI_COMM_NULL;
+        MPI_Intercomm_create(half, 0, m_comm, m_rank == 0 ? 1 : 0, 19, &between);
+        const framed_buffer outgoing(pattern(m_rank, 1, 500));
+        const framed_buffer incoming(500);
+        event received;
+        if (busy && m_rank == 0)
+            received = enqueue_receive(m_on.get(), incoming.whole(), 0, 3, between);
+        EXPECT_EQ(clAttachCommunicator(between), busy ? CL_INVALID_OPERATION : CL_SUCCESS);
+        if (!busy && m_rank == 0)
+            received = enqueue_receive(m_on.get(), incoming.whole(), 0, 3, between);
+        if (m_rank == 1) {
+            EXPECT_TRUE(completes(enqueue_send(m_on.get(), outgoing.whole(), 0, 3, between)));
+        }
+        if (m_rank == 0) {
+            ASSERT_TRUE(completes(received));
+            EXPECT_TRUE(incoming.holds(pattern(1, 1, 500)));
+        }
+        barrier();
+        MPI_Comm_free(&between);
+    }
+    MPI_Comm_free(&half);
+}
+
 TEST_F(communicators, that_are_attached_already_are_attached_again)
 {
     ASSERT_EQ(clAttachCommunicator(m_comm), CL_SUCCESS) << causeway_error_last_message();

@@ -2,6 +2,7 @@
 // Polls the events of copies under way: cheaper and faster than a callback while they are few and short.
 #include "endpoints/device/copy_watch.hpp"
 
+#include "base/error.hpp"
 #include "cl/calls.hpp"
 
 #include <algorithm>
@@ -9,11 +10,15 @@
 
 namespace causeway::endpoints {
 
-void copy_watch::add(const cl::queue& queue, cl::event running, std::size_t bytes, const char* what,
-                     transfer::step& done) {
+std::string buffer_text(const char* what, std::size_t offset, std::size_t bytes) {
+    return std::string(what) + " " + bytes_text(bytes) + " at " + bytes_text(offset) + " of the buffer";
+}
+
+void copy_watch::add(const cl::queue& queue, cl::event running, std::size_t offset, std::size_t bytes,
+                     const char* what, transfer::step& done) {
     auto to = std::find_if(m_lines.begin(), m_lines.end(), [&](const line& each) { return each.queue == queue.get(); });
     if (to == m_lines.end()) to = m_lines.insert(to, {queue.get(), {}});
-    to->copies.push_back({std::move(running), bytes, what, &done});
+    to->copies.push_back({std::move(running), offset, bytes, what, &done});
 }
 
 bool copy_watch::poll(time_point) {
@@ -35,7 +40,7 @@ bool copy_watch::poll(time_point) {
         if (status == CL_COMPLETE) {
             what.done->finish({what.bytes, {}});
         } else {
-            what.done->finish({0, {status, 0, 0, std::string(what.what) + ": " + cl::code_text(status)}});
+            what.done->finish({0, {status, 0, 0, buffer_text(what.what, what.offset, what.bytes) + ": " + cl::code_text(status)}});
         }
     }
     return !ended.empty();

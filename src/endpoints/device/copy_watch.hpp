@@ -7,16 +7,21 @@
 #include "transfer/step.hpp"
 
 #include <deque>
+#include <string>
 #include <vector>
 
 namespace causeway::endpoints {
+
+/// How error texts name a command on `bytes` at `offset` of a buffer.
+[[nodiscard]] std::string buffer_text(const char* what, std::size_t offset, std::size_t bytes);
 
 /// Engine's thread only.
 class copy_watch final : public transfer::progress_source {
   public:
     /// `done` finishes with `bytes` when `running`, the last command of `queue` so far, completes, or with an error that
-    /// says `what` failed.
-    void add(const cl::queue& queue, cl::event running, std::size_t bytes, const char* what, transfer::step& done);
+    /// says what failed: `what`, a verb, with `bytes` at `offset` of a buffer.
+    void add(const cl::queue& queue, cl::event running, std::size_t offset, std::size_t bytes, const char* what,
+             transfer::step& done);
 
     bool poll(time_point now) override;
     [[nodiscard]] bool busy() const override { return !m_lines.empty(); }
@@ -24,7 +29,7 @@ class copy_watch final : public transfer::progress_source {
   private:
     struct copy {
         cl::event running;
-        std::size_t bytes;
+        std::size_t offset, bytes;
         const char* what;
         transfer::step* done;
     };

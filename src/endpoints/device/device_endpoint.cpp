@@ -39,16 +39,17 @@ class device_endpoint : public transfer::endpoint {
 
     /// Enqueues by `enqueue(event*)`, submits, and finishes `done` with `bytes` when that event completes.
     template <class Enqueue>
-    void run(const cl::queue& queue, std::size_t bytes, const char* what, step& done, Enqueue enqueue) {
+    void run(const cl::queue& queue, std::size_t offset, std::size_t bytes, const char* what, step& done,
+             Enqueue enqueue) {
         cl_event raw = nullptr;
         cl_int code = enqueue(&raw);
         auto running = cl::event::adopt(raw);
         // A command that is enqueued uses its memory, flushed or not: only its event tells when that is over.
         if (code == CL_SUCCESS && clFlush(queue.get()) != CL_SUCCESS) (void)clFlush(queue.get());
         if (code != CL_SUCCESS) {
-            done.finish({0, {code, 0, 0, std::string(what) + ": " + cl::code_text(code)}});
+            done.finish({0, {code, 0, 0, buffer_text(what, offset, bytes) + ": " + cl::code_text(code)}});
         } else {
-            m_services.copies.add(queue, std::move(running), bytes, what, done);
+            m_services.copies.add(queue, std::move(running), offset, bytes, what, done);
         }
     }
 
@@ -87,7 +88,8 @@ class range_endpoint final : public device_endpoint {
         // A target is mapped for reading too: bytes that a failed transfer does not reach must survive.
         const cl_map_flags flags = request.is_source ? CL_MAP_READ : CL_MAP_READ | CL_MAP_WRITE;
         m_map_queue = request.is_source ? link().from_device : link().to_device;
-        run(m_map_queue, request.bytes, "mapping the buffer", done, [&](cl_event* event) {
+        m_mapped_bytes = request.bytes;
+        run(m_map_queue, m_offset, request.bytes, "mapping", done, [&](cl_event* event) {
             cl_int code = CL_SUCCESS;
             m_mapped = clEnqueueMapBuffer(m_map_queue.get(), place().buffer.get(), CL_FALSE, flags, m_offset,
                                           request.bytes, 0, nullptr, event, &code);
@@ -112,7 +114,7 @@ class range_endpoint final : public device_endpoint {
     void read_ahead(std::size_t offset, std::span<std::byte> block, step& done) override {
         std::vector<cl_event> after;
         for (const auto& each : *m_order) after.push_back(each.get());
-        run(m_ahead_queue, block.size(), "reading the buffer", done, [&](cl_event* event) {
+        run(m_ahead_queue, m_offset + offset, block.size(), "reading", done, [&](cl_event* event) {
             return clEnqueueReadBuffer(m_ahead_queue.get(), place().buffer.get(), CL_FALSE, m_offset + offset,
                                        block.size(), block.data(), static_cast<cl_uint>(after.size()), after.data(),
                                        event);
@@ -120,14 +122,14 @@ class range_endpoint final : public device_endpoint {
     }
 
     void read(std::size_t offset, std::span<std::byte> block, step& done) override {
-        run(link().from_device, block.size(), "reading the buffer", done, [&](cl_event* event) {
+        run(link().from_device, m_offset + offset, block.size(), "reading", done, [&](cl_event* event) {
             return clEnqueueReadBuffer(link().from_device.get(), place().buffer.get(), CL_FALSE, m_offset + offset,
                                        block.size(), block.data(), 0, nullptr, event);
         });
     }
 
     void write(std::size_t offset, std::span<const std::byte> block, step& done) override {
-        run(link().to_device, block.size(), "writing the buffer", done, [&](cl_event* event) {
+        run(link().to_device, m_offset + offset, block.size(), "writing", done, [&](cl_event* event) {
             return clEnqueueWriteBuffer(link().to_device.get(), place().buffer.get(), CL_FALSE, m_offset + offset,
                                         block.size(), block.data(), 0, nullptr, event);
         });
@@ -144,7 +146,7 @@ class range_endpoint final : public device_endpoint {
 
     void take(endpoint& source, std::size_t offset, std::size_t bytes, step& done) override {
         auto& other = dynamic_cast<range_endpoint&>(source);
-        run(link().to_device, bytes, "copying between buffers", done, [&](cl_event* event) {
+        run(link().to_device, m_offset + offset, bytes, "copying to", done, [&](cl_event* event) {
             return clEnqueueCopyBuffer(link().to_device.get(), other.place().buffer.get(), place().buffer.get(),
                                        other.m_offset + offset, m_offset + offset, bytes, 0, nullptr, event);
         });
@@ -155,7 +157,7 @@ class range_endpoint final : public device_endpoint {
             done.finish({});
             return;
         }
-        run(m_map_queue, 0, "unmapping the buffer", done, [&](cl_event* event) {
+        run(m_map_queue, m_offset, m_mapped_bytes, "unmapping", done, [&](cl_event* event) {
             return clEnqueueUnmapMemObject(m_map_queue.get(), place().buffer.get(), m_mapped, 0, nullptr, event);
         });
     }
@@ -166,6 +168,7 @@ class range_endpoint final : public device_endpoint {
     cl::queue m_ahead_queue;
     cl::queue m_map_queue;
     void* m_mapped = nullptr;
+    std::size_t m_mapped_bytes = 0;
 };
 
 class box_endpoint final : public device_endpoint {
@@ -185,7 +188,7 @@ class box_endpoint final : public device_endpoint {
     }
 
     void read(std::size_t offset, std::span<std::byte> block, step& done) override {
-        copy(link().from_device, offset, block.size(), "reading a box of the buffer", done,
+        copy(link().from_device, offset, block.size(), "reading, packed,", done,
              [&](const std::size_t* origin, const std::size_t* host, const std::size_t* region, cl_event* event) {
                  return clEnqueueReadBufferRect(link().from_device.get(), place().buffer.get(), CL_FALSE, origin, host,
                                                 region, m_box.row_pitch, m_box.slice_pitch, region[0],
@@ -194,7 +197,7 @@ class box_endpoint final : public device_endpoint {
     }
 
     void write(std::size_t offset, std::span<const std::byte> block, step& done) override {
-        copy(link().to_device, offset, block.size(), "writing a box of the buffer", done,
+        copy(link().to_device, offset, block.size(), "writing, packed,", done,
              [&](const std::size_t* origin, const std::size_t* host, const std::size_t* region, cl_event* event) {
                  return clEnqueueWriteBufferRect(link().to_device.get(), place().buffer.get(), CL_FALSE, origin, host,
                                                  region, m_box.row_pitch, m_box.slice_pitch, region[0],
@@ -208,7 +211,7 @@ class box_endpoint final : public device_endpoint {
     void copy(const cl::queue& queue, std::size_t offset, std::size_t bytes, const char* what, step& done,
               Enqueue enqueue) {
         const auto pieces = split_packed_range(m_box.region, offset, bytes);
-        run(queue, bytes, what, done, [&](cl_event* event) {
+        run(queue, offset, bytes, what, done, [&](cl_event* event) {
             static constexpr std::size_t host_origin[3] = {0, 0, 0};
             cl_int code = CL_SUCCESS;
             for (std::size_t i = 0; i < pieces.size() && code == CL_SUCCESS; ++i) {

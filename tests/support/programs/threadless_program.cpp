@@ -6,6 +6,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -84,6 +85,9 @@ void without_engine(const program& work) {
         expect(event == nullptr, "a refused call sets no event");
         const std::string text = causeway_error_last_message();
         expect(text.find("thread") != std::string::npos, "the message tells of the thread: " + text);
+        sigset_t blocked;
+        pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+        expect(sigismember(&blocked, SIGINT) == 0, "the caller still takes signals");
     }
 }
 

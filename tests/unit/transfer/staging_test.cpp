@@ -110,6 +110,42 @@ TEST(staging_pool, gives_a_block_that_was_planned_under_a_larger_cap_when_nobody
     large->release(block);
 }
 
+TEST(staging_pool, gives_one_flow_of_each_kind_a_block_whatever_the_others_hold) {
+    using kind = staging_share::waits_for;
+    const kind kinds[] = {kind::nobody, kind::sender, kind::receiver};
+    for (const kind last : kinds) {
+        pool_bench on("8K");
+        std::vector<std::pair<std::unique_ptr<staging_share>, std::byte*>> stuck;
+        for (const kind other : kinds) {
+            if (other == last) continue;
+            auto made = on.share(4096, other);
+            auto* const held = made->acquire();
+            ASSERT_TRUE(held);
+            stuck.emplace_back(std::move(made), held);
+        }
+        auto share = on.share(4096, last), second = on.share(4096, last);
+        auto* const block = share->acquire();
+        EXPECT_TRUE(block) << "the stuck flows may be waiting for this one";
+        EXPECT_FALSE(second->acquire()) << "beyond the cap without need";
+        share->release(block);
+        for (auto& [waiting, held] : stuck) waiting->release(held);
+    }
+}
+
+TEST(staging_pool, serves_other_kinds_when_the_cap_is_lowered_below_what_one_holds) {
+    pool_bench on("64K");
+    auto stuck = on.share(4096, staging_share::waits_for::sender), other = on.share(4096);
+    std::vector<std::byte*> held;
+    for (int i = 0; i < 8; ++i) held.push_back(stuck->acquire());
+    ASSERT_TRUE(held.back());
+    on.settings.set("staging", "8K");
+    auto* const block = other->acquire();
+    EXPECT_TRUE(block);
+    EXPECT_FALSE(other->acquire());
+    other->release(block);
+    for (auto* const each : held) stuck->release(each);
+}
+
 TEST(staging_pool, keeps_freed_memory_for_a_while_only) {
     pool_bench on("1M");
     {
