@@ -144,16 +144,20 @@ one=(scripts/run_with.sh system --)
 two=(scripts/run_with.sh system --ranks 2 --)
 transfers=("$build/bin/transfers_benchmark" --commit "$commit")
 file_sizes=1M,16M,256M,1G
+cached_sizes=256M,1G
 rank_sizes=8,64K,1M,16M,256M,1G
 himeno_sizes='M L'
 stream_options=(--size-mib 2048)
 if [ -n "$small" ]; then
     file_sizes=1M,4M
+    cached_sizes=1M
     rank_sizes=8,1M
     himeno_sizes='XS'
     stream_options=(--size-mib 32)
 fi
-# The page cache is memory like tmpfs, but a disk behind it writes in the background: tmpfs if it is large enough.
+# For writes: the page cache is memory like tmpfs, but a disk behind it writes in the background. Files to be read lie in
+# the page cache of a disk as well.
+disk=${TMPDIR:-/tmp}
 directory=/dev/shm
 [ "$(df --output=avail -B1M /dev/shm 2>/dev/null | tail -n 1)" -gt 6000 ] 2>/dev/null || directory=${TMPDIR:-/tmp}
 
@@ -201,6 +205,8 @@ if wanted bench; then
     "${one[@]}" "$build/bin/transfers_benchmark" --json /dev/null --help >/dev/null 2>&1 && json=(--json)
     phase 'transfers, one process' 150 transfers.txt "${one[@]}" "${transfers[@]}" --sizes $file_sizes \
         --directory "$directory" ${json:+--json "$scratch/one.json"}
+    phase 'transfers, page cache' 60 transfers.txt "${one[@]}" "${transfers[@]}" --routes file --sizes $cached_sizes \
+        --directory "$disk"
     phase 'transfers, two ranks' 120 transfers.txt "${two[@]}" "${transfers[@]}" --sizes $rank_sizes --rounds 5 \
         ${json:+--json "$scratch/two.json"}
     [ ! -e "$out/transfers.txt" ] || transfer_rows "$out/transfers.txt" | figures
@@ -213,7 +219,7 @@ fi
 if wanted himeno; then
     for size in $himeno_sizes; do
         phase "himeno $size, two ranks" 100 programs.txt "${two[@]}" "$build/bin/himeno" --size "$size" \
-            --rounds 5 --verify
+            --rounds 15 --verify
         awk -v size="$size" '/^Himeno / { mine = ($2 == size) } mine && /^(version|serial|hand|causeway) |FAILED/' \
             "$out/programs.txt" | figures
     done
