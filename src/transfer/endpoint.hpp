@@ -91,6 +91,8 @@ class endpoint {
     [[nodiscard]] virtual bool reads_ahead() { return false; }
     /// As read(), but a device puts it behind what the command waits for.
     virtual void read_ahead(std::size_t offset, std::span<std::byte> block, step& done) { read(offset, block, done); }
+    /// There is no memory to read ahead: what open() has told is void, and `done` finishes after gates_opened().
+    virtual void open_later(step& done) { done.finish({}); }
     /// After an open() with `ahead`: the gates are open now.
     virtual void gates_opened() {}
 

@@ -55,6 +55,7 @@ void flow::read_ahead(flow_owner& owner, staging_pool& pool, const planner& choi
     m_ahead = true;
     m_advancing = true;
     m_source_step.begin();
+    m_asked_bytes = m_bytes;
     m_source->open({.bytes = m_bytes, .block_bytes = m_block_bytes, .is_source = true, .ahead = true}, m_source_step);
     m_advancing = false;
     advance();
@@ -63,10 +64,24 @@ void flow::read_ahead(flow_owner& owner, staging_pool& pool, const planner& choi
 void flow::advance_ahead() {
     if (!m_source_step.finished()) return;
     source_opened();
+    if (m_failure || m_bytes == 0) return;
+    auto* const memory = acquire_ahead();
+    if (memory != nullptr) {
+        prepare_source();
+        begin_read(memory, !m_source->sets_size());
+    } else if (m_source->sets_size()) {
+        m_source_opened = false;
+        m_bytes = m_end = m_asked_bytes;
+        m_source_step.begin();
+        m_source->open_later(m_source_step);
+    }
+}
+
+std::byte* flow::acquire_ahead() {
     // What a source gave must fit into one block, if it has to take all of it back.
     const auto block_bytes = agreed_block_bytes();
-    if (m_failure || m_bytes == 0 || (m_source->sets_size() && m_bytes > block_bytes)) return;
-    m_block_bytes = block_bytes;
+    if (m_source->sets_size() && m_bytes > block_bytes) return nullptr;
+    const auto planned = std::exchange(m_block_bytes, block_bytes);
     make_share();
     std::byte* memory = nullptr;
     try {
@@ -76,10 +91,9 @@ void flow::advance_ahead() {
     }
     if (memory == nullptr) {
         m_share.reset();
-        return;
+        m_block_bytes = planned;
     }
-    prepare_source();
-    begin_read(memory, true);
+    return memory;
 }
 
 void flow::start(flow_owner& owner, staging_pool& pool, const planner& choices, unsigned lanes) {
@@ -91,6 +105,7 @@ void flow::start(flow_owner& owner, staging_pool& pool, const planner& choices, 
                        m_source_step);
     }
     m_stage = stage::opening;
+    if (m_share) m_share->started();
     if (m_ahead) m_source->gates_opened();
     if (!m_source->sets_size()) open_target();
     m_advancing = false;

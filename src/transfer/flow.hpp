@@ -65,6 +65,7 @@ class flow final : private step_owner {
 
     void step_finished() override;
     void advance_ahead();
+    [[nodiscard]] std::byte* acquire_ahead();
     void source_opened();
     void advance_opening();
     void advance_securing();
@@ -87,6 +88,7 @@ class flow final : private step_owner {
 
     std::unique_ptr<endpoint> m_source, m_target;
     std::size_t m_bytes;
+    std::size_t m_asked_bytes = 0; // before the source told its size ahead
     std::size_t m_end; // no block beyond: the size, or where the first failure is
     stage m_stage = stage::waiting;
     flow_owner* m_owner = nullptr;

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <new>
+#include <utility>
 
 namespace causeway::transfer {
 
@@ -68,6 +69,12 @@ std::byte* staging_share::acquire_ahead() {
     return m_pool.take(*this);
 }
 
+void staging_share::started() {
+    if (!std::exchange(m_ahead, false)) return;
+    m_pool.m_held_ahead -= m_held * m_block_bytes;
+    m_pool.m_held_by[kind()] += m_held * m_block_bytes;
+}
+
 void staging_share::release(std::byte* block) {
     if (m_pool.anybody_waits() && m_held > 1) {
         m_pool.give(*this, block);
@@ -104,8 +111,7 @@ bool staging_pool::fits(const staging_share& share) const {
 void staging_pool::account(const staging_share& share, bool taken) {
     const auto change = taken ? share.m_block_bytes : -share.m_block_bytes;
     m_held += change;
-    m_held_by[share.kind()] += change;
-    if (share.m_ahead) m_held_ahead += change;
+    (share.m_ahead ? m_held_ahead : m_held_by[share.kind()]) += change;
 }
 
 std::byte* staging_pool::take(staging_share& share) {

@@ -55,6 +55,8 @@ class staging_share {
     /// As acquire() for a flow whose command is still gated: nothing that waits may have to wait for it, so it only takes
     /// from a sixteenth of a large cap that no other block can need, and never waits in line.
     [[nodiscard]] std::byte* acquire_ahead();
+    /// The command has started: what was acquired ahead counts as any other block now.
+    void started();
     /// Gives a block back for reuse by this share, or by others if they wait.
     void release(std::byte* block);
     [[nodiscard]] std::size_t block_bytes() const { return m_block_bytes; }
@@ -70,7 +72,7 @@ class staging_share {
     waits_for m_waits_for;
     std::function<void()> m_available;
     std::size_t m_held = 0;
-    bool m_ahead = false;           // took its first block by acquire_ahead()
+    bool m_ahead = false;           // took its first block by acquire_ahead(), and has not started
     std::vector<std::byte*> m_idle; // held, not in use
 };
 
@@ -113,8 +115,8 @@ class staging_pool {
     const monotonic_clock& m_clock;
     std::shared_ptr<staging_allocator> m_host;
     std::size_t m_held = 0;
-    std::size_t m_held_by[3] = {}; // by kind of share
-    std::size_t m_held_ahead = 0;   // by shares that began with acquire_ahead()
+    std::size_t m_held_by[3] = {}; // by kind of share, of those that have started
+    std::size_t m_held_ahead = 0;   // by the others
     std::size_t m_cached = 0;
     std::vector<cached_block> m_cache;
     std::deque<staging_share*> m_line[3]; // shares without a block, by kind

@@ -7,11 +7,27 @@
 
 namespace causeway::endpoints {
 
+bool message_matcher::fits(const message& which, const entry& to) {
+    return (to.source == any_source || to.source == which.source) && (to.tag == any_tag || to.tag == which.tag);
+}
+
 message_matcher::entries::iterator message_matcher::first_fit(const message& which) {
-    return std::find_if(m_receives.begin(), m_receives.end(), [&](const entry& each) {
-        return (each.source == any_source || each.source == which.source) &&
-               (each.tag == any_tag || each.tag == which.tag);
-    });
+    return std::find_if(m_receives.begin(), m_receives.end(), [&](const entry& each) { return fits(which, each); });
+}
+
+bool message_matcher::would_overtake(const message& which, const entry& to) const {
+    const auto is_older = [&](const message& other) {
+        return other.arrival < which.arrival && other.source == which.source && fits(other, to);
+    };
+    return std::any_of(m_messages.begin(), m_messages.end(), is_older) ||
+           std::any_of(m_receives.begin(), m_receives.end(), [&](const entry& each) {
+               return each.now == state::matched_early && is_older(each.early);
+           });
+}
+
+bool message_matcher::can_have(entries::iterator fit, const message& which) const {
+    return fit != m_receives.end() && (fit->now == state::early || fit->now == state::open) &&
+           !would_overtake(which, *fit);
 }
 
 message_matcher::entries::iterator message_matcher::entry_of(const receiver& who) {
@@ -53,8 +69,7 @@ void message_matcher::give(entries::iterator fit, message&& found) {
     auto& who = *fit->who;
     if (fit->now == state::early) {
         fit->now = state::matched_early;
-        fit->message_source = found.source;
-        fit->message_sender = found.sender;
+        fit->early = {.source = found.source, .tag = found.tag, .sender = found.sender, .arrival = found.arrival};
     } else {
         m_receives.erase(fit);
     }
@@ -64,7 +79,7 @@ void message_matcher::give(entries::iterator fit, message&& found) {
 void message_matcher::arrived(message&& announced) {
     announced.arrival = ++m_arrivals;
     const auto fit = first_fit(announced);
-    if (fit != m_receives.end() && (fit->now == state::early || fit->now == state::open)) {
+    if (can_have(fit, announced)) {
         give(fit, std::move(announced));
     } else {
         m_messages.push_back(std::move(announced));
@@ -73,7 +88,7 @@ void message_matcher::arrived(message&& announced) {
 
 bool message_matcher::withdrawn(int source, std::uint64_t sender) {
     const auto early = std::find_if(m_receives.begin(), m_receives.end(), [&](const entry& each) {
-        return each.now == state::matched_early && each.message_source == source && each.message_sender == sender;
+        return each.now == state::matched_early && each.early.source == source && each.early.sender == sender;
     });
     if (early != m_receives.end()) {
         if (!early->who->withdrawn()) return false;
@@ -89,7 +104,7 @@ bool message_matcher::withdrawn(int source, std::uint64_t sender) {
 void message_matcher::match_waiting() {
     for (auto each = m_messages.begin(); each != m_messages.end();) {
         const auto fit = first_fit(*each);
-        if (fit == m_receives.end() || (fit->now != state::early && fit->now != state::open)) {
+        if (!can_have(fit, *each)) {
             ++each;
             continue;
         }

@@ -37,8 +37,9 @@ class receiver {
 };
 
 /// One for each communicator. A message goes to the first receive, in order of enqueue, that it fits. If that one is
-/// still gated the message waits for it; a later receive that fits too does not get it. A gated receive may have its
-/// message early; until its gate opens it keeps its place, so that the message can still go to the next one.
+/// still gated the message waits for it; a later receive that fits too gets neither it nor a later message of the same
+/// source. A gated receive may have its message early; until its gate opens it keeps its place, so that the message can
+/// still go to the next one.
 class message_matcher {
   public:
     /// A receive was enqueued, gated.
@@ -57,6 +58,11 @@ class message_matcher {
     /// The sender takes an announced message back. False if it is matched already.
     bool withdrawn(int source, std::uint64_t sender);
 
+    /// Announced messages of other ranks than `own` are never answered.
+    void forget_announced(int own) {
+        std::erase_if(m_messages, [&](const message& each) { return !each.eager && each.source != own; });
+    }
+
     [[nodiscard]] std::size_t waiting_messages() const { return m_messages.size(); }
     [[nodiscard]] std::size_t waiting_receives() const { return m_receives.size(); }
 
@@ -66,13 +72,16 @@ class message_matcher {
         receiver* who;
         int source, tag;
         state now;
-        int message_source = 0; // of a message that was matched early
-        std::uint64_t message_sender = 0;
+        message early = {}; // what was matched early, without its bytes
     };
     using entries = std::list<entry>;
 
+    [[nodiscard]] static bool fits(const message& which, const entry& to);
     [[nodiscard]] entries::iterator entry_of(const receiver& who);
     [[nodiscard]] entries::iterator first_fit(const message& which);
+    /// Whether an older message of the same source that `to` fits as well waits for another receive.
+    [[nodiscard]] bool would_overtake(const message& which, const entry& to) const;
+    [[nodiscard]] bool can_have(entries::iterator fit, const message& which) const;
     void give(entries::iterator fit, message&& found);
     void match_waiting();
 

@@ -136,6 +136,7 @@ void messenger::go_deaf(space_state& where, const failure& cause) {
     lose([&](const utterance& each) { return each.space == where.number && each.rank == own && is_spoken(each); },
          where.deaf);
     end_waiting(where.number, {}, where.deaf);
+    where.matcher.forget_announced(own);
     for (int rank = 0; rank < m_port.ranks(where.number); ++rank)
         if (rank != own) say(where.number, rank, {.what = wire_header::kind::deaf});
 }

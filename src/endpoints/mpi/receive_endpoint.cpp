@@ -42,12 +42,12 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
     void abandoned() override {
         m_open = nullptr;
         m_abandoned = true;
-        if (!m_matched || m_peer_error) {
-            leave_line();
-        } else if (m_receives.empty() && m_refused_step == nullptr) {
+        if (!m_receives.empty() || m_refused_step != nullptr) {
+            m_interest.emplace(m_talk); // put back when the block has come
+        } else if (m_matched && (is_whole() || (!m_accepted && !m_peer_error))) {
             put_back();
         } else {
-            m_interest.emplace(m_talk); // put back when the block has come
+            leave_line();
         }
     }
 
@@ -69,6 +69,11 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
     }
 
     [[nodiscard]] bool reads_ahead() override { return true; }
+
+    void open_later(step& done) override {
+        if (m_data_tag != 0) m_talk.give_data_tag(m_space, m_source, std::exchange(m_data_tag, 0));
+        m_open = &done;
+    }
 
     void gates_opened() override {
         m_gated = false;
@@ -162,10 +167,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
     }
 
     bool withdrawn() override {
-        if (m_open == nullptr) {
-            m_taken_back = true; // too late, but it must not go to another receive
-            return false;
-        }
+        if (m_open == nullptr) return false; // it is accepted
         m_matched = false;
         m_source = m_wanted;
         m_talk.end(m_number);
@@ -176,13 +178,9 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
     /// The transfer never starts, but has its message: as if it had stayed in line.
     void put_back() {
         m_in_line = false;
-        if (m_accepted) {
+        if (m_received) {
             m_message.payload.assign(m_first_block.begin(), m_first_block.end());
             m_message.eager = true;
-        } else if (m_taken_back) {
-            m_talk.say(m_space, m_source, answer(wire_header::kind::gone));
-            m_talk.matcher(m_space).leave(*this);
-            return;
         }
         m_talk.matcher(m_space).put_back(*this, std::move(m_message));
     }
@@ -239,8 +237,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
 
     void unheard(const failure& why) override {
         if (m_open != nullptr) {
-            leave_line();
-            finish_open({0, why});
+            lose_message(why);
         } else if (!m_accepted && !m_message.eager) {
             m_peer_error = why;
         }
@@ -279,6 +276,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
             // No more blocks come: the receives behind this one would wait for ever.
             if (!m_peer_error) end_receives(error);
         }
+        m_received = !error;
         if (m_abandoned && error) leave_line();
         if (m_abandoned && !error) put_back();
         if (done != nullptr) {
@@ -302,10 +300,13 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
         if (m_receives.empty()) finish_draining();
     }
 
+    /// All of the message is here, whatever becomes of its sender.
+    [[nodiscard]] bool is_whole() const { return m_message.eager || (m_received && m_posted == m_message.bytes); }
+
     void peer_gone(const failure& why) override {
+        if (m_matched && m_message.eager) return;
         if (m_open != nullptr) {
-            leave_line();
-            finish_open({0, why});
+            lose_message(why);
             return;
         }
         end_receives(why);
@@ -347,6 +348,13 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
         done.finish(result);
     }
 
+    /// What is announced never comes.
+    void lose_message(const failure& why) {
+        m_matched = m_matched && m_message.eager;
+        leave_line();
+        finish_open({0, why});
+    }
+
     void leave_line() {
         if (std::exchange(m_in_line, false)) m_talk.matcher(m_space).leave(*this);
     }
@@ -370,7 +378,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
     bool m_gated = false;      // opened, but the transfer has not started
     bool m_matched = false;
     bool m_accepted = false;
-    bool m_taken_back = false; // the sender withdrew a message that was settled while gated
+    bool m_received = false; // the last block that was posted has come
     bool m_abandoned = false;
     step* m_refused_step = nullptr; // of a block that MPI refused to receive while gated
     std::size_t m_capacity = 0;

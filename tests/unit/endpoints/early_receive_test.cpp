@@ -192,3 +192,65 @@ TEST(early_receive, of_a_sender_that_is_gone_fails_when_it_starts) {
         }
     }
 }
+
+TEST(early_receive, keeps_a_whole_message_although_its_sender_is_gone) {
+    for (const char* const eager : {"0", "64"}) {
+        early_bench both;
+        chooser choices;
+        both.a.settings.set("eager", eager);
+        auto sent = bench::pattern(block);
+        both.receive_gated(block, endpoints::any_source);
+        const auto next = both.b.receive(both.next_in, endpoints::any_source);
+        const auto send = both.a.send(sent, 1);
+        both.run(choices);
+        EXPECT_EQ(status_of(send), status::complete);
+        both.b.talk.rank_gone(0);
+        both.settle();
+        both.set_gate(gate::state::failed);
+        both.run(choices);
+        EXPECT_EQ(status_of(next), status::complete);
+        EXPECT_EQ(both.next_in, sent);
+        both.end(choices);
+    }
+}
+
+TEST(early_receive, does_not_hold_a_cancelled_send_that_it_could_not_take) {
+    for (const bool memory_is_short : {true, false}) {
+        early_bench both;
+        chooser choices;
+        if (memory_is_short) both.b.settings.set("staging", "8M");
+        if (!memory_is_short) both.a.settings.set("block", "2"); // the message has two blocks
+        auto sent = bench::pattern(block, 1), instead = bench::pattern(block, 2);
+        both.receive_gated();
+        const auto send = both.a.send(sent, 1);
+        both.run(choices);
+        both.a.machine.cancel(send, {status::cancelled, 0, 0, "by the test"});
+        both.run(choices);
+        EXPECT_EQ(status_of(send), status::cancelled);
+        EXPECT_TRUE(both.a.talk.quiet()) << "the withdrawal is answered while the gate is closed";
+        const auto again = both.a.send(instead, 1);
+        both.run(choices);
+        both.set_gate(gate::state::open);
+        both.run(choices);
+        EXPECT_EQ(status_of(both.first), status::complete);
+        EXPECT_EQ(status_of(again), status::complete);
+        EXPECT_EQ(both.first_in, instead);
+        both.end(choices);
+    }
+}
+
+TEST(early_receive, fails_if_its_block_was_consumed_with_an_error) {
+    early_bench both;
+    chooser choices;
+    auto sent = bench::pattern(block);
+    both.receive_gated();
+    both.network.spoil_blocks(1);
+    const auto send = both.a.send(sent, 1);
+    both.run(choices);
+    both.set_gate(gate::state::open);
+    both.run(choices);
+    EXPECT_EQ(status_of(send), status::complete);
+    EXPECT_EQ(status_of(both.first), status::peer_failed);
+    EXPECT_NE(both.first_in, sent);
+    both.end(choices);
+}

@@ -58,6 +58,8 @@ class fake_network {
         where.over.emplace_back(found->done, comm::arrival{.error = broken()});
         where.receives.erase(found);
     }
+    /// Blocks (not what is said) that `rank` receives end with an error; the message is consumed.
+    void spoil_blocks(int rank) { at(rank).spoil = true; }
     static constexpr int error_class = 16;
 
     [[nodiscard]] std::size_t open_receives(int rank) const {
@@ -153,7 +155,9 @@ class fake_network {
                     continue;
                 }
                 comm::arrival result{.source = which.from, .tag = which.tag, .bytes = which.bytes.size()};
-                if (which.bytes.size() > fit->bytes.size()) {
+                if (spoil && which.tag != 100) {
+                    result.error = broken();
+                } else if (which.bytes.size() > fit->bytes.size()) {
                     result.error = {status::peer_failed, 0, 15, "truncated"};
                 } else {
                     std::copy(which.bytes.begin(), which.bytes.end(), fit->bytes.begin());
@@ -168,6 +172,7 @@ class fake_network {
 
         fake_network& net;
         int self;
+        bool spoil = false;
         refusals sends, posts, losses;
         std::list<posted> receives;
         std::list<message*> arrived;

@@ -94,3 +94,29 @@ TEST(message_matcher, forgets_a_message_that_its_sender_withdraws) {
     matcher.open(exact);
     EXPECT_EQ(exact.got, (std::vector<int>{101}));
 }
+
+TEST(message_matcher, lets_no_message_overtake_an_older_one_that_waits_for_a_gated_receive) {
+    for (const bool early : {false, true}) {
+        message_matcher matcher;
+        fake_receive gated, any, other_source;
+        matcher.enter(gated, 1, 7);
+        matcher.enter(any, any_source, any_tag);
+        matcher.enter(other_source, 2, any_tag);
+        if (early) matcher.open_early(gated);
+        matcher.open(any);
+        matcher.open(other_source);
+        matcher.arrived(announce(1, 7, 100));
+        matcher.arrived(announce(1, 7, 101));
+        matcher.arrived(announce(1, 9, 102));
+        EXPECT_TRUE(any.got.empty());
+        matcher.arrived(announce(2, 9, 103));
+        EXPECT_EQ(any.got, (std::vector<int>{103})) << "ranks do not wait for one another";
+        fake_receive next;
+        matcher.enter(next, 1, any_tag);
+        matcher.open(next);
+        EXPECT_TRUE(next.got.empty());
+        matcher.open(gated);
+        EXPECT_EQ(gated.got, (std::vector<int>{100}));
+        EXPECT_EQ(next.got, (std::vector<int>{101}));
+    }
+}

@@ -179,3 +179,23 @@ TEST(rank_protocol_faults, fail_what_comes_after_a_rank_hears_no_more_on_both_ra
     EXPECT_FALSE(both.a.talk.busy());
     EXPECT_FALSE(both.b.talk.busy());
 }
+
+TEST(rank_protocol_faults, leave_no_announcement_that_a_deaf_rank_could_take) {
+    two_ranks both;
+    chooser choices;
+    std::vector<std::byte> small_in(4), large_in(10);
+    auto small = bench::pattern(4), large = bench::pattern(10);
+    const auto listens = both.b.receive(small_in, 0, tag + 1);
+    const auto announced = both.a.send(large, 1);
+    both.run_on(choices);
+    both.network.refuse_receives(1, 0, 1000);
+    const auto second = both.a.send(small, 1, tag + 1); // the listener that hears it cannot be posted again
+    both.run_on(choices);
+    both.network.refuse_receives(1, 0, 0);
+    EXPECT_EQ(status_of(announced), status::peer_failed);
+    EXPECT_LE(status_of(second), status::complete);
+    EXPECT_LE(status_of(listens), status::complete);
+    const auto late = both.b.receive(large_in, 0);
+    both.run_on(choices);
+    EXPECT_EQ(status_of(late), status::peer_failed);
+}

@@ -222,3 +222,36 @@ TEST(staging_pool, lets_random_flows_of_any_size_finish_at_a_cap_of_two_blocks) 
         EXPECT_EQ(on.pool.held_bytes(), 0u);
     }
 }
+
+TEST(staging_pool, counts_no_block_of_a_gated_flow_as_progress_of_its_kind) {
+    using kind = staging_share::waits_for;
+    pool_bench on("16M");
+    constexpr std::size_t block = 1 << 20;
+    auto gated = on.share(block), running = on.share(block);
+    auto in = on.share(block, kind::sender), out = on.share(block, kind::receiver);
+    auto* const ahead = gated->acquire_ahead();
+    ASSERT_TRUE(ahead);
+    std::vector<std::byte*> received, written;
+    while (auto* const next = in->acquire()) received.push_back(next);
+    while (auto* const next = out->acquire()) written.push_back(next);
+    auto* const first = running->acquire();
+    EXPECT_TRUE(first) << "the others may be waiting for this one";
+    if (first != nullptr) running->release(first);
+    for (auto* const each : received) in->release(each);
+    for (auto* const each : written) out->release(each);
+    gated->release(ahead);
+}
+
+TEST(staging_pool, counts_what_was_acquired_ahead_as_any_other_block_once_it_has_started) {
+    pool_bench on("16M");
+    constexpr std::size_t block = 1 << 20;
+    auto one = on.share(block), other = on.share(block);
+    auto* const first = one->acquire_ahead();
+    ASSERT_TRUE(first);
+    EXPECT_FALSE(other->acquire_ahead());
+    one->started();
+    auto* const second = other->acquire_ahead();
+    EXPECT_TRUE(second);
+    one->release(first);
+    if (second != nullptr) other->release(second);
+}
