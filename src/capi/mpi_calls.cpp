@@ -7,6 +7,7 @@
 
 #include <CL/cl_data_transfer.h>
 
+#include <atomic>
 #include <optional>
 
 using namespace causeway;
@@ -67,7 +68,8 @@ struct host_transfer {
 class request_completer final : public transfer::completion_listener {
   public:
     void completed(const failure& result) override {
-        m_code = code_of(result);
+        // What MPI_Cancel has ended is no error: MPI_Test_cancelled tells of it (MPI 3.1, section 3.8.4).
+        m_code = result.status == status::cancelled && m_cancel_called ? MPI_SUCCESS : code_of(result);
         MPI_Request handle = MPI_REQUEST_NULL;
         {
             const std::lock_guard lock(m_mutex);
@@ -87,9 +89,13 @@ class request_completer final : public transfer::completion_listener {
         PMPI_Grequest_complete(handle);
     }
 
+    /// The user gives the message up; call before the engine hears of it.
+    void cancel_called() { m_cancel_called = true; }
+
     [[nodiscard]] int code() const { return m_code; }
 
   private:
+    std::atomic<bool> m_cancel_called{false};
     std::mutex m_mutex; // guards m_complete, m_handle
     bool m_complete = false;
     MPI_Request m_handle = MPI_REQUEST_NULL;
@@ -125,9 +131,9 @@ int free_request(void* state) {
 
 int cancel_request(void* state, int complete) {
     const auto& kept = *static_cast<request_state*>(state);
-    if (complete == 0)
-        runtime::instance().engine().cancel(kept.moved.command,
-                                            {status::cancelled, 0, 0, "MPI_Cancel was called"});
+    if (complete != 0) return MPI_SUCCESS;
+    kept.completer->cancel_called();
+    runtime::instance().engine().cancel(kept.moved.command, {status::cancelled, 0, 0, "MPI_Cancel was called"});
     return MPI_SUCCESS;
 }
 

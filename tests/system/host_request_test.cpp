@@ -238,6 +238,66 @@ TEST_F(host_request, is_asked_for_without_being_completed)
     EXPECT_TRUE(same(incoming, pattern(left(), 51, 1000)));
 }
 
+/// Whether MPI_Wait says that the request was cancelled, and no error.
+::testing::AssertionResult ends_cancelled(MPI_Request &request)
+{
+    MPI_Status status;
+    const int code = MPI_Wait(&request, &status);
+    if (code != MPI_SUCCESS)
+        return ::testing::AssertionFailure() << "MPI_Wait gives " << code;
+    int cancelled = 0;
+    MPI_Test_cancelled(&status, &cancelled);
+    return cancelled ? ::testing::AssertionSuccess() : ::testing::AssertionFailure() << "it is not cancelled";
+}
+
+TEST_F(host_request, of_a_receive_is_cancelled_without_an_error)
+{
+    bytes incoming(100);
+    MPI_Request request = MPI_REQUEST_NULL;
+    ASSERT_EQ(MPI_Irecv(incoming.data(), 100, MPI_CL_MEM, left(), 53, m_comm, &request), MPI_SUCCESS);
+    ASSERT_EQ(MPI_Cancel(&request), MPI_SUCCESS);
+    EXPECT_TRUE(ends_cancelled(request));
+    EXPECT_EQ(request, MPI_REQUEST_NULL);
+    // The next receive gets what the cancelled one might have got.
+    barrier();
+    const bytes outgoing = pattern(m_rank, 53, 100);
+    ASSERT_EQ(MPI_Sendrecv(outgoing.data(), 100, MPI_CL_MEM, right(), 53, incoming.data(), 100, MPI_CL_MEM, left(), 53,
+                           m_comm, MPI_STATUS_IGNORE),
+              MPI_SUCCESS);
+    EXPECT_TRUE(same(incoming, pattern(left(), 53, 100)));
+}
+
+TEST_F(host_request, of_a_send_is_cancelled_without_an_error)
+{
+    const bytes outgoing = pattern(m_rank, 54, 400 * kib); // too large to complete before its receive
+    MPI_Request request = MPI_REQUEST_NULL;
+    ASSERT_EQ(MPI_Isend(outgoing.data(), static_cast<int>(outgoing.size()), MPI_CL_MEM, right(), 54, m_comm, &request), MPI_SUCCESS);
+    ASSERT_EQ(MPI_Cancel(&request), MPI_SUCCESS);
+    EXPECT_TRUE(ends_cancelled(request));
+    barrier();
+}
+
+TEST_F(host_request, that_is_complete_is_not_cancelled_any_more)
+{
+    const bytes outgoing = pattern(m_rank, 55, 100);
+    bytes incoming(100);
+    MPI_Request request = MPI_REQUEST_NULL;
+    ASSERT_EQ(MPI_Irecv(incoming.data(), 100, MPI_CL_MEM, left(), 55, m_comm, &request), MPI_SUCCESS);
+    ASSERT_EQ(MPI_Send(outgoing.data(), 100, MPI_CL_MEM, right(), 55, m_comm), MPI_SUCCESS);
+    repeat([&] {
+        int done = 0;
+        MPI_Request_get_status(request, &done, MPI_STATUS_IGNORE);
+        return done != 0;
+    });
+    ASSERT_EQ(MPI_Cancel(&request), MPI_SUCCESS);
+    MPI_Status status;
+    ASSERT_EQ(MPI_Wait(&request, &status), MPI_SUCCESS);
+    int cancelled = 1;
+    MPI_Test_cancelled(&status, &cancelled);
+    EXPECT_FALSE(cancelled);
+    EXPECT_TRUE(same(incoming, pattern(left(), 55, 100)));
+}
+
 TEST_F(host_request, are_many_at_once)
 {
     constexpr int many = 200;
