@@ -172,8 +172,17 @@ host_transfer start_receive(void* buf, int count, int source, int tag, MPI_Comm 
                  source == MPI_PROC_NULL ? 0 : count, std::move(listener), std::move(envelope));
 }
 
+/// The rank that a call names, and how it is checked.
+struct named_rank {
+    int rank;
+    void (*require)(MPI_Comm, int);
+};
+
+named_rank destination(int rank) { return {rank, comm::require_destination}; }
+named_rank origin(int rank) { return {rank, comm::require_source}; }
+
 /// Runs `action`; what it refuses goes to the error handler, with the class that MPI would give.
-template <class Action> int guard_mpi(MPI_Comm comm, int dest_or_source, int tag, int count, Action action) {
+template <class Action> int guard_mpi(MPI_Comm comm, named_rank named, int count, Action action) {
     if (count < 0) return raise(comm, MPI_ERR_COUNT);
     int code = MPI_SUCCESS;
     const int refused = guard([&] {
@@ -185,10 +194,9 @@ template <class Action> int guard_mpi(MPI_Comm comm, int dest_or_source, int tag
         // Which of the three it was, asked again in MPI's order.
         if (comm == MPI_COMM_NULL) return raise(comm, MPI_ERR_COMM);
         const bool bad_rank = guard([&] {
-            comm::require_source(comm, dest_or_source);
+            named.require(comm, named.rank);
             return 0;
         }) != 0;
-        (void)tag;
         return raise(comm, bad_rank ? MPI_ERR_RANK : MPI_ERR_TAG);
     }
     warn_once("MPI_CL_MEM cannot be used: " + last_message());
@@ -227,7 +235,7 @@ MPI_Datatype causeway_mpi_cl_mem(void) { return device_type(); }
 
 int causeway_mpi_send(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm) {
     if (!is_device(type)) return PMPI_Send(buf, count, type, dest, tag, comm);
-    return guard_mpi(comm, dest, tag, count, [&] {
+    return guard_mpi(comm, destination(dest), count, [&] {
         const auto moved = start_send(buf, count, dest, tag, comm, nullptr);
         const int code = code_of(moved.command->wait());
         return code == MPI_SUCCESS ? code : raise(comm, code);
@@ -237,7 +245,7 @@ int causeway_mpi_send(const void* buf, int count, MPI_Datatype type, int dest, i
 int causeway_mpi_isend(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
                        MPI_Request* request) {
     if (!is_device(type)) return PMPI_Isend(buf, count, type, dest, tag, comm, request);
-    return guard_mpi(comm, dest, tag, count, [&] {
+    return guard_mpi(comm, destination(dest), count, [&] {
         auto completer = std::make_shared<request_completer>();
         return start_request(request, completer, start_send(buf, count, dest, tag, comm, completer));
     });
@@ -246,7 +254,7 @@ int causeway_mpi_isend(const void* buf, int count, MPI_Datatype type, int dest, 
 int causeway_mpi_recv(void* buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
                       MPI_Status* status) {
     if (!is_device(type)) return PMPI_Recv(buf, count, type, source, tag, comm, status);
-    return guard_mpi(comm, source, tag, count, [&] {
+    return guard_mpi(comm, origin(source), count, [&] {
         const auto moved = start_receive(buf, count, source, tag, comm, nullptr);
         const int code = code_of(moved.command->wait());
         fill(status, moved, code);
@@ -257,7 +265,7 @@ int causeway_mpi_recv(void* buf, int count, MPI_Datatype type, int source, int t
 int causeway_mpi_irecv(void* buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
                        MPI_Request* request) {
     if (!is_device(type)) return PMPI_Irecv(buf, count, type, source, tag, comm, request);
-    return guard_mpi(comm, source, tag, count, [&] {
+    return guard_mpi(comm, origin(source), count, [&] {
         auto completer = std::make_shared<request_completer>();
         return start_request(request, completer, start_receive(buf, count, source, tag, comm, completer));
     });
@@ -274,7 +282,7 @@ int causeway_mpi_sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendt
     MPI_Request plain[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     int code = MPI_SUCCESS;
     if (is_device(recvtype)) {
-        code = guard_mpi(comm, source, recvtag, recvcount, [&] {
+        code = guard_mpi(comm, origin(source), recvcount, [&] {
             received = start_receive(recvbuf, recvcount, source, recvtag, comm, nullptr);
             return MPI_SUCCESS;
         });
@@ -283,7 +291,7 @@ int causeway_mpi_sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendt
     }
     if (code != MPI_SUCCESS) return code;
     if (is_device(sendtype)) {
-        code = guard_mpi(comm, dest, sendtag, sendcount, [&] {
+        code = guard_mpi(comm, destination(dest), sendcount, [&] {
             sent = start_send(sendbuf, sendcount, dest, sendtag, comm, nullptr);
             return MPI_SUCCESS;
         });

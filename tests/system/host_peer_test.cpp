@@ -3,6 +3,7 @@
 #include "ranks.hpp"
 
 #include <array>
+#include <atomic>
 
 namespace system_test {
 namespace {
@@ -294,12 +295,46 @@ TEST_F(host_peer_errors, reach_the_one_who_waits_for_the_request)
     EXPECT_TRUE(ends_with(sent, CL_TRANSFER_MESSAGE_TRUNCATED));
 }
 
+std::atomic<int> world_handler_calls{0};
+
+void count_call(MPI_Comm *, int *, ...) { ++world_handler_calls; }
+
+TEST_F(host_peer_errors, of_a_request_reach_the_handler_of_the_world)
+{
+    // A generalised request belongs to no communicator: here the one of the message would abort.
+    MPI_Comm_set_errhandler(m_comm, MPI_ERRORS_ARE_FATAL);
+    world_handler_calls = 0;
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+    MPI_Comm_create_errhandler(count_call, &handler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    const framed_buffer outgoing(pattern(m_rank, 1, 1000));
+    const event sent = enqueue_send(m_on.get(), outgoing.whole(), right(), 1, m_comm);
+    bytes incoming(100);
+    MPI_Request request = MPI_REQUEST_NULL;
+    ASSERT_EQ(MPI_Irecv(incoming.data(), 100, MPI_CL_MEM, left(), 1, m_comm, &request), MPI_SUCCESS);
+    EXPECT_EQ(class_of(MPI_Wait(&request, MPI_STATUS_IGNORE)), MPI_ERR_TRUNCATE);
+    EXPECT_EQ(world_handler_calls, 1);
+    EXPECT_LE(wait(sent.get()), CL_COMPLETE);
+    MPI_Errhandler_free(&handler);
+}
+
 TEST_F(host_peer_errors, name_a_rank_that_does_not_exist)
 {
     bytes contents(8);
     EXPECT_EQ(class_of(MPI_Send(contents.data(), 8, MPI_CL_MEM, m_size, 1, m_comm)), MPI_ERR_RANK);
     EXPECT_EQ(class_of(MPI_Recv(contents.data(), 8, MPI_CL_MEM, -5, 1, m_comm, MPI_STATUS_IGNORE)), MPI_ERR_RANK);
+    EXPECT_EQ(class_of(MPI_Send(contents.data(), 8, MPI_CL_MEM, MPI_ANY_SOURCE, 1, m_comm)), MPI_ERR_RANK);
+    MPI_Request request = MPI_REQUEST_NULL;
+    EXPECT_EQ(class_of(MPI_Isend(contents.data(), 8, MPI_CL_MEM, MPI_ANY_SOURCE, 1, m_comm, &request)), MPI_ERR_RANK);
+}
+
+TEST_F(host_peer_errors, name_a_tag_or_a_count_that_does_not_exist)
+{
+    bytes contents(8);
     EXPECT_EQ(class_of(MPI_Send(contents.data(), 8, MPI_CL_MEM, m_rank, -4, m_comm)), MPI_ERR_TAG);
+    EXPECT_EQ(class_of(MPI_Send(contents.data(), 8, MPI_CL_MEM, m_rank, MPI_ANY_TAG, m_comm)), MPI_ERR_TAG);
+    EXPECT_EQ(class_of(MPI_Recv(contents.data(), 8, MPI_CL_MEM, MPI_ANY_SOURCE, -4, m_comm, MPI_STATUS_IGNORE)),
+              MPI_ERR_TAG);
     EXPECT_EQ(class_of(MPI_Send(contents.data(), -1, MPI_CL_MEM, m_rank, 1, m_comm)), MPI_ERR_COUNT);
 }
 
