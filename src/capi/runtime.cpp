@@ -197,8 +197,7 @@ void runtime::at_finalize() {
         if (std::exchange(m_mpi_ended, true)) return;
         work = m_mpi_work;
     }
-    const auto all_over = [&](std::chrono::milliseconds longest) {
-        const auto until = m_clock.now() + longest;
+    const auto all_over = [&](time_point until) {
         for (const auto& each : work) {
             const auto alive = each.lock();
             while (alive && !alive->complete()) {
@@ -208,14 +207,15 @@ void runtime::at_finalize() {
         }
         return true;
     };
-    if (!all_over(drain_time(process_options()))) {
+    auto until = m_clock.now() + drain_time(process_options());
+    if (!all_over(until)) {
+        until = m_clock.now() + longest_call;
         for (const auto& each : work)
             if (const auto alive = each.lock())
                 m_engine.cancel(alive, {status::cancelled, 0, 0, "MPI_Finalize was called before the transfer was complete"});
-        (void)all_over(longest_call);
+        (void)all_over(until);
     }
     // Other ranks may still need an answer to what was cancelled.
-    const auto until = m_clock.now() + drain_time(process_options());
     for (auto quiet = std::make_shared<std::atomic<bool>>(false); m_clock.now() < until;) {
         call_and_wait([this, quiet] { *quiet = m_messenger.quiet(); });
         if (*quiet) break;
