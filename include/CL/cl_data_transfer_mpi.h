@@ -53,9 +53,10 @@ CAUSEWAY_API cl_int clEnqueueRecvBufferRect(
 
 /*
  * An event of `context` that completes when `*request` does (point-to-point, persistent, or non-blocking collective).
- * Takes the request over: it becomes MPI_REQUEST_NULL. A persistent request (made where this header is included)
- * stays the user's, not to be touched until the event completes; it is inactive then. Errors: CL_INVALID_CONTEXT,
- * CL_INVALID_VALUE (null pointer), CL_INVALID_OPERATION (MPI not usable). MPI_REQUEST_NULL gives a complete event.
+ * Takes the request over: it becomes MPI_REQUEST_NULL. A persistent request (point-to-point only, and made where this
+ * header is included) stays the user's, not to be touched until the event completes; it is inactive then. Errors:
+ * CL_INVALID_CONTEXT, CL_INVALID_VALUE (null pointer), CL_INVALID_OPERATION (MPI not usable). MPI_REQUEST_NULL gives a
+ * complete event.
  */
 CAUSEWAY_API cl_event clCreateEventFromMPIRequest(cl_context context, MPI_Request *request, cl_int *errcode_ret);
 
@@ -68,7 +69,8 @@ CAUSEWAY_API cl_int clAttachCommunicator(MPI_Comm comm);
 /*
  * The datatype that says: the peer is a device. `buf` is host memory, the count is in bytes. Valid in MPI_Send, MPI_Isend,
  * MPI_Recv, MPI_Irecv and MPI_Sendrecv of source files that include this header; a request that they give is
- * completed by MPI_Wait, MPI_Test and all their kin. Needs MPI_THREAD_MULTIPLE.
+ * completed by MPI_Wait, MPI_Test and all their kin. Needs MPI_THREAD_MULTIPLE. What such a request fails with goes to the
+ * error handler of MPI_COMM_WORLD, as it is a generalised request, which belongs to no communicator.
  */
 #define MPI_CL_MEM (causeway_mpi_cl_mem())
 
@@ -83,7 +85,16 @@ CAUSEWAY_API int causeway_mpi_irecv(
 CAUSEWAY_API int causeway_mpi_sendrecv(
     const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
     void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status);
-CAUSEWAY_API int causeway_mpi_remember_persistent(int code, const MPI_Request *request);
+CAUSEWAY_API int causeway_mpi_send_init(
+    const void *buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, MPI_Request *request);
+CAUSEWAY_API int causeway_mpi_bsend_init(
+    const void *buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, MPI_Request *request);
+CAUSEWAY_API int causeway_mpi_ssend_init(
+    const void *buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, MPI_Request *request);
+CAUSEWAY_API int causeway_mpi_rsend_init(
+    const void *buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, MPI_Request *request);
+CAUSEWAY_API int causeway_mpi_recv_init(
+    void *buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request *request);
 CAUSEWAY_API int causeway_mpi_request_free(MPI_Request *request);
 
 /*
@@ -95,33 +106,29 @@ CAUSEWAY_API int causeway_mpi_finalize(void);
 CAUSEWAY_API int causeway_mpi_comm_free(MPI_Comm *comm);
 CAUSEWAY_API int causeway_mpi_comm_disconnect(MPI_Comm *comm);
 
+/*
+ * Macros, not symbols: they hold whatever the link order. Everything without MPI_CL_MEM goes on to MPI's own function,
+ * where profiling tools see it. `#define CAUSEWAY_NO_MPI_MACROS` before the include leaves them out: for source files
+ * that define functions of MPI themselves (tools, wrappers). A wrapper of MPI_Send may call causeway_mpi_send() for
+ * MPI_CL_MEM, but not for other types, for which that one calls MPI_Send; and so on.
+ */
 #ifndef CAUSEWAY_NO_MPI_MACROS
-/* Macros, not symbols: they hold whatever the link order, and leave the rest of the program's MPI alone. */
-#define MPI_Send(buf, count, type, dest, tag, comm) causeway_mpi_send(buf, count, type, dest, tag, comm)
-#define MPI_Isend(buf, count, type, dest, tag, comm, request) \
-    causeway_mpi_isend(buf, count, type, dest, tag, comm, request)
-#define MPI_Recv(buf, count, type, source, tag, comm, status) \
-    causeway_mpi_recv(buf, count, type, source, tag, comm, status)
-#define MPI_Irecv(buf, count, type, source, tag, comm, request) \
-    causeway_mpi_irecv(buf, count, type, source, tag, comm, request)
-#define MPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status) \
-    causeway_mpi_sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status)
-/* No call tells a persistent request from another, so the calls that make one are noted. */
-#define MPI_Send_init(buf, count, type, dest, tag, comm, request) \
-    causeway_mpi_remember_persistent(PMPI_Send_init(buf, count, type, dest, tag, comm, request), request)
-#define MPI_Bsend_init(buf, count, type, dest, tag, comm, request) \
-    causeway_mpi_remember_persistent(PMPI_Bsend_init(buf, count, type, dest, tag, comm, request), request)
-#define MPI_Ssend_init(buf, count, type, dest, tag, comm, request) \
-    causeway_mpi_remember_persistent(PMPI_Ssend_init(buf, count, type, dest, tag, comm, request), request)
-#define MPI_Rsend_init(buf, count, type, dest, tag, comm, request) \
-    causeway_mpi_remember_persistent(PMPI_Rsend_init(buf, count, type, dest, tag, comm, request), request)
-#define MPI_Recv_init(buf, count, type, source, tag, comm, request) \
-    causeway_mpi_remember_persistent(PMPI_Recv_init(buf, count, type, source, tag, comm, request), request)
-#define MPI_Request_free(request) causeway_mpi_request_free(request)
+#define MPI_Send(...) causeway_mpi_send(__VA_ARGS__)
+#define MPI_Isend(...) causeway_mpi_isend(__VA_ARGS__)
+#define MPI_Recv(...) causeway_mpi_recv(__VA_ARGS__)
+#define MPI_Irecv(...) causeway_mpi_irecv(__VA_ARGS__)
+#define MPI_Sendrecv(...) causeway_mpi_sendrecv(__VA_ARGS__)
+/* No call tells a persistent request from another, so the calls that make one are noted (point-to-point only). */
+#define MPI_Send_init(...) causeway_mpi_send_init(__VA_ARGS__)
+#define MPI_Bsend_init(...) causeway_mpi_bsend_init(__VA_ARGS__)
+#define MPI_Ssend_init(...) causeway_mpi_ssend_init(__VA_ARGS__)
+#define MPI_Rsend_init(...) causeway_mpi_rsend_init(__VA_ARGS__)
+#define MPI_Recv_init(...) causeway_mpi_recv_init(__VA_ARGS__)
+#define MPI_Request_free(...) causeway_mpi_request_free(__VA_ARGS__)
 /* MPICH gives up its locks before it tells anybody that it ends, and keeps a communicator while it has receives. */
 #define MPI_Finalize() causeway_mpi_finalize()
-#define MPI_Comm_free(comm) causeway_mpi_comm_free(comm)
-#define MPI_Comm_disconnect(comm) causeway_mpi_comm_disconnect(comm)
+#define MPI_Comm_free(...) causeway_mpi_comm_free(__VA_ARGS__)
+#define MPI_Comm_disconnect(...) causeway_mpi_comm_disconnect(__VA_ARGS__)
 #endif
 
 #ifdef __cplusplus

@@ -233,8 +233,10 @@ void close_space_of(const MPI_Comm* comm) {
 
 MPI_Datatype causeway_mpi_cl_mem(void) { return device_type(); }
 
+// Ordinary messages, and what ends: not PMPI, so that tools see them. In brackets, not the macro.
+
 int causeway_mpi_send(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm) {
-    if (!is_device(type)) return PMPI_Send(buf, count, type, dest, tag, comm);
+    if (!is_device(type)) return (MPI_Send)(buf, count, type, dest, tag, comm);
     return guard_mpi(comm, destination(dest), count, [&] {
         const auto moved = start_send(buf, count, dest, tag, comm, nullptr);
         const int code = code_of(moved.command->wait());
@@ -244,7 +246,7 @@ int causeway_mpi_send(const void* buf, int count, MPI_Datatype type, int dest, i
 
 int causeway_mpi_isend(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
                        MPI_Request* request) {
-    if (!is_device(type)) return PMPI_Isend(buf, count, type, dest, tag, comm, request);
+    if (!is_device(type)) return (MPI_Isend)(buf, count, type, dest, tag, comm, request);
     return guard_mpi(comm, destination(dest), count, [&] {
         auto completer = std::make_shared<request_completer>();
         return start_request(request, completer, start_send(buf, count, dest, tag, comm, completer));
@@ -253,7 +255,7 @@ int causeway_mpi_isend(const void* buf, int count, MPI_Datatype type, int dest, 
 
 int causeway_mpi_recv(void* buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
                       MPI_Status* status) {
-    if (!is_device(type)) return PMPI_Recv(buf, count, type, source, tag, comm, status);
+    if (!is_device(type)) return (MPI_Recv)(buf, count, type, source, tag, comm, status);
     return guard_mpi(comm, origin(source), count, [&] {
         const auto moved = start_receive(buf, count, source, tag, comm, nullptr);
         const int code = code_of(moved.command->wait());
@@ -264,7 +266,7 @@ int causeway_mpi_recv(void* buf, int count, MPI_Datatype type, int source, int t
 
 int causeway_mpi_irecv(void* buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
                        MPI_Request* request) {
-    if (!is_device(type)) return PMPI_Irecv(buf, count, type, source, tag, comm, request);
+    if (!is_device(type)) return (MPI_Irecv)(buf, count, type, source, tag, comm, request);
     return guard_mpi(comm, origin(source), count, [&] {
         auto completer = std::make_shared<request_completer>();
         return start_request(request, completer, start_receive(buf, count, source, tag, comm, completer));
@@ -275,8 +277,8 @@ int causeway_mpi_sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendt
                           void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
                           MPI_Status* status) {
     if (!is_device(sendtype) && !is_device(recvtype))
-        return PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag,
-                             comm, status);
+        return (MPI_Sendrecv)(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source,
+                              recvtag, comm, status);
     // One of the two may be an ordinary message.
     std::optional<host_transfer> sent, received;
     MPI_Request plain[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
@@ -287,7 +289,7 @@ int causeway_mpi_sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendt
             return MPI_SUCCESS;
         });
     } else {
-        code = PMPI_Irecv(recvbuf, recvcount, recvtype, source, recvtag, comm, &plain[0]);
+        code = (MPI_Irecv)(recvbuf, recvcount, recvtype, source, recvtag, comm, &plain[0]);
     }
     if (code != MPI_SUCCESS) return code;
     if (is_device(sendtype)) {
@@ -296,7 +298,7 @@ int causeway_mpi_sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendt
             return MPI_SUCCESS;
         });
     } else {
-        code = PMPI_Isend(sendbuf, sendcount, sendtype, dest, sendtag, comm, &plain[1]);
+        code = (MPI_Isend)(sendbuf, sendcount, sendtype, dest, sendtag, comm, &plain[1]);
     }
     if (code != MPI_SUCCESS) {
         // The receive that has begun must not outlive its buffer.
@@ -304,24 +306,22 @@ int causeway_mpi_sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendt
             runtime::instance().engine().cancel(received->command,
                                                 {status::cancelled, 0, 0, "the send of MPI_Sendrecv was refused"});
         if (received) (void)received->command->wait();
-        if (plain[0] != MPI_REQUEST_NULL) PMPI_Cancel(&plain[0]);
-        if (plain[0] != MPI_REQUEST_NULL) PMPI_Wait(&plain[0], MPI_STATUS_IGNORE);
+        if (plain[0] != MPI_REQUEST_NULL) (MPI_Cancel)(&plain[0]);
+        if (plain[0] != MPI_REQUEST_NULL) (MPI_Wait)(&plain[0], MPI_STATUS_IGNORE);
         return code;
     }
     if (sent) code = code_of(sent->command->wait());
-    if (plain[1] != MPI_REQUEST_NULL) code = PMPI_Wait(&plain[1], MPI_STATUS_IGNORE);
+    if (plain[1] != MPI_REQUEST_NULL) code = (MPI_Wait)(&plain[1], MPI_STATUS_IGNORE);
     if (received) {
         const int second = code_of(received->command->wait());
         fill(status, *received, second);
         if (code == MPI_SUCCESS) code = second;
     } else {
-        const int second = PMPI_Wait(&plain[0], status);
+        const int second = (MPI_Wait)(&plain[0], status);
         if (code == MPI_SUCCESS) code = second;
     }
     return code == MPI_SUCCESS ? code : raise(comm, code);
 }
-
-// Not PMPI: tools write their results in MPI_Finalize, and count communicators. In brackets, not the macro.
 
 int causeway_mpi_finalize(void) {
     runtime::before_finalize();

@@ -39,6 +39,12 @@ class persistent_requests {
     std::set<MPI_Request> m_known;
 };
 
+/// Notes what a call has made that gave `code`.
+int remember(int code, const MPI_Request* request) {
+    if (code == MPI_SUCCESS && *request != MPI_REQUEST_NULL) persistent_requests::instance().add(*request);
+    return code;
+}
+
 class status_setter final : public transfer::completion_listener {
   public:
     explicit status_setter(cl::event event) : m_event(std::move(event)) {}
@@ -84,14 +90,36 @@ cl_event create(cl_context context, MPI_Request* request) {
 
 } // namespace
 
-int causeway_mpi_remember_persistent(int code, const MPI_Request* request) {
-    if (code == MPI_SUCCESS && *request != MPI_REQUEST_NULL) persistent_requests::instance().add(*request);
-    return code;
+// In brackets, not the macro; not PMPI, so that tools see the call.
+
+int causeway_mpi_send_init(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+                           MPI_Request* request) {
+    return remember((MPI_Send_init)(buf, count, type, dest, tag, comm, request), request);
+}
+
+int causeway_mpi_bsend_init(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+                            MPI_Request* request) {
+    return remember((MPI_Bsend_init)(buf, count, type, dest, tag, comm, request), request);
+}
+
+int causeway_mpi_ssend_init(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+                            MPI_Request* request) {
+    return remember((MPI_Ssend_init)(buf, count, type, dest, tag, comm, request), request);
+}
+
+int causeway_mpi_rsend_init(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+                            MPI_Request* request) {
+    return remember((MPI_Rsend_init)(buf, count, type, dest, tag, comm, request), request);
+}
+
+int causeway_mpi_recv_init(void* buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+                           MPI_Request* request) {
+    return remember((MPI_Recv_init)(buf, count, type, source, tag, comm, request), request);
 }
 
 int causeway_mpi_request_free(MPI_Request* request) {
     if (request != nullptr) persistent_requests::instance().remove(*request);
-    return PMPI_Request_free(request);
+    return (MPI_Request_free)(request);
 }
 
 cl_event clCreateEventFromMPIRequest(cl_context context, MPI_Request* request, cl_int* errcode_ret) {

@@ -104,6 +104,16 @@ TEST_P(host_peer_of, exchanges_with_host_memory_in_one_call)
 INSTANTIATE_TEST_SUITE_P(sizes, host_peer_of, sizes,
                          [](const auto &info) { return std::to_string(info.param) + "_bytes"; });
 
+TEST_F(host_peer, takes_arguments_with_commas)
+{
+    int incoming = 0;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Irecv(&incoming, 1, MPI_INT, left(), 6, m_comm, &request);
+    MPI_Send(std::array<int, 2>{m_rank, 0}.data(), 1, MPI_INT, right(), 6, m_comm);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    EXPECT_EQ(incoming, left());
+}
+
 TEST_F(host_peer, sends_and_receives_in_one_call_with_a_device)
 {
     NEEDS_RANKS(2);

@@ -15,6 +15,9 @@ foreach(program mpi_state work_in_flight killed_peer)
   target_link_libraries(${program} PRIVATE causeway_flags Causeway::causeway Threads::Threads)
 endforeach()
 
+add_executable(mpi_calls_in_c ${system_dir}/mpi_calls_in_c.c)
+target_link_libraries(mpi_calls_in_c PRIVATE causeway_flags Causeway::causeway)
+
 # By hand, because CMake chooses the order of libraries itself.
 add_executable(link_order_ours_first ${system_dir}/link_order.cpp)
 add_executable(link_order_mpi_first ${system_dir}/link_order.cpp)
@@ -57,5 +60,6 @@ endforeach()
 foreach(program link_order_ours_first link_order_mpi_first)
   system_program(system.${program} 2 $<TARGET_FILE:${program}>)
 endforeach()
+system_program(system.mpi_calls_in_c 1 $<TARGET_FILE:mpi_calls_in_c>)
 system_program(system.killed_peer 0 ${system_dir}/killed_peer.sh ${MPIEXEC_EXECUTABLE} $<TARGET_FILE:killed_peer>)
 set_tests_properties(system.killed_peer PROPERTIES PROCESSORS 2 TIMEOUT 240)
