@@ -220,13 +220,16 @@ int start_request(MPI_Request* request, const std::shared_ptr<request_completer>
     return MPI_SUCCESS;
 }
 
-/// What cannot be closed here is closed when MPI deletes the communicator's attributes.
-void close_space_of(const MPI_Comm* comm) {
-    if (comm == nullptr || *comm == MPI_COMM_NULL) return;
+/// Closes the communicator's space first. What cannot be closed here is closed when MPI deletes its attributes.
+int end_communicator(MPI_Comm* comm, int (*end)(MPI_Comm*)) {
+    bool closed = false;
     (void)guard([&] {
-        runtime::before_free(*comm);
+        if (comm != nullptr && *comm != MPI_COMM_NULL) closed = runtime::before_free(*comm);
         return 0;
     });
+    const int code = end(comm);
+    if (code != MPI_SUCCESS && closed) runtime::instance().free_was_refused();
+    return code;
 }
 
 } // namespace
@@ -328,12 +331,6 @@ int causeway_mpi_finalize(void) {
     return (MPI_Finalize)();
 }
 
-int causeway_mpi_comm_free(MPI_Comm* comm) {
-    close_space_of(comm);
-    return (MPI_Comm_free)(comm);
-}
+int causeway_mpi_comm_free(MPI_Comm* comm) { return end_communicator(comm, MPI_Comm_free); }
 
-int causeway_mpi_comm_disconnect(MPI_Comm* comm) {
-    close_space_of(comm);
-    return (MPI_Comm_disconnect)(comm);
-}
+int causeway_mpi_comm_disconnect(MPI_Comm* comm) { return end_communicator(comm, MPI_Comm_disconnect); }

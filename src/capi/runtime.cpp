@@ -148,7 +148,14 @@ void runtime::use_mpi() {
 
 int runtime::space_of(MPI_Comm comm) {
     use_mpi();
-    return m_port.space_of(comm, [this](int space) { close_space(space); });
+    const int space = m_port.space_of(comm, [this](int ending) { close_space(ending); });
+    if (m_free_was_refused) {
+        const std::lock_guard lock(m_mpi_mutex);
+        if (m_closed_spaces.count(space) != 0)
+            throw transfer_error(status::invalid_operation,
+                                 "the communicator takes no transfers since it was to be freed, which MPI refused");
+    }
+    return space;
 }
 
 void runtime::make_private(MPI_Comm comm) {
@@ -180,9 +187,12 @@ void runtime::before_finalize() {
     if (mpi_is_used) instance().at_finalize();
 }
 
-void runtime::before_free(MPI_Comm comm) {
-    if (!mpi_is_used) return;
-    if (const auto space = instance().m_port.known_space(comm)) instance().close_space(*space);
+bool runtime::before_free(MPI_Comm comm) {
+    // MPI refuses to free these two, and they stay in use.
+    if (!mpi_is_used || comm == MPI_COMM_WORLD || comm == MPI_COMM_SELF) return false;
+    const auto space = instance().m_port.known_space(comm);
+    if (space) instance().close_space(*space);
+    return space.has_value();
 }
 
 void runtime::at_finalize() {

@@ -55,8 +55,10 @@ class runtime {
     void needs_mpi(const std::shared_ptr<transfer::command>& work);
     /// MPI is about to end: ends all work that needs it, and lets go of it. Starts no engine for that.
     static void before_finalize();
-    /// As above, for transfers on `comm`.
-    static void before_free(MPI_Comm comm);
+    /// As above, for transfers on `comm`, unless it is predefined. Whether it takes none any more.
+    static bool before_free(MPI_Comm comm);
+    /// A communicator lives whose space is closed: from now on space_of() refuses such ones.
+    void free_was_refused() { m_free_was_refused = true; }
 
   private:
     runtime();
@@ -78,6 +80,7 @@ class runtime {
     std::mutex m_enqueue_mutex; // guards m_ended, and the order of enqueue
     bool m_ended = false;
     std::atomic<bool> m_stopped{false}; // the engine's thread is gone: the process's end has stopped it
+    std::atomic<bool> m_free_was_refused{false};
     std::mutex m_mpi_mutex; // guards m_mpi_work, m_closed_spaces, m_mpi_used, m_mpi_ended
     std::vector<std::weak_ptr<transfer::command>> m_mpi_work;
     std::set<int> m_closed_spaces;

@@ -2,6 +2,7 @@
 /* A program of C99 for one rank that is its own profiling tool: the header's macros take what MPI's functions take,
  * evaluate it once, and call MPI where the tool sees it. */
 #include <CL/cl_data_transfer.h>
+#include <causeway/causeway.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -86,6 +87,14 @@ int (MPI_Request_free)(MPI_Request *request)
     return PMPI_Request_free(request);
 }
 
+static int refuse_to_free;
+
+int (MPI_Comm_free)(MPI_Comm *comm)
+{
+    see("Comm_free");
+    return refuse_to_free ? MPI_ERR_OTHER : PMPI_Comm_free(comm);
+}
+
 static void ordinary_messages_are_seen(void)
 {
     int incoming = 0;
@@ -122,6 +131,15 @@ static void persistent_requests_are_seen_and_made_once(void)
     expect_seen("Request_free Request_free Request_free Request_free Request_free ");
 }
 
+/* Whether a message of MPI_CL_MEM goes round. */
+static int message_arrives(MPI_Comm comm)
+{
+    char incoming = 0;
+    return MPI_Sendrecv(&(char){7}, 1, MPI_CL_MEM, 0, 1, &incoming, 1, MPI_CL_MEM, 0, 1, comm, MPI_STATUS_IGNORE)
+               == MPI_SUCCESS
+           && incoming == 7;
+}
+
 /* An ordinary message one way, one of MPI_CL_MEM the other. */
 static void half_of_an_exchange_is_seen(void)
 {
@@ -136,6 +154,36 @@ static void half_of_an_exchange_is_seen(void)
     expect(incoming[0] == 8 && incoming[1] == 8, "both arrive");
 }
 
+static void predefined_communicators_outlive_a_refused_free(void)
+{
+    MPI_Comm comm = MPI_COMM_SELF;
+    expect(message_arrives(MPI_COMM_SELF), "a message goes round");
+    seen[0] = '\0';
+    refuse_to_free = 1; /* not every MPI only returns an error here */
+    expect(MPI_Comm_free(&comm) != MPI_SUCCESS, "MPI_COMM_SELF is not freed");
+    refuse_to_free = 0;
+    expect_seen("Comm_free ");
+    expect(message_arrives(MPI_COMM_SELF), "a message goes round after MPI_COMM_SELF was not freed");
+    seen[0] = '\0';
+}
+
+static void a_communicator_that_was_not_freed_refuses_transfers(void)
+{
+    char byte = 1;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_SELF, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    expect(message_arrives(comm), "a message goes round on a new communicator");
+    refuse_to_free = 1;
+    expect(MPI_Comm_free(&comm) == MPI_ERR_OTHER, "the tool's refusal is returned");
+    refuse_to_free = 0;
+    expect(MPI_Irecv(&byte, 1, MPI_CL_MEM, 0, 1, comm, &request) != MPI_SUCCESS, "a receive is refused then");
+    expect(MPI_Send(&byte, 1, MPI_CL_MEM, 0, 1, comm) != MPI_SUCCESS, "a send is refused then");
+    expect(strstr(causeway_error_last_message(), "free") != NULL, "and the text says why");
+    expect(MPI_Comm_free(&comm) == MPI_SUCCESS, "it can be freed again");
+}
+
 int main(int argc, char **argv)
 {
     int provided;
@@ -143,6 +191,8 @@ int main(int argc, char **argv)
     ordinary_messages_are_seen();
     persistent_requests_are_seen_and_made_once();
     half_of_an_exchange_is_seen();
+    predefined_communicators_outlive_a_refused_free();
+    a_communicator_that_was_not_freed_refuses_transfers();
     MPI_Finalize();
     printf("mpi_calls_in_c: %s\n", failures ? "FAILED" : "passed");
     return failures != 0;
