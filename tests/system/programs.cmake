@@ -53,6 +53,7 @@ foreach(ranks 1 2 4)
     system_program(system.work_in_flight.${mode}.${ranks} ${ranks} $<TARGET_FILE:work_in_flight> ${mode})
   endforeach()
 endforeach()
+system_program(system.work_in_flight.unanswered.2 2 $<TARGET_FILE:work_in_flight> unanswered)
 # A launcher would call a rank that never finalises an error.
 foreach(mode exit-drain exit-pending)
   system_program(system.work_in_flight.${mode} 0 $<TARGET_FILE:work_in_flight> ${mode})

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program for any ranks: ends with work in flight. Argument: drain or pending, alone, behind "exit-" (the process ends)
-// or behind "plain-" (the caller of MPI_Finalize does not include our header); or finalize-at-exit.
+// or behind "plain-" (the caller of MPI_Finalize does not include our header); or finalize-at-exit; or unanswered.
 #include "device.hpp"
 
 #include <cstdio>
@@ -90,6 +90,30 @@ void report(const std::string &mode, clock_type::duration took)
                 std::chrono::duration<double>(took).count());
 }
 
+/// A send to a rank that knows the library, receives nothing, and ends.
+void expect_one_drain(const rank_device &own, cl_command_queue on, int to, int from)
+{
+    constexpr std::chrono::seconds longer_drain{3};
+    expect(causeway_option_set("drain", "3000") == 0, "the option drain exists");
+    const work before = begin_exchange(own, on, to, from);
+    check(clFinish(on), "clFinish");
+    const buffer outgoing = own.make_buffer(size, 3);
+    event sent;
+    if (rank == 0)
+        check(clEnqueueSendBuffer(on, outgoing.get(), CL_FALSE, 0, size, to, 900, MPI_COMM_WORLD, 0, nullptr,
+                                  sent.out()),
+              "clEnqueueSendBuffer");
+    const auto begin = clock_type::now();
+    MPI_Finalize();
+    const auto took = clock_type::now() - begin;
+    expect(took < 2 * longer_drain - std::chrono::milliseconds(500), "MPI_Finalize waits for the time of one drain");
+    if (rank == 0) {
+        expect(took >= longer_drain, "MPI_Finalize waits for the send");
+        expect(status_of(sent.get()) < 0, "the send has failed");
+    }
+    report("unanswered", took);
+}
+
 /// What an exit handler needs, which takes no argument.
 struct {
     const rank_device *own;
@@ -142,6 +166,10 @@ int main(int argc, char **argv)
 
     const rank_device own(rank);
     const queue on = own.make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    if (mode == "unanswered") {
+        expect_one_drain(own, on.get(), right, left);
+        return failures ? EXIT_FAILURE : EXIT_SUCCESS;
+    }
     const event gate = own.make_user_event();
     if (mode == "finalize-at-exit")
         std::atexit(finalize_at_exit);
