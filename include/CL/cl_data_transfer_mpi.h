@@ -53,8 +53,9 @@ CAUSEWAY_API cl_int clEnqueueRecvBufferRect(
 
 /*
  * An event of `context` that completes when `*request` does (point-to-point, persistent, or non-blocking collective).
- * Takes the request over: it becomes MPI_REQUEST_NULL. A persistent request (point-to-point only, and made where this
- * header is included) stays the user's, not to be touched until the event completes; it is inactive then. Errors:
+ * Takes the request over: it becomes MPI_REQUEST_NULL. A persistent request stays the
+ * user's, not to be touched until the event completes; it is inactive then. It counts as persistent if it is
+ * point-to-point and was made where this header is included, or, with MPI 4, if it was started there. Errors:
  * CL_INVALID_CONTEXT, CL_INVALID_VALUE (null pointer), CL_INVALID_OPERATION (MPI not usable). MPI_REQUEST_NULL gives a
  * complete event.
  */
@@ -95,6 +96,8 @@ CAUSEWAY_API int causeway_mpi_rsend_init(
     const void *buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, MPI_Request *request);
 CAUSEWAY_API int causeway_mpi_recv_init(
     void *buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request *request);
+CAUSEWAY_API int causeway_mpi_start(MPI_Request *request);
+CAUSEWAY_API int causeway_mpi_startall(int count, MPI_Request *requests);
 CAUSEWAY_API int causeway_mpi_request_free(MPI_Request *request);
 
 /*
@@ -118,12 +121,17 @@ CAUSEWAY_API int causeway_mpi_comm_disconnect(MPI_Comm *comm);
 #define MPI_Recv(...) causeway_mpi_recv(__VA_ARGS__)
 #define MPI_Irecv(...) causeway_mpi_irecv(__VA_ARGS__)
 #define MPI_Sendrecv(...) causeway_mpi_sendrecv(__VA_ARGS__)
-/* No call tells a persistent request from another, so the calls that make one are noted (point-to-point only). */
+/* No call tells a persistent request from another, so the calls that make one point-to-point are noted. */
 #define MPI_Send_init(...) causeway_mpi_send_init(__VA_ARGS__)
 #define MPI_Bsend_init(...) causeway_mpi_bsend_init(__VA_ARGS__)
 #define MPI_Ssend_init(...) causeway_mpi_ssend_init(__VA_ARGS__)
 #define MPI_Rsend_init(...) causeway_mpi_rsend_init(__VA_ARGS__)
 #define MPI_Recv_init(...) causeway_mpi_recv_init(__VA_ARGS__)
+#if MPI_VERSION >= 4
+/* Those of collectives and of partitioned messages are noted when they are started. */
+#define MPI_Start(...) causeway_mpi_start(__VA_ARGS__)
+#define MPI_Startall(...) causeway_mpi_startall(__VA_ARGS__)
+#endif
 #define MPI_Request_free(...) causeway_mpi_request_free(__VA_ARGS__)
 /* MPICH gives up its locks before it tells anybody that it ends, and keeps a communicator while it has receives. */
 #define MPI_Finalize() causeway_mpi_finalize()

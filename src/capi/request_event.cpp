@@ -14,7 +14,7 @@ using namespace causeway::capi;
 
 namespace {
 
-/// Handles of persistent requests from the calls that make them to MPI_Request_free.
+/// Handles of persistent requests from the calls that make or start them to MPI_Request_free.
 class persistent_requests {
   public:
     static persistent_requests& instance() {
@@ -39,7 +39,7 @@ class persistent_requests {
     std::set<MPI_Request> m_known;
 };
 
-/// Notes what a call has made that gave `code`.
+/// Notes what a call has made or started that gave `code`.
 int remember(int code, const MPI_Request* request) {
     if (code == MPI_SUCCESS && *request != MPI_REQUEST_NULL) persistent_requests::instance().add(*request);
     return code;
@@ -115,6 +115,14 @@ int causeway_mpi_rsend_init(const void* buf, int count, MPI_Datatype type, int d
 int causeway_mpi_recv_init(void* buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
                            MPI_Request* request) {
     return remember((MPI_Recv_init)(buf, count, type, source, tag, comm, request), request);
+}
+
+int causeway_mpi_start(MPI_Request* request) { return remember((MPI_Start)(request), request); }
+
+int causeway_mpi_startall(int count, MPI_Request* requests) {
+    const int code = (MPI_Startall)(count, requests);
+    for (int i = 0; i < count; ++i) (void)remember(code, &requests[i]);
+    return code;
 }
 
 int causeway_mpi_request_free(MPI_Request* request) {

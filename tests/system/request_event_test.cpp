@@ -109,6 +109,29 @@ TEST_F(request_event, leaves_a_persistent_request_to_the_user_who_starts_it_agai
     EXPECT_EQ(requests[0], MPI_REQUEST_NULL);
 }
 
+#if MPI_VERSION >= 4
+TEST_F(request_event, leaves_a_persistent_collective_to_the_user_who_starts_it_again)
+{
+    for (const bool all : {false, true}) {
+        SCOPED_TRACE(all);
+        int mine = 0;
+        int sum = 0;
+        MPI_Request request = MPI_REQUEST_NULL;
+        MPI_Allreduce_init(&mine, &sum, 1, MPI_INT, MPI_SUM, m_comm, MPI_INFO_NULL, &request);
+        const MPI_Request handle = request;
+        for (int round = 1; round < 4; ++round) {
+            mine = round;
+            all ? MPI_Startall(1, &request) : MPI_Start(&request);
+            const event done = make_event(request);
+            EXPECT_EQ(request, handle);
+            ASSERT_TRUE(completes(done));
+            EXPECT_EQ(sum, round * m_size);
+        }
+        MPI_Request_free(&request);
+    }
+}
+#endif
+
 TEST_F(request_event, knows_every_kind_of_persistent_send)
 {
     int outgoing = 7 + m_rank;
