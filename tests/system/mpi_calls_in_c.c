@@ -146,11 +146,12 @@ static void half_of_an_exchange_is_seen(void)
     char byte = 8;
     char incoming[2] = {0, 0};
     MPI_Request requests[2];
+    MPI_Status statuses[2];
     MPI_Irecv(&incoming[0], 1, MPI_CL_MEM, 0, 1, MPI_COMM_SELF, &requests[0]);
     MPI_Isend(&byte, 1, MPI_BYTE, 0, 2, MPI_COMM_SELF, &requests[1]);
     MPI_Sendrecv(&byte, 1, MPI_CL_MEM, 0, 1, &incoming[1], 1, MPI_BYTE, 0, 2, MPI_COMM_SELF, MPI_STATUS_IGNORE);
     expect_seen("Isend Irecv Wait ");
-    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    MPI_Waitall(2, requests, statuses);
     expect(incoming[0] == 8 && incoming[1] == 8, "both arrive");
 }
 
