@@ -16,13 +16,14 @@ MAY_USE = {
     "comm": {"base"},
     "transfer": {"base", "cl"},
     "endpoints": {"base", "cl", "comm", "transfer"},
-    "capi": {"base", "cl", "comm", "transfer", "endpoints"},
+    "graph": {"base", "cl", "transfer"},
+    "capi": {"base", "cl", "comm", "transfer", "endpoints", "graph"},
 }
 
 # Headers from outside: what matches may be included by these parts alone.
 FOREIGN = [
     (re.compile(r"mpi\.h"), {"comm"}),
-    (re.compile(r"(CL|OpenCL)/.*"), {"cl", "endpoints", "capi"}),
+    (re.compile(r"(CL|OpenCL)/.*"), {"cl", "endpoints", "graph", "capi"}),
 ]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')

@@ -13,6 +13,7 @@ inline constexpr int complete = 0;
 inline constexpr int running = 1;
 inline constexpr int submitted = 2;
 inline constexpr int queued = 3;
+inline constexpr int mem_object_allocation_failure = -4;
 inline constexpr int out_of_resources = -5;
 inline constexpr int out_of_host_memory = -6;
 inline constexpr int mem_copy_overlap = -8;

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stream graph as its author describes it: nodes, and edges with rates in bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace causeway::graph {
+
+enum class node_kind { input, kernel, function, output };
+
+/// The memory in which a node finds and leaves its bytes: that of a device, by its number in the machine, or the host's.
+using place = std::size_t;
+inline constexpr place host = std::numeric_limits<place>::max();
+
+/// The size of a stream whose end nobody knows before it comes.
+inline constexpr std::uint64_t endless = std::numeric_limits<std::uint64_t>::max();
+
+struct node {
+    std::string name;
+    node_kind kind = node_kind::kernel;
+    place where = host;            ///< of a kernel: its device
+    std::uint64_t total_bytes = 0; ///< of a stream: all of it, or `endless`
+    std::size_t token_bytes = 0;   ///< of a stream: what one firing brings or takes
+    bool direct = false;           ///< of a stream: copy commands can reach its memory, without staging
+};
+
+/// From an output of one node to an input of another. A node fires again and again; each firing takes `consumed_bytes`
+/// from each input and gives `produced_bytes` to each output (synchronous data flow, Lee and Messerschmitt 1987).
+struct edge {
+    std::size_t source = 0, source_position = 0;
+    std::size_t target = 0, target_position = 0;
+    std::size_t produced_bytes = 0, consumed_bytes = 0;
+    /// Bytes that the target finds before the first that the source gives; a loop needs some. Their values, or zeros.
+    std::size_t delay_bytes = 0;
+    std::vector<std::byte> initial;
+    /// Bytes that the target sees on either side of those it takes; zeros outside of the stream.
+    std::size_t before_bytes = 0, after_bytes = 0;
+
+    /// What one firing of the target sees.
+    [[nodiscard]] std::size_t window_bytes() const { return before_bytes + consumed_bytes + after_bytes; }
+};
+
+/// Checks each node and edge as it comes: throws transfer_error(invalid_value) with a sentence that names them.
+class description {
+  public:
+    /// Gives the node's number.
+    std::size_t add(node added);
+    void connect(edge added);
+    [[nodiscard]] std::size_t find(std::string_view name) const;
+
+    [[nodiscard]] const std::vector<node>& nodes() const { return m_nodes; }
+    [[nodiscard]] const std::vector<edge>& edges() const { return m_edges; }
+    [[nodiscard]] std::vector<node>& nodes() { return m_nodes; }
+
+    /// What can only be said of the whole: streams that lead nowhere, positions left out.
+    void check_complete() const;
+
+    /// "'blur' -> 'edges'".
+    [[nodiscard]] std::string text_of(const edge& named) const;
+
+  private:
+    std::vector<node> m_nodes;
+    std::vector<edge> m_edges;
+    std::unordered_map<std::string, std::size_t> m_numbers;
+};
+
+} // namespace causeway::graph
