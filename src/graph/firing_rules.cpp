@@ -43,6 +43,11 @@ void firing_rules::end_after(std::size_t island, std::uint64_t periods) {
         if (m_pipeline.actors[i].island == island) m_targets[i] = periods * m_pipeline.actors[i].repetitions;
 }
 
+void firing_rules::take_back(std::size_t index) {
+    --m_fired[index];
+    for (const auto out : m_pipeline.actors[index].outputs) m_written[out] -= as_signed(m_pipeline.channels[out].produced_bytes);
+}
+
 std::int64_t firing_rules::lowest(const channel& ring) const {
     auto position = nowhere;
     for (const auto& reader : ring.readers)

@@ -32,14 +32,17 @@ struct firing_needs {
     }
 };
 
-/// A state machine that counts firings when they are handed to their lanes, not when they are done: whoever drives it
-/// sees to it that each begins after what it needs. Copies nothing and waits for nothing; one thread.
+/// A state machine that counts firings when they are given out, not when they are done. Whoever drives it puts each into
+/// its lane after those that it needs are in theirs, and sees to it that it begins after they are complete. Copies
+/// nothing and waits for nothing; one thread.
 class firing_rules {
   public:
     explicit firing_rules(const pipeline& compiled);
 
     /// Back to the beginning, for so many periods of each island.
     void restart(const std::vector<std::uint64_t>& periods);
+    /// Undoes the last firing of an actor that has no inputs: its stream was at its end.
+    void take_back(std::size_t actor);
     /// The streams of an island end after so many periods; no actor of it may have fired beyond them.
     void end_after(std::size_t island, std::uint64_t periods);
 

@@ -103,8 +103,9 @@ class serial_interpreter {
 class simulator {
   public:
     simulator(const description& described, const pipeline& compiled, std::uint64_t seed)
-        : m_described(described), m_pipeline(compiled), m_rules(compiled), m_random(seed), m_queues(compiled.lanes.size()),
-          m_complete(compiled.actors.size(), 0), m_freed(compiled.channels.size()) {
+        : m_described(described), m_pipeline(compiled), m_rules(compiled), m_random(seed), m_waiting(compiled.actors.size()),
+          m_queues(compiled.lanes.size()), m_issued(compiled.actors.size(), 0), m_complete(compiled.actors.size(), 0),
+          m_freed(compiled.channels.size()) {
         for (std::size_t i = 0; i < compiled.channels.size(); ++i) {
             const auto& ring = compiled.channels[i];
             m_memory.emplace_back(ring.ring_bytes(), poison);
@@ -119,22 +120,33 @@ class simulator {
 
     simulated_run run() {
         while (m_run.complaint.empty()) {
-            // All that may happen next: an actor is handed a firing, a lane begins its next, a lane ends its present one.
+            // All that may happen next: an actor is given a firing, a firing goes into its lane once those before it are
+            // in theirs, a lane begins its next, a lane ends its present one.
             m_choices.clear();
-            for (std::size_t i = 0; i < m_pipeline.actors.size(); ++i)
-                if (m_rules.can_fire(i)) m_choices.push_back({choice::hand, i});
+            for (std::size_t i = 0; i < m_pipeline.actors.size(); ++i) {
+                if (!m_waiting[i]) {
+                    if (m_rules.can_fire(i)) m_choices.push_back({choice::give, i});
+                } else if (follows(*m_waiting[i], m_issued)) {
+                    m_choices.push_back({choice::issue, i});
+                }
+            }
             for (std::size_t i = 0; i < m_queues.size(); ++i) {
                 if (m_queues[i].empty()) continue;
                 if (m_queues[i].front().begun) {
                     m_choices.push_back({choice::end, i});
-                } else if (is_ready(m_queues[i].front())) {
+                } else if (follows(m_queues[i].front(), m_complete)) {
                     m_choices.push_back({choice::begin, i});
                 }
             }
             if (m_choices.empty()) break;
             const auto [what, index] =
                 m_choices[std::uniform_int_distribution<std::size_t>(0, m_choices.size() - 1)(m_random)];
-            if (what == choice::hand) hand(index);
+            if (what == choice::give) give(index);
+            if (what == choice::issue) {
+                m_queues[m_pipeline.actors[index].lane].push_back(std::move(*m_waiting[index]));
+                m_waiting[index].reset();
+                ++m_issued[index];
+            }
             if (what == choice::begin) begin(m_queues[index].front());
             if (what == choice::end) {
                 end(m_queues[index].front());
@@ -148,7 +160,7 @@ class simulator {
 
   private:
     static constexpr std::byte poison{0xDB};
-    enum class choice { hand, begin, end };
+    enum class choice { give, issue, begin, end };
     struct work {
         firing what;
         firing_needs needs;
@@ -160,18 +172,18 @@ class simulator {
         return m_memory[channel][m_pipeline.channels[channel].place_of(position)];
     }
 
-    void hand(std::size_t index) {
+    void give(std::size_t index) {
         work made{.what = {index, m_rules.fired(index)}};
         m_rules.fire(index, made.needs);
         for (const auto& each : made.needs.after)
             if (each.number + m_rules.history(each.actor) < m_rules.fired(each.actor))
                 m_run.complaint = "a firing is named that is older than the history";
-        m_queues[m_pipeline.actors[index].lane].push_back(std::move(made));
+        m_waiting[index] = std::move(made);
     }
 
-    [[nodiscard]] bool is_ready(const work& next) const {
+    [[nodiscard]] static bool follows(const work& next, const std::vector<std::uint64_t>& counts) {
         return std::all_of(next.needs.after.begin(), next.needs.after.end(),
-                           [this](const firing& each) { return m_complete[each.actor] > each.number; });
+                           [&](const firing& each) { return counts[each.actor] > each.number; });
     }
 
     std::vector<bytes> look(const work& at) {
@@ -247,8 +259,9 @@ class simulator {
     const pipeline& m_pipeline;
     firing_rules m_rules;
     std::mt19937_64 m_random;
-    std::vector<std::deque<work>> m_queues;
-    std::vector<std::uint64_t> m_complete;
+    std::vector<std::optional<work>> m_waiting; // by actor
+    std::vector<std::deque<work>> m_queues;     // by lane
+    std::vector<std::uint64_t> m_issued, m_complete;
     std::vector<std::int64_t> m_freed; // positions of each channel before this one are nobody's
     std::vector<bytes> m_memory;
     std::vector<std::pair<choice, std::size_t>> m_choices;
