@@ -42,6 +42,8 @@ template <class Raw, auto Retain, auto Release> class handle {
 using context = handle<cl_context, clRetainContext, clReleaseContext>;
 using queue = handle<cl_command_queue, clRetainCommandQueue, clReleaseCommandQueue>;
 using buffer = handle<cl_mem, clRetainMemObject, clReleaseMemObject>;
+using program = handle<cl_program, clRetainProgram, clReleaseProgram>;
+using kernel = handle<cl_kernel, clRetainKernel, clReleaseKernel>;
 using event = handle<cl_event, clRetainEvent, clReleaseEvent>;
 
 } // namespace causeway::cl

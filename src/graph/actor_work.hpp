@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// How an actor fires: by commands in its lane's queue, or in the calling thread.
+#pragma once
+
+#include "cl/calls.hpp"
+#include "graph/firing_rules.hpp"
+#include "graph/rings.hpp"
+#include "graph/work.hpp"
+
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace causeway::graph {
+
+/// Commands of one firing in an in-order queue: the first has the wait list, the last gives the event.
+class command_chain {
+  public:
+    command_chain(cl_command_queue queue, std::span<const cl_event> waits) : m_queue(queue), m_waits(waits) {}
+
+    /// Calls `enqueue(queue, count, list, event)` and throws what is not CL_SUCCESS, with `what`.
+    template <class Enqueue> void add(const char* what, Enqueue enqueue) {
+        cl_event made = nullptr;
+        const auto count = static_cast<cl_uint>(m_waits.size());
+        cl::check(enqueue(m_queue, count, count == 0 ? nullptr : m_waits.data(), &made), what);
+        m_waits = {};
+        m_last = cl::event::adopt(made);
+    }
+    /// The event of the last command so far.
+    [[nodiscard]] cl::event take_event() { return std::move(m_last); }
+
+  private:
+    cl_command_queue m_queue;
+    std::span<const cl_event> m_waits;
+    cl::event m_last;
+};
+
+enum class firing_result { done, end_of_stream };
+
+class actor_work {
+  public:
+    virtual ~actor_work() = default;
+    /// Enqueues into `commands`, or does the work before it returns where the lane is the host's. Nothing of it is
+    /// done when the stream is at its end. Throws.
+    virtual firing_result fire(std::uint64_t number, command_chain& commands) = 0;
+};
+
+/// What the works of a graph are made of; outlives them.
+struct work_parts {
+    const description& described;
+    const pipeline& compiled;
+    const std::vector<device>& devices;
+    const rings& memory;
+    const std::vector<kernel_code>& kernels;       ///< by node
+    const std::vector<host_function>& functions;   ///< by node
+    const std::vector<stream_end>& streams;        ///< by node
+};
+
+[[nodiscard]] std::unique_ptr<actor_work> make_work(const work_parts& parts, std::size_t actor);
+[[nodiscard]] std::unique_ptr<actor_work> make_kernel_work(const work_parts& parts, std::size_t actor);
+
+/// Fills positions of a channel with zeros.
+void fill_with_zeros(const rings& memory, const channel_range& range, command_chain& commands);
+
+} // namespace causeway::graph

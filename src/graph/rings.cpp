@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Allocates what the compiler has counted.
+#include "graph/rings.hpp"
+
+#include "base/error.hpp"
+#include "cl/calls.hpp"
+
+#include <cstring>
+
+namespace causeway::graph {
+
+device_ring::device_ring(const channel& held, const device& where) : m_channel(held) {
+    for (std::size_t begin = 0; begin < held.ring_bytes(); begin += held.cell_bytes) {
+        cl_int code = CL_SUCCESS;
+        m_cells.push_back(cl::buffer::adopt(
+            clCreateBuffer(where.context.get(), CL_MEM_READ_WRITE, held.cell_bytes, nullptr, &code)));
+        cl::check(code, "allocating " + bytes_text(held.cell_bytes) + " on device '" + where.limits.name + "'");
+    }
+}
+
+host_ring::host_ring(const channel& held, const device* copier) : m_channel(held) {
+    if (copier == nullptr || copier->host_memory) {
+        m_plain.resize(held.ring_bytes());
+        m_memory = m_plain.data();
+        return;
+    }
+    cl_int code = CL_SUCCESS;
+    m_queue = cl::queue::adopt(clCreateCommandQueue(copier->context.get(), copier->id, 0, &code));
+    cl::check(code, "creating a command queue");
+    m_buffer = cl::buffer::adopt(clCreateBuffer(copier->context.get(), CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR,
+                                                held.ring_bytes(), nullptr, &code));
+    cl::check(code, "allocating " + bytes_text(held.ring_bytes()) + " of page-locked memory");
+    m_memory = static_cast<std::byte*>(clEnqueueMapBuffer(m_queue.get(), m_buffer.get(), CL_TRUE, CL_MAP_READ | CL_MAP_WRITE,
+                                                          0, held.ring_bytes(), 0, nullptr, nullptr, &code));
+    cl::check(code, "mapping " + bytes_text(held.ring_bytes()) + " of page-locked memory");
+}
+
+host_ring::~host_ring() {
+    if (!m_buffer) return;
+    (void)clEnqueueUnmapMemObject(m_queue.get(), m_buffer.get(), m_memory, 0, nullptr, nullptr);
+    (void)clFinish(m_queue.get());
+}
+
+rings make_rings(const pipeline& compiled, const std::vector<device>& devices) {
+    rings made;
+    made.on_device.resize(compiled.channels.size());
+    made.on_host.resize(compiled.channels.size());
+    for (std::size_t i = 0; i < compiled.channels.size(); ++i) {
+        const auto& ring = compiled.channels[i];
+        if (ring.where != host) {
+            made.on_device[i] = std::make_unique<device_ring>(ring, devices[ring.where]);
+            continue;
+        }
+        const device* copier = nullptr;
+        const auto consider = [&](std::size_t actor) {
+            const auto where = compiled.lanes[compiled.actors[actor].lane].where;
+            if (where != host && (copier == nullptr || copier->host_memory)) copier = &devices[where];
+        };
+        consider(ring.writer);
+        for (const auto& reader : ring.readers) consider(reader.actor);
+        made.on_host[i] = std::make_unique<host_ring>(ring, copier);
+    }
+    return made;
+}
+
+void write_initial(const rings& memory, const pipeline& compiled, const std::vector<cl::queue>& queues) {
+    for (std::size_t i = 0; i < compiled.channels.size(); ++i) {
+        const auto& ring = compiled.channels[i];
+        if (ring.initial_bytes == 0) continue;
+        std::vector<std::byte> values(ring.initial_bytes, std::byte{0});
+        const auto known = std::min(ring.initial.size(), values.size());
+        std::copy(ring.initial.end() - static_cast<std::ptrdiff_t>(known), ring.initial.end(),
+                  values.end() - static_cast<std::ptrdiff_t>(known));
+        const auto first = -static_cast<std::int64_t>(values.size());
+        if (ring.where == host) {
+            for (std::size_t done = 0; done < values.size(); ++done)
+                *memory.on_host[i]->at(first + static_cast<std::int64_t>(done)) = values[done];
+            continue;
+        }
+        const auto* const queue = &queues[compiled.actors[ring.writer].lane];
+        memory.on_device[i]->pieces(first, values.size(), [&](const buffer_piece& piece, std::size_t done) {
+            cl::check(clEnqueueWriteBuffer(queue->get(), piece.buffer, CL_TRUE, piece.offset, piece.bytes, values.data() + done,
+                                           0, nullptr, nullptr),
+                      "writing the initial values of a delay");
+        });
+    }
+}
+
+} // namespace causeway::graph

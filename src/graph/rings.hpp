@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory behind a channel: OpenCL buffers on a device, or host memory that devices copy from and to at full speed.
+#pragma once
+
+#include "cl/handles.hpp"
+#include "graph/pipeline.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+namespace causeway::graph {
+
+/// A device as a graph uses it: its queues, by what goes through them; one for all if the device does not overlap.
+struct device {
+    cl::context context;
+    cl_device_id id = nullptr;
+    bool host_memory = false; ///< its memory is the host's
+    std::size_t alignment = 128; ///< of a sub-buffer's origin
+    device_limits limits;
+};
+
+/// Part of a buffer.
+struct buffer_piece {
+    cl_mem buffer = nullptr;
+    std::size_t cell = 0; ///< which of the ring's buffers
+    std::size_t offset = 0, bytes = 0;
+};
+
+/// On a device, one buffer for each cell.
+class device_ring {
+  public:
+    /// Throws transfer_error.
+    device_ring(const channel& held, const device& where);
+
+    /// Calls `use(piece, bytes before it)` for the pieces of a range of positions: one, or two where the ring closes.
+    template <class Use> void pieces(std::int64_t position, std::size_t bytes, Use use) const {
+        for (std::size_t done = 0; done < bytes;) {
+            const auto at = m_channel.place_of(position + static_cast<std::int64_t>(done));
+            const auto cell = at / m_channel.cell_bytes, offset = at % m_channel.cell_bytes;
+            const auto here = std::min(bytes - done, m_channel.cell_bytes - offset);
+            use(buffer_piece{m_cells[cell].get(), cell, offset, here}, done);
+            done += here;
+        }
+    }
+    [[nodiscard]] const channel& layout() const { return m_channel; }
+
+  private:
+    const channel& m_channel;
+    std::vector<cl::buffer> m_cells;
+};
+
+/// In one piece of host memory, page-locked for a device if that needs it.
+class host_ring {
+  public:
+    /// `copier` is a device that copies from or to the ring, or null. Throws transfer_error.
+    host_ring(const channel& held, const device* copier);
+    ~host_ring();
+    host_ring(const host_ring&) = delete;
+    host_ring& operator=(const host_ring&) = delete;
+
+    [[nodiscard]] std::byte* at(std::int64_t position) const { return m_memory + m_channel.place_of(position); }
+    /// The bytes from `position` on that lie behind one another.
+    [[nodiscard]] std::size_t contiguous(std::int64_t position) const {
+        return m_channel.ring_bytes() - m_channel.place_of(position);
+    }
+    [[nodiscard]] const channel& layout() const { return m_channel; }
+
+  private:
+    const channel& m_channel;
+    std::byte* m_memory = nullptr;
+    cl::queue m_queue; // of the page-locked buffer
+    cl::buffer m_buffer;
+    std::vector<std::byte> m_plain;
+};
+
+/// The memory of all channels; of each, one of the two.
+struct rings {
+    std::vector<std::unique_ptr<device_ring>> on_device;
+    std::vector<std::unique_ptr<host_ring>> on_host;
+};
+[[nodiscard]] rings make_rings(const pipeline& compiled, const std::vector<device>& devices);
+
+/// Writes what each channel has before position 0. Blocks. `queues` by lane, null for the host's.
+void write_initial(const rings& memory, const pipeline& compiled, const std::vector<cl::queue>& queues);
+
+} // namespace causeway::graph

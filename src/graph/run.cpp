@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives out firings, puts them into queues with the events that they wait for, and looks for failures.
+#include "graph/run.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace causeway::graph {
+
+namespace {
+
+/// Firings that the thread may be ahead of a device, so that it wakes up in time for the next.
+constexpr std::size_t least_history = 16;
+
+} // namespace
+
+run::run(const work_parts& parts, std::vector<cl::queue> queues)
+    : m_parts(parts), m_queues(std::move(queues)), m_unflushed(m_queues.size(), false), m_rules(parts.compiled),
+      m_actors(parts.compiled.actors.size()) {
+    for (std::size_t i = 0; i < m_actors.size(); ++i) {
+        auto& each = m_actors[i];
+        each.work = make_work(parts, i);
+        each.queue = m_queues[parts.compiled.actors[i].lane].get();
+        each.on_host = each.queue == nullptr;
+        const auto& self = parts.compiled.actors[i];
+        if (!each.on_host) each.context = parts.devices[parts.compiled.lanes[self.lane].where].context.get();
+        each.may_end = self.kind == actor_kind::input && parts.streams[self.node].read != nullptr;
+        each.history.resize(each.on_host ? 1 : std::bit_ceil(std::max(least_history, m_rules.history(i))));
+    }
+    m_waits.reserve(64);
+}
+
+void run::restart() {
+    m_rules.restart(m_parts.compiled.periods);
+    m_limits.assign(m_parts.compiled.periods.size(), endless);
+    for (auto& each : m_actors) {
+        each.issued_count = 0;
+        each.pending = false;
+        each.failed_from = endless;
+        for (auto& old : each.history) old = {};
+    }
+    m_sequence = 0;
+    m_fault.reset();
+    m_stopping = false;
+    write_initial(m_parts.memory, m_parts.compiled, m_queues);
+}
+
+void run::execute() {
+    restart();
+    run_to_end();
+    drain();
+    if (!m_fault) return;
+    const auto& reason = m_fault->reason;
+    throw transfer_error(reason.status, reason.message, reason.error_number, reason.mpi_error_class);
+}
+
+void run::run_to_end() {
+    for (;;) {
+        bool moved = false, open = false;
+        m_blocker = nullptr;
+        if (m_stopping.exchange(false))
+            for (std::size_t island = 0; island < m_limits.size(); ++island) end_now(island);
+        // A period of each in turn, so that no queue gets far ahead of the others.
+        for (std::size_t i = 0; i < m_actors.size(); ++i) {
+            if (m_actors[i].on_host) continue;
+            const auto most = m_parts.compiled.actors[i].repetitions;
+            for (std::uint64_t n = 0; n < most && advance(i) == step::moved; ++n) moved = true;
+            open = open || !finished(i);
+        }
+        flush();
+        for (std::size_t i = 0; i < m_actors.size(); ++i) {
+            if (!m_actors[i].on_host) continue;
+            if (advance(i) == step::moved) moved = true;
+            open = open || !finished(i);
+        }
+        if (!open) return;
+        if (moved) continue;
+        // After a fault some may wait for what will never come.
+        if (m_blocker == nullptr && m_fault) return;
+        wait_for_blocker();
+    }
+}
+
+bool run::may_fire(std::size_t actor) const {
+    const auto& self = m_parts.compiled.actors[actor];
+    const auto limit = m_limits[self.island];
+    return (limit == endless || m_rules.fired(actor) < limit * self.repetitions) && m_rules.can_fire(actor);
+}
+
+bool run::finished(std::size_t actor) const {
+    const auto& self = m_parts.compiled.actors[actor];
+    const auto limit = m_limits[self.island];
+    const bool beyond = limit != endless && m_rules.fired(actor) >= limit * self.repetitions;
+    return !m_actors[actor].pending && (beyond || m_rules.ended(actor));
+}
+
+bool run::is_complete(std::size_t actor, issued& looked_at) {
+    if (!looked_at.event) return true;
+    const auto status = cl::status_of(looked_at.event.get());
+    if (status > CL_COMPLETE) return false;
+    looked_at.event = {};
+    if (status < CL_COMPLETE)
+        fail(actor, looked_at.number, looked_at.sequence, {status, 0, 0, "the command failed: " + cl::code_text(status)});
+    return true;
+}
+
+run::step run::advance(std::size_t actor) {
+    auto& self = m_actors[actor];
+    if (!self.pending) {
+        if (!may_fire(actor)) return step::idle;
+        if (auto& reused = slot(actor, self.issued_count); !is_complete(actor, reused)) {
+            block_on(reused);
+            return step::idle;
+        }
+        m_rules.fire(actor, self.needs);
+        self.pending = true;
+    }
+    if (!find_waits(actor)) {
+        // Nobody may count on a token that the stream perhaps does not have.
+        if (self.may_end) {
+            m_rules.take_back(actor);
+            self.pending = false;
+        }
+        return step::idle;
+    }
+    // It may have been given out before somebody failed.
+    const auto limit = m_limits[m_parts.compiled.actors[actor].island];
+    if (limit != endless && m_rules.fired(actor) > limit * m_parts.compiled.actors[actor].repetitions) {
+        self.pending = false;
+        return step::idle;
+    }
+    issue(actor);
+    return step::moved;
+}
+
+void run::block_on(issued& waited_for) {
+    if (m_blocker == nullptr || waited_for.sequence < m_blocker->sequence) m_blocker = &waited_for;
+}
+
+bool run::find_waits(std::size_t actor) {
+    const auto& self = m_actors[actor];
+    const auto lane = m_parts.compiled.actors[actor].lane;
+    m_waits.clear();
+    for (const auto& each : self.needs.after) {
+        const auto& other = m_actors[each.actor];
+        if (other.issued_count <= each.number || each.number >= other.failed_from) return false;
+        if (other.on_host || (!self.on_host && m_parts.compiled.actors[each.actor].lane == lane)) continue;
+        auto& needed = slot(each.actor, each.number);
+        if (needed.number != each.number) continue; // complete so long ago that its place is another's
+        if (is_complete(each.actor, needed)) {
+            if (each.number >= other.failed_from) return false;
+            continue;
+        }
+        // The host has to wait itself, and no queue can wait for an event of another context.
+        if (self.on_host || self.context != other.context) {
+            block_on(needed);
+            return false;
+        }
+        m_waits.push_back(needed.event.get());
+    }
+    return true;
+}
+
+void run::issue(std::size_t actor) {
+    auto& self = m_actors[actor];
+    const auto number = self.issued_count++;
+    const auto sequence = m_sequence++;
+    self.pending = false;
+    command_chain commands(self.queue, m_waits);
+    try {
+        for (const auto& range : self.needs.zero_filled) fill_with_zeros(m_parts.memory, range, commands);
+        if (self.work->fire(number, commands) == firing_result::end_of_stream) {
+            --self.issued_count;
+            m_rules.take_back(actor);
+            end_stream(actor);
+            return;
+        }
+    } catch (...) {
+        fail(actor, number, sequence, current_failure());
+    }
+    if (self.on_host) return;
+    m_unflushed[m_parts.compiled.actors[actor].lane] = true;
+    slot(actor, number) = {commands.take_event(), number, sequence};
+}
+
+void run::end_stream(std::size_t actor) {
+    const auto& self = m_parts.compiled.actors[actor];
+    const auto tokens = m_rules.fired(actor);
+    if (tokens % self.repetitions != 0)
+        fail(actor, tokens, m_sequence, {status::end_of_file, 0, 0,
+                                         "the stream ended, but the graph takes its tokens " +
+                                             std::to_string(self.repetitions) + " at a time"});
+    m_rules.end_after(self.island, tokens / self.repetitions);
+}
+
+void run::fail(std::size_t actor, std::uint64_t number, std::uint64_t sequence, failure reason) {
+    const auto& self = m_parts.compiled.actors[actor];
+    auto& limit = m_limits[self.island];
+    limit = std::min(limit, number / self.repetitions);
+    m_actors[actor].failed_from = std::min(m_actors[actor].failed_from, number);
+    for (std::size_t island = 0; island < m_limits.size(); ++island)
+        if (island != self.island) end_now(island);
+    if (m_fault && m_fault->sequence <= sequence) return;
+    reason.message = name_of(m_parts.described, self) + ", token " + std::to_string(number) + ": " + reason.message;
+    m_fault = fault{sequence, std::move(reason)};
+}
+
+void run::end_now(std::size_t island) {
+    std::uint64_t begun = 0;
+    for (std::size_t i = 0; i < m_actors.size(); ++i) {
+        const auto& self = m_parts.compiled.actors[i];
+        if (self.island == island) begun = std::max(begun, (m_rules.fired(i) + self.repetitions - 1) / self.repetitions);
+    }
+    m_rules.end_after(island, begun);
+}
+
+void run::wait_for_blocker() {
+    if (m_blocker == nullptr)
+        throw transfer_error(status::out_of_resources, "the graph stopped though the compiler found no reason; please report it");
+    auto* const waited_for = m_blocker->event.get();
+    if (waited_for == nullptr) return; // complete by now
+    // What it says is looked at with the event's status.
+    (void)clWaitForEvents(1, &waited_for);
+}
+
+void run::flush() {
+    for (std::size_t lane = 0; lane < m_queues.size(); ++lane) {
+        if (!m_unflushed[lane]) continue;
+        (void)clFlush(m_queues[lane].get());
+        m_unflushed[lane] = false;
+    }
+}
+
+void run::drain() {
+    for (const auto& queue : m_queues)
+        if (queue) (void)clFinish(queue.get());
+    for (std::size_t i = 0; i < m_actors.size(); ++i) {
+        for (auto& each : m_actors[i].history) {
+            if (!each.event) continue;
+            auto* const raw = each.event.get();
+            (void)clWaitForEvents(1, &raw);
+            (void)is_complete(i, each);
+        }
+    }
+}
+
+} // namespace causeway::graph

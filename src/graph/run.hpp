@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Drives the firings of a compiled graph through queues and the calling thread.
+#pragma once
+
+#include "base/error.hpp"
+#include "graph/actor_work.hpp"
+#include "graph/firing_rules.hpp"
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace causeway::graph {
+
+/// Made once for a graph, executed any number of times, by one thread at a time. Between a device's queues events alone
+/// order; the thread itself waits only when it is so far ahead that all queues have work, or for tokens that the host
+/// must touch.
+class run {
+  public:
+    /// `parts` outlives the run. `queues` by lane, null for the host's.
+    run(const work_parts& parts, std::vector<cl::queue> queues);
+
+    /// To the end of all streams. What fails ends the run after the periods before it are delivered: throws
+    /// transfer_error with node and token.
+    void execute();
+    /// Any thread: ends the run after the periods that have begun.
+    void stop() { m_stopping = true; }
+
+  private:
+    /// A firing that is in its lane, perhaps complete.
+    struct issued {
+        cl::event event;
+        std::uint64_t number = 0;
+        std::uint64_t sequence = 0; ///< among all firings of the run
+    };
+    struct state {
+        std::unique_ptr<actor_work> work;
+        bool on_host = false;
+        bool may_end = false; ///< a stream whose end nobody knows before it comes
+        cl_context context = nullptr;
+        cl_command_queue queue = nullptr;
+        std::vector<issued> history; ///< by number, modulo its size
+        std::uint64_t issued_count = 0;
+        std::uint64_t failed_from = endless; ///< what this firing gave, and all behind it, is worth nothing
+        bool pending = false; ///< fired, not yet issued
+        firing_needs needs;
+    };
+    struct fault {
+        std::uint64_t sequence = 0;
+        failure reason;
+    };
+    enum class step { moved, idle };
+
+    void restart();
+    void run_to_end();
+    [[nodiscard]] bool finished(std::size_t actor) const;
+    [[nodiscard]] bool may_fire(std::size_t actor) const;
+    step advance(std::size_t actor);
+    void block_on(issued& waited_for);
+    /// Fills m_waits with the events that the actor's pending firing waits for; false if it cannot go into its lane yet.
+    [[nodiscard]] bool find_waits(std::size_t actor);
+    /// Whether the firing's event is complete; null events are. Notes failures.
+    [[nodiscard]] bool is_complete(std::size_t actor, issued& looked_at);
+    void issue(std::size_t actor);
+    void end_stream(std::size_t actor);
+    void fail(std::size_t actor, std::uint64_t number, std::uint64_t sequence, failure reason);
+    /// No period of the island begins any more.
+    void end_now(std::size_t island);
+    void wait_for_blocker();
+    void flush();
+    void drain();
+    [[nodiscard]] issued& slot(std::size_t actor, std::uint64_t number) {
+        auto& history = m_actors[actor].history;
+        return history[number & (history.size() - 1)];
+    }
+
+    const work_parts& m_parts;
+    std::vector<cl::queue> m_queues; // by lane
+    std::vector<bool> m_unflushed;   // by lane
+    firing_rules m_rules;
+    std::vector<state> m_actors;
+    std::vector<std::uint64_t> m_limits; // periods of each island that a fault leaves whole
+    std::vector<cl_event> m_waits;
+    issued* m_blocker = nullptr; // the oldest that something waits for
+    std::uint64_t m_sequence = 0;
+    std::optional<fault> m_fault; // the first in sequence
+    std::atomic<bool> m_stopping{false};
+};
+
+} // namespace causeway::graph

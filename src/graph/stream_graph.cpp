@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// Joins description, compiler, memory and run.
+#include "graph/stream_graph.hpp"
+
+#include "base/error.hpp"
+#include "cl/calls.hpp"
+
+namespace causeway::graph {
+
+namespace {
+
+device_limits limits_of(cl_device_id id) {
+    device_limits limits;
+    char name[256] = "";
+    cl_ulong memory = 0, buffer = 0;
+    if (clGetDeviceInfo(id, CL_DEVICE_NAME, sizeof name, name, nullptr) == CL_SUCCESS) limits.name = name;
+    if (clGetDeviceInfo(id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory, &memory, nullptr) == CL_SUCCESS) limits.memory_bytes = memory;
+    if (clGetDeviceInfo(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof buffer, &buffer, nullptr) == CL_SUCCESS) limits.buffer_bytes = buffer;
+    return limits;
+}
+
+std::size_t alignment_of(cl_device_id id) {
+    cl_uint bits = 0;
+    if (clGetDeviceInfo(id, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, nullptr) != CL_SUCCESS || bits < 8) return 4096;
+    return bits / 8;
+}
+
+} // namespace
+
+place stream_graph::place_of(cl::context context, cl_device_id id) {
+    for (place where = 0; where < m_devices.size(); ++where)
+        if (m_devices[where].context.get() == context.get() && m_devices[where].id == id) return where;
+    const auto facts = cl::facts_of(id);
+    m_devices.push_back({std::move(context), id, facts.host_memory, alignment_of(id), limits_of(id)});
+    return m_devices.size() - 1;
+}
+
+void stream_graph::require_open() const {
+    if (m_run) throw transfer_error(status::invalid_operation, "the graph is initialised already");
+}
+
+void stream_graph::require_initialized() const {
+    if (!m_run) throw transfer_error(status::invalid_operation, "the graph is not initialised");
+}
+
+void stream_graph::add(node added, kernel_code code, host_function function, stream_end end) {
+    require_open();
+    (void)m_described.add(std::move(added));
+    m_kernels.push_back(std::move(code));
+    m_functions.push_back(std::move(function));
+    m_streams.push_back(std::move(end));
+}
+
+void stream_graph::add_kernel(const std::string& name, kernel_code code, place where) {
+    add({.name = name, .kind = node_kind::kernel, .where = where}, std::move(code), {}, {});
+}
+
+void stream_graph::set_argument(const std::string& kernel, kernel_code::argument given) {
+    require_open();
+    const auto number = m_described.find(kernel);
+    if (m_described.nodes()[number].kind != node_kind::kernel)
+        throw transfer_error(status::invalid_value, std::string("'").append(kernel).append("' is not a kernel"));
+    auto& values = m_kernels[number].values;
+    std::erase_if(values, [&](const auto& each) { return each.index == given.index; });
+    values.push_back(std::move(given));
+}
+
+void stream_graph::add_function(const std::string& name, host_function function) {
+    add({.name = name, .kind = node_kind::function}, {}, std::move(function), {});
+}
+
+void stream_graph::add_input(const std::string& name, std::uint64_t total_bytes, std::size_t token_bytes, stream_end end) {
+    add({.name = name, .kind = node_kind::input, .total_bytes = total_bytes, .token_bytes = token_bytes}, {}, {}, std::move(end));
+}
+
+void stream_graph::add_output(const std::string& name, std::uint64_t total_bytes, std::size_t token_bytes, stream_end end) {
+    add({.name = name, .kind = node_kind::output, .total_bytes = total_bytes, .token_bytes = token_bytes}, {}, {}, std::move(end));
+}
+
+void stream_graph::connect(const std::string& source, const std::string& target, edge made) {
+    require_open();
+    made.source = m_described.find(source);
+    made.target = m_described.find(target);
+    m_described.connect(std::move(made));
+}
+
+std::vector<device_limits> stream_graph::limits() const {
+    std::vector<device_limits> all;
+    for (const auto& each : m_devices) all.push_back(each.limits);
+    return all;
+}
+
+void stream_graph::check_ends() const {
+    std::vector<bool> ends(m_compiled.periods.size(), false);
+    for (const auto& each : m_compiled.actors)
+        if (m_compiled.periods[each.island] != endless || m_streams[each.node].read) ends[each.island] = true;
+    for (const auto& each : m_compiled.actors)
+        if (!ends[each.island])
+            throw transfer_error(status::invalid_operation,
+                                 name_of(m_described, each) + " would fire for ever: no stream that it is connected with ends");
+}
+
+void stream_graph::initialize(overlap wanted) {
+    require_open();
+    // Where device memory is host memory, copies and kernels use the same processors and the same memory: side by side
+    // they would only be slower than one after another. Elsewhere copies are fast from and to page-locked memory only.
+    bool any_overlap = false;
+    for (auto& each : m_devices) {
+        each.limits.overlap = wanted == overlap::always || (wanted == overlap::where_it_pays && !each.host_memory);
+        any_overlap = any_overlap || each.limits.overlap;
+    }
+    for (std::size_t i = 0; i < m_described.nodes().size(); ++i)
+        m_described.nodes()[i].direct = !any_overlap && m_streams[i].memory != nullptr;
+    m_compiled = compile(m_described, limits());
+    check_ends();
+    m_memory = make_rings(m_compiled, m_devices);
+    std::vector<cl::queue> queues;
+    for (const auto& each : m_compiled.lanes) {
+        if (each.where == host) {
+            queues.emplace_back();
+            continue;
+        }
+        cl_int code = CL_SUCCESS;
+        queues.push_back(cl::queue::adopt(clCreateCommandQueue(m_devices[each.where].context.get(), m_devices[each.where].id, 0, &code)));
+        cl::check(code, "creating a command queue on device '" + m_devices[each.where].limits.name + "'");
+    }
+    m_parts = std::make_unique<work_parts>(work_parts{m_described, m_compiled, m_devices, m_memory, m_kernels, m_functions, m_streams});
+    auto made = std::make_unique<run>(*m_parts, std::move(queues));
+    const std::lock_guard lock(m_run_mutex);
+    m_run = std::move(made);
+}
+
+void stream_graph::execute() {
+    require_initialized();
+    m_run->execute();
+}
+
+void stream_graph::stop() {
+    const std::lock_guard lock(m_run_mutex);
+    if (m_run) m_run->stop();
+}
+
+std::string stream_graph::explain() const {
+    require_initialized();
+    return graph::explain(m_described, m_compiled, limits());
+}
+
+std::string stream_graph::to_dot() const {
+    require_initialized();
+    return graph::to_dot(m_described, m_compiled, limits());
+}
+
+} // namespace causeway::graph

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stream graph from its first node to its last token.
+#pragma once
+
+#include "graph/run.hpp"
+
+#include <mutex>
+
+namespace causeway::graph {
+
+/// Whether copies and kernels of a device go through separate queues.
+enum class overlap { where_it_pays, always, never };
+
+/// Described first, then initialised, then executed any number of times. Threads may not share one, but for stop().
+/// All throw transfer_error; the texts name nodes.
+class stream_graph {
+  public:
+    /// Kernels run on this device unless they say otherwise.
+    stream_graph(cl::context context, cl_device_id device) { (void)place_of(std::move(context), device); }
+    stream_graph(const stream_graph&) = delete;
+    stream_graph& operator=(const stream_graph&) = delete;
+
+    /// The number of a device, which is added when it is named first.
+    [[nodiscard]] place place_of(cl::context context, cl_device_id device);
+
+    void add_kernel(const std::string& name, kernel_code code, place where);
+    /// Before initialize(). A later value for the same argument takes the place of an earlier one.
+    void set_argument(const std::string& kernel, kernel_code::argument given);
+    void add_function(const std::string& name, host_function function);
+    void add_input(const std::string& name, std::uint64_t total_bytes, std::size_t token_bytes, stream_end end);
+    void add_output(const std::string& name, std::uint64_t total_bytes, std::size_t token_bytes, stream_end end);
+    void connect(const std::string& source, const std::string& target, edge made);
+
+    /// Compiles, allocates and binds; once.
+    void initialize(overlap wanted = overlap::where_it_pays);
+    void execute();
+    /// Any thread, while another executes: ends the run after the periods that have begun.
+    void stop();
+
+    /// After initialize().
+    [[nodiscard]] std::string explain() const;
+    [[nodiscard]] std::string to_dot() const;
+
+  private:
+    void require_open() const;
+    void require_initialized() const;
+    void check_ends() const;
+    void add(node added, kernel_code code, host_function function, stream_end end);
+    [[nodiscard]] std::vector<device_limits> limits() const;
+
+    description m_described;
+    std::vector<device> m_devices;
+    std::vector<kernel_code> m_kernels;     // by node
+    std::vector<host_function> m_functions; // by node
+    std::vector<stream_end> m_streams;      // by node
+    pipeline m_compiled;
+    rings m_memory;
+    std::unique_ptr<work_parts> m_parts;
+    std::mutex m_run_mutex; // guards m_run, not what it does
+    std::unique_ptr<run> m_run;
+};
+
+} // namespace causeway::graph

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a node does when it fires.
+#pragma once
+
+#include "cl/handles.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace causeway::graph {
+
+/// A kernel and the arguments that stay. The arguments that are not named here are the node's inputs, then its outputs,
+/// each in the order of positions.
+struct kernel_code {
+    struct argument {
+        cl_uint index = 0;
+        std::size_t bytes = 0;
+        std::vector<std::byte> value; ///< empty: so many bytes of local memory
+    };
+    cl::program program;
+    std::string function;
+    std::vector<argument> values;
+    cl_uint dimensions = 0; ///< 0: one work item for each `item_bytes` of the first output's token
+    std::size_t item_bytes = 0;
+    std::array<std::size_t, 3> global{}, local{}; ///< local of zeros: as the implementation likes
+};
+
+/// One firing of a host function: by position, what it sees and where its tokens go.
+struct host_firing {
+    std::uint64_t number = 0;
+    std::vector<std::span<const std::byte>> inputs;
+    std::vector<std::span<std::byte>> outputs;
+};
+/// Throws to end the run. Called on the thread that executes the graph.
+using host_function = std::function<void(const host_firing&)>;
+
+/// Fills a token and gives the bytes that there were; fewer than asked for is the end of the stream.
+using token_reader = std::function<std::size_t(std::uint64_t number, std::span<std::byte> token)>;
+using token_writer = std::function<void(std::uint64_t number, std::span<const std::byte> token)>;
+
+/// The outer end of a stream: memory of the program, or functions.
+struct stream_end {
+    std::byte* memory = nullptr;
+    token_reader read;
+    token_writer write;
+};
+
+} // namespace causeway::graph
