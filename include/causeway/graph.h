@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stream graphs: name kernels and streams, connect them, execute; memory, copies and overlap are the library's. */
+#ifndef CAUSEWAY_GRAPH_H
+#define CAUSEWAY_GRAPH_H
+
+/*
+ * The interface is that of Komoda, Miwa and Nakamura, "Communication Library to Overlap Computation and Communication
+ * for OpenCL Application" (2012): addKernel, addInputStream, addOutputStream, connect, initialize, execute. Rates,
+ * delays and windows are those of synchronous data flow (Lee and Messerschmitt 1987); docs/graph.md is a tutorial.
+ *
+ * A node fires again and again. Each firing takes one token from each of its inputs and gives one to each of its outputs;
+ * a token is a number of bytes. Both ends of an edge may have tokens of different sizes.
+ *
+ * All sizes are in bytes. Functions return CL_SUCCESS or a negative code and then leave a sentence for
+ * causeway_error_last_message(); a refused call changes nothing. Threads must not use one graph at the same time, but
+ * for causeway_graph_stop(); different graphs are independent. Names, kernels and parameters are copied; memory of
+ * streams must live as long as the graph.
+ */
+
+#include <causeway/causeway.h>
+
+#ifdef __APPLE__
+#include <OpenCL/opencl.h>
+#else
+#include <CL/cl.h>
+#endif
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct causeway_graph causeway_graph;
+
+/* The total size of a stream that ends when its function says so. */
+#define CAUSEWAY_ENDLESS UINT64_MAX
+/* What a token reader returns when it fails. */
+#define CAUSEWAY_TOKEN_FAILED SIZE_MAX
+
+/* An empty graph whose kernels run on `device` of `context` unless they say otherwise. Both are retained. */
+CAUSEWAY_EXPORT cl_int causeway_graph_create(cl_context context, cl_device_id device, causeway_graph **graph);
+/* Not while it executes. Null is allowed. */
+CAUSEWAY_EXPORT void causeway_graph_release(causeway_graph *graph);
+
+/*
+ * A stream of `total_size` bytes of host memory, in tokens of `token_size`, which must divide it. Input memory is only
+ * read. Tokens come and go in order, the first at `data`.
+ */
+CAUSEWAY_EXPORT cl_int causeway_graph_add_input_stream(causeway_graph *graph, const char *name, const void *data,
+                                                       size_t total_size, size_t token_size);
+CAUSEWAY_EXPORT cl_int causeway_graph_add_output_stream(causeway_graph *graph, const char *name, void *data,
+                                                        size_t total_size, size_t token_size);
+
+/*
+ * Fills `token`, which is `size` bytes long and the `number`th from 0. Returns `size`; 0 at the end of the stream, where
+ * nothing is left; CAUSEWAY_TOKEN_FAILED to end the run. Anything else says that the stream ends within a token, which
+ * fails too (CL_TRANSFER_END_OF_FILE, -31001). Called on the thread in causeway_graph_execute(), in order.
+ */
+typedef size_t (*causeway_token_reader)(void *user, uint64_t number, void *token, size_t size);
+/* Takes a token. Returns 0; or a negative code that the run ends with. */
+typedef cl_int (*causeway_token_writer)(void *user, uint64_t number, const void *token, size_t size);
+
+/* Streams that begin or end in a function; `total_size` may be CAUSEWAY_ENDLESS. */
+CAUSEWAY_EXPORT cl_int causeway_graph_add_input_function(causeway_graph *graph, const char *name,
+                                                         causeway_token_reader reader, void *user, uint64_t total_size,
+                                                         size_t token_size);
+CAUSEWAY_EXPORT cl_int causeway_graph_add_output_function(causeway_graph *graph, const char *name,
+                                                          causeway_token_writer writer, void *user, uint64_t total_size,
+                                                          size_t token_size);
+
+/*
+ * A kernel in OpenCL C. Set what is needed and leave the rest 0 (`causeway_kernel blur = {0};`). Its arguments are
+ *     parameters by value, if there are any; inputs by position, __global and only read; outputs by position, __global.
+ * causeway_graph_set_argument() gives values to arguments elsewhere; the ones without value are inputs, then outputs.
+ */
+typedef struct causeway_kernel {
+    /* One of three: the source and the name of its function, with options for its compiler; */
+    const char *source;
+    const char *function;
+    const char *options;
+    /* a binary for the device, with `function` and `options`; */
+    const unsigned char *binary;
+    size_t binary_size;
+    /* an existing kernel: its program and name are used, its arguments are not. */
+    cl_kernel kernel;
+
+    /* Where it runs; null for the graph's. A kernel in another context or of another vendor is welcome. */
+    cl_context context;
+    cl_device_id device;
+
+    /* Argument 0, by value; null if there is none. */
+    const void *parameters;
+    size_t parameters_size;
+
+    /* The work of one firing, as for clEnqueueNDRangeKernel; local sizes of 0 leave the choice to the implementation.
+     * With a work_dim of 0 there is one work item for each `item_size` bytes of the first output's token. */
+    cl_uint work_dim;
+    size_t global_size[3];
+    size_t local_size[3];
+    size_t item_size;
+} causeway_kernel;
+
+/* CL_BUILD_PROGRAM_FAILURE with the compiler's log as the message if the source does not compile. */
+CAUSEWAY_EXPORT cl_int causeway_graph_add_kernel(causeway_graph *graph, const char *name, const causeway_kernel *kernel);
+/* As clSetKernelArg, for an argument that is no input and no output; a null `value` is local memory. */
+CAUSEWAY_EXPORT cl_int causeway_graph_set_argument(causeway_graph *graph, const char *kernel, cl_uint index, size_t size,
+                                                   const void *value);
+
+/*
+ * A node that runs on the host, on the thread in causeway_graph_execute(). `inputs` and `outputs` point to its tokens,
+ * by position, and are valid during the call. Returns 0; a negative code that the run ends with; or another number, which
+ * becomes CL_INVALID_OPERATION.
+ */
+typedef cl_int (*causeway_host_function)(void *user, uint64_t number, const void *const *inputs, void *const *outputs);
+CAUSEWAY_EXPORT cl_int causeway_graph_add_host_function(causeway_graph *graph, const char *name,
+                                                        causeway_host_function function, void *user);
+
+/* Connects output `source_position` of one node with input `target_position` of another; both use tokens of one size.
+ * An output may be connected with several inputs, an input with one output. */
+CAUSEWAY_EXPORT cl_int causeway_graph_connect(causeway_graph *graph, const char *source, cl_uint source_position,
+                                              const char *target, cl_uint target_position, size_t token_size);
+
+typedef struct causeway_edge {
+    cl_uint source_position;
+    cl_uint target_position;
+    size_t produced_size; /* what one firing of the source gives */
+    size_t consumed_size; /* what one firing of the target takes */
+    /* Bytes that the target finds before the first that the source gives: their values, or zeros if null. Edges that
+     * close a loop need some; a kernel with state is connected with itself. */
+    size_t delay_size;
+    const void *initial;
+    /* Bytes that the target sees before and after those that it takes, as one range: its neighbours. Outside of the
+     * stream there are zeros. In a loop, after_size must not exceed delay_size. */
+    size_t before_size;
+    size_t after_size;
+} causeway_edge;
+
+CAUSEWAY_EXPORT cl_int causeway_graph_connect_edge(causeway_graph *graph, const char *source, const char *target,
+                                                   const causeway_edge *edge);
+
+/*
+ * Checks the graph, allocates its buffers, binds its kernels. Once; nodes and edges cannot be added afterwards.
+ * CL_INVALID_VALUE if rates or lengths of streams do not fit, CL_INVALID_OPERATION if the graph would stop for ever or
+ * never end, CL_MEM_OBJECT_ALLOCATION_FAILURE if memory is short; the message names nodes and numbers.
+ */
+CAUSEWAY_EXPORT cl_int causeway_graph_initialize(causeway_graph *graph);
+
+/*
+ * Runs to the end of all streams and returns when the last token is delivered. May be called again and again; memory of
+ * streams is used from its beginning each time. What fails ends the run: what came before it is delivered, its
+ * code is returned, the message names node and token.
+ */
+CAUSEWAY_EXPORT cl_int causeway_graph_execute(causeway_graph *graph);
+
+/* Any thread, also a function of the graph: the run ends early, with CL_SUCCESS, after what it has begun. */
+CAUSEWAY_EXPORT cl_int causeway_graph_stop(causeway_graph *graph);
+
+/* After causeway_graph_initialize(): stages, buffers and bytes as text; the graph for Graphviz. Null if refused. The
+ * text is valid until the next call with this graph. */
+CAUSEWAY_EXPORT const char *causeway_graph_explain(causeway_graph *graph);
+CAUSEWAY_EXPORT const char *causeway_graph_to_dot(causeway_graph *graph);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
