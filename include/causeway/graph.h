@@ -26,6 +26,7 @@
 #endif
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -68,6 +69,23 @@ CAUSEWAY_EXPORT cl_int causeway_graph_add_input_function(causeway_graph *graph, 
 CAUSEWAY_EXPORT cl_int causeway_graph_add_output_function(causeway_graph *graph, const char *name,
                                                           causeway_token_writer writer, void *user, uint64_t total_size,
                                                           size_t token_size);
+
+/*
+ * Streams that begin or end in a file, a pipe or a socket: `file` at its position, as fread and fwrite would; or the
+ * descriptor `fd` from `file_offset` on, which must be able to seek, and whose position stays. The engine reads a few
+ * tokens ahead and writes behind, beside the thread in causeway_graph_execute(); all is written when that returns. An input of
+ * CAUSEWAY_ENDLESS bytes ends with its file, which must hold whole tokens. Executing again goes on where a FILE is, and begins
+ * again at `file_offset`. A stream that is stopped early may have read ahead. `file` must live as long as the graph;
+ * `fd` is duplicated. CL_INVALID_VALUE for a file that is null, closed or not open for this.
+ */
+CAUSEWAY_EXPORT cl_int causeway_graph_add_input_file(causeway_graph *graph, const char *name, FILE *file,
+                                                     uint64_t total_size, size_t token_size);
+CAUSEWAY_EXPORT cl_int causeway_graph_add_output_file(causeway_graph *graph, const char *name, FILE *file,
+                                                      uint64_t total_size, size_t token_size);
+CAUSEWAY_EXPORT cl_int causeway_graph_add_input_descriptor(causeway_graph *graph, const char *name, int fd,
+                                                           int64_t file_offset, uint64_t total_size, size_t token_size);
+CAUSEWAY_EXPORT cl_int causeway_graph_add_output_descriptor(causeway_graph *graph, const char *name, int fd,
+                                                            int64_t file_offset, uint64_t total_size, size_t token_size);
 
 /*
  * A kernel in OpenCL C. Set what is needed and leave the rest 0 (`causeway_kernel blur = {0};`). Its arguments are

@@ -54,6 +54,20 @@ class graph {
         auto& kept = keep({{}, std::move(writer), {}});
         check(causeway_graph_add_output_function(raw(), name.c_str(), write, &kept, total_size, token_size));
     }
+    void add_input_stream(const std::string& name, FILE* file, size_t token_size, uint64_t total_size = CAUSEWAY_ENDLESS) {
+        check(causeway_graph_add_input_file(raw(), name.c_str(), file, total_size, token_size));
+    }
+    void add_output_stream(const std::string& name, FILE* file, size_t token_size, uint64_t total_size = CAUSEWAY_ENDLESS) {
+        check(causeway_graph_add_output_file(raw(), name.c_str(), file, total_size, token_size));
+    }
+    void add_input_descriptor(const std::string& name, int fd, int64_t file_offset, size_t token_size,
+                              uint64_t total_size = CAUSEWAY_ENDLESS) {
+        check(causeway_graph_add_input_descriptor(raw(), name.c_str(), fd, file_offset, total_size, token_size));
+    }
+    void add_output_descriptor(const std::string& name, int fd, int64_t file_offset, size_t token_size,
+                               uint64_t total_size = CAUSEWAY_ENDLESS) {
+        check(causeway_graph_add_output_descriptor(raw(), name.c_str(), fd, file_offset, total_size, token_size));
+    }
 
     void add_kernel(const std::string& name, const causeway_kernel& kernel) {
         check(causeway_graph_add_kernel(raw(), name.c_str(), &kernel));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C interface of stream graphs.
+#include "capi/graph_files.hpp"
 #include "capi/guard.hpp"
 #include "capi/runtime.hpp"
 #include "cl/calls.hpp"
@@ -222,6 +223,38 @@ cl_int causeway_graph_add_output_function(causeway_graph* graph, const char* nam
         require(name, "the name");
         if (writer == nullptr) refuse("the writer is null");
         to.built.add_output(name, total_size, token_size, {.write = writer_of(writer, user)});
+    });
+}
+
+cl_int causeway_graph_add_input_file(causeway_graph* graph, const char* name, FILE* file, uint64_t total_size,
+                                     size_t token_size) {
+    return with(graph, [&](causeway_graph& to) {
+        require(name, "the name");
+        to.built.add_input(name, total_size, token_size, file_input(file, total_size, token_size));
+    });
+}
+
+cl_int causeway_graph_add_output_file(causeway_graph* graph, const char* name, FILE* file, uint64_t total_size,
+                                      size_t token_size) {
+    return with(graph, [&](causeway_graph& to) {
+        require(name, "the name");
+        to.built.add_output(name, total_size, token_size, file_output(file, token_size));
+    });
+}
+
+cl_int causeway_graph_add_input_descriptor(causeway_graph* graph, const char* name, int fd, int64_t file_offset,
+                                           uint64_t total_size, size_t token_size) {
+    return with(graph, [&](causeway_graph& to) {
+        require(name, "the name");
+        to.built.add_input(name, total_size, token_size, descriptor_input(fd, file_offset, total_size, token_size));
+    });
+}
+
+cl_int causeway_graph_add_output_descriptor(causeway_graph* graph, const char* name, int fd, int64_t file_offset,
+                                            uint64_t total_size, size_t token_size) {
+    return with(graph, [&](causeway_graph& to) {
+        require(name, "the name");
+        to.built.add_output(name, total_size, token_size, descriptor_output(fd, file_offset, token_size));
     });
 }
 

@@ -49,6 +49,7 @@ void run::execute() {
     restart();
     run_to_end();
     drain();
+    finish_streams();
     if (!m_fault) return;
     const auto& reason = m_fault->reason;
     throw transfer_error(reason.status, reason.message, reason.error_number, reason.mpi_error_class);
@@ -175,6 +176,8 @@ void run::issue(std::size_t actor) {
             end_stream(actor);
             return;
         }
+    } catch (const token_error& error) {
+        fail(actor, error.number(), sequence, error.as_failure());
     } catch (...) {
         fail(actor, number, sequence, current_failure());
     }
@@ -228,6 +231,18 @@ void run::flush() {
         if (!m_unflushed[lane]) continue;
         (void)clFlush(m_queues[lane].get());
         m_unflushed[lane] = false;
+    }
+}
+
+void run::finish_streams() {
+    for (std::size_t i = 0; i < m_actors.size(); ++i) {
+        const auto& stream = m_parts.streams[m_parts.compiled.actors[i].node];
+        if (!stream.finish) continue;
+        try {
+            stream.finish();
+        } catch (const token_error& error) {
+            fail(i, error.number(), m_sequence, error.as_failure());
+        }
     }
 }
 

@@ -70,6 +70,7 @@ class run {
     void wait_for_blocker();
     void flush();
     void drain();
+    void finish_streams();
     [[nodiscard]] issued& slot(std::size_t actor, std::uint64_t number) {
         auto& history = m_actors[actor].history;
         return history[number & (history.size() - 1)];

@@ -2,6 +2,7 @@
 // What a node does when it fires.
 #pragma once
 
+#include "base/error.hpp"
 #include "cl/handles.hpp"
 
 #include <array>
@@ -48,6 +49,19 @@ struct stream_end {
     std::byte* memory = nullptr;
     token_reader read;
     token_writer write;
+    /// At the end of a run, for a writer that takes tokens before they are where they belong: waits until they are.
+    std::function<void()> finish;
+};
+
+/// What a writer throws about an earlier token than the one that it was given.
+class token_error : public transfer_error {
+  public:
+    token_error(std::uint64_t number, const failure& reason)
+        : transfer_error(reason.status, reason.message, reason.error_number, reason.mpi_error_class), m_number(number) {}
+    [[nodiscard]] std::uint64_t number() const { return m_number; }
+
+  private:
+    std::uint64_t m_number;
 };
 
 } // namespace causeway::graph

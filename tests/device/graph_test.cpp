@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stream graphs on devices: each test in one queue and in three, against the same work done on the host.
 #include "support/events.hpp"
+#include "support/files.hpp"
 #include "support/opencl_fixture.hpp"
 
 #include <causeway/causeway.h>
 #include <causeway/graph.hpp>
 #include <gmock/gmock.h>
 
-#include <numeric>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
 #include <thread>
 
 using namespace support;
@@ -307,6 +312,109 @@ TEST_P(graphs, stream_from_and_to_functions_until_the_end_of_input) {
         for (std::size_t i = 0; i < result.size(); ++i)
             ASSERT_EQ(result[i], 4.0f * static_cast<float>(i) + (i == 0 ? 1 : i + 1 == result.size() ? -static_cast<float>(i + 1) : 0)) << i;
     }
+}
+
+TEST_P(graphs, stream_from_file_to_file) {
+    constexpr std::size_t token = 1234;
+    const floats data = numbers(token * 40);
+    bytes contents(bytes_of(data.size()));
+    std::memcpy(contents.data(), data.data(), contents.size());
+    const temporary_folder folder;
+    write_file(folder.path("input"), contents);
+    const auto expect = [&](std::size_t skipped, std::size_t first, std::size_t count) {
+        const bytes got = file_contents(folder.path("output"));
+        ASSERT_EQ(got.size(), skipped + bytes_of(count));
+        for (std::size_t i = 0; i < count; ++i) {
+            float value = 0;
+            std::memcpy(&value, got.data() + skipped + i * sizeof value, sizeof value);
+            ASSERT_EQ(value, data[first + i] * 2 + 1) << i;
+        }
+    };
+    const auto finish = [&](graph& built) {
+        built.add_kernel("k", code("scale"), factors{2, 1});
+        built.connect("i", "k", bytes_of(token));
+        built.connect("k", "o", bytes_of(token));
+        built.initialize();
+        built.execute();
+    };
+    {
+        // Half of it, then the rest: streams go on where they are.
+        const auto in = open_stream(folder.path("input"), "rb");
+        const auto out = open_stream(folder.path("output"), "wb");
+        auto built = new_graph();
+        built.add_input_stream("i", in.get(), bytes_of(token), bytes_of(token * 20));
+        built.add_output_stream("o", out.get(), bytes_of(token));
+        finish(built);
+        EXPECT_EQ(std::ftell(in.get()), static_cast<long>(bytes_of(token * 20)));
+        built.execute();
+    }
+    expect(0, 0, data.size());
+    {
+        const auto in = open_descriptor(folder.path("input"), O_RDONLY);
+        const auto out = open_descriptor(folder.path("output"), O_WRONLY | O_TRUNC);
+        auto built = new_graph();
+        built.add_input_descriptor("i", in.get(), bytes_of(token), bytes_of(token));
+        built.add_output_descriptor("o", out.get(), 100, bytes_of(token));
+        finish(built);
+        built.execute();
+    }
+    expect(100, token, data.size() - token);
+}
+
+TEST_P(graphs, stream_through_pipes_until_they_close) {
+    constexpr std::size_t token = 100, tokens = 77;
+    auto in = make_pipe();
+    auto out = make_pipe();
+    const bytes sent = pattern(bytes_of(token * tokens));
+    std::thread writer([&] {
+        EXPECT_TRUE(write_all(in.writing.get(), sent));
+        in.writing.close();
+    });
+    bytes got;
+    std::thread reader([&] { got = read_all(out.reading.get(), sent.size()); });
+    {
+        const auto from = open_stream(std::move(in.reading), "rb");
+        const auto to = open_stream(std::move(out.writing), "wb");
+        auto built = new_graph();
+        built.add_input_stream("i", from.get(), bytes_of(token));
+        built.add_output_stream("o", to.get(), bytes_of(token));
+        built.add_host_function("copy", [](uint64_t, const void* const* seen, void* const* given) {
+            std::memcpy(given[0], seen[0], bytes_of(token));
+        });
+        built.connect("i", "copy", bytes_of(token));
+        built.connect("copy", "o", bytes_of(token));
+        built.initialize();
+        built.execute();
+    }
+    writer.join();
+    reader.join();
+    EXPECT_TRUE(same_bytes(sent, got));
+}
+
+TEST_P(graphs, name_the_token_at_which_a_file_ends_or_is_full) {
+    constexpr std::size_t token = 4096;
+    const temporary_folder folder;
+    write_file(folder.path("input"), pattern(token * 9 + 5));
+    const auto run = [&](const char* to) {
+        const auto in = open_stream(folder.path("input"), "rb");
+        const auto out = open_descriptor(to, O_WRONLY | O_CREAT);
+        auto built = new_graph();
+        built.add_input_stream("i", in.get(), token);
+        const auto target = open_stream(descriptor(dup(out.get())), "wb");
+        built.add_output_stream("o", target.get(), token);
+        built.add_kernel("k", code("scale"), factors{1, 0});
+        built.connect("i", "k", token);
+        built.connect("k", "o", token);
+        built.initialize();
+        return refusal([&] { built.execute(); });
+    };
+    const auto ended = run(folder.path("output").c_str());
+    EXPECT_EQ(ended.code(), -31001);
+    EXPECT_THAT(ended.what(), AllOf(HasSubstr("'i', token 9:"), HasSubstr("5 B of a token of 4 KiB")));
+    EXPECT_EQ(file_contents(folder.path("output")).size(), token * 9);
+    const auto full = run("/dev/full");
+    EXPECT_EQ(full.code(), -31002);
+    EXPECT_THAT(full.what(), AllOf(HasSubstr("'o', token 0:"), HasSubstr("No space left")));
 }
 
 TEST_P(graphs, take_existing_kernels_with_arguments_in_any_order) {
