@@ -3,6 +3,7 @@
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl_data_transfer.h>
 #include <causeway/causeway.h>
+#include <causeway/graph.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@ int main(void)
     cl_mem buffer;
     cl_event filled;
     cl_int code;
+    causeway_graph *graph = NULL;
     FILE *file = tmpfile();
 
     if (!file || fwrite(text, 1, sizeof text, file) != sizeof text) {
@@ -52,6 +54,8 @@ int main(void)
         return 1;
     }
 
+    check(causeway_graph_create(context, device, &graph), "causeway_graph_create");
+    causeway_graph_release(graph);
     check(clReleaseEvent(filled), "clReleaseEvent");
     check(clReleaseMemObject(buffer), "clReleaseMemObject");
     check(clReleaseCommandQueue(queue), "clReleaseCommandQueue");

@@ -4,6 +4,7 @@
 #define CL_DATA_TRANSFER_NO_MPI
 #include <CL/cl_data_transfer.h>
 #include <causeway/causeway.h>
+#include <causeway/graph.hpp>
 
 #ifdef MPI_VERSION
 #error "CL_DATA_TRANSFER_NO_MPI lets mpi.h in"
@@ -21,6 +22,14 @@ int main()
     if (clCancelTransfer(nullptr) != CL_INVALID_EVENT) {
         std::fprintf(stderr, "clCancelTransfer accepts a null event\n");
         return 1;
+    }
+    try {
+        causeway::graph graph(nullptr, nullptr);
+        std::fprintf(stderr, "a graph accepts a null context\n");
+        return 1;
+    } catch (const causeway::graph_error &error) {
+        if (error.code() != CL_INVALID_CONTEXT)
+            return 1;
     }
     std::printf("causeway %s without MPI\n", causeway_version());
 }
