@@ -53,6 +53,10 @@ CAUSEWAY_EXPORT cl_int causeway_graph_add_input_stream(causeway_graph *graph, co
 CAUSEWAY_EXPORT cl_int causeway_graph_add_output_stream(causeway_graph *graph, const char *name, void *data,
                                                         size_t total_size, size_t token_size);
 
+/* The memory of `stream` is page-locked (a mapped CL_MEM_ALLOC_HOST_PTR buffer): devices copy from and to it directly, without
+ * a copy by the host in between. Any other memory works too, but then such copies are slow and hold up the host. */
+CAUSEWAY_EXPORT cl_int causeway_graph_use_page_locked(causeway_graph *graph, const char *stream);
+
 /*
  * Fills `token`, which is `size` bytes long and the `number`th from 0. Returns `size`; 0 at the end of the stream, where
  * nothing is left; CAUSEWAY_TOKEN_FAILED to end the run. Anything else says that the stream ends within a token, which

@@ -44,6 +44,7 @@ class graph {
     void add_output_stream(const std::string& name, void* data, size_t total_size, size_t token_size) {
         check(causeway_graph_add_output_stream(raw(), name.c_str(), data, total_size, token_size));
     }
+    void use_page_locked(const std::string& stream) { check(causeway_graph_use_page_locked(raw(), stream.c_str())); }
     void add_input_stream(const std::string& name, token_reader reader, size_t token_size,
                           uint64_t total_size = CAUSEWAY_ENDLESS) {
         auto& kept = keep({std::move(reader), {}, {}});

@@ -208,6 +208,13 @@ cl_int causeway_graph_add_output_stream(causeway_graph* graph, const char* name,
     });
 }
 
+cl_int causeway_graph_use_page_locked(causeway_graph* graph, const char* stream) {
+    return with(graph, [&](causeway_graph& to) {
+        require(stream, "the stream's name");
+        to.built.use_page_locked(stream);
+    });
+}
+
 cl_int causeway_graph_add_input_function(causeway_graph* graph, const char* name, causeway_token_reader reader, void* user,
                                          uint64_t total_size, size_t token_size) {
     return with(graph, [&](causeway_graph& to) {

@@ -77,6 +77,14 @@ void stream_graph::add_output(const std::string& name, std::uint64_t total_bytes
     add({.name = name, .kind = node_kind::output, .total_bytes = total_bytes, .token_bytes = token_bytes}, {}, {}, std::move(end));
 }
 
+void stream_graph::use_page_locked(const std::string& stream) {
+    require_open();
+    auto& end = m_streams[m_described.find(stream)];
+    if (end.memory == nullptr)
+        throw transfer_error(status::invalid_value, std::string("'").append(stream).append("' is not a stream of host memory"));
+    end.page_locked = true;
+}
+
 void stream_graph::connect(const std::string& source, const std::string& target, edge made) {
     require_open();
     made.source = m_described.find(source);
@@ -110,7 +118,7 @@ void stream_graph::initialize(overlap wanted) {
         any_overlap = any_overlap || each.limits.overlap;
     }
     for (std::size_t i = 0; i < m_described.nodes().size(); ++i)
-        m_described.nodes()[i].direct = !any_overlap && m_streams[i].memory != nullptr;
+        m_described.nodes()[i].direct = m_streams[i].memory != nullptr && (!any_overlap || m_streams[i].page_locked);
     m_compiled = compile(m_described, limits());
     check_ends();
     m_memory = make_rings(m_compiled, m_devices);

@@ -29,6 +29,8 @@ class stream_graph {
     void add_function(const std::string& name, host_function function);
     void add_input(const std::string& name, std::uint64_t total_bytes, std::size_t token_bytes, stream_end end);
     void add_output(const std::string& name, std::uint64_t total_bytes, std::size_t token_bytes, stream_end end);
+    /// The memory of a stream is page-locked, so that staging would only cost time.
+    void use_page_locked(const std::string& stream);
     void connect(const std::string& source, const std::string& target, edge made);
 
     /// Compiles, allocates and binds; once.

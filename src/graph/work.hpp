@@ -47,6 +47,7 @@ using token_writer = std::function<void(std::uint64_t number, std::span<const st
 /// The outer end of a stream: memory of the program, or functions.
 struct stream_end {
     std::byte* memory = nullptr;
+    bool page_locked = false; ///< copy commands are fast from and to the memory
     token_reader read;
     token_writer write;
     /// At the end of a run, for a writer that takes tokens before they are where they belong: waits until they are.
