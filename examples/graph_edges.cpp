@@ -107,7 +107,7 @@ int main(int argc, char **argv)
     }
 
     try {
-        causeway::graph graph(with.context, with.device);
+        causeway::stream_graph graph(with.context, with.device);
         graph.add_input_stream("film", input.data(), input.size(), frame_size);
         graph.add_output_stream("found", found.data(), found.size(), frame_size);
         graph.add_kernel("blur", blur, picture{width, height});

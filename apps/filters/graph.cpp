@@ -28,7 +28,7 @@ double box(const workload &work)
     const auto rows = apps::create_kernel(work.program, "box_rows");
     const auto columns = apps::create_kernel(work.program, "box_columns");
     // communication begin box
-    causeway::graph graph(work.context, work.device);
+    causeway::stream_graph graph(work.context, work.device);
     graph.add_input_stream("input", work.input, work.frames * size, size);
     graph.add_output_stream("output", work.output, work.frames * size, size);
     graph.use_page_locked("input");
@@ -52,7 +52,7 @@ double median(const workload &work)
     const std::size_t height = std::size_t(work.of.height);
     const auto middle = apps::create_kernel(work.program, "median");
     // communication begin median
-    causeway::graph graph(work.context, work.device);
+    causeway::stream_graph graph(work.context, work.device);
     graph.add_input_stream("input", work.input, work.frames * size, size);
     graph.add_output_stream("output", work.output, work.frames * size, size);
     graph.use_page_locked("input");
@@ -77,7 +77,7 @@ double recursive_gaussian(const workload &work)
     const auto columns = apps::create_kernel(work.program, "gaussian_columns");
     const auto bytes = apps::create_kernel(work.program, "to_bytes");
     // communication begin recursive_gaussian
-    causeway::graph graph(work.context, work.device);
+    causeway::stream_graph graph(work.context, work.device);
     graph.add_input_stream("input", work.input, work.frames * size, size);
     graph.add_output_stream("output", work.output, work.frames * size, size);
     graph.use_page_locked("input");
@@ -103,7 +103,7 @@ double sobel(const workload &work)
     const std::size_t height = std::size_t(work.of.height);
     const auto edges = apps::create_kernel(work.program, "sobel");
     // communication begin sobel
-    causeway::graph graph(work.context, work.device);
+    causeway::stream_graph graph(work.context, work.device);
     graph.add_input_stream("input", work.input, work.frames * size, size);
     graph.add_output_stream("output", work.output, work.frames * size, size);
     graph.use_page_locked("input");

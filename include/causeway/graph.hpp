@@ -27,14 +27,14 @@ class graph_error : public std::runtime_error {
 };
 
 /// Moves, does not copy. Each function is that of the C interface, and throws graph_error instead of returning a code.
-class graph {
+class stream_graph {
   public:
     /// Takes the number and the bytes of a token; gives the bytes that it filled, 0 at the end.
     using token_reader = std::function<size_t(uint64_t number, void* token, size_t size)>;
     using token_writer = std::function<void(uint64_t number, const void* token, size_t size)>;
     using host_function = std::function<void(uint64_t number, const void* const* inputs, void* const* outputs)>;
 
-    graph(cl_context context, cl_device_id device) : m_state(std::make_unique<state>()) {
+    stream_graph(cl_context context, cl_device_id device) : m_state(std::make_unique<state>()) {
         check(causeway_graph_create(context, device, &m_state->raw));
     }
 

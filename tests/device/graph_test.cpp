@@ -16,7 +16,7 @@
 #include <thread>
 
 using namespace support;
-using causeway::graph;
+using causeway::stream_graph;
 using causeway::graph_error;
 using testing::AllOf;
 using testing::HasSubstr;
@@ -76,11 +76,11 @@ floats numbers(std::size_t count) {
 
 constexpr std::size_t bytes_of(std::size_t count) { return count * sizeof(float); }
 
-void input(graph& to, const std::string& name, const floats& data, std::size_t token) {
+void input(stream_graph& to, const std::string& name, const floats& data, std::size_t token) {
     to.add_input_stream(name, data.data(), bytes_of(data.size()), bytes_of(token));
 }
 
-void output(graph& to, const std::string& name, floats& data, std::size_t token) {
+void output(stream_graph& to, const std::string& name, floats& data, std::size_t token) {
     to.add_output_stream(name, data.data(), bytes_of(data.size()), bytes_of(token));
 }
 
@@ -133,7 +133,7 @@ class chain {
     }
 
     floats data, result;
-    graph built;
+    stream_graph built;
 };
 
 using parameters = std::tuple<device_under_test, const char*>;
@@ -144,7 +144,7 @@ class graphs : public testing::TestWithParam<parameters> {
 
     [[nodiscard]] cl_device_id device() const { return std::get<0>(GetParam()).device; }
     [[nodiscard]] cl_context context() const { return m_context.get(); }
-    [[nodiscard]] graph new_graph() const { return {context(), device()}; }
+    [[nodiscard]] stream_graph new_graph() const { return {context(), device()}; }
 
   private:
     option_scope m_mode;
@@ -335,7 +335,7 @@ TEST_P(graphs, stream_from_file_to_file) {
             ASSERT_EQ(value, data[first + i] * 2 + 1) << i;
         }
     };
-    const auto finish = [&](graph& built) {
+    const auto finish = [&](stream_graph& built) {
         built.add_kernel("k", code("scale"), factors{2, 1});
         built.connect("i", "k", bytes_of(token));
         built.connect("k", "o", bytes_of(token));
@@ -515,7 +515,7 @@ TEST_P(graphs, end_a_run_at_the_token_that_fails_and_deliver_those_before) {
 
 TEST_P(graphs, name_the_stream_and_the_token_that_a_reader_or_writer_failed_with) {
     constexpr std::size_t token = 16;
-    const auto run = [&](const graph::token_reader& reader, cl_int written) {
+    const auto run = [&](const stream_graph::token_reader& reader, cl_int written) {
         causeway_token_writer writer = [](void* user, uint64_t number, const void*, size_t) -> cl_int {
             return number == 2 ? *static_cast<cl_int*>(user) : 0;
         };

@@ -24,7 +24,7 @@ int main()
         return 1;
     }
     try {
-        causeway::graph graph(nullptr, nullptr);
+        causeway::stream_graph graph(nullptr, nullptr);
         std::fprintf(stderr, "a graph accepts a null context\n");
         return 1;
     } catch (const causeway::graph_error &error) {
