@@ -13,10 +13,12 @@
 
 namespace causeway::graph {
 
-/// Commands of one firing in an in-order queue: the first has the wait list, the last gives the event.
+/// Commands of one firing in an in-order queue: the first has the wait list, the last one's event is the firing's.
 class command_chain {
   public:
-    command_chain(cl_command_queue queue, std::span<const cl_event> waits) : m_queue(queue), m_waits(waits) {}
+    /// The events of the commands are put into `events`, in order.
+    command_chain(cl_command_queue queue, std::span<const cl_event> waits, std::vector<cl::event>& events)
+        : m_queue(queue), m_waits(waits), m_events(events) {}
 
     /// Calls `enqueue(queue, count, list, event)` and throws what is not CL_SUCCESS, with `what`.
     template <class Enqueue> void add(const char* what, Enqueue enqueue) {
@@ -24,15 +26,13 @@ class command_chain {
         const auto count = static_cast<cl_uint>(m_waits.size());
         cl::check(enqueue(m_queue, count, count == 0 ? nullptr : m_waits.data(), &made), what);
         m_waits = {};
-        m_last = cl::event::adopt(made);
+        m_events.push_back(cl::event::adopt(made));
     }
-    /// The event of the last command so far.
-    [[nodiscard]] cl::event take_event() { return std::move(m_last); }
 
   private:
     cl_command_queue m_queue;
     std::span<const cl_event> m_waits;
-    cl::event m_last;
+    std::vector<cl::event>& m_events;
 };
 
 enum class firing_result { done, end_of_stream };

@@ -37,7 +37,7 @@ void run::restart() {
         each.issued_count = 0;
         each.pending = false;
         each.failed_from = endless;
-        for (auto& old : each.history) old = {};
+        for (auto& old : each.history) old.complete = true;
     }
     m_sequence = 0;
     m_fault.reset();
@@ -96,10 +96,10 @@ bool run::finished(std::size_t actor) const {
 }
 
 bool run::is_complete(std::size_t actor, issued& looked_at) {
-    if (!looked_at.event) return true;
-    const auto status = cl::status_of(looked_at.event.get());
+    if (looked_at.complete) return true;
+    const auto status = cl::status_of(looked_at.events.back().get());
     if (status > CL_COMPLETE) return false;
-    looked_at.event = {};
+    looked_at.complete = true;
     if (status < CL_COMPLETE)
         fail(actor, looked_at.number, looked_at.sequence, {status, 0, 0, "the command failed: " + cl::code_text(status)});
     return true;
@@ -157,7 +157,7 @@ bool run::find_waits(std::size_t actor) {
             block_on(needed);
             return false;
         }
-        m_waits.push_back(needed.event.get());
+        m_waits.push_back(needed.events.back().get());
     }
     return true;
 }
@@ -167,7 +167,9 @@ void run::issue(std::size_t actor) {
     const auto number = self.issued_count++;
     const auto sequence = m_sequence++;
     self.pending = false;
-    command_chain commands(self.queue, m_waits);
+    auto& place = slot(actor, number);
+    place.events.clear();
+    command_chain commands(self.queue, m_waits, place.events);
     try {
         for (const auto& range : self.needs.zero_filled) fill_with_zeros(m_parts.memory, range, commands);
         if (self.work->fire(number, commands) == firing_result::end_of_stream) {
@@ -183,7 +185,9 @@ void run::issue(std::size_t actor) {
     }
     if (self.on_host) return;
     m_unflushed[m_parts.compiled.actors[actor].lane] = true;
-    slot(actor, number) = {commands.take_event(), number, sequence};
+    place.complete = place.events.empty(); // it was refused
+    place.number = number;
+    place.sequence = sequence;
 }
 
 void run::end_stream(std::size_t actor) {
@@ -220,8 +224,8 @@ void run::end_now(std::size_t island) {
 void run::wait_for_blocker() {
     if (m_blocker == nullptr)
         throw transfer_error(status::out_of_resources, "the graph stopped though the compiler found no reason; please report it");
-    auto* const waited_for = m_blocker->event.get();
-    if (waited_for == nullptr) return; // complete by now
+    if (m_blocker->complete) return;
+    auto* const waited_for = m_blocker->events.back().get();
     // What it says is looked at with the event's status.
     (void)clWaitForEvents(1, &waited_for);
 }
@@ -251,8 +255,8 @@ void run::drain() {
         if (queue) (void)clFinish(queue.get());
     for (std::size_t i = 0; i < m_actors.size(); ++i) {
         for (auto& each : m_actors[i].history) {
-            if (!each.event) continue;
-            auto* const raw = each.event.get();
+            if (each.complete) continue;
+            auto* const raw = each.events.back().get();
             (void)clWaitForEvents(1, &raw);
             (void)is_complete(i, each);
         }

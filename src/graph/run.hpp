@@ -28,9 +28,11 @@ class run {
     void stop() { m_stopping = true; }
 
   private:
-    /// A firing that is in its lane, perhaps complete.
+    /// A firing that is in its lane, perhaps complete. Its events are let go of when another firing takes its place: PoCL
+    /// 3.1 aborts now and then if that happens while it still tells other commands that one is complete.
     struct issued {
-        cl::event event;
+        std::vector<cl::event> events; ///< of its commands; the last one's is the firing's
+        bool complete = true;
         std::uint64_t number = 0;
         std::uint64_t sequence = 0; ///< among all firings of the run
     };
@@ -60,7 +62,7 @@ class run {
     void block_on(issued& waited_for);
     /// Fills m_waits with the events that the actor's pending firing waits for; false if it cannot go into its lane yet.
     [[nodiscard]] bool find_waits(std::size_t actor);
-    /// Whether the firing's event is complete; null events are. Notes failures.
+    /// Asks the firing's event. Notes failures.
     [[nodiscard]] bool is_complete(std::size_t actor, issued& looked_at);
     void issue(std::size_t actor);
     void end_stream(std::size_t actor);
