@@ -178,7 +178,8 @@ CAUSEWAY_EXPORT cl_int causeway_graph_execute(causeway_graph *graph);
 /* Any thread, also a function of the graph: the run ends early, with CL_SUCCESS, after what it has begun. */
 CAUSEWAY_EXPORT cl_int causeway_graph_stop(causeway_graph *graph);
 
-/* After causeway_graph_initialize(): stages, buffers and bytes as text; the graph for Graphviz. Null if refused. The
+/* After causeway_graph_initialize(): stages, buffers and bytes as text, and with the option `graph_times`, after a run, the
+ * time of each node and the predicted time of a period; the graph for Graphviz. Null if refused. The
  * text is valid until the next call with this graph. */
 CAUSEWAY_EXPORT const char *causeway_graph_explain(causeway_graph *graph);
 CAUSEWAY_EXPORT const char *causeway_graph_to_dot(causeway_graph *graph);

@@ -316,7 +316,10 @@ cl_int causeway_graph_connect_edge(causeway_graph* graph, const char* source, co
 }
 
 cl_int causeway_graph_initialize(causeway_graph* graph) {
-    return with(graph, [](causeway_graph& which) { which.built.initialize(static_cast<causeway::graph::overlap>(process_options()[option::graph])); });
+    return with(graph, [](causeway_graph& which) { 
+        const auto& settings = process_options();
+        which.built.initialize(static_cast<causeway::graph::overlap>(settings[option::graph]), settings[option::graph_times] != 0);
+    });
 }
 
 cl_int causeway_graph_execute(causeway_graph* graph) {

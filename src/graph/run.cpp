@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 
 namespace causeway::graph {
 
@@ -12,10 +13,14 @@ namespace {
 /// Firings that the thread may be ahead of a device, so that it wakes up in time for the next.
 constexpr std::size_t least_history = 16;
 
+/// The sequence of a fault that is told late: its token had been through the whole graph, so that it comes before all
+/// faults of tokens on their way.
+constexpr std::uint64_t past_all = 0;
+
 } // namespace
 
-run::run(const work_parts& parts, std::vector<cl::queue> queues)
-    : m_parts(parts), m_queues(std::move(queues)), m_unflushed(m_queues.size(), false), m_rules(parts.compiled),
+run::run(const work_parts& parts, std::vector<cl::queue> queues, bool timed)
+    : m_parts(parts), m_timed(timed), m_queues(std::move(queues)), m_unflushed(m_queues.size(), false), m_rules(parts.compiled),
       m_actors(parts.compiled.actors.size()) {
     for (std::size_t i = 0; i < m_actors.size(); ++i) {
         auto& each = m_actors[i];
@@ -39,7 +44,7 @@ void run::restart() {
         each.failed_from = endless;
         for (auto& old : each.history) old.complete = true;
     }
-    m_sequence = 0;
+    m_sequence = past_all + 1;
     m_fault.reset();
     m_stopping = false;
     write_initial(m_parts.memory, m_parts.compiled, m_queues);
@@ -100,9 +105,31 @@ bool run::is_complete(std::size_t actor, issued& looked_at) {
     const auto status = cl::status_of(looked_at.events.back().get());
     if (status > CL_COMPLETE) return false;
     looked_at.complete = true;
+    if (m_timed) take_time(actor, looked_at);
     if (status < CL_COMPLETE)
         fail(actor, looked_at.number, looked_at.sequence, {status, 0, 0, "the command failed: " + cl::code_text(status)});
     return true;
+}
+
+void run::take_time(std::size_t actor, const issued& ended) {
+    for (const auto& each : ended.events) {
+        cl_ulong begin = 0, end = 0;
+        if (clGetEventProfilingInfo(each.get(), CL_PROFILING_COMMAND_START, sizeof begin, &begin, nullptr) != CL_SUCCESS ||
+            clGetEventProfilingInfo(each.get(), CL_PROFILING_COMMAND_END, sizeof end, &end, nullptr) != CL_SUCCESS)
+            return;
+        m_actors[actor].timed_seconds += static_cast<double>(end - begin) * 1e-9;
+    }
+    ++m_actors[actor].timed_firings;
+}
+
+std::vector<double> run::seconds() const {
+    std::vector<double> result;
+    bool any = false;
+    for (const auto& each : m_actors) {
+        any = any || each.timed_firings > 0;
+        result.push_back(each.timed_firings == 0 ? 0 : each.timed_seconds / static_cast<double>(each.timed_firings));
+    }
+    return any ? result : std::vector<double>{};
 }
 
 run::step run::advance(std::size_t actor) {
@@ -170,6 +197,7 @@ void run::issue(std::size_t actor) {
     auto& place = slot(actor, number);
     place.events.clear();
     command_chain commands(self.queue, m_waits, place.events);
+    const auto begin = m_timed && self.on_host ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
     try {
         for (const auto& range : self.needs.zero_filled) fill_with_zeros(m_parts.memory, range, commands);
         if (self.work->fire(number, commands) == firing_result::end_of_stream) {
@@ -179,11 +207,16 @@ void run::issue(std::size_t actor) {
             return;
         }
     } catch (const token_error& error) {
-        fail(actor, error.number(), sequence, error.as_failure());
+        fail(actor, error.number(), past_all, error.as_failure());
     } catch (...) {
         fail(actor, number, sequence, current_failure());
     }
-    if (self.on_host) return;
+    if (self.on_host) {
+        if (!m_timed) return;
+        self.timed_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        ++self.timed_firings;
+        return;
+    }
     m_unflushed[m_parts.compiled.actors[actor].lane] = true;
     place.complete = place.events.empty(); // it was refused
     place.number = number;
@@ -245,7 +278,7 @@ void run::finish_streams() {
         try {
             stream.finish();
         } catch (const token_error& error) {
-            fail(i, error.number(), m_sequence, error.as_failure());
+            fail(i, error.number(), past_all, error.as_failure());
         }
     }
 }

@@ -18,14 +18,16 @@ namespace causeway::graph {
 /// must touch.
 class run {
   public:
-    /// `parts` outlives the run. `queues` by lane, null for the host's.
-    run(const work_parts& parts, std::vector<cl::queue> queues);
+    /// `parts` outlives the run. `queues` by lane, null for the host's; with `timed` they have profiling.
+    run(const work_parts& parts, std::vector<cl::queue> queues, bool timed);
 
     /// To the end of all streams. What fails ends the run after the periods before it are delivered: throws
     /// transfer_error with node and token.
     void execute();
     /// Any thread: ends the run after the periods that have begun.
     void stop() { m_stopping = true; }
+    /// Seconds per firing of each actor, over all runs; empty if nothing was timed. Not while it executes.
+    [[nodiscard]] std::vector<double> seconds() const;
 
   private:
     /// A firing that is in its lane, perhaps complete. Its events are let go of when another firing takes its place: PoCL
@@ -46,6 +48,8 @@ class run {
         std::uint64_t issued_count = 0;
         std::uint64_t failed_from = endless; ///< what this firing gave, and all behind it, is worth nothing
         bool pending = false; ///< fired, not yet issued
+        double timed_seconds = 0;
+        std::uint64_t timed_firings = 0;
         firing_needs needs;
     };
     struct fault {
@@ -65,6 +69,7 @@ class run {
     /// Asks the firing's event. Notes failures.
     [[nodiscard]] bool is_complete(std::size_t actor, issued& looked_at);
     void issue(std::size_t actor);
+    void take_time(std::size_t actor, const issued& ended);
     void end_stream(std::size_t actor);
     void fail(std::size_t actor, std::uint64_t number, std::uint64_t sequence, failure reason);
     /// No period of the island begins any more.
@@ -79,6 +84,7 @@ class run {
     }
 
     const work_parts& m_parts;
+    bool m_timed;
     std::vector<cl::queue> m_queues; // by lane
     std::vector<bool> m_unflushed;   // by lane
     firing_rules m_rules;

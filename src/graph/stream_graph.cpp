@@ -108,7 +108,7 @@ void stream_graph::check_ends() const {
                                  name_of(m_described, each) + " would fire for ever: no stream that it is connected with ends");
 }
 
-void stream_graph::initialize(overlap wanted) {
+void stream_graph::initialize(overlap wanted, bool timed) {
     require_open();
     // Where device memory is host memory, copies and kernels use the same processors and the same memory: side by side
     // they would only be slower than one after another. Elsewhere copies are fast from and to page-locked memory only.
@@ -129,11 +129,12 @@ void stream_graph::initialize(overlap wanted) {
             continue;
         }
         cl_int code = CL_SUCCESS;
-        queues.push_back(cl::queue::adopt(clCreateCommandQueue(m_devices[each.where].context.get(), m_devices[each.where].id, 0, &code)));
+        queues.push_back(cl::queue::adopt(clCreateCommandQueue(m_devices[each.where].context.get(), m_devices[each.where].id,
+                                                              timed ? CL_QUEUE_PROFILING_ENABLE : 0, &code)));
         cl::check(code, "creating a command queue on device '" + m_devices[each.where].limits.name + "'");
     }
     m_parts = std::make_unique<work_parts>(work_parts{m_described, m_compiled, m_devices, m_memory, m_kernels, m_functions, m_streams});
-    auto made = std::make_unique<run>(*m_parts, std::move(queues));
+    auto made = std::make_unique<run>(*m_parts, std::move(queues), timed);
     const std::lock_guard lock(m_run_mutex);
     m_run = std::move(made);
 }
@@ -150,7 +151,7 @@ void stream_graph::stop() {
 
 std::string stream_graph::explain() const {
     require_initialized();
-    return graph::explain(m_described, m_compiled, limits());
+    return graph::explain(m_described, m_compiled, limits(), m_run->seconds());
 }
 
 std::string stream_graph::to_dot() const {

@@ -34,7 +34,7 @@ class stream_graph {
     void connect(const std::string& source, const std::string& target, edge made);
 
     /// Compiles, allocates and binds; once.
-    void initialize(overlap wanted = overlap::where_it_pays);
+    void initialize(overlap wanted = overlap::where_it_pays, bool timed = false);
     void execute();
     /// Any thread, while another executes: ends the run after the periods that have begun.
     void stop();

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <thread>
 
@@ -20,6 +21,7 @@ using causeway::stream_graph;
 using causeway::graph_error;
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 namespace {
 
@@ -617,6 +619,20 @@ TEST_P(graphs, refuse_what_cannot_be_with_a_sentence) {
     EXPECT_THAT(refused.what(), HasSubstr("kernel 'k': of its 4 arguments 4 have no value, but it is connected with 1 inputs and 1 outputs"));
     EXPECT_EQ(causeway_graph_execute(nullptr), CL_INVALID_VALUE);
     EXPECT_EQ(causeway_graph_explain(built.raw()), nullptr);
+}
+
+TEST_P(graphs, say_what_takes_the_time) {
+    const option_scope timed("graph_times", "on");
+    chain made(context(), device(), [](uint64_t) { std::this_thread::sleep_for(std::chrono::milliseconds(2)); });
+    made.built.initialize();
+    EXPECT_THAT(made.built.explain(), Not(HasSubstr("predicted")));
+    made.built.execute();
+    EXPECT_TRUE(made.delivered(chain::tokens));
+    const auto text = made.built.explain();
+    const auto at = text.find("predicted time of a period: ");
+    ASSERT_NE(at, std::string::npos) << text;
+    EXPECT_GE(std::stod(text.substr(at + std::strlen("predicted time of a period: "))), 2000.0) << "microseconds";
+    EXPECT_THAT(text.substr(at), HasSubstr("set by the host"));
 }
 
 TEST_P(graphs, explain_themselves) {
