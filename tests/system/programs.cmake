@@ -2,16 +2,9 @@
 # Rank programs that cannot be tests of system_tests: they end MPI, the process or a rank. Include after GoogleTest's.
 
 set(system_dir ${CMAKE_CURRENT_LIST_DIR})
-execute_process(COMMAND ${MPIEXEC_EXECUTABLE} --version OUTPUT_VARIABLE launcher_version ERROR_QUIET)
-if(launcher_version MATCHES "Open MPI|OpenRTE|open-mpi")
-  set(system_launcher ${MPIEXEC_EXECUTABLE} --oversubscribe)
-else()
-  set(system_launcher ${MPIEXEC_EXECUTABLE})
-endif()
-set(system_environment OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 HWLOC_COMPONENTS=-opencl)
 
 foreach(program mpi_state work_in_flight killed_peer)
-  add_executable(${program} ${system_dir}/${program}.cpp)
+  add_executable(${program} ${system_dir}/${program}.cpp ${keep_plugins})
   target_link_libraries(${program} PRIVATE causeway_flags Causeway::causeway Threads::Threads)
 endforeach()
 
@@ -34,15 +27,14 @@ target_link_libraries(link_order_mpi_first PRIVATE
 
 # system_program(<test> <ranks> <command>...): 0 ranks runs the program without the launcher.
 function(system_program test ranks)
-  if(ranks EQUAL 0)
-    add_test(NAME ${test} COMMAND ${ARGN})
-    set(processors 1)
-  else()
-    add_test(NAME ${test} COMMAND ${system_launcher} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${ARGN})
+  set(processors 1)
+  set(launched ${run_with} system ${run_options})
+  if(ranks GREATER 0)
+    list(APPEND launched --ranks ${ranks})
     set(processors ${ranks})
   endif()
-  set_tests_properties(${test} PROPERTIES
-    LABELS system TIMEOUT 180 SKIP_RETURN_CODE 77 PROCESSORS ${processors} ENVIRONMENT "${system_environment}")
+  add_test(NAME ${test} COMMAND ${launched} -- ${ARGN})
+  set_tests_properties(${test} PROPERTIES LABELS system TIMEOUT 180 SKIP_RETURN_CODE 77 PROCESSORS ${processors})
 endfunction()
 
 foreach(state before after single funneled serialized)
