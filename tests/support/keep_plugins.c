@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A dlclose that does nothing, linked into the tests of the sanitizer builds. */
+/* A dlclose that does nothing, linked into the programs of address sanitizer builds. */
 
 /*
  * MPI and OpenCL libraries unload their plugins before the process ends. The leak checker runs later: it then names

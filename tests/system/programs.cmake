@@ -4,7 +4,7 @@
 set(system_dir ${CMAKE_CURRENT_LIST_DIR})
 
 foreach(program mpi_state work_in_flight killed_peer)
-  add_executable(${program} ${system_dir}/${program}.cpp ${keep_plugins})
+  add_executable(${program} ${system_dir}/${program}.cpp)
   target_link_libraries(${program} PRIVATE causeway_flags Causeway::causeway Threads::Threads)
 endforeach()
 
