@@ -125,6 +125,7 @@ void runtime::at_exit() {
     if (!ended) return;
     call_and_wait([this] {
         m_engine.staging().free_all();
+        m_messenger.trim(m_clock.now(), true);
         m_links.trim(m_clock.now(), true);
     });
     m_thread->stop();

@@ -6,6 +6,7 @@
 #include "transfer/step.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <span>
@@ -39,6 +40,7 @@ struct open_request {
     bool map = false;            ///< show the bytes as host memory
     bool is_source = false;
     bool ahead = false;          ///< the gates of the command are still closed, see reads_ahead()
+    bool window = false;         ///< the bytes go through staging memory, which may be shared with another process
 };
 
 /// One side of a flow. Every function is called on the engine's thread. The life of an endpoint: enqueued(); then
@@ -108,6 +110,22 @@ class endpoint {
         done.finish({bytes, {}});
     }
 
+    /// Whether the bytes travel through memory that both processes have mapped: of a source since allocator(), of a target
+    /// since it is open. The blocks of such a target are filled in memory of its own.
+    [[nodiscard]] virtual bool shares_memory() const { return false; }
+    /// A target that shares memory: `device` is where the source's staging memory would come from, if not null; `more` is
+    /// called when borrow() can say more than before.
+    virtual void lend(std::shared_ptr<staging_allocator> device, std::function<void()> more) {
+        (void)device;
+        (void)more;
+    }
+    /// The memory of the block at `offset`, in order; it is the endpoint's again after write(). Null: not yet. Throws
+    /// transfer_error if there will never be any.
+    [[nodiscard]] virtual std::byte* borrow(std::size_t offset) {
+        (void)offset;
+        return nullptr;
+    }
+
     /// Interrupts an open(), read() or write() that waits for somebody else; it still finishes its step.
     virtual void cancel() {}
 
@@ -118,8 +136,12 @@ class endpoint {
         done.finish({});
     }
 
-    /// Where staging memory that suits this endpoint comes from; null for ordinary memory.
-    [[nodiscard]] virtual std::shared_ptr<staging_allocator> allocator() { return nullptr; }
+    /// Where staging memory that suits this endpoint comes from; null for ordinary memory. `other` suits the other end.
+    [[nodiscard]] virtual std::shared_ptr<staging_allocator>
+    allocator(const std::shared_ptr<staging_allocator>& other = nullptr) {
+        (void)other;
+        return nullptr;
+    }
 };
 
 } // namespace causeway::transfer

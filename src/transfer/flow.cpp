@@ -56,7 +56,9 @@ void flow::read_ahead(flow_owner& owner, staging_pool& pool, const planner& choi
     m_advancing = true;
     m_source_step.begin();
     m_asked_bytes = m_bytes;
-    m_source->open({.bytes = m_bytes, .block_bytes = m_block_bytes, .is_source = true, .ahead = true}, m_source_step);
+    m_source->open({.bytes = m_bytes, .block_bytes = m_block_bytes, .is_source = true, .ahead = true,
+                    .window = m_plan->window},
+                   m_source_step);
     m_advancing = false;
     advance();
 }
@@ -101,7 +103,8 @@ void flow::start(flow_owner& owner, staging_pool& pool, const planner& choices, 
     if (!m_ahead) {
         plan_for(owner, pool, choices, lanes);
         m_source_step.begin();
-        m_source->open({.bytes = m_bytes, .block_bytes = m_block_bytes, .map = m_plan->map_source, .is_source = true},
+        m_source->open({.bytes = m_bytes, .block_bytes = m_block_bytes, .map = m_plan->map_source, .is_source = true,
+                        .window = m_plan->window},
                        m_source_step);
     }
     m_stage = stage::opening;
@@ -113,8 +116,9 @@ void flow::start(flow_owner& owner, staging_pool& pool, const planner& choices, 
 }
 
 void flow::make_share() {
-    auto allocator = m_source->allocator();
-    if (!allocator) allocator = m_target->allocator();
+    const auto of_target = m_target->allocator();
+    auto allocator = m_source->allocator(of_target);
+    if (!allocator) allocator = of_target;
     auto whom = staging_share::waits_for::nobody;
     if (m_target_traits.waits_for_receiver) whom = staging_share::waits_for::receiver;
     if (m_source_traits.waits_for_sender) whom = staging_share::waits_for::sender;
@@ -125,7 +129,8 @@ void flow::make_share() {
 void flow::open_target() {
     m_target_asked = true;
     m_target_step.begin();
-    m_target->open({.bytes = m_bytes, .block_bytes = m_block_bytes, .map = m_plan->map_target}, m_target_step);
+    m_target->open({.bytes = m_bytes, .block_bytes = m_block_bytes, .map = m_plan->map_target, .window = m_plan->window},
+                   m_target_step);
 }
 
 void flow::fail(const failure& error, std::size_t at) {
@@ -223,11 +228,14 @@ void flow::advance_opening() {
     } else if (m_plan->map_target || m_target_traits.has_memory) {
         m_direct = m_target->memory();
     }
+    m_lent = m_target->shares_memory();
+    if (m_lent) m_target->lend(m_source->allocator(), [this] { m_owner->flow_ready(); });
     m_stage = stage::securing;
 }
 
 void flow::advance_securing() {
-    if (!m_plan->direct && m_direct == nullptr && m_bytes > 0 && !m_failure && m_blocks.empty()) {
+    const bool staged = !m_plan->direct && m_direct == nullptr && !m_lent;
+    if (staged && m_bytes > 0 && !m_failure && m_blocks.empty()) {
         if (!m_share) make_share();
         try {
             auto* const first = m_share->acquire();
@@ -241,6 +249,8 @@ void flow::advance_securing() {
         if (quiet()) begin_closing();
         return;
     }
+    if (std::exchange(m_plan->window, false) && !m_lent && !m_source->shares_memory())
+        m_plan->strategy = m_plan->without_window;
     prepare_source();
     m_target->prepare(m_block_bytes);
     m_stage = stage::running;
@@ -309,7 +319,7 @@ void flow::written(std::size_t offset, std::size_t bytes) {
 void flow::drop(std::size_t index) {
     auto done = std::move(m_blocks[index]);
     m_blocks.erase(m_blocks.begin() + static_cast<std::ptrdiff_t>(index));
-    if (m_share && done->memory != nullptr) m_share->release(done->memory);
+    if (m_share && done->memory != nullptr && !done->lent) m_share->release(done->memory);
     m_spare.push_back(std::move(done));
 }
 
@@ -322,19 +332,23 @@ bool flow::begin_reads() {
         if (reading >= m_source_traits.in_flight) break;
         std::byte* memory = nullptr;
         if (!m_plan->direct && m_direct == nullptr) {
-            try {
-                memory = m_share->acquire();
-            } catch (...) {
-                // Without memory for one more block the ones in flight still do the work.
-                if (m_blocks.empty()) fail(current_failure(), m_next_offset);
-                break;
-            }
+            memory = next_memory();
             if (memory == nullptr) break;
         }
         begin_read(memory, false);
         progress = true;
     }
     return progress;
+}
+
+std::byte* flow::next_memory() {
+    try {
+        return m_lent ? m_target->borrow(m_next_offset) : m_share->acquire();
+    } catch (...) {
+        // Without memory for one more block the ones in flight still do the work.
+        if (m_lent || m_blocks.empty()) fail(current_failure(), m_next_offset);
+        return nullptr;
+    }
 }
 
 void flow::begin_read(std::byte* memory, bool ahead) {
@@ -345,6 +359,7 @@ void flow::begin_read(std::byte* memory, bool ahead) {
     next.bytes = std::min(m_block_bytes, m_bytes - m_next_offset);
     next.memory = memory;
     next.ahead = ahead;
+    next.lent = m_lent;
     m_next_offset += next.bytes;
     if (m_plan->direct || (m_direct != nullptr && m_direct_is_source)) {
         next.state = block_state::ready;

@@ -60,6 +60,7 @@ class flow final : private step_owner {
         std::size_t offset = 0, bytes = 0;
         std::byte* memory = nullptr;
         bool ahead = false; // begun before the gates were open
+        bool lent = false;  // `memory` is the target's
         step work;
     };
 
@@ -77,6 +78,7 @@ class flow final : private step_owner {
     void plan_for(flow_owner& owner, staging_pool& pool, const planner& choices, unsigned lanes);
     void make_share();
     void begin_read(std::byte* memory, bool ahead);
+    [[nodiscard]] std::byte* next_memory();
     [[nodiscard]] std::size_t agreed_block_bytes() const;
     void prepare_source();
     void drop_blocks_that_are_too_large();
@@ -104,6 +106,7 @@ class flow final : private step_owner {
     bool m_advancing = false;
     std::byte* m_direct = nullptr; // memory of an endpoint, instead of staging
     bool m_direct_is_source = false;
+    bool m_lent = false; // the target lends memory, instead of staging
     std::optional<staging_share> m_share;
     std::vector<std::unique_ptr<block>> m_blocks; // in order of offset
     std::vector<std::unique_ptr<block>> m_spare;

@@ -14,6 +14,7 @@ std::size_t round_block(std::size_t bytes, std::size_t smallest, std::size_t lar
 planner::planner(const options& settings) : m_options(settings) {
     m_strategies.push_back(make_direct_strategy());
     m_strategies.push_back(make_mapped_strategy());
+    m_strategies.push_back(make_shared_window_strategy());
     m_strategies.push_back(make_pinned_strategy());
     m_strategies.push_back(make_pipelined_strategy());
 }

@@ -21,6 +21,8 @@ struct plan {
     bool map_source = false;
     bool map_target = false;
     bool direct = false; ///< the target takes the bytes from the source itself
+    bool window = false; ///< staging memory is shared with another process, if it can be
+    std::string_view without_window; ///< the strategy that it is if it cannot
 };
 
 /// What a strategy decides by.
@@ -46,6 +48,7 @@ class strategy {
 
 [[nodiscard]] std::unique_ptr<strategy> make_direct_strategy();
 [[nodiscard]] std::unique_ptr<strategy> make_mapped_strategy();
+[[nodiscard]] std::unique_ptr<strategy> make_shared_window_strategy();
 [[nodiscard]] std::unique_ptr<strategy> make_pinned_strategy();
 [[nodiscard]] std::unique_ptr<strategy> make_pipelined_strategy();
 

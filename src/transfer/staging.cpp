@@ -76,7 +76,7 @@ void staging_share::started() {
 }
 
 void staging_share::release(std::byte* block) {
-    if (m_pool.anybody_waits() && m_held > 1) {
+    if ((m_pool.anybody_waits() && m_held > 1) || !m_allocator->reusable(block)) {
         m_pool.give(*this, block);
         m_pool.wake();
     } else {
@@ -135,6 +135,10 @@ std::byte* staging_pool::take(staging_share& share) {
 void staging_pool::give(staging_share& share, std::byte* block) {
     account(share, false);
     --share.m_held;
+    if (!share.m_allocator->reusable(block)) {
+        share.m_allocator->release(block, share.m_block_bytes);
+        return;
+    }
     m_cached += share.m_block_bytes;
     m_cache.push_back({share.m_allocator, block, share.m_block_bytes, m_clock.now()});
 }

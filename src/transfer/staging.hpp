@@ -20,6 +20,18 @@ class staging_allocator {
     /// Throws transfer_error or std::bad_alloc.
     [[nodiscard]] virtual std::byte* allocate(std::size_t bytes) = 0;
     virtual void release(std::byte* memory, std::size_t bytes) noexcept = 0;
+    /// False for memory that may still be written to by others: it is released, and not handed out again.
+    [[nodiscard]] virtual bool reusable(const std::byte* memory) const {
+        (void)memory;
+        return true;
+    }
+    /// Makes memory of somebody else as fast as what allocate() gives, while the result lives; whole pages. Null if there is
+    /// nothing to do. Throws transfer_error.
+    [[nodiscard]] virtual std::shared_ptr<void> pin(std::byte* memory, std::size_t bytes) {
+        (void)memory;
+        (void)bytes;
+        return nullptr;
+    }
 };
 
 /// Page-aligned ordinary memory.
@@ -41,8 +53,6 @@ class staging_share {
   public:
     enum class waits_for { nobody, sender, receiver };
 
-
-  public:
     /// `available` is called when a refused acquire() may succeed.
     staging_share(staging_pool& pool, std::shared_ptr<staging_allocator> allocator, std::size_t block_bytes,
                   waits_for whom, std::function<void()> available);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Runs killed_peer with and without recovery and looks for what is left behind. Usage: killed_peer.sh MPIRUN PROGRAM
+# Runs killed_peer with and without recovery and looks for what is left behind. Usage: killed_peer.sh MPIRUN PROGRAM STRATEGY
 if [ "$1" = --rank ]; then
     # MPICH's launcher kills every rank when it finds that one was ended by a signal (4.0.2), but not for a shell that
     # exits; and it tells the survivors with SIGUSR1.
@@ -10,6 +10,7 @@ if [ "$1" = --rank ]; then
 fi
 mpirun=$1
 program=$2
+export CAUSEWAY_STRATEGY=$3
 case $($mpirun --version 2>&1) in
 *"Open MPI"* | *OpenRTE* | *open-mpi*)
     common="--oversubscribe"

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -159,6 +160,13 @@ private:
     std::size_t m_size;
     buffer m_buffer;
 };
+
+/// The name of a test's parameter, of which GoogleTest takes letters, digits and underscores only.
+inline std::string test_name(std::string name)
+{
+    std::replace(name.begin(), name.end(), '-', '_');
+    return name;
+}
 
 /// Sets an option for the life of the object.
 class option_scope {

@@ -270,8 +270,8 @@ TEST_P(rect_by, moves_boxes_of_many_blocks)
     expect_exchange(size, {{8, 0, 0}, {4, 300, 50}, 160, 160 * 300}, {{156, 0, 0}, {4, 300, 50}, 160, 160 * 300});
 }
 
-INSTANTIATE_TEST_SUITE_P(strategies, rect_by, ::testing::Values("auto", "mapped", "pinned", "pipelined"),
-                         [](const auto &info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(strategies, rect_by, ::testing::Values("auto", "mapped", "shared-window", "pinned", "pipelined"),
+                         [](const auto &info) { return test_name(info.param); });
 
 } // namespace
 } // namespace system_test

@@ -83,19 +83,19 @@ TEST_P(strategies_by, carry_one_large_transfer)
 }
 
 INSTANTIATE_TEST_SUITE_P(strategies, strategies_by,
-                         ::testing::Combine(::testing::Values("auto", "mapped", "pinned", "pipelined"),
+                         ::testing::Combine(::testing::Values("auto", "mapped", "shared-window", "pinned", "pipelined"),
                                             ::testing::Values("128K", "64M")),
                          [](const auto &info) {
-                             return std::string(std::get<0>(info.param)) + "_in_" + std::get<1>(info.param);
+                             return test_name(std::string(std::get<0>(info.param)) + "_in_" + std::get<1>(info.param));
                          });
 
 TEST_F(strategies, of_different_ranks_understand_one_another)
 {
-    const char *const names[] = {"pipelined", "mapped", "pinned"};
+    const char *const names[] = {"pipelined", "mapped", "shared-window", "pinned"};
     const char *const blocks[] = {"64K", "1M", "256K"};
-    for (int round = 0; round < 3; ++round) {
+    for (int round = 0; round < 4; ++round) {
         SCOPED_TRACE(round);
-        const option_scope strategy("strategy", names[(m_rank + round) % 3]);
+        const option_scope strategy("strategy", names[(m_rank + round) % 4]);
         const option_scope block("block", blocks[(m_rank + 2 * round) % 3]);
         expect_storm(4, 3 * mib, 7 + static_cast<unsigned>(round));
         barrier(); // each rank's options hold for the whole round
@@ -104,10 +104,10 @@ TEST_F(strategies, of_different_ranks_understand_one_another)
 
 TEST_F(strategies, are_told_by_a_finished_transfer)
 {
-    for (const char *const name : {"pinned", "pipelined"}) {
+    for (const char *const name : {"pinned", "pipelined", "shared-window"}) {
         SCOPED_TRACE(name);
         const option_scope strategy("strategy", name);
-        const option_scope block("block", std::string(name) == "pipelined" ? "64K" : "0");
+        const option_scope block("block", std::string(name) != "pinned" ? "64K" : "0");
         const option_scope depth("depth", "3");
         const framed_buffer outgoing(pattern(m_rank, 1, mib));
         const framed_buffer incoming(mib);
@@ -116,7 +116,8 @@ TEST_F(strategies, are_told_by_a_finished_transfer)
         ASSERT_TRUE(completes(received));
         ASSERT_TRUE(completes(sent));
         EXPECT_EQ(transfer_text(sent.get(), CL_TRANSFER_STRATEGY), name);
-        if (std::string(name) == "pipelined") {
+        EXPECT_EQ(transfer_text(received.get(), CL_TRANSFER_STRATEGY), name);
+        if (std::string(name) != "pinned") {
             EXPECT_EQ(transfer_info<std::size_t>(sent.get(), CL_TRANSFER_BLOCK_SIZE), 64 * kib);
             EXPECT_EQ(transfer_info<cl_uint>(sent.get(), CL_TRANSFER_DEPTH), 3u);
         }

@@ -21,7 +21,8 @@ class device_endpoint : public transfer::endpoint {
 
     [[nodiscard]] std::string name() const override { return "device buffer"; }
 
-    [[nodiscard]] std::shared_ptr<transfer::staging_allocator> allocator() override {
+    [[nodiscard]] std::shared_ptr<transfer::staging_allocator>
+    allocator(const std::shared_ptr<transfer::staging_allocator>&) override {
         try {
             find_link();
         } catch (const transfer_error&) {

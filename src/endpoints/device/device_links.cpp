@@ -30,6 +30,30 @@ class pinned_allocator final : public transfer::staging_allocator {
         return first;
     }
 
+    [[nodiscard]] std::shared_ptr<void> pin(std::byte* memory, std::size_t bytes) override {
+        // While it is mapped, memory that the host has given is page-locked, also such that processes share.
+        struct pinned {
+            cl::queue queue;
+            cl::buffer buffer;
+            void* mapped = nullptr;
+            ~pinned() {
+                if (mapped == nullptr) return;
+                (void)clEnqueueUnmapMemObject(queue.get(), buffer.get(), mapped, 0, nullptr, nullptr);
+                (void)clFinish(queue.get());
+            }
+        };
+        auto made = std::make_shared<pinned>();
+        made->queue = m_queue;
+        cl_int code = CL_SUCCESS;
+        made->buffer = cl::buffer::adopt(
+            clCreateBuffer(m_context.get(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, memory, &code));
+        cl::check(code, "page-locking " + bytes_text(bytes) + " of shared memory");
+        made->mapped = clEnqueueMapBuffer(m_queue.get(), made->buffer.get(), CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes,
+                                          0, nullptr, nullptr, &code);
+        cl::check(code, "page-locking " + bytes_text(bytes) + " of shared memory");
+        return made;
+    }
+
     void release(std::byte* memory, std::size_t) noexcept override {
         const auto found = m_buffers.find(memory);
         (void)clEnqueueUnmapMemObject(m_queue.get(), found->second.get(), memory, 0, nullptr, nullptr);

@@ -20,6 +20,7 @@ struct message {
     std::size_t bytes = 0;
     std::size_t block_bytes = 0;    ///< the sender's, if the bytes did not come along
     std::uint64_t sender = 0;       ///< number of the send at its source, likewise
+    bool window = false;            ///< the sender can fill memory of this process, likewise
     std::vector<std::byte> payload; ///< of an eager message
     bool eager = false;
     std::uint64_t arrival = 0;      ///< place among all messages; the matcher's

@@ -76,7 +76,8 @@ struct messenger::listener final : comm::operation {
     comm::arrival what;
 };
 
-messenger::messenger(const options& settings, comm::port& port) : m_options(settings), m_port(port) {}
+messenger::messenger(const options& settings, comm::port& port, windows::finder open)
+    : m_options(settings), m_port(port), m_windows(settings, open) {}
 
 messenger::~messenger() = default;
 
@@ -104,6 +105,8 @@ failure messenger::deafness(int space, int peer) const {
     const auto found = where.deaf_ranks.find(peer);
     return found != where.deaf_ranks.end() ? found->second : failure{};
 }
+
+bool messenger::hears(int space) const { return m_spaces.at(space)->listening(); }
 
 void messenger::hear(space_state& where) {
     // Messages meet the listeners in turn, but a long one may end after a short one behind it: keep the order.
@@ -205,6 +208,8 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
         message announced{.source = source, .tag = header.tag, .bytes = header.bytes,
                           .block_bytes = header.block_bytes, .sender = header.sender};
         announced.eager = header.what == wire_header::kind::eager;
+        announced.window = header.window.segment.process != 0 && header.node == m_node &&
+                           m_unshared.count(m_port.job_rank(where.number, source)) == 0;
         if (announced.eager) {
             const auto payload = bytes.subspan(sizeof header);
             announced.payload.assign(payload.begin(), payload.end());
@@ -223,7 +228,15 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
     case wire_header::kind::accept:
     case wire_header::kind::refuse:
     case wire_header::kind::gone:
-    case wire_header::kind::stop: break;
+    case wire_header::kind::stop:
+    case wire_header::kind::grant: break;
+    case wire_header::kind::filled:
+    case wire_header::kind::plain:
+    case wire_header::kind::done: {
+        const auto known = m_conversations.find(header.receiver);
+        if (known != m_conversations.end()) known->second.talk->heard(header);
+        return;
+    }
     }
     m_withdrawn.erase(header.sender);
     const auto known = m_conversations.find(header.sender);
@@ -231,7 +244,12 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
         known->second.talk->heard(header);
     } else if (header.what == wire_header::kind::accept) {
         // The send gave up while the answer was on its way.
-        release(where.number, source, header.data_tag);
+        if (header.window.segment.process != 0) {
+            header.what = wire_header::kind::done;
+            say(where.number, source, header);
+        } else {
+            release(where.number, source, header.data_tag);
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 #include "comm/peer_liveness.hpp"
 #include "comm/port.hpp"
 #include "endpoints/mpi/message_matcher.hpp"
+#include "endpoints/mpi/windows.hpp"
 #include "transfer/engine.hpp"
 
 #include <array>
@@ -28,15 +29,21 @@ namespace causeway::endpoints {
 /// that gives up later, or gets `accept` after all, sends an empty block; a receiver that
 /// gives up says `stop` and takes what still comes, if anything does.
 ///
+/// Two ranks of a node may share a window: `accept` then names memory for the first block, and `grant` for each one
+/// after it; the sender fills it and says `filled`. One that cannot reach that memory says `plain`, and hears another
+/// `accept` without it. The sender writes to what was granted until it has said `filled` for it, or `done` for all of it.
+///
 /// What MPI refuses to send ends the send or the receive that says it, if it is `eager`, `request` or `accept`;
 /// everything else, which the other rank waits for, is said again until MPI takes it. A rank whose listeners fail hears
 /// no more in that space: it says `abandon` for each request that is not answered, ends what else waits for others to
 /// speak, and says `deaf` to all. What has been accepted goes on, as it needs no more answers.
 struct wire_header {
-    enum class kind : std::uint16_t { eager = 1, request, accept, refuse, withdraw, gone, stop, abandon, deaf };
+    enum class kind : std::uint16_t {
+        eager = 1, request, accept, refuse, withdraw, gone, stop, abandon, deaf, grant, filled, plain, done
+    };
 
     std::uint32_t magic = 0xCA05E3A1;
-    std::uint16_t version = 1;
+    std::uint16_t version = 2;
     kind what = kind::eager;
     std::int32_t tag = 0;      ///< the user's
     std::int32_t data_tag = 0; ///< of `accept`
@@ -45,9 +52,10 @@ struct wire_header {
     std::uint64_t sender = 0;   ///< number of the send at its rank
     std::uint64_t receiver = 0; ///< number of the receive at its rank
     std::uint64_t node = 0;     ///< of the rank that says this
-    std::uint64_t unused = 0;
+    std::uint64_t offset = 0;   ///< in the message, of the block that `grant` and `filled` are about
+    block_address window;       ///< of `accept` and `grant`: the memory for a block; of `request`: the sender can do that
 };
-static_assert(sizeof(wire_header) == 64);
+static_assert(sizeof(wire_header) == 96);
 
 inline constexpr std::size_t largest_eager = std::size_t{64} << 10;
 
@@ -71,7 +79,7 @@ class conversation {
 /// One for each engine; engine's thread only.
 class messenger final : public transfer::progress_source {
   public:
-    messenger(const options& settings, comm::port& port);
+    messenger(const options& settings, comm::port& port, windows::finder open = comm::shared_segment::open);
     ~messenger() override;
 
     /// From now on the ranks of this node are watched.
@@ -101,6 +109,12 @@ class messenger final : public transfer::progress_source {
     }
     /// Why this rank or `peer` hears nothing in `space`, if so. `peer` may be any_source.
     [[nodiscard]] failure deafness(int space, int peer) const;
+    /// Whether this rank itself hears others in `space`.
+    [[nodiscard]] bool hears(int space) const;
+
+    [[nodiscard]] windows& shared() { return m_windows; }
+    /// Whether memory of this process can be named to a rank that asks for it; not after it said `plain`.
+    void cannot_share(int space, int peer) { m_unshared.insert(m_port.job_rank(space, peer)); }
 
     /// Registers a conversation under a new number, which the other side answers with. A receive names the number of the
     /// send that it has matched.
@@ -136,6 +150,7 @@ class messenger final : public transfer::progress_source {
     void close_all();
 
     bool poll(time_point now) override;
+    bool trim(time_point now, bool all) override { return m_windows.trim(now, all); }
     /// Nothing that other ranks need to hear or answer is under way.
     [[nodiscard]] bool quiet() const {
         return m_saying == 0 && m_interests == 0 && m_refused.empty() && m_withdrawn.empty();
@@ -171,6 +186,8 @@ class messenger final : public transfer::progress_source {
 
     const options& m_options;
     comm::port& m_port;
+    windows m_windows;
+    std::set<int> m_unshared; // ranks of the job whose memory and ours do not meet
     std::map<int, std::unique_ptr<space_state>> m_spaces;
     struct known_conversation {
         conversation* talk;

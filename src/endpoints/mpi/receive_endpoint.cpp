@@ -42,7 +42,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
     void abandoned() override {
         m_open = nullptr;
         m_abandoned = true;
-        if (!m_receives.empty() || m_refused_step != nullptr) {
+        if (!m_receives.empty() || !m_grants.empty() || m_refused_step != nullptr) {
             m_interest.emplace(m_talk); // put back when the block has come
         } else if (m_matched && (is_whole() || (!m_accepted && !m_peer_error))) {
             put_back();
@@ -56,6 +56,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
         m_talk.listen(m_space);
         m_capacity = request.bytes;
         m_block_bytes = request.block_bytes;
+        m_may_share = request.window;
         m_open = &done;
         m_number = m_talk.begin(*this, m_space, m_source);
         if (m_gated) {
@@ -87,14 +88,17 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
         fail_if_deaf();
     }
 
+    [[nodiscard]] std::shared_ptr<transfer::staging_allocator>
+    allocator(const std::shared_ptr<transfer::staging_allocator>& other) override {
+        if (m_may_share && m_message.window && !m_sharing) m_sharing = m_talk.shared().allocator_for(other);
+        return m_sharing;
+    }
+    [[nodiscard]] bool shares_memory() const override { return m_sharing != nullptr; }
+
     void prepare(std::size_t block_bytes) override {
         if (m_message.eager || m_peer_error) return;
         m_block_bytes = block_bytes;
-        m_accepted = true;
-        auto said = answer(wire_header::kind::accept);
-        said.data_tag = m_data_tag;
-        said.block_bytes = block_bytes;
-        m_talk.say(m_space, m_source, said);
+        if (!m_sharing) accept({});
     }
 
     void read(std::size_t offset, std::span<std::byte> block, step& done) override {
@@ -106,6 +110,9 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
         } else if (m_refused) {
             // This receive would get the bytes of the one that MPI refused.
             done.finish({0, m_refused});
+        } else if (m_sharing) {
+            m_first_block = block;
+            grant(offset, block, done);
         } else {
             m_first_block = block;
             m_receives.push_back(std::make_unique<block_receive>(*this, block.size(), &done));
@@ -122,7 +129,8 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
     void close(std::size_t, const failure& error, step& done) override {
         if (!m_message.eager && error && m_posted < m_message.bytes && !m_peer_error) {
             m_talk.say(m_space, m_source, answer(wire_header::kind::stop));
-            if (m_accepted) {
+            // The sender has said what became of each block of shared memory, or the reads would not be over.
+            if (m_accepted && !m_sharing) {
                 m_draining = &done;
                 m_scratch.resize(m_block_bytes);
                 drain();
@@ -141,6 +149,70 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
         std::size_t bytes;
         step* done; // null for a block that is drained
     };
+
+    /// A block of shared memory that the sender may write to.
+    struct block_grant {
+        std::size_t offset;
+        std::span<std::byte> block;
+        step* done;
+    };
+
+    /// Names the memory of the first block, if it is shared.
+    void accept(const block_address& first_block) {
+        m_accepted = true;
+        auto said = answer(wire_header::kind::accept);
+        said.data_tag = m_data_tag;
+        said.block_bytes = m_block_bytes;
+        said.window = first_block;
+        m_talk.say(m_space, m_source, said);
+    }
+
+    void grant(std::size_t offset, std::span<std::byte> block, step& done) {
+        const auto where = m_sharing->address_of(block.data());
+        m_posted += block.size();
+        m_grants.push_back({offset, block, &done});
+        if (!m_accepted) {
+            accept(where);
+        } else {
+            auto said = answer(wire_header::kind::grant);
+            said.offset = offset;
+            said.window = where;
+            m_talk.say(m_space, m_source, said);
+        }
+    }
+
+    void filled(std::size_t offset) {
+        const auto found = std::find_if(m_grants.begin(), m_grants.end(),
+                                        [&](const auto& each) { return each.offset == offset; });
+        if (found == m_grants.end()) return;
+        const auto over = *found;
+        m_grants.erase(found);
+        m_received = true;
+        if (m_abandoned) put_back();
+        over.done->finish({over.block.size(), {}});
+    }
+
+    enum class sender { is_done, may_still_write };
+
+    /// Ends the reads of shared memory.
+    void end_grants(const failure& why, sender state) {
+        for (const auto& each : std::exchange(m_grants, {})) {
+            if (state == sender::may_still_write) m_sharing->give_up(each.block.data());
+            each.done->finish({0, why});
+        }
+    }
+
+    /// The sender cannot reach our memory: what it was to fill comes as messages.
+    void receive_plainly() {
+        m_talk.cannot_share(m_space, m_source);
+        m_sharing = nullptr;
+        for (const auto& each : std::exchange(m_grants, {})) {
+            m_posted -= each.block.size();
+            m_receives.push_back(std::make_unique<block_receive>(*this, each.block.size(), each.done));
+            post(each.block);
+        }
+        accept({});
+    }
 
     /// Posts the last receive of the list.
     void post(std::span<std::byte> block) {
@@ -225,19 +297,29 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
     }
 
     /// Answers go to senders; a receive only hears that its sender gave up and could not have heard it accept.
-    void heard(const wire_header&) override { end_receives(given_up()); }
+    void heard(const wire_header& said) override {
+        switch (said.what) {
+        case wire_header::kind::filled: filled(said.offset); break;
+        case wire_header::kind::plain: receive_plainly(); break;
+        default: end_receives(given_up(), sender::is_done);
+        }
+    }
 
     void unsaid(const failure& why) override {
         m_talk.say(m_space, m_source, answer(wire_header::kind::stop));
         // If the sender has heard it after all, blocks may come on this tag for ever.
         m_data_tag = 0;
         m_accepted = false;
-        end_receives(why);
+        end_receives(why, sender::may_still_write);
     }
 
     void unheard(const failure& why) override {
         if (m_open != nullptr) {
             lose_message(why);
+        } else if (m_sharing && m_accepted && !m_talk.hears(m_space)) {
+            // What the sender says about our memory is not heard any more. (If it is he who is deaf he says that he is done.)
+            m_talk.say(m_space, m_source, answer(wire_header::kind::stop));
+            end_receives(why, sender::may_still_write);
         } else if (!m_accepted && !m_message.eager) {
             m_peer_error = why;
         }
@@ -274,7 +356,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
         if (!error && result.bytes != expected) {
             error = given_up();
             // No more blocks come: the receives behind this one would wait for ever.
-            if (!m_peer_error) end_receives(error);
+            if (!m_peer_error) end_receives(error, sender::is_done);
         }
         m_received = !error;
         if (m_abandoned && error) leave_line();
@@ -290,8 +372,10 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
         }
     }
 
-    void end_receives(const failure& why) {
+    void end_receives(const failure& why, sender state) {
         m_peer_error = why;
+        if (m_abandoned && !m_grants.empty()) leave_line();
+        end_grants(why, state);
         // One that is cancelled leaves the list.
         std::vector<block_receive*> posted;
         for (const auto& each : m_receives) posted.push_back(each.get());
@@ -309,7 +393,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
             lose_message(why);
             return;
         }
-        end_receives(why);
+        end_receives(why, sender::may_still_write);
         if (m_abandoned) leave_line();
         // A message had met these, and the rest of it never comes.
         const auto stuck = std::exchange(m_receives, {});
@@ -393,6 +477,9 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
     std::span<std::byte> m_first_block; // the whole message, if it was received while gated
     std::vector<std::byte> m_scratch;
     std::vector<std::unique_ptr<block_receive>> m_receives;
+    bool m_may_share = false;                    // blocks go through staging memory
+    std::shared_ptr<window_allocator> m_sharing; // whose memory the sender fills, if it does
+    std::vector<block_grant> m_grants;
 };
 
 } // namespace

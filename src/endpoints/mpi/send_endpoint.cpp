@@ -2,7 +2,11 @@
 // The target of a send: a message to another rank.
 #include "endpoints/mpi/rank_endpoint.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstring>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -34,6 +38,7 @@ class send_endpoint final : public transfer::endpoint, private conversation {
         m_interest.emplace(m_talk);
         m_talk.listen(m_space);
         m_bytes = request.bytes;
+        m_can_share = request.window;
         m_open = &done;
         // Two lines: sends with one tag keep the order of enqueue, those that are open keep it whatever their tags.
         m_gated_turn.wait([this, block_bytes = request.block_bytes] {
@@ -42,12 +47,36 @@ class send_endpoint final : public transfer::endpoint, private conversation {
         });
     }
 
-    void write(std::size_t, std::span<const std::byte> block, step& done) override {
+    [[nodiscard]] bool shares_memory() const override { return m_sharing; }
+
+    void lend(std::shared_ptr<transfer::staging_allocator> device, std::function<void()> more) override {
+        m_device = std::move(device);
+        m_more = std::move(more);
+        for (auto& each : m_granted) each.window->pin(m_device);
+    }
+
+    std::byte* borrow(std::size_t offset) override {
+        const auto& broken = m_peer_error ? m_peer_error : m_no_more;
+        auto* const granted = grant_of(offset);
+        if (m_peer_error || (granted == nullptr && broken)) throw transfer_error(broken.status, broken.message);
+        return granted != nullptr ? granted->memory : nullptr;
+    }
+
+    void write(std::size_t offset, std::span<const std::byte> block, step& done) override {
         if (m_peer_error) {
             done.finish({0, m_peer_error});
             return;
         }
         m_said += block.size();
+        if (m_sharing) {
+            // A block that was read before this memory was known is somewhere else.
+            auto* const memory = grant_of(offset)->memory;
+            if (block.data() != memory) std::memcpy(memory, block.data(), block.size());
+            std::erase_if(m_granted, [&](const auto& each) { return each.offset == offset; });
+            tell(wire_header::kind::filled, offset);
+            done.finish({block.size(), {}});
+            return;
+        }
         auto& operation = begin(block.size(), done);
         if (m_eager) {
             m_talk.say(m_space, m_rank, header(wire_header::kind::eager), block, operation);
@@ -66,7 +95,8 @@ class send_endpoint final : public transfer::endpoint, private conversation {
     void close(std::size_t, const failure& error, step& done) override {
         const bool broken_off = !m_eager && error && m_said < m_bytes && !m_gone;
         // The receiver waits for blocks.
-        if (broken_off) m_talk.release(m_space, m_rank, m_data_tag);
+        if (broken_off && m_sharing) tell(wire_header::kind::done, 0);
+        if (broken_off && !m_sharing) m_talk.release(m_space, m_rank, m_data_tag);
         end();
         done.finish({});
     }
@@ -131,16 +161,23 @@ class send_endpoint final : public transfer::endpoint, private conversation {
         m_requested = true;
         auto said = header(wire_header::kind::request);
         said.block_bytes = block_bytes;
+        if (m_can_share) said.window.segment.process = static_cast<std::int32_t>(::getpid());
         m_talk.say(m_space, m_rank, said);
         leave_lines();
     }
 
     void heard(const wire_header& answer) override {
-        if (m_open == nullptr) {
-            m_peer_error = {status::peer_failed, 0, 0, "rank " + std::to_string(m_rank) + " gave up the receive"};
+        if (answer.what == wire_header::kind::grant) {
+            granted(answer);
+        } else if (m_open == nullptr) {
+            give_up({status::peer_failed, 0, 0, "rank " + std::to_string(m_rank) + " gave up the receive"});
         } else if (answer.what == wire_header::kind::accept) {
             m_data_tag = answer.data_tag;
             m_block_limit = answer.block_bytes;
+            m_receiver = answer.receiver;
+            if (answer.window.segment.process != 0) granted(answer);
+            // Out of reach: the receiver accepts again, without its memory.
+            if (answer.window.segment.process != 0 && !m_sharing) return;
             std::exchange(m_open, nullptr)->finish({m_bytes, {}});
         } else if (answer.what == wire_header::kind::refuse) {
             finish_open({0, {status::message_truncated, 0, 0,
@@ -152,18 +189,66 @@ class send_endpoint final : public transfer::endpoint, private conversation {
         }
     }
 
+    /// Memory of the receiver for a block.
+    void granted(const wire_header& said) {
+        const bool is_first = said.what == wire_header::kind::accept;
+        if (!is_first && !m_sharing) return; // said before the other rank heard that its memory is out of reach
+        auto window = m_talk.shared().find(said.window.segment);
+        if (window && said.window.offset < said.window.segment.bytes) {
+            m_sharing = true;
+            auto* const memory = window->memory() + said.window.offset;
+            if (!is_first) window->pin(m_device);
+            m_granted.push_back({said.offset, memory, std::move(window)});
+        } else if (is_first) {
+            tell(wire_header::kind::plain, 0);
+        } else {
+            give_up({status::out_of_resources, 0, 0,
+                     "memory of rank " + std::to_string(m_rank) + " for a block cannot be mapped"});
+        }
+        if (m_more) m_more();
+    }
+
+    struct grant {
+        std::size_t offset;
+        std::byte* memory;
+        std::shared_ptr<mapped_window> window;
+    };
+    [[nodiscard]] grant* grant_of(std::size_t offset) {
+        const auto found = std::find_if(m_granted.begin(), m_granted.end(),
+                                        [&](const auto& each) { return each.offset == offset; });
+        return found != m_granted.end() ? &*found : nullptr;
+    }
+
+    /// The receiver will give no more memory, or take no more blocks.
+    void give_up(const failure& why) {
+        m_peer_error = why;
+        if (m_more) m_more();
+    }
+
+    /// To the receive.
+    void tell(wire_header::kind what, std::size_t offset) {
+        auto said = header(what);
+        said.receiver = m_receiver;
+        said.offset = offset;
+        m_talk.say(m_space, m_rank, said);
+    }
+
     void unsaid(const failure& why) override {
         if (m_open != nullptr) finish_open({0, why});
     }
 
     void unheard(const failure& why) override {
-        if (m_open == nullptr) return;
+        if (m_open == nullptr) {
+            m_no_more = why;
+            if (m_more) m_more();
+            return;
+        }
         if (m_requested) m_talk.abandon(m_space, m_rank, header(wire_header::kind::abandon));
         finish_open({0, why});
     }
 
     void peer_gone(const failure& why) override {
-        m_peer_error = why;
+        give_up(why);
         m_gone = true;
         if (m_open != nullptr) {
             finish_open({0, why});
@@ -200,6 +285,13 @@ class send_endpoint final : public transfer::endpoint, private conversation {
     int m_data_tag = 0;
     bool m_eager = false;
     bool m_requested = false;
+    bool m_can_share = false; // the bytes go through staging memory
+    bool m_sharing = false;   // the receiver's memory, which it grants
+    std::uint64_t m_receiver = 0;
+    std::vector<grant> m_granted;
+    std::shared_ptr<transfer::staging_allocator> m_device;
+    std::function<void()> m_more;
+    failure m_no_more; // why no more memory is heard of
     bool m_gone = false;
     failure m_peer_error; // why no more blocks are sent
     std::vector<std::unique_ptr<block_send>> m_sends;

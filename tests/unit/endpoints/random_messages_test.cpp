@@ -27,7 +27,7 @@ struct one_command {
 };
 using commands = std::vector<std::unique_ptr<one_command>>;
 
-class random_messages : public ::testing::Test {
+class random_messages : public by_strategy {
   protected:
     void begin(unsigned seed) {
         m_random.seed(seed);
@@ -94,7 +94,7 @@ class random_messages : public ::testing::Test {
 
 } // namespace
 
-TEST_F(random_messages, match_as_if_receives_that_never_start_had_not_been_there) {
+TEST_P(random_messages, match_as_if_receives_that_never_start_had_not_been_there) {
     for (unsigned seed = 0; seed < seeds && !HasFailure(); ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         begin(seed);
@@ -146,7 +146,7 @@ TEST_F(random_messages, match_as_if_receives_that_never_start_had_not_been_there
     }
 }
 
-TEST_F(random_messages, end_and_keep_their_bytes_whatever_fails) {
+TEST_P(random_messages, end_and_keep_their_bytes_whatever_fails) {
     for (unsigned seed = 0; seed < seeds && !HasFailure(); ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         begin(seed);
@@ -199,3 +199,5 @@ TEST_F(random_messages, end_and_keep_their_bytes_whatever_fails) {
         }
     }
 }
+
+CAUSEWAY_BY_STRATEGY(random_messages);

@@ -4,7 +4,11 @@
 
 using namespace unit;
 
-TEST(rank_protocol, moves_a_message_of_several_blocks_in_every_order_of_arrival) {
+namespace {
+class rank_protocol : public by_strategy {};
+}
+
+TEST_P(rank_protocol, moves_a_message_of_several_blocks_in_every_order_of_arrival) {
     const auto runs = explore([](chooser& choices) {
         two_ranks both;
         auto sent = bench::pattern(10), got = std::vector<std::byte>(12);
@@ -20,7 +24,7 @@ TEST(rank_protocol, moves_a_message_of_several_blocks_in_every_order_of_arrival)
     EXPECT_GE(runs, 1u);
 }
 
-TEST(rank_protocol, moves_messages_both_ways_with_two_blocks_of_memory_each) {
+TEST_P(rank_protocol, moves_messages_both_ways_with_two_blocks_of_memory_each) {
     explore([](chooser& choices) {
         two_ranks both;
         for (auto* const rank : {&both.a, &both.b}) rank->settings.set("staging", "8K");
@@ -44,7 +48,7 @@ TEST(rank_protocol, moves_messages_both_ways_with_two_blocks_of_memory_each) {
     }, 2000);
 }
 
-TEST(rank_protocol, carries_small_messages_in_one_piece) {
+TEST_P(rank_protocol, carries_small_messages_in_one_piece) {
     two_ranks both;
     both.a.settings.set("eager", "64");
     both.a.settings.set("block", "64");
@@ -60,7 +64,7 @@ TEST(rank_protocol, carries_small_messages_in_one_piece) {
     both.expect_quiet();
 }
 
-TEST(rank_protocol, tells_both_ends_of_truncation_and_stays_usable) {
+TEST_P(rank_protocol, tells_both_ends_of_truncation_and_stays_usable) {
     explore([](chooser& choices) {
         two_ranks both;
         auto sent = bench::pattern(10), got = std::vector<std::byte>(6), next = std::vector<std::byte>(10);
@@ -78,7 +82,7 @@ TEST(rank_protocol, tells_both_ends_of_truncation_and_stays_usable) {
     });
 }
 
-TEST(rank_protocol, ends_both_when_any_step_of_the_sender_or_receiver_fails) {
+TEST_P(rank_protocol, ends_both_when_any_step_of_the_sender_or_receiver_fails) {
     for (int failing = 0; failing < 3; ++failing) {
         for (const bool sender_fails : {true, false}) {
             explore([&](chooser& choices) {
@@ -103,7 +107,7 @@ TEST(rank_protocol, ends_both_when_any_step_of_the_sender_or_receiver_fails) {
     }
 }
 
-TEST(rank_protocol, ends_both_when_either_is_cancelled_after_any_message) {
+TEST_P(rank_protocol, ends_both_when_either_is_cancelled_after_any_message) {
     for (std::size_t after = 0; after < 8; ++after) {
         for (const bool cancels_send : {true, false}) {
             two_ranks both;
@@ -137,7 +141,7 @@ TEST(rank_protocol, ends_both_when_either_is_cancelled_after_any_message) {
     }
 }
 
-TEST(rank_protocol, keeps_the_order_of_sends_when_the_first_is_gated) {
+TEST_P(rank_protocol, keeps_the_order_of_sends_when_the_first_is_gated) {
     two_ranks both;
     fake_gate_state entry;
     auto first = bench::pattern(10, 1), second = bench::pattern(10, 2), third = bench::pattern(10, 3);
@@ -162,7 +166,7 @@ TEST(rank_protocol, keeps_the_order_of_sends_when_the_first_is_gated) {
     both.expect_quiet();
 }
 
-TEST(rank_protocol, keeps_the_order_of_open_sends_with_different_tags) {
+TEST_P(rank_protocol, keeps_the_order_of_open_sends_with_different_tags) {
     two_ranks both;
     both.a.settings.set("eager", "64");
     both.a.settings.set("block", "64");
@@ -188,7 +192,7 @@ TEST(rank_protocol, keeps_the_order_of_open_sends_with_different_tags) {
     both.expect_quiet();
 }
 
-TEST(rank_protocol, ends_small_and_large_sends_to_a_rank_that_is_gone) {
+TEST_P(rank_protocol, ends_small_and_large_sends_to_a_rank_that_is_gone) {
     // Told by hand what the liveness check would tell: every conversation of the rank ends.
     two_ranks both;
     both.a.settings.set("eager", "64");
@@ -204,3 +208,5 @@ TEST(rank_protocol, ends_small_and_large_sends_to_a_rank_that_is_gone) {
     both.network.forget_undelivered();
     both.settle();
 }
+
+CAUSEWAY_BY_STRATEGY(rank_protocol);

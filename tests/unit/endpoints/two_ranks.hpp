@@ -39,9 +39,22 @@ class instant_memory final : public endpoint {
     int m_failing;
 };
 
+/// Every test of the protocol, with blocks as messages and in memory that both ranks have mapped.
+class by_strategy : public ::testing::TestWithParam<const char*> {
+  public:
+    by_strategy() { name = GetParam(); }
+    ~by_strategy() override { find_segment = comm::shared_segment::open; }
+    inline static const char* name = "";
+    inline static endpoints::windows::finder find_segment = comm::shared_segment::open;
+    [[nodiscard]] static bool shares_windows() { return std::string(name) == "shared-window"; }
+};
+#define CAUSEWAY_BY_STRATEGY(suite)                                                                                    \
+    INSTANTIATE_TEST_SUITE_P(, suite, ::testing::Values("pipelined", "shared-window"),                                 \
+                             [](const auto& each) { return std::string(each.index == 0 ? "messages" : "window"); })
+
 struct one_rank {
-    one_rank(fake_network& network, int number) : talk(settings, network.port(number)) {
-        settings.set("strategy", "pipelined");
+    one_rank(fake_network& network, int number) : talk(settings, network.port(number), by_strategy::find_segment) {
+        settings.set("strategy", by_strategy::name);
         settings.set("block", "4");
         settings.set("depth", "2");
         settings.set("eager", "0");

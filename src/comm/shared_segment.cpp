@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// memfd_create(2), and /proc/PID/fd to find it again.
+#include "comm/shared_segment.hpp"
+
+#include "base/error.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <random>
+#include <utility>
+
+namespace causeway::comm {
+
+namespace {
+
+constexpr std::size_t page = 4096;
+
+/// The last page says whose memory it is, so that a number of a process or descriptor that is used again cannot deceive.
+struct label {
+    std::uint64_t magic = 0xCA05E3A157EE7000;
+    std::uint64_t key = 0;
+};
+
+class owned_descriptor {
+  public:
+    explicit owned_descriptor(int number) : m_number(number) {}
+    ~owned_descriptor() {
+        if (m_number >= 0) ::close(m_number);
+    }
+    owned_descriptor(const owned_descriptor&) = delete;
+    owned_descriptor& operator=(const owned_descriptor&) = delete;
+    [[nodiscard]] int get() const { return m_number; }
+    int take() { return std::exchange(m_number, -1); }
+
+  private:
+    int m_number;
+};
+
+std::size_t whole_pages(std::size_t bytes) { return (bytes + page - 1) / page * page; }
+
+std::byte* map(int descriptor, std::size_t bytes) {
+    void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    return memory == MAP_FAILED ? nullptr : static_cast<std::byte*>(memory);
+}
+
+[[noreturn]] void refuse(std::size_t bytes) {
+    const int cause = errno;
+    throw transfer_error(status::out_of_host_memory,
+                         "making " + bytes_text(bytes) + " of memory that processes share: " + errno_text(cause), cause);
+}
+
+std::uint64_t new_key() {
+    static std::random_device source;
+    return std::uint64_t{source()} << 32 | source();
+}
+
+} // namespace
+
+std::unique_ptr<shared_segment> shared_segment::create(std::size_t bytes) {
+    const auto size = whole_pages(bytes);
+    owned_descriptor made(::memfd_create("causeway-window", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    if (made.get() < 0 || ::ftruncate(made.get(), static_cast<off_t>(size + page)) != 0) refuse(bytes);
+    const label mark{.key = new_key()};
+    if (::pwrite(made.get(), &mark, sizeof mark, static_cast<off_t>(size)) != sizeof mark) refuse(bytes);
+    if (::fcntl(made.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) refuse(bytes);
+    auto* const memory = map(made.get(), size);
+    if (memory == nullptr) refuse(bytes);
+    std::unique_ptr<shared_segment> segment(
+        new shared_segment({static_cast<std::int32_t>(::getpid()), made.get(), mark.key, size}, memory));
+    segment->m_descriptor = made.take();
+    return segment;
+}
+
+std::unique_ptr<shared_segment> shared_segment::open(const segment_address& where) noexcept {
+    const std::size_t size = where.bytes;
+    char path[64];
+    std::snprintf(path, sizeof path, "/proc/%d/fd/%d", where.process, where.descriptor);
+    struct stat facts {};
+    // Of anything but memory of the right size not even the label is read.
+    if (::stat(path, &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size != static_cast<off_t>(size + page))
+        return nullptr;
+    const owned_descriptor found(::open(path, O_RDWR | O_CLOEXEC));
+    label mark;
+    if (found.get() < 0 || ::pread(found.get(), &mark, sizeof mark, static_cast<off_t>(size)) != sizeof mark)
+        return nullptr;
+    if (mark.magic != label{}.magic || mark.key != where.key) return nullptr;
+    auto* const memory = map(found.get(), size);
+    if (memory == nullptr) return nullptr;
+    return std::unique_ptr<shared_segment>(new shared_segment(where, memory));
+}
+
+shared_segment::~shared_segment() {
+    ::munmap(m_memory, m_address.bytes);
+    if (m_descriptor >= 0) ::close(m_descriptor);
+}
+
+} // namespace causeway::comm

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory that processes of one node can share without a collective call and without a name in any file system.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace causeway::comm {
+
+/// What another process needs to find a segment: whose it is, under which descriptor, and a number that only it has.
+struct segment_address {
+    std::int32_t process = 0; ///< as its own PID namespace counts; 0 for none
+    std::int32_t descriptor = -1;
+    std::uint64_t key = 0;
+    std::uint64_t bytes = 0; ///< whole pages
+};
+
+/// Anonymous memory of the kernel (memfd_create(2)), mapped shared. Its owner keeps a descriptor open, which processes of
+/// the same user open again through /proc while they hear that it lives. Its size is sealed, so nobody who maps it
+/// meets SIGBUS. The kernel frees it with the last process that maps it, however that one ends.
+class shared_segment {
+  public:
+    /// Throws transfer_error.
+    [[nodiscard]] static std::unique_ptr<shared_segment> create(std::size_t bytes);
+    /// The segment of another process, or null if that process or its memory cannot be reached from here.
+    [[nodiscard]] static std::unique_ptr<shared_segment> open(const segment_address& where) noexcept;
+    ~shared_segment();
+    shared_segment(const shared_segment&) = delete;
+    shared_segment& operator=(const shared_segment&) = delete;
+
+    /// Page-aligned.
+    [[nodiscard]] std::byte* memory() const { return m_memory; }
+    [[nodiscard]] const segment_address& address() const { return m_address; }
+
+  private:
+    shared_segment(const segment_address& address, std::byte* memory) : m_address(address), m_memory(memory) {}
+
+    segment_address m_address;
+    std::byte* m_memory;
+    int m_descriptor = -1; // of the owner
+};
+
+} // namespace causeway::comm

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Carves blocks out of segments, and keeps what is mapped and page-locked of other processes'.
+#include "endpoints/mpi/windows.hpp"
+
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace causeway::endpoints {
+
+namespace {
+
+constexpr std::size_t page = 4096;
+/// A process has 1,024 descriptors where nobody raised the limit: sixteen small blocks share one.
+constexpr std::size_t blocks_of_segment = 16;
+constexpr std::size_t shared_segment_bytes = std::size_t{4} << 20;
+
+std::size_t whole_pages(std::size_t bytes) { return (bytes + page - 1) / page * page; }
+
+std::shared_ptr<void> pin_if_possible(const std::shared_ptr<transfer::staging_allocator>& device, std::byte* memory,
+                                      std::size_t bytes) {
+    if (!device) return nullptr;
+    try {
+        return device->pin(memory, bytes);
+    } catch (const transfer_error&) {
+        return nullptr; // slower, and as correct
+    }
+}
+
+} // namespace
+
+std::byte* window_allocator::allocate(std::size_t bytes) {
+    const auto stride = whole_pages(bytes);
+    auto fit = std::find_if(m_windows.begin(), m_windows.end(), [&](const auto& each) {
+        return each.second.block_bytes == stride && !each.second.free.empty();
+    });
+    if (fit == m_windows.end()) {
+        const auto blocks = std::clamp<std::size_t>(shared_segment_bytes / stride, 1, blocks_of_segment);
+        window made;
+        made.segment = comm::shared_segment::create(blocks * stride);
+        made.pinned = pin_if_possible(m_device, made.segment->memory(), blocks * stride);
+        made.block_bytes = stride;
+        for (auto block = blocks; block > 0; --block) made.free.push_back(made.segment->memory() + (block - 1) * stride);
+        const auto* const first = made.segment->memory();
+        fit = m_windows.emplace(first, std::move(made)).first;
+    }
+    auto& from = fit->second;
+    auto* const block = from.free.back();
+    from.free.pop_back();
+    ++from.used;
+    return block;
+}
+
+void window_allocator::release(std::byte* memory, std::size_t) noexcept {
+    const auto found = m_windows.find(window_of(memory)->first);
+    auto& from = found->second;
+    // One that was given up is never handed out again: it goes with its segment.
+    if (m_given_up.erase(memory) == 0) from.free.push_back(memory);
+    if (--from.used == 0) m_windows.erase(found);
+}
+
+block_address window_allocator::address_of(const std::byte* memory) const {
+    const auto& [first, window] = *window_of(memory);
+    return {window.segment->address(), static_cast<std::uint64_t>(memory - first)};
+}
+
+void mapped_window::pin(const std::shared_ptr<transfer::staging_allocator>& allocator) {
+    if (!allocator || m_pinned.count(allocator) != 0) return;
+    m_pinned.emplace(allocator, pin_if_possible(allocator, memory(), m_segment->address().bytes));
+}
+
+std::shared_ptr<window_allocator>
+windows::allocator_for(const std::shared_ptr<transfer::staging_allocator>& device) {
+    auto& known = m_allocators[device];
+    if (!known) known = std::make_shared<window_allocator>(device);
+    return known;
+}
+
+std::shared_ptr<mapped_window> windows::find(const comm::segment_address& where) {
+    auto& known = m_mapped[where.key];
+    if (!known) {
+        auto opened = m_open(where);
+        if (!opened) {
+            m_mapped.erase(where.key);
+            return nullptr;
+        }
+        known = std::make_shared<mapped_window>(std::move(opened));
+    }
+    known->m_touched = true;
+    return known;
+}
+
+bool windows::trim(time_point now, bool all) {
+    const auto keep = std::chrono::milliseconds(m_options[option::keep]);
+    std::erase_if(m_mapped, [&](const auto& each) {
+        auto& window = *each.second;
+        const bool used = each.second.use_count() > 1;
+        if (std::exchange(window.m_touched, false) || used) window.m_last_used = now;
+        return !used && (all || now - window.m_last_used >= keep);
+    });
+    std::erase_if(m_allocators, [](const auto& each) { return each.second.use_count() == 1; });
+    return !m_mapped.empty() || !m_allocators.empty();
+}
+
+} // namespace causeway::endpoints

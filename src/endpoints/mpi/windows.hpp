@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shared windows: staging memory that the device of a receive and the device of its send both copy to and from.
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/options.hpp"
+#include "comm/shared_segment.hpp"
+#include "transfer/staging.hpp"
+
+#include <iterator>
+#include <map>
+#include <memory>
+#include <set>
+#include <vector>
+
+namespace causeway::endpoints {
+
+/// Where a block of a window is.
+struct block_address {
+    comm::segment_address segment;
+    std::uint64_t offset = 0;
+};
+
+/// Staging memory of receives, which other processes can find. Page-locked as another allocator's. Blocks of one size share
+/// segments, as each segment costs a descriptor.
+class window_allocator final : public transfer::staging_allocator {
+  public:
+    /// `device` may be null: ordinary memory is as good.
+    explicit window_allocator(std::shared_ptr<transfer::staging_allocator> device) : m_device(std::move(device)) {}
+
+    [[nodiscard]] std::byte* allocate(std::size_t bytes) override;
+    void release(std::byte* memory, std::size_t bytes) noexcept override;
+    [[nodiscard]] bool reusable(const std::byte* memory) const override { return m_given_up.count(memory) == 0; }
+
+    /// Of a block that allocate() gave.
+    [[nodiscard]] block_address address_of(const std::byte* memory) const;
+    /// Nobody knows when the process that was told of the block stops writing to it: it is used no more.
+    void give_up(const std::byte* memory) { m_given_up.insert(memory); }
+
+  private:
+    struct window {
+        std::unique_ptr<comm::shared_segment> segment;
+        std::shared_ptr<void> pinned;
+        std::size_t block_bytes = 0;
+        std::vector<std::byte*> free;
+        std::size_t used = 0;
+    };
+    using all_windows = std::map<const std::byte*, window>; // by first byte
+    [[nodiscard]] all_windows::const_iterator window_of(const std::byte* memory) const {
+        return std::prev(m_windows.upper_bound(memory));
+    }
+
+    std::shared_ptr<transfer::staging_allocator> m_device;
+    all_windows m_windows;
+    std::set<const std::byte*> m_given_up;
+};
+
+/// A segment of another process's window, mapped here.
+class mapped_window {
+  public:
+    explicit mapped_window(std::unique_ptr<comm::shared_segment> segment) : m_segment(std::move(segment)) {}
+    [[nodiscard]] std::byte* memory() const { return m_segment->memory(); }
+    /// Page-locks it for the device of `allocator`, which may be null.
+    void pin(const std::shared_ptr<transfer::staging_allocator>& allocator);
+
+  private:
+    friend class windows;
+    std::unique_ptr<comm::shared_segment> m_segment;
+    std::map<std::shared_ptr<transfer::staging_allocator>, std::shared_ptr<void>> m_pinned;
+    bool m_touched = false; // since it was last looked at
+    time_point m_last_used;
+};
+
+/// All windows of a process, its own and others'. Engine's thread only.
+class windows {
+  public:
+    /// How segments of other processes are found; comm::shared_segment::open().
+    using finder = std::unique_ptr<comm::shared_segment> (*)(const comm::segment_address&) noexcept;
+    windows(const options& settings, finder open) : m_options(settings), m_open(open) {}
+
+    /// Windows for the device of `device`, which may be null.
+    [[nodiscard]] std::shared_ptr<window_allocator>
+    allocator_for(const std::shared_ptr<transfer::staging_allocator>& device);
+
+    /// A segment of another process, or null if it cannot be reached.
+    [[nodiscard]] std::shared_ptr<mapped_window> find(const comm::segment_address& where);
+
+    /// Lets go of what nobody used for a while. True if something is left.
+    bool trim(time_point now, bool all);
+
+  private:
+    const options& m_options;
+    finder m_open;
+    std::map<std::shared_ptr<transfer::staging_allocator>, std::shared_ptr<window_allocator>> m_allocators;
+    std::map<std::uint64_t, std::shared_ptr<mapped_window>> m_mapped; // by key
+};
+
+} // namespace causeway::endpoints

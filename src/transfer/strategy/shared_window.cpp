@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shared window: devices of two ranks of one node copy to and from staging memory that both processes have mapped.
+#include "transfer/plan.hpp"
+
+#include <algorithm>
+
+namespace causeway::transfer {
+
+namespace {
+
+class shared_window final : public strategy {
+  public:
+    [[nodiscard]] std::string_view name() const override { return "shared-window"; }
+
+    [[nodiscard]] bool can(const route& way) const override {
+        return (way.source.kind == medium::device && way.target.kind == medium::rank) ||
+               (way.source.kind == medium::rank && way.target.kind == medium::device);
+    }
+
+    /// Where device memory is host memory, MPI copies straight from one to the other.
+    [[nodiscard]] bool suits(const route& way) const override { return !way.source.can_map && !way.target.can_map; }
+
+    [[nodiscard]] plan make(const route& way) const override {
+        plan result{.strategy = name(), .window = true};
+        std::size_t block = 4096;
+        if (way.bytes <= largest_whole) {
+            // Whole powers of two, so that the pool finds them again.
+            while (block < way.bytes && block < way.largest_block) block *= 2;
+            result.without_window = "pinned";
+        } else {
+            // The first block and the last overlap with nothing: one part in 64 each, and no smaller than copies are worth.
+            block = round_block(way.bytes / 64, 256 << 10, 4 << 20);
+            result.depth = 6;
+            result.without_window = "pipelined";
+        }
+        result.block_bytes = std::min(block, way.largest_block);
+        return result;
+    }
+
+  private:
+    static constexpr std::size_t largest_whole = std::size_t{512} << 10;
+};
+
+} // namespace
+
+std::unique_ptr<strategy> make_shared_window_strategy() { return std::make_unique<shared_window>(); }
+
+} // namespace causeway::transfer

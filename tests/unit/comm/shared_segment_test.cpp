@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of one process, found again by another.
+#include "comm/shared_segment.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+
+using causeway::comm::segment_address;
+using causeway::comm::shared_segment;
+
+TEST(shared_segment, is_the_same_memory_wherever_it_is_opened) {
+    const auto own = shared_segment::create(5000);
+    const auto found = shared_segment::open(own->address());
+    ASSERT_NE(found, nullptr);
+    EXPECT_EQ(own->address().bytes, 8192u);
+    EXPECT_NE(found->memory(), own->memory());
+    std::memcpy(own->memory() + 4990, "text", 5);
+    EXPECT_STREQ(reinterpret_cast<const char*>(found->memory() + 4990), "text");
+}
+
+TEST(shared_segment, of_another_process_is_found_while_that_lives_and_stays_while_it_is_mapped) {
+    int ready[2], over[2];
+    ASSERT_EQ(pipe(ready), 0);
+    ASSERT_EQ(pipe(over), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        const auto own = shared_segment::create(4096);
+        std::memcpy(own->memory(), "child", 6);
+        const auto address = own->address();
+        char end = 0;
+        const bool told = write(ready[1], &address, sizeof address) == sizeof address && read(over[0], &end, 1) == 1;
+        _exit(told ? 0 : 1);
+    }
+    segment_address address;
+    ASSERT_EQ(read(ready[0], &address, sizeof address), static_cast<ssize_t>(sizeof address));
+    EXPECT_EQ(address.process, child);
+    const auto found = shared_segment::open(address);
+    ASSERT_NE(found, nullptr);
+    ASSERT_EQ(write(over[1], "", 1), 1);
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    EXPECT_STREQ(reinterpret_cast<const char*>(found->memory()), "child");
+    EXPECT_EQ(shared_segment::open(address), nullptr);
+    for (const int each : {ready[0], ready[1], over[0], over[1]}) close(each);
+}
+
+TEST(shared_segment, is_not_taken_for_another_one) {
+    auto own = shared_segment::create(4096);
+    auto wrong = own->address();
+    ++wrong.key;
+    EXPECT_EQ(shared_segment::open(wrong), nullptr) << "another key";
+    wrong = own->address();
+    wrong.bytes *= 2;
+    EXPECT_EQ(shared_segment::open(wrong), nullptr) << "another size";
+    wrong = own->address();
+    wrong.descriptor = STDERR_FILENO;
+    EXPECT_EQ(shared_segment::open(wrong), nullptr) << "another file";
+    const auto gone = own->address();
+    own.reset();
+    EXPECT_EQ(shared_segment::open(gone), nullptr) << "gone";
+    const auto next = shared_segment::create(4096); // takes the descriptor's number
+    EXPECT_EQ(shared_segment::open(gone), nullptr) << "another segment under its number";
+}
+
+TEST(shared_segment, cannot_be_shrunk_under_those_who_map_it) {
+    const auto own = shared_segment::create(4096);
+    EXPECT_NE(ftruncate(own->address().descriptor, 0), 0);
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blocks in memory that two ranks share: when they do, when they cannot, and what becomes of memory nobody may trust.
+#include "unit/endpoints/two_ranks.hpp"
+
+using namespace unit;
+
+namespace {
+
+class window : public by_strategy {
+  protected:
+    /// One message of four blocks each way; true if both arrive whole.
+    static bool exchange(two_ranks& both, chooser& choices) {
+        auto to_b = bench::pattern(14, 1), to_a = bench::pattern(14, 2);
+        auto in_a = std::vector<std::byte>(14), in_b = std::vector<std::byte>(14);
+        const auto received_a = both.a.receive(in_a, 1), received_b = both.b.receive(in_b, 0);
+        const auto sent_a = both.a.send(to_b, 1), sent_b = both.b.send(to_a, 0);
+        both.run(choices);
+        for (const auto& each : {received_a, received_b, sent_a, sent_b}) {
+            EXPECT_EQ(status_of(each), status::complete);
+            strategies.insert(std::string(each->report().chosen.strategy));
+        }
+        return in_b == to_b && in_a == to_a;
+    }
+    void SetUp() override { strategies.clear(); }
+    inline static std::set<std::string> strategies;
+};
+
+std::unique_ptr<comm::shared_segment> nothing(const comm::segment_address&) noexcept { return nullptr; }
+
+} // namespace
+
+TEST_P(window, carries_messages_both_ways_in_every_order) {
+    explore([&](chooser& choices) {
+        two_ranks both;
+        EXPECT_TRUE(exchange(both, choices));
+        both.expect_quiet();
+    }, 2000);
+    EXPECT_EQ(strategies, std::set<std::string>{"shared-window"});
+}
+
+TEST_P(window, out_of_reach_leaves_messages_and_is_not_tried_again) {
+    find_segment = nothing;
+    explore([&](chooser& choices) {
+        two_ranks both;
+        EXPECT_TRUE(exchange(both, choices));
+        both.expect_quiet();
+        strategies.clear();
+        EXPECT_TRUE(exchange(both, choices));
+        both.expect_quiet();
+        EXPECT_EQ(strategies, std::set<std::string>{"pinned"}); // what it is called that small
+    }, 2000);
+}
+
+TEST_P(window, memory_of_a_sender_that_is_gone_is_not_used_again) {
+    two_ranks both;
+    auto sent = bench::pattern(14), got = std::vector<std::byte>(14);
+    const auto receive = both.b.receive(got, 0);
+    const auto send = both.a.send(sent, 1);
+    both.settle();
+    both.network.deliver(0); // the request
+    both.settle();
+    both.network.kill(0);
+    both.b.talk.rank_gone(0);
+    both.settle();
+    EXPECT_EQ(status_of(receive), status::peer_failed);
+    EXPECT_EQ(both.b.machine.staging().held_bytes(), 0u);
+    EXPECT_EQ(both.b.machine.staging().cached_bytes(), 0u) << "a dead process may still be copying into it";
+    both.a.talk.rank_gone(1);
+    both.settle();
+    EXPECT_EQ(status_of(send), status::peer_failed);
+    both.network.forget_undelivered();
+}
+
+INSTANTIATE_TEST_SUITE_P(, window, ::testing::Values("shared-window"), [](const auto&) { return "between_two_ranks"; });
