@@ -8,8 +8,8 @@ usage() {
     cat <<'TEXT'
 usage: scripts/setup.sh GROUP...
 
-  build      compiler, CMake, Ninja, OpenCL headers and loader, PoCL, Open MPI
-  test       GoogleTest, Python 3
+  build      compiler, CMake, Ninja, OpenCL headers and loader, PoCL, Open MPI, CLI11 and nlohmann/json
+  test       GoogleTest, Python 3 with matplotlib
   intel      the second OpenCL of the tests: Intel's CPU runtime, from PyPI into .venv (x86-64 only)
   mpich      the second MPI of the tests
   sanitize   the run-time libraries of the address, undefined and thread sanitizers
@@ -24,8 +24,8 @@ intel_packages=(intel-opencl-rt==2026.2.0 intel-cmplr-lib-rt==2026.2.0)
 debian_packages() {
     case $1 in
     build) echo g++ cmake ninja-build pkg-config ocl-icd-opencl-dev opencl-headers pocl-opencl-icd \
-        libopenmpi-dev openmpi-bin ;;
-    test) echo libgtest-dev libgmock-dev python3 ;;
+        libopenmpi-dev openmpi-bin libcli11-dev nlohmann-json3-dev ;;
+    test) echo libgtest-dev libgmock-dev python3 python3-matplotlib ;;
     intel) echo python3 python3-venv ;;
     mpich) echo mpich libmpich-dev ;;
     sanitize) echo g++ ;; # its compiler brings the sanitizers' libraries
@@ -58,6 +58,7 @@ has_command() { command -v "$1" >/dev/null 2>&1; }
 has_header() { printf '#include <%s>\n' "$1" | c++ -E -x c++ - >/dev/null 2>&1; }
 has_library() { echo 'int main() {}' | c++ -x c++ - -o /dev/null "-l$1" >/dev/null 2>&1; }
 has_sanitizer() { echo 'int main() {}' | c++ -x c++ - -o /dev/null "-fsanitize=$1" >/dev/null 2>&1; }
+has_matplotlib() { python3 -c 'import matplotlib' 2>/dev/null || /usr/bin/python3 -c 'import matplotlib' 2>/dev/null; }
 has_python_venv() { find_python >/dev/null; }
 has_pocl() { compgen -G '/etc/OpenCL/vendors/pocl*.icd' >/dev/null; }
 has_mpich() { has_command mpicc.mpich && has_command mpirun.mpich; }
@@ -79,12 +80,15 @@ OpenCL loader (libOpenCL)|has_library OpenCL
 PoCL, an OpenCL for the CPU (/etc/OpenCL/vendors/pocl.icd)|has_pocl
 MPI compiler wrapper (mpicc)|has_command mpicc
 MPI launcher (mpirun)|has_command mpirun
+CLI11 (CLI/App.hpp)|has_header CLI/App.hpp
+nlohmann/json (nlohmann/json.hpp)|has_header nlohmann/json.hpp
 TEXT
         ;;
     test) cat <<'TEXT'
 GoogleTest (gtest/gtest.h)|has_header gtest/gtest.h
 GoogleMock (gmock/gmock.h)|has_header gmock/gmock.h
 Python 3 (python3)|has_command python3
+matplotlib for Python 3|has_matplotlib
 TEXT
         ;;
     intel) echo 'Python 3 with venv and ensurepip|has_python_venv' ;;

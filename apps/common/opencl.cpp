@@ -40,21 +40,39 @@ std::vector<cl_device_id> all_devices(cl_platform_id platform)
     return devices;
 }
 
-} // namespace
-
-std::vector<cl_device_id> devices_of(const std::string &platform_name)
+std::vector<cl_platform_id> all_platforms()
 {
     cl_uint count = 0;
     check(clGetPlatformIDs(0, nullptr, &count), "clGetPlatformIDs");
     std::vector<cl_platform_id> platforms(count);
     check(clGetPlatformIDs(count, platforms.data(), nullptr), "clGetPlatformIDs");
-    for (cl_platform_id platform : platforms) {
+    return platforms;
+}
+
+} // namespace
+
+std::vector<cl_device_id> devices_of(const std::string &platform_name)
+{
+    for (cl_platform_id platform : all_platforms()) {
         if (platform_name_of(platform).find(platform_name) == std::string::npos)
             continue;
         if (auto devices = all_devices(platform); !devices.empty())
             return devices;
     }
     throw std::runtime_error("no OpenCL device on a platform whose name contains \"" + platform_name + "\"");
+}
+
+cl_device_id device_of_another_platform(cl_device_id device, const std::string &platform_name)
+{
+    cl_platform_id own = nullptr;
+    check(clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof(own), &own, nullptr), "clGetDeviceInfo");
+    for (cl_platform_id platform : all_platforms()) {
+        if (platform == own || platform_name_of(platform).find(platform_name) == std::string::npos)
+            continue;
+        if (const auto devices = all_devices(platform); !devices.empty())
+            return devices.front();
+    }
+    return nullptr;
 }
 
 std::string device_name(cl_device_id device)

@@ -38,6 +38,10 @@ using event = std::unique_ptr<_cl_event, release_with<clReleaseEvent>>;
 /// Asks no platform beyond that one. Throws if there is none.
 std::vector<cl_device_id> devices_of(const std::string &platform_name);
 
+/// The first device of a platform that is not that of `device` and whose name contains `platform_name` (empty: any);
+/// null if there is none.
+cl_device_id device_of_another_platform(cl_device_id device, const std::string &platform_name);
+
 std::string device_name(cl_device_id device);
 cl_device_type device_type(cl_device_id device);
 

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program `causeway`: finds the subcommand and hands over to it.
+#include "perf/command.hpp"
+#include "words.hpp"
+
+#include <causeway/causeway.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <vector>
+
+namespace {
+
+using causeway_tool::usage_error;
+
+/// Launchers start the program many times; one of them speaks.
+bool is_first_rank() {
+    for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"})
+        if (const char* const rank = std::getenv(name)) return std::string(rank) == "0";
+    return true;
+}
+
+std::vector<std::string> options_of(const CLI::App& app) {
+    std::vector<std::string> names;
+    for (const auto* each : app.get_options())
+        for (const auto& name : each->get_lnames()) names.push_back("--" + name);
+    return names;
+}
+
+/// CLI11 says which words it did not expect; this says which ones they should have been.
+[[noreturn]] void refuse(const CLI::App& app, const std::string& word) {
+    std::vector<std::string> known;
+    if (word.starts_with("-")) {
+        known = options_of(app);
+    } else {
+        for (const auto* each : app.get_subcommands({})) known.push_back(each->get_name());
+    }
+    const std::string kind = word.starts_with("-") ? "no option " : known.empty() ? "unexpected word " : "no command ";
+    throw usage_error(kind + word + causeway_tool::suggestion(word.substr(0, word.find('=')), known));
+}
+
+int run(int argc, char** argv) {
+    CLI::App app("Causeway makes every movement of data an OpenCL command; this program measures it.", "causeway");
+    app.set_version_flag("--version", std::string("causeway ") + causeway_version());
+    app.get_formatter()->column_width(28);
+    app.allow_extras();
+    app.footer("causeway COMMAND --help says more.");
+    const auto run_perf = perf::add_command(app);
+
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::Success& asked) { // --help and --version
+        return is_first_rank() ? app.exit(asked) : 0;
+    } catch (const CLI::ParseError& error) {
+        throw usage_error(error.what());
+    }
+    for (const auto* each : app.get_subcommands())
+        if (const auto left = each->remaining(); !left.empty()) refuse(*each, left.front());
+    if (const auto left = app.remaining(); !left.empty()) refuse(app, left.front());
+    if (app.got_subcommand("perf")) return run_perf();
+    if (is_first_rank()) std::fprintf(stderr, "%s", app.help().c_str());
+    return 2;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    try {
+        return run(argc, argv);
+    } catch (const usage_error& error) {
+        if (is_first_rank())
+            std::fprintf(stderr, "causeway: %s\ncauseway --help and causeway COMMAND --help say what there is.\n",
+                         error.what());
+        return 2;
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "causeway: %s\n", error.what());
+        return 1;
+    }
+}

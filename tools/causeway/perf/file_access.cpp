@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// System calls on files.
+#include "perf/file_access.hpp"
+
+#include "perf/measurement.hpp"
+#include "words.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+namespace perf {
+
+[[noreturn]] void throw_errno(const std::string& what) {
+    throw std::system_error(errno, std::generic_category(), what);
+}
+
+bench_file::bench_file(const std::filesystem::path& path, const char* mode, int flags)
+    : m_path(path), m_stream(std::fopen(m_path.c_str(), mode)) {
+    if (m_stream == nullptr) throw_errno("opening " + m_path);
+    m_descriptor = open(m_path.c_str(), flags | O_CLOEXEC);
+    if (m_descriptor < 0) {
+        std::fclose(m_stream);
+        throw_errno("opening " + m_path);
+    }
+    m_direct = open(m_path.c_str(), flags | O_CLOEXEC | O_DIRECT);
+}
+
+bench_file bench_file::make(const std::filesystem::path& directory) {
+    std::string path = directory / "causeway-perf-XXXXXX";
+    const int made = mkstemp(path.data());
+    if (made < 0) throw_errno("making a file in " + directory.string());
+    close(made);
+    try {
+        bench_file file(path, "w+b", O_RDWR);
+        unlink(path.c_str());
+        return file;
+    } catch (...) {
+        unlink(path.c_str());
+        throw;
+    }
+}
+
+bench_file bench_file::open_existing(const std::filesystem::path& path) { return {path, "rb", O_RDONLY}; }
+
+bench_file::bench_file(bench_file&& other) noexcept
+    : m_path(std::move(other.m_path)), m_stream(std::exchange(other.m_stream, nullptr)),
+      m_descriptor(std::exchange(other.m_descriptor, -1)), m_direct(std::exchange(other.m_direct, -1)) {}
+
+bench_file::~bench_file() {
+    if (m_direct >= 0) close(m_direct);
+    if (m_descriptor >= 0) close(m_descriptor);
+    if (m_stream != nullptr) std::fclose(m_stream);
+}
+
+void bench_file::fill(const std::byte* bytes, std::size_t size) {
+    truncate();
+    seek(0);
+    if (std::fwrite(bytes, 1, size, m_stream) != size || std::fflush(m_stream) != 0) throw_errno("writing " + m_path);
+    sync();
+}
+
+void bench_file::truncate() {
+    if (ftruncate(m_descriptor, 0) != 0) throw_errno("truncating " + m_path);
+}
+
+void bench_file::seek(std::size_t offset) {
+    if (fseeko(m_stream, off_t(offset), SEEK_SET) != 0) throw_errno("seeking in " + m_path);
+}
+
+void bench_file::sync() {
+    if (fdatasync(m_descriptor) != 0) throw_errno("writing " + m_path + " to its disk");
+}
+
+std::size_t bench_file::size() const {
+    struct stat status {};
+    if (fstat(m_descriptor, &status) != 0) throw_errno("asking for the size of " + m_path);
+    return std::size_t(status.st_size);
+}
+
+bool bench_file::drop_cache() {
+    // The stream's own buffer holds a page too.
+    seek(0);
+    sync(); // only clean pages can be forgotten
+    if (posix_fadvise(m_descriptor, 0, 0, POSIX_FADV_DONTNEED) != 0) return false;
+    return !is_cached();
+}
+
+bool bench_file::is_cached() const {
+    const auto bytes = size();
+    if (bytes == 0) return false;
+    void* const mapped = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, m_descriptor, 0);
+    if (mapped == MAP_FAILED) throw_errno("mapping " + m_path);
+    const auto page = std::size_t(sysconf(_SC_PAGESIZE));
+    std::vector<unsigned char> pages((bytes + page - 1) / page);
+    const int code = mincore(mapped, bytes, pages.data());
+    munmap(mapped, bytes);
+    if (code != 0) throw_errno("asking for the cached pages of " + m_path);
+    const auto cached = std::ranges::count_if(pages, [](unsigned char flags) { return (flags & 1U) != 0; });
+    return std::size_t(cached) * 50 > pages.size();
+}
+
+parallel_access::parallel_access(unsigned threads, std::size_t block_bytes) : m_block(block_bytes), m_turn(threads + 1) {
+    for (unsigned i = 0; i < threads; ++i) m_threads.emplace_back([this] { work(); });
+}
+
+parallel_access::~parallel_access() {
+    m_ended = true;
+    m_turn.arrive_and_wait();
+    for (auto& each : m_threads) each.join();
+}
+
+double parallel_access::run(direction way, int file, std::size_t offset, std::byte* memory, std::size_t bytes,
+                            padding with) {
+    m_padding = with;
+    m_way = way;
+    m_file = file;
+    m_offset = offset;
+    m_memory = memory;
+    m_bytes = bytes;
+    m_next = 0;
+    m_error = 0;
+    const double seconds = seconds_of([this] {
+        if (m_threads.size() == 1 || m_bytes <= m_block) { // waking a thread would only cost
+            for (std::size_t at = 0; at < m_bytes; at += m_block) move(at, std::min(at + m_block, m_bytes));
+            return;
+        }
+        m_turn.arrive_and_wait();
+        m_turn.arrive_and_wait();
+    });
+    if (m_error != 0) throw std::system_error(m_error, std::generic_category(), "raw access to the file");
+    return seconds;
+}
+
+std::string parallel_access::text() const {
+    return std::to_string(m_threads.size()) + (m_threads.size() == 1 ? " thread" : " threads") + " of " +
+           causeway_tool::size_text(m_block);
+}
+
+void parallel_access::work() {
+    for (;;) {
+        m_turn.arrive_and_wait();
+        if (m_ended) return;
+        for (std::size_t at = m_next++ * m_block; at < m_bytes; at = m_next++ * m_block)
+            move(at, std::min(at + m_block, m_bytes));
+        m_turn.arrive_and_wait();
+    }
+}
+
+void parallel_access::move(std::size_t at, std::size_t end) {
+    constexpr std::size_t page = 4096;
+    while (at < end) {
+        const auto place = off_t(m_offset + at);
+        const auto left = m_padding == padding::pages ? (end - at + page - 1) / page * page : end - at;
+        const auto moved = m_way == direction::read ? pread(m_file, m_memory + at, left, place)
+                                                    : pwrite(m_file, m_memory + at, left, place);
+        if (moved <= 0) {
+            m_error = moved < 0 ? errno : EIO;
+            return;
+        }
+        at += std::size_t(moved);
+    }
+}
+
+} // namespace perf

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files to measure with: made, read and written in parallel, taken out of the page cache.
+#pragma once
+
+#include <atomic>
+#include <barrier>
+#include <cstddef>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace perf {
+
+/// Throws std::system_error of errno.
+[[noreturn]] void throw_errno(const std::string& what);
+
+/// One file, open as a stream, as a descriptor, and, where the file system can, as one for direct input and output.
+class bench_file {
+  public:
+    /// A new file in `directory` that has no name any more, so that nothing is left behind however the program ends.
+    static bench_file make(const std::filesystem::path& directory);
+    /// An existing file, to read.
+    static bench_file open_existing(const std::filesystem::path& path);
+
+    ~bench_file();
+    bench_file(bench_file&& other) noexcept;
+    bench_file& operator=(bench_file&&) = delete;
+
+    /// Replaces the contents, which then lie in the page cache and on the disk, which is idle.
+    void fill(const std::byte* bytes, std::size_t size);
+    void truncate();
+    void seek(std::size_t offset);
+    void sync();
+
+    /// Asks the system to forget the contents. False if they are still in memory, as on tmpfs.
+    bool drop_cache();
+
+    [[nodiscard]] std::size_t size() const;
+    [[nodiscard]] std::FILE* stream() const { return m_stream; }
+    [[nodiscard]] int descriptor() const { return m_descriptor; }
+    /// -1 if the file system has no direct input and output.
+    [[nodiscard]] int direct_descriptor() const { return m_direct; }
+
+  private:
+    bench_file(const std::filesystem::path& path, const char* mode, int flags);
+    [[nodiscard]] bool is_cached() const;
+
+    std::string m_path;
+    std::FILE* m_stream = nullptr;
+    int m_descriptor = -1, m_direct = -1;
+};
+
+/// Reads or writes blocks of a file with several threads, which stay: starting them is not part of the limit. What is
+/// only for one of them is done by the caller.
+class parallel_access {
+  public:
+    enum class direction { read, write };
+    /// Direct input and output moves whole pages: the last block is padded, and a read may end with the file.
+    enum class padding { none, pages };
+
+    parallel_access(unsigned threads, std::size_t block_bytes);
+    ~parallel_access();
+
+    /// Returns seconds. With padding, offset and memory must be aligned to pages, and memory padded to whole ones.
+    double run(direction way, int file, std::size_t offset, std::byte* memory, std::size_t bytes,
+               padding with = padding::none);
+
+    /// "14 threads of 4 MiB"
+    [[nodiscard]] std::string text() const;
+
+  private:
+    void work();
+    void move(std::size_t at, std::size_t end);
+
+    std::size_t m_block;
+    std::barrier<> m_turn; // twice for each run; orders all below
+    direction m_way = direction::read;
+    padding m_padding = padding::none;
+    int m_file = -1;
+    std::size_t m_offset = 0, m_bytes = 0;
+    std::byte* m_memory = nullptr;
+    bool m_ended = false;
+    std::atomic<std::size_t> m_next = 0;
+    std::atomic<int> m_error = 0;
+    std::vector<std::thread> m_threads;
+};
+
+} // namespace perf

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asks the system, OpenCL and MPI for their names and versions.
+#include "perf/machine.hpp"
+
+#include "perf/bench.hpp"
+
+#include <causeway/causeway.h>
+
+#include <sys/statfs.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <string_view>
+#include <thread>
+
+extern "C" char** environ;
+
+namespace perf {
+
+namespace {
+
+std::string processor_name() {
+    std::ifstream information("/proc/cpuinfo");
+    for (std::string text; std::getline(information, text);)
+        if (text.starts_with("model name")) {
+            const auto colon = text.find(": ");
+            if (colon != std::string::npos) return text.substr(colon + 2);
+        }
+    return "unknown";
+}
+
+std::string kernel_name() {
+    utsname name{};
+    if (uname(&name) != 0) return "unknown";
+    return std::string(name.sysname) + " " + name.release + " " + name.machine;
+}
+
+std::string mpi_name() {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0;
+    MPI_Get_library_version(text, &length);
+    std::string name(text, std::size_t(length));
+    return name.substr(0, name.find_first_of("\n\r,"));
+}
+
+std::string text_of(cl_device_id device, cl_device_info what) {
+    std::size_t size = 0;
+    apps::check(clGetDeviceInfo(device, what, 0, nullptr, &size), "clGetDeviceInfo");
+    std::string text(size, '\0');
+    apps::check(clGetDeviceInfo(device, what, size, text.data(), nullptr), "clGetDeviceInfo");
+    return text.c_str();
+}
+
+std::string platform_of(cl_device_id device) {
+    cl_platform_id platform = nullptr;
+    apps::check(clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, nullptr), "clGetDeviceInfo");
+    std::string text;
+    for (const cl_platform_info what : {CL_PLATFORM_NAME, CL_PLATFORM_VERSION}) {
+        char part[256] = "";
+        apps::check(clGetPlatformInfo(platform, what, sizeof part, part, nullptr), "clGetPlatformInfo");
+        text.append(text.empty() ? "" : ", ").append(part);
+    }
+    return text;
+}
+
+std::string file_system_of(const std::string& directory) {
+    struct statfs found {};
+    if (statfs(directory.c_str(), &found) != 0) return "unknown";
+    switch (static_cast<unsigned long>(found.f_type)) { // statfs(2)
+    case 0x01021994: return "tmpfs";
+    case 0xef53: return "ext4";
+    case 0x58465342: return "xfs";
+    case 0x9123683e: return "btrfs";
+    case 0x794c7630: return "overlay";
+    case 0x6969: return "nfs";
+    default: break;
+    }
+    char number[24];
+    std::snprintf(number, sizeof number, "type 0x%lx", static_cast<unsigned long>(found.f_type));
+    return number;
+}
+
+std::string forced_options() {
+    std::string text;
+    for (char** each = environ; *each != nullptr; ++each)
+        if (std::string_view(*each).starts_with("CAUSEWAY_")) text.append(text.empty() ? "" : " ").append(*each);
+    return text.empty() ? "defaults" : text;
+}
+
+} // namespace
+
+facts machine_facts(cl_device_id device, const settings& wanted, int ranks) {
+    const auto directory = wanted.directory.string();
+    return {
+        {"causeway", std::string(causeway_version()) + (wanted.commit.empty() ? "" : ", commit " + wanted.commit)},
+        {"processor", processor_name() + ", " + std::to_string(std::thread::hardware_concurrency()) + " cores"},
+        {"kernel", kernel_name()},
+        {"device", text_of(device, CL_DEVICE_NAME) +
+                       (has_host_memory(device) ? ", its memory is the host's" : ", memory of its own")},
+        {"driver", text_of(device, CL_DRIVER_VERSION) + ", " + text_of(device, CL_DEVICE_VERSION)},
+        {"platform", platform_of(device)},
+        {"MPI", mpi_name() + ", " + std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks")},
+        {"files in", directory + ", " + file_system_of(directory)},
+        {"options", forced_options()},
+        {"figures", "medians of at least " + std::to_string(wanted.repetitions) +
+                        " rounds (fewer where they take long), all ways in turn, all data checked"},
+    };
+}
+
+} // namespace perf

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// From samples to rows: medians, the limit from its parts.
+#include "perf/measurement.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+namespace perf {
+
+void comparison::add_naive(std::function<double()> run, std::function<void()> check) {
+    ways.push_back(way{"naive", role::naive, std::move(run), std::move(check), {}, {}, {}});
+}
+
+void comparison::add_ours(const forced_plan& forced, std::function<double()> run, std::function<void()> check,
+                          std::shared_ptr<used_plan> used) {
+    ways.push_back(way{forced.strategy, role::ours, std::move(run), std::move(check), forced, std::move(used), {}});
+}
+
+void comparison::add_limit(std::string part, std::string how, std::function<double()> run,
+                           std::function<void()> check) {
+    ways.push_back(way{std::move(part), role::limit, std::move(run), std::move(check), {}, {}, std::move(how)});
+}
+
+evaluation evaluate(const comparison& compared, const std::vector<std::vector<double>>& samples) {
+    evaluation result;
+    std::map<std::string, double> parts; // the fastest way of each
+    std::optional<double> naive;
+    for (std::size_t i = 0; i < compared.ways.size(); ++i) {
+        const auto& each = compared.ways[i];
+        const auto seconds = apps::quartiles_of(samples[i]);
+        if (!std::isfinite(seconds.median) || seconds.median <= 0)
+            throw std::runtime_error(compared.route + ", " + each.name + ": no time was measured");
+        switch (each.is) {
+        case role::naive: naive = seconds.median; break;
+        case role::limit: {
+            const auto [known, is_new] = parts.try_emplace(each.name, seconds.median);
+            if (!is_new) known->second = std::min(known->second, seconds.median);
+            result.parts.push_back({compared.route, compared.bytes, each.name, each.how, seconds.median});
+            break;
+        }
+        case role::ours:
+            result.rows.push_back({compared.route, each.forced.strategy, compared.bytes, *each.used, seconds,
+                                   samples[i].size()});
+            break;
+        }
+    }
+    double limit = 0;
+    for (const auto& [name, seconds] : parts)
+        limit = compared.rule == limit_rule::sum ? limit + seconds : std::max(limit, seconds);
+    if (!naive || limit <= 0) throw std::logic_error(compared.route + ": no naive way or no limit");
+    for (auto& each : result.rows) {
+        each.naive_seconds = *naive;
+        each.limit_seconds = limit;
+    }
+    return result;
+}
+
+} // namespace perf

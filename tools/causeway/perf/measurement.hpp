@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ways of doing one thing, and what their times say beside the limit of the machine.
+#pragma once
+
+#include "common/statistics.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace perf {
+
+/// What a way is to the others: what users write by hand, ours, or part of the limit.
+enum class role { naive, ours, limit };
+
+/// How the limit follows from its parts: the slowest one, for what overlaps, or one after the other.
+enum class limit_rule { slowest, sum };
+
+/// Strategy "auto" and block 0 leave the choice to the library.
+struct forced_plan {
+    std::string strategy = "auto";
+    std::size_t block_bytes = 0;
+};
+
+/// How a transfer moved its bytes, as it says itself.
+struct used_plan {
+    std::string strategy;
+    std::size_t block_bytes = 0;
+    unsigned depth = 0, lanes = 0;
+};
+
+struct way {
+    std::string name; // of a part of the limit: what it is. Parts of one name are alternatives: the fastest counts
+    role is = role::limit;
+    std::function<double()> run;  // does it once and returns seconds
+    std::function<void()> check;  // throws if the data of the last run is wrong; may be empty
+    forced_plan forced;           // ours only
+    std::shared_ptr<used_plan> used; // ours only: by the last run
+    std::string how;              // of a limit: how it was measured
+};
+
+struct comparison {
+    std::string route;
+    std::size_t bytes = 0;
+    limit_rule rule = limit_rule::slowest;
+    std::vector<way> ways;
+
+    void add_naive(std::function<double()> run, std::function<void()> check);
+    void add_ours(const forced_plan& forced, std::function<double()> run, std::function<void()> check,
+                  std::shared_ptr<used_plan> used);
+    void add_limit(std::string part, std::string how, std::function<double()> run, std::function<void()> check = {});
+};
+
+/// One line of the table. Seconds are those of one transfer.
+struct row {
+    std::string route, strategy;
+    std::size_t size_bytes = 0;
+    used_plan plan;
+    apps::quartiles seconds{};
+    std::size_t samples = 0;
+    double limit_seconds = 0, naive_seconds = 0;
+
+    [[nodiscard]] double bytes_per_second() const { return double(size_bytes) / seconds.median; }
+    [[nodiscard]] double limit_bytes_per_second() const { return double(size_bytes) / limit_seconds; }
+    [[nodiscard]] double naive_bytes_per_second() const { return double(size_bytes) / naive_seconds; }
+    [[nodiscard]] double percent_of_limit() const { return 100 * limit_seconds / seconds.median; }
+};
+
+/// One part of a limit as measured.
+struct limit_part {
+    std::string route;
+    std::size_t size_bytes = 0;
+    std::string name, how;
+    double seconds = 0;
+};
+
+struct evaluation {
+    std::vector<row> rows;
+    std::vector<limit_part> parts;
+};
+
+/// `samples[i]` are the seconds of way `i`. Throws if a time is no positive number, so that every row has every figure.
+evaluation evaluate(const comparison& compared, const std::vector<std::vector<double>>& samples);
+
+template <class Action>
+double seconds_of(Action action) {
+    const auto start = std::chrono::steady_clock::now();
+    action();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+} // namespace perf

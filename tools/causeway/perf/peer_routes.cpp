@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Peer copies in one process, beside the two copies at once and what users write.
+#include "perf/routes.hpp"
+
+#include <array>
+#include <optional>
+
+namespace perf {
+
+namespace {
+
+enum class by_hand { vendors_copy, through_host };
+
+/// Two places and data of one size.
+class peer_bench {
+  public:
+    peer_bench(session& session, const place& from, const place& to, std::size_t bytes)
+        : m_session(session), m_from(from), m_to(to), m_bytes(bytes), m_data(from, bytes),
+          m_source(m_data.on_device(from)), m_target(apps::create_buffer(to.context.get(), bytes)),
+          m_out(from.context.get(), from.in_order.get(), bytes), m_in(to, bytes), m_pageable(bytes) {}
+
+    void measure(const std::string& route, by_hand naive) {
+        const auto check = [this] { verify_target(); };
+        comparison made{route, m_bytes, rule_for(m_bytes)};
+        made.add_naive(
+            [this, naive] {
+                ++m_window;
+                return naive == by_hand::vendors_copy ? vendors_copy() : read_and_write();
+            },
+            check);
+        add_ours(made, m_session.plans(m_bytes),
+            [this](apps::event& moved) {
+                ++m_window;
+                return seconds_of([&] { moved = peer_copy(); });
+            },
+            check);
+        if (m_from.host_memory && m_to.host_memory) {
+            // Both sides are host memory: no way is shorter than one copy.
+            made.add_limit(
+                "one copy", "clEnqueueWriteBuffer from host memory",
+                [this] {
+                    ++m_window;
+                    return seconds_of([this] {
+                        write_device(m_to.in_order.get(), m_target.get(), 0, m_bytes, m_in.at(m_window));
+                    });
+                },
+                check);
+        } else {
+            made.add_limit(
+                "copies", m_bytes < overlapping ? "out, then in" : "out of one and into the other at once",
+                [this] {
+                    ++m_window;
+                    return copies();
+                },
+                check);
+        }
+        m_session.measure(std::move(made));
+    }
+
+  private:
+    [[nodiscard]] std::size_t offset() const { return test_data::offset_of(m_window); }
+
+    apps::event peer_copy() {
+        cl_event moved = nullptr;
+        const auto code =
+            clEnqueuePeerCopyBuffer(m_from.in_order.get(), m_source.get(), m_to.in_order.get(), m_target.get(), CL_TRUE,
+                                    offset(), 0, m_bytes, 0, nullptr, &moved);
+        apps::event event(moved);
+        check_transfer(code, "clEnqueuePeerCopyBuffer");
+        return event;
+    }
+
+    double vendors_copy() {
+        return seconds_of([this] {
+            const auto queue = m_to.in_order.get();
+            apps::check(clEnqueueCopyBuffer(queue, m_source.get(), m_target.get(), offset(), 0, m_bytes, 0, nullptr,
+                                            nullptr),
+                        "clEnqueueCopyBuffer");
+            apps::check(clFinish(queue), "clFinish");
+        });
+    }
+
+    double read_and_write() {
+        return seconds_of([this] {
+            read_device(m_from.in_order.get(), m_source.get(), offset(), m_bytes, m_pageable.data());
+            write_device(m_to.in_order.get(), m_target.get(), 0, m_bytes, m_pageable.data());
+        });
+    }
+
+    double copies() {
+        const auto out_queue = m_from.in_order.get(), in_queue = m_to.other_way.get();
+        return seconds_of([&] {
+            apps::check(clEnqueueReadBuffer(out_queue, m_source.get(), rule_for(m_bytes) == limit_rule::sum, offset(),
+                                            m_bytes, m_out.data(), 0, nullptr, nullptr),
+                        "clEnqueueReadBuffer");
+            apps::check(clFlush(out_queue), "clFlush");
+            apps::check(clEnqueueWriteBuffer(in_queue, m_target.get(), CL_FALSE, 0, m_bytes, m_in.at(m_window), 0,
+                                             nullptr, nullptr),
+                        "clEnqueueWriteBuffer");
+            apps::check(clFinish(in_queue), "clFinish");
+            apps::check(clFinish(out_queue), "clFinish");
+        });
+    }
+
+    void verify_target() {
+        read_device(m_to.in_order.get(), m_target.get(), 0, m_bytes, m_pageable.data());
+        m_data.verify(m_pageable.data(), m_window);
+    }
+
+    session& m_session;
+    const place &m_from, &m_to;
+    std::size_t m_bytes;
+    test_data m_data;
+    apps::buffer m_source, m_target;
+    apps::pinned_memory m_out; // page-locked for the source's device
+    test_data m_in;            // the same data, page-locked for the target's device
+    pageable_memory m_pageable;
+    std::size_t m_window = 0; // of the last transfer
+};
+
+void run(session& session, const std::string& route, const place& from, const place& to, by_hand naive) {
+    // The target's largest buffer may be the smaller one, on another platform.
+    const auto possible = session.sizes(to.device, 8);
+    for (const auto bytes : session.sizes(from.device, 8))
+        if (std::ranges::find(possible, bytes) != possible.end())
+            peer_bench(session, from, to, bytes).measure(route, naive);
+}
+
+void one_context(session& session, const devices& on) {
+    if (on.second() == nullptr) {
+        session.note(std::string("peer-one-context left out: it takes two devices, and ") +
+                     (on.forced ? "--device names one" : "the platform has one"));
+        return;
+    }
+    const std::array both = {on.first(), on.second()};
+    cl_int code = CL_SUCCESS;
+    const apps::context shared(clCreateContext(nullptr, 2, both.data(), nullptr, nullptr, &code));
+    apps::check(code, "clCreateContext of two devices");
+    run(session, "peer-one-context", place(shared.get(), both[0]), place(shared.get(), both[1]), by_hand::vendors_copy);
+}
+
+void two_contexts(session& session, const devices& on) {
+    auto* second = on.second();
+    if (second == nullptr) {
+        second = on.first();
+        session.note("peer-two-contexts: both contexts are of one device");
+    }
+    run(session, "peer-two-contexts", place(on.first()), place(second), by_hand::through_host);
+}
+
+void two_vendors(session& session, const devices& on) {
+    const auto other = apps::device_of_another_platform(on.first(), session.wanted().peer_platform);
+    if (other == nullptr) {
+        session.note("peer-two-vendors left out: there is no device of another platform" +
+                     (session.wanted().peer_platform.empty() ? "" : " " + session.wanted().peer_platform));
+        return;
+    }
+    run(session, "peer-two-vendors", place(on.first()), place(other), by_hand::through_host);
+}
+
+} // namespace
+
+void peer_routes(session& session, const devices& on) {
+    if (session.wants("peer-one-context")) one_context(session, on);
+    if (session.wants("peer-two-contexts")) two_contexts(session, on);
+    if (session.wants("peer-two-vendors")) two_vendors(session, on);
+}
+
+} // namespace perf

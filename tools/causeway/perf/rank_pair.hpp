@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the routes between two ranks share: data and memory of one size, common clocks, single messages by hand.
+#pragma once
+
+#include "perf/bench.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace perf {
+
+/// Both ranks make it and call the same functions in the same order.
+class rank_pair {
+  public:
+    static constexpr int tag = 1;
+
+    rank_pair(session& session, const place& where, std::size_t bytes)
+        : m_session(session), m_place(where), m_comm(session.comm()), m_rank(session.rank()), m_peer(1 - m_rank),
+          m_bytes(bytes), m_data(where, bytes), m_source(m_data.on_device(where)),
+          m_target(apps::create_buffer(where.context.get(), bytes)),
+          m_pinned(where.context.get(), where.in_order.get(), bytes), m_outgoing(bytes), m_incoming(bytes),
+          m_repeats(bytes < 64 * kib ? 100 : bytes < mib ? 20 : 1) {
+        // A copy of a rank whose device is the host's memory is no limit if it is none for the other.
+        int copies = where.host_memory ? 0 : 1;
+        MPI_Allreduce(MPI_IN_PLACE, &copies, 1, MPI_INT, MPI_MAX, m_comm);
+        m_copies_count = copies != 0;
+    }
+
+  protected:
+    [[nodiscard]] cl_command_queue queue() const { return m_place.in_order.get(); }
+
+    /// Both ranks move the same window; rank 1's data lies one further, so that no rank finds its own bytes right.
+    [[nodiscard]] std::size_t window_of(int rank) const { return m_window + std::size_t(rank); }
+    [[nodiscard]] std::size_t own_offset() const { return test_data::offset_of(window_of(m_rank)); }
+    [[nodiscard]] const std::byte* own_data() const { return m_data.at(window_of(m_rank)); }
+    [[nodiscard]] const std::byte* peers_data() const { return m_data.at(window_of(m_peer)); }
+
+    void verify_target() {
+        read_device(queue(), m_target.get(), 0, m_bytes, m_pinned.data());
+        m_data.verify(m_pinned.data(), window_of(m_peer));
+    }
+    void verify_pinned() { m_data.verify(m_pinned.data(), window_of(m_peer)); }
+    void verify_incoming() { m_data.verify(m_incoming.data(), window_of(m_peer)); }
+
+    /// The slower rank's seconds for `action` between two barriers.
+    template <class Action>
+    double together(Action action) {
+        MPI_Barrier(m_comm);
+        double seconds = seconds_of(action);
+        // PoCL 3.1 keeps what went through an out-of-order queue until clFinish, and each command looks at all of it.
+        apps::check(clFinish(m_place.out_of_order.get()), "clFinish");
+        MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, m_comm);
+        return seconds;
+    }
+
+    /// Takes the next windows: before each run.
+    void advance() {
+        m_window += 2;
+        std::memcpy(m_outgoing.data(), own_data(), m_bytes);
+    }
+
+    /// Seconds of one way of a message that goes from rank 0 to rank 1 and another that comes back.
+    template <class Send, class Receive>
+    double there_and_back(Send send, Receive receive) {
+        advance();
+        return together([&] {
+                   for (int i = 0; i < m_repeats; ++i) {
+                       if (m_rank == 0) {
+                           send();
+                           receive();
+                       } else {
+                           receive();
+                           send();
+                       }
+                   }
+               }) /
+               (2 * m_repeats);
+    }
+
+    template <class Action>
+    double repeated(Action action) {
+        advance();
+        return together([&] {
+                   for (int i = 0; i < m_repeats; ++i) action();
+               }) /
+               m_repeats;
+    }
+
+    apps::event enqueue_send(cl_event after = nullptr) {
+        cl_event sent = nullptr;
+        check_transfer(clEnqueueSendBuffer(m_place.out_of_order.get(), m_source.get(), CL_FALSE, own_offset(), m_bytes,
+                                           m_peer, tag, m_comm, after ? 1 : 0, after ? &after : nullptr, &sent),
+                       "clEnqueueSendBuffer");
+        return apps::event(sent);
+    }
+
+    apps::event enqueue_receive() {
+        cl_event received = nullptr;
+        check_transfer(clEnqueueRecvBuffer(m_place.out_of_order.get(), m_target.get(), CL_FALSE, 0, m_bytes, m_peer,
+                                           tag, m_comm, 0, nullptr, &received),
+                       "clEnqueueRecvBuffer");
+        return apps::event(received);
+    }
+
+    apps::event enqueue_exchange() {
+        cl_event moved = nullptr;
+        check_transfer(clEnqueueSendrecvBuffer(m_place.out_of_order.get(), m_source.get(), m_target.get(), CL_FALSE,
+                                               own_offset(), m_bytes, m_peer, tag, 0, m_bytes, m_peer, tag, m_comm, 0,
+                                               nullptr, &moved),
+                       "clEnqueueSendrecvBuffer");
+        return apps::event(moved);
+    }
+
+    // By hand, as users write it.
+    void send_naively() {
+        read_device(queue(), m_source.get(), own_offset(), m_bytes, m_outgoing.data());
+        send_host(m_outgoing.data());
+    }
+    void receive_naively() {
+        receive_host(m_incoming.data());
+        write_device(queue(), m_target.get(), 0, m_bytes, m_incoming.data());
+    }
+    void exchange_naively() {
+        read_device(queue(), m_source.get(), own_offset(), m_bytes, m_outgoing.data());
+        exchange_host(m_outgoing.data(), m_incoming.data());
+        write_device(queue(), m_target.get(), 0, m_bytes, m_incoming.data());
+    }
+
+    // Raw MPI on host memory.
+    void send_host(const void* from) { MPI_Send(from, int(m_bytes), MPI_BYTE, m_peer, tag, m_comm); }
+    void receive_host(void* into) {
+        MPI_Recv(into, int(m_bytes), MPI_BYTE, m_peer, tag, m_comm, MPI_STATUS_IGNORE);
+    }
+    void exchange_host(const void* from, void* into) {
+        MPI_Sendrecv(from, int(m_bytes), MPI_BYTE, m_peer, tag, into, int(m_bytes), MPI_BYTE, m_peer, tag, m_comm,
+                     MPI_STATUS_IGNORE);
+    }
+
+    // Plain copies, page-locked.
+    void copy_out() { read_device(queue(), m_source.get(), own_offset(), m_bytes, m_pinned.data()); }
+    void copy_in() { write_device(queue(), m_target.get(), 0, m_bytes, peers_data()); }
+
+    session& m_session;
+    const place& m_place;
+    MPI_Comm m_comm;
+    int m_rank, m_peer;
+    std::size_t m_bytes;
+    test_data m_data;
+    apps::buffer m_source, m_target;
+    apps::pinned_memory m_pinned;
+    pageable_memory m_outgoing, m_incoming;
+    int m_repeats;             // a sample of small messages is many of them
+    bool m_copies_count;       // in the limit: a device has memory of its own
+    std::size_t m_window = 0;  // of the last message from rank 0
+};
+
+} // namespace perf

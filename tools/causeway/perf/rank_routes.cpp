@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device to device between two ranks, beside the copies and the raw MPI message of the same bytes.
+#include "perf/rank_pair.hpp"
+#include "perf/routes.hpp"
+
+#include <array>
+
+namespace perf {
+
+namespace {
+
+class rank_bench : public rank_pair {
+  public:
+    using rank_pair::rank_pair;
+
+    void one_way(const std::string& route) {
+        if (!m_session.wants(route)) return;
+        const auto check = [this] { verify_target(); };
+        comparison made{route, m_bytes, rule_for(m_bytes)};
+        made.add_naive(
+            [this] {
+                return there_and_back([this] { send_naively(); }, [this] { receive_naively(); });
+            },
+            check);
+        add_ours(made, m_session.plans(m_bytes), [this](apps::event& moved) { return by_events(moved); }, check);
+        if (m_copies_count)
+            made.add_limit(
+                "copies", m_bytes < overlapping ? "out, then in" : "out of one and into the other at once",
+                [this] { return copies_one_way(); },
+                check);
+        made.add_limit(
+            "raw MPI", "MPI_Send, MPI_Recv on host memory",
+            [this] {
+                return there_and_back([this] { send_host(own_data()); },
+                                      [this] { receive_host(m_pinned.data()); });
+            },
+            [this] { verify_pinned(); });
+        m_session.measure(std::move(made));
+    }
+
+    void both_ways(const std::string& route) {
+        if (!m_session.wants(route)) return;
+        const auto check = [this] { verify_target(); };
+        comparison made{route, m_bytes, rule_for(m_bytes)};
+        made.add_naive([this] { return repeated([this] { exchange_naively(); }); }, check);
+        add_ours(made, m_session.plans(m_bytes),
+            [this](apps::event& moved) {
+                return repeated([&] {
+                    moved = enqueue_exchange();
+                    wait_for(std::array{moved.get()});
+                });
+            },
+            check);
+        if (m_copies_count)
+            made.add_limit(
+                "copies", m_bytes < overlapping ? "out, then in, of both" : "out and in, of both, all at once",
+                [this] { return repeated([this] { copy_both_ways(); }); },
+                check);
+        made.add_limit(
+            "raw MPI", "MPI_Sendrecv on host memory",
+            [this] { return repeated([this] { exchange_host(own_data(), m_pinned.data()); }); },
+            [this] { verify_pinned(); });
+        m_session.measure(std::move(made));
+    }
+
+  private:
+    /// Rank 1's answer waits for the question's event: neither host is between them.
+    double by_events(apps::event& last_send) {
+        advance();
+        return together([&] {
+                   for (int i = 0; i < m_repeats; ++i) {
+                       apps::event received;
+                       if (m_rank == 0) {
+                           last_send = enqueue_send();
+                           received = enqueue_receive();
+                       } else {
+                           received = enqueue_receive();
+                           last_send = enqueue_send(received.get());
+                       }
+                       wait_for(std::array{last_send.get(), received.get()});
+                   }
+               }) /
+               (2 * m_repeats);
+    }
+
+    /// Large: out of one device while into the other. Small: out and in, one after the other.
+    double copies_one_way() {
+        if (m_bytes < overlapping)
+            return repeated([this] {
+                copy_out();
+                copy_in();
+            });
+        advance();
+        double seconds = 0;
+        for (const int sender : {0, 1})
+            seconds += together([&] { m_rank == sender ? copy_out() : copy_in(); });
+        return seconds / 2;
+    }
+
+    void copy_both_ways() {
+        if (m_bytes < overlapping) {
+            copy_out();
+            copy_in();
+            return;
+        }
+        cl_event out = nullptr, in = nullptr;
+        apps::check(clEnqueueReadBuffer(queue(), m_source.get(), CL_FALSE, own_offset(), m_bytes, m_pinned.data(), 0,
+                                        nullptr, &out),
+                    "clEnqueueReadBuffer");
+        const apps::event reading(out);
+        const auto other = m_place.other_way.get();
+        apps::check(clEnqueueWriteBuffer(other, m_target.get(), CL_FALSE, 0, m_bytes, peers_data(), 0, nullptr, &in),
+                    "clEnqueueWriteBuffer");
+        const apps::event writing(in);
+        apps::check(clFlush(queue()), "clFlush");
+        apps::check(clFlush(other), "clFlush");
+        wait_for(std::array{out, in});
+    }
+};
+
+} // namespace
+
+void rank_routes(session& session, const place& where, const std::string& suffix) {
+    if (!session.wants("rank-one-way" + suffix) && !session.wants("rank-both-ways" + suffix)) return;
+    // Data, source, target, page-locked memory, two in ordinary memory, staging, MPI.
+    for (const auto bytes : session.sizes(where.device, 8)) {
+        rank_bench bench(session, where, bytes);
+        bench.one_way("rank-one-way" + suffix);
+        bench.both_ways("rank-both-ways" + suffix);
+    }
+}
+
+} // namespace perf

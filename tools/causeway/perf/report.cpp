@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table and the JSON.
+#include "perf/report.hpp"
+
+#include "words.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <stdexcept>
+
+namespace perf {
+
+namespace {
+
+using causeway_tool::size_text;
+
+constexpr const char* table_row = "%-30s %8s  %-13s %8s %10s  %-23s %9s %9s %9s %8s %8s\n";
+
+std::string formatted(const char* format, double number) {
+    char text[32];
+    std::snprintf(text, sizeof text, format, number);
+    return text;
+}
+
+std::string time_text(double seconds) {
+    if (seconds < 1e-3) return formatted("%.2f us", seconds * 1e6);
+    if (seconds < 1) return formatted("%.3f ms", seconds * 1e3);
+    return formatted("%.3f s", seconds);
+}
+
+/// Three figures that count, also for the few bytes per second of a small transfer.
+std::string rate_text(double bytes_per_second) {
+    const double gigabytes = bytes_per_second / 1e9;
+    return formatted(gigabytes < 0.01 ? "%.1e" : "%.2f", gigabytes);
+}
+
+} // namespace
+
+void print(const facts& machine) {
+    for (const auto& [name, value] : machine) std::printf("%-10s %s\n", name.c_str(), value.c_str());
+    std::printf("\n");
+    std::fflush(stdout);
+}
+
+void print_heading() {
+    std::printf(table_row, "route", "size", "strategy", "block", "median", "(quartiles)", "GB/s", "limit", "naive",
+                "x naive", "% limit");
+}
+
+void print(const row& line) {
+    std::string range = "(";
+    range.append(time_text(line.seconds.lower)).append(" - ").append(time_text(line.seconds.upper)).append(")");
+    std::printf(table_row, line.route.c_str(), size_text(line.size_bytes).c_str(),
+                (line.strategy == "auto" ? "auto " + line.plan.strategy : line.strategy).c_str(),
+                size_text(line.plan.block_bytes).c_str(), time_text(line.seconds.median).c_str(), range.c_str(),
+                rate_text(line.bytes_per_second()).c_str(), rate_text(line.limit_bytes_per_second()).c_str(),
+                rate_text(line.naive_bytes_per_second()).c_str(),
+                formatted("%.2f", line.naive_seconds / line.seconds.median).c_str(),
+                formatted("%.1f", line.percent_of_limit()).c_str());
+    std::fflush(stdout);
+}
+
+void print_end(const report& all) {
+    std::printf("\nParts of the limits (the slowest counts; below 1 MiB, where nothing overlaps, and for latency: their "
+                "sum; of parts with one name the fastest)\n");
+    constexpr const char* part_row = "%-30s %8s  %-14s %10s %9s  %s\n";
+    std::printf(part_row, "route", "size", "part", "median", "GB/s", "how");
+    for (const auto& each : all.parts)
+        std::printf(part_row, each.route.c_str(), size_text(each.size_bytes).c_str(), each.name.c_str(),
+                    time_text(each.seconds).c_str(), rate_text(double(each.size_bytes) / each.seconds).c_str(),
+                    each.how.c_str());
+    if (!all.notes.empty()) std::printf("\nNotes\n");
+    for (const auto& each : all.notes) std::printf("- %s\n", each.c_str());
+    std::fflush(stdout);
+}
+
+void write_json(const report& all, const std::filesystem::path& file) {
+    using nlohmann::ordered_json;
+    ordered_json written{{"schema", 1}, {"machine", ordered_json::object()}};
+    for (const auto& [name, value] : all.machine) written["machine"][name] = value;
+    written["results"] = ordered_json::array();
+    written["details"] = ordered_json::array();
+    for (const auto& each : all.rows) {
+        written["results"].push_back({{"route", each.route},
+                                      {"strategy", each.strategy},
+                                      {"size_bytes", each.size_bytes},
+                                      {"block_bytes", each.plan.block_bytes},
+                                      {"median_seconds", each.seconds.median},
+                                      {"bytes_per_second", each.bytes_per_second()},
+                                      {"limit_bytes_per_second", each.limit_bytes_per_second()},
+                                      {"naive_bytes_per_second", each.naive_bytes_per_second()},
+                                      {"percent_of_limit", each.percent_of_limit()}});
+        written["details"].push_back({{"used_strategy", each.plan.strategy},
+                                      {"depth", each.plan.depth},
+                                      {"lanes", each.plan.lanes},
+                                      {"lower_quartile_seconds", each.seconds.lower},
+                                      {"upper_quartile_seconds", each.seconds.upper},
+                                      {"samples", each.samples},
+                                      {"over_limit_seconds", each.seconds.median - each.limit_seconds},
+                                      {"times_naive", each.naive_seconds / each.seconds.median}});
+    }
+    written["limits"] = ordered_json::array();
+    for (const auto& each : all.parts)
+        written["limits"].push_back({{"route", each.route},
+                                     {"size_bytes", each.size_bytes},
+                                     {"part", each.name},
+                                     {"how", each.how},
+                                     {"median_seconds", each.seconds}});
+    written["notes"] = all.notes;
+    std::ofstream out(file);
+    out << written.dump(1) << '\n';
+    if (!out.flush()) throw std::runtime_error("cannot write " + file.string());
+}
+
+} // namespace perf

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// One run of `causeway perf`: what is wanted, what time is left, and what has been measured.
+#pragma once
+
+#include "perf/measurement.hpp"
+#include "perf/progress.hpp"
+#include "perf/report.hpp"
+#include "perf/settings.hpp"
+
+// Raw MPI is part of the limit: no call of ours in its way.
+#define CAUSEWAY_NO_MPI_MACROS
+#include <CL/cl_data_transfer.h>
+
+#include <chrono>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace perf {
+
+/// Collective over the ranks of `comm`: all measure the same comparisons in the same order. Rank 0 prints.
+class session {
+  public:
+    /// `routes` are the names of those that run.
+    session(const settings& wanted, MPI_Comm comm, std::vector<std::string> routes);
+
+    [[nodiscard]] const settings& wanted() const { return m_settings; }
+    [[nodiscard]] MPI_Comm comm() const { return m_comm; }
+    [[nodiscard]] int rank() const { return m_rank; }
+
+    [[nodiscard]] bool wants(const std::string& route) const { return m_routes.contains(route); }
+
+    /// The sizes to measure between `least` and `most`, without those for which this machine has no memory: of `count`
+    /// transfers at once, a route takes `copies` in each process, and one in a buffer on `device`.
+    std::vector<std::size_t> sizes(cl_device_id device, std::size_t copies, std::size_t least = 1,
+                                   std::size_t most = 2047 * mib, std::size_t count = 1);
+
+    /// The library's choice first, then all that is forced for transfers of `bytes`.
+    [[nodiscard]] std::vector<forced_plan> plans(std::size_t bytes) const;
+
+    /// Adds a note, once.
+    void note(const std::string& text);
+
+    /// For the progress only.
+    void begin_route(const std::string& route);
+
+    /// Runs every way once to warm up, then in turn: A B C, A B C, ... Checks the data after each run; a failure names
+    /// route, size and way. Leaves out strategies that the library did not use although they were forced. Prints
+    /// the rows. Does nothing if the route is not wanted, or if --quick's time is over.
+    void measure(comparison compared);
+
+    [[nodiscard]] report& results() { return m_report; }
+
+    /// The results, with all notes.
+    const report& finish();
+
+  private:
+    [[nodiscard]] int rounds_for(std::size_t bytes) const;
+    [[nodiscard]] bool agreed(bool mine) const;
+    [[nodiscard]] bool rank_0_says(bool mine) const;
+    void leave_out_what_fell_back(comparison& compared);
+
+    const settings& m_settings;
+    MPI_Comm m_comm;
+    int m_rank = 0, m_ranks = 1;
+    std::vector<std::string> m_strategies;
+    std::set<std::string> m_routes, m_begun, m_noted;
+    std::map<std::string, std::vector<std::string>> m_not_possible; // routes of a strategy
+    progress m_progress;
+    report m_report;
+    std::chrono::steady_clock::time_point m_start = std::chrono::steady_clock::now();
+    bool m_heading = false;
+};
+
+/// The words that the library's option `strategy` takes, without "auto".
+std::vector<std::string> known_strategies();
+
+} // namespace perf

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Words that a user types: lists, sizes, and the nearest right word for a wrong one.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace causeway_tool {
+
+/// What the user asked for cannot be done; the program ends with status 2.
+struct usage_error : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// The word of `known` that `wrong` is nearest to, or "" if none is near.
+std::string nearest(std::string_view wrong, std::span<const std::string> known);
+
+/// "; did you mean --sizes?" or "".
+std::string suggestion(std::string_view wrong, std::span<const std::string> known);
+
+/// Bytes from "64", "64K", "1M", "2G"; `option` is for the message of a usage_error.
+std::size_t size_from(std::string_view text, std::string_view option);
+
+/// "8 B", "64 KiB", "1 GiB"
+std::string size_text(std::size_t bytes);
+
+} // namespace causeway_tool
