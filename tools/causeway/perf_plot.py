@@ -18,10 +18,11 @@ except ImportError as error:
         print(f"perf_plot: {error}; Debian's package is python3-matplotlib", file=sys.stderr)
     sys.exit(1)
 
-# Panels in order: routes, title, what the paper calls the naive and the limiting series. The first route with results counts.
+# Panels in order: routes, title, names of the naive and the limiting series. The first route with results counts.
+FILE_SERIES = "serial (fread, write)", "limit (file read, pinned copy)"
 PANELS = [
-    (["file-read"], "Figure 3: file in the page cache to device", "serial (fread, write)", "limit (file read, pinned copy)"),
-    (["file-read-cold"], "Figure 3: file on disk to device", "serial (fread, write)", "limit (file read, pinned copy)"),
+    (["file-read"], "Figure 3: file in the page cache to device", *FILE_SERIES),
+    (["file-read-cold"], "Figure 3: file on disk to device", *FILE_SERIES),
     (["rank-one-way/two-devices", "rank-one-way/same-device"], "Figure 5: device to device between two ranks",
      "serial (read, MPI, write)", "limit (MPI, copies)"),
 ]

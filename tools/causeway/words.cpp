@@ -62,7 +62,8 @@ std::size_t size_from(std::string_view text, std::string_view option) {
     std::size_t value = 0;
     const auto [stop, error] = std::from_chars(text.begin(), text.end(), value);
     if (error != std::errc{} || stop != text.end() || value == 0 || value > (SIZE_MAX >> shift))
-        throw usage_error(std::string(option) + ": not a size: " + std::string(whole) + " (for example 8, 64K, 16M, 1G)");
+        throw usage_error(std::string(option) + ": not a size: " + std::string(whole) +
+                          " (for example 8, 64K, 16M, 1G)");
     return value << shift;
 }
 

@@ -23,8 +23,9 @@ using causeway_tool::usage_error;
 
 const char* const description = "measure every route beside the limit of the machine";
 
-const char* const teaching = R"(Measures how fast this machine moves OpenCL data: by the library, by the code that users write otherwise (naive), and
-by the best that the hardware can do (limit), in turn in one run. Checks every byte that it moves.
+const char* const teaching = R"(Measures how fast this machine moves OpenCL data: by the library, by the code that users
+write otherwise (naive), and by the best that the hardware can do (limit), in turn in one run. Checks every byte that
+it moves.
 
 Examples:
   causeway perf --quick                    files, peers, kernels: a first look in less than a minute
@@ -69,7 +70,8 @@ void add_options(CLI::App& command, arguments& typed) {
     list("--sizes", typed.sizes, "bytes of a transfer, with K, M, G");
     list("--strategies", wanted.strategies, "force these beside the library's choice; \"auto\" forces none");
     list("--blocks", typed.blocks, "force these block sizes with each strategy, beside its own choice");
-    command.add_option("--repetitions", wanted.repetitions, "rounds of large transfers; small ones get ten times as many")
+    command
+        .add_option("--repetitions", wanted.repetitions, "rounds of large transfers; small ones get ten times as many")
         ->type_name("N")
         ->check(CLI::Range(1, 10000));
     command.add_option("--directory", wanted.directory, "where files are made; its file system is what is measured")
@@ -84,7 +86,8 @@ void add_options(CLI::App& command, arguments& typed) {
         command.add_option("--device", typed.device, "the platform's device of this number, from 0, and no other")
             ->type_name("N");
     command.add_option("--json", wanted.json, "write all figures to FILE")->type_name("FILE");
-    command.add_option("--plot", wanted.plot, "draw bandwidth over size into FILE (.png, .svg, .pdf)")->type_name("FILE");
+    command.add_option("--plot", wanted.plot, "draw bandwidth over size into FILE (.png, .svg, .pdf)")
+        ->type_name("FILE");
     command.add_option("--from", typed.from, "measure nothing: draw --plot from a FILE of --json; may be repeated")
         ->allow_extra_args(false)
         ->type_name("FILE");
@@ -167,7 +170,8 @@ void list() {
 devices find_devices(const settings& wanted) {
     devices found{apps::devices_of(wanted.platform), wanted.device.value_or(0), wanted.device.has_value()};
     if (found.chosen >= found.of_platform.size())
-        throw usage_error("--device: the platform has " + std::to_string(found.of_platform.size()) + " devices, from 0");
+        throw usage_error("--device: the platform has " + std::to_string(found.of_platform.size()) +
+                          " devices, from 0");
     return found;
 }
 

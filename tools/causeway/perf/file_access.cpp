@@ -106,7 +106,8 @@ bool bench_file::is_cached() const {
     return std::size_t(cached) * 50 > pages.size();
 }
 
-parallel_access::parallel_access(unsigned threads, std::size_t block_bytes) : m_block(block_bytes), m_turn(threads + 1) {
+parallel_access::parallel_access(unsigned threads, std::size_t block_bytes)
+    : m_block(block_bytes), m_turn(threads + 1) {
     for (unsigned i = 0; i < threads; ++i) m_threads.emplace_back([this] { work(); });
 }
 

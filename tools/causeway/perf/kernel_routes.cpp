@@ -40,7 +40,8 @@ class computation {
         const cl_mem result = m_result.get();
         apps::set_arguments(m_kernel.get(), result, m_rounds);
         cl_event started = nullptr;
-        apps::check(clEnqueueNDRangeKernel(m_queue, m_kernel.get(), 1, nullptr, &m_items, nullptr, 0, nullptr, &started),
+        apps::check(clEnqueueNDRangeKernel(m_queue, m_kernel.get(), 1, nullptr, &m_items, nullptr, 0, nullptr,
+                                           &started),
                     "clEnqueueNDRangeKernel");
         apps::event event(started);
         apps::check(clFlush(m_queue), "clFlush");

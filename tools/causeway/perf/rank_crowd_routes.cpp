@@ -119,7 +119,8 @@ void run(session& session, const place& where, const std::string& route, int cou
 
 void rank_crowd_routes(session& session, const place& where, const std::string& suffix) {
     run(session, where, "rank-many-small" + suffix, 256, 1, largest_small);
-    run(session, where, "rank-64-at-once" + suffix, 64, least_of_64, session.wanted().quick ? quick_most_of_64 : most_of_64);
+    run(session, where, "rank-64-at-once" + suffix, 64, least_of_64,
+        session.wanted().quick ? quick_most_of_64 : most_of_64);
 }
 
 } // namespace perf

@@ -65,8 +65,8 @@ void print(const row& line) {
 }
 
 void print_end(const report& all) {
-    std::printf("\nParts of the limits (the slowest counts; below 1 MiB, where nothing overlaps, and for latency: their "
-                "sum; of parts with one name the fastest)\n");
+    std::printf("\nParts of the limits (the slowest counts, but below 1 MiB, where the stages of a transfer do not "
+                "overlap, and for latency their sum; of parts with one name the fastest)\n");
     constexpr const char* part_row = "%-30s %8s  %-14s %10s %9s  %s\n";
     std::printf(part_row, "route", "size", "part", "median", "GB/s", "how");
     for (const auto& each : all.parts)

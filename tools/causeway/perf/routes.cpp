@@ -47,7 +47,8 @@ const std::array table = {
 
 /// `word` is the name, or its beginning up to a "-" or "/".
 bool begins(const std::string& name, const std::string& word) {
-    return name.starts_with(word) && (name.size() == word.size() || name[word.size()] == '-' || name[word.size()] == '/');
+    return name.starts_with(word) &&
+           (name.size() == word.size() || name[word.size()] == '-' || name[word.size()] == '/');
 }
 
 std::string how_to_run(int ranks) {

@@ -133,7 +133,7 @@ std::vector<std::size_t> session::sizes(cl_device_id device, std::size_t copies,
         if (agreed(whole + mib <= buffer && whole <= memory / copies)) {
             possible.push_back(bytes);
         } else {
-            note(size_text(whole) + " at once left out: it takes a buffer of that size, of which the device gives at most " +
+            note(size_text(whole) + " at once left out: it takes a buffer of that size, and the device gives at most " +
                  size_text(buffer) + ", and " + size_text(copies * whole) + " of memory in each process");
         }
     }
@@ -191,8 +191,8 @@ const report& session::finish() {
     for (const auto& [strategy, routes] : m_not_possible) {
         std::string names;
         for (const auto& each : routes) names.append(names.empty() ? "" : ", ").append(each);
-        note("strategy " + strategy + " left out where this device or route cannot do it, so that the library falls back to " +
-             "another one: " + names);
+        note("strategy " + strategy +
+             " left out where this device or route cannot do it, so that the library falls back to another: " + names);
     }
     m_not_possible.clear();
     return m_report;

@@ -1,0 +1,267 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of `causeway perf`, as its users start it.
+
+Usage: perf_test.py --program CAUSEWAY --run-with RUN_WITH.SH [--mpiexec PATH] [--sanitizer KIND] [--wrong-data LIBRARY]
+                    [--runtime NAME] [--ranks N] TEST
+"""
+import argparse
+import json
+import math
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+FIELDS = ["route", "strategy", "size_bytes", "block_bytes", "median_seconds", "bytes_per_second",
+          "limit_bytes_per_second", "naive_bytes_per_second", "percent_of_limit"]
+SKIPPED = 77
+
+
+def fail(text, run=None):
+    print(f"perf_test: {text}")
+    if run is not None:
+        print(f"-- status {run.returncode}\n-- standard output\n{run.stdout}\n-- standard error\n{run.stderr}")
+    sys.exit(1)
+
+
+def check(holds, text, run=None):
+    if not holds:
+        fail(text, run)
+
+
+class starter:
+    """Starts the program under scripts/run_with.sh."""
+
+    def __init__(self, given):
+        self.given = given
+
+    def __call__(self, *arguments, runtime=None, ranks=None, environment=None):
+        given = self.given
+        command = [given.run_with, runtime or given.runtime]
+        if given.mpiexec:
+            command += ["--mpiexec", given.mpiexec]
+        if given.sanitizer:
+            command += ["--sanitizer", given.sanitizer]
+        ranks = given.ranks if ranks is None else ranks
+        if ranks > 1:
+            command += ["--ranks", str(ranks)]
+        run = subprocess.run([*command, "--", given.program, *map(str, arguments)], text=True, capture_output=True,
+                             env={**os.environ, **(environment or {})}, check=False)
+        if run.returncode == SKIPPED:
+            print(run.stderr)
+            sys.exit(SKIPPED)
+        return run
+
+
+def listed_routes(start, ranks):
+    """The names that --list gives for so many ranks."""
+    run = start("perf", "--list", runtime="none", ranks=1)
+    check(run.returncode == 0, "--list fails", run)
+    one, two = run.stdout.split("Routes between two ranks")
+    return re.findall(r"^  ([a-z0-9/-]+) ", one if ranks == 1 else two.split("Strategies")[0], re.M)
+
+
+def check_results(results):
+    check(results, "there are no results")
+    for result in results:
+        check(list(result) == FIELDS, f"the fields are {list(result)}")
+        check(isinstance(result["route"], str) and isinstance(result["strategy"], str), f"no words: {result}")
+        for field in FIELDS[2:]:
+            value = result[field]
+            check(type(value) in (int, float) and math.isfinite(value) and value > 0,
+                  f"{field} is no positive number: {result}")
+        size, rate, limit = result["size_bytes"], result["bytes_per_second"], result["limit_bytes_per_second"]
+        check(math.isclose(rate, size / result["median_seconds"], rel_tol=1e-9), f"rate and time differ: {result}")
+        check(math.isclose(result["percent_of_limit"], 100 * rate / limit, rel_tol=1e-9), f"per cent: {result}")
+    # What is measured of a route and a size, is measured beside the library's own choice, once.
+    groups = {}
+    for result in results:
+        groups.setdefault((result["route"], result["size_bytes"]), []).append(result)
+    for name, group in groups.items():
+        check(sum(each["strategy"] == "auto" for each in group) == 1, f"{name}: not one result of strategy auto")
+        for field in ("limit_bytes_per_second", "naive_bytes_per_second"):
+            check(len({each[field] for each in group}) == 1, f"{name}: {field} is not the same for all strategies")
+
+
+def check_table(text, results, run):
+    """The table has the results in the same order, and each line ends with the per cent of the limit."""
+    table = text.split("\nParts of the limits")[0].split("\nroute ")[1]
+    lines = [line for line in table.splitlines()[1:] if line.strip()]
+    check(len(lines) == len(results), "table and JSON differ in their number of lines", run)
+    for line, result in zip(lines, results):
+        words = line.split()
+        check(words[0] == result["route"], f"order: {line}", run)
+        check(abs(float(words[-1]) - result["percent_of_limit"]) <= 0.051, f"last column: {line}", run)
+
+
+def quick(start, given):
+    """--quick measures each route or says why not, in less than a minute, and JSON and table agree."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder, "results.json")
+        begun = time.monotonic()
+        run = start("perf", "--quick", "--json", file)
+        taken = time.monotonic() - begun
+        check(run.returncode == 0, "perf --quick fails", run)
+        check(given.sanitizer or taken < 60, f"--quick took {taken:.0f} s", run)
+        written = json.loads(file.read_text(encoding="utf-8"))
+    results, notes = written["results"], written["notes"]
+    check_results(results)
+    check(len(written["details"]) == len(results), "not one entry of details for each result")
+    check_table(run.stdout, results, run)
+    measured = {result["route"] for result in results}
+    for route in listed_routes(start, given.ranks):
+        explained = any(route in note or (route.endswith("/two-devices") and "between two devices" in note)
+                        for note in notes)
+        check(route in measured or explained, f"route {route} is neither measured nor is there a note", run)
+    first = "file-read" if given.ranks == 1 else "rank-one-way/same-device"
+    strategies = {result["strategy"] for result in results if result["route"] == first}
+    check({"auto", "pinned", "pipelined"} <= strategies, f"{first} has only the strategies {strategies}", run)
+
+
+def arguments(start, _):
+    """Wrong arguments end with status 2 before anything is measured, and get the nearest right word."""
+    wrong = [
+        (["prf"], "did you mean perf?"),
+        (["perf", "--rotes", "file"], "did you mean --routes?"),
+        (["perf", "--routes", "fil-read"], "did you mean file-read?"),
+        (["perf", "--routes", "rank-latncy"], "did you mean rank-latency?"),
+        (["perf", "--strategies", "piplined"], "did you mean pipelined?"),
+        (["perf", "--routes", "rank-one-way"], "mpirun -n 2 causeway perf"),
+        (["perf", "--sizes", "1X"], "not a size: 1X"),
+        (["perf", "--sizes", "8G"], "at most 2047M"),
+        (["perf", "--repetitions", "0"], "--repetitions"),
+        (["perf", "--repetitions", "many"], "--repetitions"),
+        (["perf", "--file", "/nonexistent"], "/nonexistent"),
+        (["perf", "--directory", "/nonexistent"], "/nonexistent"),
+        (["perf", "--json", "/nonexistent/file"], "/nonexistent/file"),
+        (["perf", "--json"], "--json"),
+        (["perf", "--device", "99"], "--device"),
+        (["perf", "--from", "results.json"], "--plot"),
+        (["perf", "file"], "unexpected word file"),
+        ([], "perf"),
+    ]
+    for words, message in wrong:
+        run = start(*words, runtime="pocl", ranks=1)
+        check(run.returncode == 2, f"{words}: the status is not 2", run)
+        check(message in run.stderr, f"{words}: no {message!r} in the message", run)
+        check("% limit" not in run.stdout, f"{words}: something was measured", run)
+    for words, message in ((["--help"], "perf"), (["perf", "--help"], "Examples:"), (["--version"], "causeway ")):
+        run = start(*words, runtime="none", ranks=1)
+        check(run.returncode == 0 and message in run.stdout, f"{words} does not help", run)
+
+
+def wrong_ranks(start, _):
+    """Routes of one process are refused between ranks, and more than two ranks are."""
+    run = start("perf", "--routes", "file", runtime="pocl", ranks=2)
+    check(run.returncode != 0 and "runs in one process" in run.stderr, "file routes run on two ranks", run)
+    run = start("perf", "--quick", runtime="pocl", ranks=3)
+    check(run.returncode != 0 and "not 3" in run.stderr, "three ranks are not refused", run)
+
+
+def choice(start, _):
+    """Only the routes, sizes, strategies and blocks that were asked for; a file of the user's is read, not written."""
+    with tempfile.TemporaryDirectory() as folder:
+        data = bytes(range(256)) * 4096 + b"an odd end"
+        file, results = pathlib.Path(folder, "input.bin"), pathlib.Path(folder, "results.json")
+        file.write_bytes(data)
+        file.chmod(0o444)
+        run = start("perf", "--routes", "file-read,file-write", "--sizes", "4097,1M,16M", "--strategies", "pinned",
+                    "--blocks", "256K", "--repetitions", "1", "--file", file, "--json", results, "--progress")
+        check(run.returncode == 0, "reading a file of the user's fails", run)
+        check(file.read_bytes() == data, "the user's file has changed", run)
+        found = json.loads(results.read_text(encoding="utf-8"))
+    check_results(found["results"])
+    rows = [(row["route"], row["size_bytes"], row["strategy"]) for row in found["results"]]
+    mib = 1 << 20
+    check(rows == [("file-read", 4097, "auto"), ("file-read", 4097, "pinned"), ("file-read", mib, "auto"),
+                   ("file-read", mib, "pinned"), ("file-read", mib, "pinned")], f"measured: {rows}", run)
+    check(found["results"][-1]["block_bytes"] == 256 << 10, "the block was not forced", run)
+    check(any("file-write left out" in note for note in found["notes"]), "no note on file-write", run)
+    check("file-read, 1 MiB" in run.stderr, "--progress shows none", run)
+
+
+def wrong_data(start, given):
+    """A transfer that moves other bytes than it should ends the program with status 1."""
+    one = {"clEnqueueWriteBufferFromFile": "file-read", "clEnqueueWriteBufferFromStdioFile": "file-read-stream",
+           "clEnqueueReadBufferToFile": "file-write-growing", "clEnqueueReadBufferToStdioFile": "file-write-stream",
+           "clEnqueuePeerCopyBuffer": "peer-two-contexts"}
+    two = {"clEnqueueSendBuffer": "rank-one-way/same-device", "clEnqueueSendrecvBuffer": "rank-both-ways/same-device",
+           "causeway_mpi_send": "rank-host-to-device"}
+    for call, route in (one if given.ranks == 1 else two).items():
+        words = ["perf", "--routes", route, "--sizes", "64K", "--repetitions", "1", "--strategies", "auto"]
+        run = start(*words)
+        check(run.returncode == 0, f"{route} fails already with right data", run)
+        run = start(*words, environment={"LD_PRELOAD": given.wrong_data, "CAUSEWAY_TEST_WRONG_DATA": call})
+        check(run.returncode != 0, f"{route}: wrong data of {call} passes", run)
+        check(f"{route}, 64 KiB, auto: wrong data from byte" in run.stderr, f"{route}: {call}: no clear message", run)
+
+
+def sample_results():
+    """What --json writes, for the routes of the figures."""
+    results = []
+    for route in ("file-read", "rank-one-way/two-devices"):
+        for exponent in range(13, 31):
+            size = 1 << exponent
+            plans = [("auto", 1 << 18), ("mapped", size), ("pinned", size), ("pipelined", 1 << 18),
+                     ("pipelined", 1 << 20), ("pipelined", 1 << 22)]
+            for index, (strategy, block) in enumerate(plans):
+                seconds = (10e-6 + size / 40e9) * (1 + index / 8)
+                limit, naive = size / (5e-6 + size / 50e9), size / (20e-6 + size / 4e9)
+                results.append(dict(zip(FIELDS, (route, strategy, size, block, seconds, size / seconds, limit, naive,
+                                                 100 * size / seconds / limit))))
+    return results
+
+
+def plot(start, _):
+    """--plot draws both figures; without matplotlib, or with nothing to draw, it says so."""
+    with tempfile.TemporaryDirectory() as folder:
+        results, picture = pathlib.Path(folder, "results.json"), pathlib.Path(folder, "picture.png")
+        results.write_text(json.dumps({"machine": {"device": "a device"}, "results": sample_results()}),
+                           encoding="utf-8")
+        run = start("perf", "--from", results, "--plot", picture, runtime="none", ranks=1)
+        check(run.returncode == 0, "--plot fails", run)
+        content = picture.read_bytes()
+        check(content.startswith(b"\x89PNG\r\n\x1a\n") and content.endswith(b"IEND\xaeB`\x82"), "no whole PNG", run)
+        width, height = (int.from_bytes(content[at:at + 4], "big") for at in (16, 20))
+        check(width > 1.5 * height > 300, f"not two panels side by side: {width} x {height}", run)
+
+        vector = pathlib.Path(folder, "picture.svg")
+        run = start("perf", "--from", results, "--plot", vector, runtime="none", ranks=1)
+        check(run.returncode == 0, "--plot fails for SVG", run)
+        text = vector.read_text(encoding="utf-8")
+        for words in ("Figure 3", "Figure 5", "pipelined (4 MiB)", "serial (fread, write)", "limit (MPI, copies)"):
+            check(f"<!-- {words}" in text, f"{words} is not in the picture")
+
+        results.write_text(json.dumps({"results": []}), encoding="utf-8")
+        run = start("perf", "--from", results, "--plot", picture, runtime="none", ranks=1)
+        check(run.returncode == 1 and "nothing to draw" in run.stderr, "an empty picture passes", run)
+
+        pathlib.Path(folder, "matplotlib.py").write_text("raise ImportError('no matplotlib')\n", encoding="utf-8")
+        run = start("perf", "--from", results, "--plot", picture, runtime="none", ranks=1,
+                    environment={"PYTHONPATH": folder})
+        check(run.returncode == 2 and "python3-matplotlib" in run.stderr, "no word of the missing package", run)
+
+
+TESTS = {"quick": quick, "arguments": arguments, "wrong-ranks": wrong_ranks, "choice": choice,
+         "wrong-data": wrong_data, "plot": plot}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for name in ("--program", "--run-with"):
+        parser.add_argument(name, required=True)
+    for name in ("--mpiexec", "--sanitizer", "--wrong-data"):
+        parser.add_argument(name, default="")
+    parser.add_argument("--runtime", default="pocl")
+    parser.add_argument("--ranks", type=int, default=1)
+    parser.add_argument("test", choices=TESTS)
+    given = parser.parse_args()
+    TESTS[given.test](starter(given), given)
+
+
+if __name__ == "__main__":
+    main()

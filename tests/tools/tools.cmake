@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+# Tests of the program `causeway`. Include after causeway_test().
+if(NOT TARGET causeway_program)
+  return()
+endif()
+
+set(perf_test ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/perf_test.py
+  --program $<TARGET_FILE:causeway_program> --run-with ${run_with} ${run_options})
+
+# tool_test(<name> <argument>...)
+function(tool_test name)
+  add_test(NAME tools.${name} COMMAND ${perf_test} ${ARGN})
+  set_tests_properties(tools.${name} PROPERTIES LABELS tools SKIP_RETURN_CODE 77 TIMEOUT 300 RUN_SERIAL TRUE)
+endfunction()
+
+foreach(runtime ${runtimes})
+  foreach(ranks 1 2)
+    tool_test(perf.quick.${runtime}.${ranks} --runtime ${runtime} --ranks ${ranks} quick)
+  endforeach()
+  tool_test(perf.choice.${runtime} --runtime ${runtime} choice)
+endforeach()
+tool_test(perf.arguments arguments)
+tool_test(perf.wrong_ranks wrong-ranks)
+tool_test(perf.plot plot)
+
+# A sanitizer's library has to be the first one.
+if(NOT CAUSEWAY_SANITIZE)
+  add_library(perf_wrong_data MODULE ${CMAKE_CURRENT_LIST_DIR}/wrong_data.cpp)
+  target_include_directories(perf_wrong_data PRIVATE
+    $<TARGET_PROPERTY:Causeway::causeway,INTERFACE_INCLUDE_DIRECTORIES>)
+  target_link_libraries(perf_wrong_data PRIVATE causeway_flags MPI::MPI_CXX OpenCL::OpenCL ${CMAKE_DL_LIBS})
+  foreach(ranks 1 2)
+    tool_test(perf.wrong_data.${ranks} --ranks ${ranks} --wrong-data $<TARGET_FILE:perf_wrong_data> wrong-data)
+  endforeach()
+endif()
