@@ -14,9 +14,10 @@ usage: scripts/on_gpu_machine.sh [OPTION]... [OUT_DIR]
   --runtime NAME   nvidia: the driver's library, whatever is installed (default); system: as the machine is set up
   --small          small sizes, to try the script itself
 
-Tests need GoogleTest: the machine's, or that of a folder .gtest/ in the project's root, with what Debian's libgtest-dev
-and libgmock-dev hold (.gtest/usr/include/gtest, .gtest/usr/lib/...; extract the packages with dpkg -x). The same
-folder may hold nlohmann-json3-dev, for the JSON figures. Without GoogleTest the tests are left out.
+The figures need CLI11 and nlohmann/json, the tests GoogleTest: the machine's, or those of a folder .gtest/ in the
+project's root, with what Debian's libcli11-dev, nlohmann-json3-dev, libgtest-dev and libgmock-dev hold
+(.gtest/usr/include/CLI, .gtest/usr/lib/...; extract the packages with dpkg -x). What is not there is left out.
+The bench phase leaves one JSON file for each of its parts: `causeway perf --from FILE... --plot PICTURE` draws them.
 A phase that fails or takes too long does not stop the others; the script then ends with status 1.
 TEXT
 }
@@ -49,7 +50,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 summary=$out/summary.txt
 : >"$summary"
-rm -f "$out"/{build.log,tests.log,transfers.txt,transfers.json,programs.txt}
+rm -f "$out"/{build.log,tests.log,perf.txt,perf-*.json,programs.txt}
 
 readonly time_limit=530
 readonly largest_log=4000000
@@ -126,15 +127,28 @@ configure_and_build() {
     fi
     cmake --preset release -B "$build" "${prefix[@]}" -D CAUSEWAY_BUILD_TESTS=$tests || return
     # What is measured first: a test that does not compile must not cost the figures.
-    cmake --build "$build" -j "${JOBS:-$(nproc)}" --target transfers_benchmark himeno stream || return
+    local first=(himeno stream)
+    if cmake --build "$build" --target help | grep -q '^causeway_program:'; then
+        first+=(causeway_program)
+    else
+        echo 'no CLI11 or no nlohmann/json: the program causeway and its figures are left out' | tee "$scratch/no_perf"
+    fi
+    cmake --build "$build" -j "${JOBS:-$(nproc)}" --target "${first[@]}" || return
     [ $tests = OFF ] || cmake --build "$build" -j "${JOBS:-$(nproc)}" -- -k 0
 }
 
-# The rows of our own commands, without the columns that the summary has no room for.
-transfer_rows() {
-    awk '/^route/ || substr($0, 34, 8) == "causeway" {
-        print substr($0, 1, 77) substr($0, 106, 8) substr($0, 146)
-    }' "$1"
+# The lines of the library's own choice, without the columns that the summary has no room for.
+perf_rows() {
+    awk '/^route .*%/ || substr($0, 44, 5) == "auto " { print substr($0, 1, 76) substr($0, 103) }' "$1"
+}
+
+# perf_phase NAME SECONDS LAUNCHER OPTION...: measures, and leaves perf-NAME.json.
+perf_phase() {
+    local name=$1 seconds=$2
+    local -n launcher=$3
+    shift 3
+    phase "perf, $name" "$seconds" perf.txt "${launcher[@]}" "$build/bin/causeway" perf --commit "$commit" \
+        --seconds 2 --blocks 1M,4M --json "$out/perf-$name.json" "$@"
 }
 
 prefix=()
@@ -142,15 +156,16 @@ prefix=()
 [ "$runtime" != nvidia ] || choose_nvidia
 one=(scripts/run_with.sh system --)
 two=(scripts/run_with.sh system --ranks 2 --)
-transfers=("$build/bin/transfers_benchmark" --commit "$commit")
 file_sizes=1M,16M,256M,1G
-cached_sizes=256M,1G
+disk_sizes=256M,1G
+peer_sizes=8,1M,64M,256M
 rank_sizes=8,64K,1M,16M,256M,1G
 himeno_sizes='M L'
 stream_options=(--size-mib 2048)
 if [ -n "$small" ]; then
     file_sizes=1M,4M
-    cached_sizes=1M
+    disk_sizes=1M
+    peer_sizes=8,1M
     rank_sizes=8,1M
     himeno_sizes='XS'
     stream_options=(--size-mib 32)
@@ -179,6 +194,7 @@ if wanted build; then
     } >"$scratch/build.sh"
     phase build 240 build.log bash "$scratch/build.sh"
     [ ! -e "$scratch/no_tests" ] || figures <"$scratch/no_tests"
+    [ ! -e "$scratch/no_perf" ] || figures <"$scratch/no_perf"
 fi
 
 if wanted tests; then
@@ -200,19 +216,16 @@ if wanted tests; then
 fi
 
 if wanted bench; then
-    json=()
-    # Only what was built with nlohmann/json can write it.
-    "${one[@]}" "$build/bin/transfers_benchmark" --json /dev/null --help >/dev/null 2>&1 && json=(--json)
-    phase 'transfers, one process' 150 transfers.txt "${one[@]}" "${transfers[@]}" --sizes $file_sizes \
-        --directory "$directory" ${json:+--json "$scratch/one.json"}
-    phase 'transfers, page cache' 60 transfers.txt "${one[@]}" "${transfers[@]}" --routes file --sizes $cached_sizes \
-        --directory "$disk"
-    phase 'transfers, two ranks' 120 transfers.txt "${two[@]}" "${transfers[@]}" --sizes $rank_sizes --rounds 5 \
-        ${json:+--json "$scratch/two.json"}
-    [ ! -e "$out/transfers.txt" ] || transfer_rows "$out/transfers.txt" | figures
-    if [ -e "$scratch/one.json" ] && [ -e "$scratch/two.json" ]; then
-        printf '{"one process": %s, "two ranks": %s}\n' "$(cat "$scratch/one.json")" "$(cat "$scratch/two.json")" \
-            >"$out/transfers.json"
+    if [ -x "$build/bin/causeway" ]; then
+        perf_phase memory 120 one --sizes $file_sizes --directory "$directory" \
+            --routes file-read,file-read-stream,file-write,file-write-stream,file-write-growing,kernel,enqueue
+        perf_phase disk 70 one --sizes $disk_sizes --directory "$disk" --strategies auto \
+            --routes file-read,file-read-cold,file-write-disk
+        perf_phase peers 60 one --sizes $peer_sizes --strategies auto --routes peer
+        perf_phase ranks 150 two --sizes $rank_sizes --repetitions 5
+        perf_rows "$out/perf.txt" | figures
+    else
+        note perf 'skipped: not built' 0
     fi
 fi
 

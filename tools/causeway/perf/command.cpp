@@ -48,6 +48,7 @@ constexpr std::array default_blocks = {64 * kib, 256 * kib, mib, 4 * mib, 16 * m
 constexpr std::array quick_sizes = {std::size_t{8}, 64 * kib, mib, 16 * mib};
 constexpr std::array quick_blocks = {mib};
 constexpr int default_repetitions = 7, quick_repetitions = 3;
+constexpr double default_seconds = 20, quick_seconds = 0.5;
 
 /// Arguments as they were typed.
 struct arguments {
@@ -74,6 +75,10 @@ void add_options(CLI::App& command, arguments& typed) {
         .add_option("--repetitions", wanted.repetitions, "rounds of large transfers; small ones get ten times as many")
         ->type_name("N")
         ->check(CLI::Range(1, 10000));
+    command
+        .add_option("--seconds", wanted.seconds, "after which a route and size ends with what it has (default: 20)")
+        ->type_name("S")
+        ->check(CLI::PositiveNumber);
     command.add_option("--directory", wanted.directory, "where files are made; its file system is what is measured")
         ->type_name("PATH");
     command.add_option("--file", wanted.file, "read this file instead of one that is made; it is never written")
@@ -133,6 +138,7 @@ void complete_and_check(arguments& typed) {
     }
     if (wanted.sizes.back() >= 2 * gib) throw usage_error("--sizes: at most 2047M, as MPI counts are int");
     if (wanted.repetitions == 0) wanted.repetitions = wanted.quick ? quick_repetitions : default_repetitions;
+    if (wanted.seconds == 0) wanted.seconds = wanted.quick ? quick_seconds : default_seconds;
     if (!typed.device_given->empty()) wanted.device = typed.device;
     check_strategies(wanted.strategies);
     if (wanted.directory.empty()) wanted.directory = std::filesystem::temp_directory_path();

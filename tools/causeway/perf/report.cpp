@@ -18,7 +18,7 @@ namespace {
 
 using causeway_tool::size_text;
 
-constexpr const char* table_row = "%-30s %8s  %-13s %8s %10s  %-23s %9s %9s %9s %8s %8s\n";
+constexpr const char* table_row = "%-32s %8s  %-13s %8s %10s  %-23s %9s %9s %9s %8s %8s\n";
 
 std::string formatted(const char* format, double number) {
     char text[32];
@@ -67,7 +67,7 @@ void print(const row& line) {
 void print_end(const report& all) {
     std::printf("\nParts of the limits (the slowest counts, but below 1 MiB, where the stages of a transfer do not "
                 "overlap, and for latency their sum; of parts with one name the fastest)\n");
-    constexpr const char* part_row = "%-30s %8s  %-14s %10s %9s  %s\n";
+    constexpr const char* part_row = "%-32s %8s  %-14s %10s %9s  %s\n";
     std::printf(part_row, "route", "size", "part", "median", "GB/s", "how");
     for (const auto& each : all.parts)
         std::printf(part_row, each.route.c_str(), size_text(each.size_bytes).c_str(), each.name.c_str(),

@@ -21,9 +21,7 @@ using namespace std::chrono_literals;
 
 constexpr int fewest_rounds = 3; // even if they take long
 constexpr auto quick_time = 40s;            // of a whole run; a comparison that has begun still ends
-constexpr auto quick_comparison_time = 500ms;
-constexpr int patience = 4; // after so many times its time, a comparison ends with what it has
-constexpr auto comparison_time = 20s;
+constexpr int patience = 4; // after so many times its time, a comparison ends with even fewer
 /// A transfer of more blocks than this measures the cost of blocks, which smaller transfers have shown already.
 constexpr std::size_t most_blocks = 4096;
 
@@ -212,7 +210,7 @@ void session::measure(comparison compared) {
 
     std::vector<std::vector<double>> samples(compared.ways.size());
     const int rounds = rounds_for(compared.bytes);
-    const auto most = m_settings.quick ? clock::duration(quick_comparison_time) : clock::duration(comparison_time);
+    const std::chrono::duration<double> most(m_settings.seconds);
     const auto begun = clock::now();
     for (int round = 0; round < rounds; ++round) {
         const auto allowed = round >= fewest_rounds ? most : patience * most;
@@ -231,6 +229,11 @@ void session::measure(comparison compared) {
     m_heading = true;
     std::ranges::move(found.rows, std::back_inserter(m_report.rows));
     std::ranges::move(found.parts, std::back_inserter(m_report.parts));
+    // What took long is not lost if the rest is interrupted.
+    if (m_rank == 0 && !m_settings.json.empty() && clock::now() - m_written > 10s) {
+        write_json(m_report, m_settings.json);
+        m_written = clock::now();
+    }
 }
 
 } // namespace perf

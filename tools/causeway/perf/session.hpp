@@ -69,7 +69,7 @@ class session {
     std::map<std::string, std::vector<std::string>> m_not_possible; // routes of a strategy
     progress m_progress;
     report m_report;
-    std::chrono::steady_clock::time_point m_start = std::chrono::steady_clock::now();
+    std::chrono::steady_clock::time_point m_start = std::chrono::steady_clock::now(), m_written = m_start;
     bool m_heading = false;
 };
 

@@ -19,7 +19,8 @@ struct settings {
     std::vector<std::size_t> sizes;      // of a transfer
     std::vector<std::size_t> blocks;     // forced beside each strategy's own choice
     std::vector<std::string> strategies; // forced beside the library's choice; empty: all that the library knows
-    int repetitions = 0;                 // at least, of each way
+    int repetitions = 0;                 // of each way
+    double seconds = 0;                  // after which the repetitions of a route and size end, if there are three
     bool quick = false;
     bool progress = false;               // also where standard error is no terminal
     std::filesystem::path directory;     // where files are made
