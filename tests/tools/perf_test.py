@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of `causeway perf`, as its users start it.
 
-Usage: perf_test.py --program CAUSEWAY --run-with RUN_WITH.SH [--mpiexec PATH] [--sanitizer KIND] [--wrong-data LIBRARY]
+Usage: perf_test.py --program CAUSEWAY --run-with RUN_WITH.SH [--mpiexec PATH] [--sanitizer KIND] [--preload LIBRARY]
                     [--runtime NAME] [--ranks N] TEST
 """
 import argparse
@@ -195,9 +195,42 @@ def wrong_data(start, given):
         words = ["perf", "--routes", route, "--sizes", "64K", "--repetitions", "1", "--strategies", "auto"]
         run = start(*words)
         check(run.returncode == 0, f"{route} fails already with right data", run)
-        run = start(*words, environment={"LD_PRELOAD": given.wrong_data, "CAUSEWAY_TEST_WRONG_DATA": call})
+        run = start(*words, environment={"LD_PRELOAD": given.preload, "CAUSEWAY_TEST_WRONG_DATA": call})
         check(run.returncode != 0, f"{route}: wrong data of {call} passes", run)
         check(f"{route}, 64 KiB, auto: wrong data from byte" in run.stderr, f"{route}: {call}: no clear message", run)
+
+
+def own_memory(start, given):
+    """Where devices have memory of their own, copies are in the limit, and between ranks of a node messages are not."""
+    routes = "file-read,file-write,peer-two-contexts,kernel-file" if given.ranks == 1 else \
+        "rank-one-way/same-device,rank-both-ways/same-device,rank-64-at-once/same-device,rank-host-to-device"
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder, "results.json")
+        run = start("perf", "--routes", routes, "--sizes", "64K,1M", "--repetitions", "1", "--strategies",
+                    "mapped,pipelined", "--json", file,
+                    environment={"LD_PRELOAD": given.preload, "CAUSEWAY_TEST_OWN_MEMORY": "1"})
+        check(run.returncode == 0, "perf fails", run)
+        written = json.loads(file.read_text(encoding="utf-8"))
+    check_results(written["results"])
+    small, large = 64 << 10, 1 << 20
+    expected = {
+        1: {("file-read", large): {"pinned copy", "raw read"}, ("file-write", large): {"pinned copy", "raw write"},
+            ("peer-two-contexts", large): {"copies"}, ("kernel-file", large): {"kernel", "transfer"}},
+        2: {("rank-one-way/same-device", small): {"copies", "notice"}, ("rank-one-way/same-device", large): {"copies"},
+            ("rank-both-ways/same-device", large): {"copies"}, ("rank-64-at-once/same-device", large): {"copies"},
+            ("rank-host-to-device", large): {"copy", "raw MPI"}},
+    }[given.ranks]
+    for (route, size), parts in expected.items():
+        limits = [limit for limit in written["limits"] if (limit["route"], limit["size_bytes"]) == (route, size)]
+        counting = {limit["part"] for limit in limits if limit["counts"]}
+        check(counting == parts, f"the limit of {route}, {size} bytes, consists of {counting}", run)
+        slowest = max(limit["median_seconds"] for limit in limits if limit["counts"])
+        result = next(each for each in written["results"] if (each["route"], each["size_bytes"]) == (route, size))
+        if size == large:
+            limit = result["limit_bytes_per_second"]
+            check(math.isclose(limit, size / slowest, rel_tol=1e-9), f"the limit of {route} is not the slowest", run)
+    check(not any(result["strategy"] == "mapped" for result in written["results"]
+                  if result["route"] != "rank-host-to-device"), "mapped, where nothing can be mapped", run)
 
 
 def sample_results():
@@ -247,14 +280,14 @@ def plot(start, _):
 
 
 TESTS = {"quick": quick, "arguments": arguments, "wrong-ranks": wrong_ranks, "choice": choice,
-         "wrong-data": wrong_data, "plot": plot}
+         "wrong-data": wrong_data, "own-memory": own_memory, "plot": plot}
 
 
 def main():
     parser = argparse.ArgumentParser()
     for name in ("--program", "--run-with"):
         parser.add_argument(name, required=True)
-    for name in ("--mpiexec", "--sanitizer", "--wrong-data"):
+    for name in ("--mpiexec", "--sanitizer", "--preload"):
         parser.add_argument(name, default="")
     parser.add_argument("--runtime", default="pocl")
     parser.add_argument("--ranks", type=int, default=1)

@@ -25,11 +25,13 @@ tool_test(perf.plot plot)
 
 # A sanitizer's library has to be the first one.
 if(NOT CAUSEWAY_SANITIZE)
-  add_library(perf_wrong_data MODULE ${CMAKE_CURRENT_LIST_DIR}/wrong_data.cpp)
-  target_include_directories(perf_wrong_data PRIVATE
+  add_library(perf_preload MODULE ${CMAKE_CURRENT_LIST_DIR}/perf_preload.cpp)
+  set_target_properties(perf_preload PROPERTIES CXX_VISIBILITY_PRESET default)
+  target_include_directories(perf_preload PRIVATE
     $<TARGET_PROPERTY:Causeway::causeway,INTERFACE_INCLUDE_DIRECTORIES>)
-  target_link_libraries(perf_wrong_data PRIVATE causeway_flags MPI::MPI_CXX OpenCL::OpenCL ${CMAKE_DL_LIBS})
+  target_link_libraries(perf_preload PRIVATE causeway_flags MPI::MPI_CXX OpenCL::OpenCL ${CMAKE_DL_LIBS})
   foreach(ranks 1 2)
-    tool_test(perf.wrong_data.${ranks} --ranks ${ranks} --wrong-data $<TARGET_FILE:perf_wrong_data> wrong-data)
+    tool_test(perf.wrong_data.${ranks} --ranks ${ranks} --preload $<TARGET_FILE:perf_preload> wrong-data)
+    tool_test(perf.own_memory.${ranks} --ranks ${ranks} --preload $<TARGET_FILE:perf_preload> own-memory)
   endforeach()
 endif()

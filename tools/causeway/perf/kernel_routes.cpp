@@ -188,13 +188,13 @@ class exchange_beside_kernel : public rank_pair {
     exchange_beside_kernel(session& session, const place& where, std::size_t bytes, computation& kernel)
         : rank_pair(session, where, bytes), m_kernel(kernel) {}
 
-    void measure() {
+    void measure(const std::string& route) {
         apps::event first;
         (void)transfer(first);
         m_kernel.calibrate(std::max(transfer(first), shortest_kernel));
         const auto check = [this] { verify_target(); };
 
-        comparison made{"rank-kernel", m_bytes, limit_rule::slowest};
+        comparison made{route, m_bytes, limit_rule::slowest};
         made.add_naive(
             [this] {
                 advance();
@@ -266,11 +266,11 @@ void kernel_file_route(session& session, const devices& on) {
         file_beside_kernel(session, where, bytes, kernel).measure();
 }
 
-void rank_kernel_route(session& session, const place& where) {
-    if (!session.wants("rank-kernel")) return;
+void rank_kernel_route(session& session, const place& where, const std::string& suffix) {
+    if (!session.wants("rank-kernel" + suffix)) return;
     computation kernel(where);
     for (const auto bytes : session.sizes(where.device, 8, overlapping))
-        exchange_beside_kernel(session, where, bytes, kernel).measure();
+        exchange_beside_kernel(session, where, bytes, kernel).measure("rank-kernel" + suffix);
 }
 
 } // namespace perf

@@ -25,6 +25,11 @@ void comparison::add_limit(std::string part, std::string how, std::function<doub
     ways.push_back(way{std::move(part), role::limit, std::move(run), std::move(check), {}, {}, std::move(how)});
 }
 
+void comparison::add_shown(std::string part, std::string how, std::function<double()> run,
+                           std::function<void()> check) {
+    ways.push_back(way{std::move(part), role::shown, std::move(run), std::move(check), {}, {}, std::move(how)});
+}
+
 evaluation evaluate(const comparison& compared, const std::vector<std::vector<double>>& samples) {
     evaluation result;
     std::map<std::string, double> parts; // the fastest way of each
@@ -42,6 +47,9 @@ evaluation evaluate(const comparison& compared, const std::vector<std::vector<do
             result.parts.push_back({compared.route, compared.bytes, each.name, each.how, seconds.median});
             break;
         }
+        case role::shown:
+            result.parts.push_back({compared.route, compared.bytes, each.name, each.how, seconds.median, false});
+            break;
         case role::ours:
             result.rows.push_back({compared.route, each.forced.strategy, compared.bytes, *each.used, seconds,
                                    samples[i].size()});

@@ -13,8 +13,8 @@
 
 namespace perf {
 
-/// What a way is to the others: what users write by hand, ours, or part of the limit.
-enum class role { naive, ours, limit };
+/// What a way is to the others: what users write by hand, ours, part of the limit, or shown beside it.
+enum class role { naive, ours, limit, shown };
 
 /// How the limit follows from its parts: the slowest one, for what overlaps, or one after the other.
 enum class limit_rule { slowest, sum };
@@ -39,7 +39,7 @@ struct way {
     std::function<void()> check;  // throws if the data of the last run is wrong; may be empty
     forced_plan forced;           // ours only
     std::shared_ptr<used_plan> used; // ours only: by the last run
-    std::string how;              // of a limit: how it was measured
+    std::string how;              // of a limit, or shown: how it was measured
 };
 
 struct comparison {
@@ -52,6 +52,7 @@ struct comparison {
     void add_ours(const forced_plan& forced, std::function<double()> run, std::function<void()> check,
                   std::shared_ptr<used_plan> used);
     void add_limit(std::string part, std::string how, std::function<double()> run, std::function<void()> check = {});
+    void add_shown(std::string part, std::string how, std::function<double()> run, std::function<void()> check = {});
 };
 
 /// One line of the table. Seconds are those of one transfer.
@@ -69,12 +70,13 @@ struct row {
     [[nodiscard]] double percent_of_limit() const { return 100 * limit_seconds / seconds.median; }
 };
 
-/// One part of a limit as measured.
+/// One part of a limit as measured, or what is shown beside it.
 struct limit_part {
     std::string route;
     std::size_t size_bytes = 0;
     std::string name, how;
     double seconds = 0;
+    bool counts = true;
 };
 
 struct evaluation {

@@ -31,12 +31,17 @@ class crowd_bench : public rank_pair {
                 "copies", "out of one and into the other at once, all enqueued",
                 [this] { return of_one([this] { copy_all(); }); },
                 check);
-        made.add_limit(
-            "raw MPI", "MPI_Isend, MPI_Irecv of all, MPI_Waitall",
-            [this] { return of_one([this] { all_raw(); }); },
-            [this] {
-                if (m_rank == 1) verify_pinned();
-            });
+        const auto raw = [this] { return of_one([this] { all_raw(); }); };
+        const auto raw_check = [this] {
+            if (m_rank == 1) verify_pinned();
+        };
+        constexpr const char* how = "MPI_Isend, MPI_Irecv of all, MPI_Waitall";
+        // A small message is its own notice.
+        if (m_messages_count || m_piece <= largest_small) {
+            made.add_limit("raw MPI", how, raw, raw_check);
+        } else {
+            made.add_shown("raw MPI", how, raw, raw_check);
+        }
         m_session.measure(std::move(made));
     }
 

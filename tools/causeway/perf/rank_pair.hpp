@@ -20,10 +20,15 @@ class rank_pair {
           m_target(apps::create_buffer(where.context.get(), bytes)),
           m_pinned(where.context.get(), where.in_order.get(), bytes), m_outgoing(bytes), m_incoming(bytes),
           m_repeats(bytes < 64 * kib ? 100 : bytes < mib ? 20 : 1) {
-        // A copy of a rank whose device is the host's memory is no limit if it is none for the other.
         int copies = where.host_memory ? 0 : 1;
         MPI_Allreduce(MPI_IN_PLACE, &copies, 1, MPI_INT, MPI_MAX, m_comm);
         m_copies_count = copies != 0;
+        MPI_Comm node = MPI_COMM_NULL;
+        MPI_Comm_split_type(m_comm, MPI_COMM_TYPE_SHARED, m_rank, MPI_INFO_NULL, &node);
+        int here = 1;
+        MPI_Comm_size(node, &here);
+        MPI_Comm_free(&node);
+        m_messages_count = here < 2 || !m_copies_count;
     }
 
   protected:
@@ -140,6 +145,21 @@ class rank_pair {
     void copy_out() { read_device(queue(), m_source.get(), own_offset(), m_bytes, m_pinned.data()); }
     void copy_in() { write_device(queue(), m_target.get(), 0, m_bytes, peers_data()); }
 
+    /// Raw MPI of the same bytes. Ranks of one node whose devices have memory of their own can meet in memory that both
+    /// have page-locked: there the bytes need no message, only a notice, which counts where nothing overlaps.
+    template <class Whole, class Notice>
+    void add_messages(comparison& made, const char* how, Whole whole, Notice notice) {
+        const auto check = [this] { verify_pinned(); };
+        if (m_messages_count) {
+            made.add_limit("raw MPI", how, whole, check);
+            return;
+        }
+        made.add_shown("raw MPI", how, whole, check);
+        if (made.rule == limit_rule::sum) made.add_limit("notice", "MPI message of at most 8 bytes", notice);
+    }
+
+    [[nodiscard]] int notice_bytes() const { return int(std::min<std::size_t>(m_bytes, 8)); }
+
     session& m_session;
     const place& m_place;
     MPI_Comm m_comm;
@@ -151,6 +171,7 @@ class rank_pair {
     pageable_memory m_outgoing, m_incoming;
     int m_repeats;             // a sample of small messages is many of them
     bool m_copies_count;       // in the limit: a device has memory of its own
+    bool m_messages_count;     // in the limit: the bytes have no shorter way than a message
     std::size_t m_window = 0;  // of the last message from rank 0
 };
 

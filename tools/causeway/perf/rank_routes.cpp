@@ -28,13 +28,18 @@ class rank_bench : public rank_pair {
                 "copies", m_bytes < overlapping ? "out, then in" : "out of one and into the other at once",
                 [this] { return copies_one_way(); },
                 check);
-        made.add_limit(
-            "raw MPI", "MPI_Send, MPI_Recv on host memory",
+        add_messages(
+            made, "MPI_Send, MPI_Recv on host memory",
             [this] {
-                return there_and_back([this] { send_host(own_data()); },
-                                      [this] { receive_host(m_pinned.data()); });
+                return there_and_back([this] { send_host(own_data()); }, [this] { receive_host(m_pinned.data()); });
             },
-            [this] { verify_pinned(); });
+            [this] {
+                return there_and_back(
+                    [this] { MPI_Send(own_data(), notice_bytes(), MPI_BYTE, m_peer, tag, m_comm); },
+                    [this] {
+                        MPI_Recv(m_pinned.data(), notice_bytes(), MPI_BYTE, m_peer, tag, m_comm, MPI_STATUS_IGNORE);
+                    });
+            });
         m_session.measure(std::move(made));
     }
 
@@ -56,10 +61,15 @@ class rank_bench : public rank_pair {
                 "copies", m_bytes < overlapping ? "out, then in, of both" : "out and in, of both, all at once",
                 [this] { return repeated([this] { copy_both_ways(); }); },
                 check);
-        made.add_limit(
-            "raw MPI", "MPI_Sendrecv on host memory",
+        add_messages(
+            made, "MPI_Sendrecv on host memory",
             [this] { return repeated([this] { exchange_host(own_data(), m_pinned.data()); }); },
-            [this] { verify_pinned(); });
+            [this] {
+                return repeated([this] {
+                    MPI_Sendrecv(own_data(), notice_bytes(), MPI_BYTE, m_peer, tag, m_pinned.data(), notice_bytes(),
+                                 MPI_BYTE, m_peer, tag, m_comm, MPI_STATUS_IGNORE);
+                });
+            });
         m_session.measure(std::move(made));
     }
 

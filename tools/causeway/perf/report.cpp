@@ -72,7 +72,7 @@ void print_end(const report& all) {
     for (const auto& each : all.parts)
         std::printf(part_row, each.route.c_str(), size_text(each.size_bytes).c_str(), each.name.c_str(),
                     time_text(each.seconds).c_str(), rate_text(double(each.size_bytes) / each.seconds).c_str(),
-                    each.how.c_str());
+                    (each.how + (each.counts ? "" : " (does not count)")).c_str());
     if (!all.notes.empty()) std::printf("\nNotes\n");
     for (const auto& each : all.notes) std::printf("- %s\n", each.c_str());
     std::fflush(stdout);
@@ -109,6 +109,7 @@ void write_json(const report& all, const std::filesystem::path& file) {
                                      {"size_bytes", each.size_bytes},
                                      {"part", each.name},
                                      {"how", each.how},
+                                     {"counts", each.counts},
                                      {"median_seconds", each.seconds}});
     written["notes"] = all.notes;
     std::ofstream out(file);

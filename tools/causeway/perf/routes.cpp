@@ -42,7 +42,8 @@ const std::array table = {
     route{"rank-latency-enqueue/two-devices", 2, "the same between two devices"},
     route{"rank-latency-idle/same-device", 2, "8 bytes, the first message after 300 ms without any"},
     route{"rank-latency-idle/two-devices", 2, "the same between two devices"},
-    route{"rank-kernel", 2, "both ranks send and receive at once, beside a kernel that takes as long"},
+    route{"rank-kernel/same-device", 2, "both ranks send and receive at once, beside a kernel that takes as long"},
+    route{"rank-kernel/two-devices", 2, "the same between two devices"},
 };
 
 /// `word` is the name, or its beginning up to a "-" or "/".
@@ -107,10 +108,10 @@ void run_routes(session& session, const devices& on) {
         rank_latency_routes(session, where, suffix);
         rank_routes(session, where, suffix);
         rank_crowd_routes(session, where, suffix);
+        rank_kernel_route(session, where, suffix);
     };
     between_devices(shared, "/same-device");
     rank_host_routes(session, shared);
-    rank_kernel_route(session, shared);
     if (on.second() != nullptr) {
         std::optional<place> own;
         if (session.rank() == 1) own.emplace(on.second());

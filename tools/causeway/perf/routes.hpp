@@ -49,6 +49,6 @@ void rank_routes(session& session, const place& where, const std::string& suffix
 void rank_host_routes(session& session, const place& where);
 void rank_crowd_routes(session& session, const place& where, const std::string& suffix);
 void rank_latency_routes(session& session, const place& where, const std::string& suffix);
-void rank_kernel_route(session& session, const place& where);
+void rank_kernel_route(session& session, const place& where, const std::string& suffix);
 
 } // namespace perf

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loaded before the library (LD_PRELOAD): lets one call, named by CAUSEWAY_TEST_WRONG_DATA, move the bytes of another
-// place than it was told, to see that nobody takes them for right.
+// Loaded before the library (LD_PRELOAD): what causeway perf meets elsewhere. One call, named by
+// CAUSEWAY_TEST_WRONG_DATA, moves the bytes of another place than it was told, to see that nobody takes them for right.
+// With CAUSEWAY_TEST_OWN_MEMORY devices say that they have memory of their own, as GPUs do.
 #define CAUSEWAY_NO_MPI_MACROS
 #include <CL/cl_data_transfer.h>
 
@@ -26,6 +27,14 @@ std::size_t shift_of(const char* name) {
 }
 
 } // namespace
+
+cl_int clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t size, void* value, size_t* size_ret) {
+    const cl_int code = real<decltype(clGetDeviceInfo)>(__func__)(device, name, size, value, size_ret);
+    if (code == CL_SUCCESS && name == CL_DEVICE_HOST_UNIFIED_MEMORY && value != nullptr &&
+        std::getenv("CAUSEWAY_TEST_OWN_MEMORY") != nullptr)
+        *static_cast<cl_bool*>(value) = CL_FALSE;
+    return code;
+}
 
 cl_int clEnqueueWriteBufferFromFile(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size,
                                     int fd, int64_t file_offset, cl_uint count, const cl_event* list,
