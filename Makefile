@@ -19,7 +19,7 @@ help:
 	@echo 'make demo        build, run the Himeno benchmark on two ranks and stream a file through a kernel'
 	@echo 'make test        build and run the whole test suite'
 	@echo 'make build       release build: library in build/release/lib, programs in build/release/bin'
-	@echo 'make install     install library, headers, CMake package and pkg-config file (PREFIX=$(PREFIX))'
+	@echo 'make install     install library, headers, the program causeway, CMake package, pkg-config file (PREFIX=$(PREFIX))'
 	@echo 'make asan        the test suite under the address and undefined-behaviour sanitizers'
 	@echo 'make tsan        the test suite under the thread sanitizer'
 	@echo 'make test-mpich  the test suite with MPICH'

@@ -69,6 +69,14 @@ for program in project/c_main project/cpp_main cpp_only_project/cpp_main pkg_con
     "$run_with" pocl -- "$work/$program"
 done
 
+if [ -e "$build/bin/causeway" ]; then
+    step run causeway
+    # It finds its library and its script by itself.
+    env -u LD_LIBRARY_PATH "$run_with" pocl -- "$prefix/bin/causeway" perf --routes file-read --sizes 64K \
+        --repetitions 1 --plot "$work/picture.png" >"$work/log"
+    test -s "$work/picture.png"
+fi
+
 step run the program of README.md
 (
     cd "$work"

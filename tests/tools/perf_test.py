@@ -279,8 +279,24 @@ def plot(start, _):
         check(run.returncode == 2 and "python3-matplotlib" in run.stderr, "no word of the missing package", run)
 
 
+def documented(start, given):
+    """docs/performance.md names every route, and no other."""
+    page = pathlib.Path(given.run_with).parent.parent / "docs" / "performance.md"
+    text = page.read_text(encoding="utf-8")
+    routes = listed_routes(start, 1) + listed_routes(start, 2)
+    for route in routes:
+        name = route.split("/")[0]
+        short = name.removeprefix("rank-latency")
+        check(f"`{name}`" in text or f"`{short}`" in text, f"{page} has no word of {name}")
+    for option in re.findall(r"--routes ([a-z0-9/,-]+)", text):
+        for word in option.split(","):
+            check(any(route == word or route.startswith((word + "-", word + "/")) for route in routes),
+                  f"{page} names a route {word}")
+
+
 TESTS = {"quick": quick, "arguments": arguments, "wrong-ranks": wrong_ranks, "choice": choice,
-         "wrong-data": wrong_data, "own-memory": own_memory, "plot": plot}
+         "wrong-data": wrong_data, "own-memory": own_memory, "plot": plot,
+         "documented": documented}
 
 
 def main():

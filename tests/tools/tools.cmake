@@ -22,6 +22,7 @@ endforeach()
 tool_test(perf.arguments arguments)
 tool_test(perf.wrong_ranks wrong-ranks)
 tool_test(perf.plot plot)
+tool_test(perf.documented documented)
 
 # A sanitizer's library has to be the first one.
 if(NOT CAUSEWAY_SANITIZE)
