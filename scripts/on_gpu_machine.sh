@@ -217,7 +217,7 @@ fi
 
 if wanted bench; then
     if [ -x "$build/bin/causeway" ]; then
-        perf_phase memory 120 one --sizes $file_sizes --directory "$directory" \
+        perf_phase memory 150 one --sizes $file_sizes --directory "$directory" \
             --routes file-read,file-read-stream,file-write,file-write-stream,file-write-growing,kernel,enqueue
         perf_phase disk 70 one --sizes $disk_sizes --directory "$disk" --strategies auto \
             --routes file-read,file-read-cold,file-write-disk
