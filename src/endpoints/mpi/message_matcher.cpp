@@ -8,7 +8,9 @@
 namespace causeway::endpoints {
 
 bool message_matcher::fits(const message& which, const entry& to) {
-    return (to.source == any_source || to.source == which.source) && (to.tag == any_tag || to.tag == which.tag);
+    // Tags below 0 are the library's own: no wildcard is meant for them.
+    return (to.source == any_source || to.source == which.source) &&
+           (to.tag == which.tag || (to.tag == any_tag && which.tag >= 0));
 }
 
 message_matcher::entries::iterator message_matcher::first_fit(const message& which) {

@@ -120,3 +120,16 @@ TEST(message_matcher, lets_no_message_overtake_an_older_one_that_waits_for_a_gat
         EXPECT_EQ(next.got, (std::vector<int>{101}));
     }
 }
+
+TEST(message_matcher, keeps_the_librarys_own_messages_from_wildcards) {
+    message_matcher matcher;
+    fake_receive any, own;
+    matcher.enter(any, any_source, any_tag);
+    matcher.enter(own, 1, -9);
+    matcher.open(any);
+    matcher.open(own);
+    matcher.arrived(announce(1, -9, 100));
+    matcher.arrived(announce(1, 0, 101));
+    EXPECT_EQ(own.got, (std::vector<int>{100}));
+    EXPECT_EQ(any.got, (std::vector<int>{101}));
+}
