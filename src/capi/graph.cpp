@@ -1,46 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C interface of stream graphs.
 #include "capi/graph_files.hpp"
-#include "capi/guard.hpp"
+#include "capi/graph_object.hpp"
 #include "capi/runtime.hpp"
 #include "cl/calls.hpp"
-#include "graph/stream_graph.hpp"
-
-#include <causeway/graph.h>
 
 #include <cstring>
 
 using namespace causeway;
 using namespace causeway::capi;
 
-struct causeway_graph {
-    causeway_graph(const causeway::cl::context& shared, cl_device_id id) : built(shared, id), context(shared), device(id) {}
-
-    graph::stream_graph built;
-    cl::context context;
-    cl_device_id device = nullptr;
-    std::string text; // of the last explain or to_dot
-};
-
 namespace {
 
 static_assert(CAUSEWAY_ENDLESS == graph::endless);
 static_assert(status::mem_object_allocation_failure == CL_MEM_OBJECT_ALLOCATION_FAILURE);
-
-[[noreturn]] void refuse(const std::string& text) { throw transfer_error(status::invalid_value, text); }
-
-void require(const void* pointer, const char* what) {
-    if (pointer == nullptr) refuse(std::string(what) + " is null");
-}
-
-/// Calls `action` with the graph that a call is about.
-template <class Action> cl_int with(causeway_graph* graph, Action action) {
-    return guard([&] {
-        require(graph, "the graph");
-        action(*graph);
-        return CL_SUCCESS;
-    });
-}
 
 std::string build_log(cl_program program, cl_device_id device) {
     std::size_t size = 0;
@@ -237,7 +210,7 @@ cl_int causeway_graph_add_input_file(causeway_graph* graph, const char* name, FI
                                      size_t token_size) {
     return with(graph, [&](causeway_graph& to) {
         require(name, "the name");
-        to.built.add_input(name, total_size, token_size, file_input(file, total_size, token_size));
+        to.built.add_input(name, total_size, token_size, file_input(file, total_size, token_size, to.built.bell()));
     });
 }
 
@@ -245,7 +218,7 @@ cl_int causeway_graph_add_output_file(causeway_graph* graph, const char* name, F
                                       size_t token_size) {
     return with(graph, [&](causeway_graph& to) {
         require(name, "the name");
-        to.built.add_output(name, total_size, token_size, file_output(file, token_size));
+        to.built.add_output(name, total_size, token_size, file_output(file, token_size, to.built.bell()));
     });
 }
 
@@ -253,7 +226,7 @@ cl_int causeway_graph_add_input_descriptor(causeway_graph* graph, const char* na
                                            uint64_t total_size, size_t token_size) {
     return with(graph, [&](causeway_graph& to) {
         require(name, "the name");
-        to.built.add_input(name, total_size, token_size, descriptor_input(fd, file_offset, total_size, token_size));
+        to.built.add_input(name, total_size, token_size, descriptor_input(fd, file_offset, total_size, token_size, to.built.bell()));
     });
 }
 
@@ -261,7 +234,7 @@ cl_int causeway_graph_add_output_descriptor(causeway_graph* graph, const char* n
                                             uint64_t total_size, size_t token_size) {
     return with(graph, [&](causeway_graph& to) {
         require(name, "the name");
-        to.built.add_output(name, total_size, token_size, descriptor_output(fd, file_offset, token_size));
+        to.built.add_output(name, total_size, token_size, descriptor_output(fd, file_offset, token_size, to.built.bell()));
     });
 }
 

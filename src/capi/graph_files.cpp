@@ -2,26 +2,22 @@
 // A few tokens of a file in flight, each a transfer between the file and host memory.
 #include "capi/graph_files.hpp"
 
-#include "capi/enqueue.hpp"
 #include "capi/runtime.hpp"
-#include "endpoints/host/host_endpoint.hpp"
+#include "capi/token_transfer.hpp"
 #include "graph/description.hpp"
 
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
-#include <deque>
 #include <functional>
+#include <utility>
 
 namespace causeway::capi {
 
 namespace {
 
 using endpoints::access;
-
-/// Enough to hide a token that takes twice as long as the others.
-constexpr std::size_t tokens_in_flight = 4;
 
 class own_descriptor {
   public:
@@ -40,75 +36,30 @@ class own_descriptor {
 /// Makes the file's endpoint for a token.
 using endpoint_maker = std::function<std::unique_ptr<transfer::endpoint>(std::uint64_t number)>;
 
-/// Tokens on their way, in order.
-class token_line {
-  public:
-    token_line(endpoint_maker file, access mode, std::size_t token_bytes)
-        : m_file(std::move(file)), m_mode(mode), m_token_bytes(token_bytes) {}
-    ~token_line() {
-        for (auto& each : m_line) (void)each.moving->wait();
-    }
-    token_line(const token_line&) = delete;
-    token_line& operator=(const token_line&) = delete;
-
-  protected:
-    struct token {
-        std::uint64_t number = 0;
-        std::vector<std::byte> memory;
-        std::shared_ptr<transfer::command> moving;
-    };
-
-    [[nodiscard]] token take_spare() {
-        if (m_spare.empty()) return {0, std::vector<std::byte>(m_token_bytes), nullptr};
-        auto spare = std::move(m_spare.back());
-        m_spare.pop_back();
-        return spare;
-    }
-
-    void begin(token moved, std::uint64_t number) {
-        moved.number = number;
-        auto file = m_file(number);
-        auto memory = endpoints::make_host_endpoint(moved.memory.data());
-        auto flows = m_mode == access::read ? one_flow(std::move(file), std::move(memory), m_token_bytes)
-                                            : one_flow(std::move(memory), std::move(file), m_token_bytes);
-        auto& process = runtime::instance();
-        moved.moving = std::make_shared<transfer::command>(std::move(flows), std::vector<std::unique_ptr<transfer::gate>>{},
-                                                           std::vector<std::shared_ptr<transfer::command>>{}, nullptr);
-        const std::lock_guard lock(process.enqueue_mutex());
-        process.require_running();
-        process.engine().submit(moved.moving);
-        m_line.push_back(std::move(moved));
-    }
-
-    endpoint_maker m_file;
-    access m_mode;
-    std::size_t m_token_bytes;
-    std::deque<token> m_line;
-    std::vector<token> m_spare;
-};
-
-class reading_line : token_line {
+class file_reader {
   public:
     /// `again`: each run begins at token 0 of the file, not where the one before it ended.
-    reading_line(endpoint_maker file, std::uint64_t total_bytes, std::size_t token_bytes, bool again)
-        : token_line(std::move(file), access::read, token_bytes),
+    file_reader(endpoint_maker file, std::uint64_t total_bytes, std::size_t token_bytes, bool again,
+                std::shared_ptr<graph::doorbell> bell)
+        : m_file(std::move(file)), m_token_bytes(token_bytes), m_line(token_bytes, std::move(bell)),
           m_tokens(total_bytes == graph::endless ? graph::endless : total_bytes / token_bytes), m_again(again) {}
 
-    std::size_t read(std::uint64_t number, std::span<std::byte> to) {
-        if (number == 0) restart();
-        // What was read ahead for a run that ended early comes first.
-        while (m_line.size() < tokens_in_flight && !m_ended && (m_tokens == graph::endless || number + m_line.size() < m_tokens))
-            begin(take_spare(), m_next++);
+    bool ready() {
+        if (!m_refused) read_ahead();
+        return m_refused || m_line.empty() || m_line.first_is_over();
+    }
+
+    std::size_t read(std::span<std::byte> to) {
+        if (const auto refused = std::exchange(m_refused, {}))
+            throw transfer_error(refused.status, refused.message, refused.error_number);
         if (m_line.empty()) return 0;
-        auto first = std::move(m_line.front());
-        m_line.pop_front();
-        const auto error = first.moving->wait();
-        const auto bytes = first.moving->report().bytes_moved[0];
-        first.moving.reset();
-        if (error && error.status != status::end_of_file)
-            throw transfer_error(error.status, error.message, error.error_number);
-        std::memcpy(to.data(), first.memory.data(), bytes);
-        m_spare.push_back(std::move(first));
+        auto first = m_line.pop();
+        const auto error = first->wait();
+        const auto bytes = first->bytes_moved();
+        if (!error || error.status == status::end_of_file) std::memcpy(to.data(), first->memory().data(), bytes);
+        m_line.put_back(std::move(first));
+        if (error && error.status != status::end_of_file) throw transfer_error(error.status, error.message, error.error_number);
+        ++m_read;
         m_ended = m_ended || bytes < to.size();
         if (bytes == 0 && m_tokens != graph::endless)
             throw transfer_error(status::end_of_file, "the file ended before the " + bytes_text(m_tokens * m_token_bytes) +
@@ -116,61 +67,91 @@ class reading_line : token_line {
         return bytes;
     }
 
-  private:
-    void restart() {
-        if (m_again || m_ended) {
-            for (auto& each : m_line) (void)each.moving->wait();
-            std::move(m_line.begin(), m_line.end(), std::back_inserter(m_spare));
-            m_line.clear();
-        }
+    /// What was read ahead for a run that ended early comes first in the next.
+    void close() {
+        if (m_again || m_ended) m_line.wait_for_all();
         if (m_again) m_next = 0;
+        m_read = 0;
         m_ended = false;
     }
 
-    std::uint64_t m_tokens;
-    bool m_again;
-    std::uint64_t m_next = 0;
-    bool m_ended = false;
-};
-
-class writing_line : token_line {
-  public:
-    writing_line(endpoint_maker file, std::size_t token_bytes) : token_line(std::move(file), access::write, token_bytes) {}
-
-    void write(std::uint64_t number, std::span<const std::byte> from) {
-        while (m_line.size() >= tokens_in_flight) end_first();
-        auto next = take_spare();
-        std::memcpy(next.memory.data(), from.data(), from.size());
-        begin(std::move(next), number);
+  private:
+    void read_ahead() {
+        try {
+            while (!m_line.full() && !m_ended && (m_tokens == graph::endless || m_read + m_line.size() < m_tokens)) {
+                auto next = m_line.take_spare();
+                next->begin(m_next, m_file(m_next), token_transfer::direction::in);
+                ++m_next;
+                m_line.push(std::move(next));
+            }
+        } catch (...) {
+            m_refused = current_failure();
+        }
     }
 
-    void finish() {
-        while (!m_line.empty()) end_first();
+    endpoint_maker m_file;
+    std::size_t m_token_bytes;
+    token_line m_line;
+    std::uint64_t m_tokens; // in a run
+    bool m_again;
+    std::uint64_t m_next = 0; // of the file
+    std::uint64_t m_read = 0; // in this run
+    bool m_ended = false;
+    failure m_refused; // told when the token is read
+};
+
+class file_writer {
+  public:
+    file_writer(endpoint_maker file, std::size_t token_bytes, std::shared_ptr<graph::doorbell> bell)
+        : m_file(std::move(file)), m_line(token_bytes, std::move(bell)) {}
+
+    bool ready() { return !m_line.full() || m_line.first_is_over(); }
+
+    void write(std::uint64_t number, std::span<const std::byte> from) {
+        while (!m_line.empty() && (m_line.full() || m_line.first_is_over())) end_first();
+        auto next = m_line.take_spare();
+        std::memcpy(next->memory().data(), from.data(), from.size());
+        next->begin(number, m_file(number), token_transfer::direction::out);
+        m_line.push(std::move(next));
+    }
+
+    bool finished() {
+        while (!m_line.empty() && m_line.first_is_over()) end_first();
+        return m_line.empty();
     }
 
   private:
     void end_first() {
-        auto first = std::move(m_line.front());
-        m_line.pop_front();
-        const auto error = first.moving->wait();
-        first.moving.reset();
-        const auto number = first.number;
-        m_spare.push_back(std::move(first));
+        auto first = m_line.pop();
+        const auto error = first->wait();
+        const auto number = first->number();
+        m_line.put_back(std::move(first));
         if (!error) return;
         // One failure is told; what comes after it is nowhere.
-        for (auto& each : m_line) (void)each.moving->wait();
-        m_line.clear();
+        m_line.wait_for_all();
         throw graph::token_error(number, error);
     }
+
+    endpoint_maker m_file;
+    token_line m_line;
 };
 
-graph::stream_end input_end(std::shared_ptr<reading_line> line) {
-    return {.read = [line](std::uint64_t number, std::span<std::byte> token) { return line->read(number, token); }};
+graph::stream_end input_end(endpoint_maker file, std::uint64_t total_bytes, std::size_t token_bytes, bool again,
+                            std::shared_ptr<graph::doorbell> bell) {
+    const auto reader = std::make_shared<file_reader>(std::move(file), total_bytes, std::max<std::size_t>(token_bytes, 1), again,
+                                                      std::move(bell));
+    return {.read = [reader](std::uint64_t, std::span<std::byte> token) { return reader->read(token); },
+            .ready = [reader] { return reader->ready(); },
+            .close = [reader](const failure&) { reader->close(); },
+            .finished = [] { return true; }};
 }
 
-graph::stream_end output_end(std::shared_ptr<writing_line> line) {
-    return {.write = [line](std::uint64_t number, std::span<const std::byte> token) { line->write(number, token); },
-            .finish = [line] { line->finish(); }};
+graph::stream_end output_end(endpoint_maker file, std::size_t token_bytes, std::shared_ptr<graph::doorbell> bell) {
+    const auto writer = std::make_shared<file_writer>(std::move(file), token_bytes, std::move(bell));
+    return {.write = [writer](std::uint64_t number, std::span<const std::byte> token) { writer->write(number, token); },
+            .ready = [writer] { return writer->ready(); },
+            .close = [](const failure&) {},
+            .finished = [writer] { return writer->finished(); }};
 }
 
 endpoint_maker stream_maker(std::FILE* file, access mode) {
@@ -189,21 +170,21 @@ endpoint_maker descriptor_maker(int fd, std::int64_t offset, std::size_t token_b
 
 } // namespace
 
-graph::stream_end file_input(std::FILE* file, std::uint64_t total_bytes, std::size_t token_bytes) {
-    return input_end(std::make_shared<reading_line>(stream_maker(file, access::read), total_bytes, std::max<std::size_t>(token_bytes, 1), false));
+graph::stream_end file_input(FILE* file, std::uint64_t total_bytes, std::size_t token_bytes, std::shared_ptr<graph::doorbell> bell) {
+    return input_end(stream_maker(file, access::read), total_bytes, token_bytes, false, std::move(bell));
 }
 
-graph::stream_end file_output(std::FILE* file, std::size_t token_bytes) {
-    return output_end(std::make_shared<writing_line>(stream_maker(file, access::write), token_bytes));
+graph::stream_end file_output(std::FILE* file, std::size_t token_bytes, std::shared_ptr<graph::doorbell> bell) {
+    return output_end(stream_maker(file, access::write), token_bytes, std::move(bell));
 }
 
-graph::stream_end descriptor_input(int fd, std::int64_t offset, std::uint64_t total_bytes, std::size_t token_bytes) {
-    return input_end(std::make_shared<reading_line>(descriptor_maker(fd, offset, token_bytes, access::read), total_bytes,
-                                                    std::max<std::size_t>(token_bytes, 1), true));
+graph::stream_end descriptor_input(int fd, std::int64_t offset, std::uint64_t total_bytes, std::size_t token_bytes,
+                                   std::shared_ptr<graph::doorbell> bell) {
+    return input_end(descriptor_maker(fd, offset, token_bytes, access::read), total_bytes, token_bytes, true, std::move(bell));
 }
 
-graph::stream_end descriptor_output(int fd, std::int64_t offset, std::size_t token_bytes) {
-    return output_end(std::make_shared<writing_line>(descriptor_maker(fd, offset, token_bytes, access::write), token_bytes));
+graph::stream_end descriptor_output(int fd, std::int64_t offset, std::size_t token_bytes, std::shared_ptr<graph::doorbell> bell) {
+    return output_end(descriptor_maker(fd, offset, token_bytes, access::write), token_bytes, std::move(bell));
 }
 
 } // namespace causeway::capi

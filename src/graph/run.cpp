@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
+#include <utility>
 
 namespace causeway::graph {
 
@@ -19,9 +20,9 @@ constexpr std::uint64_t past_all = 0;
 
 } // namespace
 
-run::run(const work_parts& parts, std::vector<cl::queue> queues, bool timed)
-    : m_parts(parts), m_timed(timed), m_queues(std::move(queues)), m_unflushed(m_queues.size(), false), m_rules(parts.compiled),
-      m_actors(parts.compiled.actors.size()) {
+run::run(const work_parts& parts, std::vector<cl::queue> queues, doorbell& bell, bool timed)
+    : m_parts(parts), m_timed(timed), m_queues(std::move(queues)), m_bell(bell), m_unflushed(m_queues.size(), false),
+      m_rules(parts.compiled), m_actors(parts.compiled.actors.size()) {
     for (std::size_t i = 0; i < m_actors.size(); ++i) {
         auto& each = m_actors[i];
         each.work = make_work(parts, i);
@@ -30,6 +31,7 @@ run::run(const work_parts& parts, std::vector<cl::queue> queues, bool timed)
         const auto& self = parts.compiled.actors[i];
         if (!each.on_host) each.context = parts.devices[parts.compiled.lanes[self.lane].where].context.get();
         each.may_end = self.kind == actor_kind::input && parts.streams[self.node].read != nullptr;
+        if (each.on_host && parts.streams[self.node].ready) each.end = &parts.streams[self.node];
         each.history.resize(each.on_host ? 1 : std::bit_ceil(std::max(least_history, m_rules.history(i))));
     }
     m_waits.reserve(64);
@@ -42,6 +44,7 @@ void run::restart() {
         each.issued_count = 0;
         each.pending = false;
         each.failed_from = endless;
+        each.closed = false;
         for (auto& old : each.history) old.complete = true;
     }
     m_sequence = past_all + 1;
@@ -51,8 +54,12 @@ void run::restart() {
 }
 
 void run::execute() {
-    restart();
-    run_to_end();
+    try {
+        restart();
+        run_to_end();
+    } catch (...) {
+        if (!m_fault) m_fault = fault{m_sequence, current_failure()};
+    }
     drain();
     finish_streams();
     if (!m_fault) return;
@@ -64,6 +71,8 @@ void run::run_to_end() {
     for (;;) {
         bool moved = false, open = false;
         m_blocker = nullptr;
+        m_end_busy = false;
+        const auto rings = m_bell.rings();
         if (m_stopping.exchange(false))
             for (std::size_t island = 0; island < m_limits.size(); ++island) end_now(island);
         // A period of each in turn, so that no queue gets far ahead of the others.
@@ -77,13 +86,15 @@ void run::run_to_end() {
         for (std::size_t i = 0; i < m_actors.size(); ++i) {
             if (!m_actors[i].on_host) continue;
             if (advance(i) == step::moved) moved = true;
+            // Another rank, which this one waits for elsewhere, may wait for the end.
+            if (finished(i) && !m_fault) close(i, {});
             open = open || !finished(i);
         }
         if (!open) return;
         if (moved) continue;
         // After a fault some may wait for what will never come.
-        if (m_blocker == nullptr && m_fault) return;
-        wait_for_blocker();
+        if (m_blocker == nullptr && !m_end_busy && m_fault) return;
+        wait(rings);
     }
 }
 
@@ -91,6 +102,13 @@ bool run::may_fire(std::size_t actor) const {
     const auto& self = m_parts.compiled.actors[actor];
     const auto limit = m_limits[self.island];
     return (limit == endless || m_rules.fired(actor) < limit * self.repetitions) && m_rules.can_fire(actor);
+}
+
+bool run::end_is_ready(std::size_t actor) {
+    const auto* const end = m_actors[actor].end;
+    if (end == nullptr || end->ready()) return true;
+    m_end_busy = true;
+    return false;
 }
 
 bool run::finished(std::size_t actor) const {
@@ -135,7 +153,7 @@ std::vector<double> run::seconds() const {
 run::step run::advance(std::size_t actor) {
     auto& self = m_actors[actor];
     if (!self.pending) {
-        if (!may_fire(actor)) return step::idle;
+        if (!may_fire(actor) || !end_is_ready(actor)) return step::idle;
         if (auto& reused = slot(actor, self.issued_count); !is_complete(actor, reused)) {
             block_on(reused);
             return step::idle;
@@ -254,9 +272,13 @@ void run::end_now(std::size_t island) {
     m_rules.end_after(island, begun);
 }
 
-void run::wait_for_blocker() {
-    if (m_blocker == nullptr)
-        throw transfer_error(status::out_of_resources, "the graph stopped though the compiler found no reason; please report it");
+void run::wait(std::uint64_t rings) {
+    if (m_blocker == nullptr) {
+        if (!m_end_busy)
+            throw transfer_error(status::out_of_resources, "the graph stopped though the compiler found no reason; please report it");
+        m_bell.wait(rings);
+        return;
+    }
     if (m_blocker->complete) return;
     auto* const waited_for = m_blocker->events.back().get();
     // What it says is looked at with the event's status.
@@ -271,15 +293,31 @@ void run::flush() {
     }
 }
 
+void run::close(std::size_t actor, const failure& why) {
+    auto& self = m_actors[actor];
+    if (self.end != nullptr && !std::exchange(self.closed, true)) self.end->close(why);
+}
+
 void run::finish_streams() {
+    // Ends may wait for one another: first all hear that no more comes.
+    std::vector<std::size_t> open;
     for (std::size_t i = 0; i < m_actors.size(); ++i) {
-        const auto& stream = m_parts.streams[m_parts.compiled.actors[i].node];
-        if (!stream.finish) continue;
-        try {
-            stream.finish();
-        } catch (const token_error& error) {
-            fail(i, error.number(), past_all, error.as_failure());
-        }
+        if (m_actors[i].end == nullptr) continue;
+        close(i, m_fault ? m_fault->reason : failure{});
+        open.push_back(i);
+    }
+    for (;;) {
+        const auto rings = m_bell.rings();
+        std::erase_if(open, [this](std::size_t actor) {
+            try {
+                return m_actors[actor].end->finished();
+            } catch (const token_error& error) {
+                fail(actor, error.number(), past_all, error.as_failure());
+                return true;
+            }
+        });
+        if (open.empty()) return;
+        m_bell.wait(rings);
     }
 }
 

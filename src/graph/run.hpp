@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "graph/actor_work.hpp"
+#include "graph/doorbell.hpp"
 #include "graph/firing_rules.hpp"
 
 #include <atomic>
@@ -19,13 +20,16 @@ namespace causeway::graph {
 class run {
   public:
     /// `parts` outlives the run. `queues` by lane, null for the host's; with `timed` they have profiling.
-    run(const work_parts& parts, std::vector<cl::queue> queues, bool timed);
+    run(const work_parts& parts, std::vector<cl::queue> queues, doorbell& bell, bool timed);
 
     /// To the end of all streams. What fails ends the run after the periods before it are delivered: throws
     /// transfer_error with node and token.
     void execute();
     /// Any thread: ends the run after the periods that have begun.
-    void stop() { m_stopping = true; }
+    void stop() {
+        m_stopping = true;
+        m_bell.ring();
+    }
     /// Seconds per firing of each actor, over all runs; empty if nothing was timed. Not while it executes.
     [[nodiscard]] std::vector<double> seconds() const;
 
@@ -40,6 +44,8 @@ class run {
     };
     struct state {
         std::unique_ptr<actor_work> work;
+        const stream_end* end = nullptr; ///< of a stream that may not be ready
+        bool closed = false;             ///< the end has no more to do in this run
         bool on_host = false;
         bool may_end = false; ///< a stream whose end nobody knows before it comes
         cl_context context = nullptr;
@@ -62,6 +68,7 @@ class run {
     void run_to_end();
     [[nodiscard]] bool finished(std::size_t actor) const;
     [[nodiscard]] bool may_fire(std::size_t actor) const;
+    [[nodiscard]] bool end_is_ready(std::size_t actor);
     step advance(std::size_t actor);
     void block_on(issued& waited_for);
     /// Fills m_waits with the events that the actor's pending firing waits for; false if it cannot go into its lane yet.
@@ -74,9 +81,10 @@ class run {
     void fail(std::size_t actor, std::uint64_t number, std::uint64_t sequence, failure reason);
     /// No period of the island begins any more.
     void end_now(std::size_t island);
-    void wait_for_blocker();
+    void wait(std::uint64_t rings);
     void flush();
     void drain();
+    void close(std::size_t actor, const failure& why);
     void finish_streams();
     [[nodiscard]] issued& slot(std::size_t actor, std::uint64_t number) {
         auto& history = m_actors[actor].history;
@@ -86,12 +94,14 @@ class run {
     const work_parts& m_parts;
     bool m_timed;
     std::vector<cl::queue> m_queues; // by lane
+    doorbell& m_bell;
     std::vector<bool> m_unflushed;   // by lane
     firing_rules m_rules;
     std::vector<state> m_actors;
     std::vector<std::uint64_t> m_limits; // periods of each island that a fault leaves whole
     std::vector<cl_event> m_waits;
     issued* m_blocker = nullptr; // the oldest that something waits for
+    bool m_end_busy = false;     // an end of a stream is not ready
     std::uint64_t m_sequence = 0;
     std::optional<fault> m_fault; // the first in sequence
     std::atomic<bool> m_stopping{false};

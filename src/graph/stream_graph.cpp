@@ -134,7 +134,7 @@ void stream_graph::initialize(overlap wanted, bool timed) {
         cl::check(code, "creating a command queue on device '" + m_devices[each.where].limits.name + "'");
     }
     m_parts = std::make_unique<work_parts>(work_parts{m_described, m_compiled, m_devices, m_memory, m_kernels, m_functions, m_streams});
-    auto made = std::make_unique<run>(*m_parts, std::move(queues), timed);
+    auto made = std::make_unique<run>(*m_parts, std::move(queues), *m_bell, timed);
     const std::lock_guard lock(m_run_mutex);
     m_run = std::move(made);
 }

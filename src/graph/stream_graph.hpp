@@ -39,6 +39,9 @@ class stream_graph {
     /// Any thread, while another executes: ends the run after the periods that have begun.
     void stop();
 
+    /// For ends of streams that move tokens by themselves.
+    [[nodiscard]] std::shared_ptr<doorbell> bell() const { return m_bell; }
+
     /// After initialize().
     [[nodiscard]] std::string explain() const;
     [[nodiscard]] std::string to_dot() const;
@@ -55,6 +58,7 @@ class stream_graph {
     std::vector<kernel_code> m_kernels;     // by node
     std::vector<host_function> m_functions; // by node
     std::vector<stream_end> m_streams;      // by node
+    std::shared_ptr<doorbell> m_bell = std::make_shared<doorbell>();
     pipeline m_compiled;
     rings m_memory;
     std::unique_ptr<work_parts> m_parts;

@@ -50,11 +50,18 @@ struct stream_end {
     bool page_locked = false; ///< copy commands are fast from and to the memory
     token_reader read;
     token_writer write;
-    /// At the end of a run, for a writer that takes tokens before they are where they belong: waits until they are.
-    std::function<void()> finish;
+
+    // Of ends that move tokens while the thread does something else; none of these waits. Such an end rings the graph's
+    // doorbell whenever an answer may have changed.
+    /// Whether the next token can be read or written at once.
+    std::function<bool()> ready;
+    /// Once at the end of each run: it has no more tokens for this end, and `why` if it failed.
+    std::function<void(const failure& why)> close;
+    /// After close(): whether all is where it belongs. Throws token_error instead if that cannot be.
+    std::function<bool()> finished;
 };
 
-/// What a writer throws about an earlier token than the one that it was given.
+/// What an end throws about another token than the one that it was given.
 class token_error : public transfer_error {
   public:
     token_error(std::uint64_t number, const failure& reason)

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hands tokens to the engine of the process.
+#include "capi/token_transfer.hpp"
+
+#include "capi/enqueue.hpp"
+#include "capi/runtime.hpp"
+#include "endpoints/host/host_endpoint.hpp"
+
+namespace causeway::capi {
+
+void token_transfer::begin(std::uint64_t number, std::unique_ptr<transfer::endpoint> other, direction way, bool needs_mpi) {
+    auto& process = runtime::instance();
+    auto memory = endpoints::make_host_endpoint(m_memory.data());
+    auto flows = way == direction::in ? one_flow(std::move(other), std::move(memory), m_memory.size())
+                                      : one_flow(std::move(memory), std::move(other), m_memory.size());
+    auto heard = std::make_shared<listener>(m_bell);
+    auto moving = std::make_shared<transfer::command>(std::move(flows), std::vector<std::unique_ptr<transfer::gate>>{},
+                                                      std::vector<std::shared_ptr<transfer::command>>{}, heard);
+    const std::lock_guard lock(process.enqueue_mutex());
+    process.require_running();
+    if (needs_mpi) process.needs_mpi(moving);
+    process.engine().submit(moving);
+    m_number = number;
+    m_moving = std::move(moving);
+    m_listener = std::move(heard);
+}
+
+void token_transfer::cancel() {
+    if (over()) return;
+    runtime::instance().engine().cancel(m_moving, {status::cancelled, 0, 0, "the stream has ended"});
+}
+
+std::unique_ptr<token_transfer> token_line::take_spare() {
+    if (m_spare.empty()) return std::make_unique<token_transfer>(m_token_bytes, m_bell);
+    auto spare = std::move(m_spare.back());
+    m_spare.pop_back();
+    return spare;
+}
+
+std::unique_ptr<token_transfer> token_line::pop() {
+    auto first = std::move(m_line.front());
+    m_line.pop_front();
+    return first;
+}
+
+void token_line::wait_for_all() {
+    for (const auto& each : m_line) (void)each->wait();
+    std::move(m_line.begin(), m_line.end(), std::back_inserter(m_spare));
+    m_line.clear();
+}
+
+} // namespace causeway::capi
