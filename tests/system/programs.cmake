@@ -3,7 +3,7 @@
 
 set(system_dir ${CMAKE_CURRENT_LIST_DIR})
 
-foreach(program mpi_state work_in_flight killed_peer)
+foreach(program mpi_state work_in_flight killed_peer killed_graph_peer)
   add_executable(${program} ${system_dir}/${program}.cpp)
   target_link_libraries(${program} PRIVATE causeway_flags Causeway::causeway Threads::Threads)
 endforeach()
@@ -54,8 +54,10 @@ foreach(program link_order_ours_first link_order_mpi_first)
   system_program(system.${program} 2 $<TARGET_FILE:${program}>)
 endforeach()
 system_program(system.mpi_calls_in_c 1 $<TARGET_FILE:mpi_calls_in_c>)
-foreach(strategy pipelined shared-window)
-  system_program(system.killed_peer.${strategy} 0
-    ${system_dir}/killed_peer.sh ${MPIEXEC_EXECUTABLE} $<TARGET_FILE:killed_peer> ${strategy})
-  set_tests_properties(system.killed_peer.${strategy} PROPERTIES PROCESSORS 2 TIMEOUT 240)
+foreach(program killed_peer killed_graph_peer)
+  foreach(strategy pipelined shared-window)
+    system_program(system.${program}.${strategy} 0
+      ${system_dir}/killed_peer.sh ${MPIEXEC_EXECUTABLE} $<TARGET_FILE:${program}> ${strategy})
+    set_tests_properties(system.${program}.${strategy} PROPERTIES PROCESSORS 2 TIMEOUT 240)
+  endforeach()
 endforeach()
