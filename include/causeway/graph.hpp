@@ -113,6 +113,11 @@ class stream_graph {
     }
     void stop() { check(causeway_graph_stop(raw())); }
 
+    [[nodiscard]] size_t token_size(const std::string& stream) const {
+        size_t size = 0;
+        check(causeway_graph_token_size(raw(), stream.c_str(), &size));
+        return size;
+    }
     [[nodiscard]] std::string explain() const { return text(causeway_graph_explain(raw())); }
     [[nodiscard]] std::string to_dot() const { return text(causeway_graph_to_dot(raw())); }
 

@@ -303,6 +303,14 @@ cl_int causeway_graph_stop(causeway_graph* graph) {
     return with(graph, [](causeway_graph& which) { which.built.stop(); });
 }
 
+cl_int causeway_graph_token_size(causeway_graph* graph, const char* stream, size_t* token_size) {
+    return with(graph, [&](causeway_graph& of) {
+        require(stream, "the stream's name");
+        require(token_size, "the place for the token size");
+        *token_size = of.built.token_bytes(stream);
+    });
+}
+
 const char* causeway_graph_explain(causeway_graph* graph) {
     return text_of(graph, [](const causeway::graph::stream_graph& of) { return of.explain(); });
 }

@@ -33,16 +33,17 @@ class own_descriptor {
     int m_fd;
 };
 
-/// Makes the file's endpoint for a token.
-using endpoint_maker = std::function<std::unique_ptr<transfer::endpoint>(std::uint64_t number)>;
+/// Makes the file's endpoint for `bytes` that are the `number`th such piece.
+using endpoint_maker = std::function<std::unique_ptr<transfer::endpoint>(std::uint64_t number, std::size_t bytes)>;
 
 class file_reader {
   public:
     /// `again`: each run begins at token 0 of the file, not where the one before it ended.
     file_reader(endpoint_maker file, std::uint64_t total_bytes, std::size_t token_bytes, bool again,
                 std::shared_ptr<graph::doorbell> bell)
-        : m_file(std::move(file)), m_token_bytes(token_bytes), m_line(token_bytes, std::move(bell)),
-          m_tokens(total_bytes == graph::endless ? graph::endless : total_bytes / token_bytes), m_again(again) {}
+        : m_file(std::move(file)), m_line(token_bytes, std::move(bell)), m_total_bytes(total_bytes), m_again(again) {}
+
+    void use_token(std::size_t bytes) { m_line.use_token(bytes); }
 
     bool ready() {
         if (!m_refused) read_ahead();
@@ -61,8 +62,8 @@ class file_reader {
         if (error && error.status != status::end_of_file) throw transfer_error(error.status, error.message, error.error_number);
         ++m_read;
         m_ended = m_ended || bytes < to.size();
-        if (bytes == 0 && m_tokens != graph::endless)
-            throw transfer_error(status::end_of_file, "the file ended before the " + bytes_text(m_tokens * m_token_bytes) +
+        if (bytes == 0 && m_total_bytes != graph::endless)
+            throw transfer_error(status::end_of_file, "the file ended before the " + bytes_text(m_total_bytes) +
                                                           " that the stream has");
         return bytes;
     }
@@ -78,9 +79,10 @@ class file_reader {
   private:
     void read_ahead() {
         try {
-            while (!m_line.full() && !m_ended && (m_tokens == graph::endless || m_read + m_line.size() < m_tokens)) {
+            while (!m_line.full() && !m_ended &&
+                   (m_total_bytes == graph::endless || (m_read + m_line.size()) * m_line.token_bytes() < m_total_bytes)) {
                 auto next = m_line.take_spare();
-                next->begin(m_next, m_file(m_next), token_transfer::direction::in);
+                next->begin(m_next, m_file(m_next, m_line.token_bytes()), token_transfer::direction::in);
                 ++m_next;
                 m_line.push(std::move(next));
             }
@@ -90,9 +92,8 @@ class file_reader {
     }
 
     endpoint_maker m_file;
-    std::size_t m_token_bytes;
     token_line m_line;
-    std::uint64_t m_tokens; // in a run
+    std::uint64_t m_total_bytes; // of a run
     bool m_again;
     std::uint64_t m_next = 0; // of the file
     std::uint64_t m_read = 0; // in this run
@@ -105,13 +106,15 @@ class file_writer {
     file_writer(endpoint_maker file, std::size_t token_bytes, std::shared_ptr<graph::doorbell> bell)
         : m_file(std::move(file)), m_line(token_bytes, std::move(bell)) {}
 
+    void use_token(std::size_t bytes) { m_line.use_token(bytes); }
+
     bool ready() { return !m_line.full() || m_line.first_is_over(); }
 
     void write(std::uint64_t number, std::span<const std::byte> from) {
         while (!m_line.empty() && (m_line.full() || m_line.first_is_over())) end_first();
         auto next = m_line.take_spare();
         std::memcpy(next->memory().data(), from.data(), from.size());
-        next->begin(number, m_file(number), token_transfer::direction::out);
+        next->begin(number, m_file(number, m_line.token_bytes()), token_transfer::direction::out);
         m_line.push(std::move(next));
     }
 
@@ -138,9 +141,9 @@ class file_writer {
 
 graph::stream_end input_end(endpoint_maker file, std::uint64_t total_bytes, std::size_t token_bytes, bool again,
                             std::shared_ptr<graph::doorbell> bell) {
-    const auto reader = std::make_shared<file_reader>(std::move(file), total_bytes, std::max<std::size_t>(token_bytes, 1), again,
-                                                      std::move(bell));
+    const auto reader = std::make_shared<file_reader>(std::move(file), total_bytes, token_bytes, again, std::move(bell));
     return {.read = [reader](std::uint64_t, std::span<std::byte> token) { return reader->read(token); },
+            .use_token = [reader](std::size_t bytes) { reader->use_token(bytes); },
             .ready = [reader] { return reader->ready(); },
             .close = [reader](const failure&) { reader->close(); },
             .finished = [] { return true; }};
@@ -149,6 +152,7 @@ graph::stream_end input_end(endpoint_maker file, std::uint64_t total_bytes, std:
 graph::stream_end output_end(endpoint_maker file, std::size_t token_bytes, std::shared_ptr<graph::doorbell> bell) {
     const auto writer = std::make_shared<file_writer>(std::move(file), token_bytes, std::move(bell));
     return {.write = [writer](std::uint64_t number, std::span<const std::byte> token) { writer->write(number, token); },
+            .use_token = [writer](std::size_t bytes) { writer->use_token(bytes); },
             .ready = [writer] { return writer->ready(); },
             .close = [](const failure&) {},
             .finished = [writer] { return writer->finished(); }};
@@ -157,14 +161,14 @@ graph::stream_end output_end(endpoint_maker file, std::size_t token_bytes, std::
 endpoint_maker stream_maker(std::FILE* file, access mode) {
     // Refuses a wrong file now, not at the first token.
     (void)endpoints::make_stdio_endpoint(runtime::instance().files(), file, mode);
-    return [file, mode](std::uint64_t) { return endpoints::make_stdio_endpoint(runtime::instance().files(), file, mode); };
+    return [file, mode](std::uint64_t, std::size_t) { return endpoints::make_stdio_endpoint(runtime::instance().files(), file, mode); };
 }
 
 endpoint_maker descriptor_maker(int fd, std::int64_t offset, std::size_t token_bytes, access mode) {
     (void)endpoints::make_descriptor_endpoint(runtime::instance().files(), fd, offset, token_bytes, mode);
-    return [own = std::make_shared<own_descriptor>(fd), offset, token_bytes, mode](std::uint64_t number) {
-        const auto at = offset + static_cast<std::int64_t>(number * token_bytes);
-        return endpoints::make_descriptor_endpoint(runtime::instance().files(), own->get(), at, token_bytes, mode);
+    return [own = std::make_shared<own_descriptor>(fd), offset, mode](std::uint64_t number, std::size_t bytes) {
+        const auto at = offset + static_cast<std::int64_t>(number * bytes);
+        return endpoints::make_descriptor_endpoint(runtime::instance().files(), own->get(), at, bytes, mode);
     };
 }
 

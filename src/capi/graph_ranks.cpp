@@ -324,18 +324,19 @@ class rank_writer : rank_end {
 };
 
 /// As MPI's arguments, but for one rank and one tag.
-void check_rank(int rank, int tag, MPI_Comm comm) {
+void check_rank(int rank, int tag, MPI_Comm comm, std::size_t token_bytes) {
     (void)make_destination(rank, tag, comm);
     if (rank == MPI_PROC_NULL) refuse("MPI_PROC_NULL is no end of a stream");
+    if (token_bytes == 0) refuse("two ranks must have the same token size, which the library cannot choose for both");
 }
 
 } // namespace
 
 graph::stream_end rank_input(int source, int tag, MPI_Comm comm, std::uint64_t total_bytes, std::size_t token_bytes,
                              std::shared_ptr<graph::doorbell> bell) {
-    check_rank(source, tag, comm);
+    check_rank(source, tag, comm, token_bytes);
     const auto reader =
-        std::make_shared<rank_reader>(source, tag, comm, total_bytes, std::max<std::size_t>(token_bytes, 1), std::move(bell));
+        std::make_shared<rank_reader>(source, tag, comm, total_bytes, token_bytes, std::move(bell));
     return {.read = [reader](std::uint64_t, std::span<std::byte> token) { return reader->read(token); },
             .ready = [reader] { return reader->ready(); },
             .close = [reader](const failure& why) { reader->close(why); },
@@ -343,7 +344,7 @@ graph::stream_end rank_input(int source, int tag, MPI_Comm comm, std::uint64_t t
 }
 
 graph::stream_end rank_output(int dest, int tag, MPI_Comm comm, std::size_t token_bytes, std::shared_ptr<graph::doorbell> bell) {
-    check_rank(dest, tag, comm);
+    check_rank(dest, tag, comm, token_bytes);
     const auto writer = std::make_shared<rank_writer>(dest, tag, comm, token_bytes, std::move(bell));
     return {.write = [writer](std::uint64_t number, std::span<const std::byte> token) { writer->write(number, token); },
             .ready = [writer] { return writer->ready(); },

@@ -72,6 +72,12 @@ class token_line {
     void put_back(std::unique_ptr<token_transfer> spare) { m_spare.push_back(std::move(spare)); }
     void wait_for_all();
 
+    /// Not while any is under way.
+    void use_token(std::size_t bytes) {
+        m_token_bytes = bytes;
+        m_spare.clear();
+    }
+    [[nodiscard]] std::size_t token_bytes() const { return m_token_bytes; }
     [[nodiscard]] bool empty() const { return m_line.empty(); }
     [[nodiscard]] bool full() const { return m_line.size() >= tokens_in_flight; }
     [[nodiscard]] std::size_t size() const { return m_line.size(); }

@@ -30,13 +30,21 @@ std::size_t description::add(node added) {
     if (added.name.empty()) refuse("a node has no name");
     if (m_numbers.contains(added.name)) refuse("there are two nodes with the name " + quoted(added.name));
     const bool stream = added.kind == node_kind::input || added.kind == node_kind::output;
-    if (stream && added.token_bytes == 0) refuse("the stream " + quoted(added.name) + " has a token of 0 bytes");
-    if (stream && added.total_bytes != endless && added.total_bytes % added.token_bytes != 0)
-        refuse("the stream " + quoted(added.name) + " of " + bytes_text(added.total_bytes) +
-               " does not divide into tokens of " + bytes_text(added.token_bytes));
+    if (stream) take_token(added, added.token_bytes);
     m_numbers.emplace(added.name, m_nodes.size());
     m_nodes.push_back(std::move(added));
     return m_nodes.size() - 1;
+}
+
+void description::take_token(node& stream, std::size_t token_bytes) {
+    if (token_bytes == 0) {
+        stream.automatic = true;
+        return;
+    }
+    if (stream.total_bytes != endless && stream.total_bytes % token_bytes != 0)
+        refuse("the stream " + quoted(stream.name) + " of " + bytes_text(stream.total_bytes) + " does not divide into tokens of " +
+               bytes_text(token_bytes));
+    stream.token_bytes = token_bytes;
 }
 
 std::size_t description::find(std::string_view name) const {
@@ -50,23 +58,22 @@ std::string description::text_of(const edge& named) const {
 }
 
 void description::connect(edge added) {
-    const auto& source = m_nodes.at(added.source);
-    const auto& target = m_nodes.at(added.target);
+    auto& source = m_nodes.at(added.source);
+    auto& target = m_nodes.at(added.target);
     const auto text = text_of(added);
     if (source.kind == node_kind::output) refuse(text + ": " + quoted(source.name) + " is an output stream");
     if (target.kind == node_kind::input) refuse(text + ": " + quoted(target.name) + " is an input stream");
     if (added.produced_bytes == 0 || added.consumed_bytes == 0) refuse(text + ": a token has 0 bytes");
-    if (source.kind == node_kind::input && added.produced_bytes != source.token_bytes)
+    const bool from_stream = source.kind == node_kind::input, to_stream = target.kind == node_kind::output;
+    if (from_stream && source.token_bytes != 0 && added.produced_bytes != source.token_bytes)
         refuse(text + ": the edge begins with tokens of " + bytes_text(added.produced_bytes) + ", the stream has tokens of " +
                bytes_text(source.token_bytes));
-    if (target.kind == node_kind::output && added.consumed_bytes != target.token_bytes)
+    if (to_stream && target.token_bytes != 0 && added.consumed_bytes != target.token_bytes)
         refuse(text + ": the edge ends with tokens of " + bytes_text(added.consumed_bytes) + ", the stream has tokens of " +
                bytes_text(target.token_bytes));
-    const bool at_stream = source.kind == node_kind::input || target.kind == node_kind::output;
-    if ((source.kind == node_kind::input && added.source_position != 0) ||
-        (target.kind == node_kind::output && added.target_position != 0))
+    if ((from_stream && added.source_position != 0) || (to_stream && added.target_position != 0))
         refuse(text + ": a stream has position 0 only");
-    if (at_stream && target.kind == node_kind::output && added.before_bytes + added.after_bytes != 0)
+    if (to_stream && added.before_bytes + added.after_bytes != 0)
         refuse(text + ": an output stream has no window");
     if (!added.initial.empty() && added.initial.size() != added.delay_bytes)
         refuse(text + ": the delay is " + bytes_text(added.delay_bytes) + ", its initial values are " +
@@ -81,6 +88,8 @@ void description::connect(edge added) {
                    bytes_text(added.produced_bytes) + " here and " + bytes_text(other.produced_bytes) + " to " +
                    quoted(m_nodes[other.target].name));
     }
+    if (from_stream && source.token_bytes == 0) take_token(source, added.produced_bytes);
+    if (to_stream && target.token_bytes == 0) take_token(target, added.consumed_bytes);
     m_edges.push_back(std::move(added));
 }
 

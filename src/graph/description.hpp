@@ -26,7 +26,9 @@ struct node {
     node_kind kind = node_kind::kernel;
     place where = host;            ///< of a kernel: its device
     std::uint64_t total_bytes = 0; ///< of a stream: all of it, or `endless`
-    std::size_t token_bytes = 0;   ///< of a stream: what one firing brings or takes
+    std::size_t token_bytes = 0;   ///< of a stream: what one firing brings or takes; 0 until an edge says it
+    bool automatic = false;        ///< of a stream: its token may be any multiple of token_bytes
+    std::uint64_t batch = 1;       ///< how many of the smallest tokens a token has
     bool direct = false;           ///< of a stream: copy commands can reach its memory, without staging
 };
 
@@ -49,13 +51,14 @@ struct edge {
 /// Checks each node and edge as it comes: throws transfer_error(invalid_value) with a sentence that names them.
 class description {
   public:
-    /// Gives the node's number.
+    /// Gives the node's number. A stream with a token of 0 bytes is automatic.
     std::size_t add(node added);
     void connect(edge added);
     [[nodiscard]] std::size_t find(std::string_view name) const;
 
     [[nodiscard]] const std::vector<node>& nodes() const { return m_nodes; }
     [[nodiscard]] const std::vector<edge>& edges() const { return m_edges; }
+    [[nodiscard]] std::vector<edge>& edges() { return m_edges; }
     [[nodiscard]] std::vector<node>& nodes() { return m_nodes; }
 
     /// What can only be said of the whole: streams that lead nowhere, positions left out.
@@ -65,6 +68,8 @@ class description {
     [[nodiscard]] std::string text_of(const edge& named) const;
 
   private:
+    void take_token(node& stream, std::size_t token_bytes);
+
     std::vector<node> m_nodes;
     std::vector<edge> m_edges;
     std::unordered_map<std::string, std::size_t> m_numbers;

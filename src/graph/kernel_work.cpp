@@ -78,7 +78,8 @@ class argument_source {
 class kernel_work final : public actor_work {
   public:
     kernel_work(const work_parts& parts, std::size_t index)
-        : m_self(parts.compiled.actors[index]), m_code(parts.kernels[m_self.node]), m_name(parts.described.nodes()[m_self.node].name) {
+        : m_self(parts.compiled.actors[index]), m_code(parts.kernels[m_self.node]), m_name(parts.described.nodes()[m_self.node].name),
+          m_batch(parts.described.nodes()[m_self.node].batch) {
         const auto& where = parts.devices[parts.compiled.lanes[m_self.lane].where];
         std::uint64_t buffers = 1;
         for (const auto& in : m_self.inputs) {
@@ -165,7 +166,10 @@ class kernel_work final : public actor_work {
     void choose_work_size() {
         m_dimensions = m_code.dimensions;
         m_global = m_code.global;
-        if (m_dimensions != 0) return;
+        if (m_dimensions != 0) {
+            m_global[m_dimensions - 1] *= m_batch;
+            return;
+        }
         const auto token = m_given.empty() ? m_readers.front()->consumed_bytes : m_given.front();
         if (m_code.item_bytes == 0 || token % m_code.item_bytes != 0)
             refuse("its token of " + bytes_text(token) + " does not divide into work items of " + bytes_text(m_code.item_bytes));
@@ -198,6 +202,7 @@ class kernel_work final : public actor_work {
     const actor& m_self;
     const kernel_code& m_code;
     const std::string& m_name;
+    std::size_t m_batch;
     std::vector<const channel::reader*> m_readers;
     std::vector<std::size_t> m_given; // bytes of each output
     std::vector<argument_source> m_arguments; // inputs, then outputs

@@ -4,6 +4,9 @@
 
 #include "base/error.hpp"
 #include "cl/calls.hpp"
+#include "graph/token_size.hpp"
+
+#include <algorithm>
 
 namespace causeway::graph {
 
@@ -45,7 +48,7 @@ void stream_graph::require_initialized() const {
 
 void stream_graph::add(node added, kernel_code code, host_function function, stream_end end) {
     require_open();
-    (void)m_described.add(std::move(added));
+    (void)m_smallest.add(std::move(added));
     m_kernels.push_back(std::move(code));
     m_functions.push_back(std::move(function));
     m_streams.push_back(std::move(end));
@@ -57,8 +60,8 @@ void stream_graph::add_kernel(const std::string& name, kernel_code code, place w
 
 void stream_graph::set_argument(const std::string& kernel, kernel_code::argument given) {
     require_open();
-    const auto number = m_described.find(kernel);
-    if (m_described.nodes()[number].kind != node_kind::kernel)
+    const auto number = m_smallest.find(kernel);
+    if (m_smallest.nodes()[number].kind != node_kind::kernel)
         throw transfer_error(status::invalid_value, std::string("'").append(kernel).append("' is not a kernel"));
     auto& values = m_kernels[number].values;
     std::erase_if(values, [&](const auto& each) { return each.index == given.index; });
@@ -79,7 +82,7 @@ void stream_graph::add_output(const std::string& name, std::uint64_t total_bytes
 
 void stream_graph::use_page_locked(const std::string& stream) {
     require_open();
-    auto& end = m_streams[m_described.find(stream)];
+    auto& end = m_streams[m_smallest.find(stream)];
     if (end.memory == nullptr)
         throw transfer_error(status::invalid_value, std::string("'").append(stream).append("' is not a stream of host memory"));
     end.page_locked = true;
@@ -87,9 +90,18 @@ void stream_graph::use_page_locked(const std::string& stream) {
 
 void stream_graph::connect(const std::string& source, const std::string& target, edge made) {
     require_open();
-    made.source = m_described.find(source);
-    made.target = m_described.find(target);
-    m_described.connect(std::move(made));
+    made.source = m_smallest.find(source);
+    made.target = m_smallest.find(target);
+    if (made.produced_bytes == 0 && made.consumed_bytes == 0) {
+        const auto of_source = item_bytes(made.source);
+        made.produced_bytes = made.consumed_bytes = of_source != 0 ? of_source : item_bytes(made.target);
+    }
+    m_smallest.connect(std::move(made));
+}
+
+std::size_t stream_graph::item_bytes(std::size_t kernel) const {
+    const auto& code = m_kernels[kernel];
+    return code.dimensions == 0 ? code.item_bytes * std::max<std::size_t>(code.local[0], 1) : 0;
 }
 
 std::vector<device_limits> stream_graph::limits() const {
@@ -117,10 +129,39 @@ void stream_graph::initialize(overlap wanted, bool timed) {
         each.limits.overlap = wanted == overlap::always || (wanted == overlap::where_it_pays && !each.host_memory);
         any_overlap = any_overlap || each.limits.overlap;
     }
-    for (std::size_t i = 0; i < m_described.nodes().size(); ++i)
-        m_described.nodes()[i].direct = m_streams[i].memory != nullptr && (!any_overlap || m_streams[i].page_locked);
-    m_compiled = compile(m_described, limits());
+    for (std::size_t i = 0; i < m_smallest.nodes().size(); ++i)
+        m_smallest.nodes()[i].direct = m_streams[i].memory != nullptr && (!any_overlap || m_streams[i].page_locked);
+    m_timed = timed;
+    m_smallest.check_complete();
+    const auto balanced = balance_of(m_smallest);
+    m_batches.assign(balanced.periods.size(), 1);
+    if (has_automatic()) {
+        const auto smallest = compile(m_smallest, limits());
+        m_batches = choose_batches(m_smallest, balanced, smallest, estimated_costs(smallest, limits()));
+    }
+    build();
+}
+
+bool stream_graph::has_automatic() const {
+    const auto& nodes = m_smallest.nodes();
+    return std::any_of(nodes.begin(), nodes.end(), [](const node& each) { return each.automatic; });
+}
+
+void stream_graph::build() {
+    const auto balanced = balance_of(m_smallest);
+    for (;;) {
+        try {
+            m_described = with_batches(m_smallest, balanced, m_batches);
+            m_compiled = compile(m_described, limits());
+            break;
+        } catch (const transfer_error& error) {
+            // Smaller tokens need less memory.
+            if (error.code() != status::mem_object_allocation_failure || !take_smaller(balanced)) throw;
+        }
+    }
     check_ends();
+    for (std::size_t i = 0; i < m_streams.size(); ++i)
+        if (m_described.nodes()[i].automatic && m_streams[i].use_token) m_streams[i].use_token(m_described.nodes()[i].token_bytes);
     m_memory = make_rings(m_compiled, m_devices);
     std::vector<cl::queue> queues;
     for (const auto& each : m_compiled.lanes) {
@@ -130,18 +171,58 @@ void stream_graph::initialize(overlap wanted, bool timed) {
         }
         cl_int code = CL_SUCCESS;
         queues.push_back(cl::queue::adopt(clCreateCommandQueue(m_devices[each.where].context.get(), m_devices[each.where].id,
-                                                              timed ? CL_QUEUE_PROFILING_ENABLE : 0, &code)));
+                                                              m_timed ? CL_QUEUE_PROFILING_ENABLE : 0, &code)));
         cl::check(code, "creating a command queue on device '" + m_devices[each.where].limits.name + "'");
     }
     m_parts = std::make_unique<work_parts>(work_parts{m_described, m_compiled, m_devices, m_memory, m_kernels, m_functions, m_streams});
-    auto made = std::make_unique<run>(*m_parts, std::move(queues), *m_bell, timed);
+    auto made = std::make_unique<run>(*m_parts, std::move(queues), *m_bell, m_timed);
     const std::lock_guard lock(m_run_mutex);
     m_run = std::move(made);
 }
 
+bool stream_graph::take_smaller(const balance& balanced) {
+    const auto largest = std::max_element(m_batches.begin(), m_batches.end());
+    if (*largest == 1) return false;
+    do --*largest;
+    while (balanced.periods[static_cast<std::size_t>(largest - m_batches.begin())] % *largest != 0);
+    return true;
+}
+
+void stream_graph::learn() {
+    const auto seconds = m_run->seconds();
+    if (seconds.empty() || !has_automatic()) return;
+    const auto balanced = balance_of(m_smallest);
+    const auto smallest = compile(m_smallest, limits());
+    const auto costs = measured_costs(estimated_costs(smallest, limits()), seconds, smallest, m_batches);
+    const auto better = choose_batches(m_smallest, balanced, smallest, costs);
+    double now = 0, then = 0;
+    for (std::size_t island = 0; island < better.size(); ++island) {
+        if (balanced.periods[island] == endless) continue;
+        now += predicted_seconds(smallest, costs, island, m_batches[island]);
+        then += predicted_seconds(smallest, costs, island, better[island]);
+    }
+    // It has to pay for the buffers that are made anew.
+    if (then > 0.95 * now) return;
+    {
+        const std::lock_guard lock(m_run_mutex);
+        m_run.reset();
+    }
+    m_memory = {};
+    m_batches = better;
+    build();
+}
+
 void stream_graph::execute() {
     require_initialized();
+    if (m_timed) learn();
     m_run->execute();
+}
+
+std::size_t stream_graph::token_bytes(const std::string& stream) const {
+    require_initialized();
+    const auto& named = m_described.nodes()[m_described.find(stream)];
+    if (named.token_bytes == 0) throw transfer_error(status::invalid_value, std::string("'").append(stream).append("' is not a stream"));
+    return named.token_bytes;
 }
 
 void stream_graph::stop() {

@@ -2,6 +2,7 @@
 // A stream graph from its first node to its last token.
 #pragma once
 
+#include "graph/balance.hpp"
 #include "graph/run.hpp"
 
 #include <mutex>
@@ -31,9 +32,11 @@ class stream_graph {
     void add_output(const std::string& name, std::uint64_t total_bytes, std::size_t token_bytes, stream_end end);
     /// The memory of a stream is page-locked, so that staging would only cost time.
     void use_page_locked(const std::string& stream);
+    /// An edge without sizes has those of the smallest work of its source, or else of its target.
     void connect(const std::string& source, const std::string& target, edge made);
 
-    /// Compiles, allocates and binds; once.
+    /// Compiles, allocates and binds; once. With `timed`, runs measure what tokens cost, and later runs may take others
+    /// where their size is left to the library.
     void initialize(overlap wanted = overlap::where_it_pays, bool timed = false);
     void execute();
     /// Any thread, while another executes: ends the run after the periods that have begun.
@@ -43,17 +46,30 @@ class stream_graph {
     [[nodiscard]] std::shared_ptr<doorbell> bell() const { return m_bell; }
 
     /// After initialize().
+    [[nodiscard]] std::size_t token_bytes(const std::string& stream) const;
     [[nodiscard]] std::string explain() const;
     [[nodiscard]] std::string to_dot() const;
 
   private:
+    /// Compiles and makes everything for tokens of so many smallest ones.
+    void build();
+    /// Where batches are left to the library: those that fit what a run has measured.
+    void learn();
+    /// What the smallest work of a kernel gives; 0 if nothing says it.
+    [[nodiscard]] std::size_t item_bytes(std::size_t kernel) const;
+    [[nodiscard]] bool has_automatic() const;
+    /// Takes the next smaller batch of the island that has the largest; false if all are 1.
+    [[nodiscard]] bool take_smaller(const balance& balanced);
     void require_open() const;
     void require_initialized() const;
     void check_ends() const;
     void add(node added, kernel_code code, host_function function, stream_end end);
     [[nodiscard]] std::vector<device_limits> limits() const;
 
-    description m_described;
+    description m_smallest;  // as its author describes it
+    description m_described; // with the batches that were chosen
+    std::vector<std::uint64_t> m_batches;
+    bool m_timed = false;
     std::vector<device> m_devices;
     std::vector<kernel_code> m_kernels;     // by node
     std::vector<host_function> m_functions; // by node

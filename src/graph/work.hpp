@@ -51,6 +51,9 @@ struct stream_end {
     token_reader read;
     token_writer write;
 
+    /// Called by initialize() where the token size was left to the library.
+    std::function<void(std::size_t token_bytes)> use_token;
+
     // Of ends that move tokens while the thread does something else; none of these waits. Such an end rings the graph's
     // doorbell whenever an answer may have changed.
     /// Whether the next token can be read or written at once.

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs that fail, stop early or are refused: what was before is delivered, and the next run is whole.
+#include "device/graph_fixture.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cstring>
+#include <thread>
+
+using namespace graph_tests;
+using testing::AllOf;
+using testing::HasSubstr;
+
+namespace {
+
+class graph_failures : public graph_test {};
+CAUSEWAY_ON_ALL_DEVICES(graph_failures);
+
+} // namespace
+
+TEST_P(graph_failures, end_a_run_at_the_token_that_fails_and_deliver_those_before) {
+    for (const std::size_t bad : {std::size_t{0}, std::size_t{7}, chain::tokens - 1}) {
+        bool failing = true;
+        chain made(context(), device(), [&](uint64_t number) {
+            if (failing && number == bad) throw std::runtime_error("no half today");
+        });
+        made.built.initialize();
+        try {
+            made.built.execute();
+            ADD_FAILURE() << "did not fail";
+        } catch (const graph_error& error) {
+            ADD_FAILURE() << "not the exception of the function: " << error.what();
+        } catch (const std::runtime_error& error) {
+            EXPECT_STREQ(error.what(), "no half today");
+        }
+        EXPECT_THAT(causeway_error_last_message(), HasSubstr("'half', token " + std::to_string(bad) + ":"));
+        EXPECT_TRUE(made.delivered(bad));
+        failing = false;
+        made.built.execute();
+        EXPECT_TRUE(made.delivered(chain::tokens)) << "after a failed run";
+    }
+}
+
+TEST_P(graph_failures, name_the_stream_and_the_token_that_a_reader_or_writer_failed_with) {
+    constexpr std::size_t token = 16;
+    const auto run = [&](const stream_graph::token_reader& reader, cl_int written) {
+        causeway_token_writer writer = [](void* user, uint64_t number, const void*, size_t) -> cl_int {
+            return number == 2 ? *static_cast<cl_int*>(user) : 0;
+        };
+        auto built = new_graph();
+        built.add_input_stream("source", reader, bytes_of(token));
+        EXPECT_EQ(causeway_graph_add_output_function(built.raw(), "sink", writer, &written, CAUSEWAY_ENDLESS, bytes_of(token)), CL_SUCCESS);
+        built.add_kernel("k", code("scale"), factors{1, 1});
+        built.connect("source", "k", bytes_of(token));
+        built.connect("k", "sink", bytes_of(token));
+        built.initialize();
+        return refusal([&] { built.execute(); });
+    };
+    const auto short_token = run([](uint64_t number, void*, size_t size) { return number == 5 ? size - 1 : size; }, 0);
+    EXPECT_EQ(short_token.code(), -31001);
+    EXPECT_THAT(short_token.what(), AllOf(HasSubstr("'source', token 5:"), HasSubstr("63 B of a token of 64 B")));
+    const auto failed = run([](uint64_t number, void*, size_t size) { return number == 9 ? CAUSEWAY_TOKEN_FAILED : size; }, 0);
+    EXPECT_EQ(failed.code(), -31002);
+    EXPECT_THAT(failed.what(), HasSubstr("'source', token 9: the reader failed"));
+    const auto refused = run([](uint64_t, void*, size_t size) { return size; }, -77);
+    EXPECT_EQ(refused.code(), -77);
+    EXPECT_THAT(refused.what(), HasSubstr("'sink', token 2: the writer returned -77"));
+}
+
+TEST_P(graph_failures, name_the_kernel_that_a_device_refuses) {
+    constexpr std::size_t token = 10;
+    const floats data = numbers(token * 3);
+    floats result(data.size());
+    auto built = new_graph();
+    auto wanted = code("scale");
+    wanted.work_dim = 1;
+    wanted.global_size[0] = token;
+    wanted.local_size[0] = 3; // does not divide the global size
+    built.add_kernel("odd", wanted, factors{1, 1});
+    input(built, "i", data, token);
+    output(built, "o", result, token);
+    built.connect("i", "odd", bytes_of(token));
+    built.connect("odd", "o", bytes_of(token));
+    built.initialize();
+    const auto failed = refusal([&] { built.execute(); });
+    if (failed.code() == CL_SUCCESS) GTEST_SKIP() << "this implementation takes any local size";
+    EXPECT_EQ(failed.code(), CL_INVALID_WORK_GROUP_SIZE);
+    EXPECT_THAT(failed.what(), HasSubstr("'odd', token 0: enqueueing the kernel"));
+}
+
+TEST_P(graph_failures, stop_early_after_what_has_begun) {
+    uint64_t delivered = 0;
+    auto built = new_graph();
+    constexpr std::size_t token = 256;
+    built.add_input_stream("i", [](uint64_t, void*, size_t size) { return size; }, bytes_of(token));
+    built.add_output_stream(
+        "o",
+        [&](uint64_t number, const void*, size_t) {
+            delivered = number + 1;
+            if (number == 10) built.stop();
+        },
+        bytes_of(token));
+    built.add_kernel("k", code("scale"), factors{1, 1});
+    built.connect("i", "k", bytes_of(token));
+    built.connect("k", "o", bytes_of(token));
+    built.initialize();
+    built.execute();
+    EXPECT_GE(delivered, 11u);
+    EXPECT_LT(delivered, 100u);
+}
+
+TEST_P(graph_failures, refuse_what_cannot_be_with_a_sentence) {
+    const floats data = numbers(100);
+    floats result(100);
+    auto built = new_graph();
+    EXPECT_EQ(refusal([&] { built.execute(); }).code(), CL_INVALID_OPERATION);
+    auto broken = code("scale");
+    broken.source = "kernel void scale( { this is no C";
+    EXPECT_THAT(refusal([&] { built.add_kernel("broken", broken); }).what(), HasSubstr("kernel 'broken' does not build:"));
+    input(built, "i", data, 10);
+    output(built, "o", result, 10);
+    EXPECT_THAT(refusal([&] { input(built, "i", data, 10); }).what(), HasSubstr("two nodes with the name 'i'"));
+    EXPECT_THAT(refusal([&] { input(built, "j", data, 7); }).what(), HasSubstr("does not divide into tokens of 28 B"));
+    built.add_kernel("k", code("join"));
+    built.connect("i", "k", bytes_of(10));
+    built.connect("k", "o", bytes_of(10));
+    const auto refused = refusal([&] { built.initialize(); });
+    EXPECT_EQ(refused.code(), CL_INVALID_VALUE);
+    EXPECT_THAT(refused.what(), HasSubstr("kernel 'k': of its 4 arguments 4 have no value, but it is connected with 1 inputs and 1 outputs"));
+    EXPECT_EQ(causeway_graph_execute(nullptr), CL_INVALID_VALUE);
+    EXPECT_EQ(causeway_graph_explain(built.raw()), nullptr);
+}
