@@ -121,6 +121,7 @@ device_facts ask_facts(cl_device_id device) {
     if (!ask(device, CL_DEVICE_PLATFORM, platform) || !ask(device, CL_DEVICE_NAME, name) ||
         clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof vendor, vendor, nullptr) != CL_SUCCESS)
         return facts;
+    facts.hides_failed_waits = std::string_view(vendor).starts_with("Intel");
     facts.needs_held_markers = std::string_view(vendor) == "Portable Computing Language";
     facts.waits_for_user_events = !facts.needs_held_markers || !std::string_view(name).starts_with("basic");
     return facts;

@@ -81,6 +81,7 @@ struct device_limits {
     std::string name;
     std::uint64_t memory_bytes = endless;
     std::uint64_t buffer_bytes = endless; ///< of one buffer
+    bool own_memory = true; ///< not the host's
     /// Separate queues for copies in, kernels and copies out; else one for all, and no second buffers.
     bool overlap = true;
 };

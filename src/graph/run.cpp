@@ -14,6 +14,10 @@ namespace {
 /// Firings that the thread may be ahead of a device, so that it wakes up in time for the next.
 constexpr std::size_t least_history = 16;
 
+/// A queue with less work than this is told of each firing at once, the others of a few at a time: where the host sets the
+/// pace, each flush costs as much as a command.
+constexpr std::size_t firings_per_flush = 4;
+
 /// The sequence of a fault that is told late: its token had been through the whole graph, so that it comes before all
 /// faults of tokens on their way.
 constexpr std::uint64_t past_all = 0;
@@ -21,15 +25,19 @@ constexpr std::uint64_t past_all = 0;
 } // namespace
 
 run::run(const work_parts& parts, std::vector<cl::queue> queues, doorbell& bell, bool timed)
-    : m_parts(parts), m_timed(timed), m_queues(std::move(queues)), m_bell(bell), m_unflushed(m_queues.size(), false),
-      m_rules(parts.compiled), m_actors(parts.compiled.actors.size()) {
+    : m_parts(parts), m_timed(timed), m_queues(std::move(queues)), m_bell(bell), m_unflushed(m_queues.size(), 0),
+      m_latest(m_queues.size(), nullptr), m_rules(parts.compiled), m_actors(parts.compiled.actors.size()) {
     for (std::size_t i = 0; i < m_actors.size(); ++i) {
         auto& each = m_actors[i];
         each.work = make_work(parts, i);
         each.queue = m_queues[parts.compiled.actors[i].lane].get();
         each.on_host = each.queue == nullptr;
         const auto& self = parts.compiled.actors[i];
-        if (!each.on_host) each.context = parts.devices[parts.compiled.lanes[self.lane].where].context.get();
+        if (!each.on_host) {
+            const auto& where = parts.devices[parts.compiled.lanes[self.lane].where];
+            each.context = where.context.get();
+            each.hides_failed_waits = where.hides_failed_waits;
+        }
         each.may_end = self.kind == actor_kind::input && parts.streams[self.node].read != nullptr;
         if (each.on_host && parts.streams[self.node].ready) each.end = &parts.streams[self.node];
         each.history.resize(each.on_host ? 1 : std::bit_ceil(std::max(least_history, m_rules.history(i))));
@@ -48,6 +56,7 @@ void run::restart() {
         for (auto& old : each.history) old.complete = true;
     }
     m_sequence = past_all + 1;
+    m_sweeps = 0;
     m_fault.reset();
     m_stopping = false;
     write_initial(m_parts.memory, m_parts.compiled, m_queues);
@@ -82,7 +91,7 @@ void run::run_to_end() {
             for (std::uint64_t n = 0; n < most && advance(i) == step::moved; ++n) moved = true;
             open = open || !finished(i);
         }
-        flush();
+        flush(++m_sweeps <= firings_per_flush ? 1 : firings_per_flush);
         for (std::size_t i = 0; i < m_actors.size(); ++i) {
             if (!m_actors[i].on_host) continue;
             if (advance(i) == step::moved) moved = true;
@@ -120,8 +129,10 @@ bool run::finished(std::size_t actor) const {
 
 bool run::is_complete(std::size_t actor, issued& looked_at) {
     if (looked_at.complete) return true;
-    const auto status = cl::status_of(looked_at.events.back().get());
+    auto* const last = looked_at.events.back().get();
+    auto status = cl::status_of(last);
     if (status > CL_COMPLETE) return false;
+    if (status == CL_COMPLETE && looked_at.waited && m_actors[actor].hides_failed_waits) status = clWaitForEvents(1, &last);
     looked_at.complete = true;
     if (m_timed) take_time(actor, looked_at);
     if (status < CL_COMPLETE)
@@ -187,22 +198,35 @@ bool run::find_waits(std::size_t actor) {
     const auto& self = m_actors[actor];
     const auto lane = m_parts.compiled.actors[actor].lane;
     m_waits.clear();
+    std::fill(m_latest.begin(), m_latest.end(), nullptr);
     for (const auto& each : self.needs.after) {
         const auto& other = m_actors[each.actor];
         if (other.issued_count <= each.number || each.number >= other.failed_from) return false;
-        if (other.on_host || (!self.on_host && m_parts.compiled.actors[each.actor].lane == lane)) continue;
+        const auto other_lane = m_parts.compiled.actors[each.actor].lane;
+        if (other.on_host || (!self.on_host && other_lane == lane)) continue;
         auto& needed = slot(each.actor, each.number);
-        if (needed.number != each.number) continue; // complete so long ago that its place is another's
-        if (is_complete(each.actor, needed)) {
+        if (needed.number != each.number || needed.complete) continue; // or so long ago that its place is another's
+        // No queue can wait for an event of another context, and the host has to wait itself, and to look at each.
+        if (self.on_host || self.context != other.context) {
+            if (!is_complete(each.actor, needed)) {
+                block_on(needed);
+                return false;
+            }
             if (each.number >= other.failed_from) return false;
             continue;
         }
-        // The host has to wait itself, and no queue can wait for an event of another context.
-        if (self.on_host || self.context != other.context) {
-            block_on(needed);
+        // Of what one queue does the last is enough.
+        auto*& latest = m_latest[other_lane];
+        if (latest == nullptr || latest->sequence < needed.sequence) latest = &needed;
+    }
+    for (auto* const latest : m_latest) {
+        if (latest == nullptr) continue;
+        // PoCL never runs a command that is enqueued with an event that has failed.
+        if (!is_complete(latest->actor, *latest)) {
+            m_waits.push_back(latest->events.back().get());
+        } else if (latest->number >= m_actors[latest->actor].failed_from) {
             return false;
         }
-        m_waits.push_back(needed.events.back().get());
     }
     return true;
 }
@@ -235,8 +259,10 @@ void run::issue(std::size_t actor) {
         ++self.timed_firings;
         return;
     }
-    m_unflushed[m_parts.compiled.actors[actor].lane] = true;
+    ++m_unflushed[m_parts.compiled.actors[actor].lane];
     place.complete = place.events.empty(); // it was refused
+    place.waited = !m_waits.empty();
+    place.actor = actor;
     place.number = number;
     place.sequence = sequence;
 }
@@ -279,17 +305,18 @@ void run::wait(std::uint64_t rings) {
         m_bell.wait(rings);
         return;
     }
+    flush(1);
     if (m_blocker->complete) return;
     auto* const waited_for = m_blocker->events.back().get();
     // What it says is looked at with the event's status.
     (void)clWaitForEvents(1, &waited_for);
 }
 
-void run::flush() {
+void run::flush(std::size_t least) {
     for (std::size_t lane = 0; lane < m_queues.size(); ++lane) {
-        if (!m_unflushed[lane]) continue;
+        if (m_unflushed[lane] < least) continue;
         (void)clFlush(m_queues[lane].get());
-        m_unflushed[lane] = false;
+        m_unflushed[lane] = 0;
     }
 }
 
@@ -322,11 +349,12 @@ void run::finish_streams() {
 }
 
 void run::drain() {
+    flush(1); // queues wait for one another
     for (const auto& queue : m_queues)
         if (queue) (void)clFinish(queue.get());
     for (std::size_t i = 0; i < m_actors.size(); ++i) {
         for (auto& each : m_actors[i].history) {
-            if (each.complete) continue;
+            if (is_complete(i, each)) continue;
             auto* const raw = each.events.back().get();
             (void)clWaitForEvents(1, &raw);
             (void)is_complete(i, each);

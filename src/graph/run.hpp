@@ -39,14 +39,17 @@ class run {
     struct issued {
         std::vector<cl::event> events; ///< of its commands; the last one's is the firing's
         bool complete = true;
+        bool waited = false; ///< for events of other queues
         std::uint64_t number = 0;
         std::uint64_t sequence = 0; ///< among all firings of the run
+        std::size_t actor = 0;
     };
     struct state {
         std::unique_ptr<actor_work> work;
         const stream_end* end = nullptr; ///< of a stream that may not be ready
         bool closed = false;             ///< the end has no more to do in this run
         bool on_host = false;
+        bool hides_failed_waits = false; ///< see cl::device_facts
         bool may_end = false; ///< a stream whose end nobody knows before it comes
         cl_context context = nullptr;
         cl_command_queue queue = nullptr;
@@ -82,7 +85,7 @@ class run {
     /// No period of the island begins any more.
     void end_now(std::size_t island);
     void wait(std::uint64_t rings);
-    void flush();
+    void flush(std::size_t least);
     void drain();
     void close(std::size_t actor, const failure& why);
     void finish_streams();
@@ -95,11 +98,13 @@ class run {
     bool m_timed;
     std::vector<cl::queue> m_queues; // by lane
     doorbell& m_bell;
-    std::vector<bool> m_unflushed;   // by lane
+    std::vector<std::size_t> m_unflushed; // firings, by lane
+    std::vector<issued*> m_latest;        // by lane: the last of the firings that one waits for
     firing_rules m_rules;
     std::vector<state> m_actors;
     std::vector<std::uint64_t> m_limits; // periods of each island that a fault leaves whole
     std::vector<cl_event> m_waits;
+    std::uint64_t m_sweeps = 0;
     issued* m_blocker = nullptr; // the oldest that something waits for
     bool m_end_busy = false;     // an end of a stream is not ready
     std::uint64_t m_sequence = 0;

@@ -34,7 +34,8 @@ place stream_graph::place_of(cl::context context, cl_device_id id) {
     for (place where = 0; where < m_devices.size(); ++where)
         if (m_devices[where].context.get() == context.get() && m_devices[where].id == id) return where;
     const auto facts = cl::facts_of(id);
-    m_devices.push_back({std::move(context), id, facts.host_memory, alignment_of(id), limits_of(id)});
+    m_devices.push_back({std::move(context), id, facts.host_memory, facts.hides_failed_waits, alignment_of(id), limits_of(id)});
+    m_devices.back().limits.own_memory = !facts.host_memory;
     return m_devices.size() - 1;
 }
 
@@ -120,25 +121,36 @@ void stream_graph::check_ends() const {
                                  name_of(m_described, each) + " would fire for ever: no stream that it is connected with ends");
 }
 
-void stream_graph::initialize(overlap wanted, bool timed) {
-    require_open();
-    // Where device memory is host memory, copies and kernels use the same processors and the same memory: side by side
-    // they would only be slower than one after another. Elsewhere copies are fast from and to page-locked memory only.
+double stream_graph::plan(overlap wanted) {
     bool any_overlap = false;
     for (auto& each : m_devices) {
         each.limits.overlap = wanted == overlap::always || (wanted == overlap::where_it_pays && !each.host_memory);
         any_overlap = any_overlap || each.limits.overlap;
     }
+    // Copies beside kernels are fast from and to page-locked memory only.
     for (std::size_t i = 0; i < m_smallest.nodes().size(); ++i)
         m_smallest.nodes()[i].direct = m_streams[i].memory != nullptr && (!any_overlap || m_streams[i].page_locked);
+    const auto balanced = balance_of(m_smallest);
+    const auto smallest = compile(m_smallest, limits());
+    const auto costs = estimated_costs(smallest, limits());
+    m_batches = choose_batches(m_smallest, balanced, smallest, costs);
+    double seconds = 0;
+    for (std::size_t island = 0; island < m_batches.size(); ++island)
+        seconds += predicted_seconds(smallest, costs, island, m_batches[island]);
+    return seconds;
+}
+
+void stream_graph::initialize(overlap wanted, bool timed) {
+    require_open();
     m_timed = timed;
     m_smallest.check_complete();
-    const auto balanced = balance_of(m_smallest);
-    m_batches.assign(balanced.periods.size(), 1);
-    if (has_automatic()) {
-        const auto smallest = compile(m_smallest, limits());
-        m_batches = choose_batches(m_smallest, balanced, smallest, estimated_costs(smallest, limits()));
+    const bool own_memory = std::any_of(m_devices.begin(), m_devices.end(), [](const device& each) { return !each.host_memory; });
+    if (wanted == overlap::where_it_pays) {
+        // Where device memory is host memory, copies and kernels use the same processors and the same memory: side by side
+        // they would only be slower than one after another. So are tokens that are done sooner than queues can be told.
+        if (!own_memory || plan(overlap::never) <= plan(wanted)) wanted = overlap::never;
     }
+    (void)plan(wanted);
     build();
 }
 

@@ -51,6 +51,8 @@ class stream_graph {
     [[nodiscard]] std::string to_dot() const;
 
   private:
+    /// Decides on queues and batches; the time that a run should take.
+    double plan(overlap wanted);
     /// Compiles and makes everything for tokens of so many smallest ones.
     void build();
     /// Where batches are left to the library: those that fit what a run has measured.

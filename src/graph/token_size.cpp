@@ -8,9 +8,11 @@ namespace causeway::graph {
 
 namespace {
 
-// What it costs to begin a command, and bytes per second, on devices with memory of their own and on processors. Only their
-// ratios matter, and the optimum is flat.
-constexpr double device_fixed = 12e-6, device_rate = 25e9;
+// What it costs to begin a command, and bytes per second, on devices with memory of their own, on processors and in the thread
+// that executes. Only their ratios matter, and the optimum is flat.
+constexpr double device_fixed = 5e-6, device_rate = 25e9;
+/// What another queue takes to hear of a command's end.
+constexpr double device_told = 12e-6;
 constexpr double processor_fixed = 30e-6, processor_rate = 4e9;
 constexpr double host_fixed = 1e-6, host_rate = 8e9;
 
@@ -58,9 +60,13 @@ std::vector<firing_cost> estimated_costs(const pipeline& smallest, const std::ve
         for (const auto& in : each.inputs) bytes += smallest.channels[in.channel].readers[in.reader].consumed_bytes;
         for (const auto out : each.outputs) bytes += smallest.channels[out].produced_bytes;
         const auto where = smallest.lanes[each.lane].where;
-        const bool on_host = where == host, own_memory = !on_host && devices[where].overlap;
-        costs.push_back({on_host ? host_fixed : own_memory ? device_fixed : processor_fixed,
-                         static_cast<double>(bytes) / (on_host ? host_rate : own_memory ? device_rate : processor_rate)});
+        if (where == host) {
+            costs.push_back({host_fixed, static_cast<double>(bytes) / host_rate});
+        } else if (devices[where].own_memory) {
+            costs.push_back({device_fixed + (devices[where].overlap ? device_told : 0), static_cast<double>(bytes) / device_rate});
+        } else {
+            costs.push_back({processor_fixed, static_cast<double>(bytes) / processor_rate});
+        }
     }
     return costs;
 }
