@@ -103,8 +103,9 @@ class file_reader {
 
 class file_writer {
   public:
-    file_writer(endpoint_maker file, std::size_t token_bytes, std::shared_ptr<graph::doorbell> bell)
-        : m_file(std::move(file)), m_line(token_bytes, std::move(bell)) {}
+    /// `chained`: each token goes where the one before ended, so that without that one it would be in the wrong place.
+    file_writer(endpoint_maker file, std::size_t token_bytes, bool chained, std::shared_ptr<graph::doorbell> bell)
+        : m_file(std::move(file)), m_chained(chained), m_line(token_bytes, std::move(bell)) {}
 
     void use_token(std::size_t bytes) { m_line.use_token(bytes); }
 
@@ -114,7 +115,8 @@ class file_writer {
         while (!m_line.empty() && (m_line.full() || m_line.first_is_over())) end_first();
         auto next = m_line.take_spare();
         std::memcpy(next->memory().data(), from.data(), from.size());
-        next->begin(number, m_file(number, m_line.token_bytes()), token_transfer::direction::out);
+        next->begin(number, m_file(number, m_line.token_bytes()), token_transfer::direction::out,
+                    m_chained ? m_line.last() : nullptr);
         m_line.push(std::move(next));
     }
 
@@ -136,6 +138,7 @@ class file_writer {
     }
 
     endpoint_maker m_file;
+    bool m_chained;
     token_line m_line;
 };
 
@@ -149,8 +152,8 @@ graph::stream_end input_end(endpoint_maker file, std::uint64_t total_bytes, std:
             .finished = [] { return true; }};
 }
 
-graph::stream_end output_end(endpoint_maker file, std::size_t token_bytes, std::shared_ptr<graph::doorbell> bell) {
-    const auto writer = std::make_shared<file_writer>(std::move(file), token_bytes, std::move(bell));
+graph::stream_end output_end(endpoint_maker file, std::size_t token_bytes, bool chained, std::shared_ptr<graph::doorbell> bell) {
+    const auto writer = std::make_shared<file_writer>(std::move(file), token_bytes, chained, std::move(bell));
     return {.write = [writer](std::uint64_t number, std::span<const std::byte> token) { writer->write(number, token); },
             .use_token = [writer](std::size_t bytes) { writer->use_token(bytes); },
             .ready = [writer] { return writer->ready(); },
@@ -179,7 +182,7 @@ graph::stream_end file_input(FILE* file, std::uint64_t total_bytes, std::size_t 
 }
 
 graph::stream_end file_output(std::FILE* file, std::size_t token_bytes, std::shared_ptr<graph::doorbell> bell) {
-    return output_end(stream_maker(file, access::write), token_bytes, std::move(bell));
+    return output_end(stream_maker(file, access::write), token_bytes, true, std::move(bell));
 }
 
 graph::stream_end descriptor_input(int fd, std::int64_t offset, std::uint64_t total_bytes, std::size_t token_bytes,
@@ -188,7 +191,7 @@ graph::stream_end descriptor_input(int fd, std::int64_t offset, std::uint64_t to
 }
 
 graph::stream_end descriptor_output(int fd, std::int64_t offset, std::size_t token_bytes, std::shared_ptr<graph::doorbell> bell) {
-    return output_end(descriptor_maker(fd, offset, token_bytes, access::write), token_bytes, std::move(bell));
+    return output_end(descriptor_maker(fd, offset, token_bytes, access::write), token_bytes, false, std::move(bell));
 }
 
 } // namespace causeway::capi

@@ -55,7 +55,7 @@ class rank_end {
         return endpoints::make_receive_endpoint(process.ranks(), process.space_of(m_comm), m_rank, tag, nullptr);
     }
 
-    void listen(bool to_sender) { m_heard.begin(0, origin(word_tag(to_sender)), direction::in, true); }
+    void listen(bool to_sender) { m_heard.begin_message(origin(word_tag(to_sender)), 0, direction::in); }
     /// What the other end said. A failure ends the conversation.
     [[nodiscard]] std::optional<word> hear() {
         if (m_broken || !m_heard.over()) return {};
@@ -73,7 +73,7 @@ class rank_end {
         word said{.tokens = tokens, .what = what, .status = why.status};
         std::memcpy(said.text, why.message.data(), std::min(why.message.size(), sizeof said.text - 1));
         std::memcpy(m_said.memory().data(), &said, sizeof said);
-        m_said.begin(0, destination(word_tag(what == word::meaning::end_of_run)), direction::out, true);
+        m_said.begin_message(destination(word_tag(what == word::meaning::end_of_run)), 0, direction::out);
     }
 
     [[nodiscard]] failure of_other(const word& heard, const char* did) const {
@@ -215,7 +215,7 @@ class rank_reader : rank_end {
             while (!m_broken && !m_line.full() && (m_closed || m_tokens == graph::endless || m_count + m_line.size() < m_tokens) &&
                    !(m_end && m_count + m_line.size() >= m_end->tokens)) {
                 auto next = m_line.take_spare();
-                next->begin(0, origin(m_tag), direction::in, true);
+                next->begin_message(origin(m_tag), 0, direction::in);
                 m_line.push(std::move(next));
             }
         });
@@ -251,7 +251,7 @@ class rank_writer : rank_end {
         }
         auto next = m_line.take_spare();
         std::memcpy(next->memory().data(), from.data(), from.size());
-        next->begin(number, destination(m_tag), direction::out, true);
+        next->begin_message(destination(m_tag), number, direction::out);
         m_line.push(std::move(next));
         ++m_count;
     }

@@ -8,21 +8,36 @@
 
 namespace causeway::capi {
 
-void token_transfer::begin(std::uint64_t number, std::unique_ptr<transfer::endpoint> other, direction way, bool needs_mpi) {
-    auto& process = runtime::instance();
+std::shared_ptr<transfer::command> token_transfer::make(std::unique_ptr<transfer::endpoint> other, direction way,
+                                                        const token_transfer* before) {
     auto memory = endpoints::make_host_endpoint(m_memory.data());
     auto flows = way == direction::in ? one_flow(std::move(other), std::move(memory), m_memory.size())
                                       : one_flow(std::move(memory), std::move(other), m_memory.size());
-    auto heard = std::make_shared<listener>(m_bell);
-    auto moving = std::make_shared<transfer::command>(std::move(flows), std::vector<std::unique_ptr<transfer::gate>>{},
-                                                      std::vector<std::shared_ptr<transfer::command>>{}, heard);
+    std::vector<std::shared_ptr<transfer::command>> dependencies;
+    if (before != nullptr) dependencies.push_back(before->m_moving);
+    m_listener = std::make_shared<listener>(m_bell);
+    return std::make_shared<transfer::command>(std::move(flows), std::vector<std::unique_ptr<transfer::gate>>{},
+                                               std::move(dependencies), m_listener);
+}
+
+void token_transfer::begin(std::uint64_t number, std::unique_ptr<transfer::endpoint> other, direction way,
+                           const token_transfer* before) {
+    auto& process = runtime::instance();
     const std::lock_guard lock(process.enqueue_mutex());
     process.require_running();
-    if (needs_mpi) process.needs_mpi(moving);
-    process.engine().submit(moving);
     m_number = number;
-    m_moving = std::move(moving);
-    m_listener = std::move(heard);
+    m_moving = make(std::move(other), way, before);
+    process.engine().submit(m_moving);
+}
+
+void token_transfer::begin_message(std::unique_ptr<transfer::endpoint> rank, std::uint64_t number, direction way) {
+    auto& process = runtime::instance();
+    const std::lock_guard lock(process.enqueue_mutex());
+    process.require_running();
+    m_number = number;
+    m_moving = make(std::move(rank), way, nullptr);
+    process.needs_mpi(m_moving);
+    process.engine().submit(m_moving);
 }
 
 void token_transfer::cancel() {

@@ -24,8 +24,11 @@ class token_transfer {
 
     token_transfer(std::size_t bytes, std::shared_ptr<graph::doorbell> bell) : m_memory(bytes), m_bell(std::move(bell)) {}
 
-    /// Not while one is under way. Throws transfer_error once the process or, if `needs_mpi`, MPI is ending.
-    void begin(std::uint64_t number, std::unique_ptr<transfer::endpoint> other, direction way, bool needs_mpi = false);
+    /// Not while one is under way. Does not start if `before` fails. Throws transfer_error once the process is ending.
+    void begin(std::uint64_t number, std::unique_ptr<transfer::endpoint> other, direction way,
+               const token_transfer* before = nullptr);
+    /// As above, for what must be over before MPI ends.
+    void begin_message(std::unique_ptr<transfer::endpoint> rank, std::uint64_t number, direction way);
     /// True also if none has begun.
     [[nodiscard]] bool over() const { return m_listener == nullptr || m_listener->over; }
     /// Blocks until it is over; the failure, if any.
@@ -38,6 +41,9 @@ class token_transfer {
     [[nodiscard]] std::vector<std::byte>& memory() { return m_memory; }
 
   private:
+    [[nodiscard]] std::shared_ptr<transfer::command> make(std::unique_ptr<transfer::endpoint> other, direction way,
+                                                          const token_transfer* before);
+
     struct listener final : transfer::completion_listener {
         explicit listener(std::shared_ptr<graph::doorbell> rung) : bell(std::move(rung)) {}
         void completed(const failure&) override {
@@ -81,6 +87,8 @@ class token_line {
     [[nodiscard]] bool empty() const { return m_line.empty(); }
     [[nodiscard]] bool full() const { return m_line.size() >= tokens_in_flight; }
     [[nodiscard]] std::size_t size() const { return m_line.size(); }
+    /// The last that has begun, if it is under way.
+    [[nodiscard]] const token_transfer* last() const { return m_line.empty() ? nullptr : m_line.back().get(); }
     [[nodiscard]] bool first_is_over() const { return m_line.front()->over(); }
     void cancel_all() {
         for (const auto& each : m_line) each->cancel();

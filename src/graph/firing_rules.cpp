@@ -89,7 +89,7 @@ void firing_rules::add_input(std::size_t self, const actor::input& in, firing_ne
     const auto begin = reader.begin(m_fired[self]), until = need(reader);
     const auto last_byte = std::min(until, as_signed(m_fired[ring.writer] * ring.produced_bytes)) - 1;
     if (last_byte >= std::max<std::int64_t>(begin, 0) && ring.writer != self)
-        needs.after.push_back({ring.writer, static_cast<std::uint64_t>(last_byte) / ring.produced_bytes});
+        needs.inputs.push_back({ring.writer, static_cast<std::uint64_t>(last_byte) / ring.produced_bytes});
     auto& tails = m_tails[in.channel];
     for (std::size_t i = 0; i < tails.size(); ++i) {
         const auto from = i == 0 ? as_signed(m_fired[ring.writer] * ring.produced_bytes) : tails[i - 1].end;
@@ -107,6 +107,7 @@ void firing_rules::fire(std::size_t index, firing_needs& needs) {
     needs.clear();
     const auto& self = m_pipeline.actors[index];
     for (const auto& in : self.inputs) add_input(index, in, needs);
+    needs.after.insert(needs.after.end(), needs.inputs.begin(), needs.inputs.end());
     for (const auto out : self.outputs) {
         auto& written = m_written[out];
         written += as_signed(m_pipeline.channels[out].produced_bytes);

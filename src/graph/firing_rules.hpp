@@ -24,10 +24,12 @@ struct channel_range {
 /// What must be done for a firing. Lanes keep their order, so that of many firings of one actor only the last is named.
 struct firing_needs {
     std::vector<firing> after;              ///< complete before it begins
+    std::vector<firing> inputs;             ///< of these, those that wrote what it reads
     std::vector<channel_range> zero_filled; ///< first, by the actor's own lane: what a window sees beyond the end
 
     void clear() {
         after.clear();
+        inputs.clear();
         zero_filled.clear();
     }
 };

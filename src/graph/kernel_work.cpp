@@ -137,10 +137,17 @@ class kernel_work final : public actor_work {
         throw transfer_error(status::invalid_value, std::string("kernel '").append(m_name).append("': ").append(text));
     }
 
+    /// For a call that the author of the graph may have caused.
+    [[noreturn]] void refuse(cl_int code, const std::string& text) const {
+        const bool shortage = code == CL_OUT_OF_RESOURCES || code == CL_OUT_OF_HOST_MEMORY;
+        throw transfer_error(shortage ? code : status::invalid_value,
+                             std::string("kernel '").append(m_name).append("': ").append(text).append(": ") + cl::code_text(code));
+    }
+
     [[nodiscard]] cl::kernel new_kernel() const {
         cl_int code = CL_SUCCESS;
         auto made = cl::kernel::adopt(clCreateKernel(m_code.program.get(), m_code.function.c_str(), &code));
-        if (code != CL_SUCCESS) refuse("the program has no function '" + m_code.function + "': " + cl::code_text(code));
+        if (code != CL_SUCCESS) refuse(code, "making the function '" + m_code.function + "'");
         return made;
     }
 
@@ -182,7 +189,7 @@ class kernel_work final : public actor_work {
         for (const auto& value : m_code.values) {
             const auto code = clSetKernelArg(made.kernel.get(), value.index, value.bytes, value.value.empty() ? nullptr : value.value.data());
             if (code != CL_SUCCESS)
-                refuse("argument " + std::to_string(value.index) + " cannot be a value of " + bytes_text(value.bytes) + ": " + cl::code_text(code));
+                refuse(code, "argument " + std::to_string(value.index) + " cannot be a value of " + bytes_text(value.bytes));
         }
         bind(made, number);
     }
@@ -195,7 +202,7 @@ class kernel_work final : public actor_work {
             bound.arguments[i] = m_arguments[i].at(position);
             const auto code = clSetKernelArg(bound.kernel.get(), m_numbers[i], sizeof(cl_mem), &bound.arguments[i].buffer);
             if (code != CL_SUCCESS)
-                refuse("argument " + std::to_string(m_numbers[i]) + " cannot be a buffer: " + cl::code_text(code));
+                refuse(code, "argument " + std::to_string(m_numbers[i]) + " cannot be a buffer");
         }
     }
 

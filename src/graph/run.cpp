@@ -132,7 +132,15 @@ bool run::is_complete(std::size_t actor, issued& looked_at) {
     auto* const last = looked_at.events.back().get();
     auto status = cl::status_of(last);
     if (status > CL_COMPLETE) return false;
-    if (status == CL_COMPLETE && looked_at.waited && m_actors[actor].hides_failed_waits) status = clWaitForEvents(1, &last);
+    if (status == CL_COMPLETE && m_actors[actor].hides_failed_waits) status = clWaitForEvents(1, &last);
+    // It may have run, in its queue behind one that failed.
+    for (const auto& each : looked_at.inputs) {
+        if (m_actors[each.actor].on_host) continue;
+        auto& source = slot(each.actor, each.number);
+        if (source.number == each.number && !is_complete(each.actor, source)) return false;
+        if (each.number >= m_actors[each.actor].failed_from)
+            m_actors[actor].failed_from = std::min(m_actors[actor].failed_from, looked_at.number);
+    }
     looked_at.complete = true;
     if (m_timed) take_time(actor, looked_at);
     if (status < CL_COMPLETE)
@@ -261,8 +269,8 @@ void run::issue(std::size_t actor) {
     }
     ++m_unflushed[m_parts.compiled.actors[actor].lane];
     place.complete = place.events.empty(); // it was refused
-    place.waited = !m_waits.empty();
     place.actor = actor;
+    place.inputs.assign(self.needs.inputs.begin(), self.needs.inputs.end());
     place.number = number;
     place.sequence = sequence;
 }

@@ -38,8 +38,8 @@ class run {
     /// 3.1 aborts now and then if that happens while it still tells other commands that one is complete.
     struct issued {
         std::vector<cl::event> events; ///< of its commands; the last one's is the firing's
+        std::vector<firing> inputs;    ///< wrote what it reads
         bool complete = true;
-        bool waited = false; ///< for events of other queues
         std::uint64_t number = 0;
         std::uint64_t sequence = 0; ///< among all firings of the run
         std::size_t actor = 0;
