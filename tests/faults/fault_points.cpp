@@ -75,7 +75,7 @@ bool fault_point::fails_with_errno(const void* caller) {
 const std::vector<fault_point*>& all_points() {
     static const auto all = [] {
         std::vector<fault_point*> made;
-        for (const auto& list : {opencl_points(), mpi_points(), system_points()})
+        for (const auto& list : {opencl_points(), opencl_kernel_points(), mpi_points(), system_points()})
             made.insert(made.end(), list.begin(), list.end());
         return made;
     }();

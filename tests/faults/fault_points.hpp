@@ -36,6 +36,12 @@ void arm(fault_point* which, unsigned nth = 0, unsigned count = 1);
 /// True if a call has failed.
 bool disarm();
 
+/// The kernel that is enqueued as number `nth`, from 0, fails when fail_late() is called, which waits of the library do, too.
+void arm_late_failure(unsigned nth);
+/// True if there was such a kernel.
+bool disarm_late_failure();
+void fail_late();
+
 /// While one lives, devices tell the library that their memory is not the host's, so that it stages in page-locked memory.
 class pretended_discrete_devices {
   public:

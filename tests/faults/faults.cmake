@@ -11,7 +11,7 @@ target_link_libraries(fault_tests PRIVATE
   causeway_flags Causeway::causeway GTest::gmock GTest::gtest Threads::Threads ${CMAKE_DL_LIBS})
 # The library must find this executable's functions before the real ones.
 set_target_properties(fault_tests PROPERTIES ENABLE_EXPORTS ON)
-foreach(before opencl mpi system)
+foreach(before opencl opencl_kernel mpi system)
   set_property(SOURCE ${CMAKE_CURRENT_LIST_DIR}/${before}_calls.cpp APPEND PROPERTY COMPILE_OPTIONS -fvisibility=default)
 endforeach()
 foreach(runtime ${runtimes})

@@ -128,6 +128,7 @@ cl_int clFlush(cl_command_queue queue) {
 
 cl_int clFinish(cl_command_queue queue) {
     if (finish.fails(__builtin_return_address(0))) return finish.code;
+    fail_late();
     return real<&clFinish>(finish)(queue);
 }
 
@@ -164,5 +165,6 @@ cl_int clSetEventCallback(cl_event event, cl_int state, void(CL_CALLBACK* told)(
 
 cl_int clWaitForEvents(cl_uint count, const cl_event* list) {
     if (wait_for.fails(__builtin_return_address(0))) return wait_for.code;
+    fail_late();
     return real<&clWaitForEvents>(wait_for)(count, list);
 }

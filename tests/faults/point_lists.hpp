@@ -11,6 +11,7 @@
 namespace faults {
 
 [[nodiscard]] std::vector<fault_point*> opencl_points();
+[[nodiscard]] std::vector<fault_point*> opencl_kernel_points();
 [[nodiscard]] std::vector<fault_point*> mpi_points();
 [[nodiscard]] std::vector<fault_point*> system_points();
 

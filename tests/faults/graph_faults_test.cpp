@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stream graphs, with every call that they make failing once, and kernels that fail after they were enqueued.
+#include "faults/scenes.hpp"
+#include "support/files.hpp"
+
+#include <causeway/graph.hpp>
+#include <gmock/gmock.h>
+#include <mpi.h>
+
+#include <cstdlib>
+#include <cstring>
+
+using namespace faults;
+using causeway::graph_error;
+using causeway::stream_graph;
+
+namespace {
+
+constexpr std::size_t token = 52, tokens = 10, count = token / sizeof(cl_uint) * tokens;
+constexpr const char* source = R"(
+kernel void twice(global const uint *in, global uint *out) { size_t i = get_global_id(0); out[i] = 2 * in[i]; }
+kernel void beside(global const uint *in, global uint *out) { size_t i = get_global_id(0); out[i] = in[i] + in[i + 2]; }
+)";
+
+using numbers = std::vector<cl_uint>;
+
+/// Memory -> twice -> host adds 1 -> the sum of both neighbours -> a file; tokens that fit no alignment.
+class chain {
+  public:
+    chain(cl_context context, cl_device_id device, std::FILE* to) : m_to(to), m_built(context, device) {
+        for (std::size_t i = 0; i < count; ++i) m_data.push_back(static_cast<cl_uint>(i * 7 % 1001));
+        m_built.add_input_stream("data", m_data.data(), token * tokens, token);
+        m_built.add_output_stream("result", to, token);
+        causeway_kernel code{};
+        code.source = source;
+        code.item_size = sizeof(cl_uint);
+        code.function = "twice";
+        m_built.add_kernel("twice", code);
+        code.function = "beside";
+        m_built.add_kernel("beside", code);
+        m_built.add_host_function("plus", [](uint64_t, const void* const* in, void* const* out) {
+            for (std::size_t i = 0; i < token / sizeof(cl_uint); ++i)
+                static_cast<cl_uint*>(out[0])[i] = static_cast<const cl_uint*>(in[0])[i] + 1;
+        });
+        causeway_edge window{};
+        window.produced_size = window.consumed_size = token;
+        window.before_size = window.after_size = sizeof(cl_uint);
+        m_built.connect("data", "twice", token);
+        m_built.connect("twice", "plus", token);
+        m_built.connect("plus", "beside", window);
+        m_built.connect("beside", "result", token);
+        m_built.initialize();
+    }
+
+    void run() {
+        std::rewind(m_to);
+        EXPECT_EQ(ftruncate(fileno(m_to), 0), 0);
+        m_built.execute();
+    }
+
+    /// The first `least` tokens are there, and nothing that is wrong.
+    void expect(std::size_t least, const std::string& path) const {
+        const auto got = support::file_contents(path);
+        ASSERT_GE(got.size(), least * token);
+        ASSERT_LE(got.size(), tokens * token);
+        const auto between = [&](std::size_t i) { return i < count ? 2 * m_data[i] + 1 : 0; };
+        for (std::size_t i = 0; i < got.size() / sizeof(cl_uint); ++i) {
+            cl_uint value = 0;
+            std::memcpy(&value, got.data() + i * sizeof value, sizeof value);
+            ASSERT_EQ(value, (i == 0 ? 0 : between(i - 1)) + between(i + 1)) << "at " << i;
+        }
+    }
+    [[nodiscard]] stream_graph& built() { return m_built; }
+
+  private:
+    std::FILE* m_to;
+    numbers m_data;
+    stream_graph m_built;
+};
+
+using parameters = std::tuple<support::device_under_test, const char*>;
+
+class graph_faults : public testing::TestWithParam<parameters> {
+  protected:
+    graph_faults()
+        : m_keep("keep", "0"), m_mode("graph", std::get<1>(GetParam())),
+          m_context(support::make_context({device()})), m_file(support::open_stream(path(), "w+b")) {}
+    void SetUp() override {
+        int ranks = 1;
+        MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+        if (ranks > 1) GTEST_SKIP() << "needs no second rank";
+    }
+    [[nodiscard]] static cl_device_id device() { return std::get<0>(GetParam()).device; }
+    [[nodiscard]] cl_context context() const { return m_context.get(); }
+    [[nodiscard]] std::FILE* file() const { return m_file.get(); }
+    [[nodiscard]] std::string path() const { return m_folder.path("result"); }
+
+    [[nodiscard]] cl_uint references() const {
+        cl_uint found = 0;
+        clGetContextInfo(context(), CL_CONTEXT_REFERENCE_COUNT, sizeof found, &found, nullptr);
+        return found;
+    }
+
+    /// Tokens that must be there after a failure: a token's result needs the beginning of the next one.
+    [[nodiscard]] static std::size_t delivered_before(const std::string& message) {
+        const auto named = token_of(message);
+        return named == 0 ? 0 : named - 1;
+    }
+
+    /// The token that a message names, or 0.
+    [[nodiscard]] static std::size_t token_of(const std::string& message) {
+        const auto at = message.find(", token ");
+        return at == std::string::npos ? 0 : std::strtoull(message.c_str() + at + 8, nullptr, 10);
+    }
+
+    /// Makes and runs a graph with `failing` armed, then runs it again without. True if the call was made.
+    bool once(fault_point* failing, unsigned nth, unsigned times) {
+        std::optional<chain> made;
+        arm(failing, nth, times);
+        std::optional<graph_error> ended;
+        try {
+            made.emplace(context(), device(), file());
+            made->run();
+        } catch (const graph_error& error) {
+            ended = error;
+        }
+        const bool hit = disarm();
+        if (ended) {
+            EXPECT_TRUE(hit) << ended->what();
+            EXPECT_NE(std::string(ended->what()), "");
+            EXPECT_THAT((std::vector<cl_int>{failing->code, CL_TRANSFER_IO_ERROR, CL_INVALID_VALUE, CL_OUT_OF_HOST_MEMORY}),
+                        testing::Contains(ended->code())) << ended->what();
+            if (failing->from == layer::opencl) {
+                EXPECT_EQ(ended->code(), failing->code) << ended->what();
+            }
+            // What follows may be calls for earlier tokens.
+            if (made) made->expect(times == 1 ? delivered_before(ended->what()) : 0, path());
+        } else {
+            made->expect(tokens, path());
+        }
+        if (made) {
+            EXPECT_NO_THROW(made->run()) << "again, without a fault, after " << (ended ? ended->what() : "a whole run");
+            made->expect(tokens, path());
+        }
+        return hit;
+    }
+
+  private:
+    support::option_scope m_keep, m_mode;
+    support::temporary_folder m_folder;
+    support::context_handle m_context;
+    support::stream m_file;
+};
+
+INSTANTIATE_TEST_SUITE_P(devices, graph_faults,
+                         testing::Combine(testing::ValuesIn(one_device_each()), testing::Values("plain", "overlap")),
+                         [](const testing::TestParamInfo<parameters>& info) {
+                             return std::get<0>(info.param).name + "_" + std::get<1>(info.param);
+                         });
+
+} // namespace
+
+TEST_P(graph_faults, any_call_may_fail_once_or_from_then_on) {
+    ASSERT_FALSE(once(nullptr, 0, 0));
+    ASSERT_FALSE(once(nullptr, 0, 0));
+    std::vector<fault_point*> called;
+    for (auto* const each : all_points())
+        if (each->calls > 0) called.push_back(each);
+    ASSERT_TRUE(support::eventually([&] { return references() == 1; })) << "a graph that is gone has left something";
+    // A buffer whose map cannot be ended stays, and with it its context.
+    std::erase(called, &point("clEnqueueUnmapMemObject"));
+    for (auto* const failing : called) {
+        for (const unsigned times : {1u, all_that_follow}) {
+            for (unsigned nth = 0; nth < (times == 1 ? 60 : 3); ++nth) {
+                SCOPED_TRACE(std::string("call ") + std::to_string(nth) + " of " + failing->name + (times == 1 ? "" : " and all that follow"));
+                const bool hit = once(failing, nth, times);
+                if (HasFailure()) return;
+                if (!hit) break;
+            }
+        }
+        ASSERT_TRUE(support::eventually([&] { return references() == 1; })) << "left by failures of " << failing->name;
+    }
+}
+
+TEST_P(graph_faults, a_kernel_that_fails_late_ends_the_run_with_its_name_and_token) {
+    chain made(context(), device(), file());
+    const auto name = [](unsigned nth, const std::string& message) {
+        // Kernels of a run come in any order, but each node's in the order of tokens.
+        return message.find("'twice', token ") == 0 || message.find("'beside', token ") == 0 ? token_of(message) <= nth : false;
+    };
+    for (unsigned nth = 0; nth < 2 * tokens; ++nth) {
+        SCOPED_TRACE(testing::Message() << "kernel " << nth);
+        arm_late_failure(nth);
+        std::optional<graph_error> ended;
+        try {
+            made.run();
+        } catch (const graph_error& error) {
+            ended = error;
+        }
+        ASSERT_TRUE(disarm_late_failure());
+        ASSERT_TRUE(ended) << "the failure went unnoticed";
+        EXPECT_LT(ended->code(), 0);
+        EXPECT_TRUE(name(nth, ended->what())) << ended->what();
+        // Kernels of earlier tokens that are behind it in its queue may fail with it, as PoCL's do.
+        made.expect(0, path());
+        made.run();
+        made.expect(tokens, path());
+        if (HasFailure()) return;
+    }
+}
