@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads and writes PGM and PPM, and makes frames to try filters on.
+// Reads and writes PGM, PPM and Y4M, and makes frames to try filters on.
 #include "filters/images.hpp"
+
+#include "common/y4m.hpp"
 
 #include <cctype>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <stdexcept>
 
@@ -43,11 +46,29 @@ int header_number(std::FILE *from, const std::string &path)
     return value;
 }
 
+images read_film(std::FILE *from, const std::string &path)
+{
+    const auto format = apps::read_video_header(from, path);
+    images all{format.width, format.height, 1, true, {}};
+    std::vector<unsigned char> frame(format.frame_size());
+    while (const auto got = std::fread(frame.data(), 1, frame.size(), from)) {
+        if (got != frame.size() || std::memcmp(frame.data(), "FRAME\n", apps::video_format::frame_header_size) != 0)
+            throw std::runtime_error(path + " ends within a frame");
+        const auto luma = frame.begin() + apps::video_format::frame_header_size;
+        all.pixels.insert(all.pixels.end(), luma, luma + static_cast<std::ptrdiff_t>(all.frame_size()));
+    }
+    return all;
+}
+
 } // namespace
 
 images read_images(const std::string &path)
 {
     const auto from = open(path, "rb");
+    const int first = std::fgetc(from.get());
+    std::ungetc(first, from.get());
+    if (first == 'Y')
+        return read_film(from.get(), path);
     images all;
     for (int letter = std::fgetc(from.get()); letter != EOF; letter = std::fgetc(from.get())) {
         const int kind = std::fgetc(from.get());
@@ -75,17 +96,24 @@ images read_images(const std::string &path)
 void write_images(const std::string &path, const images &written)
 {
     const auto to = open(path, "wb");
+    if (written.film)
+        std::fputs(apps::make_video_format(written.width, written.height, apps::video_format::chroma::none).header.c_str(), to.get());
     for (std::size_t frame = 0; frame < written.count(); ++frame) {
-        std::fprintf(to.get(), "P%d\n%d %d\n255\n", written.channels == 1 ? 5 : 6, written.width, written.height);
+        if (written.film)
+            std::fputs("FRAME\n", to.get());
+        else
+            std::fprintf(to.get(), "P%d\n%d %d\n255\n", written.channels == 1 ? 5 : 6, written.width, written.height);
         std::fwrite(&written.pixels[frame * written.frame_size()], 1, written.frame_size(), to.get());
     }
     if (std::fflush(to.get()) != 0 || std::ferror(to.get()))
         throw std::runtime_error("cannot write " + path);
 }
 
+const char *ending_of(const images &written) { return written.film ? ".y4m" : written.channels == 1 ? ".pgm" : ".ppm"; }
+
 images make_images(int width, int height, int channels, std::size_t count)
 {
-    images made{width, height, channels, {}};
+    images made{width, height, channels, false, {}};
     made.pixels.reserve(made.frame_size() * count);
     unsigned noise = 1;
     for (std::size_t frame = 0; frame < count; ++frame)

@@ -23,8 +23,8 @@ using namespace filters;
 constexpr const char *usage =
     "usage: filters [options]\n"
     "  --filter NAME       box, median, gaussian, sobel or all (default)\n"
-    "  --input FILE        frames: a file of binary PGM or PPM images (default: some are made)\n"
-    "  --output PREFIX     write PREFIX-<filter>.ppm (.pgm)\n"
+    "  --input FILE        frames: a file of binary PGM or PPM images, or a Y4M film, of which luma (default: some are made)\n"
+    "  --output PREFIX     write PREFIX-<filter>.ppm (.pgm, .y4m)\n"
     "  --width N, --height N, --channels 1|3, --frames N   of the frames that are made (default 640 x 360, 3, 20)\n"
     "  --radius N          of the box filter (default 4)\n"
     "  --sigma N           of the Gaussian (default 5)\n"
@@ -189,7 +189,7 @@ int run(const options &asked)
         good = run_filter(asked, which, work) && good;
         if (!asked.output.empty()) {
             std::memcpy(frames.pixels.data(), output.data(), frames.pixels.size());
-            write_images(asked.output + "-" + which.name + (frames.channels == 1 ? ".pgm" : ".ppm"), frames);
+            write_images(asked.output + "-" + which.name + ending_of(frames), frames);
             std::memcpy(frames.pixels.data(), input.data(), frames.pixels.size());
         }
     }
