@@ -250,3 +250,93 @@ TEST_P(graphs, explain_themselves) {
     EXPECT_THAT(made.built.to_dot(), HasSubstr("digraph"));
     EXPECT_THAT(refusal([&] { made.built.add_kernel("late", code("scale")); }).what(), HasSubstr("initialised already"));
 }
+
+TEST_P(graphs, take_kernels_from_binaries) {
+    constexpr std::size_t token = 64, count = token * 9;
+    const cl_device_id id = device();
+    cl_int result_code = CL_SUCCESS;
+    const char* source = kernels;
+    const program_handle program(clCreateProgramWithSource(context(), 1, &source, nullptr, &result_code));
+    ASSERT_EQ(result_code, CL_SUCCESS);
+    ASSERT_EQ(clBuildProgram(program.get(), 1, &id, "", nullptr, nullptr), CL_SUCCESS);
+    std::size_t size = 0;
+    ASSERT_EQ(clGetProgramInfo(program.get(), CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr), CL_SUCCESS);
+    ASSERT_GT(size, 0u);
+    std::vector<unsigned char> binary(size);
+    unsigned char* place = binary.data();
+    ASSERT_EQ(clGetProgramInfo(program.get(), CL_PROGRAM_BINARIES, sizeof place, &place, nullptr), CL_SUCCESS);
+
+    const floats data = numbers(count);
+    floats result(count);
+    auto built = new_graph();
+    causeway_kernel wanted{};
+    wanted.binary = binary.data();
+    wanted.binary_size = binary.size();
+    wanted.function = "scale";
+    wanted.item_size = sizeof(float);
+    built.add_kernel("k", wanted, factors{3, 2});
+    input(built, "i", data, token);
+    output(built, "o", result, token);
+    built.connect("i", "k", bytes_of(token));
+    built.connect("k", "o", bytes_of(token));
+    built.initialize();
+    built.execute();
+    for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(result[i], data[i] * 3 + 2);
+
+    wanted.source = source;
+    EXPECT_THROW(built.add_kernel("both", wanted), graph_error);
+    auto other = new_graph();
+    wanted.source = nullptr;
+    const std::vector<unsigned char> nonsense(1000, 'x');
+    wanted.binary = nonsense.data();
+    wanted.binary_size = nonsense.size();
+    EXPECT_THROW(other.add_kernel("broken", wanted), graph_error);
+}
+
+TEST_P(graphs, bind_a_kernel_anew_where_it_meets_more_buffers_than_kernels_are_kept_for) {
+    // 3,000 firings of `pairs` in a period, each at another place of the ring; more than 512 kernels are not kept.
+    constexpr std::size_t pieces = 3000;
+    const floats data = numbers(2 * pieces * 2);
+    floats result(data.size() / 2);
+    auto built = new_graph();
+    input(built, "i", data, 2 * pieces);
+    output(built, "o", result, pieces);
+    built.add_kernel("pairs", code("pairs"));
+    built.connect("i", "pairs", rates(2 * pieces, 2));
+    built.connect("pairs", "o", rates(1, pieces));
+    built.initialize();
+    for (int round = 0; round < 2; ++round) {
+        std::fill(result.begin(), result.end(), -1.0f);
+        built.execute();
+        for (std::size_t i = 0; i < result.size(); ++i) ASSERT_EQ(result[i], data[2 * i] + data[2 * i + 1]) << i;
+    }
+}
+
+TEST_P(graphs, show_zeros_on_both_sides_of_a_stream_that_is_shorter_than_a_window) {
+    // Each firing sees up to three tokens back and three ahead, of streams of one to seven tokens.
+    constexpr std::size_t token = 5, reach = 3 * token - 1;
+    for (std::size_t tokens = 1; tokens <= 7; ++tokens) {
+        const floats data = numbers(token * tokens);
+        floats result(data.size());
+        auto built = new_graph();
+        input(built, "i", data, token);
+        output(built, "o", result, token);
+        auto ends = code("ends");
+        ends.source = "kernel void ends(global const float *seen, global float *out)"
+                      "{ size_t i = get_global_id(0); out[i] = seen[i] + 10 * seen[i + 14] + 100 * seen[i + 28]; }";
+        built.add_kernel("ends", ends);
+        auto edge = rates(token, token);
+        edge.before_size = edge.after_size = bytes_of(reach);
+        built.connect("i", "ends", edge);
+        built.connect("ends", "o", bytes_of(token));
+        built.initialize();
+        const auto at = [&](std::size_t i, std::size_t back, std::size_t ahead) {
+            return i + ahead < back || i + ahead - back >= data.size() ? 0.0f : data[i + ahead - back];
+        };
+        for (int round = 0; round < 2; ++round) {
+            built.execute();
+            for (std::size_t i = 0; i < data.size(); ++i)
+                ASSERT_EQ(result[i], at(i, reach, 0) + 10 * data[i] + 100 * at(i, 0, reach)) << tokens << " tokens, at " << i;
+        }
+    }
+}
