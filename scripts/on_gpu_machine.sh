@@ -8,7 +8,7 @@ usage() {
 usage: scripts/on_gpu_machine.sh [OPTION]... [OUT_DIR]
 
   OUT_DIR          where the logs and the summary go (default: build/gpu)
-  --phases LIST    some of build,tests,bench,himeno,stream (default: all)
+  --phases LIST    some of build,tests,bench,himeno,stream,filters (default: all)
   --build DIR      where to build (default: build/release)
   --commit TEXT    the commit that is measured (default: what git says)
   --runtime NAME   nvidia: the driver's library, whatever is installed (default); system: as the machine is set up
@@ -24,7 +24,7 @@ TEXT
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 out=build/gpu
-phases=build,tests,bench,himeno,stream
+phases=build,tests,bench,himeno,stream,filters
 build=build/release
 commit=
 runtime=nvidia
@@ -162,6 +162,8 @@ peer_sizes=8,1M,64M,256M
 rank_sizes=8,64K,1M,16M,256M,1G
 himeno_sizes='M L'
 stream_options=(--size-mib 2048)
+filter_frames=100
+film_frames=300
 if [ -n "$small" ]; then
     file_sizes=1M,4M
     disk_sizes=1M
@@ -169,6 +171,8 @@ if [ -n "$small" ]; then
     rank_sizes=8,1M
     himeno_sizes='XS'
     stream_options=(--size-mib 32)
+    filter_frames=5
+    film_frames=5
 fi
 # For writes: the page cache is memory like tmpfs, but a disk behind it writes in the background. Files to be read lie in
 # the page cache of a disk as well.
@@ -241,6 +245,25 @@ fi
 if wanted stream; then
     phase stream 60 programs.txt "${one[@]}" "$build/bin/stream" "${stream_options[@]}" --directory "$directory"
     sed -n '/^stream: /,$p' "$out/programs.txt" | grep -E '^(naive|causeway|every) ' | figures
+fi
+
+# Stream graphs: four filters three ways at two sizes, a film from file to file, and what a token costs the host.
+if wanted filters; then
+    for size in "640 360 $filter_frames" "1920 1080 $filter_frames"; do
+        read -r width height frames <<<"$size"
+        from=$(stat -c %s "$out/programs.txt" 2>/dev/null || echo 0)
+        phase "filters $width x $height" 120 programs.txt "${one[@]}" "$build/bin/filters" --width "$width" --height "$height" \
+            --frames "$frames" --rounds 9 --verify
+        tail -c "+$((from + 1))" "$out/programs.txt" | grep -E 'per frame|verified|WRONG' | figures
+    done
+    from=$(stat -c %s "$out/programs.txt" 2>/dev/null || echo 0)
+    phase 'graph cost' 60 programs.txt "${one[@]}" "$build/bin/graph_cost"
+    tail -c "+$((from + 1))" "$out/programs.txt" | grep -E '^graph ' | figures
+    film=$scratch/film.y4m
+    "$build/bin/video" --make --width 1920 --height 1080 --frames "$film_frames" "$film" >>"$out/programs.txt" 2>&1
+    from=$(stat -c %s "$out/programs.txt" 2>/dev/null || echo 0)
+    phase video 120 programs.txt "${one[@]}" "$build/bin/video" --verify --explain "$film" "$scratch/result.y4m"
+    tail -c "+$((from + 1))" "$out/programs.txt" | grep -E '^(graph|plain|both|WRONG)' | figures
 fi
 
 echo
