@@ -27,6 +27,7 @@ struct node {
     place where = host;            ///< of a kernel: its device
     std::uint64_t total_bytes = 0; ///< of a stream: all of it, or `endless`
     std::size_t token_bytes = 0;   ///< of a stream: what one firing brings or takes; 0 until an edge says it
+    bool page_locked = false;      ///< of a direct stream: copies are as fast as they can be
     bool automatic = false;        ///< of a stream: its token may be any multiple of token_bytes
     std::uint64_t batch = 1;       ///< how many of the smallest tokens a token has
     bool direct = false;           ///< of a stream: copy commands can reach its memory, without staging

@@ -128,11 +128,13 @@ double stream_graph::plan(overlap wanted) {
         any_overlap = any_overlap || each.limits.overlap;
     }
     // Copies beside kernels are fast from and to page-locked memory only.
-    for (std::size_t i = 0; i < m_smallest.nodes().size(); ++i)
+    for (std::size_t i = 0; i < m_smallest.nodes().size(); ++i) {
+        m_smallest.nodes()[i].page_locked = m_streams[i].page_locked;
         m_smallest.nodes()[i].direct = m_streams[i].memory != nullptr && (!any_overlap || m_streams[i].page_locked);
+    }
     const auto balanced = balance_of(m_smallest);
     const auto smallest = compile(m_smallest, limits());
-    const auto costs = estimated_costs(smallest, limits());
+    const auto costs = estimated_costs(m_smallest, smallest, limits());
     m_batches = choose_batches(m_smallest, balanced, smallest, costs);
     double seconds = 0;
     for (std::size_t island = 0; island < m_batches.size(); ++island)
@@ -205,7 +207,7 @@ void stream_graph::learn() {
     if (seconds.empty() || !has_automatic()) return;
     const auto balanced = balance_of(m_smallest);
     const auto smallest = compile(m_smallest, limits());
-    const auto costs = measured_costs(estimated_costs(smallest, limits()), seconds, smallest, m_batches);
+    const auto costs = measured_costs(estimated_costs(m_smallest, smallest, limits()), seconds, smallest, m_batches);
     const auto better = choose_batches(m_smallest, balanced, smallest, costs);
     double now = 0, then = 0;
     for (std::size_t island = 0; island < better.size(); ++island) {

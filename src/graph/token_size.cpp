@@ -13,8 +13,10 @@ namespace {
 constexpr double device_fixed = 5e-6, device_rate = 25e9;
 /// What another queue takes to hear of a command's end.
 constexpr double device_told = 12e-6;
+/// Copies between a device and memory that is not page-locked.
+constexpr double pageable_rate = 10e9;
 constexpr double processor_fixed = 30e-6, processor_rate = 4e9;
-constexpr double host_fixed = 1e-6, host_rate = 8e9;
+constexpr double host_fixed = 1e-6, host_rate = 16e9;
 
 /// A larger token must be worth its memory.
 constexpr double near_enough = 1.02;
@@ -53,7 +55,8 @@ std::vector<std::uint64_t> divisors_of(std::uint64_t number) {
 
 } // namespace
 
-std::vector<firing_cost> estimated_costs(const pipeline& smallest, const std::vector<device_limits>& devices) {
+std::vector<firing_cost> estimated_costs(const description& described, const pipeline& smallest,
+                                         const std::vector<device_limits>& devices) {
     std::vector<firing_cost> costs;
     for (const auto& each : smallest.actors) {
         std::size_t bytes = 0;
@@ -63,7 +66,10 @@ std::vector<firing_cost> estimated_costs(const pipeline& smallest, const std::ve
         if (where == host) {
             costs.push_back({host_fixed, static_cast<double>(bytes) / host_rate});
         } else if (devices[where].own_memory) {
-            costs.push_back({device_fixed + (devices[where].overlap ? device_told : 0), static_cast<double>(bytes) / device_rate});
+            const bool stream = each.kind == actor_kind::input || each.kind == actor_kind::output;
+            const bool pageable = stream && !described.nodes()[each.node].page_locked;
+            costs.push_back({device_fixed + (devices[where].overlap ? device_told : 0),
+                             static_cast<double>(bytes) / (pageable ? pageable_rate : device_rate)});
         } else {
             costs.push_back({processor_fixed, static_cast<double>(bytes) / processor_rate});
         }

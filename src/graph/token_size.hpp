@@ -16,7 +16,8 @@ struct firing_cost {
 };
 
 /// What can be said before anything has run, the same on every machine: by bytes and kind of device.
-[[nodiscard]] std::vector<firing_cost> estimated_costs(const pipeline& smallest, const std::vector<device_limits>& devices);
+[[nodiscard]] std::vector<firing_cost> estimated_costs(const description& described, const pipeline& smallest,
+                                                       const std::vector<device_limits>& devices);
 /// From the seconds that firings of `batch` smallest tokens took; 0 where they are not known. Both by actor.
 [[nodiscard]] std::vector<firing_cost> measured_costs(std::vector<firing_cost> estimated, const std::vector<double>& seconds,
                                                       const pipeline& smallest, const std::vector<std::uint64_t>& batches);

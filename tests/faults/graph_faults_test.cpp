@@ -208,3 +208,40 @@ TEST_P(graph_faults, a_kernel_that_fails_late_ends_the_run_with_its_name_and_tok
         if (HasFailure()) return;
     }
 }
+
+TEST_P(graph_faults, separate_queues_are_for_tokens_that_are_worth_them) {
+    if (std::string(std::get<1>(GetParam())) != "plain") GTEST_SKIP() << "once is enough";
+    const support::option_scope mode("graph", "auto");
+    // What is known of a device is kept, but not of parts of devices, which come and go.
+    const cl_device_partition_property equally[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
+    cl_device_id part = nullptr;
+    cl_uint parts = 0;
+    if (clCreateSubDevices(device(), equally, 0, nullptr, &parts) != CL_SUCCESS || parts == 0) GTEST_SKIP() << "the device has no parts";
+    std::vector<cl_device_id> all(parts);
+    ASSERT_EQ(clCreateSubDevices(device(), equally, parts, all.data(), nullptr), CL_SUCCESS);
+    part = all.front();
+    const pretended_discrete_devices pretended;
+    const auto home = support::make_context({part});
+    const auto explained = [&](std::size_t size, std::size_t number) {
+        const numbers data(size / sizeof(cl_uint) * number, 21);
+        numbers result(data.size());
+        stream_graph built(home.get(), part);
+        built.add_input_stream("data", data.data(), data.size() * sizeof(cl_uint), size);
+        built.add_output_stream("result", result.data(), data.size() * sizeof(cl_uint), size);
+        causeway_kernel code{};
+        code.source = source;
+        code.function = "twice";
+        code.item_size = sizeof(cl_uint);
+        built.add_kernel("twice", code);
+        built.connect("data", "twice", size);
+        built.connect("twice", "result", size);
+        built.initialize();
+        built.execute();
+        EXPECT_EQ(result, numbers(data.size(), 42));
+        return built.explain();
+    };
+    EXPECT_THAT(explained(256, 1000), testing::HasSubstr("1 stage\n"));
+    EXPECT_THAT(explained(4 << 20, 1), testing::HasSubstr("1 stage\n")) << "nothing to overlap with";
+    EXPECT_THAT(explained(4 << 20, 8), testing::HasSubstr("copies to device")) << "worth it";
+    for (auto* const each : all) clReleaseDevice(each);
+}

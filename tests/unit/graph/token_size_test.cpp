@@ -28,7 +28,7 @@ struct chain {
     void finish() {
         balanced = balance_of(described);
         smallest = compile(described, devices);
-        costs = estimated_costs(smallest, devices);
+        costs = estimated_costs(described, smallest, devices);
     }
     [[nodiscard]] std::uint64_t chosen(std::size_t most_bytes = std::size_t{16} << 20) const {
         return choose_batches(described, balanced, smallest, costs, most_bytes).front();
