@@ -15,7 +15,11 @@
 namespace support {
 
 /// How long a test waits for something that must happen.
+#ifdef __SANITIZE_THREAD__
+inline constexpr std::chrono::seconds patience{180}; // several GiB, each access of which is looked at
+#else
 inline constexpr std::chrono::seconds patience{30};
+#endif
 
 /// Looks again and again until `holds` does; false once patience is at its end.
 [[nodiscard]] bool eventually(const std::function<bool()>& holds, std::chrono::milliseconds limit = patience);
