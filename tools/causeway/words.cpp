@@ -7,6 +7,7 @@
 #include <cctype>
 #include <charconv>
 #include <numeric>
+#include <cstdint>
 #include <utility>
 
 namespace causeway_tool {
