@@ -4,6 +4,8 @@ if(NOT TARGET causeway_program)
   return()
 endif()
 
+target_sources(causeway_program PRIVATE ${keep_plugins})
+
 set(perf_test ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/perf_test.py
   --program $<TARGET_FILE:causeway_program> --run-with ${run_with} ${run_options})
 
