@@ -18,15 +18,14 @@ device_ring::device_ring(const channel& held, const device& where) : m_channel(h
     }
 }
 
-host_ring::host_ring(const channel& held, const device* copier) : m_channel(held) {
+host_ring::host_ring(const channel& held, const device* copier, const cl::queue& queue) : m_channel(held) {
     if (copier == nullptr || copier->host_memory) {
         m_plain.resize(held.ring_bytes());
         m_memory = m_plain.data();
         return;
     }
     cl_int code = CL_SUCCESS;
-    m_queue = cl::queue::adopt(clCreateCommandQueue(copier->context.get(), copier->id, 0, &code));
-    cl::check(code, "creating a command queue");
+    m_queue = queue;
     m_buffer = cl::buffer::adopt(clCreateBuffer(copier->context.get(), CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR,
                                                 held.ring_bytes(), nullptr, &code));
     cl::check(code, "allocating " + bytes_text(held.ring_bytes()) + " of page-locked memory");
@@ -41,7 +40,7 @@ host_ring::~host_ring() {
     (void)clFinish(m_queue.get());
 }
 
-rings make_rings(const pipeline& compiled, const std::vector<device>& devices) {
+rings make_rings(const pipeline& compiled, const std::vector<device>& devices, const std::vector<cl::queue>& queues) {
     rings made;
     made.on_device.resize(compiled.channels.size());
     made.on_host.resize(compiled.channels.size());
@@ -52,13 +51,17 @@ rings make_rings(const pipeline& compiled, const std::vector<device>& devices) {
             continue;
         }
         const device* copier = nullptr;
+        cl::queue queue;
         const auto consider = [&](std::size_t actor) {
-            const auto where = compiled.lanes[compiled.actors[actor].lane].where;
-            if (where != host && (copier == nullptr || copier->host_memory)) copier = &devices[where];
+            const auto lane = compiled.actors[actor].lane;
+            const auto where = compiled.lanes[lane].where;
+            if (where == host || (copier != nullptr && !copier->host_memory)) return;
+            copier = &devices[where];
+            queue = queues[lane];
         };
         consider(ring.writer);
         for (const auto& reader : ring.readers) consider(reader.actor);
-        made.on_host[i] = std::make_unique<host_ring>(ring, copier);
+        made.on_host[i] = std::make_unique<host_ring>(ring, copier, queue);
     }
     return made;
 }

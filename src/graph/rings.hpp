@@ -54,8 +54,9 @@ class device_ring {
 /// In one piece of host memory, page-locked for a device if that needs it.
 class host_ring {
   public:
-    /// `copier` is a device that copies from or to the ring, or null. Throws transfer_error.
-    host_ring(const channel& held, const device* copier);
+    /// `copier` is a device that copies from or to the ring, and `queue` one of its queues, or both are null. Throws
+    /// transfer_error.
+    host_ring(const channel& held, const device* copier, const cl::queue& queue);
     ~host_ring();
     host_ring(const host_ring&) = delete;
     host_ring& operator=(const host_ring&) = delete;
@@ -70,7 +71,7 @@ class host_ring {
   private:
     const channel& m_channel;
     std::byte* m_memory = nullptr;
-    cl::queue m_queue; // of the page-locked buffer
+    cl::queue m_queue; // that maps the page-locked buffer
     cl::buffer m_buffer;
     std::vector<std::byte> m_plain;
 };
@@ -80,9 +81,11 @@ struct rings {
     std::vector<std::unique_ptr<device_ring>> on_device;
     std::vector<std::unique_ptr<host_ring>> on_host;
 };
-[[nodiscard]] rings make_rings(const pipeline& compiled, const std::vector<device>& devices);
+/// `queues` by lane, null for the host's.
+[[nodiscard]] rings make_rings(const pipeline& compiled, const std::vector<device>& devices,
+                               const std::vector<cl::queue>& queues);
 
-/// Writes what each channel has before position 0. Blocks. `queues` by lane, null for the host's.
+/// Writes what each channel has before position 0. Blocks.
 void write_initial(const rings& memory, const pipeline& compiled, const std::vector<cl::queue>& queues);
 
 } // namespace causeway::graph

@@ -34,7 +34,8 @@ place stream_graph::place_of(cl::context context, cl_device_id id) {
     for (place where = 0; where < m_devices.size(); ++where)
         if (m_devices[where].context.get() == context.get() && m_devices[where].id == id) return where;
     const auto facts = cl::facts_of(id);
-    m_devices.push_back({std::move(context), id, facts.host_memory, facts.hides_failed_waits, alignment_of(id), limits_of(id)});
+    m_devices.push_back(
+        {std::move(context), id, facts.host_memory, facts.hides_failed_waits, alignment_of(id), limits_of(id)});
     m_devices.back().limits.own_memory = !facts.host_memory;
     return m_devices.size() - 1;
 }
@@ -146,10 +147,12 @@ void stream_graph::initialize(overlap wanted, bool timed) {
     require_open();
     m_timed = timed;
     m_smallest.check_complete();
-    const bool own_memory = std::any_of(m_devices.begin(), m_devices.end(), [](const device& each) { return !each.host_memory; });
+    const bool own_memory =
+        std::any_of(m_devices.begin(), m_devices.end(), [](const device& each) { return !each.host_memory; });
     if (wanted == overlap::where_it_pays) {
-        // Where device memory is host memory, copies and kernels use the same processors and the same memory: side by side
-        // they would only be slower than one after another. So are tokens that are done sooner than queues can be told.
+        // Where device memory is host memory, copies and kernels use the same processors and the same memory: side by
+        // side they would only be slower than one after another. So are tokens that are done sooner than queues can be
+        // told.
         if (!own_memory || plan(overlap::never) <= plan(wanted)) wanted = overlap::never;
     }
     (void)plan(wanted);
@@ -175,8 +178,8 @@ void stream_graph::build() {
     }
     check_ends();
     for (std::size_t i = 0; i < m_streams.size(); ++i)
-        if (m_described.nodes()[i].automatic && m_streams[i].use_token) m_streams[i].use_token(m_described.nodes()[i].token_bytes);
-    m_memory = make_rings(m_compiled, m_devices);
+        if (m_described.nodes()[i].automatic && m_streams[i].use_token)
+            m_streams[i].use_token(m_described.nodes()[i].token_bytes);
     std::vector<cl::queue> queues;
     for (const auto& each : m_compiled.lanes) {
         if (each.where == host) {
@@ -188,6 +191,7 @@ void stream_graph::build() {
                                                               m_timed ? CL_QUEUE_PROFILING_ENABLE : 0, &code)));
         cl::check(code, "creating a command queue on device '" + m_devices[each.where].limits.name + "'");
     }
+    m_memory = make_rings(m_compiled, m_devices, queues);
     m_parts = std::make_unique<work_parts>(work_parts{m_described, m_compiled, m_devices, m_memory, m_kernels, m_functions, m_streams});
     auto made = std::make_unique<run>(*m_parts, std::move(queues), *m_bell, m_timed);
     const std::lock_guard lock(m_run_mutex);
@@ -235,7 +239,8 @@ void stream_graph::execute() {
 std::size_t stream_graph::token_bytes(const std::string& stream) const {
     require_initialized();
     const auto& named = m_described.nodes()[m_described.find(stream)];
-    if (named.token_bytes == 0) throw transfer_error(status::invalid_value, std::string("'").append(stream).append("' is not a stream"));
+    if (named.token_bytes == 0)
+        throw transfer_error(status::invalid_value, std::string("'").append(stream).append("' is not a stream"));
     return named.token_bytes;
 }
 
