@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a token of a stream graph costs the thread that executes it: in the library, and in the calls of OpenCL that it makes.
-// The program stands before these calls with functions of its own.
+// What a token of a stream graph costs the thread that executes it: in the library, and in the calls of OpenCL that it
+// makes. The program stands before these calls with functions of its own.
 #include "common/opencl.hpp"
 #include "common/statistics.hpp"
 
@@ -27,7 +27,8 @@ struct {
 } seen;
 
 /// Calls the function that the library would have called, and adds its time to `sum`.
-template <auto Own, class... Arguments> auto timed(const char* name, clock_type::duration& sum, Arguments... arguments) {
+template <auto Own, class... Arguments>
+auto timed(const char* name, clock_type::duration& sum, Arguments... arguments) {
     static const auto real = reinterpret_cast<decltype(Own)>(dlsym(RTLD_NEXT, name));
     if (!seen.counting) return real(arguments...);
     const auto begin = clock_type::now();
@@ -74,7 +75,9 @@ costs run(cl_context context, cl_device_id device, std::size_t tokens) {
         graph.execute();
         const auto whole = clock_type::now() - begin;
         seen.counting = false;
-        const auto us = [&](clock_type::duration time) { return std::chrono::duration<double, std::micro>(time).count() / double(tokens); };
+        const auto us = [&](clock_type::duration time) {
+            return std::chrono::duration<double, std::micro>(time).count() / double(tokens);
+        };
         const double library = us(whole - seen.working - seen.waiting);
         if (library < best.library_us) best = {library, us(seen.working), double(seen.calls) / double(tokens)};
     }
@@ -84,17 +87,21 @@ costs run(cl_context context, cl_device_id device, std::size_t tokens) {
 } // namespace
 
 // The calls of a graph's steady state.
-cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, const void* from,
-                            cl_uint count, const cl_event* list, cl_event* event) {
-    return timed<&clEnqueueWriteBuffer>("clEnqueueWriteBuffer", seen.working, queue, buffer, blocking, offset, size, from, count, list, event);
+cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size,
+                            const void* from, cl_uint count, const cl_event* list, cl_event* event) {
+    return timed<&clEnqueueWriteBuffer>("clEnqueueWriteBuffer", seen.working, queue, buffer, blocking, offset, size,
+                                        from, count, list, event);
 }
-cl_int clEnqueueReadBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, void* to,
-                           cl_uint count, const cl_event* list, cl_event* event) {
-    return timed<&clEnqueueReadBuffer>("clEnqueueReadBuffer", seen.working, queue, buffer, blocking, offset, size, to, count, list, event);
+cl_int clEnqueueReadBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size,
+                           void* to, cl_uint count, const cl_event* list, cl_event* event) {
+    return timed<&clEnqueueReadBuffer>("clEnqueueReadBuffer", seen.working, queue, buffer, blocking, offset, size, to,
+                                       count, list, event);
 }
 cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t* offset,
-                              const size_t* global, const size_t* local, cl_uint count, const cl_event* list, cl_event* event) {
-    return timed<&clEnqueueNDRangeKernel>("clEnqueueNDRangeKernel", seen.working, queue, kernel, dimensions, offset, global, local, count, list, event);
+                              const size_t* global, const size_t* local, cl_uint count, const cl_event* list,
+                              cl_event* event) {
+    return timed<&clEnqueueNDRangeKernel>("clEnqueueNDRangeKernel", seen.working, queue, kernel, dimensions, offset,
+                                          global, local, count, list, event);
 }
 cl_int clGetEventInfo(cl_event event, cl_event_info name, size_t size, void* value, size_t* size_ret) {
     return timed<&clGetEventInfo>("clGetEventInfo", seen.working, event, name, size, value, size_ret);
@@ -118,10 +125,12 @@ int main(int argc, char** argv) {
         const auto context = apps::create_context(device);
         std::printf("%s, %zu tokens through two kernels, best of 9 runs\n", apps::device_name(device).c_str(), tokens);
         for (const char* mode : {"plain", "overlap"}) {
-            if (causeway_option_set("graph", mode) != CL_SUCCESS) throw std::runtime_error(causeway_error_last_message());
+            if (causeway_option_set("graph", mode) != CL_SUCCESS)
+                throw std::runtime_error(causeway_error_last_message());
             const auto found = run(context.get(), device, tokens);
-            std::printf("graph %-8s %6.2f us per token in the library (%.0f %% of %.0f us), %6.2f us in %.1f calls of OpenCL\n", mode,
-                        found.library_us, 100 * found.library_us / limit_us, limit_us, found.calls_us, found.calls);
+            std::printf(
+                "graph %-8s %6.2f us per token in the library (%.0f %% of %.0f us), %6.2f us in %.1f calls of OpenCL\n",
+                mode, found.library_us, 100 * found.library_us / limit_us, limit_us, found.calls_us, found.calls);
         }
     } catch (const std::exception& error) {
         std::fprintf(stderr, "graph_cost: %s\n", error.what());

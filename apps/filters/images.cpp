@@ -97,7 +97,9 @@ void write_images(const std::string &path, const images &written)
 {
     const auto to = open(path, "wb");
     if (written.film)
-        std::fputs(apps::make_video_format(written.width, written.height, apps::video_format::chroma::none).header.c_str(), to.get());
+        std::fputs(
+            apps::make_video_format(written.width, written.height, apps::video_format::chroma::none).header.c_str(),
+            to.get());
     for (std::size_t frame = 0; frame < written.count(); ++frame) {
         if (written.film)
             std::fputs("FRAME\n", to.get());

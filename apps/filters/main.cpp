@@ -23,7 +23,7 @@ using namespace filters;
 constexpr const char *usage =
     "usage: filters [options]\n"
     "  --filter NAME       box, median, gaussian, sobel or all (default)\n"
-    "  --input FILE        frames: a file of binary PGM or PPM images, or a Y4M film, of which luma (default: some are made)\n"
+    "  --input FILE        frames: binary PGM or PPM images, or the luma of a Y4M film (default: some are made)\n"
     "  --output PREFIX     write PREFIX-<filter>.ppm (.pgm, .y4m)\n"
     "  --width N, --height N, --channels 1|3, --frames N   of the frames that are made (default 640 x 360, 3, 20)\n"
     "  --radius N          of the box filter (default 4)\n"

@@ -12,8 +12,8 @@ int luma(global const uchar *frame, struct shape of, int x, int y)
     return frame[of.header + clamp(y, 0, of.height - 1) * of.width + clamp(x, 0, of.width - 1)];
 }
 
-// The middle one of 3 x 3 values of luma: of each of three columns the lowest, middle and highest, then the middle one of
-// the highest of the lowest, the middle of the middle and the lowest of the highest. One work item for each byte.
+// The middle one of 3 x 3 values of luma: of each of three columns the lowest, middle and highest, then the middle one
+// of the highest of the lowest, the middle of the middle and the lowest of the highest. One work item for each byte.
 kernel void denoise(struct shape of, global const uchar *in, global uchar *out)
 {
     int byte = get_global_id(0), pixel = byte - of.header;
@@ -54,7 +54,8 @@ kernel void overlay(struct shape of, global const uchar *frame, global const uch
             value = 90;
     } else if (pixel >= size) {
         int chroma_size = of.chroma_width * of.chroma_height, sample = (pixel - size) % chroma_size;
-        int x = sample % of.chroma_width * of.width / of.chroma_width, y = sample / of.chroma_width * of.height / of.chroma_height;
+        int x = sample % of.chroma_width * of.width / of.chroma_width;
+        int y = sample / of.chroma_width * of.height / of.chroma_height;
         if (edge[y * of.width + x] > of.threshold)
             value = pixel - size < chroma_size ? 100 : 230;
     }

@@ -53,11 +53,12 @@ int number(const char *text, int least)
 
 options parse(int argc, char **argv)
 {
-    static const option known[] = {{"plain", 0, nullptr, 'P'},    {"verify", 0, nullptr, 'v'},   {"make", 0, nullptr, 'm'},
-                                   {"explain", 0, nullptr, 'e'},  {"progress", 0, nullptr, 'b'}, {"width", 1, nullptr, 'w'},
-                                   {"height", 1, nullptr, 'h'},   {"frames", 1, nullptr, 'n'},   {"threshold", 1, nullptr, 't'},
-                                   {"platform", 1, nullptr, 'p'}, {"device", 1, nullptr, 'd'},   {"help", 0, nullptr, '?'},
-                                   {nullptr, 0, nullptr, 0}};
+    static const option known[] = {
+        {"plain", 0, nullptr, 'P'},    {"verify", 0, nullptr, 'v'},   {"make", 0, nullptr, 'm'},
+        {"explain", 0, nullptr, 'e'},  {"progress", 0, nullptr, 'b'}, {"width", 1, nullptr, 'w'},
+        {"height", 1, nullptr, 'h'},   {"frames", 1, nullptr, 'n'},   {"threshold", 1, nullptr, 't'},
+        {"platform", 1, nullptr, 'p'}, {"device", 1, nullptr, 'd'},   {"help", 0, nullptr, '?'},
+        {nullptr, 0, nullptr, 0}};
     options asked;
     for (int letter; (letter = getopt_long(argc, argv, "", known, nullptr)) != -1;) {
         switch (letter) {
@@ -126,7 +127,8 @@ private:
             std::error_code gone;
             const auto now = std::filesystem::file_size(m_path, gone);
             if (!gone)
-                std::fprintf(stderr, "\r%5.1f %% of %.1f MB", 100 * double(now) / double(m_whole), double(m_whole) * 1e-6);
+                std::fprintf(stderr, "\r%5.1f %% of %.1f MB", 100 * double(now) / double(m_whole),
+                             double(m_whole) * 1e-6);
         }
     }
 
@@ -188,7 +190,8 @@ int run(const options &asked)
     const auto program = apps::build_program(context.get(), device, kernel_source, "");
     const film work{.context = context.get(), .device = device, .program = program.get()};
     cl_ulong memory = 0;
-    apps::check(clGetDeviceInfo(device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory, &memory, nullptr), "asking for the memory");
+    apps::check(clGetDeviceInfo(device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory, &memory, nullptr),
+                "asking for the memory");
     std::printf("a film of %.1f MB on %s with %.1f MB\n", double(std::filesystem::file_size(asked.files[0])) * 1e-6,
                 apps::device_name(device).c_str(), double(memory) * 1e-6);
     if (!asked.plain || asked.verify) {

@@ -51,7 +51,8 @@ void make_film(const std::string &path, int width, int height, int frames)
             for (int x = 0; x < width; ++x) {
                 noise = noise * 1664525 + 1013904223;
                 // Each 16th pixel is lost, the others tremble a little.
-                const int value = noise >> 28 == 0 ? (noise >> 20 & 128 ? 235 : 16) : seen(x, y).y + int(noise >> 16 & 7) - 3;
+                const int value =
+                    noise >> 28 == 0 ? (noise >> 20 & 128 ? 235 : 16) : seen(x, y).y + int(noise >> 16 & 7) - 3;
                 pixels[std::size_t(y) * width + x] = static_cast<unsigned char>(value);
             }
         auto *const u = pixels.data() + format.luma_size();

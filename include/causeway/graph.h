@@ -48,10 +48,10 @@ CAUSEWAY_EXPORT void causeway_graph_release(causeway_graph *graph);
  * A stream of `total_size` bytes of host memory, in tokens of `token_size`, which must divide it. Input memory is only
  * read. Tokens come and go in order, the first at `data`.
  *
- * A `token_size` of 0 leaves it to the library, for this stream and those that it is connected with, if all say so: edges
- * name the smallest sizes that make sense (a row, a frame, a work item), and tokens become a multiple of them that divides
- * the stream. Kernels then get more work: with a derived work size more items, else more in the last dimension. What has a
- * loop or no known length keeps the smallest tokens.
+ * A `token_size` of 0 leaves it to the library, for this stream and those that it is connected with, if all say so:
+ * edges name the smallest sizes that make sense (a row, a frame, a work item), and tokens become a multiple of them
+ * that divides the stream. Kernels then get more work: with a derived work size more items, else more in the last
+ * dimension. What has a loop or no known length keeps the smallest tokens.
  */
 CAUSEWAY_EXPORT cl_int causeway_graph_add_input_stream(causeway_graph *graph, const char *name, const void *data,
                                                        size_t total_size, size_t token_size);
@@ -143,8 +143,8 @@ typedef cl_int (*causeway_host_function)(void *user, uint64_t number, const void
 CAUSEWAY_EXPORT cl_int causeway_graph_add_host_function(causeway_graph *graph, const char *name,
                                                         causeway_host_function function, void *user);
 
-/* Connects output `source_position` of one node with input `target_position` of another; both use tokens of one size; 0 is
- * that of the smallest work of the source, or else of the target: `item_size`, times the local size if there is one.
+/* Connects output `source_position` of one node with input `target_position` of another; both use tokens of one size; 0
+ * is that of the smallest work of the source, or else of the target: `item_size`, times the local size if there is one.
  * An output may be connected with several inputs, an input with one output. */
 CAUSEWAY_EXPORT cl_int causeway_graph_connect(causeway_graph *graph, const char *source, cl_uint source_position,
                                               const char *target, cl_uint target_position, size_t token_size);

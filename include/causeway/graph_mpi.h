@@ -11,14 +11,14 @@ extern "C" {
 #endif
 
 /*
- * An input stream whose tokens rank `source` of `comm` gives, and an output stream whose tokens rank `dest` gets. The other
- * rank has the opposite kind of stream in a graph of its own, with the same communicator, tag and token size, and both
- * execute as often. A rank may be its own other end. `total_size` may be CAUSEWAY_ENDLESS: the input ends when the run of the
- * other rank does.
+ * An input stream whose tokens rank `source` of `comm` gives, and an output stream whose tokens rank `dest` gets. The
+ * other rank has the opposite kind of stream in a graph of its own, with the same communicator, tag and token size, and
+ * both execute as often. A rank may be its own other end. `total_size` may be CAUSEWAY_ENDLESS: the input ends when the
+ * run of the other rank does.
  *
  * MPI must be initialised with MPI_THREAD_MULTIPLE (else CL_INVALID_OPERATION); CL_INVALID_VALUE for a wildcard,
- * MPI_PROC_NULL, and what MPI would refuse. Of the messages on `comm` with `tag` between the two ranks none may be others'. The
- * communicator must live as long as the graph.
+ * MPI_PROC_NULL, and what MPI would refuse. Of the messages on `comm` with `tag` between the two ranks none may be
+ * others'. The communicator must live as long as the graph.
  *
  * A run that fails, or that is stopped early at the receiving end, ends that of the other rank with
  * CL_TRANSFER_PEER_FAILED (-31004); so does a rank that dies. The message names the stream, the token, and what the

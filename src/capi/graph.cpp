@@ -226,7 +226,8 @@ cl_int causeway_graph_add_input_descriptor(causeway_graph* graph, const char* na
                                            uint64_t total_size, size_t token_size) {
     return with(graph, [&](causeway_graph& to) {
         require(name, "the name");
-        to.built.add_input(name, total_size, token_size, descriptor_input(fd, file_offset, total_size, token_size, to.built.bell()));
+        to.built.add_input(name, total_size, token_size,
+                           descriptor_input(fd, file_offset, total_size, token_size, to.built.bell()));
     });
 }
 
@@ -234,7 +235,8 @@ cl_int causeway_graph_add_output_descriptor(causeway_graph* graph, const char* n
                                             uint64_t total_size, size_t token_size) {
     return with(graph, [&](causeway_graph& to) {
         require(name, "the name");
-        to.built.add_output(name, total_size, token_size, descriptor_output(fd, file_offset, token_size, to.built.bell()));
+        to.built.add_output(name, total_size, token_size,
+                            descriptor_output(fd, file_offset, token_size, to.built.bell()));
     });
 }
 

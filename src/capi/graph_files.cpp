@@ -59,7 +59,8 @@ class file_reader {
         const auto bytes = first->bytes_moved();
         if (!error || error.status == status::end_of_file) std::memcpy(to.data(), first->memory().data(), bytes);
         m_line.put_back(std::move(first));
-        if (error && error.status != status::end_of_file) throw transfer_error(error.status, error.message, error.error_number);
+        if (error && error.status != status::end_of_file)
+            throw transfer_error(error.status, error.message, error.error_number);
         ++m_read;
         m_ended = m_ended || bytes < to.size();
         if (bytes == 0 && m_total_bytes != graph::endless)
@@ -79,8 +80,9 @@ class file_reader {
   private:
     void read_ahead() {
         try {
-            while (!m_line.full() && !m_ended &&
-                   (m_total_bytes == graph::endless || (m_read + m_line.size()) * m_line.token_bytes() < m_total_bytes)) {
+            while (
+                !m_line.full() && !m_ended &&
+                (m_total_bytes == graph::endless || (m_read + m_line.size()) * m_line.token_bytes() < m_total_bytes)) {
                 auto next = m_line.take_spare();
                 next->begin(m_next, m_file(m_next, m_line.token_bytes()), token_transfer::direction::in);
                 ++m_next;
@@ -144,7 +146,8 @@ class file_writer {
 
 graph::stream_end input_end(endpoint_maker file, std::uint64_t total_bytes, std::size_t token_bytes, bool again,
                             std::shared_ptr<graph::doorbell> bell) {
-    const auto reader = std::make_shared<file_reader>(std::move(file), total_bytes, token_bytes, again, std::move(bell));
+    const auto reader =
+        std::make_shared<file_reader>(std::move(file), total_bytes, token_bytes, again, std::move(bell));
     return {.read = [reader](std::uint64_t, std::span<std::byte> token) { return reader->read(token); },
             .use_token = [reader](std::size_t bytes) { reader->use_token(bytes); },
             .ready = [reader] { return reader->ready(); },
@@ -152,7 +155,8 @@ graph::stream_end input_end(endpoint_maker file, std::uint64_t total_bytes, std:
             .finished = [] { return true; }};
 }
 
-graph::stream_end output_end(endpoint_maker file, std::size_t token_bytes, bool chained, std::shared_ptr<graph::doorbell> bell) {
+graph::stream_end output_end(endpoint_maker file, std::size_t token_bytes, bool chained,
+                             std::shared_ptr<graph::doorbell> bell) {
     const auto writer = std::make_shared<file_writer>(std::move(file), token_bytes, chained, std::move(bell));
     return {.write = [writer](std::uint64_t number, std::span<const std::byte> token) { writer->write(number, token); },
             .use_token = [writer](std::size_t bytes) { writer->use_token(bytes); },
@@ -164,7 +168,9 @@ graph::stream_end output_end(endpoint_maker file, std::size_t token_bytes, bool 
 endpoint_maker stream_maker(std::FILE* file, access mode) {
     // Refuses a wrong file now, not at the first token.
     (void)endpoints::make_stdio_endpoint(runtime::instance().files(), file, mode);
-    return [file, mode](std::uint64_t, std::size_t) { return endpoints::make_stdio_endpoint(runtime::instance().files(), file, mode); };
+    return [file, mode](std::uint64_t, std::size_t) {
+        return endpoints::make_stdio_endpoint(runtime::instance().files(), file, mode);
+    };
 }
 
 endpoint_maker descriptor_maker(int fd, std::int64_t offset, std::size_t token_bytes, access mode) {
@@ -177,7 +183,8 @@ endpoint_maker descriptor_maker(int fd, std::int64_t offset, std::size_t token_b
 
 } // namespace
 
-graph::stream_end file_input(FILE* file, std::uint64_t total_bytes, std::size_t token_bytes, std::shared_ptr<graph::doorbell> bell) {
+graph::stream_end file_input(FILE* file, std::uint64_t total_bytes, std::size_t token_bytes,
+                             std::shared_ptr<graph::doorbell> bell) {
     return input_end(stream_maker(file, access::read), total_bytes, token_bytes, false, std::move(bell));
 }
 
@@ -187,10 +194,12 @@ graph::stream_end file_output(std::FILE* file, std::size_t token_bytes, std::sha
 
 graph::stream_end descriptor_input(int fd, std::int64_t offset, std::uint64_t total_bytes, std::size_t token_bytes,
                                    std::shared_ptr<graph::doorbell> bell) {
-    return input_end(descriptor_maker(fd, offset, token_bytes, access::read), total_bytes, token_bytes, true, std::move(bell));
+    return input_end(descriptor_maker(fd, offset, token_bytes, access::read), total_bytes, token_bytes, true,
+                     std::move(bell));
 }
 
-graph::stream_end descriptor_output(int fd, std::int64_t offset, std::size_t token_bytes, std::shared_ptr<graph::doorbell> bell) {
+graph::stream_end descriptor_output(int fd, std::int64_t offset, std::size_t token_bytes,
+                                    std::shared_ptr<graph::doorbell> bell) {
     return output_end(descriptor_maker(fd, offset, token_bytes, access::write), token_bytes, false, std::move(bell));
 }
 

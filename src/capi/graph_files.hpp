@@ -15,9 +15,10 @@ namespace causeway::capi {
 /// `total_bytes` may be endless: the input then ends with its file.
 [[nodiscard]] graph::stream_end file_input(std::FILE* file, std::uint64_t total_bytes, std::size_t token_bytes,
                                            std::shared_ptr<graph::doorbell> bell);
-[[nodiscard]] graph::stream_end file_output(std::FILE* file, std::size_t token_bytes, std::shared_ptr<graph::doorbell> bell);
-[[nodiscard]] graph::stream_end descriptor_input(int fd, std::int64_t offset, std::uint64_t total_bytes, std::size_t token_bytes,
-                                                 std::shared_ptr<graph::doorbell> bell);
+[[nodiscard]] graph::stream_end file_output(std::FILE* file, std::size_t token_bytes,
+                                            std::shared_ptr<graph::doorbell> bell);
+[[nodiscard]] graph::stream_end descriptor_input(int fd, std::int64_t offset, std::uint64_t total_bytes,
+                                                 std::size_t token_bytes, std::shared_ptr<graph::doorbell> bell);
 [[nodiscard]] graph::stream_end descriptor_output(int fd, std::int64_t offset, std::size_t token_bytes,
                                                   std::shared_ptr<graph::doorbell> bell);
 

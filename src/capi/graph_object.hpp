@@ -10,7 +10,8 @@
 #include <string>
 
 struct causeway_graph {
-    causeway_graph(const causeway::cl::context& shared, cl_device_id id) : built(shared, id), context(shared), device(id) {}
+    causeway_graph(const causeway::cl::context& shared, cl_device_id id)
+        : built(shared, id), context(shared), device(id) {}
 
     causeway::graph::stream_graph built;
     causeway::cl::context context;

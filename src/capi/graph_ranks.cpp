@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tokens are messages. Beside them, on tags that no program has, both ends of a run say when and why it ends: the sender
-// how many tokens there were, the receiver that it wants no more, and at last that it has taken all.
+// Tokens are messages. Beside them, on tags that no program has, both ends of a run say when and why it ends: the
+// sender how many tokens there were, the receiver that it wants no more, and at last that it has taken all.
 #include "capi/graph_ranks.hpp"
 
 #include "capi/graph_object.hpp"
@@ -133,7 +133,8 @@ class rank_reader : rank_end {
             if (m_end->status != 0) raise(of_other(*m_end, " ended its run"));
             if (m_tokens == graph::endless) return 0;
             throw transfer_error(status::end_of_file, "rank " + std::to_string(m_rank) + " ended its run after " +
-                                                          std::to_string(m_count) + " of " + std::to_string(m_tokens) + " tokens");
+                                                          std::to_string(m_count) + " of " + std::to_string(m_tokens) +
+                                                          " tokens");
         }
         auto first = m_line.pop();
         ++m_count;
@@ -212,7 +213,8 @@ class rank_reader : rank_end {
             if (const auto heard = hear()) m_end = heard;
         attempt([this] {
             // Beyond the last token too, once the run is over: there must be none.
-            while (!m_broken && !m_line.full() && (m_closed || m_tokens == graph::endless || m_count + m_line.size() < m_tokens) &&
+            while (!m_broken && !m_line.full() &&
+                   (m_closed || m_tokens == graph::endless || m_count + m_line.size() < m_tokens) &&
                    !(m_end && m_count + m_line.size() >= m_end->tokens)) {
                 auto next = m_line.take_spare();
                 next->begin_message(origin(m_tag), 0, direction::in);
@@ -343,7 +345,8 @@ graph::stream_end rank_input(int source, int tag, MPI_Comm comm, std::uint64_t t
             .finished = [reader] { return reader->finished(); }};
 }
 
-graph::stream_end rank_output(int dest, int tag, MPI_Comm comm, std::size_t token_bytes, std::shared_ptr<graph::doorbell> bell) {
+graph::stream_end rank_output(int dest, int tag, MPI_Comm comm, std::size_t token_bytes,
+                              std::shared_ptr<graph::doorbell> bell) {
     check_rank(dest, tag, comm, token_bytes);
     const auto writer = std::make_shared<rank_writer>(dest, tag, comm, token_bytes, std::move(bell));
     return {.write = [writer](std::uint64_t number, std::span<const std::byte> token) { writer->write(number, token); },
@@ -361,7 +364,8 @@ cl_int causeway_graph_add_input_rank(causeway_graph* graph, const char* name, in
                                      uint64_t total_size, size_t token_size) {
     return with(graph, [&](causeway_graph& to) {
         require(name, "the name");
-        to.built.add_input(name, total_size, token_size, rank_input(source, tag, comm, total_size, token_size, to.built.bell()));
+        to.built.add_input(name, total_size, token_size,
+                           rank_input(source, tag, comm, total_size, token_size, to.built.bell()));
     });
 }
 

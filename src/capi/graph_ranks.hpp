@@ -12,8 +12,8 @@
 
 namespace causeway::capi {
 
-/// Throw transfer_error for what clEnqueueSendBuffer and clEnqueueRecvBuffer refuse, and for wildcards and MPI_PROC_NULL.
-/// `total_bytes` may be endless: the input then ends with the other rank's run.
+/// Throw transfer_error for what clEnqueueSendBuffer and clEnqueueRecvBuffer refuse, and for wildcards and
+/// MPI_PROC_NULL. `total_bytes` may be endless: the input then ends with the other rank's run.
 [[nodiscard]] graph::stream_end rank_input(int source, int tag, MPI_Comm comm, std::uint64_t total_bytes,
                                            std::size_t token_bytes, std::shared_ptr<graph::doorbell> bell);
 [[nodiscard]] graph::stream_end rank_output(int dest, int tag, MPI_Comm comm, std::size_t token_bytes,

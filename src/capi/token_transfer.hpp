@@ -22,7 +22,8 @@ class token_transfer {
   public:
     enum class direction { in, out };
 
-    token_transfer(std::size_t bytes, std::shared_ptr<graph::doorbell> bell) : m_memory(bytes), m_bell(std::move(bell)) {}
+    token_transfer(std::size_t bytes, std::shared_ptr<graph::doorbell> bell)
+        : m_memory(bytes), m_bell(std::move(bell)) {}
 
     /// Not while one is under way. Does not start if `before` fails. Throws transfer_error once the process is ending.
     void begin(std::uint64_t number, std::unique_ptr<transfer::endpoint> other, direction way,

@@ -50,8 +50,8 @@ struct device_facts {
     bool host_memory = false; ///< its memory is the host's, so that mapping it copies nothing
     /// PoCL 3.1 aborts when a marker or barrier fails whose event nobody holds.
     bool needs_held_markers = false;
-    /// A command that waits for a failed event says that it is complete, though it did not run, and clWaitForEvents knows
-    /// better (Intel's CPU runtime 2026.2).
+    /// A command that waits for a failed event says that it is complete, though it did not run, and clWaitForEvents
+    /// knows better (Intel's CPU runtime 2026.2).
     bool hides_failed_waits = false;
     /// PoCL's "basic" device runs commands inside the enqueue and cannot wait for user events: calls hang for ever.
     bool waits_for_user_events = true;

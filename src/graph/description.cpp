@@ -42,8 +42,8 @@ void description::take_token(node& stream, std::size_t token_bytes) {
         return;
     }
     if (stream.total_bytes != endless && stream.total_bytes % token_bytes != 0)
-        refuse("the stream " + quoted(stream.name) + " of " + bytes_text(stream.total_bytes) + " does not divide into tokens of " +
-               bytes_text(token_bytes));
+        refuse("the stream " + quoted(stream.name) + " of " + bytes_text(stream.total_bytes) +
+               " does not divide into tokens of " + bytes_text(token_bytes));
     stream.token_bytes = token_bytes;
 }
 

@@ -78,7 +78,9 @@ class argument_source {
 class kernel_work final : public actor_work {
   public:
     kernel_work(const work_parts& parts, std::size_t index)
-        : m_self(parts.compiled.actors[index]), m_code(parts.kernels[m_self.node]), m_name(parts.described.nodes()[m_self.node].name),
+        : m_self(parts.compiled.actors[index]),
+          m_code(parts.kernels[m_self.node]),
+          m_name(parts.described.nodes()[m_self.node].name),
           m_batch(parts.described.nodes()[m_self.node].batch) {
         const auto& where = parts.devices[parts.compiled.lanes[m_self.lane].where];
         std::uint64_t buffers = 1;
@@ -141,7 +143,8 @@ class kernel_work final : public actor_work {
     [[noreturn]] void refuse(cl_int code, const std::string& text) const {
         const bool shortage = code == CL_OUT_OF_RESOURCES || code == CL_OUT_OF_HOST_MEMORY;
         throw transfer_error(shortage ? code : status::invalid_value,
-                             std::string("kernel '").append(m_name).append("': ").append(text).append(": ") + cl::code_text(code));
+                             std::string("kernel '").append(m_name).append("': ").append(text).append(": ") +
+                                 cl::code_text(code));
     }
 
     [[nodiscard]] cl::kernel new_kernel() const {
@@ -189,7 +192,8 @@ class kernel_work final : public actor_work {
         for (const auto& value : m_code.values) {
             const auto code = clSetKernelArg(made.kernel.get(), value.index, value.bytes, value.value.empty() ? nullptr : value.value.data());
             if (code != CL_SUCCESS)
-                refuse(code, "argument " + std::to_string(value.index) + " cannot be a value of " + bytes_text(value.bytes));
+                refuse(code,
+                       "argument " + std::to_string(value.index) + " cannot be a value of " + bytes_text(value.bytes));
         }
         bind(made, number);
     }

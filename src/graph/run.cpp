@@ -14,8 +14,8 @@ namespace {
 /// Firings that the thread may be ahead of a device, so that it wakes up in time for the next.
 constexpr std::size_t least_history = 16;
 
-/// A queue with less work than this is told of each firing at once, the others of a few at a time: where the host sets the
-/// pace, each flush costs as much as a command.
+/// A queue with less work than this is told of each firing at once, the others of a few at a time: where the host sets
+/// the pace, each flush costs as much as a command.
 constexpr std::size_t firings_per_flush = 4;
 
 /// The sequence of a fault that is told late: its token had been through the whole graph, so that it comes before all
@@ -309,7 +309,8 @@ void run::end_now(std::size_t island) {
 void run::wait(std::uint64_t rings) {
     if (m_blocker == nullptr) {
         if (!m_end_busy)
-            throw transfer_error(status::out_of_resources, "the graph stopped though the compiler found no reason; please report it");
+            throw transfer_error(status::out_of_resources,
+                                 "the graph stopped though the compiler found no reason; please report it");
         m_bell.wait(rings);
         return;
     }

@@ -8,8 +8,8 @@ namespace causeway::graph {
 
 namespace {
 
-// What it costs to begin a command, and bytes per second, on devices with memory of their own, on processors and in the thread
-// that executes. Only their ratios matter, and the optimum is flat.
+// What it costs to begin a command, and bytes per second, on devices with memory of their own, on processors and in the
+// thread that executes. Only their ratios matter, and the optimum is flat.
 constexpr double device_fixed = 5e-6, device_rate = 25e9;
 /// What another queue takes to hear of a command's end.
 constexpr double device_told = 12e-6;
@@ -103,8 +103,9 @@ double predicted_seconds(const pipeline& smallest, const std::vector<firing_cost
     return filling + (periods - 1) * *std::max_element(load.begin(), load.end());
 }
 
-std::vector<std::uint64_t> choose_batches(const description& described, const balance& balanced, const pipeline& smallest,
-                                          const std::vector<firing_cost>& costs, std::size_t most_bytes) {
+std::vector<std::uint64_t> choose_batches(const description& described, const balance& balanced,
+                                          const pipeline& smallest, const std::vector<firing_cost>& costs,
+                                          std::size_t most_bytes) {
     std::vector<std::uint64_t> chosen(balanced.periods.size(), 1);
     for (std::size_t island = 0; island < chosen.size(); ++island) {
         const auto periods = balanced.periods[island];
@@ -122,13 +123,18 @@ std::vector<std::uint64_t> choose_batches(const description& described, const ba
         for (const auto batch : divisors_of(periods))
             if (batch == 1 || batch <= most_bytes / largest)
                 tried.emplace_back(batch, predicted_seconds(smallest, costs, island, batch));
-        const auto best = std::min_element(tried.begin(), tried.end(), [](const auto& a, const auto& b) { return a.second < b.second; })->second;
-        chosen[island] = std::find_if(tried.begin(), tried.end(), [&](const auto& each) { return each.second <= best * near_enough; })->first;
+        const auto best = std::min_element(tried.begin(), tried.end(), [](const auto& a, const auto& b) {
+                              return a.second < b.second;
+                          })->second;
+        chosen[island] = std::find_if(tried.begin(), tried.end(), [&](const auto& each) {
+                             return each.second <= best * near_enough;
+                         })->first;
     }
     return chosen;
 }
 
-description with_batches(const description& described, const balance& balanced, const std::vector<std::uint64_t>& batches) {
+description with_batches(const description& described, const balance& balanced,
+                         const std::vector<std::uint64_t>& batches) {
     auto made = described;
     for (std::size_t i = 0; i < made.nodes().size(); ++i) {
         auto& each = made.nodes()[i];

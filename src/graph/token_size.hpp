@@ -19,17 +19,18 @@ struct firing_cost {
 [[nodiscard]] std::vector<firing_cost> estimated_costs(const description& described, const pipeline& smallest,
                                                        const std::vector<device_limits>& devices);
 /// From the seconds that firings of `batch` smallest tokens took; 0 where they are not known. Both by actor.
-[[nodiscard]] std::vector<firing_cost> measured_costs(std::vector<firing_cost> estimated, const std::vector<double>& seconds,
-                                                      const pipeline& smallest, const std::vector<std::uint64_t>& batches);
+[[nodiscard]] std::vector<firing_cost> measured_costs(std::vector<firing_cost> estimated,
+                                                      const std::vector<double>& seconds, const pipeline& smallest,
+                                                      const std::vector<std::uint64_t>& batches);
 
 /// The time of a run of an island with `batch` of the smallest tokens in each token: the pipeline fills once, then the
 /// slowest lane sets the pace.
-[[nodiscard]] double predicted_seconds(const pipeline& smallest, const std::vector<firing_cost>& costs, std::size_t island,
-                                       std::uint64_t batch);
+[[nodiscard]] double predicted_seconds(const pipeline& smallest, const std::vector<firing_cost>& costs,
+                                       std::size_t island, std::uint64_t batch);
 
-/// The batch of each island. 1 where a stream has a token size of its own, where no length is known, and in loops, whose
-/// delays are counted in tokens. Otherwise a divisor of the island's periods: the smallest whose predicted time is next to the
-/// best, with tokens of at most `most_bytes`.
+/// The batch of each island. 1 where a stream has a token size of its own, where no length is known, and in loops,
+/// whose delays are counted in tokens. Otherwise a divisor of the island's periods: the smallest whose predicted time
+/// is next to the best, with tokens of at most `most_bytes`.
 [[nodiscard]] std::vector<std::uint64_t> choose_batches(const description& described, const balance& balanced,
                                                         const pipeline& smallest, const std::vector<firing_cost>& costs,
                                                         std::size_t most_bytes = std::size_t{16} << 20);

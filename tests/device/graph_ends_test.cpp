@@ -54,7 +54,10 @@ TEST_P(graph_ends, stream_from_and_to_functions_until_the_end_of_input) {
         built.execute();
         ASSERT_EQ(result.size(), tokens * token);
         for (std::size_t i = 0; i < result.size(); ++i)
-            ASSERT_EQ(result[i], 4.0f * static_cast<float>(i) + (i == 0 ? 1 : i + 1 == result.size() ? -static_cast<float>(i + 1) : 0)) << i;
+            ASSERT_EQ(result[i], 4.0f * static_cast<float>(i) + (i == 0                   ? 1
+                                                                 : i + 1 == result.size() ? -static_cast<float>(i + 1)
+                                                                                          : 0))
+                << i;
     }
 }
 

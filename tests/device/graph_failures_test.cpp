@@ -49,7 +49,9 @@ TEST_P(graph_failures, name_the_stream_and_the_token_that_a_reader_or_writer_fai
         };
         auto built = new_graph();
         built.add_input_stream("source", reader, bytes_of(token));
-        EXPECT_EQ(causeway_graph_add_output_function(built.raw(), "sink", writer, &written, CAUSEWAY_ENDLESS, bytes_of(token)), CL_SUCCESS);
+        EXPECT_EQ(causeway_graph_add_output_function(built.raw(), "sink", writer, &written, CAUSEWAY_ENDLESS,
+                                                     bytes_of(token)),
+                  CL_SUCCESS);
         built.add_kernel("k", code("scale"), factors{1, 1});
         built.connect("source", "k", bytes_of(token));
         built.connect("k", "sink", bytes_of(token));
@@ -59,7 +61,8 @@ TEST_P(graph_failures, name_the_stream_and_the_token_that_a_reader_or_writer_fai
     const auto short_token = run([](uint64_t number, void*, size_t size) { return number == 5 ? size - 1 : size; }, 0);
     EXPECT_EQ(short_token.code(), -31001);
     EXPECT_THAT(short_token.what(), AllOf(HasSubstr("'source', token 5:"), HasSubstr("63 B of a token of 64 B")));
-    const auto failed = run([](uint64_t number, void*, size_t size) { return number == 9 ? CAUSEWAY_TOKEN_FAILED : size; }, 0);
+    const auto failed =
+        run([](uint64_t number, void*, size_t size) { return number == 9 ? CAUSEWAY_TOKEN_FAILED : size; }, 0);
     EXPECT_EQ(failed.code(), -31002);
     EXPECT_THAT(failed.what(), HasSubstr("'source', token 9: the reader failed"));
     const auto refused = run([](uint64_t, void*, size_t size) { return size; }, -77);
@@ -116,7 +119,8 @@ TEST_P(graph_failures, refuse_what_cannot_be_with_a_sentence) {
     EXPECT_EQ(refusal([&] { built.execute(); }).code(), CL_INVALID_OPERATION);
     auto broken = code("scale");
     broken.source = "kernel void scale( { this is no C";
-    EXPECT_THAT(refusal([&] { built.add_kernel("broken", broken); }).what(), HasSubstr("kernel 'broken' does not build:"));
+    EXPECT_THAT(refusal([&] { built.add_kernel("broken", broken); }).what(),
+                HasSubstr("kernel 'broken' does not build:"));
     input(built, "i", data, 10);
     output(built, "o", result, 10);
     EXPECT_THAT(refusal([&] { input(built, "i", data, 10); }).what(), HasSubstr("two nodes with the name 'i'"));
@@ -126,7 +130,9 @@ TEST_P(graph_failures, refuse_what_cannot_be_with_a_sentence) {
     built.connect("k", "o", bytes_of(10));
     const auto refused = refusal([&] { built.initialize(); });
     EXPECT_EQ(refused.code(), CL_INVALID_VALUE);
-    EXPECT_THAT(refused.what(), HasSubstr("kernel 'k': of its 4 arguments 4 have no value, but it is connected with 1 inputs and 1 outputs"));
+    EXPECT_THAT(
+        refused.what(),
+        HasSubstr("kernel 'k': of its 4 arguments 4 have no value, but it is connected with 1 inputs and 1 outputs"));
     EXPECT_EQ(causeway_graph_execute(nullptr), CL_INVALID_VALUE);
     EXPECT_EQ(causeway_graph_explain(built.raw()), nullptr);
 }

@@ -106,11 +106,12 @@ class chain {
         output(built, "o", result, token);
         built.add_kernel("double", code("scale"), factors{2, 1});
         built.add_kernel("triple", code("scale"), factors{3, -1});
-        built.add_host_function("half", [also = std::move(also)](uint64_t number, const void* const* in, void* const* out) {
-            also(number);
-            for (std::size_t i = 0; i < token; ++i)
-                static_cast<float*>(out[0])[i] = static_cast<const float*>(in[0])[i] + 0.5f;
-        });
+        built.add_host_function("half",
+                                [also = std::move(also)](uint64_t number, const void* const* in, void* const* out) {
+                                    also(number);
+                                    for (std::size_t i = 0; i < token; ++i)
+                                        static_cast<float*>(out[0])[i] = static_cast<const float*>(in[0])[i] + 0.5f;
+                                });
         built.connect("i", "double", bytes_of(token));
         built.connect("double", "half", bytes_of(token));
         built.connect("half", "triple", bytes_of(token));
@@ -122,7 +123,8 @@ class chain {
         for (std::size_t i = 0; i < result.size(); ++i) {
             const float expected = i < count * token ? (data[i] * 2 + 1 + 0.5f) * 3 - 1 : -1.0f;
             if (result[i] != expected)
-                return testing::AssertionFailure() << "token " << i / token << ": " << result[i] << " instead of " << expected;
+                return testing::AssertionFailure()
+                       << "token " << i / token << ": " << result[i] << " instead of " << expected;
         }
         return testing::AssertionSuccess();
     }

@@ -336,7 +336,8 @@ TEST_P(graphs, show_zeros_on_both_sides_of_a_stream_that_is_shorter_than_a_windo
         for (int round = 0; round < 2; ++round) {
             built.execute();
             for (std::size_t i = 0; i < data.size(); ++i)
-                ASSERT_EQ(result[i], at(i, reach, 0) + 10 * data[i] + 100 * at(i, 0, reach)) << tokens << " tokens, at " << i;
+                ASSERT_EQ(result[i], at(i, reach, 0) + 10 * data[i] + 100 * at(i, 0, reach))
+                    << tokens << " tokens, at " << i;
         }
     }
 }

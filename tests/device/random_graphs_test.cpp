@@ -33,15 +33,18 @@ std::string source_of(const described::description& graph, std::size_t node) {
     const auto name = [](const char* kind, std::size_t i) { return std::string(kind).append(std::to_string(i)); };
     for (std::size_t i = 0; i < seen.size(); ++i) {
         arguments += (arguments.empty() ? "" : ", ") + ("global const uchar *" + name("in", i));
-        body += "    for (int i = 0; i < " + std::to_string(seen[i]) + "; ++i) value = scramble(value + " + name("in", i) + "[i] + 1);\n";
+        body += "    for (int i = 0; i < " + std::to_string(seen[i]) + "; ++i) value = scramble(value + " +
+                name("in", i) + "[i] + 1);\n";
     }
     for (std::size_t i = 0; i < given.size(); ++i) {
         arguments += (arguments.empty() ? "" : ", ") + ("global uchar *" + name("out", i));
         body += "    for (int i = 0; i < " + std::to_string(given[i]) + "; ++i) " + name("out", i) +
                 "[i] = (value = scramble(value + 3)) >> 23;\n";
     }
-    return "ulong scramble(ulong value) { value ^= value >> 31; value *= 0x9e3779b97f4a7c15UL; return value ^ (value >> 29); }\n"
-           "kernel void node(" + arguments + ")\n{\n    ulong value = scramble(" + std::to_string(node + 77) + ");\n" + body + "}\n";
+    return "ulong scramble(ulong value) { value ^= value >> 31; value *= 0x9e3779b97f4a7c15UL; return value ^ (value "
+           ">> 29); }\n"
+           "kernel void node(" +
+           arguments + ")\n{\n    ulong value = scramble(" + std::to_string(node + 77) + ");\n" + body + "}\n";
 }
 
 /// Runs the described graph through the public interface; `devices` and `contexts` by place.

@@ -36,7 +36,8 @@ void arm(fault_point* which, unsigned nth = 0, unsigned count = 1);
 /// True if a call has failed.
 bool disarm();
 
-/// The kernel that is enqueued as number `nth`, from 0, fails when fail_late() is called, which waits of the library do, too.
+/// The kernel that is enqueued as number `nth`, from 0, fails when fail_late() is called, which waits of the library
+/// do, too.
 void arm_late_failure(unsigned nth);
 /// True if there was such a kernel.
 bool disarm_late_failure();

@@ -84,8 +84,8 @@ constexpr const char* names_of_ways[] = {"plain", "overlap", "page_locked"};
 
 using parameters = std::tuple<support::device_under_test, way>;
 
-/// Part of a device, or null. What is known of a device is kept, but not of its parts, which come and go: of these the library can
-/// be made to believe that they have memory of their own.
+/// Part of a device, or null. What is known of a device is kept, but not of its parts, which come and go: of these the
+/// library can be made to believe that they have memory of their own.
 cl_device_id part_of(cl_device_id whole) {
     const cl_device_partition_property equally[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
     cl_uint count = 0;
@@ -99,7 +99,9 @@ cl_device_id part_of(cl_device_id whole) {
 class graph_faults : public testing::TestWithParam<parameters> {
   protected:
     graph_faults()
-        : m_keep("keep", "0"), m_mode("graph", mode() == way::plain ? "plain" : "overlap"), m_file(support::open_stream(path(), "w+b")) {
+        : m_keep("keep", "0"),
+          m_mode("graph", mode() == way::plain ? "plain" : "overlap"),
+          m_file(support::open_stream(path(), "w+b")) {
         m_device = std::get<0>(GetParam()).device;
         if (mode() == way::page_locked) {
             m_pretended.emplace();
@@ -152,8 +154,10 @@ class graph_faults : public testing::TestWithParam<parameters> {
         if (ended) {
             EXPECT_TRUE(hit) << ended->what();
             EXPECT_NE(std::string(ended->what()), "");
-            EXPECT_THAT((std::vector<cl_int>{failing->code, CL_TRANSFER_IO_ERROR, CL_INVALID_VALUE, CL_OUT_OF_HOST_MEMORY}),
-                        testing::Contains(ended->code())) << ended->what();
+            EXPECT_THAT(
+                (std::vector<cl_int>{failing->code, CL_TRANSFER_IO_ERROR, CL_INVALID_VALUE, CL_OUT_OF_HOST_MEMORY}),
+                testing::Contains(ended->code()))
+                << ended->what();
             if (failing->from == layer::opencl) {
                 EXPECT_EQ(ended->code(), failing->code) << ended->what();
             }
@@ -179,9 +183,11 @@ class graph_faults : public testing::TestWithParam<parameters> {
 };
 
 INSTANTIATE_TEST_SUITE_P(devices, graph_faults,
-                         testing::Combine(testing::ValuesIn(one_device_each()), testing::Values(way::plain, way::overlap, way::page_locked)),
+                         testing::Combine(testing::ValuesIn(one_device_each()),
+                                          testing::Values(way::plain, way::overlap, way::page_locked)),
                          [](const testing::TestParamInfo<parameters>& info) {
-                             return std::get<0>(info.param).name + "_" + names_of_ways[static_cast<int>(std::get<1>(info.param))];
+                             return std::get<0>(info.param).name + "_" +
+                                    names_of_ways[static_cast<int>(std::get<1>(info.param))];
                          });
 
 } // namespace
@@ -198,7 +204,8 @@ TEST_P(graph_faults, any_call_may_fail_once_or_from_then_on) {
     for (auto* const failing : called) {
         for (const unsigned times : {1u, all_that_follow}) {
             for (unsigned nth = 0; nth < (times == 1 ? 60 : 3); ++nth) {
-                SCOPED_TRACE(std::string("call ") + std::to_string(nth) + " of " + failing->name + (times == 1 ? "" : " and all that follow"));
+                SCOPED_TRACE(std::string("call ") + std::to_string(nth) + " of " + failing->name +
+                             (times == 1 ? "" : " and all that follow"));
                 const bool hit = once(failing, nth, times);
                 if (HasFailure()) return;
                 if (!hit) break;
@@ -212,7 +219,8 @@ TEST_P(graph_faults, a_kernel_that_fails_late_ends_the_run_with_its_name_and_tok
     chain made(context(), device(), file());
     const auto name = [](unsigned nth, const std::string& message) {
         // Kernels of a run come in any order, but each node's in the order of tokens.
-        return message.find("'twice', token ") == 0 || message.find("'beside', token ") == 0 ? token_of(message) <= nth : false;
+        return message.find("'twice', token ") == 0 || message.find("'beside', token ") == 0 ? token_of(message) <= nth
+                                                                                             : false;
     };
     for (unsigned nth = 0; nth < 2 * tokens; ++nth) {
         SCOPED_TRACE(testing::Message() << "kernel " << nth);

@@ -80,29 +80,33 @@ cl_kernel clCreateKernel(cl_program program, const char* name, cl_int* code) {
     return real<&clCreateKernel>(create_kernel)(program, name, code);
 }
 
-cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const char** texts, const size_t* sizes, cl_int* code) {
+cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const char** texts, const size_t* sizes,
+                                     cl_int* code) {
     if (create_program.fails(__builtin_return_address(0))) return no_object<cl_program>(create_program, code);
     return real<&clCreateProgramWithSource>(create_program)(context, count, texts, sizes, code);
 }
 
-cl_mem clCreateSubBuffer(cl_mem buffer, cl_mem_flags flags, cl_buffer_create_type type, const void* info, cl_int* code) {
+cl_mem clCreateSubBuffer(cl_mem buffer, cl_mem_flags flags, cl_buffer_create_type type, const void* info,
+                         cl_int* code) {
     if (create_part.fails(__builtin_return_address(0))) return no_object<cl_mem>(create_part, code);
     return real<&clCreateSubBuffer>(create_part)(buffer, flags, type, info, code);
 }
 
-cl_int clEnqueueFillBuffer(cl_command_queue queue, cl_mem buffer, const void* pattern, size_t pattern_size, size_t offset,
-                           size_t size, cl_uint count, const cl_event* list, cl_event* event) {
+cl_int clEnqueueFillBuffer(cl_command_queue queue, cl_mem buffer, const void* pattern, size_t pattern_size,
+                           size_t offset, size_t size, cl_uint count, const cl_event* list, cl_event* event) {
     if (fill.fails(__builtin_return_address(0))) return fill.code;
     return real<&clEnqueueFillBuffer>(fill)(queue, buffer, pattern, pattern_size, offset, size, count, list, event);
 }
 
 cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t* offset,
-                              const size_t* global, const size_t* local, cl_uint count, const cl_event* list, cl_event* event) {
+                              const size_t* global, const size_t* local, cl_uint count, const cl_event* list,
+                              cl_event* event) {
     if (run_kernel.fails(__builtin_return_address(0))) return run_kernel.code;
     std::vector<cl_event> waits(list, list + count);
     if (auto* const gate = gate_for(queue)) waits.push_back(gate);
     return real<&clEnqueueNDRangeKernel>(run_kernel)(queue, kernel, dimensions, offset, global, local,
-                                                     static_cast<cl_uint>(waits.size()), waits.empty() ? nullptr : waits.data(), event);
+                                                     static_cast<cl_uint>(waits.size()),
+                                                     waits.empty() ? nullptr : waits.data(), event);
 }
 
 cl_int clGetKernelInfo(cl_kernel kernel, cl_kernel_info name, size_t size, void* value, size_t* size_ret) {

@@ -160,7 +160,8 @@ TEST_F(graph_ranks, a_chain_over_all_ranks_runs_again_and_again)
             EXPECT_EQ(ended.code(), CL_SUCCESS) << ended.what();
             if (m_rank == 0) {
                 for (std::size_t i = 0; i < result.size(); ++i)
-                    ASSERT_EQ(result[i], data[i] + 100 * static_cast<cl_uint>(m_size)) << "round " << round << ", " << i;
+                    ASSERT_EQ(result[i], data[i] + 100 * static_cast<cl_uint>(m_size))
+                        << "round " << round << ", " << i;
             }
         }
         barrier();
@@ -208,10 +209,12 @@ TEST_F(graph_ranks, a_failed_run_ends_the_other_with_its_cause_and_both_can_run_
                 EXPECT_EQ(run(from.graph).code(), CL_SUCCESS);
                 // Now the receiver fails: what it says comes at some later token, or after the last.
                 const auto ended = run(from.graph);
-                EXPECT_TRUE(ended.code() == CL_TRANSFER_PEER_FAILED || (ended.code() == CL_SUCCESS && bad > 0)) << ended.what();
+                EXPECT_TRUE(ended.code() == CL_TRANSFER_PEER_FAILED || (ended.code() == CL_SUCCESS && bad > 0))
+                    << ended.what();
                 if (ended.code() != CL_SUCCESS) {
-                    EXPECT_THAT(ended.what(), AllOf(HasSubstr("'there', token "),
-                                                    HasSubstr("takes no more tokens: 'seen', token " + std::to_string(bad) + ":")));
+                    EXPECT_THAT(ended.what(),
+                                AllOf(HasSubstr("'there', token "),
+                                      HasSubstr("takes no more tokens: 'seen', token " + std::to_string(bad) + ":")));
                 }
                 EXPECT_EQ(run(from.graph).code(), CL_SUCCESS);
             },
@@ -219,8 +222,9 @@ TEST_F(graph_ranks, a_failed_run_ends_the_other_with_its_cause_and_both_can_run_
                 receiver to(other, m_comm, token);
                 auto ended = run(to.graph);
                 EXPECT_EQ(ended.code(), CL_TRANSFER_PEER_FAILED);
-                EXPECT_THAT(ended.what(), AllOf(HasSubstr("'here', token " + std::to_string(bad) + ":"),
-                                                HasSubstr("ended its run: 'look', token " + std::to_string(bad) + ":")));
+                EXPECT_THAT(ended.what(),
+                            AllOf(HasSubstr("'here', token " + std::to_string(bad) + ":"),
+                                  HasSubstr("ended its run: 'look', token " + std::to_string(bad) + ":")));
                 EXPECT_EQ(to.result, counting(bad * words, 6)) << "not all before the failure was delivered";
                 to.result.clear();
                 ended = run(to.graph);
@@ -279,9 +283,12 @@ TEST_F(graph_ranks, lengths_and_sizes_that_do_not_agree_are_said)
             EXPECT_THAT(ended.what(), HasSubstr(text));
         };
     };
-    pair(sending({CL_SUCCESS}), receiving(token, token * (tokens + 2), CL_TRANSFER_END_OF_FILE, "after 9 of 11 tokens"));
-    pair(sending({CL_TRANSFER_PEER_FAILED}), receiving(token, token * 3, CL_TRANSFER_IO_ERROR, "more than the 3 tokens"));
-    pair(sending({CL_TRANSFER_PEER_FAILED}), receiving(2 * token, CAUSEWAY_ENDLESS, CL_TRANSFER_IO_ERROR, "the stream has tokens of"));
+    pair(sending({CL_SUCCESS}),
+         receiving(token, token * (tokens + 2), CL_TRANSFER_END_OF_FILE, "after 9 of 11 tokens"));
+    pair(sending({CL_TRANSFER_PEER_FAILED}),
+         receiving(token, token * 3, CL_TRANSFER_IO_ERROR, "more than the 3 tokens"));
+    pair(sending({CL_TRANSFER_PEER_FAILED}),
+         receiving(2 * token, CAUSEWAY_ENDLESS, CL_TRANSFER_IO_ERROR, "the stream has tokens of"));
     // The sender hears of its message, or first of the run that it ended.
     pair(sending({CL_TRANSFER_MESSAGE_TRUNCATED, CL_TRANSFER_PEER_FAILED}),
          receiving(token - 4, CAUSEWAY_ENDLESS, CL_TRANSFER_MESSAGE_TRUNCATED, "'here', token 0:"));
@@ -300,7 +307,8 @@ TEST_F(graph_ranks, refuse_what_is_no_end_of_a_stream)
     EXPECT_THAT(causeway_error_last_message(), HasSubstr("MPI_PROC_NULL"));
     EXPECT_EQ(refused(m_size, 1, m_comm), CL_INVALID_VALUE);
     EXPECT_EQ(refused(0, 1, MPI_COMM_NULL), CL_INVALID_VALUE);
-    EXPECT_EQ(causeway_graph_add_output_rank(graph.raw(), "out", MPI_ANY_SOURCE, 1, m_comm, CAUSEWAY_ENDLESS, 64), CL_INVALID_VALUE);
+    EXPECT_EQ(causeway_graph_add_output_rank(graph.raw(), "out", MPI_ANY_SOURCE, 1, m_comm, CAUSEWAY_ENDLESS, 64),
+              CL_INVALID_VALUE);
     EXPECT_EQ(causeway_graph_add_output_rank(nullptr, "out", 0, 1, m_comm, CAUSEWAY_ENDLESS, 64), CL_INVALID_VALUE);
     EXPECT_EQ(causeway_graph_add_output_rank(graph.raw(), "out", 0, 1, m_comm, 100, 64), CL_INVALID_VALUE);
     EXPECT_EQ(causeway_graph_add_output_rank(graph.raw(), "out", 0, 1, m_comm, 128, 64), CL_SUCCESS);

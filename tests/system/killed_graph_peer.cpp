@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program for two ranks: rank 1 kills itself in the middle of its graph's run; the graphs of rank 0 must fail in time.
+// A program for two ranks: rank 1 kills itself in the middle of its graph's run; the graphs of rank 0 must fail in
+// time.
 #include "device.hpp"
 
 #include <causeway/graph_mpi.hpp>
@@ -17,7 +18,8 @@ using causeway::stream_graph;
 constexpr std::size_t token = 256 << 10;
 
 /// Copies tokens from `source` to `target`, and calls `look` with the number of each.
-void connect(stream_graph &graph, const std::string &source, const std::string &target, std::function<void(uint64_t)> look)
+void connect(stream_graph &graph, const std::string &source, const std::string &target,
+             std::function<void(uint64_t)> look)
 {
     const auto name = source + " to " + target;
     graph.add_host_function(name, [look = std::move(look)](uint64_t number, const void *const *in, void *const *out) {
@@ -41,7 +43,8 @@ bool fails_at(stream_graph &graph, const std::string &stream)
         std::printf("%s: no failure\n", stream.c_str());
     } catch (const causeway::graph_error &error) {
         std::printf("%s: %d, %s\n", stream.c_str(), error.code(), error.what());
-        return error.code() == CL_TRANSFER_PEER_FAILED && std::string(error.what()).find("'" + stream + "', token ") == 0;
+        return error.code() == CL_TRANSFER_PEER_FAILED
+               && std::string(error.what()).find("'" + stream + "', token ") == 0;
     }
     return false;
 }

@@ -228,7 +228,10 @@ TEST(graph_description, refuses_what_makes_no_sense_naming_it) {
     made.connect("a", "o", {.source_position = 1});
     EXPECT_THAT(refusal([&] { made.described.check_complete(); }),
                 HasSubstr("'a' has an output at position 1, but none at position 0"));
-    EXPECT_THAT(refusal([&] { made.input("j", 1, 0); }), HasSubstr("token of 0 bytes"));
+    // A stream without a token size has that of its edges.
+    made.described.add({.name = "j", .kind = node_kind::input, .total_bytes = 10});
+    EXPECT_THAT(refusal([&] { made.kernel("z").connect("j", "z", {.produced_bytes = 3}); }),
+                HasSubstr("the stream 'j' of 10 B does not divide into tokens of 3 B"));
 }
 
 TEST(graph_report, says_stages_buffers_and_bytes) {

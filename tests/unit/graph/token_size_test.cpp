@@ -17,7 +17,8 @@ namespace {
 struct chain {
     explicit chain(std::uint64_t periods, std::size_t token = 4, bool overlap = true, std::size_t output_token = 0)
         : devices{{.name = "first", .overlap = overlap}} {
-        const auto in = described.add({.name = "i", .kind = node_kind::input, .total_bytes = periods * token, .direct = true});
+        const auto in =
+            described.add({.name = "i", .kind = node_kind::input, .total_bytes = periods * token, .direct = true});
         const auto kernel = described.add({.name = "k", .kind = node_kind::kernel, .where = 0});
         const auto out = described.add({.name = "o", .kind = node_kind::output, .total_bytes = periods * token,
                                         .token_bytes = output_token, .direct = true});
@@ -119,7 +120,8 @@ TEST(token_size, of_a_stream_must_divide_it) {
     description described;
     const auto in = described.add({.name = "i", .kind = node_kind::input, .total_bytes = 10});
     const auto kernel = described.add({.name = "k", .kind = node_kind::kernel, .where = 0});
-    EXPECT_THROW(described.connect({.source = in, .target = kernel, .produced_bytes = 4, .consumed_bytes = 4}), transfer_error);
+    EXPECT_THROW(described.connect({.source = in, .target = kernel, .produced_bytes = 4, .consumed_bytes = 4}),
+                 transfer_error);
     described.connect({.source = in, .target = kernel, .produced_bytes = 5, .consumed_bytes = 5});
     EXPECT_EQ(described.nodes()[0].token_bytes, 5u);
     EXPECT_TRUE(described.nodes()[0].automatic);
