@@ -24,17 +24,22 @@ template <class Object> Object no_object(const fault_point& which, cl_int* code)
     return nullptr;
 }
 
-std::mutex late_mutex; // guards the four below
+std::mutex late_mutex; // guards all below
 bool late_armed = false;
 unsigned late_number = 0, late_seen = 0;
 cl_event late_gate = nullptr;
+std::vector<cl_event> late_before; // what the kernel waits for, and all before it in its queue
 
 /// A gate for the kernel whose turn it is to fail late; null for all others.
-cl_event gate_for(cl_command_queue queue) {
+cl_event gate_for(cl_command_queue queue, const std::vector<cl_event>& waits) {
     const std::lock_guard lock(late_mutex);
     if (!late_armed || late_seen++ != late_number) return nullptr;
     cl_context context = nullptr;
     clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, nullptr);
+    late_before = waits;
+    for (auto* const each : waits) clRetainEvent(each);
+    cl_event marker = nullptr;
+    if (clEnqueueMarkerWithWaitList(queue, 0, nullptr, &marker) == CL_SUCCESS) late_before.push_back(marker);
     return late_gate = clCreateUserEvent(context, nullptr);
 }
 
@@ -60,11 +65,18 @@ bool faults::disarm_late_failure() {
 
 void faults::fail_late() {
     cl_event failing = nullptr;
+    std::vector<cl_event> before;
     {
         const std::lock_guard lock(late_mutex);
         std::swap(failing, late_gate);
+        std::swap(before, late_before);
     }
     if (failing == nullptr) return;
+    // A kernel that fails by itself does so after all that comes before it. PoCL would let what is behind it run at once.
+    for (auto* const each : before) {
+        clWaitForEvents(1, &each);
+        clReleaseEvent(each);
+    }
     clSetUserEventStatus(failing, CL_OUT_OF_RESOURCES);
     clReleaseEvent(failing);
 }
@@ -103,7 +115,7 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
                               cl_event* event) {
     if (run_kernel.fails(__builtin_return_address(0))) return run_kernel.code;
     std::vector<cl_event> waits(list, list + count);
-    if (auto* const gate = gate_for(queue)) waits.push_back(gate);
+    if (auto* const gate = gate_for(queue, waits)) waits.push_back(gate);
     return real<&clEnqueueNDRangeKernel>(run_kernel)(queue, kernel, dimensions, offset, global, local,
                                                      static_cast<cl_uint>(waits.size()),
                                                      waits.empty() ? nullptr : waits.data(), event);
