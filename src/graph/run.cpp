@@ -14,9 +14,9 @@ namespace {
 /// Firings that the thread may be ahead of a device, so that it wakes up in time for the next.
 constexpr std::size_t least_history = 16;
 
-/// A queue with less work than this is told of each firing at once, the others of a few at a time: where the host sets
-/// the pace, each flush costs as much as a command.
-constexpr std::size_t firings_per_flush = 4;
+/// Sweeps over all actors between two flushes, once the queues have work: where the host sets the pace a flush costs as
+/// much as a command.
+constexpr std::uint64_t sweeps_per_flush = 2, first_sweeps = 4;
 
 /// The sequence of a fault that is told late: its token had been through the whole graph, so that it comes before all
 /// faults of tokens on their way.
@@ -25,7 +25,7 @@ constexpr std::uint64_t past_all = 0;
 } // namespace
 
 run::run(const work_parts& parts, std::vector<cl::queue> queues, doorbell& bell, bool timed)
-    : m_parts(parts), m_timed(timed), m_queues(std::move(queues)), m_bell(bell), m_unflushed(m_queues.size(), 0),
+    : m_parts(parts), m_timed(timed), m_queues(std::move(queues)), m_bell(bell), m_unflushed(m_queues.size(), false),
       m_latest(m_queues.size(), nullptr), m_rules(parts.compiled), m_actors(parts.compiled.actors.size()) {
     for (std::size_t i = 0; i < m_actors.size(); ++i) {
         auto& each = m_actors[i];
@@ -91,7 +91,7 @@ void run::run_to_end() {
             for (std::uint64_t n = 0; n < most && advance(i) == step::moved; ++n) moved = true;
             open = open || !finished(i);
         }
-        flush(++m_sweeps <= firings_per_flush ? 1 : firings_per_flush);
+        if (++m_sweeps <= first_sweeps || m_sweeps % sweeps_per_flush == 0) flush();
         for (std::size_t i = 0; i < m_actors.size(); ++i) {
             if (!m_actors[i].on_host) continue;
             if (advance(i) == step::moved) moved = true;
@@ -267,7 +267,7 @@ void run::issue(std::size_t actor) {
         ++self.timed_firings;
         return;
     }
-    ++m_unflushed[m_parts.compiled.actors[actor].lane];
+    m_unflushed[m_parts.compiled.actors[actor].lane] = true;
     place.complete = place.events.empty(); // it was refused
     place.actor = actor;
     place.inputs.assign(self.needs.inputs.begin(), self.needs.inputs.end());
@@ -314,18 +314,18 @@ void run::wait(std::uint64_t rings) {
         m_bell.wait(rings);
         return;
     }
-    flush(1);
+    flush();
     if (m_blocker->complete) return;
     auto* const waited_for = m_blocker->events.back().get();
     // What it says is looked at with the event's status.
     (void)clWaitForEvents(1, &waited_for);
 }
 
-void run::flush(std::size_t least) {
+void run::flush() {
     for (std::size_t lane = 0; lane < m_queues.size(); ++lane) {
-        if (m_unflushed[lane] < least) continue;
+        if (!m_unflushed[lane]) continue;
         (void)clFlush(m_queues[lane].get());
-        m_unflushed[lane] = 0;
+        m_unflushed[lane] = false;
     }
 }
 
@@ -358,7 +358,7 @@ void run::finish_streams() {
 }
 
 void run::drain() {
-    flush(1); // queues wait for one another
+    flush(); // queues wait for one another
     for (const auto& queue : m_queues)
         if (queue) (void)clFinish(queue.get());
     for (std::size_t i = 0; i < m_actors.size(); ++i) {

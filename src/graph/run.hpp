@@ -85,7 +85,7 @@ class run {
     /// No period of the island begins any more.
     void end_now(std::size_t island);
     void wait(std::uint64_t rings);
-    void flush(std::size_t least);
+    void flush();
     void drain();
     void close(std::size_t actor, const failure& why);
     void finish_streams();
@@ -98,8 +98,8 @@ class run {
     bool m_timed;
     std::vector<cl::queue> m_queues; // by lane
     doorbell& m_bell;
-    std::vector<std::size_t> m_unflushed; // firings, by lane
-    std::vector<issued*> m_latest;        // by lane: the last of the firings that one waits for
+    std::vector<bool> m_unflushed;   // by lane
+    std::vector<issued*> m_latest;   // by lane: the last of the firings that one waits for
     firing_rules m_rules;
     std::vector<state> m_actors;
     std::vector<std::uint64_t> m_limits; // periods of each island that a fault leaves whole

@@ -143,6 +143,17 @@ double stream_graph::plan(overlap wanted) {
     return seconds;
 }
 
+bool stream_graph::overlap_pays() {
+    const auto one_queue = plan(overlap::never);
+    try {
+        return plan(overlap::where_it_pays) < one_queue;
+    } catch (const transfer_error& error) {
+        // Second buffers do not fit.
+        if (error.code() != status::mem_object_allocation_failure) throw;
+        return false;
+    }
+}
+
 void stream_graph::initialize(overlap wanted, bool timed) {
     require_open();
     m_timed = timed;
@@ -153,7 +164,7 @@ void stream_graph::initialize(overlap wanted, bool timed) {
         // Where device memory is host memory, copies and kernels use the same processors and the same memory: side by
         // side they would only be slower than one after another. So are tokens that are done sooner than queues can be
         // told.
-        if (!own_memory || plan(overlap::never) <= plan(wanted)) wanted = overlap::never;
+        if (!own_memory || !overlap_pays()) wanted = overlap::never;
     }
     (void)plan(wanted);
     build();

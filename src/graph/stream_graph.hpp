@@ -53,6 +53,7 @@ class stream_graph {
   private:
     /// Decides on queues and batches; the time that a run should take.
     double plan(overlap wanted);
+    [[nodiscard]] bool overlap_pays();
     /// Compiles and makes everything for tokens of so many smallest ones.
     void build();
     /// Where batches are left to the library: those that fit what a run has measured.
