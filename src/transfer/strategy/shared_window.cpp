@@ -28,8 +28,9 @@ class shared_window final : public strategy {
             while (block < way.bytes && block < way.largest_block) block *= 2;
             result.without_window = "pinned";
         } else {
-            // The first block and the last overlap with nothing: one part in 64 each, and no smaller than copies are worth.
-            block = round_block(way.bytes / 64, 256 << 10, 4 << 20);
+            // The first copy out and the last copy in overlap with nothing: the more blocks the better, but copies of less than a
+            // MiB do not reach the bandwidth of the link, nor hide what two ranks have to tell each other.
+            block = round_block(way.bytes / 16, 256 << 10, way.bytes < (std::size_t{128} << 20) ? 2 << 20 : 4 << 20);
             result.depth = 6;
             result.without_window = "pipelined";
         }

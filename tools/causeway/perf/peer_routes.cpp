@@ -4,6 +4,7 @@
 
 #include <array>
 #include <optional>
+#include <utility>
 
 namespace perf {
 
@@ -24,13 +25,13 @@ class peer_bench {
         comparison made{route, m_bytes, rule_for(m_bytes)};
         made.add_naive(
             [this, naive] {
-                ++m_window;
+                next();
                 return naive == by_hand::vendors_copy ? vendors_copy() : read_and_write();
             },
             check);
         add_ours(made, m_session.plans(m_bytes),
             [this](apps::event& moved) {
-                ++m_window;
+                next();
                 return seconds_of([&] { moved = peer_copy(); });
             },
             check);
@@ -39,7 +40,7 @@ class peer_bench {
             made.add_limit(
                 "one copy", "clEnqueueWriteBuffer from host memory",
                 [this] {
-                    ++m_window;
+                    next();
                     return seconds_of([this] {
                         write_device(m_to.in_order.get(), m_target.get(), 0, m_bytes, m_in.at(m_window));
                     });
@@ -49,7 +50,7 @@ class peer_bench {
             made.add_limit(
                 "copies", m_bytes < overlapping ? "out, then in" : "out of one and into the other at once",
                 [this] {
-                    ++m_window;
+                    next();
                     return copies();
                 },
                 check);
@@ -58,6 +59,18 @@ class peer_bench {
     }
 
   private:
+    /// Another part of the data, and both buffers where they belong: the vendor's copy may leave one on the other device
+    /// (NVIDIA driver 580), and whoever comes next would pay for its way back.
+    void next() {
+        ++m_window;
+        for (const auto& [at, buffer] : {std::pair{&m_from, &m_source}, std::pair{&m_to, &m_target}}) {
+            const auto memory = buffer->get();
+            apps::check(clEnqueueMigrateMemObjects(at->in_order.get(), 1, &memory, 0, 0, nullptr, nullptr),
+                        "clEnqueueMigrateMemObjects");
+            apps::check(clFinish(at->in_order.get()), "clFinish");
+        }
+    }
+
     [[nodiscard]] std::size_t offset() const { return test_data::offset_of(m_window); }
 
     apps::event peer_copy() {
