@@ -57,12 +57,12 @@ void run::restart() {
     }
     m_sequence = past_all + 1;
     m_sweeps = 0;
-    m_fault.reset();
     m_stopping = false;
     write_initial(m_parts.memory, m_parts.compiled, m_queues);
 }
 
 void run::execute() {
+    m_fault.reset();
     try {
         restart();
         run_to_end();
@@ -307,6 +307,7 @@ void run::end_now(std::size_t island) {
 }
 
 void run::wait(std::uint64_t rings) {
+    flush();
     if (m_blocker == nullptr) {
         if (!m_end_busy)
             throw transfer_error(status::out_of_resources,
@@ -314,7 +315,6 @@ void run::wait(std::uint64_t rings) {
         m_bell.wait(rings);
         return;
     }
-    flush();
     if (m_blocker->complete) return;
     auto* const waited_for = m_blocker->events.back().get();
     // What it says is looked at with the event's status.
