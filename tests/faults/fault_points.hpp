@@ -38,7 +38,10 @@ bool disarm();
 
 /// The kernel that is enqueued as number `nth`, from 0, fails when fail_late() is called, which waits of the library
 /// do, too.
-void arm_late_failure(unsigned nth);
+/// With `pretended` it does not: the library is only told so when the kernel is complete.
+void arm_late_failure(unsigned nth, bool pretended);
+/// Whether this is the event of the kernel that pretends.
+[[nodiscard]] bool pretends_failure(const void* event);
 /// True if there was such a kernel.
 bool disarm_late_failure();
 void fail_late();

@@ -222,9 +222,11 @@ TEST_P(graph_faults, a_kernel_that_fails_late_ends_the_run_with_its_name_and_tok
         return message.find("'twice', token ") == 0 || message.find("'beside', token ") == 0 ? token_of(message) <= nth
                                                                                              : false;
     };
+    // PoCL 3.1 aborts now and then when a command in its queues fails.
+    const bool pretended = std::get<0>(GetParam()).name.starts_with("pocl");
     for (unsigned nth = 0; nth < 2 * tokens; ++nth) {
         SCOPED_TRACE(testing::Message() << "kernel " << nth);
-        arm_late_failure(nth);
+        arm_late_failure(nth, pretended);
         std::optional<graph_error> ended;
         try {
             made.run();
@@ -235,8 +237,9 @@ TEST_P(graph_faults, a_kernel_that_fails_late_ends_the_run_with_its_name_and_tok
         ASSERT_TRUE(ended) << "the failure went unnoticed";
         EXPECT_LT(ended->code(), 0);
         EXPECT_TRUE(name(nth, ended->what())) << ended->what();
-        // Kernels of earlier tokens that are behind it in its queue may fail with it, as PoCL's do.
-        made.expect(0, path());
+        // Kernels of earlier tokens that are behind it in its queue may fail with it.
+        made.expect(pretended ? delivered_before(ended->what()) : 0, path());
+        EXPECT_LE(support::file_contents(path()).size(), token_of(ended->what()) * token) << "what it gave was delivered";
         made.run();
         made.expect(tokens, path());
         if (HasFailure()) return;

@@ -149,7 +149,11 @@ cl_int clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t size, vo
 
 cl_int clGetEventInfo(cl_event event, cl_event_info name, size_t size, void* value, size_t* size_ret) {
     if (event_info.fails(__builtin_return_address(0))) return event_info.code;
-    return real<&clGetEventInfo>(event_info)(event, name, size, value, size_ret);
+    const auto code = real<&clGetEventInfo>(event_info)(event, name, size, value, size_ret);
+    if (name == CL_EVENT_COMMAND_EXECUTION_STATUS && code == CL_SUCCESS && *static_cast<cl_int*>(value) == CL_COMPLETE &&
+        pretends_failure(event))
+        *static_cast<cl_int*>(value) = CL_OUT_OF_RESOURCES;
+    return code;
 }
 
 cl_int clGetMemObjectInfo(cl_mem memory, cl_mem_info name, size_t size, void* value, size_t* size_ret) {

@@ -25,7 +25,8 @@ template <class Object> Object no_object(const fault_point& which, cl_int* code)
 }
 
 std::mutex late_mutex; // guards all below
-bool late_armed = false;
+bool late_armed = false, late_pretended = false, late_chosen = false;
+cl_event late_event = nullptr; // of the kernel that pretends
 unsigned late_number = 0, late_seen = 0;
 cl_event late_gate = nullptr;
 std::vector<cl_event> late_before; // what the kernel waits for, and all before it in its queue
@@ -33,7 +34,8 @@ std::vector<cl_event> late_before; // what the kernel waits for, and all before 
 /// A gate for the kernel whose turn it is to fail late; null for all others.
 cl_event gate_for(cl_command_queue queue, const std::vector<cl_event>& waits) {
     const std::lock_guard lock(late_mutex);
-    if (!late_armed || late_seen++ != late_number) return nullptr;
+    late_chosen = late_armed && late_seen++ == late_number;
+    if (!late_chosen || late_pretended) return nullptr;
     cl_context context = nullptr;
     clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, nullptr);
     late_before = waits;
@@ -49,17 +51,25 @@ std::vector<fault_point*> faults::opencl_kernel_points() {
     return {&build, &create_kernel, &create_program, &create_part, &fill, &run_kernel, &kernel_info, &set_argument};
 }
 
-void faults::arm_late_failure(unsigned nth) {
+void faults::arm_late_failure(unsigned nth, bool pretended) {
     const std::lock_guard lock(late_mutex);
     late_armed = true;
+    late_pretended = pretended;
+    late_event = nullptr;
     late_number = nth;
     late_seen = 0;
+}
+
+bool faults::pretends_failure(const void* event) {
+    const std::lock_guard lock(late_mutex);
+    return late_event != nullptr && late_event == event;
 }
 
 bool faults::disarm_late_failure() {
     fail_late();
     const std::lock_guard lock(late_mutex);
     late_armed = false;
+    late_event = nullptr;
     return late_seen > late_number;
 }
 
@@ -116,9 +126,13 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
     if (run_kernel.fails(__builtin_return_address(0))) return run_kernel.code;
     std::vector<cl_event> waits(list, list + count);
     if (auto* const gate = gate_for(queue, waits)) waits.push_back(gate);
-    return real<&clEnqueueNDRangeKernel>(run_kernel)(queue, kernel, dimensions, offset, global, local,
-                                                     static_cast<cl_uint>(waits.size()),
-                                                     waits.empty() ? nullptr : waits.data(), event);
+    const auto code = real<&clEnqueueNDRangeKernel>(run_kernel)(queue, kernel, dimensions, offset, global, local,
+                                                                static_cast<cl_uint>(waits.size()),
+                                                                waits.empty() ? nullptr : waits.data(), event);
+    const std::lock_guard lock(late_mutex);
+    if (late_chosen && late_pretended && event != nullptr) late_event = *event;
+    late_chosen = false;
+    return code;
 }
 
 cl_int clGetKernelInfo(cl_kernel kernel, cl_kernel_info name, size_t size, void* value, size_t* size_ret) {
