@@ -29,7 +29,8 @@ struct bound_argument {
 
 class argument_source {
   public:
-    argument_source(const device& where, const device_ring& ring, std::size_t bytes) : m_device(where), m_ring(ring), m_bytes(bytes) {}
+    argument_source(const device& where, device_ring& ring, std::size_t bytes)
+        : m_device(where), m_ring(ring), m_bytes(bytes) {}
 
     [[nodiscard]] bound_argument at(std::int64_t position) {
         bound_argument made;
@@ -38,7 +39,7 @@ class argument_source {
         if (made.copied.size() == 1 && first.offset == 0 && first.bytes == m_ring.layout().cell_bytes) {
             made.buffer = first.buffer;
         } else if (made.copied.size() == 1 && first.offset % m_device.alignment == 0) {
-            made.buffer = part(first);
+            made.buffer = m_ring.part(first);
         } else {
             if (!m_joined) m_joined = new_buffer();
             made.buffer = m_joined.get();
@@ -49,18 +50,6 @@ class argument_source {
     }
 
   private:
-    [[nodiscard]] cl_mem part(const buffer_piece& piece) {
-        auto& kept = m_parts[{piece.cell, piece.offset}];
-        if (!kept) {
-            const cl_buffer_region region{piece.offset, piece.bytes};
-            cl_int code = CL_SUCCESS;
-            kept = cl::buffer::adopt(
-                clCreateSubBuffer(piece.buffer, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &code));
-            cl::check(code, "making a sub-buffer for a kernel's argument");
-        }
-        return kept.get();
-    }
-
     [[nodiscard]] cl::buffer new_buffer() const {
         cl_int code = CL_SUCCESS;
         auto made = cl::buffer::adopt(clCreateBuffer(m_device.context.get(), CL_MEM_READ_WRITE, m_bytes, nullptr, &code));
@@ -69,9 +58,8 @@ class argument_source {
     }
 
     const device& m_device;
-    const device_ring& m_ring;
+    device_ring& m_ring;
     std::size_t m_bytes;
-    std::map<std::pair<std::size_t, std::size_t>, cl::buffer> m_parts;
     cl::buffer m_joined; // one will do: kernels and copies of one queue come one after another
 };
 
@@ -85,13 +73,13 @@ class kernel_work final : public actor_work {
         const auto& where = parts.devices[parts.compiled.lanes[m_self.lane].where];
         std::uint64_t buffers = 1;
         for (const auto& in : m_self.inputs) {
-            const auto& ring = *parts.memory.on_device[in.channel];
+            auto& ring = *parts.memory.on_device[in.channel];
             m_readers.push_back(&ring.layout().readers[in.reader]);
             m_arguments.emplace_back(where, ring, m_readers.back()->window_bytes());
             buffers = std::lcm(buffers, ring.layout().buffers);
         }
         for (const auto out : m_self.outputs) {
-            const auto& ring = *parts.memory.on_device[out];
+            auto& ring = *parts.memory.on_device[out];
             m_given.push_back(ring.layout().produced_bytes);
             m_arguments.emplace_back(where, ring, m_given.back());
             buffers = std::lcm(buffers, ring.layout().buffers);

@@ -18,6 +18,25 @@ device_ring::device_ring(const channel& held, const device& where) : m_channel(h
     }
 }
 
+device_ring::~device_ring() {
+    // NVIDIA's driver (580) crashes when overlapping sub-buffers that kernels have used go in another order than this.
+    while (!m_parts.empty()) m_parts.pop_back();
+}
+
+cl_mem device_ring::part(const buffer_piece& piece) {
+    auto& known = m_part_of[{piece.cell, piece.offset, piece.bytes}];
+    if (known == nullptr) {
+        const cl_buffer_region region{piece.offset, piece.bytes};
+        cl_int code = CL_SUCCESS;
+        auto made = cl::buffer::adopt(
+            clCreateSubBuffer(piece.buffer, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &code));
+        cl::check(code, "making a sub-buffer for a kernel's argument");
+        known = made.get();
+        m_parts.push_back(std::move(made));
+    }
+    return known;
+}
+
 host_ring::host_ring(const channel& held, const device* copier, const cl::queue& queue) : m_channel(held) {
     if (copier == nullptr || copier->host_memory) {
         m_plain.resize(held.ring_bytes());

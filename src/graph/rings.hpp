@@ -6,6 +6,8 @@
 #include "graph/pipeline.hpp"
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -33,6 +35,12 @@ class device_ring {
   public:
     /// Throws transfer_error.
     device_ring(const channel& held, const device& where);
+    ~device_ring();
+    device_ring(const device_ring&) = delete;
+    device_ring& operator=(const device_ring&) = delete;
+
+    /// The piece as a sub-buffer, which lives as long as the ring. Throws transfer_error.
+    [[nodiscard]] cl_mem part(const buffer_piece& piece);
 
     /// Calls `use(piece, bytes before it)` for the pieces of a range of positions: one, or two where the ring closes.
     template <class Use> void pieces(std::int64_t position, std::size_t bytes, Use use) const {
@@ -49,6 +57,8 @@ class device_ring {
   private:
     const channel& m_channel;
     std::vector<cl::buffer> m_cells;
+    std::vector<cl::buffer> m_parts; // in the order in which they were made
+    std::map<std::array<std::size_t, 3>, cl_mem> m_part_of; // cell, offset, bytes
 };
 
 /// In one piece of host memory, page-locked for a device if that needs it.
