@@ -15,8 +15,9 @@ foreach(before opencl opencl_kernel mpi system)
   set_property(SOURCE ${CMAKE_CURRENT_LIST_DIR}/${before}_calls.cpp APPEND PROPERTY COMPILE_OPTIONS -fvisibility=default)
 endforeach()
 foreach(runtime ${runtimes})
-  foreach(ranks 1 2)
-    causeway_test(faults.${runtime}.${ranks} LABEL faults RUNTIME ${runtime} RANKS ${ranks} TIMEOUT 900
-      COMMAND $<TARGET_FILE:fault_tests>)
-  endforeach()
+  causeway_test(faults.${runtime}.1 LABEL faults RUNTIME ${runtime} RANKS 1 TIMEOUT 900
+    COMMAND $<TARGET_FILE:fault_tests>)
+  # Graphs fail as they do with one rank, and take long.
+  causeway_test(faults.${runtime}.2 LABEL faults RUNTIME ${runtime} RANKS 2 TIMEOUT 900
+    COMMAND $<TARGET_FILE:fault_tests> --gtest_filter=-*graph_faults*)
 endforeach()
