@@ -6,8 +6,8 @@
 #include <array>
 #include <cctype>
 #include <charconv>
-#include <numeric>
 #include <cstdint>
+#include <numeric>
 #include <utility>
 
 namespace causeway_tool {

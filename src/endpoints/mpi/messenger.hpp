@@ -113,7 +113,7 @@ class messenger final : public transfer::progress_source {
     [[nodiscard]] bool hears(int space) const;
 
     [[nodiscard]] windows& shared() { return m_windows; }
-    /// Whether memory of this process can be named to a rank that asks for it; not after it said `plain`.
+    /// `peer` has said `plain`: its messages go without windows from now on.
     void cannot_share(int space, int peer) { m_unshared.insert(m_port.job_rank(space, peer)); }
 
     /// Registers a conversation under a new number, which the other side answers with. A receive names the number of the

@@ -194,7 +194,7 @@ class send_endpoint final : public transfer::endpoint, private conversation {
         const bool is_first = said.what == wire_header::kind::accept;
         if (!is_first && !m_sharing) return; // said before the other rank heard that its memory is out of reach
         auto window = m_talk.shared().find(said.window.segment);
-        if (window && said.window.offset < said.window.segment.bytes) {
+        if (window && said.window.offset + m_block_limit <= said.window.segment.bytes) {
             m_sharing = true;
             auto* const memory = window->memory() + said.window.offset;
             if (!is_first) window->pin(m_device);
