@@ -199,7 +199,7 @@ static std::shared_ptr<transfer::command> submit(new_command made, const event_a
 cl_int enqueue(new_command made, cl_bool blocking, const event_arguments& events) {
     const auto command = submit(std::move(made), events);
     if (blocking == CL_FALSE) return CL_SUCCESS;
-    const auto result = command->wait();
+    const auto result = command->wait(runtime::instance().engine().spin());
     if (result) last_message() = result.message;
     return result.status;
 }

@@ -42,6 +42,11 @@ std::chrono::microseconds spin_time(const options& settings) {
     return std::chrono::microseconds(std::thread::hardware_concurrency() >= 4 * local_ranks() ? 2000 : 20);
 }
 
+/// Looking on by all workers is for machines where the engine spins freely.
+std::chrono::microseconds worker_patience(std::chrono::nanoseconds spin) {
+    return std::chrono::microseconds(spin >= std::chrono::milliseconds(1) ? 50 : 0);
+}
+
 std::chrono::milliseconds drain_time(const options& settings) {
     return std::chrono::milliseconds(settings[option::drain]);
 }
@@ -75,7 +80,8 @@ runtime& runtime::instance() {
 
 runtime::runtime()
     : m_engine(process_options(), m_clock, lane_count(process_options()), spin_time(process_options())),
-      m_workers(transfer::make_worker_threads(m_engine.inbox_handle(), lane_count(process_options()))),
+      m_workers(transfer::make_worker_threads(m_engine.inbox_handle(), lane_count(process_options()),
+                                              worker_patience(m_engine.spin()))),
       m_links(process_options(), m_clock), m_messenger(process_options(), m_port) {
     m_engine.add(m_copies);
     m_engine.add(m_links);

@@ -4,6 +4,8 @@
 
 #include "transfer/engine.hpp"
 
+#include <thread>
+
 namespace causeway::transfer {
 
 command::command(std::vector<std::unique_ptr<flow>> flows, std::vector<std::unique_ptr<gate>> gates,
@@ -11,9 +13,11 @@ command::command(std::vector<std::unique_ptr<flow>> flows, std::vector<std::uniq
     : m_flows(std::move(flows)), m_gates(std::move(gates)), m_dependencies(std::move(dependencies)),
       m_listener(std::move(listener)) {}
 
-failure command::wait() const {
+failure command::wait(std::chrono::nanoseconds patience) const {
+    const auto until = std::chrono::steady_clock::now() + patience;
+    while (!m_told && std::chrono::steady_clock::now() < until) std::this_thread::yield();
     std::unique_lock lock(m_mutex);
-    m_ended.wait(lock, [this] { return m_told; });
+    m_ended.wait(lock, [this] { return m_told.load(); });
     return m_report.error;
 }
 

@@ -8,6 +8,7 @@
 #include "transfer/gate.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -40,8 +41,8 @@ class command final : private flow_owner, public std::enable_shared_from_this<co
     command(std::vector<std::unique_ptr<flow>> flows, std::vector<std::unique_ptr<gate>> gates,
             std::vector<std::shared_ptr<command>> dependencies, std::shared_ptr<completion_listener> listener);
 
-    /// Blocks until the command is complete; the failure, if any.
-    failure wait() const;
+    /// Blocks until the command is complete; the failure, if any. Looks for `patience` before it sleeps.
+    failure wait(std::chrono::nanoseconds patience = {}) const;
     [[nodiscard]] bool complete() const;
     [[nodiscard]] command_report report() const;
 
@@ -68,10 +69,10 @@ class command final : private flow_owner, public std::enable_shared_from_this<co
     bool m_ready_listed = false;
     time_point m_hot_until, m_gated_since;
 
-    mutable std::mutex m_mutex; // guards m_report, m_told
+    std::atomic<bool> m_told = false; // the listener knows; set under the lock
+    mutable std::mutex m_mutex;       // guards m_report
     mutable std::condition_variable m_ended;
     command_report m_report;
-    bool m_told = false; // the listener knows
 };
 
 } // namespace causeway::transfer

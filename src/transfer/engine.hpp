@@ -73,6 +73,7 @@ class engine {
     [[nodiscard]] mailbox& inbox() { return *m_mailbox; }
     [[nodiscard]] std::shared_ptr<mailbox> inbox_handle() { return m_mailbox; }
     [[nodiscard]] staging_pool& staging() { return m_pool; }
+    [[nodiscard]] std::chrono::nanoseconds spin() const { return m_spin; }
 
     /// Does all there is to do now. True if anything happened.
     bool step();

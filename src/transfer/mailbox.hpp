@@ -2,11 +2,13 @@
 // What other threads tell an engine.
 #pragma once
 
+#include "base/spin_lock.hpp"
 #include "transfer/gate.hpp"
 #include "transfer/step.hpp"
 
-#include <condition_variable>
+#include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -29,9 +31,12 @@ class mailbox final : public waker {
 
     void post(message mail) {
         {
-            const std::lock_guard lock(m_mutex);
+            const std::lock_guard lock(m_messages_lock);
             m_messages.push_back(std::move(mail));
+            m_empty = false;
         }
+        if (!m_asleep) return;
+        const std::lock_guard lock(m_sleep);
         m_arrived.notify_one();
     }
 
@@ -39,25 +44,34 @@ class mailbox final : public waker {
 
     /// Everything that has arrived, in order. `into` must be empty; its memory is reused.
     void take(std::vector<message>& into) {
-        const std::lock_guard lock(m_mutex);
+        if (m_empty) return;
+        const std::lock_guard lock(m_messages_lock);
         into.swap(m_messages);
+        m_empty = true;
     }
 
     /// Sleeps until there is mail, or for `longest`.
     void wait(std::optional<std::chrono::nanoseconds> longest) {
-        std::unique_lock lock(m_mutex);
-        const auto arrived = [this] { return !m_messages.empty(); };
+        std::unique_lock lock(m_sleep);
+        // Said before the look: whoever posts after it sees that somebody has to be woken.
+        m_asleep = true;
+        const auto arrived = [this] { return !m_empty; };
         if (longest) {
             m_arrived.wait_for(lock, *longest, arrived);
         } else {
             m_arrived.wait(lock, arrived);
         }
+        m_asleep = false;
     }
 
   private:
-    std::mutex m_mutex; // guards m_messages
-    std::condition_variable m_arrived;
+    // The engine must not be put to sleep because many workers post at once: only its own wait has a mutex.
+    spin_lock m_messages_lock; // guards m_messages
     std::vector<message> m_messages;
+    std::atomic<bool> m_empty{true};
+    std::atomic<bool> m_asleep{false};
+    std::mutex m_sleep; // held from the last look to the sleep
+    std::condition_variable m_arrived;
 };
 
 } // namespace causeway::transfer

@@ -2,12 +2,19 @@
 // The worker threads: a fixed set for files, as many as needed for streams.
 #include "transfer/workers.hpp"
 
+#include "base/spin_lock.hpp"
+
 #include <pthread.h>
 #include <signal.h>
 
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
 #include <deque>
+#include <mutex>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace causeway::transfer {
@@ -16,21 +23,70 @@ namespace {
 
 constexpr auto idle_life = std::chrono::seconds(5);
 
-/// One set of threads with one queue. Shared with its threads, so that one that never returns can be left behind.
+/// One set of threads with one queue. Shared with its threads, so that one that never returns can be left behind. The engine
+/// never sleeps for its lock, and wakes one thread by a call that does not wait for others (that of a condition variable may).
 struct crew {
     struct job {
         worker_pool::work work;
-        step* done;
+        step* done = nullptr;
+    };
+    /// A thread that sleeps until it is called.
+    class sleeper {
+      public:
+        void call() {
+            {
+                const std::lock_guard lock(m_mutex);
+                m_called = true;
+            }
+            m_changed.notify_one();
+        }
+        void sleep() {
+            std::unique_lock lock(m_mutex);
+            m_changed.wait(lock, [this] { return m_called; });
+            m_called = false;
+        }
+        /// False if nobody called for so long.
+        [[nodiscard]] bool sleep_for(std::chrono::nanoseconds longest) {
+            std::unique_lock lock(m_mutex);
+            m_changed.wait_for(lock, longest, [this] { return m_called; });
+            return std::exchange(m_called, false);
+        }
+
+      private:
+        std::mutex m_mutex; // guards m_called
+        std::condition_variable m_changed;
+        bool m_called = false;
     };
 
-    explicit crew(std::shared_ptr<mailbox> engine_inbox) : inbox(std::move(engine_inbox)) {}
+    crew(std::shared_ptr<mailbox> engine_inbox, std::chrono::nanoseconds looks_on)
+        : inbox(std::move(engine_inbox)), patience(looks_on) {}
 
     std::shared_ptr<mailbox> inbox;
-    std::mutex mutex; // guards the rest
-    std::condition_variable changed;
+    const std::chrono::nanoseconds patience;
+    std::atomic<std::size_t> waiting{0}; // jobs.size(), for a look without the lock
+
+    spin_lock lock; // guards the rest
     std::deque<job> jobs;
-    std::size_t idle = 0;
+    std::vector<sleeper*> asleep; // the last to fall asleep is woken first
     bool closing = false;
+
+    void put(job one) {
+        jobs.push_back(std::move(one));
+        waiting.store(jobs.size(), std::memory_order_relaxed);
+    }
+    job take() {
+        auto first = std::move(jobs.front());
+        jobs.pop_front();
+        waiting.store(jobs.size(), std::memory_order_relaxed);
+        return first;
+    }
+    /// Who is to be called for a new job; null if nobody sleeps.
+    sleeper* wake_one() {
+        if (asleep.empty()) return nullptr;
+        auto* const one = asleep.back();
+        asleep.pop_back();
+        return one;
+    }
 };
 
 void block_all_signals() {
@@ -41,22 +97,42 @@ void block_all_signals() {
     pthread_sigmask(SIG_BLOCK, &all, nullptr);
 }
 
+/// Being woken takes longer than most blocks.
+void look_on(const crew& team) {
+    if (team.patience.count() == 0) return;
+    const auto until = std::chrono::steady_clock::now() + team.patience;
+    while (team.waiting.load(std::memory_order_relaxed) == 0 && std::chrono::steady_clock::now() < until)
+        std::this_thread::yield();
+}
+
+/// The next job, or none if the thread is to end.
+crew::job next_job(crew& team, crew::sleeper& self, bool leaves_when_idle) {
+    for (;;) {
+        {
+            const std::lock_guard lock(team.lock);
+            if (!team.jobs.empty()) return team.take();
+            if (team.closing) return {};
+            team.asleep.push_back(&self);
+        }
+        if (!leaves_when_idle) {
+            self.sleep();
+        } else if (!self.sleep_for(idle_life)) {
+            {
+                const std::lock_guard lock(team.lock);
+                if (std::erase(team.asleep, &self) == 1) return {};
+            }
+            // Who is no longer listed is being called.
+            self.sleep();
+        }
+    }
+}
+
 void work_for(const std::shared_ptr<crew>& team, bool leaves_when_idle) {
     block_all_signals();
-    std::unique_lock lock(team->mutex);
+    crew::sleeper self;
     for (;;) {
-        ++team->idle;
-        const auto something = [&] { return team->closing || !team->jobs.empty(); };
-        if (leaves_when_idle) {
-            team->changed.wait_for(lock, idle_life, something);
-        } else {
-            team->changed.wait(lock, something);
-        }
-        --team->idle;
-        if (team->jobs.empty()) return;
-        auto job = std::move(team->jobs.front());
-        team->jobs.pop_front();
-        lock.unlock();
+        auto job = next_job(*team, self, leaves_when_idle);
+        if (!job.work) return;
         outcome result;
         try {
             result = job.work();
@@ -65,61 +141,79 @@ void work_for(const std::shared_ptr<crew>& team, bool leaves_when_idle) {
         }
         job.work = nullptr;
         team->inbox->post(mailbox::finished_step{job.done, std::move(result)});
-        lock.lock();
+        look_on(*team);
     }
 }
 
 class worker_threads final : public worker_pool {
   public:
-    worker_threads(std::shared_ptr<mailbox> inbox, unsigned lanes)
-        : m_lanes(lanes), m_files(std::make_shared<crew>(inbox)), m_streams(std::make_shared<crew>(inbox)) {}
+    worker_threads(std::shared_ptr<mailbox> inbox, unsigned lanes, std::chrono::nanoseconds patience)
+        : m_lanes(lanes), m_files(std::make_shared<crew>(inbox, patience)),
+          m_streams(std::make_shared<crew>(inbox, std::chrono::nanoseconds(0))) {}
 
     ~worker_threads() override {
         for (const auto& team : {m_files, m_streams}) {
-            const std::lock_guard lock(team->mutex);
+            const std::lock_guard lock(team->lock);
             team->closing = true;
-            team->changed.notify_all();
+            while (auto* const one = team->wake_one()) one->call();
         }
         for (auto& thread : m_threads) thread.join();
     }
 
     void run(work job, step& done) override {
-        std::unique_lock lock(m_files->mutex);
-        m_files->jobs.push_back({std::move(job), &done});
-        if (m_files->idle < m_files->jobs.size() && m_threads.size() < m_lanes) {
+        hand_to(*m_files, std::move(job), done, [this](crew& team) {
+            // The workers that there are get to it.
+            if (m_threads.size() == m_lanes) return;
             try {
                 m_threads.emplace_back([team = m_files] { work_for(team, false); });
                 pthread_setname_np(m_threads.back().native_handle(), "causeway-file");
             } catch (const std::system_error&) {
-                // The workers that there are get to it.
-                if (m_threads.empty()) refuse(*m_files);
+                if (m_threads.empty()) refuse(team);
             }
-        }
-        lock.unlock(); // or the one that wakes waits for it
-        m_files->changed.notify_one();
+        });
     }
 
     void run_waiting(work job, step& done) override {
-        const std::lock_guard lock(m_streams->mutex);
-        m_streams->jobs.push_back({std::move(job), &done});
-        if (m_streams->idle < m_streams->jobs.size()) {
+        hand_to(*m_streams, std::move(job), done, [this](crew& team) {
             try {
                 std::thread([team = m_streams] { work_for(team, true); }).detach();
             } catch (const std::system_error&) {
                 // The others may wait for what this one would do.
-                refuse(*m_streams);
+                refuse(team);
             }
-        }
-        m_streams->changed.notify_one();
+        });
     }
 
   private:
+    /// Wakes a thread for the job; if none sleeps, `more` makes one.
+    template <class More>
+    static void hand_to(crew& team, work job, step& done, More more) {
+        crew::sleeper* one = nullptr;
+        {
+            const std::lock_guard lock(team.lock);
+            team.put({std::move(job), &done});
+            one = team.wake_one();
+        }
+        if (one != nullptr) {
+            one->call();
+        } else {
+            more(team);
+        }
+    }
+
     /// Ends the newest job: there is no thread for it.
     static void refuse(crew& team) {
-        auto& done = *team.jobs.back().done;
-        team.jobs.pop_back();
+        crew::job newest;
+        {
+            const std::lock_guard lock(team.lock);
+            if (team.jobs.empty()) return; // somebody has taken it after all
+            newest = std::move(team.jobs.back());
+            team.jobs.pop_back();
+            team.waiting.store(team.jobs.size(), std::memory_order_relaxed);
+        }
         team.inbox->post(mailbox::finished_step{
-            &done, {0, {status::out_of_resources, 0, 0, "no thread can be made for a file's reads and writes"}}});
+            newest.done,
+            {0, {status::out_of_resources, 0, 0, "no thread can be made for a file's reads and writes"}}});
     }
 
     unsigned m_lanes;
@@ -129,8 +223,9 @@ class worker_threads final : public worker_pool {
 
 } // namespace
 
-std::unique_ptr<worker_pool> make_worker_threads(std::shared_ptr<mailbox> inbox, unsigned lanes) {
-    return std::make_unique<worker_threads>(std::move(inbox), lanes);
+std::unique_ptr<worker_pool> make_worker_threads(std::shared_ptr<mailbox> inbox, unsigned lanes,
+                                                 std::chrono::nanoseconds patience) {
+    return std::make_unique<worker_threads>(std::move(inbox), lanes, patience);
 }
 
 } // namespace causeway::transfer

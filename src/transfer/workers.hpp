@@ -5,7 +5,9 @@
 #include "transfer/mailbox.hpp"
 #include "transfer/step.hpp"
 
+#include <chrono>
 #include <functional>
+#include <memory>
 
 namespace causeway::transfer {
 
@@ -20,7 +22,9 @@ class worker_pool {
     virtual void run_waiting(work job, step& done) = 0;
 };
 
-/// Starts `lanes` threads when first needed. The destructor waits for jobs that have begun, except for waiting ones.
-[[nodiscard]] std::unique_ptr<worker_pool> make_worker_threads(std::shared_ptr<mailbox> inbox, unsigned lanes);
+/// Starts `lanes` threads when first needed; one that has worked looks for more for `patience` before it sleeps. The
+/// destructor waits for jobs that have begun, except for waiting ones.
+[[nodiscard]] std::unique_ptr<worker_pool> make_worker_threads(std::shared_ptr<mailbox> inbox, unsigned lanes,
+                                                               std::chrono::nanoseconds patience = {});
 
 } // namespace causeway::transfer
