@@ -17,13 +17,16 @@ std::string buffer_text(const char* what, std::size_t offset, std::size_t bytes)
 void copy_watch::add(const cl::queue& queue, cl::event running, std::size_t offset, std::size_t bytes,
                      const char* what, transfer::step& done) {
     auto to = std::find_if(m_lines.begin(), m_lines.end(), [&](const line& each) { return each.queue == queue.get(); });
-    if (to == m_lines.end()) to = m_lines.insert(to, {queue.get(), {}});
+    if (to == m_lines.end()) to = m_lines.insert(to, {queue.get(), true, {}});
+    to->flushed = false;
     to->copies.push_back({std::move(running), offset, bytes, what, &done});
 }
 
 bool copy_watch::poll(time_point) {
     std::vector<std::pair<copy, cl_int>> ended;
     for (auto& each : m_lines) {
+        // A command that is enqueued uses its memory, flushed or not: only its event tells when that is over.
+        if (!std::exchange(each.flushed, true) && clFlush(each.queue) != CL_SUCCESS) (void)clFlush(each.queue);
         while (!each.copies.empty()) {
             auto* const running = each.copies.front().running.get();
             auto status = cl::status_of(running);

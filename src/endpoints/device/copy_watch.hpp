@@ -19,7 +19,7 @@ namespace causeway::endpoints {
 class copy_watch final : public transfer::progress_source {
   public:
     /// `done` finishes with `bytes` when `running`, the last command of `queue` so far, completes, or with an error that
-    /// says what failed: `what`, a verb, with `bytes` at `offset` of a buffer.
+    /// says what failed: `what`, a verb, with `bytes` at `offset` of a buffer. The next poll() flushes the queue, once for all.
     void add(const cl::queue& queue, cl::event running, std::size_t offset, std::size_t bytes, const char* what,
              transfer::step& done);
 
@@ -36,6 +36,7 @@ class copy_watch final : public transfer::progress_source {
     /// Queues are in-order: only the first of a line can be the next to complete.
     struct line {
         cl_command_queue queue;
+        bool flushed = true;
         std::deque<copy> copies;
     };
     std::vector<line> m_lines;

@@ -45,8 +45,6 @@ class device_endpoint : public transfer::endpoint {
         cl_event raw = nullptr;
         cl_int code = enqueue(&raw);
         auto running = cl::event::adopt(raw);
-        // A command that is enqueued uses its memory, flushed or not: only its event tells when that is over.
-        if (code == CL_SUCCESS && clFlush(queue.get()) != CL_SUCCESS) (void)clFlush(queue.get());
         if (code != CL_SUCCESS) {
             done.finish({0, {code, 0, 0, buffer_text(what, offset, bytes) + ": " + cl::code_text(code)}});
         } else {
