@@ -45,7 +45,7 @@ void flow::plan_for(flow_owner& owner, staging_pool& pool, const planner& choice
                              m_target->takes_from(*m_source)});
     m_block_bytes = m_plan->block_bytes;
     for (auto* const end : {&m_source_traits, &m_target_traits})
-        if (end->kind == medium::file) end->in_flight = std::min<std::size_t>(end->in_flight, m_plan->lanes);
+        if (end->kind == medium::file) end->in_flight = std::min<std::size_t>(end->in_flight, m_plan->handed);
 }
 
 void flow::read_ahead(flow_owner& owner, staging_pool& pool, const planner& choices, unsigned lanes) {
@@ -103,8 +103,9 @@ void flow::start(flow_owner& owner, staging_pool& pool, const planner& choices, 
     if (!m_ahead) {
         plan_for(owner, pool, choices, lanes);
         m_source_step.begin();
+        const bool staged = !m_plan->map_source && !m_plan->map_target && m_target_traits.kind == medium::device;
         m_source->open({.bytes = m_bytes, .block_bytes = m_block_bytes, .map = m_plan->map_source, .is_source = true,
-                        .window = m_plan->window},
+                        .for_device = staged, .window = m_plan->window},
                        m_source_step);
     }
     m_stage = stage::opening;

