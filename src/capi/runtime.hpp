@@ -33,7 +33,7 @@ class runtime {
     [[nodiscard]] static runtime& instance();
 
     [[nodiscard]] endpoints::device_services devices() { return {m_links, m_copies}; }
-    [[nodiscard]] endpoints::file_services files() { return {*m_workers, m_turns}; }
+    [[nodiscard]] endpoints::file_services files() { return {process_options(), *m_workers, m_turns}; }
     [[nodiscard]] endpoints::rank_services ranks() { return {m_messenger, m_turns}; }
     [[nodiscard]] transfer::engine& engine() { return m_engine; }
     [[nodiscard]] event_registry& events() { return m_events; }

@@ -69,6 +69,50 @@ TEST_P(descriptor_files, a_transfer_writes_at_its_offset_at_every_size) {
     }
 }
 
+TEST_P(descriptor_files, large_transfers_past_the_page_cache_move_the_same_bytes) {
+    const option_scope past_the_cache("direct_io", "always");
+    const temporary_folder folder;
+    const std::size_t size = 9 * MiB + 1234;
+    const bytes contents = pattern(size + 10'000);
+    for (const std::size_t file_offset : {0, 512, 4096, 777, 5000}) {
+        SCOPED_TRACE(testing::Message() << size << " bytes at " << file_offset);
+        write_file(folder.path("in"), contents);
+        const descriptor input = open_descriptor(folder.path("in"), O_RDONLY);
+        // Some of its pages are in the cache, some are not, where there is a disk.
+        ASSERT_EQ(fsync(input.get()), 0);
+        ASSERT_EQ(posix_fadvise(input.get(), static_cast<off_t>(MiB), static_cast<off_t>(5 * MiB), POSIX_FADV_DONTNEED), 0);
+        const auto buffer = new_buffer(bytes(size));
+        const auto loaded =
+            write_buffer_from(queue(), buffer.get(), 0, size, input.get(), static_cast<std::int64_t>(file_offset));
+        ASSERT_TRUE(completes(loaded));
+        EXPECT_TRUE(same_bytes(slice(contents, file_offset, size), contents_of(buffer, 0, size)));
+
+        const bytes before = pattern(file_offset + size + 100, 2);
+        write_file(folder.path("out"), before);
+        const descriptor output = open_descriptor(folder.path("out"), O_WRONLY);
+        ASSERT_TRUE(completes(
+            read_buffer_to(queue(), buffer.get(), 0, size, output.get(), static_cast<std::int64_t>(file_offset))));
+        const bytes expected = join(join(slice(before, 0, file_offset), slice(contents, file_offset, size)),
+                                    slice(before, file_offset + size, 100));
+        EXPECT_TRUE(same_bytes(expected, file_contents(folder.path("out"))));
+    }
+}
+
+TEST_P(descriptor_files, a_file_that_ends_early_past_the_page_cache_gives_what_it_has) {
+    const option_scope past_the_cache("direct_io", "always");
+    const temporary_folder folder;
+    const bytes contents = pattern(6 * MiB + 777);
+    write_file(folder.path("in"), contents);
+    const descriptor input = open_descriptor(folder.path("in"), O_RDONLY);
+    ASSERT_EQ(fsync(input.get()), 0);
+    ASSERT_EQ(posix_fadvise(input.get(), 0, 0, POSIX_FADV_DONTNEED), 0);
+    const auto buffer = new_buffer(bytes(8 * MiB));
+    const auto done = write_buffer_from(queue(), buffer.get(), 0, 8 * MiB, input.get(), 0);
+    EXPECT_TRUE(fails_with(done, CL_TRANSFER_END_OF_FILE));
+    EXPECT_EQ(bytes_moved(done), contents.size());
+    EXPECT_TRUE(same_bytes(contents, contents_of(buffer, 0, contents.size())));
+}
+
 TEST_P(descriptor_files, the_position_of_the_descriptor_stays_where_it_was) {
     const temporary_folder folder;
     write_file(folder.path("both"), pattern(MiB));

@@ -2,7 +2,7 @@
 // A file by descriptor and offset: blocks go through pread and pwrite, several at once.
 #include "endpoints/file/file_endpoint.hpp"
 
-#include "endpoints/file/file_io.hpp"
+#include "endpoints/file/file_blocks.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -19,27 +19,28 @@ using transfer::step;
 class descriptor_endpoint final : public transfer::endpoint {
   public:
     descriptor_endpoint(file_services services, descriptor fd, off_t offset, std::size_t bytes)
-        : m_services(services), m_fd(std::move(fd)), m_range{m_fd.get(), offset, bytes} {}
+        : m_fd(std::move(fd)), m_range{m_fd.get(), offset, bytes}, m_blocks(services) {}
 
     [[nodiscard]] transfer::endpoint_traits traits() const override { return {.kind = transfer::medium::file}; }
     [[nodiscard]] std::string name() const override { return file_name(m_fd.get()); }
 
+    void open(const transfer::open_request& request, step& done) override {
+        m_blocks.open(m_range, request.for_device);
+        done.finish({request.bytes, {}});
+    }
+
     void read(std::size_t offset, std::span<std::byte> block, step& done) override {
-        if (block.size() <= small_block && read_from_cache(m_range, offset, block)) {
-            done.finish({block.size(), {}});
-        } else {
-            m_services.workers.run([this, offset, block] { return read_at(m_range, offset, block); }, done);
-        }
+        m_blocks.read(offset, block, done);
     }
 
     void write(std::size_t offset, std::span<const std::byte> block, step& done) override {
-        m_services.workers.run([this, offset, block] { return write_at(m_range, offset, block); }, done);
+        m_blocks.write(offset, block, done);
     }
 
   private:
-    file_services m_services;
     descriptor m_fd;
     file_range m_range;
+    file_blocks m_blocks;
 };
 
 /// Linux appends with pwrite to an O_APPEND descriptor, whatever the offset (pwrite(2), BUGS): such a file is opened

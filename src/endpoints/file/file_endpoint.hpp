@@ -2,6 +2,7 @@
 // Files as endpoints: by descriptor and offset, or as a stdio stream.
 #pragma once
 
+#include "base/options.hpp"
 #include "transfer/endpoint.hpp"
 #include "transfer/turnstile.hpp"
 #include "transfer/workers.hpp"
@@ -16,6 +17,7 @@ enum class access { read, write };
 
 /// The services outlive the endpoint.
 struct file_services {
+    const options& settings;
     transfer::worker_pool& workers;
     transfer::turnstile& turns;
 };

@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -62,12 +61,6 @@ failure io_failure(const char* what, const file_range& whole, std::size_t stoppe
 
 failure end_of_file(const file_range& whole, std::size_t stopped) {
     return {status::end_of_file, 0, 0, range_text("reading", whole) + ": the file ended after " + bytes_text(stopped)};
-}
-
-bool read_from_cache(const file_range& whole, std::size_t offset, std::span<std::byte> block) {
-    const iovec part{block.data(), block.size()};
-    const auto count = ::preadv2(whole.fd, &part, 1, whole.start + static_cast<off_t>(offset), RWF_NOWAIT);
-    return count >= 0 && static_cast<std::size_t>(count) == block.size();
 }
 
 outcome read_at(const file_range& whole, std::size_t offset, std::span<std::byte> block) {

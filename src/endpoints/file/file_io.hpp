@@ -44,12 +44,6 @@ struct file_range {
 [[nodiscard]] failure io_failure(const char* what, const file_range& whole, std::size_t stopped, int error);
 [[nodiscard]] failure end_of_file(const file_range& whole, std::size_t stopped);
 
-/// A block that is cheaper to copy from the page cache at once than to hand to a worker.
-inline constexpr std::size_t small_block = std::size_t{64} << 10;
-
-/// Fills `block` from `offset` of the range if all of it is in the page cache; false if not. Never waits for a disk.
-[[nodiscard]] bool read_from_cache(const file_range& whole, std::size_t offset, std::span<std::byte> block);
-
 /// Fills `block` from `offset` of the range; end_of_file or io_error with the bytes before. Blocking.
 [[nodiscard]] transfer::outcome read_at(const file_range& whole, std::size_t offset, std::span<std::byte> block);
 [[nodiscard]] transfer::outcome write_at(const file_range& whole, std::size_t offset, std::span<const std::byte> block);

@@ -2,6 +2,7 @@
 // A stdio stream: regular files by position, everything else (pipes, sockets, append mode) in order.
 #include "endpoints/file/file_endpoint.hpp"
 
+#include "endpoints/file/file_blocks.hpp"
 #include "endpoints/file/file_io.hpp"
 
 #include <fcntl.h>
@@ -48,7 +49,7 @@ class stdio_endpoint : public transfer::endpoint {
             if (bytes == 0) {
                 opened.finish({});
             } else {
-                start([this, bytes] { return settle(bytes); }, opened);
+                start_settling(bytes, opened);
             }
         });
     }
@@ -67,6 +68,9 @@ class stdio_endpoint : public transfer::endpoint {
     [[nodiscard]] const std::atomic<bool>& cancelled() const { return m_cancelled; }
     void leave() { m_turn.leave(); }
 
+    virtual void start_settling(std::size_t bytes, step& done) {
+        start([this, bytes] { return settle(bytes); }, done);
+    }
     /// Runs `job` where it may block.
     virtual void start(transfer::worker_pool::work job, step& done) = 0;
     /// In a worker: brings stream and descriptor together before the first byte moves; its outcome is open()'s.
@@ -85,20 +89,22 @@ class stdio_endpoint : public transfer::endpoint {
 /// left it.
 class regular_file_endpoint final : public stdio_endpoint {
   public:
-    using stdio_endpoint::stdio_endpoint;
+    regular_file_endpoint(file_services services, std::FILE* file, access mode)
+        : stdio_endpoint(services, file, mode), m_blocks(services) {}
 
     [[nodiscard]] transfer::endpoint_traits traits() const override { return {.kind = transfer::medium::file}; }
 
+    void open(const transfer::open_request& request, step& done) override {
+        m_for_device = request.for_device;
+        stdio_endpoint::open(request, done);
+    }
+
     void read(std::size_t offset, std::span<std::byte> block, step& done) override {
-        if (block.size() <= small_block && read_from_cache(m_range, offset, block)) {
-            done.finish({block.size(), {}});
-        } else {
-            services().workers.run([this, offset, block] { return read_at(m_range, offset, block); }, done);
-        }
+        m_blocks.read(offset, block, done);
     }
 
     void write(std::size_t offset, std::span<const std::byte> block, step& done) override {
-        services().workers.run([this, offset, block] { return write_at(m_range, offset, block); }, done);
+        m_blocks.write(offset, block, done);
     }
 
     void close(std::size_t moved, const failure& error, step& done) override {
@@ -108,8 +114,14 @@ class regular_file_endpoint final : public stdio_endpoint {
             m_left->work.finish({});
             return;
         }
-        start([this, moved, ended = error.status == status::end_of_file] { return reposition(moved, ended); },
-              m_left->work);
+        const bool ended = error.status == status::end_of_file;
+        if (!ended && own_at_once()) {
+            auto result = reposition(moved, false);
+            ::funlockfile(file());
+            m_left->work.finish(std::move(result));
+        } else {
+            start([this, moved, ended] { return reposition(moved, ended); }, m_left->work);
+        }
     }
 
   private:
@@ -127,11 +139,31 @@ class regular_file_endpoint final : public stdio_endpoint {
 
     void start(transfer::worker_pool::work job, step& done) override { services().workers.run(std::move(job), done); }
 
+    void start_settling(std::size_t bytes, step& done) override {
+        if (own_at_once()) {
+            auto result = settle(bytes);
+            ::funlockfile(file());
+            done.finish(std::move(result));
+        } else {
+            stdio_endpoint::start_settling(bytes, done);
+        }
+    }
+
+    /// Takes the stream's lock if nothing that is done to a stream that is read can block then: no byte is to be written,
+    /// and nobody else uses it.
+    [[nodiscard]] bool own_at_once() const {
+        if (mode() != access::read || ::ftrylockfile(file()) != 0) return false;
+        if (::__fpending(file()) == 0) return true;
+        ::funlockfile(file());
+        return false;
+    }
+
     outcome settle(std::size_t bytes) override {
         // What the program wrote through stdio must be in the file; what stdio read ahead is given back.
         if (std::fflush(file()) != 0) return stream_failure("flushing", file(), errno);
         m_range = {::fileno(file()), ::ftello(file()), bytes};
         if (m_range.start < 0) return stream_failure("asking for the position of", file(), errno);
+        m_blocks.open(m_range, m_for_device);
         return {bytes, {}};
     }
 
@@ -146,7 +178,9 @@ class regular_file_endpoint final : public stdio_endpoint {
         return {};
     }
 
+    bool m_for_device = false;
     file_range m_range;
+    file_blocks m_blocks;
     std::optional<closing> m_left;
 };
 
