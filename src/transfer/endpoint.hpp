@@ -40,6 +40,7 @@ struct open_request {
     bool map = false;            ///< show the bytes as host memory
     bool is_source = false;
     bool ahead = false;          ///< the gates of the command are still closed, see reads_ahead()
+    std::size_t piece_bytes = 0; ///< of the plan: several workers read a block of a file at once; 0: one does
     bool for_device = false;     ///< what is read is for a device to fetch: this processor's caches are not the place for it
     bool window = false;         ///< the bytes go through staging memory, which may be shared with another process
 };

@@ -105,7 +105,7 @@ void flow::start(flow_owner& owner, staging_pool& pool, const planner& choices, 
         m_source_step.begin();
         const bool staged = !m_plan->map_source && !m_plan->map_target && m_target_traits.kind == medium::device;
         m_source->open({.bytes = m_bytes, .block_bytes = m_block_bytes, .map = m_plan->map_source, .is_source = true,
-                        .for_device = staged, .window = m_plan->window},
+                        .piece_bytes = m_plan->piece_bytes, .for_device = staged, .window = m_plan->window},
                        m_source_step);
     }
     m_stage = stage::opening;

@@ -7,6 +7,12 @@
 
 namespace causeway::transfer {
 
+namespace {
+/// Of smaller pieces the hand-over takes longer than the read.
+constexpr std::size_t smallest_piece = std::size_t{128} << 10;
+constexpr std::size_t largest_piece = std::size_t{512} << 10;
+} // namespace
+
 std::size_t round_block(std::size_t bytes, std::size_t smallest, std::size_t largest) {
     return std::clamp(std::bit_floor(std::max<std::size_t>(bytes, 1)), smallest, largest);
 }
@@ -46,8 +52,20 @@ plan planner::choose(route way) const {
     const auto wanted = m_options[option::lanes];
     const auto lanes = wanted != 0 ? std::min(way.lanes, static_cast<unsigned>(wanted)) : way.lanes;
     result.lanes = has_file ? std::min(lanes, result.depth) : 1;
+    result.piece_bytes = result.block_bytes;
+    result.handed = result.lanes;
     // Where the option leaves workers idle, nothing may wait for them.
-    result.handed = result.lanes == way.lanes ? std::min(result.depth, result.lanes + result.lanes / 2) : result.lanes;
+    if (lanes < way.lanes) return result;
+    const auto wanted_pieces = lanes + lanes / 2;
+    if (staged && way.source.kind == medium::file && !way.source.ordered) {
+        // Blocks as copies like them, read in pieces as processors like them.
+        result.lanes = lanes;
+        result.piece_bytes = round_block(result.block_bytes / 4, smallest_piece, largest_piece);
+        const auto pieces = (result.block_bytes + result.piece_bytes - 1) / result.piece_bytes;
+        result.handed = std::min(result.depth, static_cast<unsigned>(wanted_pieces / pieces + 1));
+    } else if (has_file) {
+        result.handed = std::min(result.depth, wanted_pieces);
+    }
     return result;
 }
 

@@ -19,6 +19,7 @@ struct plan {
     unsigned depth = 1; ///< blocks in flight
     unsigned lanes = 1; ///< workers that read or write files at once
     unsigned handed = 1; ///< blocks that are with the workers at once: some wait there, so that no worker ever does
+    std::size_t piece_bytes = 0; ///< what one worker reads of a block: several do so at once
     bool map_source = false;
     bool map_target = false;
     bool direct = false; ///< the target takes the bytes from the source itself

@@ -25,7 +25,7 @@ class descriptor_endpoint final : public transfer::endpoint {
     [[nodiscard]] std::string name() const override { return file_name(m_fd.get()); }
 
     void open(const transfer::open_request& request, step& done) override {
-        m_blocks.open(m_range, request.for_device);
+        m_blocks.open(m_range, request);
         done.finish({request.bytes, {}});
     }
 

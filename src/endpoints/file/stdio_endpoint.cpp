@@ -95,7 +95,7 @@ class regular_file_endpoint final : public stdio_endpoint {
     [[nodiscard]] transfer::endpoint_traits traits() const override { return {.kind = transfer::medium::file}; }
 
     void open(const transfer::open_request& request, step& done) override {
-        m_for_device = request.for_device;
+        m_asked = request;
         stdio_endpoint::open(request, done);
     }
 
@@ -163,7 +163,7 @@ class regular_file_endpoint final : public stdio_endpoint {
         if (std::fflush(file()) != 0) return stream_failure("flushing", file(), errno);
         m_range = {::fileno(file()), ::ftello(file()), bytes};
         if (m_range.start < 0) return stream_failure("asking for the position of", file(), errno);
-        m_blocks.open(m_range, m_for_device);
+        m_blocks.open(m_range, m_asked);
         return {bytes, {}};
     }
 
@@ -178,7 +178,7 @@ class regular_file_endpoint final : public stdio_endpoint {
         return {};
     }
 
-    bool m_for_device = false;
+    transfer::open_request m_asked;
     file_range m_range;
     file_blocks m_blocks;
     std::optional<closing> m_left;

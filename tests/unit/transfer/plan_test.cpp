@@ -37,18 +37,25 @@ TEST(planner, stages_small_transfers_whole_and_large_ones_in_blocks) {
     EXPECT_EQ(choose(settings, file, device, 100).depth, 1u);
     const auto large = choose(settings, file, device, 1 << 30);
     EXPECT_EQ(large.strategy, "pipelined");
-    EXPECT_EQ(large.block_bytes, std::size_t{1} << 20);
+    EXPECT_EQ(large.block_bytes, std::size_t{2} << 20);
     EXPECT_EQ(large.lanes, 4u);
     EXPECT_EQ(choose(settings, device, remote, 1 << 30).lanes, 1u);
 }
 
 TEST(planner, hands_workers_more_than_they_do_at_once_unless_an_option_leaves_some_idle) {
     options settings;
-    EXPECT_EQ(choose(settings, file, device, 1 << 30).handed, 6u);
+    const auto written = choose(settings, device, file, 1 << 30);
+    EXPECT_EQ(written.handed, 6u);
+    EXPECT_EQ(written.piece_bytes, written.block_bytes);
+    const auto read = choose(settings, file, device, 1 << 30);
+    EXPECT_EQ(read.lanes, 4u);
+    EXPECT_LT(read.piece_bytes, read.block_bytes);
+    EXPECT_GE(read.handed * (read.block_bytes / read.piece_bytes), 6u);
     settings.set("lanes", "3");
-    EXPECT_EQ(choose(settings, file, device, 1 << 30).handed, 3u);
-    settings.set("depth", "2");
-    EXPECT_EQ(choose(settings, file, device, 1 << 30).handed, 2u);
+    for (const auto& limited : {choose(settings, file, device, 1 << 30), choose(settings, device, file, 1 << 30)}) {
+        EXPECT_EQ(limited.handed, 3u);
+        EXPECT_EQ(limited.piece_bytes, limited.block_bytes);
+    }
 }
 
 TEST(planner, obeys_what_the_options_force) {
