@@ -123,6 +123,7 @@ device_facts ask_facts(cl_device_id device) {
         return facts;
     facts.hides_failed_waits = std::string_view(vendor).starts_with("Intel");
     facts.needs_held_markers = std::string_view(vendor) == "Portable Computing Language";
+    facts.breaks_on_failed_waits = facts.needs_held_markers || facts.hides_failed_waits;
     facts.waits_for_user_events = !facts.needs_held_markers || !std::string_view(name).starts_with("basic");
     return facts;
 }

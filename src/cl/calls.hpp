@@ -53,6 +53,9 @@ struct device_facts {
     /// A command that waits for a failed event says that it is complete, though it did not run, and clWaitForEvents
     /// knows better (Intel's CPU runtime 2026.2).
     bool hides_failed_waits = false;
+    /// A command that is enqueued with an event that has failed already never ends (PoCL 3.1), or the process does
+    /// (Intel's CPU runtime 2026.2).
+    bool breaks_on_failed_waits = false;
     /// PoCL's "basic" device runs commands inside the enqueue and cannot wait for user events: calls hang for ever.
     bool waits_for_user_events = true;
 };

@@ -10,6 +10,8 @@ namespace causeway::graph {
 
 namespace {
 
+place_in_chain last_if(bool last) { return last ? place_in_chain::last : place_in_chain::before_others; }
+
 /// From memory of the program, or a host ring, into a device ring.
 class copy_in final : public actor_work {
   public:
@@ -20,7 +22,7 @@ class copy_in final : public actor_work {
         const auto position = static_cast<std::int64_t>(number * size);
         const auto* const source = m_from != nullptr ? m_from->at(position) : m_memory + number * size;
         m_to.pieces(position, size, [&](const buffer_piece& piece, std::size_t done) {
-            commands.add("copying a token to the device",
+            commands.add("copying a token to the device", last_if(done + piece.bytes == size),
                          [&](cl_command_queue queue, cl_uint count, const cl_event* waits, cl_event* event) {
                              return clEnqueueWriteBuffer(queue, piece.buffer, CL_FALSE, piece.offset, piece.bytes,
                                                          source + done, count, waits, event);
@@ -46,7 +48,7 @@ class copy_out final : public actor_work {
         auto* const target =
             m_to != nullptr ? m_to->at(static_cast<std::int64_t>(number * size)) : m_memory + number * size;
         m_from.pieces(m_reader.begin(number), size, [&](const buffer_piece& piece, std::size_t done) {
-            commands.add("copying a token from the device",
+            commands.add("copying a token from the device", last_if(done + piece.bytes == size),
                          [&](cl_command_queue queue, cl_uint count, const cl_event* waits, cl_event* event) {
                              return clEnqueueReadBuffer(queue, piece.buffer, CL_FALSE, piece.offset, piece.bytes,
                                                         target + done, count, waits, event);
@@ -188,7 +190,7 @@ void fill_with_zeros(const rings& memory, const channel_range& range, command_ch
         return;
     }
     memory.on_device[range.channel]->pieces(range.begin, bytes, [&](const buffer_piece& piece, std::size_t) {
-        commands.add("filling a window with zeros",
+        commands.add("filling a window with zeros", place_in_chain::before_others,
                      [&](cl_command_queue queue, cl_uint count, const cl_event* waits, cl_event* event) {
                          constexpr cl_uchar zero = 0;
                          return clEnqueueFillBuffer(queue, piece.buffer, &zero, sizeof zero, piece.offset, piece.bytes, count,

@@ -13,25 +13,33 @@
 
 namespace causeway::graph {
 
+/// Which commands of a firing have events.
+enum class told { nothing, end, every_command };
+/// Whether a command is the last of its firing.
+enum class place_in_chain { before_others, last };
+
 /// Commands of one firing in an in-order queue: the first has the wait list, the last one's event is the firing's.
 class command_chain {
   public:
-    /// The events of the commands are put into `events`, in order.
-    command_chain(cl_command_queue queue, std::span<const cl_event> waits, std::vector<cl::event>& events)
-        : m_queue(queue), m_waits(waits), m_events(events) {}
+    /// The events that are wanted are put into `events`, in order.
+    command_chain(cl_command_queue queue, std::span<const cl_event> waits, told wanted, std::vector<cl::event>& events)
+        : m_queue(queue), m_waits(waits), m_wanted(wanted), m_events(events) {}
 
     /// Calls `enqueue(queue, count, list, event)` and throws what is not CL_SUCCESS, with `what`.
-    template <class Enqueue> void add(const char* what, Enqueue enqueue) {
+    template <class Enqueue> void add(const char* what, place_in_chain where, Enqueue enqueue) {
+        const bool tells =
+            m_wanted == told::every_command || (m_wanted == told::end && where == place_in_chain::last);
         cl_event made = nullptr;
         const auto count = static_cast<cl_uint>(m_waits.size());
-        cl::check(enqueue(m_queue, count, count == 0 ? nullptr : m_waits.data(), &made), what);
+        cl::check(enqueue(m_queue, count, count == 0 ? nullptr : m_waits.data(), tells ? &made : nullptr), what);
         m_waits = {};
-        m_events.push_back(cl::event::adopt(made));
+        if (tells) m_events.push_back(cl::event::adopt(made));
     }
 
   private:
     cl_command_queue m_queue;
     std::span<const cl_event> m_waits;
+    told m_wanted;
     std::vector<cl::event>& m_events;
 };
 

@@ -96,16 +96,20 @@ class kernel_work final : public actor_work {
         auto& used = m_slots[number % m_slots.size()];
         if (!m_fixed) bind(used, number);
         for (std::size_t i = 0; i < m_readers.size(); ++i)
-            for (const auto& each : used.arguments[i].copied) copy(each.piece.buffer, each.piece.offset, used.arguments[i].buffer,
-                                                                   each.offset, each.piece.bytes, commands);
+            for (const auto& each : used.arguments[i].copied)
+                copy(each.piece.buffer, each.piece.offset, used.arguments[i].buffer, each.offset, each.piece.bytes,
+                     place_in_chain::before_others, commands);
         commands.add("enqueueing the kernel",
+                     used.copied_after == 0 ? place_in_chain::last : place_in_chain::before_others,
                      [&](cl_command_queue queue, cl_uint count, const cl_event* waits, cl_event* event) {
                          return clEnqueueNDRangeKernel(queue, used.kernel.get(), m_dimensions, nullptr, m_global.data(),
                                                        m_code.local[0] == 0 ? nullptr : m_code.local.data(), count, waits, event);
                      });
+        auto left = used.copied_after;
         for (std::size_t i = m_readers.size(); i < used.arguments.size(); ++i)
-            for (const auto& each : used.arguments[i].copied) copy(used.arguments[i].buffer, each.offset, each.piece.buffer,
-                                                                   each.piece.offset, each.piece.bytes, commands);
+            for (const auto& each : used.arguments[i].copied)
+                copy(used.arguments[i].buffer, each.offset, each.piece.buffer, each.piece.offset, each.piece.bytes,
+                     --left == 0 ? place_in_chain::last : place_in_chain::before_others, commands);
         return firing_result::done;
     }
 
@@ -113,11 +117,12 @@ class kernel_work final : public actor_work {
     struct slot {
         cl::kernel kernel;
         std::vector<bound_argument> arguments; // inputs, then outputs
+        std::size_t copied_after = 0;          // pieces of outputs
     };
 
     static void copy(cl_mem source, std::size_t source_offset, cl_mem target, std::size_t target_offset, std::size_t bytes,
-                     command_chain& commands) {
-        commands.add("copying part of a window",
+                     place_in_chain where, command_chain& commands) {
+        commands.add("copying part of a window", where,
                      [&](cl_command_queue queue, cl_uint count, const cl_event* waits, cl_event* event) {
                          return clEnqueueCopyBuffer(queue, source, target, source_offset, target_offset, bytes, count, waits, event);
                      });
@@ -188,10 +193,12 @@ class kernel_work final : public actor_work {
 
     void bind(slot& bound, std::uint64_t number) {
         bound.arguments.resize(m_arguments.size());
+        bound.copied_after = 0;
         for (std::size_t i = 0; i < m_arguments.size(); ++i) {
             const auto position = i < m_readers.size() ? m_readers[i]->begin(number)
                                                        : static_cast<std::int64_t>(number * m_given[i - m_readers.size()]);
             bound.arguments[i] = m_arguments[i].at(position);
+            if (i >= m_readers.size()) bound.copied_after += bound.arguments[i].copied.size();
             const auto code = clSetKernelArg(bound.kernel.get(), m_numbers[i], sizeof(cl_mem), &bound.arguments[i].buffer);
             if (code != CL_SUCCESS)
                 refuse(code, "argument " + std::to_string(m_numbers[i]) + " cannot be a buffer");

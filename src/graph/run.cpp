@@ -16,7 +16,10 @@ constexpr std::size_t least_history = 16;
 
 /// Sweeps over all actors between two flushes, once the queues have work: where the host sets the pace a flush costs as
 /// much as a command.
-constexpr std::uint64_t sweeps_per_flush = 2, first_sweeps = 4;
+constexpr std::uint64_t sweeps_per_flush = 4, first_sweeps = 4;
+
+/// Firings of each actor that have an event in any case: in these drivers still compile, allocate, and may fail once.
+constexpr std::uint64_t first_firings = 16;
 
 /// The sequence of a fault that is told late: its token had been through the whole graph, so that it comes before all
 /// faults of tokens on their way.
@@ -26,7 +29,8 @@ constexpr std::uint64_t past_all = 0;
 
 run::run(const work_parts& parts, std::vector<cl::queue> queues, doorbell& bell, bool timed)
     : m_parts(parts), m_timed(timed), m_queues(std::move(queues)), m_bell(bell), m_unflushed(m_queues.size(), false),
-      m_latest(m_queues.size(), nullptr), m_rules(parts.compiled), m_actors(parts.compiled.actors.size()) {
+      m_latest(m_queues.size(), nullptr), m_tellings(m_queues.size()), m_rules(parts.compiled), m_actors(parts.compiled.actors.size()),
+      m_begun(parts.compiled.actors.size()) {
     for (std::size_t i = 0; i < m_actors.size(); ++i) {
         auto& each = m_actors[i];
         each.work = make_work(parts, i);
@@ -37,12 +41,63 @@ run::run(const work_parts& parts, std::vector<cl::queue> queues, doorbell& bell,
             const auto& where = parts.devices[parts.compiled.lanes[self.lane].where];
             each.context = where.context.get();
             each.hides_failed_waits = where.hides_failed_waits;
+            each.breaks_on_failed_waits = where.breaks_on_failed_waits;
         }
         each.may_end = self.kind == actor_kind::input && parts.streams[self.node].read != nullptr;
         if (each.on_host && parts.streams[self.node].ready) each.end = &parts.streams[self.node];
         each.history.resize(each.on_host ? 1 : std::bit_ceil(std::max(least_history, m_rules.history(i))));
     }
+    find_quiet_actors();
+    m_all_in_queues = std::all_of(m_actors.begin(), m_actors.end(), [this](const state& each) {
+        return !each.on_host && each.context == m_actors.front().context;
+    });
     m_waits.reserve(64);
+}
+
+void run::find_quiet_actors() {
+    if (m_timed) return;
+    for (std::size_t i = 0; i < m_actors.size(); ++i) {
+        const auto& self = m_parts.compiled.actors[i];
+        if (self.kind != actor_kind::kernel) continue;
+        m_actors[i].quiet = !m_parts.devices[m_parts.compiled.lanes[self.lane].where].host_memory && is_read_in_its_queue_only(i);
+    }
+    for (std::size_t i = 0; i < m_actors.size(); ++i) m_actors[i].quiet_before = quiet_names_before(i);
+}
+
+bool run::is_read_in_its_queue_only(std::size_t actor) const {
+    const auto& self = m_parts.compiled.actors[actor];
+    if (self.outputs.empty()) return false;
+    for (const auto out : self.outputs)
+        for (const auto& reader : m_parts.compiled.channels[out].readers)
+            if (m_parts.compiled.actors[reader.actor].lane != self.lane) return false;
+    // The thread cannot wait for what has no event.
+    for (const auto& in : self.inputs)
+        if (m_actors[m_parts.compiled.channels[in.channel].writer].on_host) return false;
+    return true;
+}
+
+std::string run::quiet_names_before(std::size_t actor) const {
+    std::string names;
+    std::vector<std::size_t> found{actor};
+    for (std::size_t next = 0; next < found.size(); ++next) {
+        for (const auto& in : m_parts.compiled.actors[found[next]].inputs) {
+            const auto writer = m_parts.compiled.channels[in.channel].writer;
+            if (!m_actors[writer].quiet || std::find(found.begin(), found.end(), writer) != found.end()) continue;
+            found.push_back(writer);
+            names += " or of " + name_of(m_parts.described, m_parts.compiled.actors[writer]);
+        }
+    }
+    return names;
+}
+
+run::telling run::tellings::first_after(std::uint64_t sequence) const {
+    telling found;
+    for (auto i = m_count; i > 0 && i + m_kept.size() > m_count; --i) {
+        const auto& each = m_kept[(i - 1) % m_kept.size()];
+        if (each.sequence <= sequence) break;
+        found = each;
+    }
+    return found;
 }
 
 void run::restart() {
@@ -55,6 +110,8 @@ void run::restart() {
         each.closed = false;
         for (auto& old : each.history) old.complete = true;
     }
+    for (auto& each : m_tellings) each.clear();
+    for (auto& each : m_begun) each = 0;
     m_sequence = past_all + 1;
     m_sweeps = 0;
     m_stopping = false;
@@ -127,8 +184,30 @@ bool run::finished(std::size_t actor) const {
     return !m_actors[actor].pending && (beyond || m_rules.ended(actor));
 }
 
+run::issued* run::shown_by(std::size_t actor, issued& looked_at) {
+    if (!looked_at.events.empty()) return &looked_at;
+    const auto lane = m_parts.compiled.actors[actor].lane;
+    if (const auto later = m_tellings[lane].first_after(looked_at.sequence); later.shown != nullptr)
+        return later.shown->sequence == later.sequence ? later.shown : nullptr;
+    cl_event made = nullptr;
+    if (const auto code = clEnqueueMarkerWithWaitList(m_actors[actor].queue, 0, nullptr, &made); code != CL_SUCCESS)
+        throw transfer_error(code, name_of(m_parts.described, m_parts.compiled.actors[actor]) + ", token " +
+                                       std::to_string(looked_at.number) + ": asking for its end: " + cl::code_text(code));
+    looked_at.events.push_back(cl::event::adopt(made));
+    m_unflushed[lane] = true;
+    return &looked_at;
+}
+
 bool run::is_complete(std::size_t actor, issued& looked_at) {
     if (looked_at.complete) return true;
+    if (looked_at.events.empty()) {
+        auto* const shown = shown_by(actor, looked_at);
+        if (shown != &looked_at) {
+            if (shown != nullptr && !is_complete(shown->actor, *shown)) return false;
+            looked_at.complete = true;
+            return true;
+        }
+    }
     auto* const last = looked_at.events.back().get();
     auto status = cl::status_of(last);
     if (status > CL_COMPLETE) return false;
@@ -137,14 +216,16 @@ bool run::is_complete(std::size_t actor, issued& looked_at) {
     for (const auto& each : looked_at.inputs) {
         if (m_actors[each.actor].on_host) continue;
         auto& source = slot(each.actor, each.number);
-        if (source.number == each.number && !is_complete(each.actor, source)) return false;
+        const bool shows_here = source.events.empty() && m_actors[each.actor].quiet;
+        if (source.number == each.number && !shows_here && !is_complete(each.actor, source)) return false;
         if (each.number >= m_actors[each.actor].failed_from)
             m_actors[actor].failed_from = std::min(m_actors[actor].failed_from, looked_at.number);
     }
     looked_at.complete = true;
     if (m_timed) take_time(actor, looked_at);
     if (status < CL_COMPLETE)
-        fail(actor, looked_at.number, looked_at.sequence, {status, 0, 0, "the command failed: " + cl::code_text(status)});
+        fail(actor, looked_at.number, looked_at.sequence,
+             {status, 0, 0, "the command" + m_actors[actor].quiet_before + " failed: " + cl::code_text(status)});
     return true;
 }
 
@@ -174,7 +255,7 @@ run::step run::advance(std::size_t actor) {
     if (!self.pending) {
         if (!may_fire(actor) || !end_is_ready(actor)) return step::idle;
         if (auto& reused = slot(actor, self.issued_count); !is_complete(actor, reused)) {
-            block_on(reused);
+            block_on(actor, reused);
             return step::idle;
         }
         m_rules.fire(actor, self.needs);
@@ -198,8 +279,9 @@ run::step run::advance(std::size_t actor) {
     return step::moved;
 }
 
-void run::block_on(issued& waited_for) {
-    if (m_blocker == nullptr || waited_for.sequence < m_blocker->sequence) m_blocker = &waited_for;
+void run::block_on(std::size_t actor, issued& waited_for) {
+    auto* const shown = shown_by(actor, waited_for);
+    if (shown != nullptr && (m_blocker == nullptr || shown->sequence < m_blocker->sequence)) m_blocker = shown;
 }
 
 bool run::find_waits(std::size_t actor) {
@@ -217,20 +299,20 @@ bool run::find_waits(std::size_t actor) {
         // No queue can wait for an event of another context, and the host has to wait itself, and to look at each.
         if (self.on_host || self.context != other.context) {
             if (!is_complete(each.actor, needed)) {
-                block_on(needed);
+                block_on(each.actor, needed);
                 return false;
             }
             if (each.number >= other.failed_from) return false;
             continue;
         }
         // Of what one queue does the last is enough.
+        auto* const shown = shown_by(each.actor, needed);
         auto*& latest = m_latest[other_lane];
-        if (latest == nullptr || latest->sequence < needed.sequence) latest = &needed;
+        if (shown != nullptr && (latest == nullptr || latest->sequence < shown->sequence)) latest = shown;
     }
     for (auto* const latest : m_latest) {
         if (latest == nullptr) continue;
-        // PoCL never runs a command that is enqueued with an event that has failed.
-        if (!is_complete(latest->actor, *latest)) {
+        if (self.breaks_on_failed_waits ? !is_complete(latest->actor, *latest) : !latest->complete) {
             m_waits.push_back(latest->events.back().get());
         } else if (latest->number >= m_actors[latest->actor].failed_from) {
             return false;
@@ -246,7 +328,11 @@ void run::issue(std::size_t actor) {
     self.pending = false;
     auto& place = slot(actor, number);
     place.events.clear();
-    command_chain commands(self.queue, m_waits, place.events);
+    const auto wanted = m_timed                                       ? told::every_command
+                        : self.quiet && number >= first_firings ? told::nothing
+                                                                : told::end;
+    bool refused = true;
+    command_chain commands(self.queue, m_waits, wanted, place.events);
     const auto begin = m_timed && self.on_host ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
     try {
         for (const auto& range : self.needs.zero_filled) fill_with_zeros(m_parts.memory, range, commands);
@@ -256,6 +342,8 @@ void run::issue(std::size_t actor) {
             end_stream(actor);
             return;
         }
+        refused = false;
+        m_begun[actor].store(number + 1, std::memory_order_relaxed);
     } catch (const token_error& error) {
         fail(actor, error.number(), past_all, error.as_failure());
     } catch (...) {
@@ -267,12 +355,25 @@ void run::issue(std::size_t actor) {
         ++self.timed_firings;
         return;
     }
-    m_unflushed[m_parts.compiled.actors[actor].lane] = true;
-    place.complete = place.events.empty(); // it was refused
+    const auto lane = m_parts.compiled.actors[actor].lane;
+    m_unflushed[lane] = true;
+    place.complete = refused && place.events.empty();
     place.actor = actor;
-    place.inputs.assign(self.needs.inputs.begin(), self.needs.inputs.end());
     place.number = number;
     place.sequence = sequence;
+    note_inputs(actor, place);
+    if (!place.events.empty()) m_tellings[lane].add({sequence, &place});
+}
+
+void run::note_inputs(std::size_t actor, issued& place) {
+    place.inputs.clear();
+    for (const auto& each : m_actors[actor].needs.inputs) {
+        place.inputs.push_back(each);
+        if (!m_actors[each.actor].quiet) continue;
+        const auto& before = slot(each.actor, each.number);
+        if (before.number == each.number && &before != &place)
+            place.inputs.insert(place.inputs.end(), before.inputs.begin(), before.inputs.end());
+    }
 }
 
 void run::end_stream(std::size_t actor) {
@@ -314,6 +415,11 @@ void run::wait(std::uint64_t rings) {
                                  "the graph stopped though the compiler found no reason; please report it");
         m_bell.wait(rings);
         return;
+    }
+    // Where all goes on by itself the thread sleeps until half of what it gave out is done, and then gives out as much.
+    if (const auto& given = m_actors[m_blocker->actor]; m_all_in_queues && given.issued_count >= given.history.size()) {
+        auto* const shown = shown_by(m_blocker->actor, slot(m_blocker->actor, given.issued_count - given.history.size() / 2));
+        if (shown != nullptr && shown->sequence > m_blocker->sequence) m_blocker = shown;
     }
     if (m_blocker->complete) return;
     auto* const waited_for = m_blocker->events.back().get();
@@ -363,6 +469,7 @@ void run::drain() {
         if (queue) (void)clFinish(queue.get());
     for (std::size_t i = 0; i < m_actors.size(); ++i) {
         for (auto& each : m_actors[i].history) {
+            if (each.events.empty()) each.complete = true; // quiet, in a queue that is at its end
             if (is_complete(i, each)) continue;
             auto* const raw = each.events.back().get();
             (void)clWaitForEvents(1, &raw);

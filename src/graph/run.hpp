@@ -7,6 +7,7 @@
 #include "graph/doorbell.hpp"
 #include "graph/firing_rules.hpp"
 
+#include <array>
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -30,6 +31,8 @@ class run {
         m_stopping = true;
         m_bell.ring();
     }
+    /// Any thread: the firings of an actor that this run, or the last one, has begun.
+    [[nodiscard]] std::uint64_t begun(std::size_t actor) const { return m_begun[actor].load(std::memory_order_relaxed); }
     /// Seconds per firing of each actor, over all runs; empty if nothing was timed. Not while it executes.
     [[nodiscard]] std::vector<double> seconds() const;
 
@@ -37,8 +40,8 @@ class run {
     /// A firing that is in its lane, perhaps complete. Its events are let go of when another firing takes its place: PoCL
     /// 3.1 aborts now and then if that happens while it still tells other commands that one is complete.
     struct issued {
-        std::vector<cl::event> events; ///< of its commands; the last one's is the firing's
-        std::vector<firing> inputs;    ///< wrote what it reads
+        std::vector<cl::event> events; ///< of its commands; the last one's is the firing's; none of a quiet one
+        std::vector<firing> inputs;    ///< wrote what it reads, or what quiet ones before it read
         bool complete = true;
         std::uint64_t number = 0;
         std::uint64_t sequence = 0; ///< among all firings of the run
@@ -50,7 +53,12 @@ class run {
         bool closed = false;             ///< the end has no more to do in this run
         bool on_host = false;
         bool hides_failed_waits = false; ///< see cl::device_facts
+        bool breaks_on_failed_waits = false;
         bool may_end = false; ///< a stream whose end nobody knows before it comes
+        /// Nothing outside of its queue uses what it gives: once it has fired a few times, its end shows in that of a later
+        /// command of the queue. Only on devices with memory of their own, whose drivers fail all that follows a failure.
+        bool quiet = false;
+        std::string quiet_before; ///< names of those whose failures show in this one's
         cl_context context = nullptr;
         cl_command_queue queue = nullptr;
         std::vector<issued> history; ///< by number, modulo its size
@@ -66,6 +74,23 @@ class run {
         failure reason;
     };
     enum class step { moved, idle };
+    /// A firing with an event, unless its place is another's since.
+    struct telling {
+        std::uint64_t sequence = 0;
+        issued* shown = nullptr;
+    };
+    /// The last firings with events that were put into a queue.
+    class tellings {
+      public:
+        void clear() { m_count = 0; }
+        void add(telling last) { m_kept[m_count++ % m_kept.size()] = last; }
+        /// The first that is kept of those after `sequence`; without `shown` if there is none.
+        [[nodiscard]] telling first_after(std::uint64_t sequence) const;
+
+      private:
+        std::array<telling, 64> m_kept;
+        std::uint64_t m_count = 0;
+    };
 
     void restart();
     void run_to_end();
@@ -73,11 +98,18 @@ class run {
     [[nodiscard]] bool may_fire(std::size_t actor) const;
     [[nodiscard]] bool end_is_ready(std::size_t actor);
     step advance(std::size_t actor);
-    void block_on(issued& waited_for);
+    void block_on(std::size_t actor, issued& waited_for);
     /// Fills m_waits with the events that the actor's pending firing waits for; false if it cannot go into its lane yet.
     [[nodiscard]] bool find_waits(std::size_t actor);
+    /// The firing whose event shows when this one is done; null if it is known to be. A marker where there was none.
+    [[nodiscard]] issued* shown_by(std::size_t actor, issued& looked_at);
     /// Asks the firing's event. Notes failures.
     [[nodiscard]] bool is_complete(std::size_t actor, issued& looked_at);
+    void find_quiet_actors();
+    [[nodiscard]] bool is_read_in_its_queue_only(std::size_t actor) const;
+    /// " or of 'first'": whose failure a failure of this actor's firing may be.
+    [[nodiscard]] std::string quiet_names_before(std::size_t actor) const;
+    void note_inputs(std::size_t actor, issued& place);
     void issue(std::size_t actor);
     void take_time(std::size_t actor, const issued& ended);
     void end_stream(std::size_t actor);
@@ -100,8 +132,11 @@ class run {
     doorbell& m_bell;
     std::vector<bool> m_unflushed;   // by lane
     std::vector<issued*> m_latest;   // by lane: the last of the firings that one waits for
+    std::vector<tellings> m_tellings; // by lane
+    bool m_all_in_queues = false;    // the thread has nothing to do but to enqueue
     firing_rules m_rules;
     std::vector<state> m_actors;
+    std::vector<std::atomic<std::uint64_t>> m_begun; // by actor: what others may ask for
     std::vector<std::uint64_t> m_limits; // periods of each island that a fault leaves whole
     std::vector<cl_event> m_waits;
     std::uint64_t m_sweeps = 0;

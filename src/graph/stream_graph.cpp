@@ -12,6 +12,15 @@ namespace causeway::graph {
 
 namespace {
 
+/// Buffers beyond those that overlap needs: times vary, and a queue hears late of what another has done. That weighs less
+/// the larger the tokens are, and memory weighs more.
+std::size_t slack_of(const pipeline& compiled) {
+    std::size_t largest = 0;
+    for (const auto& ring : compiled.channels) largest = std::max(largest, ring.period_bytes);
+    constexpr std::size_t small = std::size_t{8} << 20, medium = std::size_t{64} << 20;
+    return largest <= small ? 2 : largest <= medium ? 1 : 0;
+}
+
 device_limits limits_of(cl_device_id id) {
     device_limits limits;
     char name[256] = "";
@@ -35,7 +44,8 @@ place stream_graph::place_of(cl::context context, cl_device_id id) {
         if (m_devices[where].context.get() == context.get() && m_devices[where].id == id) return where;
     const auto facts = cl::facts_of(id);
     m_devices.push_back(
-        {std::move(context), id, facts.host_memory, facts.hides_failed_waits, alignment_of(id), limits_of(id)});
+        {std::move(context), id, facts.host_memory, facts.hides_failed_waits,
+         facts.breaks_on_failed_waits, alignment_of(id), limits_of(id)});
     m_devices.back().limits.own_memory = !facts.host_memory;
     return m_devices.size() - 1;
 }
@@ -180,7 +190,7 @@ void stream_graph::build() {
     for (;;) {
         try {
             m_described = with_batches(m_smallest, balanced, m_batches);
-            m_compiled = compile(m_described, limits());
+            m_compiled = compile_with_slack();
             break;
         } catch (const transfer_error& error) {
             // Smaller tokens need less memory.
@@ -207,6 +217,20 @@ void stream_graph::build() {
     auto made = std::make_unique<run>(*m_parts, std::move(queues), *m_bell, m_timed);
     const std::lock_guard lock(m_run_mutex);
     m_run = std::move(made);
+}
+
+pipeline stream_graph::compile_with_slack() const {
+    const auto known = limits();
+    auto compiled = compile(m_described, known);
+    if (std::none_of(known.begin(), known.end(), [](const device_limits& each) { return each.overlap; })) return compiled;
+    for (auto slack = slack_of(compiled); slack > 0; --slack) {
+        try {
+            return compile(m_described, known, slack);
+        } catch (const transfer_error& error) {
+            if (error.code() != status::mem_object_allocation_failure) throw;
+        }
+    }
+    return compiled;
 }
 
 bool stream_graph::take_smaller(const balance& balanced) {
@@ -253,6 +277,17 @@ std::size_t stream_graph::token_bytes(const std::string& stream) const {
     if (named.token_bytes == 0)
         throw transfer_error(status::invalid_value, std::string("'").append(stream).append("' is not a stream"));
     return named.token_bytes;
+}
+
+std::uint64_t stream_graph::token_count(const std::string& stream) {
+    const std::lock_guard lock(m_run_mutex);
+    require_initialized();
+    const auto number = m_smallest.find(stream);
+    for (std::size_t i = 0; i < m_compiled.actors.size(); ++i) {
+        const auto& each = m_compiled.actors[i];
+        if (each.node == number && (each.kind == actor_kind::input || each.kind == actor_kind::output)) return m_run->begun(i);
+    }
+    throw transfer_error(status::invalid_value, std::string("'").append(stream).append("' is not a stream"));
 }
 
 void stream_graph::stop() {

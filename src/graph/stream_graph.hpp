@@ -47,6 +47,8 @@ class stream_graph {
 
     /// After initialize().
     [[nodiscard]] std::size_t token_bytes(const std::string& stream) const;
+    /// Any thread.
+    [[nodiscard]] std::uint64_t token_count(const std::string& stream);
     [[nodiscard]] std::string explain() const;
     [[nodiscard]] std::string to_dot() const;
 
@@ -54,6 +56,8 @@ class stream_graph {
     /// Decides on queues and batches; the time that a run should take.
     double plan(overlap wanted);
     [[nodiscard]] bool overlap_pays();
+    /// With as many spare buffers as are worth their memory and fit.
+    [[nodiscard]] pipeline compile_with_slack() const;
     /// Compiles and makes everything for tokens of so many smallest ones.
     void build();
     /// Where batches are left to the library: those that fit what a run has measured.

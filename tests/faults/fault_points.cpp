@@ -21,7 +21,7 @@ std::atomic<fault_point*> chosen{nullptr};
 std::atomic<unsigned> chosen_call{0};
 std::atomic<unsigned> failing_calls{1};
 std::atomic<bool> hit{false};
-std::atomic<unsigned> pretending{0};
+std::atomic<unsigned> pretending{0}, pretending_platform{0};
 
 struct address_range {
     std::uintptr_t begin = 0, end = 0;
@@ -103,13 +103,20 @@ bool disarm() {
     return hit;
 }
 
-pretended_discrete_devices::pretended_discrete_devices() {
+pretended_discrete_devices::pretended_discrete_devices(platform of) : m_of(of) {
     static_cast<void>(library_code());
     ++pretending;
+    if (of == platform::another) ++pretending_platform;
 }
 
-pretended_discrete_devices::~pretended_discrete_devices() { --pretending; }
+pretended_discrete_devices::~pretended_discrete_devices() {
+    --pretending;
+    if (m_of == platform::another) --pretending_platform;
+}
 
 bool pretended_discrete_devices::deceive(const void* caller) { return pretending > 0 && is_library(caller); }
+bool pretended_discrete_devices::deceive_about_platform(const void* caller) {
+    return pretending_platform > 0 && is_library(caller);
+}
 
 } // namespace faults

@@ -36,6 +36,9 @@ void arm(fault_point* which, unsigned nth = 0, unsigned count = 1);
 /// True if a call has failed.
 bool disarm();
 
+/// How many events the library has released while it was armed.
+[[nodiscard]] unsigned released_events();
+
 /// The kernel that is enqueued as number `nth`, from 0, fails when fail_late() is called, which waits of the library
 /// do, too.
 /// With `pretended` it does not: the library is only told so when the kernel is complete.
@@ -49,12 +52,18 @@ void fail_late();
 /// While one lives, devices tell the library that their memory is not the host's, so that it stages in page-locked memory.
 class pretended_discrete_devices {
   public:
-    pretended_discrete_devices();
+    /// `another`: nor is their platform one whose peculiarities are known.
+    enum class platform { own, another };
+    explicit pretended_discrete_devices(platform of = platform::own);
     pretended_discrete_devices(const pretended_discrete_devices&) = delete;
     pretended_discrete_devices& operator=(const pretended_discrete_devices&) = delete;
     ~pretended_discrete_devices();
     /// Whether the answer to `caller` must be changed.
     [[nodiscard]] static bool deceive(const void* caller);
+    [[nodiscard]] static bool deceive_about_platform(const void* caller);
+
+  private:
+    platform m_of;
 };
 
 } // namespace faults

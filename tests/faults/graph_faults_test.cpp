@@ -84,18 +84,6 @@ constexpr const char* names_of_ways[] = {"plain", "overlap", "page_locked"};
 
 using parameters = std::tuple<support::device_under_test, way>;
 
-/// Part of a device, or null. What is known of a device is kept, but not of its parts, which come and go: of these the
-/// library can be made to believe that they have memory of their own.
-cl_device_id part_of(cl_device_id whole) {
-    const cl_device_partition_property equally[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
-    cl_uint count = 0;
-    if (clCreateSubDevices(whole, equally, 0, nullptr, &count) != CL_SUCCESS || count == 0) return nullptr;
-    std::vector<cl_device_id> parts(count);
-    if (clCreateSubDevices(whole, equally, count, parts.data(), nullptr) != CL_SUCCESS) return nullptr;
-    for (std::size_t i = 1; i < parts.size(); ++i) clReleaseDevice(parts[i]);
-    return parts.front();
-}
-
 class graph_faults : public testing::TestWithParam<parameters> {
   protected:
     graph_faults()

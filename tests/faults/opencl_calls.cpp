@@ -29,6 +29,8 @@ fault_point device_info{"clGetDeviceInfo", layer::opencl, CL_OUT_OF_RESOURCES};
 fault_point event_info{"clGetEventInfo", layer::opencl, CL_OUT_OF_RESOURCES};
 fault_point memory_info{"clGetMemObjectInfo", layer::opencl, CL_OUT_OF_RESOURCES};
 fault_point callback{"clSetEventCallback", layer::opencl, CL_OUT_OF_RESOURCES};
+// Counted only: nobody can do anything about its failure.
+fault_point release_event{"clReleaseEvent", layer::opencl, CL_OUT_OF_RESOURCES};
 fault_point wait_for{"clWaitForEvents", layer::opencl, CL_OUT_OF_RESOURCES};
 
 template <class Object> Object no_object(const fault_point& which, cl_int* code) {
@@ -42,6 +44,13 @@ std::vector<fault_point*> faults::opencl_points() {
     return {&create_buffer, &create_queue, &create_user_event, &barrier,    &marker,      &copy,      &map,
             &unmap,         &read_buffer,  &write_buffer,      &read_rect,  &write_rect,  &flush,     &finish,
             &queue_info,    &device_info,  &event_info,        &memory_info, &callback,   &wait_for};
+}
+
+unsigned faults::released_events() { return release_event.calls; }
+
+cl_int clReleaseEvent(cl_event event) {
+    static_cast<void>(release_event.fails(__builtin_return_address(0)));
+    return real<&clReleaseEvent>(release_event)(event);
 }
 
 cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void* host, cl_int* code) {
@@ -144,6 +153,16 @@ cl_int clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t size, vo
     if (name == CL_DEVICE_HOST_UNIFIED_MEMORY && code == CL_SUCCESS && value != nullptr &&
         pretended_discrete_devices::deceive(__builtin_return_address(0)))
         std::memset(value, 0, sizeof(cl_bool));
+    return code;
+}
+
+cl_int clGetPlatformInfo(cl_platform_id platform, cl_platform_info name, size_t size, void* value, size_t* size_ret) {
+    // Not a point that fails: the library asks at the first use of a device only.
+    static fault_point platform_info{"clGetPlatformInfo", layer::opencl, CL_OUT_OF_HOST_MEMORY};
+    const auto code = real<&clGetPlatformInfo>(platform_info)(platform, name, size, value, size_ret);
+    if (name == CL_PLATFORM_NAME && code == CL_SUCCESS && value != nullptr &&
+        pretended_discrete_devices::deceive_about_platform(__builtin_return_address(0)))
+        std::strncpy(static_cast<char*>(value), "another", size);
     return code;
 }
 

@@ -36,6 +36,16 @@ std::vector<support::device_under_test> one_device_each() {
     return found;
 }
 
+cl_device_id part_of(cl_device_id whole) {
+    const cl_device_partition_property equally[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
+    cl_uint count = 0;
+    if (clCreateSubDevices(whole, equally, 0, nullptr, &count) != CL_SUCCESS || count == 0) return nullptr;
+    std::vector<cl_device_id> parts(count);
+    if (clCreateSubDevices(whole, equally, count, parts.data(), nullptr) != CL_SUCCESS) return nullptr;
+    for (std::size_t i = 1; i < parts.size(); ++i) clReleaseDevice(parts[i]);
+    return parts.front();
+}
+
 std::string shaped_name(const testing::TestParamInfo<std::tuple<support::device_under_test, shape>>& info) {
     return std::get<0>(info.param).name + "_" + std::get<1>(info.param).name;
 }

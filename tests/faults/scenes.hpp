@@ -43,6 +43,10 @@ class shape_scope {
 /// The first device of each OpenCL implementation.
 [[nodiscard]] std::vector<support::device_under_test> one_device_each();
 
+/// Part of a device, or null. What is known of a device is kept, but not of its parts, which come and go: of these the
+/// library can be made to believe that they have memory of their own.
+[[nodiscard]] cl_device_id part_of(cl_device_id whole);
+
 /// A device of each implementation with each shape.
 class shaped_test : public testing::TestWithParam<std::tuple<support::device_under_test, shape>> {
   protected:
