@@ -113,6 +113,11 @@ class stream_graph {
     }
     void stop() { check(causeway_graph_stop(raw())); }
 
+    [[nodiscard]] uint64_t token_count(const std::string& stream) const {
+        uint64_t count = 0;
+        check(causeway_graph_token_count(raw(), stream.c_str(), &count));
+        return count;
+    }
     [[nodiscard]] size_t token_size(const std::string& stream) const {
         size_t size = 0;
         check(causeway_graph_token_size(raw(), stream.c_str(), &size));

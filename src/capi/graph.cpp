@@ -313,6 +313,14 @@ cl_int causeway_graph_token_size(causeway_graph* graph, const char* stream, size
     });
 }
 
+cl_int causeway_graph_token_count(causeway_graph* graph, const char* stream, uint64_t* count) {
+    return with(graph, [&](causeway_graph& of) {
+        require(stream, "the stream's name");
+        require(count, "the place for the count");
+        *count = of.built.token_count(stream);
+    });
+}
+
 const char* causeway_graph_explain(causeway_graph* graph) {
     return text_of(graph, [](const causeway::graph::stream_graph& of) { return of.explain(); });
 }
