@@ -62,6 +62,14 @@ std::vector<cl_device_id> devices_of(const std::string &platform_name)
     throw std::runtime_error("no OpenCL device on a platform whose name contains \"" + platform_name + "\"");
 }
 
+cl_device_id device_of(const std::string &platform_name, std::size_t index)
+{
+    const auto devices = devices_of(platform_name);
+    if (index >= devices.size())
+        throw std::invalid_argument("the platform has no device " + std::to_string(index));
+    return devices[index];
+}
+
 cl_device_id device_of_another_platform(cl_device_id device, const std::string &platform_name)
 {
     cl_platform_id own = nullptr;

@@ -42,6 +42,9 @@ std::vector<cl_device_id> devices_of(const std::string &platform_name);
 /// null if there is none.
 cl_device_id device_of_another_platform(cl_device_id device, const std::string &platform_name);
 
+/// One of devices_of(). Throws std::invalid_argument if there are not so many.
+cl_device_id device_of(const std::string &platform_name, std::size_t index);
+
 std::string device_name(cl_device_id device);
 cl_device_type device_type(cl_device_id device);
 

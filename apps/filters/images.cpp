@@ -2,30 +2,17 @@
 // Reads and writes PGM, PPM and Y4M, and makes frames to try filters on.
 #include "filters/images.hpp"
 
+#include "common/program.hpp"
 #include "common/y4m.hpp"
 
 #include <cctype>
 #include <cstdio>
 #include <cstring>
-#include <memory>
 #include <stdexcept>
 
 namespace filters {
 
 namespace {
-
-struct closer {
-    void operator()(std::FILE *file) const { std::fclose(file); }
-};
-using file = std::unique_ptr<std::FILE, closer>;
-
-file open(const std::string &path, const char *mode)
-{
-    file opened(std::fopen(path.c_str(), mode));
-    if (!opened)
-        throw std::runtime_error("cannot open " + path);
-    return opened;
-}
 
 /// A number of the header, after white space and comments.
 int header_number(std::FILE *from, const std::string &path)
@@ -64,7 +51,7 @@ images read_film(std::FILE *from, const std::string &path)
 
 images read_images(const std::string &path)
 {
-    const auto from = open(path, "rb");
+    const auto from = apps::open_file(path, "rb");
     const int first = std::fgetc(from.get());
     std::ungetc(first, from.get());
     if (first == 'Y')
@@ -95,7 +82,7 @@ images read_images(const std::string &path)
 
 void write_images(const std::string &path, const images &written)
 {
-    const auto to = open(path, "wb");
+    const auto to = apps::open_file(path, "wb");
     if (written.film)
         std::fputs(
             apps::make_video_format(written.width, written.height, apps::video_format::chroma::none).header.c_str(),

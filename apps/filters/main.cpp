@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times and verifies four image filters, each written plainly, with double buffering by hand, and as a stream graph.
+#include "common/program.hpp"
 #include "common/statistics.hpp"
 #include "filters/filter.hpp"
 #include "filters/images.hpp"
 #include "filters_communication_lines.hpp"
 
 #include <getopt.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -39,16 +39,6 @@ struct options {
     bool verify = false, help = false;
 };
 
-int number(const char *text, int least)
-{
-    int value = 0;
-    const char *end = text + std::strlen(text);
-    const auto [stop, error] = std::from_chars(text, end, value);
-    if (error != std::errc{} || stop != end || value < least)
-        throw std::invalid_argument("not a number of at least " + std::to_string(least) + ": " + text);
-    return value;
-}
-
 options parse(int argc, char **argv)
 {
     static const option known[] = {{"filter", 1, nullptr, 'f'},   {"input", 1, nullptr, 'i'},  {"output", 1, nullptr, 'o'},
@@ -62,16 +52,16 @@ options parse(int argc, char **argv)
         case 'f': asked.filter = optarg; break;
         case 'i': asked.input = optarg; break;
         case 'o': asked.output = optarg; break;
-        case 'w': asked.width = number(optarg, 1); break;
-        case 'h': asked.height = number(optarg, 1); break;
-        case 'c': asked.channels = number(optarg, 1); break;
-        case 'n': asked.frames = number(optarg, 1); break;
-        case 'r': asked.radius = number(optarg, 0); break;
-        case 's': asked.sigma = number(optarg, 1); break;
-        case 'R': asked.rounds = number(optarg, 1); break;
+        case 'w': asked.width = apps::number<int>(optarg, 1); break;
+        case 'h': asked.height = apps::number<int>(optarg, 1); break;
+        case 'c': asked.channels = apps::number<int>(optarg, 1); break;
+        case 'n': asked.frames = apps::number<int>(optarg, 1); break;
+        case 'r': asked.radius = apps::number<int>(optarg, 0); break;
+        case 's': asked.sigma = apps::number<int>(optarg, 1); break;
+        case 'R': asked.rounds = apps::number<int>(optarg, 1); break;
         case 'v': asked.verify = true; break;
         case 'p': asked.platform = optarg; break;
-        case 'd': asked.device = number(optarg, 0); break;
+        case 'd': asked.device = apps::number<int>(optarg, 0); break;
         default: asked.help = true;
         }
     }
@@ -132,18 +122,18 @@ bool run_filter(const options &asked, const filter &which, workload work)
 {
     std::vector<double> seconds[3];
     bool good = true;
+    auto progress = std::make_optional<apps::progress_line>();
     for (int round = 0; round < asked.rounds; ++round) {
         for (int i = 0; i < 3; ++i) {
-            if (isatty(STDERR_FILENO))
-                std::fprintf(stderr, "\r%s: round %d of %d, %-16s", which.name, round + 1, asked.rounds, which.versions[i].name);
+            progress->show(std::string(which.name) + ": round " + std::to_string(round + 1) + " of " +
+                           std::to_string(asked.rounds) + ", " + which.versions[i].name);
             std::memset(work.output, 0xA5, work.frames * work.frame_size());
             seconds[i].push_back(which.versions[i].run(work));
             if (asked.verify && round == 0)
                 good = verify(work, which, which.versions[i].name) && good;
         }
     }
-    if (isatty(STDERR_FILENO))
-        std::fprintf(stderr, "\r%60s\r", "");
+    progress.reset();
     const double plain_time = apps::quartiles_of(seconds[0]).median, hand_time = apps::quartiles_of(seconds[1]).median;
     for (int i = 0; i < 3; ++i) {
         const auto taken = apps::quartiles_of(seconds[i]);
@@ -161,10 +151,7 @@ int run(const options &asked)
 {
     auto frames = asked.input.empty() ? make_images(asked.width, asked.height, asked.channels, std::size_t(asked.frames))
                                       : read_images(asked.input);
-    const auto devices = apps::devices_of(asked.platform);
-    if (std::size_t(asked.device) >= devices.size())
-        throw std::runtime_error("there is no device " + std::to_string(asked.device));
-    const auto device = devices[std::size_t(asked.device)];
+    auto *const device = apps::device_of(asked.platform, std::size_t(asked.device));
     const auto context = apps::create_context(device);
     const auto queue = apps::create_in_order_queue(context.get(), device);
     const auto program = apps::build_program(context.get(), device, kernel_source, "");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times and verifies the three ways of solving the Himeno problem, on any number of ranks.
+#include "common/program.hpp"
 #include "common/statistics.hpp"
 #include "communication_lines.hpp"
 #include "himeno/solver.hpp"
@@ -7,7 +8,6 @@
 #include <getopt.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -50,16 +50,6 @@ struct options {
     }
 };
 
-int number(const char *text, int least)
-{
-    int value = 0;
-    const char *end = text + std::strlen(text);
-    const auto [stop, error] = std::from_chars(text, end, value);
-    if (error != std::errc{} || stop != end || value < least)
-        throw std::invalid_argument(std::string("not a number of at least ") + std::to_string(least) + ": " + text);
-    return value;
-}
-
 options parse(int argc, char **argv)
 {
     const option names[] = {{"size", required_argument, nullptr, 's'},
@@ -77,13 +67,13 @@ options parse(int argc, char **argv)
     for (int name; (name = getopt_long(argc, argv, "", names, nullptr)) != -1;)
         switch (name) {
         case 's': parsed.size = grid_named(optarg); break;
-        case 'i': parsed.iterations = number(optarg, 1); break;
-        case 'r': parsed.rounds = number(optarg, 1); break;
+        case 'i': parsed.iterations = apps::number<int>(optarg, 1); break;
+        case 'r': parsed.rounds = apps::number<int>(optarg, 1); break;
         case 'v': parsed.version = optarg; break;
         case 'c': parsed.verify = true; break;
-        case 'n': parsed.reference_iterations = number(optarg, 1); break;
+        case 'n': parsed.reference_iterations = apps::number<int>(optarg, 1); break;
         case 'p': parsed.platform = optarg; break;
-        case 'd': parsed.device = number(optarg, 0); break;
+        case 'd': parsed.device = apps::number<int>(optarg, 0); break;
         case 'h': parsed.help = true; break;
         default: throw std::invalid_argument(std::string("unknown or incomplete option: ") + argv[optind - 1]);
         }

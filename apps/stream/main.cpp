@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams a file through a device kernel into another file, and times that beside the naive way.
 #include "common/opencl.hpp"
+#include "common/program.hpp"
 #include "common/statistics.hpp"
 
 #define CL_DATA_TRANSFER_NO_MPI
@@ -11,7 +12,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -48,16 +48,6 @@ struct options {
     bool help = false;
 };
 
-std::size_t number(const char *text, std::size_t least)
-{
-    std::size_t value = 0;
-    const char *end = text + std::strlen(text);
-    const auto [stop, error] = std::from_chars(text, end, value);
-    if (error != std::errc{} || stop != end || value < least)
-        throw std::invalid_argument("not a number of at least " + std::to_string(least) + ": " + text);
-    return value;
-}
-
 options parse(int argc, char **argv)
 {
     const option names[] = {{"size-mib", required_argument, nullptr, 's'},
@@ -73,13 +63,13 @@ options parse(int argc, char **argv)
     opterr = 0;
     for (int name; (name = getopt_long(argc, argv, "", names, nullptr)) != -1;)
         switch (name) {
-        case 's': parsed.size_mib = number(optarg, 1); break;
+        case 's': parsed.size_mib = apps::number<std::size_t>(optarg, 1); break;
         case 'i': parsed.input = optarg; break;
         case 'o': parsed.directory = optarg; break;
-        case 'c': parsed.chunk_mib = number(optarg, 1); break;
-        case 'r': parsed.rounds = number(optarg, 1); break;
+        case 'c': parsed.chunk_mib = apps::number<std::size_t>(optarg, 1); break;
+        case 'r': parsed.rounds = apps::number<std::size_t>(optarg, 1); break;
         case 'p': parsed.platform = optarg; break;
-        case 'd': parsed.device = number(optarg, 0); break;
+        case 'd': parsed.device = apps::number<std::size_t>(optarg, 0); break;
         case 'h': parsed.help = true; break;
         default: throw std::invalid_argument(std::string("unknown or incomplete option: ") + argv[optind - 1]);
         }
@@ -343,11 +333,9 @@ struct contender {
 
 void benchmark(const options &options)
 {
-    const auto devices = apps::devices_of(options.platform);
-    if (options.device >= devices.size())
-        throw std::invalid_argument("the platform has no device " + std::to_string(options.device));
+    cl_device_id device = apps::device_of(options.platform, options.device);
     constexpr std::size_t mib = 1U << 20U;
-    stage stage(devices[options.device], options.chunk_mib * mib);
+    stage stage(device, options.chunk_mib * mib);
 
     const temporary_file made(options.directory, "input");
     const temporary_file output(options.directory, "output");
@@ -359,7 +347,7 @@ void benchmark(const options &options)
         throw std::runtime_error(input.string() + " is empty");
     std::printf("stream: %.1f MiB in chunks of %zu MiB, %zu round%s, %s\n", double(size_bytes) / mib,
                 options.chunk_mib, options.rounds, options.rounds == 1 ? "" : "s",
-                apps::device_name(devices[options.device]).c_str());
+                apps::device_name(device).c_str());
     std::fflush(stdout);
 
     std::array<contender, 2> contenders{{{"naive", stream_naively}, {"causeway", stream_by_commands}}};

@@ -6,7 +6,7 @@
 
 namespace video {
 
-std::string run_graph(const film &work)
+outcome run_graph(const film &work)
 {
     const std::size_t frame = work.format.frame_size(), luma = work.format.luma_size();
     const auto denoise = apps::create_kernel(work.program, "denoise");
@@ -31,8 +31,9 @@ std::string run_graph(const film &work)
     graph.connect("edges", 0, "overlay", 1, luma);
     graph.connect("overlay", "result", frame);
     graph.initialize();
+    const auto shown = work.watch([&graph] { return graph.token_count("result"); });
     graph.execute();
-    return graph.explain();
+    return {graph.token_count("result"), graph.explain()};
 }
 
 } // namespace video

@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // A Y4M film to a Y4M film: noise removed, edges drawn. As a stream graph, plainly, or both, compared and timed.
+#include "common/program.hpp"
 #include "video/video.hpp"
 
 #include <getopt.h>
-#include <unistd.h>
 
-#include <atomic>
-#include <charconv>
 #include <chrono>
-#include <condition_variable>
 #include <cstring>
 #include <exception>
 #include <filesystem>
 #include <memory>
-#include <mutex>
+#include <optional>
 #include <stdexcept>
-#include <thread>
+#include <vector>
 
 namespace {
 
@@ -23,33 +20,26 @@ using namespace video;
 
 constexpr const char *usage =
     "usage: video [options] INPUT.y4m OUTPUT.y4m\n"
-    "       video --make [--width N] [--height N] [--frames N] OUTPUT.y4m\n"
+    "       video --make [--width N] [--height N] [--frames N] [--cycle N] OUTPUT.y4m\n"
+    "       video --sum INPUT.y4m\n"
+    "Each file may be a pipe; - is standard input or output. Films may be endless.\n"
     "  --plain             without a graph: each step waits for the one before\n"
     "  --verify            both ways, OUTPUT.y4m from the graph; compares all bytes\n"
     "  --threshold N       edges from this strength on (default 60)\n"
     "  --explain           print the graph's stages and buffers\n"
     "  --progress          show it even if standard error is no terminal\n"
     "  --make              make a film (default 640 x 360, 100 frames)\n"
+    "  --cycle N           its pictures come again after N frames, and frames bear their numbers: made very fast\n"
+    "  --sum               print how many frames a film has, and a sum of all its bytes\n"
     "  --platform NAME     part of the OpenCL platform's name (default: the first with a device)\n"
     "  --device INDEX      device of the platform (default 0)\n";
 
 struct options {
     std::string platform;
-    int width = 640, height = 360, frames = 100, threshold = 60, device = 0;
-    bool plain = false, verify = false, make = false, explain = false, help = false;
-    bool progress = isatty(STDERR_FILENO) != 0;
+    int width = 640, height = 360, frames = 100, cycle = 0, threshold = 60, device = 0;
+    bool plain = false, verify = false, make = false, sum = false, explain = false, progress = false, help = false;
     std::vector<std::string> files;
 };
-
-int number(const char *text, int least)
-{
-    int value = 0;
-    const char *end = text + std::strlen(text);
-    const auto [stop, error] = std::from_chars(text, end, value);
-    if (error != std::errc{} || stop != end || value < least)
-        throw std::invalid_argument("not a number of at least " + std::to_string(least) + ": " + text);
-    return value;
-}
 
 options parse(int argc, char **argv)
 {
@@ -58,7 +48,7 @@ options parse(int argc, char **argv)
         {"explain", 0, nullptr, 'e'},  {"progress", 0, nullptr, 'b'}, {"width", 1, nullptr, 'w'},
         {"height", 1, nullptr, 'h'},   {"frames", 1, nullptr, 'n'},   {"threshold", 1, nullptr, 't'},
         {"platform", 1, nullptr, 'p'}, {"device", 1, nullptr, 'd'},   {"help", 0, nullptr, '?'},
-        {nullptr, 0, nullptr, 0}};
+        {"cycle", 1, nullptr, 'c'},    {"sum", 0, nullptr, 's'},      {nullptr, 0, nullptr, 0}};
     options asked;
     for (int letter; (letter = getopt_long(argc, argv, "", known, nullptr)) != -1;) {
         switch (letter) {
@@ -66,100 +56,78 @@ options parse(int argc, char **argv)
         case 'v': asked.verify = true; break;
         case 'm': asked.make = true; break;
         case 'e': asked.explain = true; break;
+        case 'c': asked.cycle = apps::number<int>(optarg, 1); break;
+        case 's': asked.sum = true; break;
         case 'b': asked.progress = true; break;
-        case 'w': asked.width = number(optarg, 8); break;
-        case 'h': asked.height = number(optarg, 8); break;
-        case 'n': asked.frames = number(optarg, 0); break;
-        case 't': asked.threshold = number(optarg, 0); break;
+        case 'w': asked.width = apps::number<int>(optarg, 8); break;
+        case 'h': asked.height = apps::number<int>(optarg, 8); break;
+        case 'n': asked.frames = apps::number<int>(optarg, 0); break;
+        case 't': asked.threshold = apps::number<int>(optarg, 0); break;
         case 'p': asked.platform = optarg; break;
-        case 'd': asked.device = number(optarg, 0); break;
+        case 'd': asked.device = apps::number<int>(optarg, 0); break;
         default: asked.help = true;
         }
     }
     asked.files.assign(argv + optind, argv + argc);
-    if (!asked.help && asked.files.size() != (asked.make ? 1 : 2))
+    if (!asked.help && asked.files.size() != (asked.make || asked.sum ? 1 : 2))
         throw std::invalid_argument("see video --help for the files that it needs");
     return asked;
 }
 
-struct closer {
-    void operator()(std::FILE *file) const { std::fclose(file); }
-};
-using file = std::unique_ptr<std::FILE, closer>;
-
-file open(const std::string &path, const char *mode)
+/// The size of what is a file, not a pipe.
+std::optional<std::uintmax_t> size_of(const std::string &path)
 {
-    file opened(std::fopen(path.c_str(), mode));
-    if (!opened)
-        throw std::runtime_error("cannot open " + path);
-    return opened;
+    std::error_code none;
+    if (path == "-" || !std::filesystem::is_regular_file(path, none))
+        return std::nullopt;
+    return std::filesystem::file_size(path);
 }
 
-/// Says how far a file has grown, twice a second, for as long as it lives.
-class progress_line {
-public:
-    progress_line(bool wanted, std::string path, std::uintmax_t whole)
-        : m_path(std::move(path)), m_whole(whole)
-    {
-        if (wanted && whole > 0)
-            m_thread = std::thread([this] { show(); });
-    }
-    ~progress_line()
-    {
-        if (!m_thread.joinable())
-            return;
-        {
-            const std::lock_guard lock(m_mutex);
-            m_ended = true;
-        }
-        m_changed.notify_all();
-        m_thread.join();
-        std::fprintf(stderr, "\r%60s\r", "");
-    }
-    progress_line(const progress_line &) = delete;
-    progress_line &operator=(const progress_line &) = delete;
+std::string text_of(const char *format, double value)
+{
+    char text[64];
+    std::snprintf(text, sizeof text, format, value);
+    return text;
+}
 
-private:
-    void show()
-    {
-        std::unique_lock lock(m_mutex);
-        while (!m_changed.wait_for(lock, std::chrono::milliseconds(500), [this] { return m_ended; })) {
-            std::error_code gone;
-            const auto now = std::filesystem::file_size(m_path, gone);
-            if (!gone)
-                std::fprintf(stderr, "\r%5.1f %% of %.1f MB", 100 * double(now) / double(m_whole),
-                             double(m_whole) * 1e-6);
-        }
-    }
-
-    std::string m_path;
-    std::uintmax_t m_whole;
-    std::mutex m_mutex; // guards m_ended
-    std::condition_variable m_changed;
-    bool m_ended = false;
-    std::thread m_thread;
+struct run_result {
+    double seconds = 0; ///< from the first frame to the last
+    double bytes = 0;   ///< of frames
+    outcome of;
 };
 
-/// Seconds from the first frame to the last.
-template <class Run>
-double process(const options &asked, film work, const std::string &to, Run run)
+run_result process(const options &asked, film work, const std::string &to, outcome (*run)(const film &))
 {
-    const auto input = open(asked.files[0], "rb"), output = open(to, "wb");
+    const auto input = apps::open_file(asked.files[0], "rb"), output = apps::open_file(to, "wb");
     work.input = input.get();
     work.output = output.get();
     work.format = apps::read_video_header(work.input, asked.files[0]);
     work.of = {int(apps::video_format::frame_header_size), work.format.width,           work.format.height,
                work.format.chroma_width(),                 work.format.chroma_height(), asked.threshold};
     std::fputs(work.format.header.c_str(), work.output);
-    const progress_line shown(asked.progress, to, std::filesystem::file_size(asked.files[0]));
+    const double frame_mb = double(work.format.frame_size()) * 1e-6;
+    const auto whole = size_of(asked.files[0]);
+    work.watch = [&](std::function<std::uint64_t()> done) {
+        auto line = std::make_shared<apps::progress_line>(asked.progress ? apps::progress_line::when::always
+                                                                         : apps::progress_line::when::on_terminals);
+        line->repeat([done, frame_mb, whole] {
+            const double now = double(done()) * frame_mb;
+            return whole ? text_of("%5.1f %% of ", 1e8 * now / double(*whole)) + text_of("%.1f MB", double(*whole) * 1e-6)
+                         : text_of("%.1f MB", now);
+        });
+        return line;
+    };
+    run_result result;
     const auto begin = std::chrono::steady_clock::now();
-    run(work);
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    result.of = run(work);
+    result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    result.bytes = double(result.of.frames) * double(work.format.frame_size());
+    return result;
 }
 
 bool same_contents(const std::string &one, const std::string &other)
 {
-    const auto first = open(one, "rb"), second = open(other, "rb");
+    const auto first = apps::open_file(one, "rb"), second = apps::open_file(other, "rb");
     std::vector<char> a(1 << 20), b(1 << 20);
     for (;;) {
         const auto got = std::fread(a.data(), 1, a.size(), first.get());
@@ -170,47 +138,57 @@ bool same_contents(const std::string &one, const std::string &other)
     }
 }
 
-void print(const char *version, const options &asked, double seconds)
+int process_all(const options &asked)
 {
-    const double bytes = double(std::filesystem::file_size(asked.files[0]));
-    std::printf("%-6s %9.3f s, %8.1f MB/s of film\n", version, seconds, bytes / seconds * 1e-6);
-}
-
-int run(const options &asked)
-{
-    if (asked.make) {
-        make_film(asked.files[0], asked.width, asked.height, asked.frames);
-        return 0;
-    }
-    const auto devices = apps::devices_of(asked.platform);
-    if (std::size_t(asked.device) >= devices.size())
-        throw std::runtime_error("there is no device " + std::to_string(asked.device));
-    const auto device = devices[std::size_t(asked.device)];
+    auto *const device = apps::device_of(asked.platform, std::size_t(asked.device));
     const auto context = apps::create_context(device);
     const auto program = apps::build_program(context.get(), device, kernel_source, "");
     const film work{.context = context.get(), .device = device, .program = program.get()};
+    // The film may go to standard output.
+    std::FILE *const told = asked.files[1] == "-" ? stderr : stdout;
     cl_ulong memory = 0;
     apps::check(clGetDeviceInfo(device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory, &memory, nullptr),
                 "asking for the memory");
-    std::printf("a film of %.1f MB on %s with %.1f MB\n", double(std::filesystem::file_size(asked.files[0])) * 1e-6,
-                apps::device_name(device).c_str(), double(memory) * 1e-6);
+    std::fprintf(told, "%s, %.1f MB of memory\n", apps::device_name(device).c_str(), double(memory) * 1e-6);
+    const auto print = [&](const char *version, const run_result &of) {
+        std::fprintf(told, "%-6s %9.3f s, %8.1f MB/s of film; %llu frames, %.1f MB, %.2f times the device's memory\n",
+                     version, of.seconds, of.bytes / of.seconds * 1e-6,
+                     static_cast<unsigned long long>(of.of.frames), of.bytes * 1e-6, of.bytes / double(memory));
+    };
     if (!asked.plain || asked.verify) {
-        std::string explained;
-        const double seconds = process(asked, work, asked.files[1], [&](const film &of) { explained = run_graph(of); });
-        print("graph", asked, seconds);
+        const auto result = process(asked, work, asked.files[1], run_graph);
+        print("graph", result);
         if (asked.explain)
-            std::fputs(explained.c_str(), stdout);
+            std::fputs(result.of.explained.c_str(), told);
     }
     if (!asked.plain && !asked.verify)
         return 0;
     const std::string plain = asked.verify ? asked.files[1] + ".plain" : asked.files[1];
-    print("plain", asked, process(asked, work, plain, run_plain));
+    print("plain", process(asked, work, plain, run_plain));
     if (!asked.verify)
         return 0;
     const bool good = same_contents(asked.files[1], plain);
     std::puts(good ? "both films are the same: verified" : "WRONG: the films differ");
     std::filesystem::remove(plain);
     return good ? 0 : 1;
+}
+
+int run(const options &asked)
+{
+    if (asked.make) {
+        make_film(apps::open_file(asked.files[0], "wb").get(),
+                  {asked.width, asked.height, std::uint64_t(asked.frames), asked.cycle});
+        return 0;
+    }
+    if (asked.sum) {
+        const auto made = sum_film(apps::open_file(asked.files[0], "rb").get(), asked.files[0]);
+        std::printf("%llu frames, %.1f MB, sum %016llx\n", static_cast<unsigned long long>(made.frames),
+                    double(made.bytes) * 1e-6, static_cast<unsigned long long>(made.sum));
+        return 0;
+    }
+    if (asked.verify && (!size_of(asked.files[0]) || asked.files[1] == "-" || asked.files[1] == "/dev/null"))
+        throw std::invalid_argument("--verify reads both films again: of pipes compare what --sum prints");
+    return process_all(asked);
 }
 
 } // namespace

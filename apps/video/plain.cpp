@@ -2,12 +2,13 @@
 // The way without a library: every step waits for the one before.
 #include "video/video.hpp"
 
+#include <atomic>
 #include <stdexcept>
 #include <vector>
 
 namespace video {
 
-void run_plain(const film &work)
+outcome run_plain(const film &work)
 {
     const std::size_t size = work.format.frame_size(), luma = work.format.luma_size();
     const auto queue = apps::create_in_order_queue(work.context, work.device);
@@ -23,6 +24,8 @@ void run_plain(const film &work)
         apps::check(clEnqueueNDRangeKernel(queue.get(), kernel, 1, nullptr, &items, nullptr, 0, nullptr, nullptr),
                     "clEnqueueNDRangeKernel");
     };
+    std::atomic<std::uint64_t> frames = 0;
+    const auto shown = work.watch([&frames] { return frames.load(); });
     std::vector<unsigned char> frame(size);
     while (const std::size_t got = std::fread(frame.data(), 1, size, work.input)) {
         if (got != size)
@@ -36,9 +39,11 @@ void run_plain(const film &work)
                     "reading a frame");
         if (std::fwrite(frame.data(), 1, size, work.output) != size)
             throw std::runtime_error("cannot write a frame");
+        ++frames;
     }
     if (std::fflush(work.output) != 0)
         throw std::runtime_error("cannot write the last frames");
+    return {frames, {}};
 }
 
 } // namespace video
