@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 #include <thread>
 
@@ -136,6 +137,50 @@ TEST_P(graph_ends, stream_through_pipes_until_they_close) {
     writer.join();
     reader.join();
     EXPECT_TRUE(same_bytes(sent, got));
+}
+
+TEST_P(graph_ends, stop_while_a_pipe_is_silent_and_go_on_in_the_next_run) {
+    constexpr std::size_t token = 64, first = 5, rest = 3;
+    auto in = make_pipe();
+    const auto from = open_stream(std::move(in.reading), "rb");
+    const floats data = numbers(token * (first + rest));
+    const auto* const raw = reinterpret_cast<const unsigned char*>(data.data());
+    floats result;
+    std::atomic<std::size_t> delivered{0};
+    auto built = new_graph();
+    built.add_input_stream("i", from.get(), bytes_of(token));
+    built.add_output_stream(
+        "o",
+        [&](uint64_t, const void* given, size_t) {
+            const auto* const values = static_cast<const float*>(given);
+            result.insert(result.end(), values, values + token);
+            ++delivered;
+        },
+        bytes_of(token));
+    built.add_kernel("k", code("scale"), factors{1, 0});
+    built.connect("i", "k", bytes_of(token));
+    built.connect("k", "o", bytes_of(token));
+    built.initialize();
+    ASSERT_TRUE(write_all(in.writing.get(), bytes(raw, raw + bytes_of(token * first))));
+    std::atomic<bool> ended{false};
+    std::thread runner([&] {
+        EXPECT_NO_THROW(built.execute());
+        ended = true;
+    });
+    const bool arrived = eventually([&] { return delivered == first; });
+    built.stop();
+    const bool prompt = eventually([&] { return ended.load(); });
+    if (!prompt) in.writing.close(); // so that the thread ends
+    runner.join();
+    EXPECT_TRUE(arrived) << delivered << " tokens";
+    ASSERT_TRUE(prompt) << "the run waits for a token that does not come";
+    EXPECT_EQ(built.token_count("i"), first);
+    ASSERT_TRUE(write_all(in.writing.get(), bytes(raw + bytes_of(token * first), raw + bytes_of(data.size()))));
+    in.writing.close();
+    built.execute();
+    EXPECT_EQ(result, data);
+    EXPECT_EQ(built.token_count("i"), rest);
+    EXPECT_EQ(built.token_count("o"), rest);
 }
 
 TEST_P(graph_ends, name_the_token_at_which_a_file_ends_or_is_full) {

@@ -112,6 +112,35 @@ TEST_P(graph_failures, stop_early_after_what_has_begun) {
     EXPECT_LT(delivered, 100u);
 }
 
+TEST_P(graph_failures, refuse_a_graph_that_the_device_has_no_memory_for_naming_nodes_and_numbers) {
+    cl_ulong memory = 0, buffer = 0;
+    ASSERT_EQ(clGetDeviceInfo(device(), CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory, &memory, nullptr), CL_SUCCESS);
+    ASSERT_EQ(clGetDeviceInfo(device(), CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof buffer, &buffer, nullptr), CL_SUCCESS);
+    // Nothing is allocated: a token of a stream that begins in a function is only a number until then.
+    const auto refused = [&](std::size_t token, std::size_t kernels) {
+        auto built = new_graph();
+        built.add_input_stream("i", [](uint64_t, void*, size_t) -> size_t { return 0; }, token);
+        built.add_output_stream("o", [](uint64_t, const void*, size_t) {}, token);
+        std::string last = "i";
+        for (std::size_t k = 0; k < kernels; ++k) {
+            const auto name = std::string("k").append(std::to_string(k));
+            built.add_kernel(name, code("scale"), factors{1, 0});
+            built.connect(last, name, token);
+            last = name;
+        }
+        built.connect(last, "o", token);
+        return refusal([&] { built.initialize(); });
+    };
+    const auto one = refused(buffer / 4 * 4 + 4096, 1);
+    EXPECT_EQ(one.code(), CL_MEM_OBJECT_ALLOCATION_FAILURE);
+    EXPECT_THAT(one.what(), AllOf(HasSubstr("'i' -> 'k0'"), HasSubstr("is larger than device '"), HasSubstr(" allows, ")));
+    const std::size_t most = buffer / 4096 * 4096;
+    const auto all = refused(most, memory / most + 1);
+    EXPECT_EQ(all.code(), CL_MEM_OBJECT_ALLOCATION_FAILURE);
+    EXPECT_THAT(all.what(), AllOf(HasSubstr("the graph needs "), HasSubstr("on device '"), HasSubstr("', which has "),
+                                  HasSubstr("; most of it, "), HasSubstr("'i' -> 'k0'")));
+}
+
 TEST_P(graph_failures, refuse_what_cannot_be_with_a_sentence) {
     const floats data = numbers(100);
     floats result(100);
