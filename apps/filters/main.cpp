@@ -124,7 +124,8 @@ bool run_filter(const options &asked, const filter &which, workload work)
     bool good = true;
     auto progress = std::make_optional<apps::progress_line>();
     for (int round = 0; round < asked.rounds; ++round) {
-        for (int i = 0; i < 3; ++i) {
+        for (int turn = 0; turn < 3; ++turn) {
+            const int i = round % 2 == 0 ? turn : 2 - turn; // whoever comes later in a round is not always the same
             progress->show(std::string(which.name) + ": round " + std::to_string(round + 1) + " of " +
                            std::to_string(asked.rounds) + ", " + which.versions[i].name);
             std::memset(work.output, 0xA5, work.frames * work.frame_size());
@@ -134,13 +135,12 @@ bool run_filter(const options &asked, const filter &which, workload work)
         }
     }
     progress.reset();
-    const double plain_time = apps::quartiles_of(seconds[0]).median, hand_time = apps::quartiles_of(seconds[1]).median;
     for (int i = 0; i < 3; ++i) {
         const auto taken = apps::quartiles_of(seconds[i]);
         const double per_frame = 1e6 / double(work.frames);
         std::printf("%-9s %-16s %9.1f us per frame (%.1f to %.1f)  %5.1f %% of plain's speed, %5.1f %% of double buffered's, %3d lines\n",
                     which.name, which.versions[i].name, taken.median * per_frame, taken.lower * per_frame, taken.upper * per_frame,
-                    100 * plain_time / taken.median, 100 * hand_time / taken.median, which.versions[i].lines);
+                    100 * apps::median_ratio(seconds[0], seconds[i]), 100 * apps::median_ratio(seconds[1], seconds[i]), which.versions[i].lines);
     }
     if (asked.verify && good)
         std::printf("%-9s all versions verified\n", which.name);
