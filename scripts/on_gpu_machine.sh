@@ -8,7 +8,8 @@ usage() {
 usage: scripts/on_gpu_machine.sh [OPTION]... [OUT_DIR]
 
   OUT_DIR          where the logs and the summary go (default: build/gpu)
-  --phases LIST    some of build,tests,bench,himeno,stream,filters (default: all)
+  --phases LIST    some of build,tests,bench,himeno,stream,filters,film (default: all but film, which sends more than the
+                   device's memory through: minutes)
   --build DIR      where to build (default: build/release)
   --commit TEXT    the commit that is measured (default: what git says)
   --runtime NAME   nvidia: the driver's library, whatever is installed (default); system: as the machine is set up
@@ -164,6 +165,7 @@ himeno_sizes='M L'
 stream_options=(--size-mib 2048)
 filter_frames=100
 film_frames=300
+long_film=
 if [ -n "$small" ]; then
     file_sizes=1M,4M
     disk_sizes=1M
@@ -173,6 +175,7 @@ if [ -n "$small" ]; then
     stream_options=(--size-mib 32)
     filter_frames=5
     film_frames=5
+    long_film='0 320 180'
 fi
 # For writes: the page cache is memory like tmpfs, but a disk behind it writes in the background. Files to be read lie in
 # the page cache of a disk as well.
@@ -257,6 +260,9 @@ if wanted filters; then
         tail -c "+$((from + 1))" "$out/programs.txt" | grep -E 'per frame|verified|WRONG' | figures
     done
     from=$(stat -c %s "$out/programs.txt" 2>/dev/null || echo 0)
+    phase 'graph bound' 90 programs.txt "${one[@]}" "$build/bin/graph_bound" --tokens "$filter_frames"
+    tail -c "+$((from + 1))" "$out/programs.txt" | grep -E 'per token|tokens of|WRONG' | figures
+    from=$(stat -c %s "$out/programs.txt" 2>/dev/null || echo 0)
     phase 'graph cost' 60 programs.txt "${one[@]}" "$build/bin/graph_cost"
     tail -c "+$((from + 1))" "$out/programs.txt" | grep -E '^graph ' | figures
     film=$scratch/film.y4m
@@ -264,6 +270,13 @@ if wanted filters; then
     from=$(stat -c %s "$out/programs.txt" 2>/dev/null || echo 0)
     phase video 120 programs.txt "${one[@]}" "$build/bin/video" --verify --explain "$film" "$scratch/result.y4m"
     tail -c "+$((from + 1))" "$out/programs.txt" | grep -E '^(graph|plain|both|WRONG)' | figures
+fi
+
+if wanted film; then
+    from=$(stat -c %s "$out/programs.txt" 2>/dev/null || echo 0)
+    # shellcheck disable=SC2086 # sizes are several arguments, or none
+    phase 'film, larger than memory' 500 programs.txt "${one[@]}" scripts/long_film.sh "$build/bin/video" $long_film
+    tail -c "+$((from + 1))" "$out/programs.txt" | grep -E '^(graph|plain|both|FAILED|[0-9]+ frames)' | figures
 fi
 
 echo
