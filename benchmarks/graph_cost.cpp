@@ -45,16 +45,18 @@ constexpr double limit_us = 5;
 struct costs {
     double library_us, calls_us;
     double calls;
+    std::size_t token;
 };
 
-/// memory -> next -> next -> memory, `tokens` times.
-costs run(cl_context context, cl_device_id device, std::size_t tokens) {
-    constexpr std::size_t token = 256;
+constexpr std::size_t token = 256;
+
+/// memory -> next -> next -> memory, `tokens` times; streams have tokens of `stream_token` bytes, or as the library likes.
+costs run(cl_context context, cl_device_id device, std::size_t tokens, std::size_t stream_token) {
     const auto queue = apps::create_in_order_queue(context, device);
     const apps::pinned_memory input(context, queue.get(), tokens * token), output(context, queue.get(), tokens * token);
     causeway::stream_graph graph(context, device);
-    graph.add_input_stream("input", input.data(), tokens * token, token);
-    graph.add_output_stream("output", output.data(), tokens * token, token);
+    graph.add_input_stream("input", input.data(), tokens * token, stream_token);
+    graph.add_output_stream("output", output.data(), tokens * token, stream_token);
     graph.use_page_locked("input");
     graph.use_page_locked("output");
     causeway_kernel code{};
@@ -68,7 +70,7 @@ costs run(cl_context context, cl_device_id device, std::size_t tokens) {
     graph.connect("second", "output", token);
     graph.initialize();
     graph.execute();
-    costs best{1e9, 1e9, 0};
+    costs best{1e9, 1e9, 0, graph.token_size("input")};
     for (int round = 0; round < 9; ++round) {
         seen = {.counting = true};
         const auto begin = clock_type::now();
@@ -79,7 +81,7 @@ costs run(cl_context context, cl_device_id device, std::size_t tokens) {
             return std::chrono::duration<double, std::micro>(time).count() / double(tokens);
         };
         const double library = us(whole - seen.working - seen.waiting);
-        if (library < best.library_us) best = {library, us(seen.working), double(seen.calls) / double(tokens)};
+        if (library < best.library_us) best = {library, us(seen.working), double(seen.calls) / double(tokens), best.token};
     }
     return best;
 }
@@ -127,10 +129,13 @@ int main(int argc, char** argv) {
         for (const char* mode : {"plain", "overlap"}) {
             if (causeway_option_set("graph", mode) != CL_SUCCESS)
                 throw std::runtime_error(causeway_error_last_message());
-            const auto found = run(context.get(), device, tokens);
-            std::printf(
-                "graph %-8s %6.2f us per token in the library (%.0f %% of %.0f us), %6.2f us in %.1f calls of OpenCL\n",
-                mode, found.library_us, 100 * found.library_us / limit_us, limit_us, found.calls_us, found.calls);
+            for (const std::size_t stream_token : {token, std::size_t{0}}) {
+                const auto found = run(context.get(), device, tokens, stream_token);
+                std::printf("graph %-8s %6.2f us per %zu B in the library (%.0f %% of %.0f us), %6.2f us in %.2f calls of "
+                            "OpenCL; tokens of %zu B%s\n",
+                            mode, found.library_us, token, 100 * found.library_us / limit_us, limit_us, found.calls_us,
+                            found.calls, found.token, stream_token == 0 ? ", chosen by the library" : "");
+            }
         }
     } catch (const std::exception& error) {
         std::fprintf(stderr, "graph_cost: %s\n", error.what());
