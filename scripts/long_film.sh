@@ -8,18 +8,18 @@ set -euo pipefail
 
 [ $# -ge 1 ] || { echo "usage: scripts/long_film.sh VIDEO [GIGABYTES [WIDTH HEIGHT]]" >&2; exit 2; }
 video=$1
-gigabytes=${2:-}
+megabytes=${2:+$(($2 * 1000))}
 width=${3:-1920}
 height=${4:-1080}
-if [ -z "$gigabytes" ]; then
-    megabytes=$("$video" --make --width 64 --height 64 --frames 1 - | "$video" - /dev/null |
+if [ -z "$megabytes" ]; then
+    memory=$("$video" --make --width 64 --height 64 --frames 1 - | "$video" - /dev/null |
         sed -n 's/^.*, \([0-9]*\)\.[0-9] MB of memory$/\1/p')
-    gigabytes=$((megabytes * 105 / 100000 + 1))
+    megabytes=$((memory * 105 / 100))
 fi
 # Luma, two planes of colour of a quarter each, a line.
 frame=$((width * height + (width + 1) / 2 * ((height + 1) / 2) * 2 + 6))
-frames=$((gigabytes * 1000000000 / frame + 30))
-echo "$frames frames of $width x $height, $gigabytes GB"
+frames=$((megabytes * 1000000 / frame + 30))
+echo "$frames frames of $width x $height, more than $megabytes MB"
 
 sum_of() {
     "$video" --make --width "$width" --height "$height" --frames "$frames" --cycle 24 - |

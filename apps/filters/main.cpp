@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <exception>
 #include <optional>
 #include <stdexcept>
@@ -120,7 +121,7 @@ bool verify(const workload &work, const filter &which, const char *by)
 
 bool run_filter(const options &asked, const filter &which, workload work)
 {
-    std::vector<double> seconds[3];
+    std::vector<double> seconds[3], busy[3];
     bool good = true;
     auto progress = std::make_optional<apps::progress_line>();
     for (int round = 0; round < asked.rounds; ++round) {
@@ -129,7 +130,9 @@ bool run_filter(const options &asked, const filter &which, workload work)
             progress->show(std::string(which.name) + ": round " + std::to_string(round + 1) + " of " +
                            std::to_string(asked.rounds) + ", " + which.versions[i].name);
             std::memset(work.output, 0xA5, work.frames * work.frame_size());
+            const auto begin = std::clock();
             seconds[i].push_back(which.versions[i].run(work));
+            busy[i].push_back(double(std::clock() - begin) / CLOCKS_PER_SEC);
             if (asked.verify && round == 0)
                 good = verify(work, which, which.versions[i].name) && good;
         }
@@ -138,9 +141,11 @@ bool run_filter(const options &asked, const filter &which, workload work)
     for (int i = 0; i < 3; ++i) {
         const auto taken = apps::quartiles_of(seconds[i]);
         const double per_frame = 1e6 / double(work.frames);
-        std::printf("%-9s %-16s %9.1f us per frame (%.1f to %.1f)  %5.1f %% of plain's speed, %5.1f %% of double buffered's, %3d lines\n",
+        std::printf("%-9s %-16s %9.1f us per frame (%.1f to %.1f)  %5.1f %% of plain's speed, %5.1f %% of double buffered's, "
+                    "%9.1f us of processors, %3d lines\n",
                     which.name, which.versions[i].name, taken.median * per_frame, taken.lower * per_frame, taken.upper * per_frame,
-                    100 * apps::median_ratio(seconds[0], seconds[i]), 100 * apps::median_ratio(seconds[1], seconds[i]), which.versions[i].lines);
+                    100 * apps::median_ratio(seconds[0], seconds[i]), 100 * apps::median_ratio(seconds[1], seconds[i]),
+                    apps::quartiles_of(busy[i]).median * per_frame, which.versions[i].lines);
     }
     if (asked.verify && good)
         std::printf("%-9s all versions verified\n", which.name);
