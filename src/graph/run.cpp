@@ -11,8 +11,8 @@ namespace causeway::graph {
 
 namespace {
 
-/// Firings that the thread may be ahead of a device, so that it wakes up in time for the next.
-constexpr std::size_t least_history = 16;
+/// Firings that the thread may be ahead of a device. On processors that others use too it may wake up late.
+constexpr std::size_t least_history = 64;
 
 /// Sweeps over all actors between two flushes, once the queues have work: where the host sets the pace a flush costs as
 /// much as a command.

@@ -88,7 +88,7 @@ class run {
         [[nodiscard]] telling first_after(std::uint64_t sequence) const;
 
       private:
-        std::array<telling, 64> m_kept;
+        std::array<telling, 256> m_kept;
         std::uint64_t m_count = 0;
     };
 
