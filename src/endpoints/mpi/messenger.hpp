@@ -79,7 +79,9 @@ class conversation {
 /// One for each engine; engine's thread only.
 class messenger final : public transfer::progress_source {
   public:
-    messenger(const options& settings, comm::port& port, windows::finder open = comm::shared_segment::open);
+    /// `node` is where this rank is, see peer_liveness::node().
+    messenger(const options& settings, comm::port& port, windows::finder open = comm::shared_segment::open,
+              std::uint64_t node = comm::peer_liveness::node());
     ~messenger() override;
 
     /// From now on the ranks of this node are watched.
@@ -211,7 +213,7 @@ class messenger final : public transfer::progress_source {
     std::map<std::uint64_t, place> m_withdrawn; // sends whose answer is still to come
     bool m_ended = false; // MPI is gone
     std::unique_ptr<comm::peer_liveness> m_peers;
-    std::uint64_t m_node = comm::peer_liveness::node();
+    std::uint64_t m_node;
     time_point m_next_check;
     std::set<int> m_gone; // ranks of the job, seen gone at an earlier check
 };

@@ -48,6 +48,20 @@ TEST_P(rank_protocol, moves_messages_both_ways_with_two_blocks_of_memory_each) {
     }, 2000);
 }
 
+TEST_P(rank_protocol, sends_no_huge_blocks_between_nodes) {
+    two_ranks both{.node_of_b = 2};
+    for (auto* const rank : {&both.a, &both.b}) rank->settings.set("block", "64M");
+    auto sent = bench::pattern(std::size_t{9} << 20), got = std::vector<std::byte>(sent.size());
+    const auto receive = both.b.receive(got, 0);
+    const auto send = both.a.send(sent, 1);
+    chooser choices;
+    both.run(choices);
+    EXPECT_EQ(status_of(send), status::complete);
+    EXPECT_TRUE(got == sent);
+    for (const auto& each : {send, receive}) EXPECT_EQ(each->report().chosen.block_bytes, std::size_t{4} << 20);
+    both.expect_quiet();
+}
+
 TEST_P(rank_protocol, carries_small_messages_in_one_piece) {
     two_ranks both;
     both.a.settings.set("eager", "64");

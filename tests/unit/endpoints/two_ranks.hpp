@@ -53,7 +53,8 @@ class by_strategy : public ::testing::TestWithParam<const char*> {
                              [](const auto& each) { return std::string(each.index == 0 ? "messages" : "window"); })
 
 struct one_rank {
-    one_rank(fake_network& network, int number) : talk(settings, network.port(number), by_strategy::find_segment) {
+    one_rank(fake_network& network, int number, std::uint64_t node = 1)
+        : talk(settings, network.port(number), by_strategy::find_segment, node) {
         settings.set("strategy", by_strategy::name);
         settings.set("block", "4");
         settings.set("depth", "2");
@@ -89,8 +90,9 @@ struct one_rank {
 };
 
 struct two_ranks {
+    std::uint64_t node_of_b = 1; // a's is 1
     fake_network network{2};
-    one_rank a{network, 0}, b{network, 1};
+    one_rank a{network, 0}, b{network, 1, node_of_b};
 
     void settle() {
         while (a.machine.step() | b.machine.step()) {}

@@ -51,6 +51,19 @@ TEST_P(window, out_of_reach_leaves_messages_and_is_not_tried_again) {
     }, 2000);
 }
 
+TEST_P(window, is_not_even_tried_between_nodes) {
+    find_segment = [](const comm::segment_address&) noexcept {
+        ADD_FAILURE() << "looked for";
+        return std::unique_ptr<comm::shared_segment>();
+    };
+    explore([&](chooser& choices) {
+        two_ranks both{.node_of_b = 2};
+        EXPECT_TRUE(exchange(both, choices));
+        both.expect_quiet();
+    }, 2000);
+    EXPECT_EQ(strategies, std::set<std::string>{"pinned"});
+}
+
 TEST_P(window, memory_of_a_sender_that_is_gone_is_not_used_again) {
     two_ranks both;
     auto sent = bench::pattern(14), got = std::vector<std::byte>(14);
