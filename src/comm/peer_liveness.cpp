@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -43,7 +44,13 @@ std::uint64_t peer_liveness::node() {
     std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
     struct stat network {};
     if (::stat("/proc/self/ns/net", &network) != 0) network.st_ino = 0;
-    return std::hash<std::string>{}(boot + "/" + std::to_string(network.st_ino));
+    // Two copies of one virtual machine have the same boot and the same first namespace, but hardly the same name.
+    utsname host{};
+    (void)::uname(&host);
+    std::string seen = boot;
+    for (const auto& part : {std::to_string(network.st_ino), std::string(host.nodename), std::to_string(::getuid()), job()})
+        seen += "/" + part;
+    return std::hash<std::string>{}(seen);
 }
 
 std::string peer_liveness::job() {
