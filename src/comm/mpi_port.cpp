@@ -282,10 +282,14 @@ int mpi_port::job_rank(int space, int rank) const {
 }
 
 int mpi_port::largest_tag() const {
-    void* value = nullptr;
-    int found = 0;
-    insist([&] { return PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found); });
-    return found != 0 ? *static_cast<int*>(value) : 32767;
+    // Asked for with every message, and the same for the life of MPI.
+    if (m_largest_tag == 0) {
+        void* value = nullptr;
+        int found = 0;
+        insist([&] { return PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found); });
+        m_largest_tag = found != 0 ? *static_cast<int*>(value) : 32767;
+    }
+    return m_largest_tag;
 }
 
 void mpi_port::add(MPI_Request request, operation& done) {

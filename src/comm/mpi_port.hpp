@@ -74,6 +74,8 @@ class mpi_port final : public port {
     void hang_ending();
     int attach(MPI_Comm comm, MPI_Comm used, bool is_private, const std::function<void(int)>& closing);
 
+    mutable int m_largest_tag = 0; // 0 until MPI was asked
+
     mutable std::mutex m_mutex; // guards m_spaces
     std::deque<space> m_spaces;
     std::function<void()> m_ending; // set once MPI_Finalize is hooked
