@@ -123,8 +123,8 @@ void flow::make_share() {
     auto whom = staging_share::waits_for::nobody;
     if (m_target_traits.waits_for_receiver) whom = staging_share::waits_for::receiver;
     if (m_source_traits.waits_for_sender) whom = staging_share::waits_for::sender;
-    m_share.emplace(*m_pool, std::move(allocator), m_block_bytes, whom,
-                    [this] { m_owner->flow_ready(); });
+    m_share.emplace(*m_pool, std::move(allocator), m_block_bytes, whom, [this] { m_owner->flow_ready(); },
+                    m_bytes > m_block_bytes ? staging_share::needs::several : staging_share::needs::one_block);
 }
 
 void flow::open_target() {
@@ -223,12 +223,9 @@ void flow::advance_opening() {
         m_stage = stage::securing;
         return;
     }
-    if (m_plan->map_source || m_source_traits.has_memory) {
-        m_direct = m_source->memory();
-        m_direct_is_source = true;
-    } else if (m_plan->map_target || m_target_traits.has_memory) {
-        m_direct = m_target->memory();
-    }
+    m_direct = m_plan->map_target ? nullptr : m_source->memory();
+    m_direct_is_source = m_direct != nullptr;
+    if (!m_direct_is_source) m_direct = m_target->memory();
     m_lent = m_target->shares_memory();
     if (m_lent) m_target->lend(m_source->allocator(), [this] { m_owner->flow_ready(); });
     m_stage = stage::securing;
@@ -241,7 +238,7 @@ void flow::advance_securing() {
         try {
             auto* const first = m_share->acquire();
             if (first == nullptr) return;
-            m_share->release(first);
+            m_share->keep(first);
         } catch (...) {
             fail(current_failure(), 0);
         }

@@ -15,6 +15,10 @@ namespace causeway::transfer {
 namespace {
 constexpr std::size_t page = 4096;
 constexpr std::size_t smallest_cap_for_ahead = std::size_t{16} << 20;
+/// Blocks that a flow uses before it hands its last one to another: memory of another size has to be allocated first.
+constexpr unsigned blocks_of_a_turn = 4;
+/// A flow of several blocks is passed by so many that need one.
+constexpr unsigned most_passed = 8;
 }
 
 std::byte* host_allocator::allocate(std::size_t bytes) {
@@ -26,9 +30,9 @@ std::byte* host_allocator::allocate(std::size_t bytes) {
 void host_allocator::release(std::byte* memory, std::size_t) noexcept { std::free(memory); }
 
 staging_share::staging_share(staging_pool& pool, std::shared_ptr<staging_allocator> allocator, std::size_t block_bytes,
-                             waits_for whom, std::function<void()> available)
+                             waits_for whom, std::function<void()> available, needs wanted)
     : m_pool(pool), m_allocator(allocator ? std::move(allocator) : pool.m_host), m_block_bytes(block_bytes),
-      m_waits_for(whom), m_available(std::move(available)) {}
+      m_waits_for(whom), m_available(std::move(available)), m_needs(wanted) {}
 
 staging_share::~staging_share() {
     for (auto* const block : m_idle) m_pool.give(*this, block);
@@ -49,16 +53,38 @@ std::byte* staging_share::acquire() {
     }
     auto& line = m_pool.m_line[kind()];
     if (m_held == 0) {
-        if (!waiting_for_first()) line.push_back(this);
+        if (!waiting_for_first()) stand_in_line();
         if (line.front() != this || !m_pool.fits(*this)) return nullptr;
-        auto* const block = m_pool.take(*this);
-        line.pop_front();
+        auto* const block = m_pool.take_first(*this);
         m_pool.wake();
         return block;
     }
     // More than one block only while everybody who wants one has one.
     if (m_pool.anybody_waits() || !m_pool.fits(*this)) return nullptr;
     return m_pool.take(*this);
+}
+
+void staging_share::stand_in_line() {
+    auto& line = m_pool.m_line[kind()];
+    auto place = line.end();
+    if (m_needs == needs::one_block)
+        for (; place != line.begin(); --place) {
+            auto& before = **std::prev(place);
+            if (before.m_needs == needs::one_block || before.m_passed == most_passed) break;
+            ++before.m_passed;
+        }
+    line.insert(place, this);
+}
+
+staging_share* staging_share::successor() const {
+    const auto& line = m_pool.m_line[kind()];
+    if (m_waits_for != waits_for::nobody || m_held > 1 || line.empty()) return nullptr;
+    auto* const next = line.front();
+    if (next->m_needs != needs::one_block && m_used < blocks_of_a_turn) return nullptr;
+    // Neither of the two may end up without memory.
+    const bool only_one = m_pool.m_held_by[kind()] == m_block_bytes;
+    const bool enough = m_pool.m_held - m_block_bytes + next->m_block_bytes <= m_pool.m_options[option::staging];
+    return only_one || enough ? next : nullptr;
 }
 
 std::byte* staging_share::acquire_ahead() {
@@ -76,9 +102,19 @@ void staging_share::started() {
 }
 
 void staging_share::release(std::byte* block) {
+    ++m_used;
     if ((m_pool.anybody_waits() && m_held > 1) || !m_allocator->reusable(block)) {
         m_pool.give(*this, block);
         m_pool.wake();
+    } else if (auto* const next = successor()) {
+        m_pool.give(*this, block);
+        try {
+            // At once, or flows that wait for others could take the room.
+            next->m_idle.push_back(m_pool.take_first(*next));
+        } catch (...) {
+            // It meets that again when it asks, and reports it.
+        }
+        next->m_available();
     } else {
         m_idle.push_back(block);
     }
@@ -130,6 +166,13 @@ std::byte* staging_pool::take(staging_share& share) {
     account(share, true);
     ++share.m_held;
     return memory;
+}
+
+std::byte* staging_pool::take_first(staging_share& share) {
+    auto* const block = take(share);
+    std::erase(m_line[share.kind()], &share);
+    share.m_used = share.m_passed = 0;
+    return block;
 }
 
 void staging_pool::give(staging_share& share, std::byte* block) {

@@ -44,18 +44,20 @@ class host_allocator final : public staging_allocator {
 class staging_pool;
 
 /// A flow's claim on staging memory; blocks go back when it ends. What makes the pool free of deadlocks:
-/// a flow that has a block keeps at least one until it is done, so it always gets on; a flow takes its first
-/// block in order of arrival; flows that wait for a sender while they hold a block (they could fill the pools of two
+/// a flow that has a block keeps at least one until it is done, so it always gets on, or hands its last one to another that
+/// waits for nobody as it does itself, and stands in line again; a flow takes its first block in order of arrival, but
+/// that one which needs a single block passes others a few times; flows that wait for a sender while they hold a block (they could fill the pools of two
 /// processes that send to each other, or of a pipe's two ends) together hold at most half of the cap, and so do those that
 /// wait for a receiver who may need a block himself; of each of the three kinds one flow gets a block whatever the cap
 /// says, as those of the other kinds may be waiting for it.
 class staging_share {
   public:
     enum class waits_for { nobody, sender, receiver };
+    enum class needs { one_block, several };
 
     /// `available` is called when a refused acquire() may succeed.
     staging_share(staging_pool& pool, std::shared_ptr<staging_allocator> allocator, std::size_t block_bytes,
-                  waits_for whom, std::function<void()> available);
+                  waits_for whom, std::function<void()> available, needs wanted = needs::several);
     ~staging_share();
     staging_share(const staging_share&) = delete;
     staging_share& operator=(const staging_share&) = delete;
@@ -69,18 +71,26 @@ class staging_share {
     void started();
     /// Gives a block back for reuse by this share, or by others if they wait.
     void release(std::byte* block);
+    /// Gives a block back for reuse by this share.
+    void keep(std::byte* block) { m_idle.push_back(block); }
     [[nodiscard]] std::size_t block_bytes() const { return m_block_bytes; }
 
   private:
     friend class staging_pool;
     [[nodiscard]] std::size_t kind() const { return static_cast<std::size_t>(m_waits_for); }
     [[nodiscard]] bool waiting_for_first() const;
+    void stand_in_line();
+    /// Whom the last block goes to, or null.
+    [[nodiscard]] staging_share* successor() const;
 
     staging_pool& m_pool;
     std::shared_ptr<staging_allocator> m_allocator;
     std::size_t m_block_bytes;
     waits_for m_waits_for;
     std::function<void()> m_available;
+    needs m_needs;
+    unsigned m_passed = 0;   // by others, in line
+    unsigned m_used = 0;     // blocks, since it stood in line
     std::size_t m_held = 0;
     bool m_ahead = false;           // took its first block by acquire_ahead(), and has not started
     std::vector<std::byte*> m_idle; // held, not in use
@@ -117,6 +127,8 @@ class staging_pool {
     [[nodiscard]] bool fits(const staging_share& share) const;
     [[nodiscard]] std::byte* take(staging_share& share);
     void give(staging_share& share, std::byte* block);
+    /// The first block of `share`, which leaves the line.
+    [[nodiscard]] std::byte* take_first(staging_share& share);
     void account(const staging_share& share, bool taken);
     void make_room(std::size_t bytes);
     void wake();

@@ -344,3 +344,54 @@ TEST(flow, does_not_read_ahead_with_memory_that_others_could_need) {
     run(on, choices);
     EXPECT_EQ(got, bytes);
 }
+
+TEST(flow, gets_its_block_soon_among_larger_ones_that_hold_all_memory) {
+    bench on;
+    small_blocks(on, "4");
+    on.settings.set("block", "4K");
+    on.settings.set("staging", "16K");
+    constexpr std::size_t large_bytes = 64 * 4096;
+    std::vector<std::unique_ptr<one_transfer>> large;
+    for (int i = 0; i < 6; ++i) {
+        large.push_back(std::make_unique<one_transfer>(on, device, device, large_bytes));
+        on.machine->submit(large.back()->work);
+    }
+    const auto blocks_of_others = [&] {
+        std::size_t all = 0;
+        for (const auto& each : large) all += each->target.write_offsets.size();
+        return all;
+    };
+    // All memory is held, and two wait for their first block.
+    on.settle();
+    for (int i = 0; i < 40; ++i) {
+        on.steps.finish(0);
+        on.settle();
+    }
+    one_transfer small(on, device, device, 100);
+    on.machine->submit(small.work);
+    on.settle();
+    const auto before = blocks_of_others();
+    while (small.told->times == 0) {
+        on.steps.finish(0);
+        on.settle();
+    }
+    // Each of the four blocks that there are is used once more at most, for it to come and to go.
+    EXPECT_LE(blocks_of_others() - before, 12u);
+    small.expect_moved_bytes_are_there();
+    while (on.steps.count() > 0) {
+        on.steps.finish(0);
+        on.settle();
+        // And the large ones take turns.
+        std::size_t least = 64, most = 0;
+        for (const auto& each : large) {
+            if (each->told->times > 0) continue;
+            least = std::min(least, each->target.write_offsets.size());
+            most = std::max(most, each->target.write_offsets.size());
+        }
+        if (least < 64) { EXPECT_LE(most - least, 12u); }
+    }
+    for (const auto& each : large) {
+        EXPECT_EQ(each->work->report().status, status::complete);
+        each->expect_moved_bytes_are_there();
+    }
+}

@@ -20,6 +20,10 @@ struct pool_bench {
                                          staging_share::waits_for whom = staging_share::waits_for::nobody) {
         return std::make_unique<staging_share>(pool, nullptr, block, whom, [this] { ++calls; });
     }
+    std::unique_ptr<staging_share> share(std::size_t block, staging_share::needs wanted) {
+        return std::make_unique<staging_share>(pool, nullptr, block, staging_share::waits_for::nobody,
+                                               [this] { ++calls; }, wanted);
+    }
     int calls = 0;
 };
 
@@ -72,6 +76,72 @@ TEST(staging_pool, takes_no_second_block_while_others_have_none) {
     EXPECT_TRUE(large);
     a->release(one);
     big->release(large);
+}
+
+TEST(staging_pool, gives_the_last_block_of_one_to_another_after_a_turn) {
+    pool_bench on("8K");
+    auto a = on.share(8192), b = on.share(8192);
+    auto* block = a->acquire();
+    ASSERT_TRUE(block);
+    EXPECT_FALSE(b->acquire());
+    for (int i = 0; i < 3; ++i) {
+        a->release(block);
+        block = a->acquire();
+        ASSERT_TRUE(block) << "its turn is not over";
+    }
+    a->release(block);
+    EXPECT_EQ(on.calls, 1);
+    EXPECT_FALSE(a->acquire());
+    block = b->acquire();
+    ASSERT_TRUE(block);
+    b->release(block);
+    b.reset();
+    EXPECT_TRUE(a->acquire());
+}
+
+TEST(staging_pool, gives_one_that_needs_a_single_block_the_next_that_is_free) {
+    pool_bench on("8K");
+    auto a = on.share(8192), b = on.share(8192), small = on.share(1024, staging_share::needs::one_block);
+    auto* const block = a->acquire();
+    ASSERT_TRUE(block);
+    EXPECT_FALSE(b->acquire());
+    EXPECT_FALSE(small->acquire());
+    a->release(block);
+    EXPECT_TRUE(small->acquire());
+}
+
+TEST(staging_pool, lets_nobody_be_passed_for_ever) {
+    pool_bench on("8K");
+    auto holder = on.share(8192), large = on.share(8192);
+    auto* const block = holder->acquire();
+    EXPECT_FALSE(large->acquire());
+    std::vector<std::unique_ptr<staging_share>> small;
+    for (int i = 0; i < 20; ++i) {
+        small.push_back(on.share(8192, staging_share::needs::one_block));
+        EXPECT_FALSE(small.back()->acquire());
+    }
+    holder->release(block);
+    int before = 0;
+    for (; before < 20; ++before) {
+        auto* const mine = small[std::size_t(before)]->acquire();
+        if (mine == nullptr) break;
+        small[std::size_t(before)]->release(mine);
+        small[std::size_t(before)].reset();
+    }
+    EXPECT_EQ(before, 8);
+    EXPECT_TRUE(large->acquire());
+}
+
+TEST(staging_pool, keeps_the_last_block_of_one_that_waits_for_a_sender) {
+    pool_bench on("8K");
+    auto receive = on.share(4096, staging_share::waits_for::sender), other = on.share(4096, staging_share::waits_for::sender);
+    auto* const block = receive->acquire();
+    EXPECT_FALSE(other->acquire());
+    for (int i = 0; i < 10; ++i) {
+        receive->release(block);
+        ASSERT_TRUE(receive->acquire()) << "its sender has been promised this memory";
+    }
+    EXPECT_FALSE(other->acquire());
 }
 
 TEST(staging_pool, leaves_half_to_flows_that_wait_for_nobody) {
