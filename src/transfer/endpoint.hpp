@@ -76,7 +76,7 @@ class endpoint {
     /// The flow has memory for a block, and will read or write at once. `block_bytes` is what the flow uses.
     virtual void prepare(std::size_t block_bytes) { (void)block_bytes; }
 
-    /// After open() with `map`, or always if has_memory: the first byte of the transfer.
+    /// After open() with `map`, always if has_memory, or if a source has come with its bytes: the first byte of the transfer.
     [[nodiscard]] virtual std::byte* memory() const { return nullptr; }
 
     /// Fills `block` from `offset` of the transfer on. Finishes with an error if it cannot be filled wholly. An endpoint

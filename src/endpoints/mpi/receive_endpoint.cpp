@@ -88,6 +88,10 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
         fail_if_deaf();
     }
 
+    [[nodiscard]] std::byte* memory() const override {
+        return m_message.eager ? const_cast<std::byte*>(m_message.payload.data()) : nullptr;
+    }
+
     [[nodiscard]] std::shared_ptr<transfer::staging_allocator>
     allocator(const std::shared_ptr<transfer::staging_allocator>& other) override {
         if (m_may_share && m_message.window && !m_sharing) m_sharing = m_talk.shared().allocator_for(other);
