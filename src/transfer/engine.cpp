@@ -26,8 +26,9 @@ constexpr auto nudged_commands = 16;
 constexpr auto longest_without_look = microseconds(50);
 constexpr auto shortest_sleep = microseconds(20);
 constexpr auto longest_sleep = microseconds(200);
-constexpr auto long_wait = std::chrono::seconds(1);
-constexpr auto longest_sleep_in_long_wait = milliseconds(1);
+/// What has not come for a while may be seen a hundredth of that while later: polling for it costs under a per cent of a core.
+constexpr auto share_of_long_wait = 100;
+constexpr auto longest_sleep_in_long_wait = milliseconds(4);
 
 /// What a failure is to those that wait for it; the first cause stays the text of a whole chain.
 failure passed_on(const failure& cause) {
@@ -105,7 +106,8 @@ std::optional<std::chrono::nanoseconds> engine::pause() const {
     // Also steps of workers end soon, and being woken takes longer than most of them.
     if ((polling || m_running > 0) && idle < m_spin) return std::chrono::nanoseconds(0);
     if (polling) {
-        const auto cap = idle < long_wait ? std::chrono::nanoseconds(longest_sleep) : longest_sleep_in_long_wait;
+        const auto cap = std::clamp<std::chrono::nanoseconds>(idle / share_of_long_wait, longest_sleep,
+                                                              longest_sleep_in_long_wait);
         at_most(std::clamp<std::chrono::nanoseconds>(idle / 8, shortest_sleep, cap));
     }
     if (!m_cold.empty()) at_most(m_cold.begin()->first - now);

@@ -216,6 +216,31 @@ TEST(engine, needs_no_polling_without_work) {
     EXPECT_FALSE(on.machine->pause());
 }
 
+TEST(engine, polls_for_what_takes_long_less_and_less_often) {
+    bench on;
+    struct : progress_source {
+        bool poll(time_point) override {
+            ++polls;
+            return false;
+        }
+        [[nodiscard]] bool busy() const override { return true; }
+        int polls = 0;
+    } endless;
+    on.machine->add(endless);
+    const auto polls_in = [&](std::chrono::nanoseconds time) {
+        const auto before = endless.polls;
+        for (const auto end = on.clock.now() + time; on.clock.now() < end;) {
+            EXPECT_FALSE(on.machine->step());
+            const auto pause = on.machine->pause();
+            on.clock.advance(std::max<std::chrono::nanoseconds>(pause.value_or(time), 1us));
+        }
+        return endless.polls - before;
+    };
+    EXPECT_GE(polls_in(10ms), 50) << "what comes soon is seen soon";
+    (void)polls_in(990ms);
+    EXPECT_LE(polls_in(1s), 300);
+}
+
 TEST(engine, lets_two_engines_work_side_by_side) {
     bench one, other;
     small_command first(one, 1), second(other, 2);
