@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// What transfers cost those that have nothing to do with them: the processor's time while all that there is waits, and how
+// long a small transfer takes among many large ones that share too little memory.
+#include "common/opencl.hpp"
+#include "common/statistics.hpp"
+
+#include <CL/cl_data_transfer.h>
+#include <causeway/causeway.h>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+constexpr auto idle_time = std::chrono::seconds(5);
+constexpr std::size_t transfers = 64, small_bytes = 4096, large_bytes = 1500000;
+constexpr int rounds = 9;
+
+void set_option(const char* name, const char* value) {
+    if (causeway_option_set(name, value) != CL_SUCCESS) throw std::runtime_error(causeway_error_last_message());
+}
+
+double processor_seconds() {
+    rusage used{};
+    getrusage(RUSAGE_SELF, &used);
+    const auto seconds = [](const timeval& time) { return double(time.tv_sec) + 1e-6 * double(time.tv_usec); };
+    return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+void print_share(const char* what) {
+    const double before = processor_seconds();
+    std::this_thread::sleep_for(idle_time);
+    const double share = (processor_seconds() - before) / std::chrono::duration<double>(idle_time).count();
+    std::printf("%-44s %6.2f %% of a core\n", what, 100 * share);
+    std::fflush(stdout);
+}
+
+/// A file of large_bytes without a name.
+class scratch_file {
+  public:
+    scratch_file() {
+        std::string name = "/tmp/engine-cost-XXXXXX";
+        m_number = mkstemp(name.data());
+        if (m_number < 0) throw std::runtime_error("cannot make a file in /tmp");
+        unlink(name.c_str());
+        const std::vector<char> bytes(large_bytes, 'c');
+        if (write(m_number, bytes.data(), bytes.size()) != ssize_t(bytes.size()))
+            throw std::runtime_error("cannot write a file in /tmp");
+    }
+    ~scratch_file() { close(m_number); }
+    scratch_file(const scratch_file&) = delete;
+    scratch_file& operator=(const scratch_file&) = delete;
+    [[nodiscard]] int number() const { return m_number; }
+
+  private:
+    int m_number;
+};
+
+struct place {
+    explicit place(cl_device_id chosen)
+        : device(chosen), context(apps::create_context(chosen)),
+          in_order(apps::create_in_order_queue(context.get(), chosen)),
+          queue(apps::create_out_of_order_queue(context.get(), in_order.get())) {}
+    cl_device_id device;
+    apps::context context;
+    apps::queue in_order, queue;
+};
+
+apps::event user_event(const place& where) {
+    cl_int code = CL_SUCCESS;
+    apps::event made(clCreateUserEvent(where.context.get(), &code));
+    apps::check(code, "clCreateUserEvent");
+    return made;
+}
+
+apps::event read_file(const place& where, cl_mem buffer, std::size_t bytes, const scratch_file& file, cl_event after) {
+    cl_event read = nullptr;
+    apps::check(clEnqueueWriteBufferFromFile(where.queue.get(), buffer, CL_FALSE, 0, bytes, file.number(), 0,
+                                             after != nullptr ? 1 : 0, after != nullptr ? &after : nullptr, &read),
+                "clEnqueueWriteBufferFromFile");
+    return apps::event(read);
+}
+
+void print_idle_shares(const place& where) {
+    const auto buffer = apps::create_buffer(where.context.get(), large_bytes);
+    const scratch_file file;
+    apps::wait_for({read_file(where, buffer.get(), large_bytes, file, nullptr).get()}, "a transfer");
+    print_share("nothing in flight, after a transfer");
+
+    const auto gate = user_event(where);
+    const auto gated = read_file(where, buffer.get(), large_bytes, file, gate.get());
+    print_share("a transfer that waits for an event");
+    apps::check(clSetUserEventStatus(gate.get(), CL_COMPLETE), "clSetUserEventStatus");
+    apps::wait_for({gated.get()}, "a transfer");
+
+    cl_event received = nullptr;
+    apps::check(clEnqueueRecvBuffer(where.queue.get(), buffer.get(), CL_FALSE, 0, small_bytes, 0, 1, MPI_COMM_SELF, 0,
+                                    nullptr, &received),
+                "clEnqueueRecvBuffer");
+    const apps::event receive(received);
+    print_share("a receive that waits for its message");
+    apps::check(clEnqueueSendBuffer(where.queue.get(), buffer.get(), CL_TRUE, 0, small_bytes, 0, 1, MPI_COMM_SELF, 0,
+                                    nullptr, nullptr),
+                "clEnqueueSendBuffer");
+    apps::wait_for({receive.get()}, "a receive");
+}
+
+cl_ulong ended_at(const apps::event& transfer) {
+    cl_ulong time = 0;
+    apps::check(clGetTransferInfo(transfer.get(), CL_TRANSFER_TIME_ENDED, sizeof time, &time, nullptr), "clGetTransferInfo");
+    return time;
+}
+
+/// Microseconds until the small transfer is over, from the moment when `others` large ones and it may start.
+double small_one_among(const place& where, std::size_t others) {
+    std::mt19937 random(20240101);
+    const scratch_file file;
+    const auto gate = user_event(where);
+    std::vector<apps::buffer> buffers;
+    std::vector<apps::event> all;
+    const auto add = [&](std::size_t bytes) {
+        buffers.push_back(apps::create_buffer(where.context.get(), bytes));
+        all.push_back(read_file(where, buffers.back().get(), bytes, file, gate.get()));
+    };
+    for (std::size_t i = 0; i < others; ++i) add(large_bytes / 10 + random() % (large_bytes / 10 * 9));
+    add(small_bytes);
+    const auto begun = std::chrono::steady_clock::now().time_since_epoch();
+    apps::check(clSetUserEventStatus(gate.get(), CL_COMPLETE), "clSetUserEventStatus");
+    for (const auto& each : all) apps::wait_for({each.get()}, "a transfer");
+    return 1e-3 * (double(ended_at(all.back())) - double(std::chrono::nanoseconds(begun).count()));
+}
+
+void print_fairness(const place& where) {
+    set_option("strategy", "pipelined");
+    set_option("staging", "256K");
+    std::vector<double> alone, among;
+    for (int i = 0; i <= rounds; ++i) {
+        const double one = small_one_among(where, 0), other = small_one_among(where, transfers - 1);
+        if (i == 0) continue; // to warm up
+        alone.push_back(one);
+        among.push_back(other);
+    }
+    const double one = apps::quartiles_of(alone).median, other = apps::quartiles_of(among).median;
+    std::printf("%zu bytes from a file, alone                   %8.0f us\n"
+                "the last of %zu transfers, 256 KiB of staging %8.0f us, %.1f x\n",
+                small_bytes, one, transfers, other, other / one);
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    try {
+        const std::string platform = argc > 1 ? argv[1] : "";
+        if (platform == "--help") {
+            std::puts("usage: engine_cost [PLATFORM]");
+            return 2;
+        }
+        int level = MPI_THREAD_SINGLE;
+        MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level);
+        {
+            const place where(apps::devices_of(platform).front());
+            std::printf("%s\n", apps::device_name(where.device).c_str());
+            print_idle_shares(where);
+            print_fairness(where);
+        }
+        causeway_mpi_finalize();
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "engine_cost: %s\n", error.what());
+        return 2;
+    }
+}
