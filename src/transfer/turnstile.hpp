@@ -3,6 +3,7 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -46,14 +47,31 @@ class turn {
 class turnstile {
   private:
     friend class turn;
-    std::map<turn_key, std::deque<turn*>> m_lines;
+    using lines = std::map<turn_key, std::deque<turn*>>;
+
+    std::deque<turn*>& line_of(const turn_key& key) {
+        if (const auto found = m_lines.find(key); found != m_lines.end()) return found->second;
+        if (m_spare.empty()) return m_lines[key];
+        auto line = std::move(m_spare.back());
+        m_spare.pop_back();
+        line.key() = key;
+        return m_lines.insert(std::move(line)).position->second;
+    }
+    void remove(lines::iterator line) {
+        auto ended = m_lines.extract(line);
+        if (m_spare.size() < most_spare) m_spare.push_back(std::move(ended));
+    }
+
+    static constexpr std::size_t most_spare = 16;
+    lines m_lines;
+    std::vector<lines::node_type> m_spare; // empty lines, so that small transfers take no memory
     std::vector<turn_key> m_moved; // lines whose first has left
     bool m_passing = false;
 };
 
 inline void turn::join() {
     m_joined = true;
-    m_stile.m_lines[m_key].push_back(this);
+    m_stile.line_of(m_key).push_back(this);
 }
 
 inline void turn::wait(std::function<void()> came) {
@@ -74,7 +92,7 @@ inline void turn::leave() {
         std::erase(line->second, this);
     }
     if (line->second.empty()) {
-        m_stile.m_lines.erase(line);
+        m_stile.remove(line);
         return;
     }
     // Who comes may leave at once: a list, not recursion, as a line may be long.

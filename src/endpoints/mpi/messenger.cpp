@@ -15,6 +15,8 @@ constexpr std::size_t listener_count = 4;
 /// Between nodes what one rank tells another waits for the blocks that are under way to it: Open MPI sends a message over
 /// TCP in one piece. So many bytes keep a fast link busy, and take 34 ms at 1 Gbit/s.
 constexpr std::size_t largest_block_between_nodes = std::size_t{4} << 20;
+/// What was said in so few bytes is kept for the next time, so many of them.
+constexpr std::size_t small_bytes = sizeof(wire_header) + 1024, most_silent = 64;
 constexpr auto repeat_time = std::chrono::milliseconds(10);
 constexpr std::size_t message_bytes = sizeof(wire_header) + largest_eager;
 /// How long a new gated receive makes the engine poll; what comes later is found when the gates open.
@@ -26,13 +28,16 @@ constexpr auto early_time = std::chrono::milliseconds(100);
 struct messenger::utterance final : comm::operation {
     void over(const comm::arrival& result) override {
         std::unique_ptr<utterance> self(this);
-        --speaker->m_saying;
-        speaker->m_spoken.erase(this);
+        auto& owner = *speaker;
+        --owner.m_saying;
+        std::erase(owner.m_spoken, this);
         if (done != nullptr) {
             done->over(result);
         } else if (result.error) {
-            speaker->unsaid(std::move(self), result.error);
+            owner.unsaid(std::move(self), result.error);
+            return;
         }
+        if (bytes.capacity() <= small_bytes && owner.m_silent.size() < most_silent) owner.m_silent.push_back(std::move(self));
     }
 
     messenger* speaker = nullptr;
@@ -164,7 +169,7 @@ template <class Which> void messenger::lose(Which which, const failure& why) {
     for (auto* const each : m_spoken)
         if (which(*each)) lost.push_back(each);
     for (auto* const each : lost) {
-        m_spoken.erase(each);
+        std::erase(m_spoken, each);
         --m_saying;
         m_port.abandon(*each);
         m_lost.emplace_back(each);
@@ -258,19 +263,40 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
 }
 
 std::uint64_t messenger::begin(conversation& talk, int space, int peer, std::uint64_t matched) {
-    m_conversations.emplace(m_next_number, known_conversation{&talk, space, peer, matched});
+    const known_conversation known{&talk, space, peer, matched};
+    if (m_spare_conversation.empty()) {
+        m_conversations.emplace(m_next_number, known);
+    } else {
+        m_spare_conversation.key() = m_next_number;
+        m_spare_conversation.mapped() = known;
+        m_conversations.insert(m_conversations.end(), std::move(m_spare_conversation));
+    }
     return m_next_number++;
 }
 
-void messenger::end(std::uint64_t number) { m_conversations.erase(number); }
+void messenger::end(std::uint64_t number) { m_spare_conversation = m_conversations.extract(number); }
 
-std::unique_ptr<messenger::utterance> messenger::make_utterance(int space, int rank, wire_header header,
-                                                                std::span<const std::byte> payload) {
-    auto made = std::make_unique<utterance>();
+std::unique_ptr<messenger::utterance> messenger::new_utterance(int space, int rank, int tag) {
+    std::unique_ptr<utterance> made;
+    if (m_silent.empty()) {
+        made = std::make_unique<utterance>();
+    } else {
+        made = std::move(m_silent.back());
+        m_silent.pop_back();
+        made->bytes.clear();
+        made->conversation = 0;
+        made->done = nullptr;
+    }
     made->speaker = this;
     made->space = space;
     made->rank = rank;
-    made->tag = m_port.largest_tag();
+    made->tag = tag;
+    return made;
+}
+
+std::unique_ptr<messenger::utterance> messenger::make_utterance(int space, int rank, wire_header header,
+                                                                std::span<const std::byte> payload) {
+    auto made = new_utterance(space, rank, m_port.largest_tag());
     header.node = m_node;
     made->bytes.resize(sizeof header + payload.size());
     std::memcpy(made->bytes.data(), &header, sizeof header);
@@ -294,18 +320,13 @@ void messenger::say(int space, int rank, const wire_header& header, std::span<co
 }
 
 void messenger::release(int space, int rank, int data_tag) {
-    auto empty = std::make_unique<utterance>();
-    empty->speaker = this;
-    empty->space = space;
-    empty->rank = rank;
-    empty->tag = data_tag;
-    start(std::move(empty));
+    start(new_utterance(space, rank, data_tag));
 }
 
 void messenger::start(std::unique_ptr<utterance> spoken) {
     ++m_saying;
     auto& out = *spoken.release();
-    m_spoken.insert(&out);
+    m_spoken.push_back(&out);
     m_port.send(out.space, out.rank, out.tag, out.bytes, out);
 }
 

@@ -172,6 +172,7 @@ class messenger final : public transfer::progress_source {
     /// `rank` says that it hears no more.
     void ignored_by(space_state& where, int rank);
     void given_up(space_state& where, int source, std::uint64_t sender);
+    [[nodiscard]] std::unique_ptr<utterance> new_utterance(int space, int rank, int tag);
     [[nodiscard]] std::unique_ptr<utterance> make_utterance(int space, int rank, wire_header header,
                                                             std::span<const std::byte> payload);
     void start(std::unique_ptr<utterance> spoken);
@@ -197,12 +198,14 @@ class messenger final : public transfer::progress_source {
         std::uint64_t matched;
     };
     std::map<std::uint64_t, known_conversation> m_conversations;
+    decltype(m_conversations)::node_type m_spare_conversation; // of one that ended, for the next
     std::uint64_t m_next_number = 1;
     std::size_t m_interests = 0;
     std::size_t m_saying = 0;
     bool m_expecting = false;
     time_point m_expect_until; // 0: from the next poll on
-    std::set<utterance*> m_spoken; // not over
+    std::vector<utterance*> m_spoken; // not over
+    std::vector<std::unique_ptr<utterance>> m_silent; // small ones that are over, to be used again
     std::vector<std::unique_ptr<utterance>> m_refused; // by MPI, to be repeated
     std::vector<std::unique_ptr<utterance>> m_lost;
     std::vector<std::uint64_t> m_again;
