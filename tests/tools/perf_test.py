@@ -294,9 +294,19 @@ def documented(start, given):
                   f"{page} names a route {word}")
 
 
+def man_page(start, given):
+    """docs/causeway.1 names every option, and no other."""
+    page = pathlib.Path(given.run_with).parent.parent / "docs" / "causeway.1"
+    text = page.read_text(encoding="utf-8").replace(r"\-", "-")
+    known = set(re.findall(r"--([a-z-]+)", start("--help", runtime="none", ranks=1).stdout.split("Subcommands")[0]))
+    known |= set(re.findall(r"^ +(?:-h,)?--([a-z-]+)", start("perf", "--help", runtime="none", ranks=1).stdout, re.MULTILINE))
+    named = set(re.findall(r"Fl Fl ([a-z-]+)", text))
+    check(named == known, f"{page} lacks {known - named}, and has {named - known} of its own")
+
+
 TESTS = {"quick": quick, "arguments": arguments, "wrong-ranks": wrong_ranks, "choice": choice,
          "wrong-data": wrong_data, "own-memory": own_memory, "plot": plot,
-         "documented": documented}
+         "documented": documented, "man-page": man_page}
 
 
 def main():
