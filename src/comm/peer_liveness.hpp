@@ -19,6 +19,8 @@ class peer_liveness {
     peer_liveness(const peer_liveness&) = delete;
     peer_liveness& operator=(const peer_liveness&) = delete;
 
+    /// False if no socket can be had: others must not take that for a rank that is gone.
+    [[nodiscard]] bool listens() const { return m_listener >= 0; }
     /// True if the rank was seen on this node and is gone. Never blocks.
     [[nodiscard]] bool is_gone(int rank);
     /// A message of the rank came from this node.

@@ -2,6 +2,8 @@
 // Listens, speaks, and keeps the numbers of conversations and tags.
 #include "endpoints/mpi/messenger.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -88,6 +90,12 @@ messenger::messenger(const options& settings, comm::port& port, windows::finder 
     : m_options(settings), m_port(port), m_windows(settings, open), m_node(node) {}
 
 messenger::~messenger() = default;
+
+void messenger::watch_peers(std::unique_ptr<comm::peer_liveness> peers) {
+    // On a node of its own for the others, who would find nobody where they look.
+    if (!peers->listens()) m_node += static_cast<std::uint64_t>(::getpid());
+    m_peers = std::move(peers);
+}
 
 message_matcher& messenger::matcher(int space) { return at(space).matcher; }
 

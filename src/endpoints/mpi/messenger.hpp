@@ -85,7 +85,7 @@ class messenger final : public transfer::progress_source {
     ~messenger() override;
 
     /// From now on the ranks of this node are watched.
-    void watch_peers(std::unique_ptr<comm::peer_liveness> peers) { m_peers = std::move(peers); }
+    void watch_peers(std::unique_ptr<comm::peer_liveness> peers);
 
     [[nodiscard]] comm::port& port() { return m_port; }
     [[nodiscard]] message_matcher& matcher(int space);
