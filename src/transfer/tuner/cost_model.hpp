@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long a plan takes: a pipeline of stages, each as its model says.
+#pragma once
+
+#include "transfer/tuner/stage_model.hpp"
+
+#include <array>
+#include <cstddef>
+
+namespace causeway::transfer {
+
+/// What the blocks of a plan pass, in order.
+struct pipeline {
+    struct stage {
+        stage_model model;
+        unsigned at_once = 1; ///< operations that may be under way
+    };
+    std::array<stage, 3> stages;
+    std::size_t count = 0;
+    double set_up = 0; ///< seconds before the first block and after the last
+
+    void add(const stage_model& model, unsigned at_once) { stages[count++] = {model, at_once}; }
+};
+
+/// Seconds for `bytes` in blocks, at most `depth` of them in flight. Of every stage: what comes before its first block, all
+/// of its own work, what comes after its last block; the slowest counts. With one block in flight, or only one block, that
+/// is the sum of all stages; with many it is the slowest stage, a fill and a drain.
+[[nodiscard]] double predicted_seconds(const pipeline& way, std::size_t bytes, std::size_t block_bytes, unsigned depth);
+
+} // namespace causeway::transfer

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps the models of all stages, and shows corrections to those who plan once they matter.
+#include "transfer/tuner/tuner.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <utility>
+
+namespace causeway::transfer {
+
+namespace {
+
+/// A plan is chosen anew when a figure it rests on has moved this far: choosing costs more than planning.
+constexpr double matters = 1.08;
+/// Samples of a stage that nobody has measured, before it gets a model.
+constexpr std::size_t first_samples = 8;
+
+bool differ(double one, double other) { return std::max(one, other) > matters * std::min(one, other); }
+
+bool differ(const stage_model& one, const stage_model& other) {
+    // Where an operation takes as long as before, other parts of it do not matter.
+    for (const double bytes : {4e3, 1e6, 16e6})
+        if (differ(one.seconds(bytes), other.seconds(bytes))) return true;
+    return differ(one.ceiling, other.ceiling);
+}
+
+} // namespace
+
+std::int64_t seconds_since_1970() {
+    return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+std::optional<stage_model> tuner::find(std::string_view place, operation what) const {
+    const std::lock_guard lock(m_mutex);
+    const auto found = m_stages.find(std::pair(place, what));
+    if (found == m_stages.end() || !found->second.is_published) return {};
+    return found->second.published;
+}
+
+void tuner::publish(entry& which) {
+    if (which.is_published && !differ(which.model, which.published)) return;
+    which.published = which.model;
+    which.is_published = true;
+    m_version.fetch_add(1, std::memory_order_release);
+}
+
+void tuner::measured(std::string_view place, operation what, const stage_model& model) {
+    const std::lock_guard lock(m_mutex);
+    auto& entry = m_stages[{std::string(place), what}];
+    entry.model = model;
+    entry.seen = today();
+    entry.first.clear();
+    m_changed = true;
+    publish(entry);
+}
+
+void tuner::learn(std::string_view place, operation what, const stage_sample& seen) {
+    const std::lock_guard lock(m_mutex);
+    auto found = m_stages.find(std::pair(place, what));
+    if (found == m_stages.end()) found = m_stages.emplace(key(place, what), entry{}).first;
+    auto& entry = found->second;
+    if (entry.is_published) {
+        correct(entry.model, seen);
+    } else {
+        entry.first.push_back(seen);
+        const auto alone = [](const auto& each) { return each.company <= 1; };
+        const auto by_size = [](const auto& one, const auto& other) { return one.bytes < other.bytes; };
+        std::vector<stage_sample> lonely;
+        std::copy_if(entry.first.begin(), entry.first.end(), std::back_inserter(lonely), alone);
+        const auto [least, most] = std::minmax_element(lonely.begin(), lonely.end(), by_size);
+        // One size does not tell latency from bandwidth.
+        const bool shows_line = lonely.size() >= first_samples && least->bytes * 8 <= most->bytes;
+        if (!shows_line) {
+            if (entry.first.size() >= 4 * first_samples) entry.first.erase(entry.first.begin());
+            return;
+        }
+        entry.model = fit(entry.first);
+        entry.first.clear();
+    }
+    entry.seen = today();
+    m_changed = true;
+    publish(entry);
+}
+
+void tuner::restore(const std::vector<known_stage>& kept) {
+    const std::lock_guard lock(m_mutex);
+    for (const auto& each : kept) {
+        auto& entry = m_stages[{each.place, each.what}];
+        if (entry.is_published && entry.seen >= each.seen) continue;
+        entry.model = each.model;
+        entry.seen = each.seen;
+        entry.first.clear();
+        publish(entry);
+    }
+}
+
+std::vector<known_stage> tuner::all() const {
+    std::vector<known_stage> found;
+    const std::lock_guard lock(m_mutex);
+    for (const auto& [key, entry] : m_stages)
+        if (entry.is_published) found.push_back({key.first, key.second, entry.model, entry.seen});
+    return found;
+}
+
+void tuner::clear() {
+    const std::lock_guard lock(m_mutex);
+    m_stages.clear();
+    m_changed = false;
+    m_version.fetch_add(1, std::memory_order_release);
+}
+
+bool tuner::take_changed() {
+    const std::lock_guard lock(m_mutex);
+    return std::exchange(m_changed, false);
+}
+
+} // namespace causeway::transfer

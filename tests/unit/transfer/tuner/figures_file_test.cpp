@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Figures outlive the process; a file that is damaged, foreign or not ours does no harm.
+#include "transfer/tuner/figures_file.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+using namespace causeway;
+using namespace causeway::transfer;
+using testing::HasSubstr;
+
+namespace {
+
+constexpr std::int64_t now = 2'000'000'000;
+constexpr std::int64_t day = 24 * 3600;
+
+class figures : public testing::Test {
+  protected:
+    figures() {
+        std::string name = (std::filesystem::temp_directory_path() / "causeway-figures-XXXXXX").string();
+        folder = mkdtemp(name.data());
+        path = folder / "causeway" / "tuner.json";
+    }
+    ~figures() override {
+        std::error_code ignored;
+        std::filesystem::permissions(folder / "causeway", std::filesystem::perms::owner_all, ignored);
+        std::filesystem::remove_all(folder, ignored);
+    }
+    void write(const std::string& text) const {
+        std::filesystem::create_directories(path.parent_path());
+        std::ofstream(path) << text;
+    }
+    [[nodiscard]] std::string text() const {
+        std::ifstream file(path);
+        return {std::istreambuf_iterator<char>(file), {}};
+    }
+    [[nodiscard]] figures_file file() const { return figures_file(path.string()); }
+
+    static known_stage stage(const std::string& place, operation what, double latency, std::int64_t seen = now) {
+        return {place, what, {latency, 5e9, 12e9}, seen};
+    }
+    std::filesystem::path folder, path;
+};
+
+class environment {
+  public:
+    environment(const char* name, const char* value) : m_name(name) {
+        if (const char* const old = std::getenv(name)) m_old = old;
+        value != nullptr ? ::setenv(name, value, 1) : ::unsetenv(name);
+    }
+    ~environment() { m_old.empty() ? ::unsetenv(m_name) : ::setenv(m_name, m_old.c_str(), 1); }
+    environment(const environment&) = delete;
+    environment& operator=(const environment&) = delete;
+
+  private:
+    const char* m_name;
+    std::string m_old;
+};
+
+} // namespace
+
+TEST_F(figures, come_back_as_they_were_kept) {
+    std::string problem;
+    EXPECT_TRUE(file().load(now, problem).empty());
+    EXPECT_EQ(file().save({stage("a \"device\"\n\xff", operation::copy_in, 1e-5), stage("disk", operation::read, 2e-5)}, now), "");
+    const auto found = file().load(now, problem);
+    EXPECT_EQ(problem, "");
+    ASSERT_EQ(found.size(), 2u);
+    EXPECT_EQ(found[1].place, "disk");
+    EXPECT_EQ(found[1].what, operation::read);
+    EXPECT_EQ(found[1].model.latency, 2e-5);
+    EXPECT_EQ(found[1].model.bandwidth, 5e9);
+    EXPECT_EQ(found[1].model.ceiling, 12e9);
+    EXPECT_EQ(found[1].seen, now);
+}
+
+TEST_F(figures, are_for_their_user_alone) {
+    ASSERT_EQ(file().save({stage("disk", operation::read, 1)}, now), "");
+    struct stat facts {};
+    ASSERT_EQ(::stat(path.c_str(), &facts), 0);
+    EXPECT_EQ(facts.st_mode & 0777, 0600u);
+    ASSERT_EQ(::stat(path.parent_path().c_str(), &facts), 0);
+    EXPECT_EQ(facts.st_mode & 0777, 0700u);
+}
+
+TEST_F(figures, of_several_processes_are_merged_the_younger_ones_winning) {
+    ASSERT_EQ(file().save({stage("one", operation::read, 1), stage("both", operation::read, 1, now - 10)}, now), "");
+    ASSERT_EQ(file().save({stage("other", operation::read, 2), stage("both", operation::read, 2, now - 20)}, now), "");
+    std::string problem;
+    const auto found = file().load(now, problem);
+    ASSERT_EQ(found.size(), 3u);
+    EXPECT_EQ(found[0].place, "both");
+    EXPECT_EQ(found[0].model.latency, 1);
+}
+
+TEST_F(figures, that_are_old_are_measured_anew) {
+    ASSERT_EQ(file().save({stage("old", operation::read, 1, now), stage("new", operation::read, 1, now + 2 * day)}, now + 2 * day), "");
+    std::string problem;
+    const auto found = file().load(now + 31 * day, problem);
+    EXPECT_EQ(problem, "");
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].place, "new");
+    ASSERT_EQ(file().save({}, now + 31 * day), "");
+    EXPECT_EQ(text().find("old"), std::string::npos);
+    // A clock that was wrong then, or is now.
+    EXPECT_TRUE(file().load(now - 31 * day, problem).empty());
+}
+
+TEST_F(figures, of_a_damaged_file_are_ignored_and_the_file_is_replaced) {
+    ASSERT_EQ(file().save({stage("disk", operation::read, 1)}, now), "");
+    const auto good = text();
+    std::vector<std::string> damaged = {"", "{", "[]", "null", "\x00\xff garbage", "{\"version\":1}", "{\"version\":\"1\",\"stages\":[]}",
+                                        "{\"version\":1,\"stages\":{}}", "{\"version\":1,\"stages\":[{}]}", std::string(2u << 20, ' '),
+                                        "{\"version\":1,\"stages\":[" + std::string(200000, '[')};
+    for (std::size_t cut = 1; cut + 2 < good.size(); cut += 7) damaged.push_back(good.substr(0, cut));
+    for (const char* const wrong : {"-1.0", "0", "1e999", "\"1\"", "null"}) {
+        auto text = good;
+        const std::string field = "\"latency_seconds\": 1.0";
+        const auto at = text.find(field);
+        ASSERT_NE(at, std::string::npos);
+        damaged.push_back(text.replace(at, field.size(), std::string("\"latency_seconds\": ") + wrong));
+    }
+    for (const auto& each : damaged) {
+        write(each);
+        std::string problem;
+        EXPECT_TRUE(file().load(now, problem).empty()) << each.substr(0, 100);
+        EXPECT_THAT(problem, HasSubstr("damaged")) << each.substr(0, 100);
+        EXPECT_EQ(file().save({stage("disk", operation::read, 1)}, now), "");
+        EXPECT_EQ(text(), good);
+    }
+}
+
+TEST_F(figures, of_another_version_are_ignored_and_stay) {
+    const std::string foreign = "{\"version\": 2, \"stages\": []}";
+    write(foreign);
+    std::string problem;
+    EXPECT_TRUE(file().load(now, problem).empty());
+    EXPECT_THAT(problem, HasSubstr("version 2"));
+    EXPECT_THAT(file().save({stage("disk", operation::read, 1)}, now), HasSubstr("version 2"));
+    EXPECT_EQ(text(), foreign);
+}
+
+TEST_F(figures, are_not_read_from_what_is_no_file) {
+    std::filesystem::create_directories(path);
+    std::string problem;
+    EXPECT_TRUE(file().load(now, problem).empty());
+    EXPECT_NE(problem, "");
+    EXPECT_NE(file().save({stage("disk", operation::read, 1)}, now), "");
+    std::filesystem::remove(path);
+    ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+    EXPECT_TRUE(file().load(now, problem).empty());
+    EXPECT_THAT(problem, HasSubstr("no regular file"));
+}
+
+TEST_F(figures, that_cannot_be_written_leave_nothing_behind) {
+    write("{\"version\":1,\"stages\":[]}");
+    std::filesystem::permissions(path.parent_path(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+    const auto problem = file().save({stage("disk", operation::read, 1)}, now);
+    std::filesystem::permissions(path.parent_path(), std::filesystem::perms::owner_all);
+    EXPECT_THAT(problem, HasSubstr(::geteuid() != 0 ? "Permission denied" : ""));
+    const auto files = std::filesystem::directory_iterator(path.parent_path());
+    EXPECT_EQ(std::distance(begin(files), end(files)), 1);
+    // Whoever is root writes anywhere, but not below a file.
+    const figures_file impossible((path / "causeway" / "tuner.json").string());
+    EXPECT_NE(impossible.save({stage("disk", operation::read, 1)}, now), "");
+}
+
+TEST_F(figures, are_whole_whoever_writes_them_at_the_same_time) {
+    std::vector<std::thread> writers;
+    for (int writer = 0; writer < 4; ++writer)
+        writers.emplace_back([this, writer] {
+            for (int i = 0; i < 50; ++i) {
+                EXPECT_EQ(file().save({stage("place " + std::to_string(writer), operation::read, i + 1, now + i)}, now), "");
+                std::string problem;
+                EXPECT_FALSE(file().load(now, problem).empty());
+                EXPECT_EQ(problem, "");
+            }
+        });
+    for (auto& each : writers) each.join();
+    const auto files = std::filesystem::directory_iterator(path.parent_path());
+    EXPECT_EQ(std::distance(begin(files), end(files)), 1);
+}
+
+TEST_F(figures, lie_where_the_user_keeps_such_things) {
+    const environment home("HOME", "/home/somebody");
+    {
+        const environment cache("XDG_CACHE_HOME", "/cache");
+        EXPECT_EQ(figures_file::of_user().path(), "/cache/causeway/tuner.json");
+    }
+    {
+        const environment cache("XDG_CACHE_HOME", "not/absolute");
+        EXPECT_EQ(figures_file::of_user().path(), "/home/somebody/.cache/causeway/tuner.json");
+    }
+    const environment cache("XDG_CACHE_HOME", nullptr);
+    EXPECT_EQ(figures_file::of_user().path(), "/home/somebody/.cache/causeway/tuner.json");
+    const environment nowhere("HOME", nullptr);
+    EXPECT_EQ(figures_file::of_user().path(), "");
+    std::string problem;
+    EXPECT_TRUE(figures_file::of_user().load(now, problem).empty());
+    EXPECT_EQ(figures_file::of_user().save({stage("disk", operation::read, 1)}, now), "");
+    EXPECT_EQ(problem, "");
+}

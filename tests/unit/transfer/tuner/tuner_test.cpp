@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is known, what is learnt, and what is shown to those who plan.
+#include "transfer/tuner/tuner.hpp"
+
+#include "unit/transfer/fakes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+using namespace unit;
+
+namespace {
+
+std::int64_t today = 1'000'000;
+
+struct knowing {
+    options settings;
+    fake_clock clock;
+    tuner known{settings, clock, [] { return today; }};
+};
+
+const stage_model model{.latency = 10e-6, .bandwidth = 5e9, .ceiling = 9e9};
+
+} // namespace
+
+TEST(tuner, knows_what_was_measured_by_place_and_operation) {
+    knowing with;
+    EXPECT_FALSE(with.known.find("disk", operation::read));
+    with.known.measured("disk", operation::read, model);
+    EXPECT_EQ(with.known.find("disk", operation::read)->latency, model.latency);
+    EXPECT_FALSE(with.known.find("disk", operation::write));
+    EXPECT_FALSE(with.known.find("another disk", operation::read));
+}
+
+TEST(tuner, shows_corrections_once_they_matter) {
+    knowing with;
+    with.known.measured("disk", operation::read, model);
+    const auto before = with.known.version();
+    const stage_sample slightly{1e6, 1.02 * model.seconds(1e6)};
+    with.known.learn("disk", operation::read, slightly);
+    EXPECT_EQ(with.known.version(), before);
+    EXPECT_EQ(with.known.find("disk", operation::read)->bandwidth, model.bandwidth);
+    for (int i = 0; i < 30; ++i) with.known.learn("disk", operation::read, {1e6, 2 * model.seconds(1e6)});
+    EXPECT_GT(with.known.version(), before);
+    EXPECT_NEAR(with.known.find("disk", operation::read)->seconds(1e6), 2 * model.seconds(1e6), 0.2 * model.seconds(1e6));
+}
+
+TEST(tuner, learns_a_stage_that_nobody_measured_once_it_saw_several_sizes) {
+    knowing with;
+    for (int i = 0; i < 100; ++i) with.known.learn("disk", operation::read, {1e6, model.seconds(1e6)});
+    EXPECT_FALSE(with.known.find("disk", operation::read)) << "one size does not tell latency from bandwidth";
+    for (int i = 0; i < 8; ++i) with.known.learn("disk", operation::read, {1e4, model.seconds(1e4)});
+    ASSERT_TRUE(with.known.find("disk", operation::read));
+    EXPECT_NEAR(with.known.find("disk", operation::read)->latency, model.latency, 1e-7);
+}
+
+TEST(tuner, remembers_when_it_saw_what) {
+    knowing with;
+    today = 1'000'000;
+    with.known.measured("disk", operation::read, model);
+    today = 1'000'100;
+    with.known.learn("disk", operation::read, {1e6, model.seconds(1e6)});
+    EXPECT_EQ(with.known.all().at(0).seen, 1'000'100);
+    EXPECT_TRUE(with.known.take_changed());
+    EXPECT_FALSE(with.known.take_changed());
+}
+
+TEST(tuner, takes_kept_figures_unless_it_knows_younger_ones) {
+    knowing with;
+    today = 1'000'000;
+    with.known.measured("disk", operation::read, model);
+    auto other = model;
+    other.latency = 1;
+    with.known.restore({{"disk", operation::read, other, today - 1}, {"device", operation::copy_in, other, today - 1}});
+    EXPECT_EQ(with.known.find("disk", operation::read)->latency, model.latency);
+    EXPECT_EQ(with.known.find("device", operation::copy_in)->latency, 1);
+    with.known.restore({{"disk", operation::read, other, today + 1}});
+    EXPECT_EQ(with.known.find("disk", operation::read)->latency, 1);
+}
+
+TEST(tuner, forgets) {
+    knowing with;
+    with.known.measured("disk", operation::read, model);
+    const auto before = with.known.version();
+    with.known.clear();
+    EXPECT_FALSE(with.known.find("disk", operation::read));
+    EXPECT_GT(with.known.version(), before);
+    EXPECT_FALSE(with.known.take_changed());
+}
+
+TEST(tuner, is_used_by_several_threads) {
+    knowing with;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 3; ++i)
+        threads.emplace_back([&with, i] {
+            const auto place = "place " + std::to_string(i % 2);
+            for (int round = 0; round < 1000; ++round) {
+                with.known.measured(place, operation::read, model);
+                with.known.learn(place, operation::read, {1e6, 1e-3});
+                (void)with.known.find(place, operation::read);
+                (void)with.known.version();
+                (void)with.known.all();
+            }
+        });
+    for (auto& each : threads) each.join();
+    EXPECT_EQ(with.known.all().size(), 2u);
+}
