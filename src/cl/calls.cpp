@@ -6,6 +6,7 @@
 
 #include <map>
 #include <mutex>
+#include <set>
 #include <string_view>
 
 namespace causeway::cl {
@@ -111,6 +112,14 @@ template <class Value> bool ask(cl_device_id device, cl_device_info name, Value&
     return clGetDeviceInfo(device, name, sizeof value, &value, nullptr) == CL_SUCCESS;
 }
 
+/// Sub-devices, which are asked again and again, share their text.
+std::string_view interned(std::string text) {
+    static std::mutex mutex; // guards texts
+    static auto& texts = *new std::set<std::string>; // threads may ask while the process ends
+    const std::lock_guard lock(mutex);
+    return *texts.insert(std::move(text)).first;
+}
+
 device_facts ask_facts(cl_device_id device) {
     device_facts facts;
     cl_bool unified = CL_FALSE;
@@ -121,6 +130,9 @@ device_facts ask_facts(cl_device_id device) {
     if (!ask(device, CL_DEVICE_PLATFORM, platform) || !ask(device, CL_DEVICE_NAME, name) ||
         clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof vendor, vendor, nullptr) != CL_SUCCESS)
         return facts;
+    char driver[256] = "";
+    (void)clGetDeviceInfo(device, CL_DRIVER_VERSION, sizeof driver, driver, nullptr);
+    facts.identity = interned(std::string(name) + ", " + vendor + " " + driver);
     facts.hides_failed_waits = std::string_view(vendor).starts_with("Intel");
     facts.needs_held_markers = std::string_view(vendor) == "Portable Computing Language";
     facts.breaks_on_failed_waits = facts.needs_held_markers || facts.hides_failed_waits;

@@ -58,6 +58,8 @@ struct device_facts {
     bool breaks_on_failed_waits = false;
     /// PoCL's "basic" device runs commands inside the enqueue and cannot wait for user events: calls hang for ever.
     bool waits_for_user_events = true;
+    /// Platform, device and driver; the same text in every process. Lives as long as the process.
+    std::string_view identity;
 };
 
 /// Asked once for each device. Any thread.

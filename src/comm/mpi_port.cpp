@@ -281,6 +281,20 @@ int mpi_port::job_rank(int space, int rank) const {
     return rank >= 0 && static_cast<std::size_t>(rank) < ranks.size() ? ranks[static_cast<std::size_t>(rank)] : no_rank;
 }
 
+std::string_view mpi_port::library() const {
+    static const auto& name = *new std::string([] {
+        char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+        int length = 0;
+        PMPI_Get_library_version(text, &length);
+        // "Open MPI v4.1.4, package: ...", "MPICH Version:\t4.0.2\nMPICH Release date: ..."
+        std::string_view whole(text);
+        std::string first(whole.substr(0, whole.find_first_of(",\n")));
+        std::replace(first.begin(), first.end(), '\t', ' ');
+        return first;
+    }());
+    return name;
+}
+
 int mpi_port::largest_tag() const {
     // Asked for with every message, and the same for the life of MPI.
     if (m_largest_tag == 0) {

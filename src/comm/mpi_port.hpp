@@ -56,6 +56,7 @@ class mpi_port final : public port {
     [[nodiscard]] int ranks(int space) const override;
     [[nodiscard]] int own_rank(int space) const override;
     [[nodiscard]] int job_rank(int space, int rank) const override;
+    [[nodiscard]] std::string_view library() const override;
 
   private:
     struct space {

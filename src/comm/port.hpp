@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 namespace causeway::comm {
 
@@ -57,6 +58,8 @@ class port {
     [[nodiscard]] virtual int own_rank(int space) const = 0;
     /// The rank in the job of a rank in a space, or no_rank.
     [[nodiscard]] virtual int job_rank(int space, int rank) const = 0;
+    /// The library behind it and its version; empty if nobody should compare its figures. Lives as long as the process.
+    [[nodiscard]] virtual std::string_view library() const { return {}; }
 };
 
 } // namespace causeway::comm

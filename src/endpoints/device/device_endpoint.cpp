@@ -70,7 +70,8 @@ class range_endpoint final : public device_endpoint {
     [[nodiscard]] endpoint_traits traits() const override {
         // A target is mapped for reading too, which this flag forbids.
         const bool readable = (place().flags & CL_MEM_HOST_WRITE_ONLY) == 0;
-        return {.kind = medium::device, .can_map = readable && cl::facts_of(place().device).host_memory};
+        const auto facts = cl::facts_of(place().device);
+        return {.kind = medium::device, .can_map = readable && facts.host_memory, .place = facts.identity};
     }
 
     void open(const transfer::open_request& request, step& done) override {

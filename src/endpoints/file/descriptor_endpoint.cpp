@@ -3,6 +3,7 @@
 #include "endpoints/file/file_endpoint.hpp"
 
 #include "endpoints/file/file_blocks.hpp"
+#include "endpoints/file/file_system.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -19,9 +20,12 @@ using transfer::step;
 class descriptor_endpoint final : public transfer::endpoint {
   public:
     descriptor_endpoint(file_services services, descriptor fd, off_t offset, std::size_t bytes)
-        : m_fd(std::move(fd)), m_range{m_fd.get(), offset, bytes}, m_blocks(services) {}
+        : m_fd(std::move(fd)), m_range{m_fd.get(), offset, bytes}, m_blocks(services),
+          m_place(file_system_of(m_fd.get())) {}
 
-    [[nodiscard]] transfer::endpoint_traits traits() const override { return {.kind = transfer::medium::file}; }
+    [[nodiscard]] transfer::endpoint_traits traits() const override {
+        return {.kind = transfer::medium::file, .place = m_place};
+    }
     [[nodiscard]] std::string name() const override { return file_name(m_fd.get()); }
 
     void open(const transfer::open_request& request, step& done) override {
@@ -41,6 +45,7 @@ class descriptor_endpoint final : public transfer::endpoint {
     descriptor m_fd;
     file_range m_range;
     file_blocks m_blocks;
+    std::string_view m_place;
 };
 
 /// Linux appends with pwrite to an O_APPEND descriptor, whatever the offset (pwrite(2), BUGS): such a file is opened

@@ -4,6 +4,7 @@
 
 #include "endpoints/file/file_blocks.hpp"
 #include "endpoints/file/file_io.hpp"
+#include "endpoints/file/file_system.hpp"
 
 #include <fcntl.h>
 #include <stdio_ext.h>
@@ -92,7 +93,9 @@ class regular_file_endpoint final : public stdio_endpoint {
     regular_file_endpoint(file_services services, std::FILE* file, access mode)
         : stdio_endpoint(services, file, mode), m_blocks(services) {}
 
-    [[nodiscard]] transfer::endpoint_traits traits() const override { return {.kind = transfer::medium::file}; }
+    [[nodiscard]] transfer::endpoint_traits traits() const override {
+        return {.kind = transfer::medium::file, .place = m_place};
+    }
 
     void open(const transfer::open_request& request, step& done) override {
         m_asked = request;
@@ -179,6 +182,7 @@ class regular_file_endpoint final : public stdio_endpoint {
     }
 
     transfer::open_request m_asked;
+    std::string_view m_place = file_system_of(::fileno(file()));
     file_range m_range;
     file_blocks m_blocks;
     std::optional<closing> m_left;

@@ -218,6 +218,7 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
         return;
     }
     if (m_peers && header.node == m_node) m_peers->met(m_port.job_rank(where.number, source));
+    m_on_node.insert_or_assign({where.number, source}, header.node == m_node);
     switch (header.what) {
     case wire_header::kind::eager:
     case wire_header::kind::request: {
@@ -268,6 +269,12 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
             release(where.number, source, header.data_tag);
         }
     }
+}
+
+std::string_view messenger::place_of(int space, int peer) const {
+    const auto known = m_on_node.find({space, peer});
+    if (known == m_on_node.end() || m_port.library().empty()) return {};
+    return known->second ? m_node_place : m_network_place;
 }
 
 std::uint64_t messenger::begin(conversation& talk, int space, int peer, std::uint64_t matched) {

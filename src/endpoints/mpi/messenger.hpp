@@ -16,6 +16,9 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace causeway::endpoints {
@@ -113,6 +116,9 @@ class messenger final : public transfer::progress_source {
     [[nodiscard]] failure deafness(int space, int peer) const;
     /// Whether this rank itself hears others in `space`.
     [[nodiscard]] bool hears(int space) const;
+
+    /// What the tuner knows messages with `peer` as; empty until something was heard of it. Lives as long as this.
+    [[nodiscard]] std::string_view place_of(int space, int peer) const;
 
     [[nodiscard]] windows& shared() { return m_windows; }
     /// `peer` has said `plain`: its messages go without windows from now on.
@@ -216,6 +222,9 @@ class messenger final : public transfer::progress_source {
     std::map<std::uint64_t, place> m_withdrawn; // sends whose answer is still to come
     bool m_ended = false; // MPI is gone
     std::unique_ptr<comm::peer_liveness> m_peers;
+    std::map<std::pair<int, int>, bool> m_on_node; // space and rank that were heard
+    std::string m_node_place = "ranks of a node, " + std::string(m_port.library());
+    std::string m_network_place = "ranks of other nodes, " + std::string(m_port.library());
     std::uint64_t m_node;
     time_point m_next_check;
     std::set<int> m_gone; // ranks of the job, seen gone at an earlier check

@@ -26,7 +26,8 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
     }
 
     [[nodiscard]] transfer::endpoint_traits traits() const override {
-        return {.kind = transfer::medium::rank, .waits_for_sender = true, .largest_block = std::size_t{1} << 30};
+        return {.kind = transfer::medium::rank, .waits_for_sender = true, .largest_block = std::size_t{1} << 30,
+                .place = m_talk.place_of(m_space, m_source)};
     }
     [[nodiscard]] std::string name() const override { return "rank " + std::to_string(m_source); }
     [[nodiscard]] bool sets_size() const override { return true; }

@@ -26,7 +26,8 @@ class send_endpoint final : public transfer::endpoint, private conversation {
     ~send_endpoint() { end(); }
 
     [[nodiscard]] transfer::endpoint_traits traits() const override {
-        return {.kind = transfer::medium::rank, .ordered = true, .largest_block = std::size_t{1} << 30};
+        return {.kind = transfer::medium::rank, .ordered = true, .largest_block = std::size_t{1} << 30,
+                .place = m_talk.place_of(m_space, m_rank)};
     }
     [[nodiscard]] std::string name() const override { return "rank " + std::to_string(m_rank); }
     [[nodiscard]] std::size_t block_limit() const override { return m_block_limit; }
