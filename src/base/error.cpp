@@ -2,6 +2,8 @@
 // Texts of failures, and the one place where the library may write a warning.
 #include "base/error.hpp"
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstring>
 #include <mutex>
@@ -36,6 +38,11 @@ std::string errno_text(int error_number) {
     char text[256] = "";
     // The GNU form returns the text, which need not be in the buffer.
     return strerror_r(error_number, text, sizeof text);
+}
+
+void tell_user(const std::string& text) {
+    const auto line = "causeway: " + text + "\n";
+    (void)!::write(STDERR_FILENO, line.data(), line.size());
 }
 
 void warn_once(const std::string& text) {

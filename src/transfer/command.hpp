@@ -61,6 +61,7 @@ class command final : private flow_owner, public std::enable_shared_from_this<co
     engine* m_engine = nullptr;
     std::uint64_t m_number = 0;
     stage m_stage = stage::gated;
+    std::uint64_t m_alone_since = 0; // the engine's count of starts, if nothing else was running then
     std::size_t m_open_dependencies = 0;
     std::vector<std::shared_ptr<command>> m_dependents;
     bool m_looked_at = true; // since it was admitted

@@ -40,7 +40,7 @@ failure passed_on(const failure& cause) {
 
 engine::engine(const options& settings, const monotonic_clock& clock, unsigned lanes, std::chrono::nanoseconds spin)
     : m_options(settings), m_clock(clock), m_lanes(lanes), m_spin(spin), m_mailbox(std::make_shared<mailbox>()),
-      m_pool(settings, clock), m_planner(settings), m_last_progress(clock.now()) {}
+      m_pool(settings, clock), m_tuner(settings, clock), m_planner(settings, &m_tuner), m_last_progress(clock.now()) {}
 
 engine::~engine() = default;
 
@@ -236,6 +236,8 @@ bool engine::look_at_gates(time_point now) {
 void engine::start(command& work) {
     work.m_stage = command::stage::running;
     ++m_running;
+    ++m_starts;
+    work.m_alone_since = m_running == 1 ? m_starts : 0;
     {
         const std::lock_guard lock(work.m_mutex);
         work.m_report.started = m_clock.now();
@@ -277,7 +279,21 @@ void engine::advance(command& work) {
         for (std::size_t i = 0; i < work.m_flows.size(); ++i) work.m_report.bytes_moved[i] = work.m_flows[i]->moved();
         if (work.m_flows.front()->chosen_plan()) work.m_report.chosen = *work.m_flows.front()->chosen_plan();
     }
-    if (all_finished) end(work, first != nullptr ? *first : failure{});
+    if (!all_finished) return;
+    look_back(work);
+    end(work, first != nullptr ? *first : failure{});
+}
+
+void engine::look_back(const command& work) {
+    // Transfers beside others say nothing of what stages can do.
+    const bool was_alone = work.m_alone_since == m_starts && work.m_flows.size() == 1;
+    for (const auto& part : work.m_flows)
+        if (m_tuner.listens()) part->teach(m_tuner, was_alone);
+    if (m_options[option::explain] == 0) return;
+    const auto took = m_clock.now() - work.report().started;
+    for (const auto& part : work.m_flows)
+        if (const auto text = part->explanation(m_tuner, took); !text.empty())
+            tell_user(text + (was_alone ? "" : ", beside others"));
 }
 
 void engine::cancel_now(command& work, const failure& reason) {

@@ -8,6 +8,7 @@
 #include "transfer/mailbox.hpp"
 #include "transfer/plan.hpp"
 #include "transfer/staging.hpp"
+#include "transfer/tuner/tuner.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -74,6 +75,8 @@ class engine {
     [[nodiscard]] std::shared_ptr<mailbox> inbox_handle() { return m_mailbox; }
     [[nodiscard]] staging_pool& staging() { return m_pool; }
     [[nodiscard]] std::chrono::nanoseconds spin() const { return m_spin; }
+    [[nodiscard]] tuner& figures() { return m_tuner; }
+    [[nodiscard]] unsigned lanes() const { return m_lanes; }
 
     /// Does all there is to do now. True if anything happened.
     bool step();
@@ -101,6 +104,8 @@ class engine {
     void end_one(command& work, const failure& result);
     void cancel_now(command& work, const failure& reason);
     void read_ahead(command& work);
+    /// All its flows are finished: what they tell the tuner, and the user if he asked.
+    void look_back(const command& work);
     void schedule(command& work);
     void nudge();
 
@@ -110,6 +115,7 @@ class engine {
     std::chrono::nanoseconds m_spin;
     std::shared_ptr<mailbox> m_mailbox;
     staging_pool m_pool;
+    tuner m_tuner;
     planner m_planner;
     std::vector<progress_source*> m_sources;
     commands m_commands;                          // all that are not ended
@@ -120,6 +126,7 @@ class engine {
     std::uint64_t m_next_number = 1;
     std::atomic<std::size_t> m_active{0};
     std::size_t m_running = 0; // commands that have started
+    std::uint64_t m_starts = 0;
     std::atomic<int> m_enqueuers{0};
     time_point m_last_look;
     time_point m_last_progress;

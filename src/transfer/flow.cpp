@@ -2,6 +2,9 @@
 // The pipeline of one flow: open both ends, secure memory, move blocks, drain, close.
 #include "transfer/flow.hpp"
 
+#include "transfer/tuner/explanation.hpp"
+#include "transfer/tuner/prognosis.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -41,9 +44,11 @@ void flow::plan_for(flow_owner& owner, staging_pool& pool, const planner& choice
     m_pool = &pool;
     m_source_traits = m_source->traits();
     m_target_traits = m_target->traits();
-    m_plan = choices.choose({m_source_traits, m_target_traits, m_bytes, lanes, pool.largest_block(),
-                             m_target->takes_from(*m_source)});
+    m_plan = m_probe ? m_probe->chosen
+                     : choices.choose({m_source_traits, m_target_traits, m_bytes, lanes, pool.largest_block(),
+                                       m_target->takes_from(*m_source)});
     m_block_bytes = m_plan->block_bytes;
+    if (choices.known() != nullptr && (m_probe || choices.known()->listens())) m_timer.use(choices.known()->clock());
     for (auto* const end : {&m_source_traits, &m_target_traits})
         if (end->kind == medium::file) end->in_flight = std::min<std::size_t>(end->in_flight, m_plan->handed);
 }
@@ -104,6 +109,7 @@ void flow::start(flow_owner& owner, staging_pool& pool, const planner& choices, 
         plan_for(owner, pool, choices, lanes);
         m_source_step.begin();
         const bool staged = !m_plan->map_source && !m_plan->map_target && m_target_traits.kind == medium::device;
+        m_timer.begin_map(side::source);
         m_source->open({.bytes = m_bytes, .block_bytes = m_block_bytes, .map = m_plan->map_source, .is_source = true,
                         .piece_bytes = m_plan->piece_bytes, .for_device = staged, .window = m_plan->window},
                        m_source_step);
@@ -130,6 +136,7 @@ void flow::make_share() {
 void flow::open_target() {
     m_target_asked = true;
     m_target_step.begin();
+    m_timer.begin_map(side::target);
     m_target->open({.bytes = m_bytes, .block_bytes = m_block_bytes, .map = m_plan->map_target, .window = m_plan->window},
                    m_target_step);
 }
@@ -185,6 +192,7 @@ void flow::source_opened() {
         if (m_target_step.pending()) m_target->cancel();
     } else {
         m_source_opened = true;
+        m_timer.end_map(side::source);
         m_bytes = std::min(m_bytes, result.bytes);
         m_end = std::min(m_end, m_bytes);
     }
@@ -204,6 +212,7 @@ void flow::advance_opening() {
             if (m_source_step.pending()) m_source->cancel();
         } else {
             m_target_opened = true;
+            m_timer.end_map(side::target);
         }
     }
     if (m_source_step.pending() || m_target_step.pending()) return;
@@ -286,6 +295,8 @@ void flow::advance_running() {
 
 void flow::take_block(block& done) {
     auto result = done.work.take();
+    m_timer.end(done.state == block_state::reading ? side::source : side::target, done.timed,
+                result.error ? 0 : done.bytes);
     if (done.state == block_state::reading) {
         if (result.error && std::exchange(done.ahead, false)) {
             // What the device put it behind may have failed without meaning anything to the transfer: read again.
@@ -369,6 +380,7 @@ void flow::begin_read(std::byte* memory, bool ahead) {
     if (ahead) {
         m_source->read_ahead(next.offset, {bytes, next.bytes}, next.work);
     } else {
+        m_timer.begin(side::source, next.timed);
         m_source->read(next.offset, {bytes, next.bytes}, next.work);
     }
 }
@@ -400,6 +412,7 @@ bool flow::begin_writes() {
             each->work.finish({each->bytes, {}});
         } else {
             const auto* const bytes = m_direct != nullptr ? m_direct + each->offset : each->memory;
+            m_timer.begin(side::target, each->timed);
             m_target->write(each->offset, {bytes, each->bytes}, each->work);
         }
     }
@@ -414,12 +427,14 @@ void flow::begin_closing() {
     // Only what has been opened is closed; a failed open() has cleaned up after itself.
     if (m_target_opened) {
         m_target_step.begin();
+        m_timer.begin_map(side::target);
         m_target->close(moved(), m_failure, m_target_step);
     } else if (!m_target_asked) {
         m_target->abandoned();
     }
     if (m_source_opened) {
         m_source_step.begin();
+        m_timer.begin_map(side::source);
         m_source->close(moved(), m_failure, m_source_step);
     }
 }
@@ -428,9 +443,54 @@ void flow::advance_closing() {
     for (auto* const end : {&m_target_step, &m_source_step}) {
         if (!end->finished()) continue;
         const auto result = end->take();
+        m_timer.end_map(end == &m_source_step ? side::source : side::target);
         if (result.error && !m_failure) m_failure = result.error;
     }
     if (!m_source_step.pending() && !m_target_step.pending()) m_stage = stage::finished;
+}
+
+void flow::teach(tuner& pupil, bool was_alone) const {
+    if (!m_plan || m_failure || m_plan->direct || m_ahead) return;
+    const bool shares = m_lent || m_source->shares_memory();
+    const auto samples = [&](side where, bool is_mapped) {
+        if (!is_mapped) return m_timer.samples(where);
+        const auto map = m_timer.map_sample(where, m_bytes);
+        return map ? std::vector{*map} : std::vector<stage_sample>{};
+    };
+    const auto from = samples(side::source, m_plan->map_source), to = samples(side::target, m_plan->map_target);
+    if (m_probe) {
+        m_probe->source = from;
+        m_probe->target = to;
+        m_probe->was_alone = was_alone;
+        m_probe->shared = shares;
+        return;
+    }
+    if (!was_alone) return;
+    const auto learn = [&](const endpoint_traits& end, operation what, const std::vector<stage_sample>& seen) {
+        if (end.place.empty()) return;
+        for (const auto& each : seen) pupil.learn(end.place, what, each);
+    };
+    switch (m_source_traits.kind) {
+    case medium::device: learn(m_source_traits, m_plan->map_source ? operation::map_out : operation::copy_out, from); break;
+    case medium::file: learn(m_source_traits, operation::read, from); break;
+    case medium::rank: learn(m_source_traits, shares ? operation::window : operation::receive, from); break;
+    default: break;
+    }
+    switch (m_target_traits.kind) {
+    case medium::device: learn(m_target_traits, m_plan->map_target ? operation::map_in : operation::copy_in, to); break;
+    case medium::file: learn(m_target_traits, operation::write, to); break;
+    case medium::rank:
+        if (!shares) learn(m_target_traits, operation::send, to);
+        break;
+    default: break;
+    }
+}
+
+std::string flow::explanation(const tuner& known, std::chrono::nanoseconds took) const {
+    if (!m_plan) return {};
+    const route way{m_source_traits, m_target_traits, m_bytes};
+    return explain({m_source->name(), m_target->name(), m_bytes, moved(), *m_plan,
+                    prognosis(known, way).seconds(*m_plan, m_bytes), took, m_failure});
 }
 
 } // namespace causeway::transfer

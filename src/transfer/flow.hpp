@@ -6,11 +6,14 @@
 #include "transfer/plan.hpp"
 #include "transfer/staging.hpp"
 #include "transfer/step.hpp"
+#include "transfer/tuner/flow_timer.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace causeway::transfer {
@@ -24,12 +27,23 @@ class flow_owner {
     ~flow_owner() = default;
 };
 
+/// A flow that is run to be timed: by this plan, and what was seen of its ends.
+struct flow_probe {
+    plan chosen;
+    std::vector<stage_sample> source, target;
+    bool was_alone = false;
+    bool shared = false; ///< the blocks were in memory that two processes share
+};
+
 /// A state machine; engine's thread only, but for moved(). Life: enqueued(); perhaps read_ahead(); then abandon(), or start();
 /// advance() whenever something may have finished, until finished().
 class flow final : private step_owner {
   public:
     flow(std::unique_ptr<endpoint> source, std::unique_ptr<endpoint> target, std::size_t bytes);
     ~flow();
+
+    /// Before enqueued(). `probe` may be read when the command is complete.
+    void use(std::shared_ptr<flow_probe> probe) { m_probe = std::move(probe); }
 
     void enqueued();
     /// Begins to read the first block while the command is still gated, if the source can and memory is plenty.
@@ -49,6 +63,10 @@ class flow final : private step_owner {
     /// Bytes from the start that are in the target. Any thread.
     [[nodiscard]] std::size_t moved() const { return m_moved.load(std::memory_order_relaxed); }
     [[nodiscard]] std::size_t bytes() const { return m_bytes; }
+    /// When it is finished: tells `pupil`, or its probe, what its blocks took. `was_alone`: no other transfer was under way.
+    void teach(tuner& pupil, bool was_alone) const;
+    /// When it is finished, after `took`: what was chosen, why, what `known` expected of it.
+    [[nodiscard]] std::string explanation(const tuner& known, std::chrono::nanoseconds took) const;
 
   private:
     enum class stage { waiting, opening, securing, running, closing, finished };
@@ -61,6 +79,7 @@ class flow final : private step_owner {
         std::byte* memory = nullptr;
         bool ahead = false; // begun before the gates were open
         bool lent = false;  // `memory` is the target's
+        flow_timer::mark timed;
         step work;
     };
 
@@ -96,6 +115,8 @@ class flow final : private step_owner {
     flow_owner* m_owner = nullptr;
     staging_pool* m_pool = nullptr;
     std::optional<plan> m_plan;
+    flow_timer m_timer;
+    std::shared_ptr<flow_probe> m_probe;
     endpoint_traits m_source_traits, m_target_traits;
     std::size_t m_block_bytes = 0;
     step m_source_step, m_target_step;

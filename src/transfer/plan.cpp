@@ -1,23 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
-// Picks a strategy and applies what the options force.
+// Picks a strategy and applies what the options force, or what the tuner's figures say is fastest.
 #include "transfer/plan.hpp"
+
+#include "transfer/tuner/prognosis.hpp"
 
 #include <algorithm>
 #include <bit>
+#include <functional>
+#include <limits>
 
 namespace causeway::transfer {
 
 namespace {
+
 /// Of smaller pieces the hand-over takes longer than the read.
 constexpr std::size_t smallest_piece = std::size_t{128} << 10;
 constexpr std::size_t largest_piece = std::size_t{512} << 10;
+
+/// What suits by rules is kept unless figures promise more than this: they are not that exact.
+constexpr double margin = 0.04;
+/// Of plans that are as good, the one that takes least of the machine.
+constexpr double worth_more = 0.01;
+constexpr std::size_t smallest_block = std::size_t{64} << 10, greatest_block = std::size_t{16} << 20;
+constexpr unsigned depths[] = {2, 3, 4, 6, 8, 16, 32};
+constexpr std::size_t most_decisions = 1024;
+
+/// Four classes from one power of two to the next.
+std::size_t class_of(std::size_t bytes) {
+    if (bytes < 8) return bytes;
+    const auto octave = static_cast<std::size_t>(std::bit_width(bytes)) - 1;
+    return octave * 4 + ((bytes >> (octave - 2)) & 3);
+}
+
+/// The same for all sizes of a class, so that a choice does not depend on which came first.
+std::size_t size_of_class(std::size_t which) {
+    if (which < 8) return which;
+    return (4 + which % 4) << (which / 4 - 2);
+}
+
 } // namespace
 
 std::size_t round_block(std::size_t bytes, std::size_t smallest, std::size_t largest) {
     return std::clamp(std::bit_floor(std::max<std::size_t>(bytes, 1)), smallest, largest);
 }
 
-planner::planner(const options& settings) : m_options(settings) {
+planner::planner(const options& settings, const tuner* known) : m_options(settings), m_tuner(known) {
     m_strategies.push_back(make_direct_strategy());
     m_strategies.push_back(make_mapped_strategy());
     m_strategies.push_back(make_shared_window_strategy());
@@ -25,7 +52,36 @@ planner::planner(const options& settings) : m_options(settings) {
     m_strategies.push_back(make_pipelined_strategy());
 }
 
-plan planner::choose(route way) const {
+bool planner::is_forced() const {
+    return m_options[option::strategy] != 0 || m_options[option::block] != 0 || m_options[option::depth] != 0 ||
+           m_options[option::lanes] != 0;
+}
+
+plan planner::choose(const route& way) const {
+    auto suitable = plan_that_suits(way);
+    if (is_forced()) {
+        suitable.why = plan::reason::forced;
+        return suitable;
+    }
+    if (m_tuner == nullptr || m_tuner->mode() == tuner_mode::off || suitable.direct || way.source.place.empty() ||
+        way.target.place.empty() || way.bytes == 0)
+        return suitable;
+    const auto& found = decide(way);
+    if (!found.has_figures) return suitable;
+    if (found.chosen != nullptr) {
+        suitable = found.chosen->make(way);
+        if (found.block_bytes != 0) suitable.block_bytes = found.block_bytes;
+        if (found.depth != 0) suitable.depth = found.depth;
+        suitable.lanes = found.lanes;
+        suitable = within_limits(suitable, way);
+    }
+    suitable.why = plan::reason::measured;
+    suitable.next_best = found.next_best;
+    suitable.next_best_seconds = found.next_best_seconds;
+    return suitable;
+}
+
+plan planner::plan_that_suits(const route& way) const {
     // The option's choices are the strategies in this order, behind "auto".
     const auto forced = m_options[option::strategy];
     const strategy* chosen = nullptr;
@@ -41,32 +97,137 @@ plan planner::choose(route way) const {
     auto result = chosen->make(way);
     if (m_options[option::block] != 0) result.block_bytes = m_options[option::block];
     if (m_options[option::depth] != 0) result.depth = static_cast<unsigned>(m_options[option::depth]);
-    if (result.direct) return result;
-    const bool staged = !result.map_source && !result.map_target && !way.source.has_memory && !way.target.has_memory;
-    if (staged) result.block_bytes = std::min(result.block_bytes, way.largest_block);
-    result.block_bytes = std::min({result.block_bytes, way.source.largest_block, way.target.largest_block});
-    result.block_bytes = std::max<std::size_t>(result.block_bytes, 1);
-    result.depth = std::max(result.depth, 1u);
-    const bool has_file = way.source.kind == medium::file || way.target.kind == medium::file;
     // The workers are there from the first transfer on; later, the option can only leave some idle.
     const auto wanted = m_options[option::lanes];
-    const auto lanes = wanted != 0 ? std::min(way.lanes, static_cast<unsigned>(wanted)) : way.lanes;
-    result.lanes = has_file ? std::min(lanes, result.depth) : 1;
-    result.piece_bytes = result.block_bytes;
-    result.handed = result.lanes;
+    result.lanes = wanted != 0 ? std::min(way.lanes, static_cast<unsigned>(wanted)) : way.lanes;
+    return within_limits(result, way);
+}
+
+plan planner::within_limits(plan made, const route& way) const {
+    if (made.direct) {
+        made.lanes = 1;
+        return made;
+    }
+    const bool staged = !made.map_source && !made.map_target && !way.source.has_memory && !way.target.has_memory;
+    if (staged) made.block_bytes = std::min(made.block_bytes, way.largest_block);
+    made.block_bytes = std::min({made.block_bytes, way.source.largest_block, way.target.largest_block});
+    made.block_bytes = std::max<std::size_t>(made.block_bytes, 1);
+    made.depth = std::max(made.depth, 1u);
+    const bool has_file = way.source.kind == medium::file || way.target.kind == medium::file;
+    const auto lanes = made.lanes;
+    made.lanes = has_file ? std::min(lanes, made.depth) : 1;
+    made.piece_bytes = made.block_bytes;
+    made.handed = made.lanes;
     // Where the option leaves workers idle, nothing may wait for them.
-    if (lanes < way.lanes) return result;
+    if (lanes < way.lanes) return made;
     const auto wanted_pieces = lanes + lanes / 2;
     if (staged && way.source.kind == medium::file && !way.source.ordered) {
         // Blocks as copies like them, read in pieces as processors like them.
-        result.lanes = lanes;
-        result.piece_bytes = round_block(result.block_bytes / 4, smallest_piece, largest_piece);
-        const auto pieces = (result.block_bytes + result.piece_bytes - 1) / result.piece_bytes;
-        result.handed = std::min(result.depth, static_cast<unsigned>(wanted_pieces / pieces + 1));
+        made.lanes = lanes;
+        made.piece_bytes = round_block(made.block_bytes / 4, smallest_piece, largest_piece);
+        const auto pieces = (made.block_bytes + made.piece_bytes - 1) / made.piece_bytes;
+        made.handed = std::min(made.depth, static_cast<unsigned>(wanted_pieces / pieces + 1));
     } else if (has_file) {
-        result.handed = std::min(result.depth, wanted_pieces);
+        made.handed = std::min(made.depth, wanted_pieces);
+    }
+    return made;
+}
+
+std::size_t planner::situation_hash::operator()(const situation& which) const {
+    // Texts of places live as long as the process: equal ones are nearly always the same.
+    auto mixed = std::hash<const void*>()(which.source.data());
+    for (const std::size_t part : {std::hash<const void*>()(which.target.data()), which.size_class, which.largest_block,
+                                   std::size_t{which.kinds} << 16 | which.lanes})
+        mixed = (mixed ^ part) * 0x9E3779B97F4A7C15;
+    return mixed;
+}
+
+const planner::decision& planner::decide(const route& way) const {
+    const auto version = m_tuner->version();
+    if (m_decided_for != version || m_decisions.size() >= most_decisions) {
+        m_decisions.clear();
+        m_decided_for = version;
+    }
+    const auto kind_of = [](const endpoint_traits& end) {
+        return static_cast<unsigned>(end.kind) << 2 | unsigned{end.can_map} << 1 | unsigned{end.has_memory};
+    };
+    const situation key{way.source.place, way.target.place, class_of(way.bytes), way.largest_block,
+                        kind_of(way.source) << 8 | kind_of(way.target), way.lanes};
+    const auto [place, is_new] = m_decisions.try_emplace(key);
+    if (is_new) {
+        auto typical = way;
+        typical.bytes = size_of_class(key.size_class);
+        place->second = search(typical);
+    }
+    return place->second;
+}
+
+planner::decision planner::search(const route& way) const {
+    const prognosis figures(*m_tuner, way);
+    const auto suitable = plan_that_suits(way);
+    const auto expected = figures.seconds(suitable, way.bytes);
+    if (!expected) return {};
+
+    std::vector<candidate> all;
+    for (const auto& each : m_strategies)
+        if (each->can(way) && each->name() != "direct")
+            if (const auto found = best_of(*each, way, figures)) all.push_back(*found);
+    const auto less = [](const candidate& one, const candidate& other) { return one.seconds < other.seconds; };
+    const auto best = std::min_element(all.begin(), all.end(), less);
+    if (best == all.end()) return {};
+
+    // The plain plan is what a program does by itself: all in one piece, one stage after the other.
+    double plain = std::numeric_limits<double>::infinity();
+    for (const auto& each : all) plain = std::min(plain, each.plain_seconds);
+    auto result = best->found;
+    if (best->seconds > *expected * (1 - margin) && *expected <= plain) result.chosen = nullptr;
+    result.has_figures = true;
+    const auto taken = result.chosen != nullptr ? result.chosen->name() : suitable.strategy;
+    std::erase_if(all, [&](const auto& each) { return each.found.chosen->name() == taken; });
+    if (const auto next = std::min_element(all.begin(), all.end(), less); next != all.end()) {
+        result.next_best = next->found.chosen->name();
+        result.next_best_seconds = next->seconds;
     }
     return result;
+}
+
+std::optional<planner::candidate> planner::best_of(const strategy& which, const route& way,
+                                                   const prognosis& figures) const {
+    auto own = which.make(way);
+    own.lanes = way.lanes;
+    own = within_limits(own, way);
+    const auto expected = figures.seconds(own, way.bytes);
+    if (!expected) return {};
+    candidate best{{.chosen = &which, .lanes = own.lanes}, *expected};
+    if (own.depth == 1) best.plain_seconds = *expected;
+    const bool has_file = way.source.kind == medium::file || way.target.kind == medium::file;
+    // A single block has no neighbours; what maps for a message leaves the blocks to MPI.
+    if (own.depth == 1 || (!has_file && (own.map_source || own.map_target))) return best;
+
+    const auto try_plan = [&](std::size_t block, unsigned depth, unsigned lanes) {
+        auto made = own;
+        made.block_bytes = block;
+        made.depth = depth;
+        made.lanes = lanes;
+        made = within_limits(made, way);
+        const auto seconds = figures.seconds(made, way.bytes);
+        if (!seconds || *seconds >= best.seconds * (1 - worth_more)) return;
+        best.seconds = *seconds;
+        best.found.block_bytes = made.block_bytes;
+        best.found.depth = made.depth;
+        best.found.lanes = made.lanes;
+    };
+    for (auto block = smallest_block; block <= greatest_block && block < way.bytes; block *= 2) {
+        const auto blocks = (way.bytes + block - 1) / block;
+        for (const auto depth : depths) {
+            // Staging memory is also others'.
+            if (depth > 2 && (block * depth > way.largest_block / 2 || depth >= 2 * blocks)) break;
+            const auto most = has_file ? std::min(way.lanes, depth) : 1;
+            for (unsigned lanes = 1; lanes < most; lanes *= 2) try_plan(block, depth, lanes);
+            try_plan(block, depth, most);
+        }
+    }
+    return best;
 }
 
 } // namespace causeway::transfer

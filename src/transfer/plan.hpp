@@ -6,8 +6,12 @@
 #include "transfer/endpoint.hpp"
 
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace causeway::transfer {
@@ -25,6 +29,9 @@ struct plan {
     bool direct = false; ///< the target takes the bytes from the source itself
     bool window = false; ///< staging memory is shared with another process, if it can be
     std::string_view without_window; ///< the strategy that it is if it cannot
+    enum class reason { rules, measured, forced } why = reason::rules;
+    std::string_view next_best;   ///< the best of the other strategies by the figures; empty if there are none
+    double next_best_seconds = 0; ///< what that one was expected to take
 };
 
 /// What a strategy decides by.
@@ -54,15 +61,58 @@ class strategy {
 [[nodiscard]] std::unique_ptr<strategy> make_pinned_strategy();
 [[nodiscard]] std::unique_ptr<strategy> make_pipelined_strategy();
 
-/// Picks the plan of a flow: what the options force, else what suits.
+class prognosis;
+class tuner;
+
+/// Picks the plan of a flow: what the options force; else what is fastest by the tuner's figures, where it has them; else
+/// what suits. Engine's thread.
 class planner {
   public:
-    explicit planner(const options& settings);
-    [[nodiscard]] plan choose(route way) const;
+    /// `known` may be null, and outlives the planner.
+    explicit planner(const options& settings, const tuner* known = nullptr);
+    [[nodiscard]] plan choose(const route& way) const;
+
+    [[nodiscard]] const tuner* known() const { return m_tuner; }
 
   private:
+    /// What figures change of the plan that suits; 0 leaves the strategy's own.
+    struct decision {
+        const strategy* chosen = nullptr; ///< null: the plan that suits is as good
+        std::size_t block_bytes = 0;
+        unsigned depth = 0, lanes = 0;
+        std::string_view next_best;
+        double next_best_seconds = 0;
+        bool has_figures = false;
+    };
+    /// The best plan of one strategy.
+    struct candidate {
+        decision found;
+        double seconds = 0;
+        double plain_seconds = std::numeric_limits<double>::infinity(); ///< if its own plan is the plain one
+    };
+    /// Routes that get the same decision.
+    struct situation {
+        std::string_view source, target;
+        std::size_t size_class, largest_block;
+        unsigned kinds, lanes;
+        bool operator==(const situation&) const = default;
+    };
+    struct situation_hash {
+        std::size_t operator()(const situation& which) const;
+    };
+
+    [[nodiscard]] plan plan_that_suits(const route& way) const;
+    [[nodiscard]] plan within_limits(plan made, const route& way) const;
+    [[nodiscard]] bool is_forced() const;
+    [[nodiscard]] const decision& decide(const route& way) const;
+    [[nodiscard]] decision search(const route& way) const;
+    [[nodiscard]] std::optional<candidate> best_of(const strategy& which, const route& way, const prognosis& figures) const;
+
     const options& m_options;
+    const tuner* m_tuner;
     std::vector<std::unique_ptr<strategy>> m_strategies;
+    mutable std::unordered_map<situation, decision, situation_hash> m_decisions;
+    mutable std::uint64_t m_decided_for = 0; // the tuner's version
 };
 
 /// Power of two nearest below `bytes`, within the limits.

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which stages a plan makes blocks pass.
+#include "transfer/tuner/prognosis.hpp"
+
+#include "transfer/tuner/cost_model.hpp"
+
+#include <algorithm>
+
+namespace causeway::transfer {
+
+prognosis::prognosis(const tuner& known, const route& way) : m_way(way) {
+    const auto at = [&](const endpoint_traits& end, operation what) {
+        return end.place.empty() ? figure() : known.find(end.place, what);
+    };
+    const auto &source = way.source, &target = way.target;
+    // Of the device of the other rank nothing is known: it is taken for one like ours.
+    const auto& out = source.kind == medium::rank ? target : source;
+    const auto& in = target.kind == medium::rank ? source : target;
+    if (out.kind == medium::device) {
+        m_copy_out = at(out, operation::copy_out);
+        m_map_out = at(out, operation::map_out);
+    }
+    if (in.kind == medium::device) {
+        m_copy_in = at(in, operation::copy_in);
+        m_map_in = at(in, operation::map_in);
+    }
+    if (source.kind == medium::file) m_read = at(source, operation::read);
+    if (target.kind == medium::file) m_write = at(target, operation::write);
+    if (source.kind == medium::rank) m_receive = at(source, operation::receive);
+    if (target.kind == medium::rank) m_send = at(target, operation::send);
+    if (source.kind == medium::rank || target.kind == medium::rank)
+        m_window = at(source.kind == medium::rank ? source : target, operation::window);
+}
+
+std::optional<double> prognosis::seconds(const plan& chosen, std::size_t bytes) const {
+    if (chosen.direct) return {};
+    pipeline blocks;
+    bool is_known = true;
+    const auto pass = [&](const figure& stage, unsigned at_once) {
+        is_known = is_known && stage.has_value();
+        if (is_known) blocks.add(*stage, at_once);
+    };
+    const auto set_up = [&](const figure& stage) {
+        is_known = is_known && stage.has_value();
+        if (is_known) blocks.set_up += stage->seconds(static_cast<double>(bytes));
+    };
+    const auto lanes_of = [&](const endpoint_traits& end) {
+        return static_cast<unsigned>(std::min<std::size_t>(end.in_flight, chosen.lanes));
+    };
+    // A copy is submitted while the one before it is under way.
+    const unsigned ahead = std::min(chosen.depth, 2u);
+    const bool maps = chosen.map_source || chosen.map_target;
+    const bool has_rank = m_way.source.kind == medium::rank || m_way.target.kind == medium::rank;
+
+    if (has_rank && maps) {
+        // The other rank does as this one.
+        set_up(m_map_out);
+        set_up(m_map_in);
+        pass(m_way.source.kind == medium::rank ? m_receive : m_send, ahead);
+    } else if (chosen.window) {
+        pass(m_window, chosen.depth);
+        pass(m_copy_in, ahead);
+    } else {
+        switch (m_way.source.kind) {
+        case medium::device:
+            chosen.map_source ? set_up(m_map_out) : pass(m_copy_out, ahead);
+            break;
+        case medium::file: pass(m_read, lanes_of(m_way.source)); break;
+        case medium::rank:
+            pass(m_copy_out, ahead);
+            pass(m_receive, ahead);
+            break;
+        default: return {};
+        }
+        switch (m_way.target.kind) {
+        case medium::device:
+            chosen.map_target ? set_up(m_map_in) : pass(m_copy_in, ahead);
+            break;
+        case medium::file: pass(m_write, lanes_of(m_way.target)); break;
+        case medium::rank:
+            pass(m_send, ahead);
+            pass(m_copy_in, ahead);
+            break;
+        default: return {};
+        }
+    }
+    if (!is_known) return {};
+    return predicted_seconds(blocks, bytes, chosen.block_bytes, chosen.depth);
+}
+
+} // namespace causeway::transfer

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the figures say of the plans of one route.
+#pragma once
+
+#include "transfer/plan.hpp"
+#include "transfer/tuner/tuner.hpp"
+
+#include <optional>
+
+namespace causeway::transfer {
+
+/// Looks the stages of a route up once, for any number of plans.
+class prognosis {
+  public:
+    prognosis(const tuner& known, const route& way);
+
+    /// Seconds for `bytes` by `chosen`; nothing if a stage is unknown.
+    [[nodiscard]] std::optional<double> seconds(const plan& chosen, std::size_t bytes) const;
+
+  private:
+    using figure = std::optional<stage_model>;
+    const route& m_way;
+    figure m_copy_in, m_copy_out, m_map_in, m_map_out, m_read, m_write, m_send, m_receive, m_window;
+};
+
+} // namespace causeway::transfer
