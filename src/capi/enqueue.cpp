@@ -181,12 +181,14 @@ static std::shared_ptr<transfer::command> submit(new_command made, const event_a
                     gates.push_back(endpoints::make_event_gate(std::move(marker), endpoints::on_failure::open));
             }
             if (device_can_order) *made.order = std::move(order);
+            const std::size_t bytes = made.flows.front()->bytes();
             command = std::make_shared<transfer::command>(std::move(made.flows), std::move(gates),
                                                           std::move(dependencies), setter);
             if (status_event)
                 process.events().add(status_event, {command, made.type, made.queues.front().raw, context, made.envelope});
             if (made.needs_mpi) process.needs_mpi(command);
             process.engine().submit(command);
+            for (const auto& queue : made.queues) process.figures().used(queue.facts.context, queue.facts.device, bytes);
         } catch (...) {
             setter->pass();
             throw;

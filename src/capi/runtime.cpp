@@ -82,7 +82,7 @@ runtime::runtime()
     : m_engine(process_options(), m_clock, lane_count(process_options()), spin_time(process_options())),
       m_workers(transfer::make_worker_threads(m_engine.inbox_handle(), lane_count(process_options()),
                                               worker_patience(m_engine.spin()))),
-      m_links(process_options(), m_clock), m_messenger(process_options(), m_port) {
+      m_links(process_options(), m_clock), m_messenger(process_options(), m_port), m_figures(*this) {
     m_engine.add(m_copies);
     m_engine.add(m_links);
     m_engine.add(m_messenger);
@@ -125,10 +125,12 @@ void runtime::at_exit() {
         const std::lock_guard lock(m_enqueue_mutex);
         m_ended = true;
     }
+    m_figures.give_up();
     const bool ended =
         m_thread->drain(drain_time(process_options()), {status::cancelled, 0, 0, "the process ended before the transfer"});
     // What still runs uses its memory: everything stays as it is, and the process ends around it.
     if (!ended) return;
+    m_figures.end();
     call_and_wait([this] {
         m_engine.staging().free_all();
         m_messenger.trim(m_clock.now(), true);

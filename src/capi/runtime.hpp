@@ -4,6 +4,7 @@
 
 #include "base/options.hpp"
 #include "capi/registry.hpp"
+#include "capi/figure_keeper.hpp"
 #include "comm/mpi_port.hpp"
 #include "endpoints/device/copy_watch.hpp"
 #include "endpoints/device/device_endpoint.hpp"
@@ -38,6 +39,7 @@ class runtime {
     [[nodiscard]] transfer::engine& engine() { return m_engine; }
     [[nodiscard]] event_registry& events() { return m_events; }
     [[nodiscard]] comm::mpi_port& port() { return m_port; }
+    [[nodiscard]] figure_keeper& figures() { return m_figures; }
 
     /// Held while a transfer is put into queues and into the engine: the order in which it is taken is the order of
     /// enqueue, for queues, files and messages alike.
@@ -87,6 +89,7 @@ class runtime {
     bool m_mpi_used = false;
     bool m_mpi_ended = false;
     std::unique_ptr<transfer::engine_thread> m_thread;
+    figure_keeper m_figures;
 };
 
 } // namespace causeway::capi

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tuner of the process: its file, and the devices that are measured once a program uses them.
+#pragma once
+
+#include "transfer/tuner/figures_file.hpp"
+#include "transfer/tuner/tuner.hpp"
+
+#include <CL/cl.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <functional>
+#include <mutex>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace causeway::capi {
+
+class runtime;
+
+/// Made with the runtime, and like it never destroyed.
+class figure_keeper {
+  public:
+    /// Reads the file, unless the option says "off".
+    explicit figure_keeper(runtime& process);
+
+    [[nodiscard]] transfer::tuner& figures() { return m_figures; }
+    [[nodiscard]] const transfer::figures_file& file() const { return m_file; }
+
+    /// A transfer of `bytes` was enqueued on a device. Once there have been many the device is measured, in a thread of its own,
+    /// while no transfer is under way. Call with the enqueue mutex held.
+    void used(cl_context context, cl_device_id device, std::size_t bytes);
+
+    /// Writes what has changed into the file. Not on the engine's thread.
+    void save();
+
+    /// Throws transfer_error(invalid_operation) if nothing may be measured.
+    void require_automatic() const;
+
+    /// What is being measured ends with the transfer under way. Does not wait for it.
+    void give_up();
+    /// Waits for that, and saves. The engine must have no transfers left.
+    void end();
+
+  private:
+    struct device_use {
+        cl_device_id device;
+        std::size_t transfers = 0, bytes = 0;
+        bool is_settled = false; // known, or begun
+    };
+    void begin(cl_context context, cl_device_id device);
+    void measure(cl_context context, cl_device_id device);
+    /// Until no transfer is under way; false if measuring is to end.
+    bool wait_for_quiet();
+
+    runtime& m_process;
+    transfer::tuner& m_figures;
+    transfer::figures_file m_file = transfer::figures_file::of_user();
+    std::vector<device_use> m_devices; // guarded by the enqueue mutex
+    std::mutex m_mutex;                // guards m_ending, m_thread, m_busy
+    std::condition_variable m_ended;
+    bool m_ending = false;
+    bool m_busy = false;
+    std::thread m_thread;
+};
+
+} // namespace causeway::capi

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measures stages by transfers of the engine whose plans are forced, and whose other end does nothing.
+#pragma once
+
+#include "endpoints/device/device_endpoint.hpp"
+#include "transfer/flow.hpp"
+
+#include <CL/cl.h>
+
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace causeway::capi {
+
+class runtime;
+
+/// How much a measurement may cost.
+enum class effort { in_passing, thorough };
+
+struct measured_stage {
+    transfer::operation what;
+    transfer::stage_model model;
+};
+
+/// Runs transfers one after the other, in the caller's thread's time. Throws transfer_error.
+class measuring {
+  public:
+    /// `may_go_on` is asked before each transfer; once it says no, measuring ends with a transfer_error(cancelled).
+    measuring(runtime& process, effort how, std::function<bool()> may_go_on);
+
+    /// Copies and maps of the device's memory.
+    [[nodiscard]] std::vector<measured_stage> device(cl_context context, cl_device_id device);
+    /// Reads and writes of a file that is open for both; its contents change.
+    [[nodiscard]] std::vector<measured_stage> file(int fd);
+    /// Messages to a rank that does the same; `is_first` for one of the two.
+    using end_maker = std::function<std::unique_ptr<transfer::endpoint>()>;
+    [[nodiscard]] std::vector<measured_stage> rank(const end_maker& destination, const end_maker& origin, bool is_first,
+                                                   cl_context context, cl_device_id device);
+
+  private:
+    struct shape {
+        std::size_t bytes, block_bytes;
+        unsigned depth, lanes;
+    };
+    struct seen {
+        std::vector<transfer::stage_sample> source, target;
+        bool shared = false;
+    };
+    /// The medians of several runs by `chosen`.
+    void run(const end_maker& source, const end_maker& target, std::size_t bytes, const transfer::plan& chosen, seen& into);
+    [[nodiscard]] seen run_all(const end_maker& source, const end_maker& target, const std::vector<shape>& shapes,
+                               const transfer::plan& like);
+    void run_once(const end_maker& source, const end_maker& target, std::size_t bytes, const transfer::plan& chosen,
+                  std::vector<std::shared_ptr<transfer::flow_probe>>& probes);
+
+    runtime& m_process;
+    effort m_effort;
+    std::function<bool()> m_may_go_on;
+};
+
+} // namespace causeway::capi

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions of causeway/tuner.h.
+#include "capi/enqueue.hpp"
+#include "capi/guard.hpp"
+#include "capi/measuring.hpp"
+#include "capi/ranks.hpp"
+#include "capi/runtime.hpp"
+#include "cl/calls.hpp"
+#include "endpoints/file/file_system.hpp"
+
+#include <causeway/tuner_mpi.h>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+using namespace causeway;
+using namespace causeway::capi;
+
+namespace {
+
+bool always() { return true; }
+
+/// A file without a name in a directory, open for reading and writing.
+class nameless_file {
+  public:
+    explicit nameless_file(const std::string& directory) {
+        m_number = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+        if (m_number >= 0) return;
+        // Not every file system has such files.
+        auto name = directory + "/causeway-tune.XXXXXX";
+        m_number = ::mkostemp(name.data(), O_CLOEXEC);
+        if (m_number < 0)
+            throw transfer_error(status::invalid_value, "making a file in " + directory + ": " + errno_text(errno), errno);
+        ::unlink(name.c_str());
+    }
+    ~nameless_file() { ::close(m_number); }
+    nameless_file(const nameless_file&) = delete;
+    nameless_file& operator=(const nameless_file&) = delete;
+    [[nodiscard]] int get() const { return m_number; }
+
+  private:
+    int m_number;
+};
+
+cl_int keep(runtime& process, std::string_view place, const std::vector<measured_stage>& stages) {
+    for (const auto& [what, model] : stages) process.figures().figures().measured(place, what, model);
+    process.figures().save();
+    return CL_SUCCESS;
+}
+
+} // namespace
+
+cl_int causeway_tune_device(cl_command_queue queue) {
+    return guard([&] {
+        const auto checked = check_queue(queue);
+        auto& process = runtime::instance();
+        process.figures().require_automatic();
+        measuring stages(process, effort::thorough, always);
+        return keep(process, cl::facts_of(checked.facts.device).identity,
+                    stages.device(checked.facts.context, checked.facts.device));
+    });
+}
+
+cl_int causeway_tune_directory(const char* path) {
+    return guard([&] {
+        if (path == nullptr) throw transfer_error(status::invalid_value, "the path is null");
+        auto& process = runtime::instance();
+        process.figures().require_automatic();
+        const nameless_file file(path);
+        measuring stages(process, effort::thorough, always);
+        return keep(process, endpoints::file_system_of(file.get()), stages.file(file.get()));
+    });
+}
+
+cl_int causeway_tune_rank(cl_command_queue queue, int peer, MPI_Comm comm) {
+    return guard([&] {
+        constexpr int tag = 0;
+        const auto checked = check_queue(queue);
+        auto& process = runtime::instance();
+        process.figures().require_automatic();
+        (void)make_destination(peer, tag, comm); // checks the arguments
+        int own = MPI_PROC_NULL;
+        PMPI_Comm_rank(comm, &own);
+        if (peer == MPI_PROC_NULL || peer == own)
+            throw transfer_error(status::invalid_value, "no messages can be measured with rank " + std::to_string(peer));
+        measuring stages(process, effort::thorough, always);
+        const auto found = stages.rank([&] { return make_destination(peer, tag, comm); },
+                                       [&] { return make_origin(peer, tag, comm, nullptr); }, own < peer,
+                                       checked.facts.context, checked.facts.device);
+        // By now the other rank was heard, and it is known where it is.
+        return keep(process, make_destination(peer, tag, comm)->traits().place, found);
+    });
+}
+
+long causeway_tuner_figures(char* text, size_t size) {
+    long length = -1;
+    (void)guard([&] {
+        auto& known = runtime::instance().figures();
+        const auto whole = transfer::figures_text(known.figures().all(), known.file().path());
+        if (text != nullptr && size > 0) {
+            const auto copied = std::min(size - 1, whole.size());
+            std::memcpy(text, whole.data(), copied);
+            text[copied] = '\0';
+        }
+        length = static_cast<long>(whole.size());
+        return CL_SUCCESS;
+    });
+    return length;
+}
+
+cl_int causeway_tuner_clear(void) {
+    return guard([&] {
+        auto& known = runtime::instance().figures();
+        known.figures().clear();
+        if (const auto problem = known.file().remove(); !problem.empty())
+            throw transfer_error(status::invalid_operation, problem);
+        return CL_SUCCESS;
+    });
+}
