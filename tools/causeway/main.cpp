@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program `causeway`: finds the subcommand and hands over to it.
 #include "perf/command.hpp"
+#include "tune/command.hpp"
 #include "words.hpp"
 
 #include <causeway/causeway.h>
@@ -46,12 +47,13 @@ std::vector<std::string> options_of(const CLI::App& app) {
 }
 
 int run(int argc, char** argv) {
-    CLI::App app("Causeway makes every movement of data an OpenCL command; this program measures it.", "causeway");
+    CLI::App app("Causeway makes every movement of data an OpenCL command; this program measures and tunes it.", "causeway");
     app.set_version_flag("--version", std::string("causeway ") + causeway_version());
     app.get_formatter()->column_width(28);
     app.allow_extras();
     app.footer("causeway COMMAND --help says more.");
     const auto run_perf = perf::add_command(app);
+    const auto run_tune = tune::add_command(app);
 
     try {
         app.parse(argc, argv);
@@ -64,6 +66,7 @@ int run(int argc, char** argv) {
         if (const auto left = each->remaining(); !left.empty()) refuse(*each, left.front());
     if (const auto left = app.remaining(); !left.empty()) refuse(app, left.front());
     if (app.got_subcommand("perf")) return run_perf();
+    if (app.got_subcommand("tune")) return run_tune();
     if (is_first_rank()) std::fprintf(stderr, "%s", app.help().c_str());
     return 2;
 }

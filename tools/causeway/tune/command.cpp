@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options of `causeway tune`: what to measure, and how to show what is known.
+#include "tune/command.hpp"
+
+#include "common/opencl.hpp"
+#include "words.hpp"
+
+#define CAUSEWAY_NO_MPI_MACROS
+#include <CL/cl_data_transfer.h>
+#include <causeway/tuner_mpi.h>
+
+#include <nlohmann/json.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace tune {
+
+namespace {
+
+using causeway_tool::usage_error;
+using nlohmann::json;
+
+const char* const description = "measure what this machine's devices, file systems and messages can do";
+
+const char* const teaching = R"(Measures latency and bandwidth of what transfers consist of: copies to and from the memory of
+each device, reads and writes of a file system, messages to a rank. By these figures transfers choose how they move
+bytes; they are kept below ~/.cache, and corrected by the transfers that run. Programs need not call for it: devices
+are measured by themselves once a program uses them for a while.
+
+Examples:
+  causeway tune                            the devices of the first platform
+  causeway tune --directory /scratch       and this file system
+  mpirun -n 2 causeway tune                messages between two ranks of a node, or of two
+  causeway tune --show                     what is known, without measuring
+  causeway tune --clear                    forget it
+
+CAUSEWAY_EXPLAIN=1 in front of any program says what each of its transfers chose, and why.
+
+Exit status: 0, 1 if something failed, 2 for wrong arguments.)";
+
+struct arguments {
+    std::vector<std::string> directories;
+    std::string platform, json_file;
+    std::optional<std::size_t> device;
+    bool show = false, clear = false;
+};
+
+void check(cl_int code, const std::string& what) {
+    if (code != CL_SUCCESS) throw std::runtime_error(what + ": " + causeway_error_last_message());
+}
+
+json known_figures() {
+    std::string text(static_cast<std::size_t>(std::max(causeway_tuner_figures(nullptr, 0), 0L)) + 4096, '\0');
+    const auto length = causeway_tuner_figures(text.data(), text.size());
+    if (length < 0) throw std::runtime_error(std::string("the figures: ") + causeway_error_last_message());
+    text.resize(std::min(text.size(), static_cast<std::size_t>(length)));
+    return json::parse(text);
+}
+
+std::string latency_text(double seconds) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.1f us", seconds * 1e6);
+    return text.data();
+}
+
+std::string bandwidth_text(double bytes_per_second) {
+    // A map that copies nothing takes no longer for more.
+    if (bytes_per_second > 1e13) return "-";
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.2f", bytes_per_second / 1e9);
+    return text.data();
+}
+
+std::string age_text(std::int64_t seen) {
+    const auto seconds = std::max<std::int64_t>(0, static_cast<std::int64_t>(std::time(nullptr)) - seen);
+    if (seconds < 120) return std::to_string(seconds) + " s";
+    if (seconds < 7200) return std::to_string(seconds / 60) + " min";
+    if (seconds < 48 * 3600) return std::to_string(seconds / 3600) + " h";
+    return std::to_string(seconds / 86400) + " days";
+}
+
+void print(const json& figures) {
+    std::string place;
+    const auto& stages = figures.at("stages");
+    for (const auto& each : stages) {
+        const auto its = each.at("place").get<std::string>();
+        if (its != place)
+            std::printf("%s%s\n  %-10s %12s %10s %10s %9s\n", place.empty() ? "" : "\n", its.c_str(), "operation", "latency",
+                        "GB/s", "at once", "age");
+        place = its;
+        std::printf("  %-10s %12s %10s %10s %9s\n", each.at("operation").get<std::string>().c_str(),
+                    latency_text(each.at("latency_seconds")).c_str(), bandwidth_text(each.at("bytes_per_second")).c_str(),
+                    bandwidth_text(each.at("bytes_per_second_at_once")).c_str(), age_text(each.at("seen")).c_str());
+    }
+    if (stages.empty()) std::printf("nothing is known yet\n");
+    const auto file = figures.at("file").get<std::string>();
+    std::printf("\n%s\n", file.empty() ? "kept by this process only, as there is neither XDG_CACHE_HOME nor HOME"
+                                       : ("kept in " + file).c_str());
+}
+
+/// Says on a terminal what is being measured.
+class progress {
+  public:
+    explicit progress(bool speaks) : m_speaks(speaks && isatty(STDERR_FILENO) == 1) {}
+    ~progress() { clear(); }
+    progress(const progress&) = delete;
+    progress& operator=(const progress&) = delete;
+    void begin(const std::string& what) const {
+        if (m_speaks) std::fprintf(stderr, "\r\033[Kmeasuring %s", what.c_str());
+    }
+
+  private:
+    void clear() const {
+        if (m_speaks) std::fprintf(stderr, "\r\033[K");
+    }
+    bool m_speaks;
+};
+
+std::vector<cl_device_id> devices_to_measure(const arguments& typed) {
+    auto all = apps::devices_of(typed.platform);
+    if (!typed.device) {
+        // Devices of one kind share their figures.
+        std::set<std::string> names;
+        std::erase_if(all, [&](cl_device_id each) { return !names.insert(apps::device_name(each)).second; });
+        return all;
+    }
+    if (*typed.device >= all.size())
+        throw usage_error("--device: the platform has " + std::to_string(all.size()) + " devices, from 0");
+    return {all[*typed.device]};
+}
+
+apps::queue make_queue(cl_device_id device, apps::context& context) {
+    context = apps::create_context(device);
+    return apps::create_in_order_queue(context.get(), device);
+}
+
+void measure_here(const arguments& typed, const progress& said) {
+    for (auto* const device : devices_to_measure(typed)) {
+        said.begin(apps::device_name(device));
+        apps::context context;
+        const auto queue = make_queue(device, context);
+        check(causeway_tune_device(queue.get()), apps::device_name(device));
+    }
+    for (const auto& directory : typed.directories) {
+        said.begin(directory);
+        check(causeway_tune_directory(directory.c_str()), directory);
+    }
+}
+
+/// The first rank measures with a neighbour of its node, then with one of another node, where there are such.
+void measure_ranks(const arguments& typed, int rank, int ranks, const progress& said) {
+    MPI_Comm node = MPI_COMM_NULL;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    int first_of_node = rank;
+    MPI_Bcast(&first_of_node, 1, MPI_INT, 0, node);
+    causeway_mpi_comm_free(&node);
+    std::vector<int> nodes(static_cast<std::size_t>(ranks));
+    MPI_Allgather(&first_of_node, 1, MPI_INT, nodes.data(), 1, MPI_INT, MPI_COMM_WORLD);
+
+    auto* const device = devices_to_measure(typed).front();
+    apps::context context;
+    const auto queue = make_queue(device, context);
+    for (const bool on_node : {true, false}) {
+        const auto other = std::find_if(nodes.begin() + 1, nodes.end(), [&](int each) { return (each == 0) == on_node; });
+        if (other == nodes.end()) continue;
+        const auto peer = static_cast<int>(other - nodes.begin());
+        said.begin(on_node ? "messages within a node" : "messages between nodes");
+        if (rank == 0) check(causeway_tune_rank(queue.get(), peer, MPI_COMM_WORLD), "rank " + std::to_string(peer));
+        if (rank == peer) check(causeway_tune_rank(queue.get(), 0, MPI_COMM_WORLD), "rank 0");
+    }
+}
+
+void write_json(const json& figures, const std::string& path) {
+    if (path == "-") {
+        std::printf("%s\n", figures.dump(1).c_str());
+        return;
+    }
+    std::ofstream file(path);
+    file << figures.dump(1) << "\n";
+    file.close();
+    if (!file) throw std::runtime_error("cannot write " + path);
+}
+
+void act(const arguments& typed, int rank, int ranks) {
+    if (typed.clear && rank == 0) check(causeway_tuner_clear(), "forgetting");
+    if (!typed.show && !typed.clear) {
+        if (ranks > 1 && !typed.directories.empty())
+            throw usage_error("--directory: file systems are measured by one process, without mpirun");
+        const progress said(rank == 0);
+        ranks > 1 ? measure_ranks(typed, rank, ranks, said) : measure_here(typed, said);
+    }
+    if (rank != 0 || typed.clear) return;
+    const auto figures = known_figures();
+    if (typed.json_file != "-") print(figures);
+    if (!typed.json_file.empty()) write_json(figures, typed.json_file);
+}
+
+int run(const arguments& typed) {
+    if (typed.show && typed.clear) throw usage_error("--show and --clear exclude each other");
+    int provided = MPI_THREAD_SINGLE, rank = 0, ranks = 1, code = 0;
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    try {
+        act(typed, rank, ranks);
+    } catch (const usage_error& error) { // all ranks come here
+        if (rank == 0) std::fprintf(stderr, "causeway tune: %s\n", error.what());
+        code = 2;
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "causeway tune: %s\n", error.what());
+        if (ranks > 1) MPI_Abort(MPI_COMM_WORLD, 1);
+        code = 1;
+    }
+    causeway_mpi_finalize();
+    return code;
+}
+
+} // namespace
+
+std::function<int()> add_command(CLI::App& app) {
+    auto* const command = app.add_subcommand("tune", description);
+    command->footer(teaching);
+    command->allow_extras();
+    const auto typed = std::make_shared<arguments>();
+    command->add_option("--directory", typed->directories, "measure the file system of this directory; may be repeated")
+        ->allow_extra_args(false)
+        ->type_name("PATH");
+    command->add_option("--platform", typed->platform, "part of the OpenCL platform's name (default: the first)")
+        ->type_name("NAME");
+    command->add_option("--device", typed->device, "the platform's device of this number, from 0, and no other")
+        ->type_name("N");
+    command->add_flag("--show", typed->show, "show what is known, and measure nothing");
+    command->add_flag("--clear", typed->clear, "forget what is known");
+    command->add_option("--json", typed->json_file, "write the figures to FILE; - is standard output, without the table")
+        ->type_name("FILE");
+    return [typed] { return run(*typed); };
+}
+
+} // namespace tune
