@@ -108,6 +108,9 @@ export POCL_DEVICES=${POCL_DEVICES:-pthread pthread}
 export POCL_CACHE_DIR=${POCL_CACHE_DIR:-$root/build/pocl-cache}
 mkdir -p "$POCL_CACHE_DIR"
 
+# Figures of the tuner stay in the build tree too.
+export XDG_CACHE_HOME=${XDG_CACHE_HOME:-$root/build/cache}
+
 # hwloc's OpenCL plugin asks for every platform inside MPI_Init.
 export HWLOC_COMPONENTS=-opencl
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1

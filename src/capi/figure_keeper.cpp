@@ -49,12 +49,12 @@ void figure_keeper::require_automatic() const {
 void figure_keeper::used(cl_context context, cl_device_id device, std::size_t bytes) {
     auto found = std::find_if(m_devices.begin(), m_devices.end(), [&](const auto& each) { return each.device == device; });
     if (found == m_devices.end()) found = m_devices.insert(found, {device});
-    if (found->is_settled) return;
+    if (found->is_settled || m_figures.mode() != transfer::tuner_mode::automatic) return;
     ++found->transfers;
     found->bytes += bytes;
     if (found->transfers < enough_transfers && found->bytes < enough_bytes) return;
     found->is_settled = true;
-    if (m_figures.mode() != transfer::tuner_mode::automatic || !is_first_of_node()) return;
+    if (!is_first_of_node()) return;
     const auto place = cl::facts_of(device).identity;
     if (place.empty() || m_figures.find(place, transfer::operation::copy_in)) return;
     begin(context, device);

@@ -33,7 +33,7 @@ void add(std::vector<measured_stage>& found, operation what, const std::vector<s
 std::unique_ptr<transfer::endpoint> make_nothing() { return std::make_unique<nothing>(); }
 
 /// Of several runs the one in the middle, of those alone and those in company.
-void add_medians(std::vector<std::vector<stage_sample>> runs, std::vector<stage_sample>& into) {
+void add_medians(const std::vector<transfer::sample_pair>& runs, std::vector<stage_sample>& into) {
     for (const bool together : {false, true}) {
         std::vector<stage_sample> alike;
         for (const auto& run : runs)
@@ -45,6 +45,14 @@ void add_medians(std::vector<std::vector<stage_sample>> runs, std::vector<stage_
                          [](const auto& one, const auto& other) { return one.seconds < other.seconds; });
         into.push_back(*middle);
     }
+}
+
+/// One block at a time, of every size that a model has from `smallest` to `largest`; several of each, in `most` bytes.
+std::vector<measuring::shape> shapes(std::size_t smallest, std::size_t largest, std::size_t most) {
+    std::vector<measuring::shape> made;
+    for (auto block = smallest; block <= largest; block *= 4)
+        made.push_back({std::min(most, std::max(64 * block, mib)), block, 1, 1});
+    return made;
 }
 
 } // namespace
@@ -83,13 +91,13 @@ void measuring::run(const end_maker& source, const end_maker& target, std::size_
     if (std::any_of(probes.begin(), probes.end(), alone))
         std::erase_if(probes, [&](const auto& each) { return !alone(each); });
     into.shared = probes.front()->shared;
-    std::vector<std::vector<stage_sample>> sources, targets;
+    std::vector<transfer::sample_pair> sources, targets;
     for (const auto& each : probes) {
         sources.push_back(each->source);
         targets.push_back(each->target);
     }
-    add_medians(std::move(sources), into.source);
-    add_medians(std::move(targets), into.target);
+    add_medians(sources, into.source);
+    add_medians(targets, into.target);
 }
 
 measuring::seen measuring::run_all(const end_maker& source, const end_maker& target, const std::vector<shape>& shapes,
@@ -114,8 +122,8 @@ std::vector<measured_stage> measuring::device(cl_context context, cl_device_id d
                                   most, CL_MEM_READ_WRITE};
     cl::check(code, "creating a buffer of " + bytes_text(most) + " to measure with");
     const end_maker range = [&] { return endpoints::make_range_endpoint(m_process.devices(), place, 0); };
-    const std::vector<shape> copies = {{256 * kib, 4 * kib, 1, 1}, {most / 2, 64 * kib, 1, 1}, {most, mib / 2, 1, 1},
-                                       {most, most / 4, 1, 1},      {most, most / 16, 4, 1}};
+    auto copies = shapes(4 * kib, most / 4, most);
+    copies.push_back({most, most / 16, 4, 1});
     std::vector<measured_stage> found;
     add(found, operation::copy_in, run_all(make_nothing, range, copies, {}).target);
     add(found, operation::copy_out, run_all(range, make_nothing, copies, {}).source);
@@ -134,9 +142,8 @@ std::vector<measured_stage> measuring::file(int fd) {
         });
     };
     const auto lanes = m_process.engine().lanes();
-    // Small blocks are read in the engine's thread, not by a worker: they would say too little of the others.
-    const std::vector<shape> blocks = {{8 * mib, 128 * kib, 1, 1}, {16 * mib, 512 * kib, 1, 1}, {most, 2 * mib, 1, 1},
-                                       {most, mib, 2 * lanes, lanes}};
+    auto blocks = shapes(4 * kib, 4 * mib, most);
+    blocks.push_back({most, mib, 2 * lanes, lanes});
     std::vector<measured_stage> found;
     std::vector<std::shared_ptr<transfer::flow_probe>> unused;
     // Written first: then the file is there, and in the page cache.
@@ -149,8 +156,9 @@ std::vector<measured_stage> measuring::file(int fd) {
 std::vector<measured_stage> measuring::rank(const end_maker& destination, const end_maker& origin, bool is_first,
                                             cl_context context, cl_device_id device) {
     const std::size_t most = 16 * mib;
-    const std::vector<shape> blocks = {{mib, 128 * kib, 1, 1}, {4 * mib, 512 * kib, 1, 1}, {most, 4 * mib, 1, 1},
-                                       {most, mib, 4, 1}};
+    // What travels with its announcement, at most 64 KiB, takes no time of its own.
+    auto blocks = shapes(256 * kib, 4 * mib, most);
+    blocks.push_back({most, mib, 4, 1});
     std::vector<measured_stage> found;
     for (const bool sends : {is_first, !is_first}) {
         if (sends) {
@@ -167,11 +175,10 @@ std::vector<measured_stage> measuring::rank(const end_maker& destination, const 
                                   most, CL_MEM_READ_WRITE};
     cl::check(code, "creating a buffer of " + bytes_text(most) + " to measure with");
     const end_maker range = [&] { return endpoints::make_range_endpoint(m_process.devices(), place, 0); };
-    const std::vector<shape> windows = {{mib, 128 * kib, 1, 1}, {4 * mib, 512 * kib, 1, 1}, {most, 4 * mib, 1, 1},
-                                        {most, mib, 6, 1}};
+    blocks.back().depth = 6;
     const transfer::plan shared{.window = true, .without_window = "measuring"};
     for (const bool sends : {is_first, !is_first}) {
-        const auto seen = sends ? run_all(range, destination, windows, shared) : run_all(origin, range, windows, shared);
+        const auto seen = sends ? run_all(range, destination, blocks, shared) : run_all(origin, range, blocks, shared);
         if (!sends && seen.shared) add(found, operation::window, seen.source);
     }
     return found;

@@ -39,11 +39,12 @@ class measuring {
     [[nodiscard]] std::vector<measured_stage> rank(const end_maker& destination, const end_maker& origin, bool is_first,
                                                    cl_context context, cl_device_id device);
 
-  private:
     struct shape {
         std::size_t bytes, block_bytes;
         unsigned depth, lanes;
     };
+
+  private:
     struct seen {
         std::vector<transfer::stage_sample> source, target;
         bool shared = false;

@@ -109,7 +109,7 @@ void flow::start(flow_owner& owner, staging_pool& pool, const planner& choices, 
         plan_for(owner, pool, choices, lanes);
         m_source_step.begin();
         const bool staged = !m_plan->map_source && !m_plan->map_target && m_target_traits.kind == medium::device;
-        m_timer.begin_map(side::source);
+        if (m_plan->map_source) m_timer.begin_map(side::source);
         m_source->open({.bytes = m_bytes, .block_bytes = m_block_bytes, .map = m_plan->map_source, .is_source = true,
                         .piece_bytes = m_plan->piece_bytes, .for_device = staged, .window = m_plan->window},
                        m_source_step);
@@ -136,7 +136,7 @@ void flow::make_share() {
 void flow::open_target() {
     m_target_asked = true;
     m_target_step.begin();
-    m_timer.begin_map(side::target);
+    if (m_plan->map_target) m_timer.begin_map(side::target);
     m_target->open({.bytes = m_bytes, .block_bytes = m_block_bytes, .map = m_plan->map_target, .window = m_plan->window},
                    m_target_step);
 }
@@ -192,7 +192,7 @@ void flow::source_opened() {
         if (m_target_step.pending()) m_target->cancel();
     } else {
         m_source_opened = true;
-        m_timer.end_map(side::source);
+        if (m_plan->map_source) m_timer.end_map(side::source);
         m_bytes = std::min(m_bytes, result.bytes);
         m_end = std::min(m_end, m_bytes);
     }
@@ -212,7 +212,7 @@ void flow::advance_opening() {
             if (m_source_step.pending()) m_source->cancel();
         } else {
             m_target_opened = true;
-            m_timer.end_map(side::target);
+            if (m_plan->map_target) m_timer.end_map(side::target);
         }
     }
     if (m_source_step.pending() || m_target_step.pending()) return;
@@ -427,14 +427,14 @@ void flow::begin_closing() {
     // Only what has been opened is closed; a failed open() has cleaned up after itself.
     if (m_target_opened) {
         m_target_step.begin();
-        m_timer.begin_map(side::target);
+        if (m_plan->map_target) m_timer.begin_map(side::target);
         m_target->close(moved(), m_failure, m_target_step);
     } else if (!m_target_asked) {
         m_target->abandoned();
     }
     if (m_source_opened) {
         m_source_step.begin();
-        m_timer.begin_map(side::source);
+        if (m_plan->map_source) m_timer.begin_map(side::source);
         m_source->close(moved(), m_failure, m_source_step);
     }
 }
@@ -443,7 +443,8 @@ void flow::advance_closing() {
     for (auto* const end : {&m_target_step, &m_source_step}) {
         if (!end->finished()) continue;
         const auto result = end->take();
-        m_timer.end_map(end == &m_source_step ? side::source : side::target);
+        const bool is_source = end == &m_source_step;
+        if (is_source ? m_plan->map_source : m_plan->map_target) m_timer.end_map(is_source ? side::source : side::target);
         if (result.error && !m_failure) m_failure = result.error;
     }
     if (!m_source_step.pending() && !m_target_step.pending()) m_stage = stage::finished;
@@ -453,9 +454,7 @@ void flow::teach(tuner& pupil, bool was_alone) const {
     if (!m_plan || m_failure || m_plan->direct || m_ahead) return;
     const bool shares = m_lent || m_source->shares_memory();
     const auto samples = [&](side where, bool is_mapped) {
-        if (!is_mapped) return m_timer.samples(where);
-        const auto map = m_timer.map_sample(where, m_bytes);
-        return map ? std::vector{*map} : std::vector<stage_sample>{};
+        return is_mapped ? m_timer.map_sample(where, m_bytes) : m_timer.samples(where);
     };
     const auto from = samples(side::source, m_plan->map_source), to = samples(side::target, m_plan->map_target);
     if (m_probe) {
@@ -466,7 +465,7 @@ void flow::teach(tuner& pupil, bool was_alone) const {
         return;
     }
     if (!was_alone) return;
-    const auto learn = [&](const endpoint_traits& end, operation what, const std::vector<stage_sample>& seen) {
+    const auto learn = [&](const endpoint_traits& end, operation what, const sample_pair& seen) {
         if (end.place.empty()) return;
         for (const auto& each : seen) pupil.learn(end.place, what, each);
     };

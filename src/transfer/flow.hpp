@@ -30,7 +30,7 @@ class flow_owner {
 /// A flow that is run to be timed: by this plan, and what was seen of its ends.
 struct flow_probe {
     plan chosen;
-    std::vector<stage_sample> source, target;
+    sample_pair source, target;
     bool was_alone = false;
     bool shared = false; ///< the blocks were in memory that two processes share
 };

@@ -34,7 +34,8 @@ function(system_program test ranks)
     set(processors ${ranks})
   endif()
   add_test(NAME ${test} COMMAND ${launched} -- ${ARGN})
-  set_tests_properties(${test} PROPERTIES LABELS system TIMEOUT 180 SKIP_RETURN_CODE 77 PROCESSORS ${processors})
+  set_tests_properties(${test} PROPERTIES LABELS system TIMEOUT 180 SKIP_RETURN_CODE 77
+    PROCESSORS ${processors} ENVIRONMENT CAUSEWAY_TUNER=off)
 endfunction()
 
 foreach(state before after single funneled serialized)

@@ -6,13 +6,15 @@ endif()
 
 target_sources(causeway_program PRIVATE ${keep_plugins})
 
-set(perf_test ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/perf_test.py
-  --program $<TARGET_FILE:causeway_program> --run-with ${run_with} ${run_options})
+set(tool_arguments --program $<TARGET_FILE:causeway_program> --run-with ${run_with} ${run_options})
 
-# tool_test(<name> <argument>...)
+# tool_test(<subcommand>.<name> <argument>...)
 function(tool_test name)
-  add_test(NAME tools.${name} COMMAND ${perf_test} ${ARGN})
-  set_tests_properties(tools.${name} PROPERTIES LABELS tools SKIP_RETURN_CODE 77 TIMEOUT 300 RUN_SERIAL TRUE)
+  string(REGEX MATCH "^[a-z]+" subcommand ${name})
+  add_test(NAME tools.${name} COMMAND
+    ${Python3_EXECUTABLE} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/${subcommand}_test.py ${tool_arguments} ${ARGN})
+  set_tests_properties(tools.${name} PROPERTIES
+    LABELS tools SKIP_RETURN_CODE 77 TIMEOUT 300 RUN_SERIAL TRUE ENVIRONMENT CAUSEWAY_TUNER=off)
 endfunction()
 
 foreach(runtime ${runtimes})
@@ -20,6 +22,14 @@ foreach(runtime ${runtimes})
     tool_test(perf.quick.${runtime}.${ranks} --runtime ${runtime} --ranks ${ranks} quick)
   endforeach()
   tool_test(perf.choice.${runtime} --runtime ${runtime} choice)
+endforeach()
+foreach(runtime ${runtimes})
+  foreach(test devices directory ranks explained)
+    tool_test(tune.${test}.${runtime} --runtime ${runtime} ${test})
+  endforeach()
+endforeach()
+foreach(test arguments bad_files modes)
+  tool_test(tune.${test} ${test})
 endforeach()
 tool_test(perf.arguments arguments)
 tool_test(perf.wrong_ranks wrong-ranks)

@@ -30,7 +30,7 @@ std::string bandwidth_text(double bytes_per_second) {
 std::string reason_text(const plan& chosen) {
     switch (chosen.why) {
     case plan::reason::forced: return "forced by options";
-    case plan::reason::rules: return "by rules, as figures are missing or not asked for";
+    case plan::reason::rules: return "by rules";
     case plan::reason::measured: break;
     }
     if (chosen.next_best.empty()) return "by figures";

@@ -59,13 +59,18 @@ known_stage stage_from(const json& each) {
     const auto name = each.at("operation").get<std::string>();
     const auto what = std::find(operation_names.begin(), operation_names.end(), name);
     known_stage found{each.at("place").get<std::string>()};
-    const auto &latency = each.at("latency_seconds"), &bandwidth = each.at("bytes_per_second"),
-               &ceiling = each.at("bytes_per_second_at_once"), &seen = each.at("seen");
-    if (what == operation_names.end() || found.place.empty() || found.place.size() > longest_place ||
-        !is_positive(latency) || !is_positive(bandwidth) || !is_positive(ceiling) || !seen.is_number_integer())
-        throw std::invalid_argument("a stage without sense");
+    const auto &times = each.at("seconds"), &ceiling = each.at("bytes_per_second_at_once"), &seen = each.at("seen");
+    bool makes_sense = what != operation_names.end() && !found.place.empty() && found.place.size() <= longest_place &&
+                       is_positive(ceiling) && seen.is_number_integer() && times.is_array() &&
+                       times.size() == stage_model::points;
+    double before = 0;
+    for (std::size_t i = 0; makes_sense && i < stage_model::points; ++i) {
+        makes_sense = is_positive(times[i]) && times[i].get<double>() >= before;
+        if (makes_sense) before = found.model.seconds_at[i] = times[i].get<double>();
+    }
+    if (!makes_sense) throw std::invalid_argument("a stage without sense");
     found.what = static_cast<operation>(what - operation_names.begin());
-    found.model = {latency.get<double>(), bandwidth.get<double>(), ceiling.get<double>()};
+    found.model.ceiling = ceiling.get<double>();
     found.seen = seen.get<std::int64_t>();
     return found;
 }
@@ -148,12 +153,13 @@ std::string figures_text(const std::vector<known_stage>& stages, const std::stri
     for (const auto& each : stages)
         list.push_back({{"place", each.place},
                         {"operation", operation_names[static_cast<std::size_t>(each.what)]},
-                        {"latency_seconds", each.model.latency},
-                        {"bytes_per_second", each.model.bandwidth},
+                        {"seconds", each.model.seconds_at},
                         {"bytes_per_second_at_once", each.model.ceiling},
                         {"seen", each.seen}});
     // Names of devices and file systems are others' text.
-    return json{{"version", format_version}, {"file", file}, {"stages", std::move(list)}}.dump(
+    json sizes = json::array();
+    for (std::size_t i = 0; i < stage_model::points; ++i) sizes.push_back(static_cast<std::size_t>(stage_model::size_of(i)));
+    return json{{"version", format_version}, {"file", file}, {"sizes", std::move(sizes)}, {"stages", std::move(list)}}.dump(
                1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 

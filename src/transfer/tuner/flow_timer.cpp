@@ -40,18 +40,19 @@ void flow_timer::end_map(side where) {
     ++at(where).maps;
 }
 
-std::vector<stage_sample> flow_timer::samples(side where) const {
-    std::vector<stage_sample> found;
+sample_pair flow_timer::samples(side where) const {
+    sample_pair found;
     for (const auto* const group : {&at(where).alone, &at(where).together})
         if (group->operations > 0)
-            found.push_back({group->bytes / group->operations, group->seconds / group->operations,
-                             group->company / group->operations});
+            found.add({group->bytes / group->operations, group->seconds / group->operations,
+                       group->company / group->operations});
     return found;
 }
 
-std::optional<stage_sample> flow_timer::map_sample(side where, std::size_t map_bytes) const {
-    if (at(where).maps != 2) return {};
-    return stage_sample{static_cast<double>(map_bytes), at(where).map_seconds};
+sample_pair flow_timer::map_sample(side where, std::size_t map_bytes) const {
+    sample_pair found;
+    if (at(where).maps == 2) found.add({static_cast<double>(map_bytes), at(where).map_seconds});
+    return found;
 }
 
 } // namespace causeway::transfer

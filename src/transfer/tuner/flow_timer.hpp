@@ -7,8 +7,6 @@
 
 #include <array>
 #include <cstddef>
-#include <optional>
-#include <vector>
 
 namespace causeway::transfer {
 
@@ -33,9 +31,9 @@ class flow_timer {
     void begin_map(side where);
     void end_map(side where);
 
-    /// What the operations of a side took: those alone, those together. A map, and an unmap, of `map_bytes`: one operation.
-    [[nodiscard]] std::vector<stage_sample> samples(side where) const;
-    [[nodiscard]] std::optional<stage_sample> map_sample(side where, std::size_t map_bytes) const;
+    /// What the operations of a side took; its map and unmap, of `map_bytes`, as one operation.
+    [[nodiscard]] sample_pair samples(side where) const;
+    [[nodiscard]] sample_pair map_sample(side where, std::size_t map_bytes) const;
 
   private:
     /// Only operations that ended in the company in which they began: in between, others came and went alike.

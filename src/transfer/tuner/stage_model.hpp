@@ -16,14 +16,24 @@ enum class operation : unsigned char { copy_in, copy_out, map_in, map_out, read,
 inline constexpr std::array<std::string_view, 9> operation_names = {"copy in", "copy out", "map in", "map out", "read",
                                                                     "write",   "send",     "receive", "window"};
 
-/// A straight line, and a limit: an operation alone takes `latency` and its bytes at `bandwidth`; several at once move no
-/// more than `ceiling`. Seconds, bytes per second; all positive.
+/// The time of an operation alone, at seven sizes; and a limit: several at once move no more than `ceiling`. Times are a curve and
+/// no line, as caches, thresholds and the pauses between looks at the device bend them. All positive; no shorter for more.
 struct stage_model {
-    double latency = 0;
-    double bandwidth = 0;
-    double ceiling = 0;
+    static constexpr std::size_t points = 7;
+    [[nodiscard]] static constexpr double size_of(std::size_t point) {
+        return static_cast<double>(std::size_t{4096} << 2 * point); // 4 KiB to 16 MiB
+    }
 
-    [[nodiscard]] double seconds(double bytes) const { return latency + bytes / bandwidth; }
+    std::array<double, points> seconds_at{};
+    double ceiling = 0; ///< bytes per second
+
+    /// A straight line: `latency`, and the bytes at `bandwidth` per second.
+    [[nodiscard]] static stage_model line(double latency, double bandwidth, double ceiling);
+
+    [[nodiscard]] double seconds(double bytes) const;
+    /// Of the smallest operation, and of what a large one takes more than a smaller one.
+    [[nodiscard]] double latency() const { return seconds_at.front(); }
+    [[nodiscard]] double bandwidth() const;
 };
 
 /// Operations of about `bytes` that took `seconds` each, in the company of `company` (this one included) all the time.
@@ -32,11 +42,23 @@ struct stage_sample {
     double company = 1;
 };
 
-/// The line nearest to samples of operations alone, where the relative errors count, and the limit by those in company.
-/// At least two sizes alone; without company the ceiling is the bandwidth.
+/// What one transfer shows of a stage: its operations alone, and those in company. No memory is allocated for it.
+class sample_pair {
+  public:
+    void add(const stage_sample& one) { m_samples[m_count++] = one; }
+    [[nodiscard]] const stage_sample* begin() const { return m_samples.data(); }
+    [[nodiscard]] const stage_sample* end() const { return m_samples.data() + m_count; }
+
+  private:
+    std::array<stage_sample, 2> m_samples;
+    std::size_t m_count = 0;
+};
+
+/// The curve through samples of operations alone, and the limit by those in company; without these it is the bandwidth.
 [[nodiscard]] stage_model fit(std::span<const stage_sample> samples);
 
-/// Moves `known` a part of the way to what `seen` says. One sample, however wrong, changes it by less than a quarter.
+/// Moves `known` a part of the way to what `seen` says, about that size. One sample, however wrong, changes no time by more
+/// than a quarter.
 void correct(stage_model& known, const stage_sample& seen);
 
 } // namespace causeway::transfer

@@ -19,9 +19,8 @@ constexpr std::size_t first_samples = 8;
 bool differ(double one, double other) { return std::max(one, other) > matters * std::min(one, other); }
 
 bool differ(const stage_model& one, const stage_model& other) {
-    // Where an operation takes as long as before, other parts of it do not matter.
-    for (const double bytes : {4e3, 1e6, 16e6})
-        if (differ(one.seconds(bytes), other.seconds(bytes))) return true;
+    for (std::size_t i = 0; i < stage_model::points; ++i)
+        if (differ(one.seconds_at[i], other.seconds_at[i])) return true;
     return differ(one.ceiling, other.ceiling);
 }
 

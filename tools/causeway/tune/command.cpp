@@ -95,14 +95,18 @@ std::string age_text(std::int64_t seen) {
 void print(const json& figures) {
     std::string place;
     const auto& stages = figures.at("stages");
+    const auto sizes = figures.at("sizes").get<std::vector<double>>();
     for (const auto& each : stages) {
         const auto its = each.at("place").get<std::string>();
         if (its != place)
             std::printf("%s%s\n  %-10s %12s %10s %10s %9s\n", place.empty() ? "" : "\n", its.c_str(), "operation", "latency",
                         "GB/s", "at once", "age");
         place = its;
+        const auto seconds = each.at("seconds").get<std::vector<double>>();
+        const auto last = seconds.size() - 1, before = seconds.size() - 3;
+        const double more = std::max(seconds.at(last) - seconds.at(before), 1e-12);
         std::printf("  %-10s %12s %10s %10s %9s\n", each.at("operation").get<std::string>().c_str(),
-                    latency_text(each.at("latency_seconds")).c_str(), bandwidth_text(each.at("bytes_per_second")).c_str(),
+                    latency_text(seconds.front()).c_str(), bandwidth_text((sizes.at(last) - sizes.at(before)) / more).c_str(),
                     bandwidth_text(each.at("bytes_per_second_at_once")).c_str(), age_text(each.at("seen")).c_str());
     }
     if (stages.empty()) std::printf("nothing is known yet\n");

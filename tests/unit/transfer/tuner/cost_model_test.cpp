@@ -21,8 +21,8 @@ pipeline of(std::vector<pipeline::stage> stages, double set_up = 0) {
     return made;
 }
 
-const stage_model reading{.latency = 20 * micro, .bandwidth = 5e9, .ceiling = 12e9};
-const stage_model copying{.latency = 10 * micro, .bandwidth = 20e9, .ceiling = 24e9};
+const auto reading = stage_model::line(20 * micro, 5e9, 12e9);
+const auto copying = stage_model::line(10 * micro, 20e9, 24e9);
 
 std::size_t best_block(const pipeline& way, std::size_t bytes, unsigned depth) {
     std::size_t best = 0;
@@ -66,7 +66,7 @@ TEST(cost_model, reaches_the_pace_of_one_stage_where_all_are_as_slow) {
 }
 
 TEST(cost_model, divides_a_stage_among_its_lanes_up_to_the_ceiling) {
-    const stage_model unlimited{.latency = 20 * micro, .bandwidth = 5e9, .ceiling = 1e12};
+    const auto unlimited = stage_model::line(20 * micro, 5e9, 1e12);
     EXPECT_DOUBLE_EQ(predicted_seconds(of({{unlimited, 4}}), 16 * mib, mib, 8), 4 * unlimited.seconds(mib));
     EXPECT_DOUBLE_EQ(predicted_seconds(of({{reading, 4}}), 16 * mib, mib, 8), 16 * mib / reading.ceiling);
     // No more lanes than blocks in flight.
@@ -95,8 +95,7 @@ TEST(cost_model, never_takes_less_with_fewer_blocks_in_flight) {
 TEST(cost_model, wants_no_smaller_blocks_where_operations_have_more_latency) {
     std::size_t before = 0;
     for (const double latency : {1e-6, 3e-6, 10e-6, 30e-6, 100e-6, 300e-6}) {
-        auto slow = reading;
-        slow.latency = latency;
+        const auto slow = stage_model::line(latency, 5e9, 12e9);
         const auto block = best_block(of({{slow}, {copying}}), 64 * mib, 4);
         EXPECT_GE(block, before) << latency;
         before = block;

@@ -46,7 +46,7 @@ class figures : public testing::Test {
     [[nodiscard]] figures_file file() const { return figures_file(path.string()); }
 
     static known_stage stage(const std::string& place, operation what, double latency, std::int64_t seen = now) {
-        return {place, what, {latency, 5e9, 12e9}, seen};
+        return {place, what, stage_model::line(latency, 5e9, 12e9), seen};
     }
     std::filesystem::path folder, path;
 };
@@ -77,8 +77,7 @@ TEST_F(figures, come_back_as_they_were_kept) {
     ASSERT_EQ(found.size(), 2u);
     EXPECT_EQ(found[1].place, "disk");
     EXPECT_EQ(found[1].what, operation::read);
-    EXPECT_EQ(found[1].model.latency, 2e-5);
-    EXPECT_EQ(found[1].model.bandwidth, 5e9);
+    EXPECT_EQ(found[1].model.seconds_at, stage_model::line(2e-5, 5e9, 12e9).seconds_at);
     EXPECT_EQ(found[1].model.ceiling, 12e9);
     EXPECT_EQ(found[1].seen, now);
 }
@@ -99,7 +98,7 @@ TEST_F(figures, of_several_processes_are_merged_the_younger_ones_winning) {
     const auto found = file().load(now, problem);
     ASSERT_EQ(found.size(), 3u);
     EXPECT_EQ(found[0].place, "both");
-    EXPECT_EQ(found[0].model.latency, 1);
+    EXPECT_NEAR(found[0].model.latency(), 1, 0.1);
 }
 
 TEST_F(figures, that_are_old_are_measured_anew) {
@@ -122,12 +121,18 @@ TEST_F(figures, of_a_damaged_file_are_ignored_and_the_file_is_replaced) {
                                         "{\"version\":1,\"stages\":{}}", "{\"version\":1,\"stages\":[{}]}", std::string(2u << 20, ' '),
                                         "{\"version\":1,\"stages\":[" + std::string(200000, '[')};
     for (std::size_t cut = 1; cut + 2 < good.size(); cut += 7) damaged.push_back(good.substr(0, cut));
+    for (const char* const seconds : {"[]", "1", "[1,2,3,4,5,6]", "[1,2,3,4,5,6,7,8]", "[2,1,3,4,5,6,7]", "[0,1,2,3,4,5,6]"}) {
+        auto text = good;
+        const std::string field = "\"seconds\": ";
+        const auto at = text.find(field), end = text.find(']', at);
+        damaged.push_back(text.replace(at + field.size(), end + 1 - at - field.size(), seconds));
+    }
     for (const char* const wrong : {"-1.0", "0", "1e999", "\"1\"", "null"}) {
         auto text = good;
-        const std::string field = "\"latency_seconds\": 1.0";
+        const std::string field = "\"bytes_per_second_at_once\": ";
         const auto at = text.find(field);
         ASSERT_NE(at, std::string::npos);
-        damaged.push_back(text.replace(at, field.size(), std::string("\"latency_seconds\": ") + wrong));
+        damaged.push_back(text.insert(at + field.size(), std::string(wrong) + ", \"unused\": "));
     }
     for (const auto& each : damaged) {
         write(each);

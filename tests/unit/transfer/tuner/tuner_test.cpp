@@ -20,7 +20,7 @@ struct knowing {
     tuner known{settings, clock, [] { return today; }};
 };
 
-const stage_model model{.latency = 10e-6, .bandwidth = 5e9, .ceiling = 9e9};
+const auto model = stage_model::line(10e-6, 5e9, 9e9);
 
 } // namespace
 
@@ -28,7 +28,7 @@ TEST(tuner, knows_what_was_measured_by_place_and_operation) {
     knowing with;
     EXPECT_FALSE(with.known.find("disk", operation::read));
     with.known.measured("disk", operation::read, model);
-    EXPECT_EQ(with.known.find("disk", operation::read)->latency, model.latency);
+    EXPECT_EQ(with.known.find("disk", operation::read)->latency(), model.latency());
     EXPECT_FALSE(with.known.find("disk", operation::write));
     EXPECT_FALSE(with.known.find("another disk", operation::read));
 }
@@ -40,7 +40,7 @@ TEST(tuner, shows_corrections_once_they_matter) {
     const stage_sample slightly{1e6, 1.02 * model.seconds(1e6)};
     with.known.learn("disk", operation::read, slightly);
     EXPECT_EQ(with.known.version(), before);
-    EXPECT_EQ(with.known.find("disk", operation::read)->bandwidth, model.bandwidth);
+    EXPECT_EQ(with.known.find("disk", operation::read)->ceiling, model.ceiling);
     for (int i = 0; i < 30; ++i) with.known.learn("disk", operation::read, {1e6, 2 * model.seconds(1e6)});
     EXPECT_GT(with.known.version(), before);
     EXPECT_NEAR(with.known.find("disk", operation::read)->seconds(1e6), 2 * model.seconds(1e6), 0.2 * model.seconds(1e6));
@@ -52,7 +52,7 @@ TEST(tuner, learns_a_stage_that_nobody_measured_once_it_saw_several_sizes) {
     EXPECT_FALSE(with.known.find("disk", operation::read)) << "one size does not tell latency from bandwidth";
     for (int i = 0; i < 8; ++i) with.known.learn("disk", operation::read, {1e4, model.seconds(1e4)});
     ASSERT_TRUE(with.known.find("disk", operation::read));
-    EXPECT_NEAR(with.known.find("disk", operation::read)->latency, model.latency, 1e-7);
+    EXPECT_NEAR(with.known.find("disk", operation::read)->seconds(1e5), model.seconds(1e5), 1e-7);
 }
 
 TEST(tuner, remembers_when_it_saw_what) {
@@ -70,13 +70,12 @@ TEST(tuner, takes_kept_figures_unless_it_knows_younger_ones) {
     knowing with;
     today = 1'000'000;
     with.known.measured("disk", operation::read, model);
-    auto other = model;
-    other.latency = 1;
+    const auto other = stage_model::line(1, 5e9, 9e9);
     with.known.restore({{"disk", operation::read, other, today - 1}, {"device", operation::copy_in, other, today - 1}});
-    EXPECT_EQ(with.known.find("disk", operation::read)->latency, model.latency);
-    EXPECT_EQ(with.known.find("device", operation::copy_in)->latency, 1);
+    EXPECT_EQ(with.known.find("disk", operation::read)->latency(), model.latency());
+    EXPECT_EQ(with.known.find("device", operation::copy_in)->latency(), other.latency());
     with.known.restore({{"disk", operation::read, other, today + 1}});
-    EXPECT_EQ(with.known.find("disk", operation::read)->latency, 1);
+    EXPECT_EQ(with.known.find("disk", operation::read)->latency(), other.latency());
 }
 
 TEST(tuner, forgets) {

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans that figures choose: the fastest by the model, never slower than the plain one, and rules where figures are missing.
+#include "transfer/plan.hpp"
+#include "transfer/tuner/prognosis.hpp"
+#include "transfer/tuner/tuner.hpp"
+
+#include "unit/transfer/fakes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+using namespace unit;
+
+namespace {
+
+constexpr std::size_t kib = 1024, mib = kib * kib;
+constexpr endpoint_traits file{.kind = medium::file, .place = "disk"};
+constexpr endpoint_traits gpu{.kind = medium::device, .place = "gpu"};
+constexpr endpoint_traits cpu{.kind = medium::device, .can_map = true, .place = "cpu"};
+constexpr endpoint_traits peer{.kind = medium::rank, .place = "peers"};
+
+struct choosing {
+    options settings;
+    fake_clock clock;
+    tuner known{settings, clock, [] { return std::int64_t{0}; }};
+    planner choices{settings, &known};
+
+    void measured(std::string_view place, operation what, double latency, double bandwidth, double ceiling) {
+        known.measured(place, what, stage_model::line(latency, bandwidth, ceiling));
+    }
+    /// A disk, a device of memory of its own, one whose memory is the host's.
+    void measure_all() {
+        measured("disk", operation::read, 20e-6, 5e9, 14e9);
+        measured("disk", operation::write, 25e-6, 3e9, 8e9);
+        measured("gpu", operation::copy_in, 10e-6, 50e9, 54e9);
+        measured("gpu", operation::copy_out, 10e-6, 50e9, 54e9);
+        measured("cpu", operation::copy_in, 15e-6, 8e9, 8e9);
+        measured("cpu", operation::copy_out, 15e-6, 8e9, 8e9);
+        measured("cpu", operation::map_in, 60e-6, 1e14, 1e14);
+        measured("cpu", operation::map_out, 60e-6, 1e14, 1e14);
+        measured("peers", operation::send, 20e-6, 8e9, 8e9);
+        measured("peers", operation::receive, 20e-6, 8e9, 8e9);
+    }
+    static route way(const endpoint_traits& source, const endpoint_traits& target, std::size_t bytes, unsigned lanes = 8) {
+        return {source, target, bytes, lanes, 128 * mib};
+    }
+    [[nodiscard]] plan choose(const endpoint_traits& source, const endpoint_traits& target, std::size_t bytes) const {
+        return choices.choose(way(source, target, bytes));
+    }
+    [[nodiscard]] double expected(const plan& chosen, const route& on) const {
+        return prognosis(known, on).seconds(chosen, on.bytes).value();
+    }
+};
+
+void expect_same(const plan& one, const plan& other) {
+    EXPECT_EQ(one.strategy, other.strategy);
+    EXPECT_EQ(one.block_bytes, other.block_bytes);
+    EXPECT_EQ(one.depth, other.depth);
+    EXPECT_EQ(one.lanes, other.lanes);
+    EXPECT_EQ(one.map_source, other.map_source);
+    EXPECT_EQ(one.map_target, other.map_target);
+}
+
+const std::pair<endpoint_traits, endpoint_traits> routes[] = {{file, gpu}, {gpu, file}, {file, cpu}, {cpu, file},
+                                                              {cpu, peer}, {peer, cpu}, {gpu, peer}, {gpu, cpu}};
+
+} // namespace
+
+TEST(choice, is_that_of_the_rules_where_a_figure_is_missing) {
+    choosing by;
+    by.measure_all();
+    const planner rules(by.settings);
+    constexpr endpoint_traits unknown{.kind = medium::file, .place = "another disk"};
+    constexpr endpoint_traits nameless{.kind = medium::file};
+    for (const auto& source : {unknown, nameless})
+        for (std::size_t bytes = 1; bytes < 512 * mib; bytes *= 3) {
+            expect_same(by.choose(source, cpu, bytes), rules.choose(by.way(source, cpu, bytes)));
+            EXPECT_EQ(by.choose(source, cpu, bytes).why, plan::reason::rules);
+        }
+}
+
+TEST(choice, is_that_of_the_rules_when_the_tuner_is_off) {
+    choosing by;
+    by.measure_all();
+    by.settings.set("tuner", "off");
+    const planner rules(by.settings);
+    for (const auto& [source, target] : routes)
+        for (std::size_t bytes = 1; bytes < 512 * mib; bytes *= 3)
+            expect_same(by.choose(source, target, bytes), rules.choose(by.way(source, target, bytes)));
+}
+
+TEST(choice, is_what_options_force) {
+    choosing by;
+    by.measure_all();
+    for (const auto& [name, value] : {std::pair{"strategy", "mapped"}, {"block", "1M"}, {"depth", "3"}, {"lanes", "2"}}) {
+        options settings;
+        settings.set(name, value);
+        const planner rules(settings), forced(settings, &by.known);
+        const auto chosen = forced.choose(by.way(file, cpu, 64 * kib));
+        expect_same(chosen, rules.choose(by.way(file, cpu, 64 * kib)));
+        EXPECT_EQ(chosen.why, plan::reason::forced);
+    }
+}
+
+TEST(choice, maps_only_where_the_copy_takes_longer_than_the_map) {
+    choosing by;
+    by.measure_all();
+    EXPECT_EQ(by.choose(file, cpu, 64 * kib).strategy, "pinned");
+    EXPECT_EQ(by.choose(file, cpu, 64 * kib).why, plan::reason::measured);
+    EXPECT_EQ(by.choose(file, cpu, 16 * mib).strategy, "mapped");
+    EXPECT_NE(by.choose(cpu, peer, 128 * kib).strategy, "mapped");
+    EXPECT_EQ(by.choose(cpu, peer, 64 * mib).strategy, "mapped");
+    by.measured("cpu", operation::map_in, 1e-6, 1e14, 1e14);
+    EXPECT_EQ(by.choose(file, cpu, 64 * kib).strategy, "mapped") << "the figures have changed since";
+}
+
+TEST(choice, overlaps_large_transfers_in_lanes) {
+    choosing by;
+    by.measure_all();
+    const auto chosen = by.choose(file, gpu, 256 * mib);
+    EXPECT_EQ(chosen.strategy, "pipelined");
+    EXPECT_GE(chosen.lanes, 3u) << "of 5 GB/s each, for 14";
+    EXPECT_LE(chosen.depth * chosen.block_bytes, 64 * mib) << "staging memory is others' too";
+}
+
+TEST(choice, is_never_expected_to_be_slower_than_the_plain_plan_nor_than_the_rules) {
+    std::mt19937_64 random(7);
+    const auto between = [&](double least, double most) {
+        return least * std::pow(most / least, std::uniform_real_distribution<>(0, 1)(random));
+    };
+    for (int machine = 0; machine < 40; ++machine) {
+        choosing by;
+        for (const auto place : {"disk", "gpu", "cpu", "peers"})
+            for (std::size_t what = 0; what < operation_names.size(); ++what) {
+                const double bandwidth = between(1e8, 1e11);
+                by.measured(place, static_cast<operation>(what), between(1e-7, 1e-3), bandwidth, bandwidth * between(0.5, 8));
+            }
+        options plainly;
+        plainly.set("strategy", "pinned");
+        const planner plain(plainly), rules(by.settings);
+        for (const auto& [source, target] : routes)
+            // The sizes for which choices are made; others get that of the class they are in.
+            for (std::size_t bytes = 8; bytes <= 256 * mib; bytes *= 2) {
+                const auto way = by.way(source, target, bytes);
+                const double seconds = by.expected(by.choices.choose(way), way);
+                EXPECT_LE(seconds, by.expected(plain.choose(way), way) * 1.0001) << bytes;
+                EXPECT_LE(seconds, by.expected(rules.choose(way), way) * 1.0001) << bytes;
+            }
+    }
+}
+
+TEST(choice, is_kept_until_figures_promise_enough) {
+    choosing by;
+    by.measure_all();
+    const planner rules(by.settings);
+    // What the rules choose, which is mapped, is slower by a little than the copy: not enough to leave it.
+    const double copy = 15e-6 + 64.0 * kib / 8e9;
+    by.measured("cpu", operation::map_in, copy * 1.01, 1e14, 1e14);
+    const auto nearly = by.choose(file, cpu, 1 * mib);
+    by.measured("cpu", operation::map_in, copy * 40, 1e14, 1e14);
+    const auto clearly = by.choose(file, cpu, 1 * mib);
+    EXPECT_EQ(nearly.strategy, rules.choose(by.way(file, cpu, 1 * mib)).strategy);
+    EXPECT_NE(clearly.strategy, nearly.strategy);
+}
+
+TEST(choice, names_the_next_best) {
+    choosing by;
+    by.measure_all();
+    const auto chosen = by.choose(file, cpu, 16 * mib);
+    EXPECT_NE(chosen.next_best, "");
+    EXPECT_NE(chosen.next_best, chosen.strategy);
+    EXPECT_GT(chosen.next_best_seconds, 0);
+}
+
+TEST(choice, does_not_depend_on_what_was_asked_before) {
+    choosing one, other;
+    one.measure_all();
+    other.measure_all();
+    std::vector<std::size_t> sizes;
+    for (std::size_t bytes = 1; bytes < 64 * mib; bytes = bytes * 5 / 4 + 1) sizes.push_back(bytes);
+    for (const auto bytes : sizes) (void)one.choose(file, cpu, bytes);
+    for (auto each = sizes.rbegin(); each != sizes.rend(); ++each) {
+        const auto& [source, target] = routes[*each % std::size(routes)];
+        expect_same(one.choose(source, target, *each), other.choose(source, target, *each));
+    }
+}
+
+TEST(choice, keeps_within_staging_memory_and_the_limits_of_the_ends) {
+    choosing by;
+    by.measure_all();
+    auto narrow = file;
+    narrow.largest_block = 100'000;
+    narrow.in_flight = 1;
+    for (std::size_t bytes = 1; bytes < 64 * mib; bytes *= 2) {
+        auto way = by.way(file, gpu, bytes);
+        way.largest_block = 32 * kib;
+        EXPECT_LE(by.choices.choose(way).block_bytes, 32 * kib);
+        EXPECT_LE(by.choose(narrow, gpu, bytes).block_bytes, 100'000u);
+    }
+}
