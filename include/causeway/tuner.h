@@ -12,34 +12,37 @@ extern "C" {
 
 /*
  * The library measures devices by itself once a program has used them for a while, and corrects all figures by the
- * transfers that run. These functions measure at once, and thoroughly. The figures serve the process from then on; with the
- * option `tuner` at "auto" they are also kept for later ones, in causeway/tuner.json below $XDG_CACHE_HOME or ~/.cache. A file
- * that cannot be written gives a warning on standard error and no error.
+ * transfers that run. These functions measure at once, and thoroughly. The figures serve the process from then on; with
+ * the option `tuner` at "auto" they are also kept for later ones, in causeway/tuner.json below $XDG_CACHE_HOME or
+ * ~/.cache. A file that cannot be written gives a warning on standard error and no error.
  *
  * All may be called from any thread, block until they are done, and move data of their own only. They measure what they
- * find: transfers, kernels or programs that run meanwhile make the figures worse. Each returns CL_SUCCESS or an error code,
- * and then causeway_error_last_message() says why; what was measured before the failure is lost, what was known stays.
- * CL_INVALID_OPERATION: the option `tuner` is not "auto", or the process is ending.
+ * find: transfers, kernels or programs that run meanwhile make the figures worse. Each returns CL_SUCCESS or an error
+ * code, and then causeway_error_last_message() says why; what was measured before the failure is lost, what was known
+ * stays. CL_INVALID_OPERATION: the option `tuner` is not "auto", or the process is ending.
  */
 
 /*
- * Measures copies into and out of the memory of the queue's device, and maps where its memory is the host's; takes 16 MiB of
- * it for the time. The queue only names context and device: nothing is put into it. CL_INVALID_COMMAND_QUEUE, or the code of
- * an OpenCL call that failed. Less than a second.
+ * Measures copies into and out of the memory of the queue's device, and maps where its memory is the host's; takes 16
+ * MiB of it for the time. The queue only names context and device: nothing is put into it. CL_INVALID_COMMAND_QUEUE, or
+ * the code of an OpenCL call that failed. Less than a second.
  */
 CAUSEWAY_EXPORT cl_int causeway_tune_device(cl_command_queue queue);
 
 /*
- * Measures reads from and writes to the file system of a directory, through the page cache as transfers do, in a nameless
- * file of 32 MiB that is gone afterwards. CL_INVALID_VALUE for a path that is no directory or cannot be written to;
- * CL_TRANSFER_IO_ERROR (-31002), for example if the file system is full. Less than two seconds, on a slow disk perhaps more.
+ * Measures reads from and writes to the file system of a directory, through the page cache as transfers do, in a
+ * nameless file of 32 MiB that is gone afterwards. CL_INVALID_VALUE for a path that is no directory or cannot be
+ * written to; CL_TRANSFER_IO_ERROR (-31002), for example if the file system is full. Less than two seconds, on a slow
+ * disk perhaps more.
  */
 CAUSEWAY_EXPORT cl_int causeway_tune_directory(const char *path);
 
 /*
- * Writes all figures as JSON into `text` (at most `size` bytes, always terminated): "file" is the path of the file that they
- * are kept in or "", "sizes" a list of bytes, "stages" a list of objects with "place", "operation", "seconds" (that one operation of
- * each of the sizes takes), "bytes_per_second_at_once" and "seen" (seconds since 1970). Returns the length of the whole text without its terminator, or -1.
+ * Writes all figures as JSON into `text` (at most `size` bytes, always terminated): "file" is the path of the file that
+ * they are kept in or "", "sizes" a list of bytes, "stages" a list of objects with "place", "operation", "seconds"
+ * (that one operation of each of the sizes takes alone), "gap_at_once" (seconds that each of several takes at least),
+ * "bytes_per_second_at_once" and "seen" (seconds since 1970). Returns the length of the whole text without its
+ * terminator, or -1.
  */
 CAUSEWAY_EXPORT long causeway_tuner_figures(char *text, size_t size);
 

@@ -47,7 +47,8 @@ void figure_keeper::require_automatic() const {
 }
 
 void figure_keeper::used(cl_context context, cl_device_id device, std::size_t bytes) {
-    auto found = std::find_if(m_devices.begin(), m_devices.end(), [&](const auto& each) { return each.device == device; });
+    const auto is_it = [device](const device_use& each) { return each.device == device; };
+    auto found = std::find_if(m_devices.begin(), m_devices.end(), is_it);
     if (found == m_devices.end()) found = m_devices.insert(found, {device});
     if (found->is_settled || m_figures.mode() != transfer::tuner_mode::automatic) return;
     ++found->transfers;

@@ -29,8 +29,8 @@ class figure_keeper {
     [[nodiscard]] transfer::tuner& figures() { return m_figures; }
     [[nodiscard]] const transfer::figures_file& file() const { return m_file; }
 
-    /// A transfer of `bytes` was enqueued on a device. Once there have been many the device is measured, in a thread of its own,
-    /// while no transfer is under way. Call with the enqueue mutex held.
+    /// A transfer of `bytes` was enqueued on a device. Once there have been many the device is measured, in a thread of
+    /// its own, while no transfer is under way. Call with the enqueue mutex held.
     void used(cl_context context, cl_device_id device, std::size_t bytes);
 
     /// Writes what has changed into the file. Not on the engine's thread.

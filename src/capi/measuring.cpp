@@ -7,6 +7,8 @@
 #include "endpoints/file/file_endpoint.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <cstring>
 
 namespace causeway::capi {
 
@@ -16,42 +18,51 @@ using transfer::operation;
 using transfer::stage_sample;
 
 constexpr std::size_t kib = 1024, mib = kib * kib;
+constexpr std::size_t many = 128, few = 32;
 
-/// The other end: a source whose bytes are whatever the staging memory holds, a target that forgets them.
+/// The other end: a source of zeros, a target that forgets. The source writes to the memory as a real one does: what
+/// was never written to is no memory yet, and read from nowhere in no time.
 class nothing final : public transfer::endpoint {
   public:
+    void read(std::size_t, std::span<std::byte> block, transfer::step& done) override {
+        std::memset(block.data(), 0, block.size());
+        done.finish({block.size(), {}});
+    }
     [[nodiscard]] transfer::endpoint_traits traits() const override { return {.kind = transfer::medium::host}; }
     [[nodiscard]] std::string name() const override { return "nothing"; }
 };
 
 void add(std::vector<measured_stage>& found, operation what, const std::vector<stage_sample>& samples) {
     // Nothing, if all of it ran beside other transfers.
-    const auto alone = std::count_if(samples.begin(), samples.end(), [](const auto& each) { return each.company <= 1; });
-    if (alone >= 2) found.push_back({what, transfer::fit(samples)});
+    const auto is_alone = [](const stage_sample& each) { return each.company <= 1; };
+    if (std::count_if(samples.begin(), samples.end(), is_alone) >= 2) found.push_back({what, transfer::fit(samples)});
 }
 
 std::unique_ptr<transfer::endpoint> make_nothing() { return std::make_unique<nothing>(); }
 
-/// Of several runs the one in the middle, of those alone and those in company.
-void add_medians(const std::vector<transfer::sample_pair>& runs, std::vector<stage_sample>& into) {
+/// Of several runs one of the faster ones, of those alone and those in company: what other programs took is not the
+/// stage's.
+void add_quartiles(const std::vector<transfer::sample_pair>& runs, std::vector<stage_sample>& into) {
     for (const bool together : {false, true}) {
         std::vector<stage_sample> alike;
         for (const auto& run : runs)
             for (const auto& each : run)
                 if ((each.company > 1) == together) alike.push_back(each);
         if (alike.empty()) continue;
-        const auto middle = alike.begin() + static_cast<std::ptrdiff_t>(alike.size() / 2);
-        std::nth_element(alike.begin(), middle, alike.end(),
+        const auto chosen = alike.begin() + static_cast<std::ptrdiff_t>(alike.size() / 4);
+        std::nth_element(alike.begin(), chosen, alike.end(),
                          [](const auto& one, const auto& other) { return one.seconds < other.seconds; });
-        into.push_back(*middle);
+        into.push_back(*chosen);
     }
 }
 
-/// One block at a time, of every size that a model has from `smallest` to `largest`; several of each, in `most` bytes.
-std::vector<measuring::shape> shapes(std::size_t smallest, std::size_t largest, std::size_t most) {
+/// One block at a time, of every size that a model has from `smallest` to `largest`; `count` of each, in at most `most`
+/// bytes. Many are more than a processor keeps near itself: small blocks of a large transfer are not in its caches
+/// either.
+std::vector<measuring::shape> shapes(std::size_t smallest, std::size_t largest, std::size_t most, std::size_t count) {
     std::vector<measuring::shape> made;
     for (auto block = smallest; block <= largest; block *= 4)
-        made.push_back({std::min(most, std::max(64 * block, mib)), block, 1, 1});
+        made.push_back({std::min(most, count * block), block, 1, 1});
     return made;
 }
 
@@ -69,23 +80,29 @@ void measuring::run_once(const end_maker& source, const end_maker& target, std::
     moving->use(probe);
     std::vector<std::unique_ptr<transfer::flow>> flows;
     flows.push_back(std::move(moving));
-    const auto work = std::make_shared<transfer::command>(std::move(flows), std::vector<std::unique_ptr<transfer::gate>>{},
-                                                          std::vector<std::shared_ptr<transfer::command>>{}, nullptr);
+    std::vector<std::unique_ptr<transfer::gate>> no_gates;
+    const auto work = std::make_shared<transfer::command>(
+        std::move(flows), std::move(no_gates), std::vector<std::shared_ptr<transfer::command>>{}, nullptr);
     {
         const std::lock_guard lock(m_process.enqueue_mutex());
         m_process.require_running();
         m_process.engine().submit(work);
     }
-    if (const auto failed = work->wait()) throw transfer_error(failed.status, "measuring: " + failed.message, failed.error_number);
+    if (const auto failed = work->wait())
+        throw transfer_error(failed.status, "measuring: " + failed.message, failed.error_number, failed.mpi_error_class);
     probes.push_back(std::move(probe));
 }
 
 void measuring::run(const end_maker& source, const end_maker& target, std::size_t bytes, const transfer::plan& chosen,
                     seen& into) {
-    const unsigned rounds = m_effort == effort::thorough ? 5 : 3;
+    const bool is_thorough = m_effort == effort::thorough;
+    const unsigned rounds = is_thorough ? 12 : 4;
+    // Of a slow stage fewer runs tell as much.
+    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(is_thorough ? 50 : 5);
     std::vector<std::shared_ptr<transfer::flow_probe>> probes;
-    for (unsigned i = 0; i <= rounds; ++i) run_once(source, target, bytes, chosen, probes);
-    probes.erase(probes.begin()); // memory was new, and pages were not there
+    for (unsigned i = 0; i <= rounds && (i == 0 || std::chrono::steady_clock::now() < until); ++i)
+        run_once(source, target, bytes, chosen, probes);
+    if (probes.size() > 1) probes.erase(probes.begin()); // memory was new, and pages were not there
     // What ran beside others counts only where there is nothing else.
     const auto alone = [](const auto& each) { return each->was_alone; };
     if (std::any_of(probes.begin(), probes.end(), alone))
@@ -96,8 +113,8 @@ void measuring::run(const end_maker& source, const end_maker& target, std::size_
         sources.push_back(each->source);
         targets.push_back(each->target);
     }
-    add_medians(sources, into.source);
-    add_medians(targets, into.target);
+    add_quartiles(sources, into.source);
+    add_quartiles(targets, into.target);
 }
 
 measuring::seen measuring::run_all(const end_maker& source, const end_maker& target, const std::vector<shape>& shapes,
@@ -122,8 +139,8 @@ std::vector<measured_stage> measuring::device(cl_context context, cl_device_id d
                                   most, CL_MEM_READ_WRITE};
     cl::check(code, "creating a buffer of " + bytes_text(most) + " to measure with");
     const end_maker range = [&] { return endpoints::make_range_endpoint(m_process.devices(), place, 0); };
-    auto copies = shapes(4 * kib, most / 4, most);
-    copies.push_back({most, most / 16, 4, 1});
+    auto copies = shapes(4 * kib, most / 4, most, m_effort == effort::thorough ? many : few);
+    for (const auto block : {64 * kib, most / 16}) copies.push_back({most, block, 4, 1});
     std::vector<measured_stage> found;
     add(found, operation::copy_in, run_all(make_nothing, range, copies, {}).target);
     add(found, operation::copy_out, run_all(range, make_nothing, copies, {}).source);
@@ -142,12 +159,13 @@ std::vector<measured_stage> measuring::file(int fd) {
         });
     };
     const auto lanes = m_process.engine().lanes();
-    auto blocks = shapes(4 * kib, 4 * mib, most);
-    blocks.push_back({most, mib, 2 * lanes, lanes});
+    auto blocks = shapes(4 * kib, 4 * mib, most, many);
+    for (const auto block : {128 * kib, mib}) blocks.push_back({most, block, 2 * lanes, lanes});
     std::vector<measured_stage> found;
     std::vector<std::shared_ptr<transfer::flow_probe>> unused;
     // Written first: then the file is there, and in the page cache.
-    run_once(make_nothing, open(endpoints::access::write), most, {.strategy = "measuring", .block_bytes = 4 * mib}, unused);
+    const transfer::plan filling{.strategy = "measuring", .block_bytes = 4 * mib};
+    run_once(make_nothing, open(endpoints::access::write), most, filling, unused);
     add(found, operation::write, run_all(make_nothing, open(endpoints::access::write), blocks, {}).target);
     add(found, operation::read, run_all(open(endpoints::access::read), make_nothing, blocks, {}).source);
     return found;
@@ -157,8 +175,8 @@ std::vector<measured_stage> measuring::rank(const end_maker& destination, const 
                                             cl_context context, cl_device_id device) {
     const std::size_t most = 16 * mib;
     // What travels with its announcement, at most 64 KiB, takes no time of its own.
-    auto blocks = shapes(256 * kib, 4 * mib, most);
-    blocks.push_back({most, mib, 4, 1});
+    auto blocks = shapes(256 * kib, 4 * mib, most, few);
+    for (const auto block : {128 * kib, mib}) blocks.push_back({most, block, 4, 1});
     std::vector<measured_stage> found;
     for (const bool sends : {is_first, !is_first}) {
         if (sends) {
@@ -175,7 +193,8 @@ std::vector<measured_stage> measuring::rank(const end_maker& destination, const 
                                   most, CL_MEM_READ_WRITE};
     cl::check(code, "creating a buffer of " + bytes_text(most) + " to measure with");
     const end_maker range = [&] { return endpoints::make_range_endpoint(m_process.devices(), place, 0); };
-    blocks.back().depth = 6;
+    for (auto& each : blocks)
+        if (each.depth > 1) each.depth = 6;
     const transfer::plan shared{.window = true, .without_window = "measuring"};
     for (const bool sends : {is_first, !is_first}) {
         const auto seen = sends ? run_all(range, destination, blocks, shared) : run_all(origin, range, blocks, shared);

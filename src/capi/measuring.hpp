@@ -49,8 +49,9 @@ class measuring {
         std::vector<transfer::stage_sample> source, target;
         bool shared = false;
     };
-    /// The medians of several runs by `chosen`.
-    void run(const end_maker& source, const end_maker& target, std::size_t bytes, const transfer::plan& chosen, seen& into);
+    /// Adds what several runs by `chosen` show.
+    void run(const end_maker& source, const end_maker& target, std::size_t bytes, const transfer::plan& chosen,
+             seen& into);
     [[nodiscard]] seen run_all(const end_maker& source, const end_maker& target, const std::vector<shape>& shapes,
                                const transfer::plan& like);
     void run_once(const end_maker& source, const end_maker& target, std::size_t bytes, const transfer::plan& chosen,

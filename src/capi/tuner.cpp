@@ -35,7 +35,8 @@ class nameless_file {
         auto name = directory + "/causeway-tune.XXXXXX";
         m_number = ::mkostemp(name.data(), O_CLOEXEC);
         if (m_number < 0)
-            throw transfer_error(status::invalid_value, "making a file in " + directory + ": " + errno_text(errno), errno);
+            throw transfer_error(status::invalid_value, "making a file in " + directory + ": " + errno_text(errno),
+                                 errno);
         ::unlink(name.c_str());
     }
     ~nameless_file() { ::close(m_number); }
@@ -87,7 +88,8 @@ cl_int causeway_tune_rank(cl_command_queue queue, int peer, MPI_Comm comm) {
         int own = MPI_PROC_NULL;
         PMPI_Comm_rank(comm, &own);
         if (peer == MPI_PROC_NULL || peer == own)
-            throw transfer_error(status::invalid_value, "no messages can be measured with rank " + std::to_string(peer));
+            throw transfer_error(status::invalid_value,
+                                 "no messages can be measured with rank " + std::to_string(peer));
         measuring stages(process, effort::thorough, always);
         const auto found = stages.rank([&] { return make_destination(peer, tag, comm); },
                                        [&] { return make_origin(peer, tag, comm, nullptr); }, own < peer,

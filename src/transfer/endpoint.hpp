@@ -32,8 +32,8 @@ struct endpoint_traits {
     std::size_t in_flight = std::numeric_limits<std::size_t>::max();
     /// No block may be larger.
     std::size_t largest_block = std::numeric_limits<std::size_t>::max();
-    /// What sets the pace, as the tuner knows it: a device and its driver, a file system, a class of peers. Empty if nothing is
-    /// known; else the text lives as long as the process.
+    /// What sets the pace, as the tuner knows it: a device and its driver, a file system, a class of peers. Empty if
+    /// nothing is known; else the text lives as long as the process.
     std::string_view place;
 };
 

@@ -444,7 +444,8 @@ void flow::advance_closing() {
         if (!end->finished()) continue;
         const auto result = end->take();
         const bool is_source = end == &m_source_step;
-        if (is_source ? m_plan->map_source : m_plan->map_target) m_timer.end_map(is_source ? side::source : side::target);
+        if (is_source ? m_plan->map_source : m_plan->map_target)
+            m_timer.end_map(is_source ? side::source : side::target);
         if (result.error && !m_failure) m_failure = result.error;
     }
     if (!m_source_step.pending() && !m_target_step.pending()) m_stage = stage::finished;
@@ -470,7 +471,9 @@ void flow::teach(tuner& pupil, bool was_alone) const {
         for (const auto& each : seen) pupil.learn(end.place, what, each);
     };
     switch (m_source_traits.kind) {
-    case medium::device: learn(m_source_traits, m_plan->map_source ? operation::map_out : operation::copy_out, from); break;
+    case medium::device:
+        learn(m_source_traits, m_plan->map_source ? operation::map_out : operation::copy_out, from);
+        break;
     case medium::file: learn(m_source_traits, operation::read, from); break;
     case medium::rank: learn(m_source_traits, shares ? operation::window : operation::receive, from); break;
     default: break;

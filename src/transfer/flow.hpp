@@ -63,7 +63,7 @@ class flow final : private step_owner {
     /// Bytes from the start that are in the target. Any thread.
     [[nodiscard]] std::size_t moved() const { return m_moved.load(std::memory_order_relaxed); }
     [[nodiscard]] std::size_t bytes() const { return m_bytes; }
-    /// When it is finished: tells `pupil`, or its probe, what its blocks took. `was_alone`: no other transfer was under way.
+    /// When it is finished: tells `pupil`, or its probe, what its blocks took. `was_alone`: no other was under way.
     void teach(tuner& pupil, bool was_alone) const;
     /// When it is finished, after `took`: what was chosen, why, what `known` expected of it.
     [[nodiscard]] std::string explanation(const tuner& known, std::chrono::nanoseconds took) const;

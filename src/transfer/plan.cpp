@@ -17,11 +17,10 @@ namespace {
 constexpr std::size_t smallest_piece = std::size_t{128} << 10;
 constexpr std::size_t largest_piece = std::size_t{512} << 10;
 
-/// What suits by rules is kept unless figures promise more than this: they are not that exact.
+/// What suits by rules, and a strategy's own plan, is kept unless figures promise more: they are not that exact.
 constexpr double margin = 0.04;
-/// Of plans that are as good, the one that takes least of the machine.
-constexpr double worth_more = 0.01;
-constexpr std::size_t smallest_block = std::size_t{64} << 10, greatest_block = std::size_t{16} << 20;
+/// Smaller blocks cost more than they bring, whatever figures say.
+constexpr std::size_t smallest_block = std::size_t{128} << 10, greatest_block = std::size_t{16} << 20;
 constexpr unsigned depths[] = {2, 3, 4, 6, 8, 16, 32};
 constexpr std::size_t most_decisions = 1024;
 
@@ -211,7 +210,7 @@ std::optional<planner::candidate> planner::best_of(const strategy& which, const 
         made.lanes = lanes;
         made = within_limits(made, way);
         const auto seconds = figures.seconds(made, way.bytes);
-        if (!seconds || *seconds >= best.seconds * (1 - worth_more)) return;
+        if (!seconds || *seconds >= best.seconds * (1 - margin)) return;
         best.seconds = *seconds;
         best.found.block_bytes = made.block_bytes;
         best.found.depth = made.depth;

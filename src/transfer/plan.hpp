@@ -64,8 +64,8 @@ class strategy {
 class prognosis;
 class tuner;
 
-/// Picks the plan of a flow: what the options force; else what is fastest by the tuner's figures, where it has them; else
-/// what suits. Engine's thread.
+/// Picks the plan of a flow: what the options force; else what is fastest by the tuner's figures, where it has them;
+/// else what suits. Engine's thread.
 class planner {
   public:
     /// `known` may be null, and outlives the planner.
@@ -106,7 +106,8 @@ class planner {
     [[nodiscard]] bool is_forced() const;
     [[nodiscard]] const decision& decide(const route& way) const;
     [[nodiscard]] decision search(const route& way) const;
-    [[nodiscard]] std::optional<candidate> best_of(const strategy& which, const route& way, const prognosis& figures) const;
+    [[nodiscard]] std::optional<candidate> best_of(const strategy& which, const route& way,
+                                                   const prognosis& figures) const;
 
     const options& m_options;
     const tuner* m_tuner;

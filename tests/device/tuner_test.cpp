@@ -92,8 +92,8 @@ TEST_P(tuned, moves_the_right_bytes_whatever_the_figures_choose) {
         const auto written = read_buffer_to(queue(), buffer.get(), 0, size, output.get(), at);
         cl_event events[] = {read.get(), written.get()};
         ASSERT_EQ(clWaitForEvents(2, events), CL_SUCCESS);
-        EXPECT_EQ(file_contents(folder.path("output"), at, size), bytes(contents.begin(), contents.begin() + static_cast<std::ptrdiff_t>(size)))
-            << size;
+        const bytes expected(contents.begin(), contents.begin() + static_cast<std::ptrdiff_t>(size));
+        EXPECT_EQ(file_contents(folder.path("output"), at, size), expected) << size;
     }
 }
 

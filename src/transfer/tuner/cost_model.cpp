@@ -13,9 +13,11 @@ double predicted_seconds(const pipeline& way, std::size_t bytes, std::size_t blo
     const auto size = static_cast<double>(whole), last = static_cast<double>(rest), all = static_cast<double>(bytes);
     const unsigned in_flight = std::max(depth, 1u);
 
-    // All blocks by `at_once` operations at a time, one of which takes `each`, and one with the rest of the bytes `of_rest`.
+    // All blocks by `at_once` operations at a time, one of which takes `each`, and one with the rest of the bytes
+    // `of_rest`.
     const auto rounds = [&](unsigned at_once, double each, double of_rest) {
-        return static_cast<double>((full + at_once - 1) / at_once) * each + (rest > 0 && full % at_once == 0 ? of_rest : 0);
+        const auto whole_rounds = static_cast<double>((full + at_once - 1) / at_once);
+        return whole_rounds * each + (rest > 0 && full % at_once == 0 ? of_rest : 0);
     };
     // A block has to pass all stages before its place in the pipeline is free again.
     double pass = 0, pass_of_rest = 0;
@@ -25,7 +27,7 @@ double predicted_seconds(const pipeline& way, std::size_t bytes, std::size_t blo
     }
     double slowest = rounds(in_flight, pass, pass_of_rest);
 
-    double before = 0, after = pass;
+    double before = 0, after = pass, of_memory = 0;
     for (std::size_t i = 0; i < way.count; ++i) {
         const auto& model = way.stages[i].model;
         const unsigned lanes = std::clamp(way.stages[i].at_once, 1u, in_flight);
@@ -33,14 +35,17 @@ double predicted_seconds(const pipeline& way, std::size_t bytes, std::size_t blo
         auto own = rounds(lanes, model.seconds(size), model.seconds(last));
         auto first = model.seconds(size);
         if (lanes > 1) {
-            own = std::max(own, all / model.ceiling);
+            const auto count = static_cast<double>(full + (rest > 0 ? 1 : 0));
+            own = std::max(own, count * model.gap + all / model.ceiling);
             // Neighbours in the lanes arrive together.
-            first = std::max(first, std::min(size * lanes, all) / model.ceiling);
+            const double neighbours = std::min<double>(lanes, count);
+            first = std::max(first, neighbours * model.gap + std::min(size * lanes, all) / model.ceiling);
         }
+        of_memory += all / model.ceiling;
         slowest = std::max(slowest, before + own + after);
         before += first;
     }
-    return way.set_up + slowest;
+    return way.set_up + (way.one_memory ? std::max(slowest, of_memory) : slowest);
 }
 
 } // namespace causeway::transfer

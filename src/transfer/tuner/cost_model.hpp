@@ -18,13 +18,14 @@ struct pipeline {
     std::array<stage, 3> stages;
     std::size_t count = 0;
     double set_up = 0; ///< seconds before the first block and after the last
+    bool one_memory = false; ///< all stages draw on the same memory: no two of them reach their ceilings at once
 
     void add(const stage_model& model, unsigned at_once) { stages[count++] = {model, at_once}; }
 };
 
-/// Seconds for `bytes` in blocks, at most `depth` of them in flight. Of every stage: what comes before its first block, all
-/// of its own work, what comes after its last block; the slowest counts. With one block in flight, or only one block, that
-/// is the sum of all stages; with many it is the slowest stage, a fill and a drain.
+/// Seconds for `bytes` in blocks, at most `depth` of them in flight. Of every stage: what comes before its first block,
+/// all of its own work, what comes after its last block; the slowest counts. With one block in flight, or only one
+/// block, that is the sum of all stages; with many it is the slowest stage, a fill and a drain.
 [[nodiscard]] double predicted_seconds(const pipeline& way, std::size_t bytes, std::size_t block_bytes, unsigned depth);
 
 } // namespace causeway::transfer

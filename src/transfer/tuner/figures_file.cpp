@@ -59,9 +59,10 @@ known_stage stage_from(const json& each) {
     const auto name = each.at("operation").get<std::string>();
     const auto what = std::find(operation_names.begin(), operation_names.end(), name);
     known_stage found{each.at("place").get<std::string>()};
-    const auto &times = each.at("seconds"), &ceiling = each.at("bytes_per_second_at_once"), &seen = each.at("seen");
+    const auto &times = each.at("seconds"), &gap = each.at("gap_at_once"),
+               &ceiling = each.at("bytes_per_second_at_once"), &seen = each.at("seen");
     bool makes_sense = what != operation_names.end() && !found.place.empty() && found.place.size() <= longest_place &&
-                       is_positive(ceiling) && seen.is_number_integer() && times.is_array() &&
+                       is_positive(gap) && is_positive(ceiling) && seen.is_number_integer() && times.is_array() &&
                        times.size() == stage_model::points;
     double before = 0;
     for (std::size_t i = 0; makes_sense && i < stage_model::points; ++i) {
@@ -70,6 +71,7 @@ known_stage stage_from(const json& each) {
     }
     if (!makes_sense) throw std::invalid_argument("a stage without sense");
     found.what = static_cast<operation>(what - operation_names.begin());
+    found.model.gap = gap.get<double>();
     found.model.ceiling = ceiling.get<double>();
     found.seen = seen.get<std::int64_t>();
     return found;
@@ -116,7 +118,7 @@ bool is_of_age(const known_stage& which, std::int64_t now) {
 std::string make_folder(const std::filesystem::path& folder) {
     std::error_code failed;
     const auto parent = folder.parent_path();
-    if (!parent.empty() && !std::filesystem::exists(parent, failed)) std::filesystem::create_directories(parent, failed);
+    std::filesystem::create_directories(parent, failed); // mkdir says why, if so
     if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
         return "making " + folder.string() + ": " + errno_text(errno);
     // Root with the home of somebody else would leave him files that he cannot write.
@@ -154,13 +156,15 @@ std::string figures_text(const std::vector<known_stage>& stages, const std::stri
         list.push_back({{"place", each.place},
                         {"operation", operation_names[static_cast<std::size_t>(each.what)]},
                         {"seconds", each.model.seconds_at},
+                        {"gap_at_once", each.model.gap},
                         {"bytes_per_second_at_once", each.model.ceiling},
                         {"seen", each.seen}});
     // Names of devices and file systems are others' text.
     json sizes = json::array();
-    for (std::size_t i = 0; i < stage_model::points; ++i) sizes.push_back(static_cast<std::size_t>(stage_model::size_of(i)));
-    return json{{"version", format_version}, {"file", file}, {"sizes", std::move(sizes)}, {"stages", std::move(list)}}.dump(
-               1, ' ', false, json::error_handler_t::replace) + "\n";
+    for (std::size_t i = 0; i < stage_model::points; ++i)
+        sizes.push_back(static_cast<std::size_t>(stage_model::size_of(i)));
+    const json whole{{"version", format_version}, {"file", file}, {"sizes", sizes}, {"stages", list}};
+    return whole.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
 figures_file figures_file::of_user() {

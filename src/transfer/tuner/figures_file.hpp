@@ -23,8 +23,8 @@ class figures_file {
 
     [[nodiscard]] const std::string& path() const { return m_path; }
 
-    /// The figures that are younger than thirty days. Of a file that is damaged, of another version or unreadable nothing; then
-    /// `problem` says so. `now` is in seconds since 1970.
+    /// The figures that are younger than thirty days. Of a file that is damaged, of another version or unreadable
+    /// nothing; then `problem` says so. `now` is in seconds since 1970.
     [[nodiscard]] std::vector<known_stage> load(std::int64_t now, std::string& problem) const;
 
     /// Adds `stages` to what is there, the younger figure of each stage winning, and puts the whole in the place of the

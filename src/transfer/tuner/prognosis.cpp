@@ -49,6 +49,7 @@ std::optional<double> prognosis::seconds(const plan& chosen, std::size_t bytes) 
     };
     // A copy is submitted while the one before it is under way.
     const unsigned ahead = std::min(chosen.depth, 2u);
+    blocks.one_memory = m_way.source.can_map || m_way.target.can_map;
     const bool maps = chosen.map_source || chosen.map_target;
     const bool has_rank = m_way.source.kind == medium::rank || m_way.target.kind == medium::rank;
 

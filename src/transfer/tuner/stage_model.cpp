@@ -15,6 +15,9 @@ constexpr double least_bandwidth = 1e3, most_bandwidth = 1e14;
 /// Of the way to what was seen, in ratios, and how far a single sample is believed.
 constexpr double weight = 0.25, most_believed = 2;
 
+double sane_bandwidth(double found) { return std::clamp(found, least_bandwidth, most_bandwidth); }
+double sane_seconds(double found) { return std::clamp(found, least_seconds, most_seconds); }
+
 double believed(double ratio) { return std::clamp(ratio, 1 / most_believed, most_believed); }
 
 /// The straight line through two points, at `bytes`.
@@ -24,8 +27,8 @@ double between(double bytes, double size, double seconds, double next_size, doub
 
 } // namespace
 
-stage_model stage_model::line(double latency, double bandwidth, double ceiling) {
-    stage_model made{.ceiling = ceiling};
+stage_model stage_model::line(double latency, double bandwidth, double ceiling, double gap) {
+    stage_model made{.gap = gap, .ceiling = ceiling};
     for (std::size_t i = 0; i < points; ++i) made.seconds_at[i] = latency + size_of(i) / bandwidth;
     return made;
 }
@@ -39,64 +42,89 @@ double stage_model::seconds(double bytes) const {
 
 double stage_model::bandwidth() const {
     const double more = seconds_at[points - 1] - seconds_at[points - 3];
-    return std::clamp((size_of(points - 1) - size_of(points - 3)) / std::max(more, least_seconds), least_bandwidth, most_bandwidth);
+    return sane_bandwidth((size_of(points - 1) - size_of(points - 3)) / std::max(more, least_seconds));
 }
 
-stage_model fit(std::span<const stage_sample> samples) {
+namespace {
+
+/// Times of operations by their size, and where two sizes are needed the line goes on.
+class line_of_means {
+  public:
+    void add(double bytes, double seconds) {
+        auto& mean = m_means[bytes];
+        mean.sum += sane_seconds(seconds);
+        mean.count += 1;
+    }
+    [[nodiscard]] bool empty() const { return m_means.empty(); }
+    [[nodiscard]] double at(double size) const {
+        if (m_means.size() == 1) return mean_of(m_means.begin()) * std::max(1.0, size / m_means.begin()->first);
+        auto above = m_means.lower_bound(size);
+        if (above == m_means.begin()) ++above;
+        if (above == m_means.end()) --above;
+        const auto below = std::prev(above);
+        const double found = between(size, below->first, mean_of(below), above->first, mean_of(above));
+        // Below the smallest one the line may fall to a tenth, and no further.
+        return std::max(found, mean_of(m_means.begin()) / 10);
+    }
+
+  private:
     struct mean {
         double sum = 0, count = 0;
     };
-    std::map<double, mean> alone;
-    double fastest = 0;
+    using all_means = std::map<double, mean>;
+    static double mean_of(all_means::const_iterator which) { return which->second.sum / which->second.count; }
+    all_means m_means;
+};
+
+} // namespace
+
+stage_model fit(std::span<const stage_sample> samples) {
+    line_of_means alone, together;
     for (const auto& each : samples) {
-        const double seconds = std::clamp(each.seconds, least_seconds, most_seconds);
         if (each.company > 1) {
-            fastest = std::max(fastest, each.company * each.bytes / seconds);
+            together.add(each.bytes, each.seconds / each.company);
         } else {
-            alone[each.bytes].sum += seconds;
-            alone[each.bytes].count += 1;
+            alone.add(each.bytes, each.seconds);
         }
     }
     stage_model made;
-    for (std::size_t i = 0; i < stage_model::points; ++i) {
-        const double size = stage_model::size_of(i);
-        double seconds = least_seconds;
-        auto above = alone.lower_bound(size);
-        if (alone.size() == 1) {
-            seconds = alone.begin()->second.sum / alone.begin()->second.count * std::max(1.0, size / alone.begin()->first);
-        } else if (!alone.empty()) {
-            // Beyond the samples the line through the two that are nearest goes on.
-            if (above == alone.begin()) ++above;
-            if (above == alone.end()) --above;
-            const auto below = std::prev(above);
-            const auto mean_of = [](const auto& which) { return which->second.sum / which->second.count; };
-            seconds = between(size, below->first, mean_of(below), above->first, mean_of(above));
-            // ... but not below what a tenth of the first one took.
-            seconds = std::max(seconds, mean_of(alone.begin()) / 10);
-        }
-        made.seconds_at[i] = std::clamp(seconds, i > 0 ? made.seconds_at[i - 1] : least_seconds, most_seconds);
-    }
-    made.ceiling = std::clamp(fastest > 0 ? fastest : made.bandwidth(), least_bandwidth, most_bandwidth);
+    for (std::size_t i = 0; i < stage_model::points; ++i)
+        made.seconds_at[i] = std::clamp(alone.empty() ? least_seconds : alone.at(stage_model::size_of(i)),
+                                        i > 0 ? made.seconds_at[i - 1] : least_seconds, most_seconds);
+    // One of several takes no longer than it would alone.
+    const auto share_of = [&](std::size_t point) {
+        const double own = made.seconds_at[point];
+        return together.empty() ? own : std::min(own, together.at(stage_model::size_of(point)));
+    };
+    constexpr std::size_t small = 2, large = stage_model::points - 2; // 64 KiB, 4 MiB
+    const double more = std::max(share_of(large) - share_of(small), least_seconds);
+    made.ceiling = sane_bandwidth((stage_model::size_of(large) - stage_model::size_of(small)) / more);
+    made.gap = sane_seconds(share_of(small) - stage_model::size_of(small) / made.ceiling);
     return made;
 }
 
 void correct(stage_model& known, const stage_sample& seen) {
     if (!(seen.bytes > 0) || !(seen.seconds > 0)) return;
-    const double expected = known.seconds(seen.bytes);
+    const double expected = seen.company > 1 ? known.share(seen.bytes) * seen.company : known.seconds(seen.bytes);
+    const double step = std::log(believed(seen.seconds / expected)) * weight;
     if (seen.company > 1) {
-        const double found = seen.company * seen.bytes / seen.seconds;
         // Operations that take no longer than alone have not met the limit, unless they show that it is higher.
-        if (found < known.ceiling && seen.seconds <= expected) return;
-        known.ceiling = std::clamp(known.ceiling * std::pow(believed(found / known.ceiling), weight), least_bandwidth, most_bandwidth);
+        if (step > 0 && seen.seconds <= known.seconds(seen.bytes)) return;
+        // Gap and ceiling move as far as they are responsible, and neither is so never.
+        const double share = known.share(seen.bytes), more = share * (std::exp(step) - 1);
+        const double part = std::clamp(known.gap / share, 0.1, 0.9);
+        const double of_bytes = sane_seconds(seen.bytes / known.ceiling + (1 - part) * more);
+        known.gap = sane_seconds(known.gap + part * more);
+        known.ceiling = sane_bandwidth(seen.bytes / of_bytes);
         return;
     }
     // The points on both sides move, each as near as it is.
-    const double step = std::log(believed(seen.seconds / expected)) * weight;
-    const double place = std::clamp(std::log2(seen.bytes / stage_model::size_of(0)) / 2, 0.0, stage_model::points - 1.0);
+    const double last = stage_model::points - 1;
+    const double place = std::clamp(std::log2(seen.bytes / stage_model::size_of(0)) / 2, 0.0, last);
     auto& times = known.seconds_at;
     for (std::size_t i = 0; i < stage_model::points; ++i) {
         const double distance = std::abs(place - static_cast<double>(i));
-        if (distance < 1) times[i] = std::clamp(times[i] * std::exp(step * (1 - distance)), least_seconds, most_seconds);
+        if (distance < 1) times[i] = sane_seconds(times[i] * std::exp(step * (1 - distance)));
     }
     // A point that has passed its neighbours takes them along.
     const auto middle = static_cast<std::size_t>(std::lround(place));

@@ -16,8 +16,9 @@ enum class operation : unsigned char { copy_in, copy_out, map_in, map_out, read,
 inline constexpr std::array<std::string_view, 9> operation_names = {"copy in", "copy out", "map in", "map out", "read",
                                                                     "write",   "send",     "receive", "window"};
 
-/// The time of an operation alone, at seven sizes; and a limit: several at once move no more than `ceiling`. Times are a curve and
-/// no line, as caches, thresholds and the pauses between looks at the device bend them. All positive; no shorter for more.
+/// The time of an operation alone, at seven sizes: a curve and no line, as caches, thresholds and the pauses between
+/// looks at the device bend it. And what several at once take: each of them at least `gap`, and its bytes at `ceiling`
+/// per second. All positive; no time is shorter for more bytes.
 struct stage_model {
     static constexpr std::size_t points = 7;
     [[nodiscard]] static constexpr double size_of(std::size_t point) {
@@ -25,12 +26,15 @@ struct stage_model {
     }
 
     std::array<double, points> seconds_at{};
+    double gap = 0;     ///< seconds
     double ceiling = 0; ///< bytes per second
 
     /// A straight line: `latency`, and the bytes at `bandwidth` per second.
-    [[nodiscard]] static stage_model line(double latency, double bandwidth, double ceiling);
+    [[nodiscard]] static stage_model line(double latency, double bandwidth, double ceiling, double gap = 1e-9);
 
     [[nodiscard]] double seconds(double bytes) const;
+    /// What one of several at once adds to their time.
+    [[nodiscard]] double share(double bytes) const { return gap + bytes / ceiling; }
     /// Of the smallest operation, and of what a large one takes more than a smaller one.
     [[nodiscard]] double latency() const { return seconds_at.front(); }
     [[nodiscard]] double bandwidth() const;
@@ -54,11 +58,12 @@ class sample_pair {
     std::size_t m_count = 0;
 };
 
-/// The curve through samples of operations alone, and the limit by those in company; without these it is the bandwidth.
+/// The curve through samples of operations alone, and gap and ceiling by those in company; without these operations
+/// follow one another.
 [[nodiscard]] stage_model fit(std::span<const stage_sample> samples);
 
-/// Moves `known` a part of the way to what `seen` says, about that size. One sample, however wrong, changes no time by more
-/// than a quarter.
+/// Moves `known` a part of the way to what `seen` says, about that size. One sample, however wrong, changes no time by
+/// more than a quarter.
 void correct(stage_model& known, const stage_sample& seen);
 
 } // namespace causeway::transfer

@@ -21,13 +21,14 @@ bool differ(double one, double other) { return std::max(one, other) > matters * 
 bool differ(const stage_model& one, const stage_model& other) {
     for (std::size_t i = 0; i < stage_model::points; ++i)
         if (differ(one.seconds_at[i], other.seconds_at[i])) return true;
-    return differ(one.ceiling, other.ceiling);
+    return differ(one.share(64e3), other.share(64e3)) || differ(one.share(4e6), other.share(4e6));
 }
 
 } // namespace
 
 std::int64_t seconds_since_1970() {
-    return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+    const auto since = std::chrono::system_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::seconds>(since).count();
 }
 
 std::optional<stage_model> tuner::find(std::string_view place, operation what) const {

@@ -34,7 +34,8 @@ enum class tuner_mode : std::uint64_t { automatic, fixed, off };
 class tuner {
   public:
     /// `clock` says how long operations take; `calendar` is the time in seconds since 1970.
-    explicit tuner(const options& settings, const monotonic_clock& clock, std::int64_t (*calendar)() = seconds_since_1970)
+    explicit tuner(const options& settings, const monotonic_clock& clock,
+                   std::int64_t (*calendar)() = seconds_since_1970)
         : m_options(settings), m_clock(clock), m_calendar(calendar) {}
 
     [[nodiscard]] tuner_mode mode() const { return static_cast<tuner_mode>(m_options[option::tuner]); }

@@ -35,9 +35,8 @@ using nlohmann::json;
 
 const char* const description = "measure what this machine's devices, file systems and messages can do";
 
-const char* const teaching = R"(Measures latency and bandwidth of what transfers consist of: copies to and from the memory of
-each device, reads and writes of a file system, messages to a rank. By these figures transfers choose how they move
-bytes; they are kept below ~/.cache, and corrected by the transfers that run. Programs need not call for it: devices
+const char* const teaching = R"(Measures how long the parts of transfers take: copies to and from the memory of each
+device, reads and writes of a file system, messages to a rank. By these figures transfers choose how they move bytes; they are kept below ~/.cache, and corrected by the transfers that run. Programs need not call for it: devices
 are measured by themselves once a program uses them for a while.
 
 Examples:
@@ -99,14 +98,14 @@ void print(const json& figures) {
     for (const auto& each : stages) {
         const auto its = each.at("place").get<std::string>();
         if (its != place)
-            std::printf("%s%s\n  %-10s %12s %10s %10s %9s\n", place.empty() ? "" : "\n", its.c_str(), "operation", "latency",
-                        "GB/s", "at once", "age");
+            std::printf("%s%s\n  %-10s %12s %10s %10s %9s\n", place.empty() ? "" : "\n", its.c_str(), "operation",
+                        "latency", "GB/s", "at once", "age");
         place = its;
         const auto seconds = each.at("seconds").get<std::vector<double>>();
         const auto last = seconds.size() - 1, before = seconds.size() - 3;
-        const double more = std::max(seconds.at(last) - seconds.at(before), 1e-12);
+        const double slope = (sizes.at(last) - sizes.at(before)) / std::max(seconds.at(last) - seconds.at(before), 1e-12);
         std::printf("  %-10s %12s %10s %10s %9s\n", each.at("operation").get<std::string>().c_str(),
-                    latency_text(seconds.front()).c_str(), bandwidth_text((sizes.at(last) - sizes.at(before)) / more).c_str(),
+                    latency_text(seconds.front()).c_str(), bandwidth_text(slope).c_str(),
                     bandwidth_text(each.at("bytes_per_second_at_once")).c_str(), age_text(each.at("seen")).c_str());
     }
     if (stages.empty()) std::printf("nothing is known yet\n");
@@ -178,7 +177,8 @@ void measure_ranks(const arguments& typed, int rank, int ranks, const progress& 
     apps::context context;
     const auto queue = make_queue(device, context);
     for (const bool on_node : {true, false}) {
-        const auto other = std::find_if(nodes.begin() + 1, nodes.end(), [&](int each) { return (each == 0) == on_node; });
+        const auto is_wanted = [&](int each) { return (each == 0) == on_node; };
+        const auto other = std::find_if(nodes.begin() + 1, nodes.end(), is_wanted);
         if (other == nodes.end()) continue;
         const auto peer = static_cast<int>(other - nodes.begin());
         said.begin(on_node ? "messages within a node" : "messages between nodes");
@@ -248,7 +248,8 @@ std::function<int()> add_command(CLI::App& app) {
         ->type_name("N");
     command->add_flag("--show", typed->show, "show what is known, and measure nothing");
     command->add_flag("--clear", typed->clear, "forget what is known");
-    command->add_option("--json", typed->json_file, "write the figures to FILE; - is standard output, without the table")
+    command
+        ->add_option("--json", typed->json_file, "write the figures to FILE; - is standard output, without the table")
         ->type_name("FILE");
     return [typed] { return run(*typed); };
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans that figures choose: the fastest by the model, never slower than the plain one, and rules where figures are missing.
+// Plans that figures choose: the fastest by the model, never slower than the plain one, and rules where figures are
+// missing.
 #include "transfer/plan.hpp"
 #include "transfer/tuner/prognosis.hpp"
 #include "transfer/tuner/tuner.hpp"
@@ -42,8 +43,8 @@ struct choosing {
         measured("peers", operation::send, 20e-6, 8e9, 8e9);
         measured("peers", operation::receive, 20e-6, 8e9, 8e9);
     }
-    static route way(const endpoint_traits& source, const endpoint_traits& target, std::size_t bytes, unsigned lanes = 8) {
-        return {source, target, bytes, lanes, 128 * mib};
+    static route way(const endpoint_traits& source, const endpoint_traits& target, std::size_t bytes) {
+        return {source, target, bytes, 8, 128 * mib};
     }
     [[nodiscard]] plan choose(const endpoint_traits& source, const endpoint_traits& target, std::size_t bytes) const {
         return choices.choose(way(source, target, bytes));
@@ -93,7 +94,8 @@ TEST(choice, is_that_of_the_rules_when_the_tuner_is_off) {
 TEST(choice, is_what_options_force) {
     choosing by;
     by.measure_all();
-    for (const auto& [name, value] : {std::pair{"strategy", "mapped"}, {"block", "1M"}, {"depth", "3"}, {"lanes", "2"}}) {
+    using setting = std::pair<const char*, const char*>;
+    for (const auto& [name, value] : {setting{"strategy", "mapped"}, {"block", "1M"}, {"depth", "3"}, {"lanes", "2"}}) {
         options settings;
         settings.set(name, value);
         const planner rules(settings), forced(settings, &by.known);
@@ -134,7 +136,8 @@ TEST(choice, is_never_expected_to_be_slower_than_the_plain_plan_nor_than_the_rul
         for (const auto place : {"disk", "gpu", "cpu", "peers"})
             for (std::size_t what = 0; what < operation_names.size(); ++what) {
                 const double bandwidth = between(1e8, 1e11);
-                by.measured(place, static_cast<operation>(what), between(1e-7, 1e-3), bandwidth, bandwidth * between(0.5, 8));
+                by.measured(place, static_cast<operation>(what), between(1e-7, 1e-3), bandwidth,
+                            bandwidth * between(0.5, 8));
             }
         options plainly;
         plainly.set("strategy", "pinned");

@@ -68,9 +68,24 @@ TEST(cost_model, reaches_the_pace_of_one_stage_where_all_are_as_slow) {
 TEST(cost_model, divides_a_stage_among_its_lanes_up_to_the_ceiling) {
     const auto unlimited = stage_model::line(20 * micro, 5e9, 1e12);
     EXPECT_DOUBLE_EQ(predicted_seconds(of({{unlimited, 4}}), 16 * mib, mib, 8), 4 * unlimited.seconds(mib));
-    EXPECT_DOUBLE_EQ(predicted_seconds(of({{reading, 4}}), 16 * mib, mib, 8), 16 * mib / reading.ceiling);
+    EXPECT_DOUBLE_EQ(predicted_seconds(of({{reading, 4}}), 16 * mib, mib, 8),
+                     16 * reading.gap + 16 * mib / reading.ceiling);
     // No more lanes than blocks in flight.
     EXPECT_DOUBLE_EQ(predicted_seconds(of({{unlimited, 4}}), 16 * mib, mib, 2), 8 * unlimited.seconds(mib));
+}
+
+TEST(cost_model, gives_each_of_several_operations_its_gap) {
+    const auto busy = stage_model::line(20 * micro, 5e9, 1e12, 15 * micro);
+    EXPECT_DOUBLE_EQ(predicted_seconds(of({{busy, 8}}), 1024 * kib, 4 * kib, 8), 256 * (15 * micro + 4 * kib / 1e12));
+}
+
+TEST(cost_model, lets_stages_share_one_memory) {
+    auto way = of({{reading, 4}, {copying, 4}});
+    const double apart = predicted_seconds(way, 64 * mib, mib, 16);
+    way.one_memory = true;
+    const double together = predicted_seconds(way, 64 * mib, mib, 16);
+    EXPECT_DOUBLE_EQ(together, 64 * mib / reading.ceiling + 64 * mib / copying.ceiling);
+    EXPECT_GT(together, apart);
 }
 
 TEST(cost_model, never_takes_less_for_more_bytes) {
@@ -88,8 +103,12 @@ TEST(cost_model, never_takes_less_for_more_bytes) {
 
 TEST(cost_model, never_takes_less_with_fewer_blocks_in_flight) {
     const auto way = of({{reading, 2}, {copying, 2}});
-    for (unsigned depth = 2; depth <= 16; ++depth)
-        EXPECT_LE(predicted_seconds(way, 32 * mib, mib, depth), predicted_seconds(way, 32 * mib, mib, depth - 1)) << depth;
+    double before = predicted_seconds(way, 32 * mib, mib, 1);
+    for (unsigned depth = 2; depth <= 16; ++depth) {
+        const double seconds = predicted_seconds(way, 32 * mib, mib, depth);
+        EXPECT_LE(seconds, before) << depth;
+        before = seconds;
+    }
 }
 
 TEST(cost_model, wants_no_smaller_blocks_where_operations_have_more_latency) {

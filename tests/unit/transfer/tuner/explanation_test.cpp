@@ -24,8 +24,9 @@ explained_transfer example() {
 } // namespace
 
 TEST(explanation, names_route_choice_reason_and_outcome) {
-    EXPECT_EQ(explain(example()), "/data/input.bin -> device buffer, 64 MiB: pipelined, block 4 MiB, depth 4, lanes 2, by rules; "
-                                  "expected nothing, took 12.00 ms, 5.59 GB/s");
+    EXPECT_EQ(explain(example()),
+              "/data/input.bin -> device buffer, 64 MiB: pipelined, block 4 MiB, depth 4, lanes 2, by rules; "
+              "expected nothing, took 12.00 ms, 5.59 GB/s");
 }
 
 TEST(explanation, says_what_the_figures_said) {
@@ -34,8 +35,9 @@ TEST(explanation, says_what_the_figures_said) {
     told.chosen.next_best = "mapped";
     told.chosen.next_best_seconds = 15.1e-3;
     told.expected_seconds = 11.2e-3;
-    EXPECT_EQ(explain(told), "/data/input.bin -> device buffer, 64 MiB: pipelined, block 4 MiB, depth 4, lanes 2, by figures (next "
-                             "best: mapped, 15.10 ms); expected 11.20 ms, took 12.00 ms, 5.59 GB/s");
+    EXPECT_EQ(explain(told),
+              "/data/input.bin -> device buffer, 64 MiB: pipelined, block 4 MiB, depth 4, lanes 2, by figures "
+              "(next best: mapped, 15.10 ms); expected 11.20 ms, took 12.00 ms, 5.59 GB/s");
     told.chosen.why = plan::reason::forced;
     EXPECT_NE(explain(told).find("forced by options"), std::string::npos);
 }

@@ -71,7 +71,8 @@ class environment {
 TEST_F(figures, come_back_as_they_were_kept) {
     std::string problem;
     EXPECT_TRUE(file().load(now, problem).empty());
-    EXPECT_EQ(file().save({stage("a \"device\"\n\xff", operation::copy_in, 1e-5), stage("disk", operation::read, 2e-5)}, now), "");
+    const auto odd = stage("a \"device\"\n\xff", operation::copy_in, 1e-5);
+    EXPECT_EQ(file().save({odd, stage("disk", operation::read, 2e-5)}, now), "");
     const auto found = file().load(now, problem);
     EXPECT_EQ(problem, "");
     ASSERT_EQ(found.size(), 2u);
@@ -102,7 +103,8 @@ TEST_F(figures, of_several_processes_are_merged_the_younger_ones_winning) {
 }
 
 TEST_F(figures, that_are_old_are_measured_anew) {
-    ASSERT_EQ(file().save({stage("old", operation::read, 1, now), stage("new", operation::read, 1, now + 2 * day)}, now + 2 * day), "");
+    const auto old = stage("old", operation::read, 1, now), fresh = stage("new", operation::read, 1, now + 2 * day);
+    ASSERT_EQ(file().save({old, fresh}, now + 2 * day), "");
     std::string problem;
     const auto found = file().load(now + 31 * day, problem);
     EXPECT_EQ(problem, "");
@@ -117,11 +119,20 @@ TEST_F(figures, that_are_old_are_measured_anew) {
 TEST_F(figures, of_a_damaged_file_are_ignored_and_the_file_is_replaced) {
     ASSERT_EQ(file().save({stage("disk", operation::read, 1)}, now), "");
     const auto good = text();
-    std::vector<std::string> damaged = {"", "{", "[]", "null", "\x00\xff garbage", "{\"version\":1}", "{\"version\":\"1\",\"stages\":[]}",
-                                        "{\"version\":1,\"stages\":{}}", "{\"version\":1,\"stages\":[{}]}", std::string(2u << 20, ' '),
-                                        "{\"version\":1,\"stages\":[" + std::string(200000, '[')};
+    std::vector<std::string> damaged = {"",
+                                        "{",
+                                        "[]",
+                                        "null",
+                                        "\xff garbage",
+                                        R"({"version":1})",
+                                        R"({"version":"1","stages":[]})",
+                                        R"({"version":1,"stages":{}})",
+                                        R"({"version":1,"stages":[{}]})",
+                                        std::string(2u << 20, ' '),
+                                        R"({"version":1,"stages":[)" + std::string(200000, '[')};
     for (std::size_t cut = 1; cut + 2 < good.size(); cut += 7) damaged.push_back(good.substr(0, cut));
-    for (const char* const seconds : {"[]", "1", "[1,2,3,4,5,6]", "[1,2,3,4,5,6,7,8]", "[2,1,3,4,5,6,7]", "[0,1,2,3,4,5,6]"}) {
+    for (const char* const seconds :
+         {"[]", "1", "[1,2,3,4,5,6]", "[1,2,3,4,5,6,7,8]", "[2,1,3,4,5,6,7]", "[0,1,2,3,4,5,6]"}) {
         auto text = good;
         const std::string field = "\"seconds\": ";
         const auto at = text.find(field), end = text.find(']', at);
@@ -168,7 +179,8 @@ TEST_F(figures, are_not_read_from_what_is_no_file) {
 
 TEST_F(figures, that_cannot_be_written_leave_nothing_behind) {
     write("{\"version\":1,\"stages\":[]}");
-    std::filesystem::permissions(path.parent_path(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+    using std::filesystem::perms;
+    std::filesystem::permissions(path.parent_path(), perms::owner_read | perms::owner_exec);
     const auto problem = file().save({stage("disk", operation::read, 1)}, now);
     std::filesystem::permissions(path.parent_path(), std::filesystem::perms::owner_all);
     EXPECT_THAT(problem, HasSubstr(::geteuid() != 0 ? "Permission denied" : ""));
@@ -184,7 +196,8 @@ TEST_F(figures, are_whole_whoever_writes_them_at_the_same_time) {
     for (int writer = 0; writer < 4; ++writer)
         writers.emplace_back([this, writer] {
             for (int i = 0; i < 50; ++i) {
-                EXPECT_EQ(file().save({stage("place " + std::to_string(writer), operation::read, i + 1, now + i)}, now), "");
+                const auto own = stage("place " + std::to_string(writer), operation::read, i + 1, now + i);
+                EXPECT_EQ(file().save({own}, now), "");
                 std::string problem;
                 EXPECT_FALSE(file().load(now, problem).empty());
                 EXPECT_EQ(problem, "");

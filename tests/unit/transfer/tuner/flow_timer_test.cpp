@@ -25,7 +25,8 @@ struct learning : bench {
             for (const auto what : {operation::read, operation::copy_in, operation::map_in})
                 machine->figures().measured(place, what, stage_model::line(1e-3, 1e14, 1e14));
     }
-    [[nodiscard]] std::shared_ptr<command> begin(endpoint_traits source, endpoint_traits target, fault_plan* faults = nullptr) {
+    [[nodiscard]] std::shared_ptr<command> begin(endpoint_traits source, endpoint_traits target,
+                                                 fault_plan* faults = nullptr) {
         auto work = make(std::make_unique<fake_endpoint>(steps, from, source, source_life, faults),
                          std::make_unique<fake_endpoint>(steps, to, target, target_life), from.size(), listener());
         machine->submit(work);
@@ -121,8 +122,9 @@ TEST(learning, fills_the_probe_of_a_flow_and_teaches_nothing_then) {
     learning by;
     auto probe = std::make_shared<flow_probe>();
     probe->chosen = {.strategy = "measuring", .block_bytes = 16 * kib, .depth = 1};
-    auto moving = std::make_unique<flow>(std::make_unique<fake_endpoint>(by.steps, by.from, file, by.source_life),
-                                         std::make_unique<fake_endpoint>(by.steps, by.to, device, by.target_life), by.from.size());
+    auto source = std::make_unique<fake_endpoint>(by.steps, by.from, file, by.source_life);
+    auto target = std::make_unique<fake_endpoint>(by.steps, by.to, device, by.target_life);
+    auto moving = std::make_unique<flow>(std::move(source), std::move(target), by.from.size());
     moving->use(probe);
     std::vector<std::unique_ptr<flow>> flows;
     flows.push_back(std::move(moving));

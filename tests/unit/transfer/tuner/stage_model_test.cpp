@@ -12,15 +12,16 @@ using namespace causeway::transfer;
 
 namespace {
 
-const auto truth = stage_model::line(12e-6, 8e9, 20e9);
+const auto truth = stage_model::line(12e-6, 8e9, 20e9, 2e-6);
 
 stage_sample alone(const stage_model& of, double bytes) { return {bytes, of.seconds(bytes), 1}; }
 stage_sample together(const stage_model& of, double bytes, double company) {
-    return {bytes, std::max(of.seconds(bytes), bytes * company / of.ceiling), company};
+    return {bytes, std::max(of.seconds(bytes), of.share(bytes) * company), company};
 }
 
 void expect_sane(const stage_model& model) {
     EXPECT_TRUE(std::isfinite(model.ceiling) && model.ceiling > 0);
+    EXPECT_TRUE(std::isfinite(model.gap) && model.gap > 0);
     EXPECT_TRUE(std::isfinite(model.bandwidth()) && model.bandwidth() > 0);
     double before = 0;
     for (const double each : model.seconds_at) {
@@ -33,12 +34,19 @@ void expect_sane(const stage_model& model) {
 } // namespace
 
 TEST(stage_model, goes_through_the_samples_and_straight_on_beyond_them) {
-    const std::vector samples = {alone(truth, 16 << 10), alone(truth, 1 << 20), alone(truth, 4 << 20), together(truth, 1e6, 8)};
+    const std::vector samples = {alone(truth, 16 << 10), alone(truth, 1 << 20), alone(truth, 4 << 20),
+                                 together(truth, 1e6, 8), together(truth, 1e5, 8)};
     const auto found = fit(samples);
     for (const double bytes : {4e3, 16e3, 1e5, 1e6, 4e6, 16e6, 256e6})
         EXPECT_NEAR(found.seconds(bytes), truth.seconds(bytes), 1e-9 + 1e-6 * truth.seconds(bytes)) << bytes;
     EXPECT_NEAR(found.bandwidth(), 8e9, 1e6);
     EXPECT_NEAR(found.ceiling, 20e9, 1e6);
+    EXPECT_NEAR(found.gap, 2e-6, 1e-9);
+}
+
+TEST(stage_model, lets_operations_follow_one_another_where_none_was_seen_in_company) {
+    const std::vector samples = {alone(truth, 16 << 10), alone(truth, 4 << 20)};
+    for (const double bytes : {64e3, 1e6, 4e6}) EXPECT_NEAR(fit(samples).share(bytes), truth.seconds(bytes), 1e-8);
 }
 
 TEST(stage_model, takes_as_long_for_less_than_its_smallest_size) {
@@ -53,8 +61,15 @@ TEST(stage_model, knows_operations_that_take_as_long_for_any_size) {
 
 TEST(stage_model, stays_sane_whatever_it_is_made_of) {
     const std::vector<std::vector<stage_sample>> all = {
-        {}, {{1e6, 1e-3}}, {{1e6, 1e-3}, {1e6, 2e-3}}, {{4e3, 1e-3}, {4e6, 1e-6}}, {{4e3, 0}, {4e6, 0}}, {{4e3, 1e-7}, {4e6, 1}},
-        {{4e6, 1e-7}, {5e6, 1}}, {{1e6, 1e-3, 4}}};
+        {},
+        {{1e6, 1e-3}},
+        {{1e6, 1e-3}, {1e6, 2e-3}},
+        {{4e3, 1e-3}, {4e6, 1e-6}},
+        {{4e3, 0}, {4e6, 0}},
+        {{4e3, 1e-7}, {4e6, 1}},
+        {{4e6, 1e-7}, {5e6, 1}},
+        {{1e6, 1e-3, 4}},
+        {{1e6, 1e-3, 4}, {4e6, 1e-6, 2}}};
     for (const auto& samples : all) {
         auto found = fit(samples);
         expect_sane(found);
@@ -70,12 +85,15 @@ TEST(stage_model, stays_sane_whatever_it_is_made_of) {
 TEST(stage_model, follows_what_is_seen) {
     auto known = stage_model::line(40e-6, 2e9, 2e9);
     for (int i = 0; i < 100; ++i) {
-        for (std::size_t point = 0; point < stage_model::points; ++point) correct(known, alone(truth, stage_model::size_of(point)));
-        correct(known, together(truth, 1e6, 8));
+        for (std::size_t point = 0; point < stage_model::points; ++point)
+            correct(known, alone(truth, stage_model::size_of(point)));
+        correct(known, together(truth, 4e6, 8));
+        correct(known, together(truth, 64e3, 8));
     }
     for (std::size_t point = 0; point < stage_model::points; ++point)
         EXPECT_NEAR(known.seconds_at[point], truth.seconds_at[point], 0.02 * truth.seconds_at[point]);
     EXPECT_NEAR(known.ceiling, truth.ceiling, 0.02 * truth.ceiling);
+    EXPECT_NEAR(known.gap, truth.gap, 0.05 * truth.gap);
 }
 
 TEST(stage_model, learns_of_sizes_between_its_points) {
@@ -96,7 +114,7 @@ TEST(stage_model, believes_no_single_sample) {
         EXPECT_LT(std::abs(std::log(known.seconds(1 << 20) / truth.seconds(1 << 20))), std::log(1.25));
         sample.company = 4;
         correct(known, sample);
-        EXPECT_LT(std::abs(std::log(known.ceiling / truth.ceiling)), std::log(1.25));
+        EXPECT_LT(std::abs(std::log(known.share(1 << 20) / truth.share(1 << 20))), std::log(1.25));
     }
 }
 
@@ -110,6 +128,7 @@ TEST(stage_model, lets_no_company_lower_a_limit_that_it_did_not_meet) {
 
 TEST(stage_model, is_not_moved_by_samples_without_sense) {
     auto known = truth;
-    for (const auto& sample : {stage_sample{0, 1}, stage_sample{1e6, 0}, stage_sample{1e6, -1}, stage_sample{1e6, NAN}}) correct(known, sample);
+    for (const auto& sample : {stage_sample{0, 1}, stage_sample{1e6, 0}, stage_sample{1e6, -1}, stage_sample{1e6, NAN}})
+        correct(known, sample);
     EXPECT_EQ(known.seconds_at, truth.seconds_at);
 }

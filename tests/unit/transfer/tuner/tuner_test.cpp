@@ -43,7 +43,8 @@ TEST(tuner, shows_corrections_once_they_matter) {
     EXPECT_EQ(with.known.find("disk", operation::read)->ceiling, model.ceiling);
     for (int i = 0; i < 30; ++i) with.known.learn("disk", operation::read, {1e6, 2 * model.seconds(1e6)});
     EXPECT_GT(with.known.version(), before);
-    EXPECT_NEAR(with.known.find("disk", operation::read)->seconds(1e6), 2 * model.seconds(1e6), 0.2 * model.seconds(1e6));
+    const double once = model.seconds(1e6);
+    EXPECT_NEAR(with.known.find("disk", operation::read)->seconds(1e6), 2 * once, 0.2 * once);
 }
 
 TEST(tuner, learns_a_stage_that_nobody_measured_once_it_saw_several_sizes) {
