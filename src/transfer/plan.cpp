@@ -202,6 +202,8 @@ std::optional<planner::candidate> planner::best_of(const strategy& which, const 
     const bool has_file = way.source.kind == medium::file || way.target.kind == medium::file;
     // A single block has no neighbours; what maps for a message leaves the blocks to MPI.
     if (own.depth == 1 || (!has_file && (own.map_source || own.map_target))) return best;
+    // Workers share a block: what figures say of blocks that one reads does not hold.
+    if (own.piece_bytes < own.block_bytes) return best;
 
     const auto try_plan = [&](std::size_t block, unsigned depth, unsigned lanes) {
         auto made = own;
