@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How near stream graphs and double buffering by hand come to the time that a pipeline must take: with copies in, kernel
-// and copies out of h, k and d seconds per token, measured alone in the same rounds, h + k + d + (N - 1) max(h, k, d).
+// How near stream graphs and double buffering by hand come to the time that a pipeline must take: with copies in,
+// kernel and copies out of h, k and d seconds per token, measured alone in the same rounds,
+// h + k + d + (N - 1) max(h, k, d).
 #include "common/opencl.hpp"
 #include "common/program.hpp"
 #include "common/statistics.hpp"
@@ -9,13 +10,17 @@
 
 #include <getopt.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <exception>
-#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -39,9 +44,10 @@ struct options {
 
 options parse(int argc, char **argv)
 {
-    static const option known[] = {{"token", 1, nullptr, 't'},  {"tokens", 1, nullptr, 'n'},   {"kernel", 1, nullptr, 'k'},
-                                   {"rounds", 1, nullptr, 'R'}, {"platform", 1, nullptr, 'p'}, {"device", 1, nullptr, 'd'},
-                                   {"help", 0, nullptr, '?'},   {nullptr, 0, nullptr, 0}};
+    static const option known[] = {{"token", 1, nullptr, 't'},    {"tokens", 1, nullptr, 'n'},
+                                   {"kernel", 1, nullptr, 'k'},   {"rounds", 1, nullptr, 'R'},
+                                   {"platform", 1, nullptr, 'p'}, {"device", 1, nullptr, 'd'},
+                                   {"help", 0, nullptr, '?'},     {nullptr, 0, nullptr, 0}};
     options asked;
     for (int letter; (letter = getopt_long(argc, argv, "", known, nullptr)) != -1;) {
         switch (letter) {
@@ -82,8 +88,8 @@ class bench {
 public:
     bench(cl_device_id device, std::size_t size, std::size_t tokens)
         : m_device(device), m_size(size), m_tokens(tokens), m_context(apps::create_context(device)),
-          m_program(apps::build_program(m_context.get(), device, source, "")), m_in(new_queue()), m_compute(new_queue()),
-          m_out(new_queue()), m_input(m_context.get(), m_in.get(), size * tokens),
+          m_program(apps::build_program(m_context.get(), device, source, "")), m_in(new_queue()),
+          m_compute(new_queue()), m_out(new_queue()), m_input(m_context.get(), m_in.get(), size * tokens),
           m_output(m_context.get(), m_in.get(), size * tokens)
     {
         auto *const words = static_cast<std::uint32_t *>(m_input.data());
@@ -151,12 +157,14 @@ public:
         return timed([this] {
             for (std::size_t i = 0; i < m_tokens; ++i) {
                 const std::size_t work = m_size / sizeof(std::uint32_t);
-                apps::check(clEnqueueWriteBuffer(m_compute.get(), m_from[0].get(), CL_TRUE, 0, m_size, in(i), 0, nullptr, nullptr),
+                cl_command_queue queue = m_compute.get();
+                apps::check(clEnqueueWriteBuffer(queue, m_from[0].get(), CL_TRUE, 0, m_size, in(i), 0, nullptr,
+                                                 nullptr),
                             "writing a token");
-                apps::check(clEnqueueNDRangeKernel(m_compute.get(), m_kernels[0].get(), 1, nullptr, &work, nullptr, 0, nullptr,
+                apps::check(clEnqueueNDRangeKernel(queue, m_kernels[0].get(), 1, nullptr, &work, nullptr, 0, nullptr,
                                                    nullptr),
                             "stir");
-                apps::check(clEnqueueReadBuffer(m_compute.get(), m_to[0].get(), CL_TRUE, 0, m_size, out(i), 0, nullptr, nullptr),
+                apps::check(clEnqueueReadBuffer(queue, m_to[0].get(), CL_TRUE, 0, m_size, out(i), 0, nullptr, nullptr),
                             "reading a token");
             }
         });
@@ -246,14 +254,16 @@ private:
     void write(std::size_t i, waits before, apps::event *ended)
     {
         add(before, ended, "writing a token", [&](cl_uint count, const cl_event *list, cl_event *event) {
-            return clEnqueueWriteBuffer(m_in.get(), m_from[i % 2].get(), CL_FALSE, 0, m_size, in(i), count, list, event);
+            return clEnqueueWriteBuffer(m_in.get(), m_from[i % 2].get(), CL_FALSE, 0, m_size, in(i), count, list,
+                                        event);
         });
     }
     void launch(std::size_t i, waits before, apps::event *ended)
     {
         const std::size_t work = m_size / sizeof(std::uint32_t);
         add(before, ended, "stir", [&](cl_uint count, const cl_event *list, cl_event *event) {
-            return clEnqueueNDRangeKernel(m_compute.get(), m_kernels[i % 2].get(), 1, nullptr, &work, nullptr, count, list, event);
+            return clEnqueueNDRangeKernel(m_compute.get(), m_kernels[i % 2].get(), 1, nullptr, &work, nullptr, count,
+                                          list, event);
         });
     }
     void read(std::size_t i, waits before, apps::event *ended)
@@ -293,7 +303,8 @@ void run(const options &asked, cl_device_id device, std::size_t size)
     bench bench(device, size, asked.tokens);
     (void)bench.copy_in();
     (void)bench.copy_out();
-    bench.calibrate(std::max(bench.copy_in(), bench.copy_out()) / double(asked.tokens) * double(asked.kernel_percent) / 100);
+    const double slower_copy = std::max(bench.copy_in(), bench.copy_out()) / double(asked.tokens);
+    bench.calibrate(slower_copy * double(asked.kernel_percent) / 100);
     std::array<part, 7> parts{{{"copy in, h", &bench::copy_in, false, {}},
                                {"kernel, k", &bench::compute, false, {}},
                                {"copy out, d", &bench::copy_out, false, {}},
@@ -301,12 +312,12 @@ void run(const options &asked, cl_device_id device, std::size_t size)
                                {"plain", &bench::plain, true, {}},
                                {"double buffered", &bench::by_hand, true, {}},
                                {"graph", &bench::by_graph, true, {}}}};
-    apps::progress_line progress;
+    auto progress = std::make_optional<apps::progress_line>();
     for (std::size_t round = 0; round <= asked.rounds; ++round)
         for (std::size_t turn = 0; turn < parts.size(); ++turn) {
             // Whoever comes later in a round is not always the same.
             auto &each = parts[round % 2 == 0 ? turn : parts.size() - 1 - turn];
-            progress.show(std::to_string(size) + " B, round " + std::to_string(round) + ", " + each.name);
+            progress->show(std::to_string(size) + " B, round " + std::to_string(round) + ", " + each.name);
             if (each.whole)
                 bench.forget_output();
             const double seconds = (bench.*each.run)();
@@ -315,14 +326,14 @@ void run(const options &asked, cl_device_id device, std::size_t size)
             if (round > 0) // the first time drivers still allocate
                 each.seconds.push_back(seconds);
         }
-    progress.show("");
+    progress.reset();
     const double tokens = double(asked.tokens);
     const auto of_token = [&](std::size_t i) { return apps::quartiles_of(parts[i].seconds).median / tokens; };
     const double h = of_token(0), k = of_token(1), d = of_token(2), both = of_token(3);
     const double slowest = std::max({h, k, d}), bound = h + k + d + (tokens - 1) * slowest;
     const double link_bound = h + k + d + (tokens - 1) * std::max(slowest, both);
-    std::printf("\r%zu tokens of %zu B: h %.1f us, k %.1f us, d %.1f us, both copies at once %.1f us\n", asked.tokens, size,
-                h * 1e6, k * 1e6, d * 1e6, both * 1e6);
+    std::printf("%zu tokens of %zu B: h %.1f us, k %.1f us, d %.1f us, both copies at once %.1f us\n", asked.tokens,
+                size, h * 1e6, k * 1e6, d * 1e6, both * 1e6);
     std::printf("  bound h + k + d + (N - 1) max(h, k, d): %.1f us per token; with both copies at once: %.1f us\n",
                 bound / tokens * 1e6, link_bound / tokens * 1e6);
     for (const auto &each : parts) {
@@ -332,7 +343,9 @@ void run(const options &asked, cl_device_id device, std::size_t size)
         std::printf("  %-16s %9.1f us per token (%.1f to %.1f)  %5.1f %% of the bound, %5.1f %% with both copies, "
                     "%5.1f %% of plain's speed, %5.1f %% of double buffered's\n",
                     each.name, taken.median / tokens * 1e6, taken.lower / tokens * 1e6, taken.upper / tokens * 1e6,
-                    100 * bound / taken.median, 100 * link_bound / taken.median, 100 * apps::median_ratio(parts[4].seconds, each.seconds), 100 * apps::median_ratio(parts[5].seconds, each.seconds));
+                    100 * bound / taken.median, 100 * link_bound / taken.median,
+                    100 * apps::median_ratio(parts[4].seconds, each.seconds),
+                    100 * apps::median_ratio(parts[5].seconds, each.seconds));
     }
 }
 

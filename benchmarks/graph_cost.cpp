@@ -50,7 +50,7 @@ struct costs {
 
 constexpr std::size_t token = 256;
 
-/// memory -> next -> next -> memory, `tokens` times; streams have tokens of `stream_token` bytes, or as the library likes.
+/// memory -> next -> next -> memory, `tokens` times. With a `stream_token` of 0 the library chooses the token size.
 costs run(cl_context context, cl_device_id device, std::size_t tokens, std::size_t stream_token) {
     const auto queue = apps::create_in_order_queue(context, device);
     const apps::pinned_memory input(context, queue.get(), tokens * token), output(context, queue.get(), tokens * token);
@@ -81,7 +81,8 @@ costs run(cl_context context, cl_device_id device, std::size_t tokens, std::size
             return std::chrono::duration<double, std::micro>(time).count() / double(tokens);
         };
         const double library = us(whole - seen.working - seen.waiting);
-        if (library < best.library_us) best = {library, us(seen.working), double(seen.calls) / double(tokens), best.token};
+        if (library < best.library_us)
+            best = {library, us(seen.working), double(seen.calls) / double(tokens), best.token};
     }
     return best;
 }
@@ -131,8 +132,8 @@ int main(int argc, char** argv) {
                 throw std::runtime_error(causeway_error_last_message());
             for (const std::size_t stream_token : {token, std::size_t{0}}) {
                 const auto found = run(context.get(), device, tokens, stream_token);
-                std::printf("graph %-8s %6.2f us per %zu B in the library (%.0f %% of %.0f us), %6.2f us in %.2f calls of "
-                            "OpenCL; tokens of %zu B%s\n",
+                std::printf("graph %-8s %6.2f us per %zu B in the library (%.0f %% of %.0f us), %6.2f us in %.2f calls "
+                            "of OpenCL; tokens of %zu B%s\n",
                             mode, found.library_us, token, 100 * found.library_us / limit_us, limit_us, found.calls_us,
                             found.calls, found.token, stream_token == 0 ? ", chosen by the library" : "");
             }

@@ -8,8 +8,8 @@ usage() {
 usage: scripts/on_gpu_machine.sh [OPTION]... [OUT_DIR]
 
   OUT_DIR          where the logs and the summary go (default: build/gpu)
-  --phases LIST    some of build,tests,bench,himeno,stream,filters,film (default: all but film, which sends more than the
-                   device's memory through: minutes)
+  --phases LIST    some of build,tests,bench,himeno,stream,filters,film (default: all but film, which sends more than
+                   the device's memory through: minutes)
   --build DIR      where to build (default: build/release)
   --commit TEXT    the commit that is measured (default: what git says)
   --runtime NAME   nvidia: the driver's library, whatever is installed (default); system: as the machine is set up

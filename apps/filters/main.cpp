@@ -112,7 +112,8 @@ bool verify(const workload &work, const filter &which, const char *by)
             const int got = work.output[frame * expected.size() + i];
             if (std::abs(got - expected[i]) <= which.tolerance)
                 continue;
-            std::printf("%s, %s: WRONG in frame %zu at byte %zu: %d instead of %d\n", which.name, by, frame, i, got, expected[i]);
+            std::printf("%s, %s: WRONG in frame %zu at byte %zu: %d instead of %d\n", which.name, by, frame, i, got,
+                        expected[i]);
             return false;
         }
     }
@@ -141,9 +142,10 @@ bool run_filter(const options &asked, const filter &which, workload work)
     for (int i = 0; i < 3; ++i) {
         const auto taken = apps::quartiles_of(seconds[i]);
         const double per_frame = 1e6 / double(work.frames);
-        std::printf("%-9s %-16s %9.1f us per frame (%.1f to %.1f)  %5.1f %% of plain's speed, %5.1f %% of double buffered's, "
-                    "%9.1f us of processors, %3d lines\n",
-                    which.name, which.versions[i].name, taken.median * per_frame, taken.lower * per_frame, taken.upper * per_frame,
+        std::printf("%-9s %-16s %9.1f us per frame (%.1f to %.1f)  %5.1f %% of plain's speed, "
+                    "%5.1f %% of double buffered's, %9.1f us of processors, %3d lines\n",
+                    which.name, which.versions[i].name, taken.median * per_frame, taken.lower * per_frame,
+                    taken.upper * per_frame,
                     100 * apps::median_ratio(seconds[0], seconds[i]), 100 * apps::median_ratio(seconds[1], seconds[i]),
                     apps::quartiles_of(busy[i]).median * per_frame, which.versions[i].lines);
     }

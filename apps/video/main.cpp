@@ -112,8 +112,10 @@ run_result process(const options &asked, film work, const std::string &to, outco
                                                                          : apps::progress_line::when::on_terminals);
         line->repeat([done, frame_mb, whole] {
             const double now = double(done()) * frame_mb;
-            return whole ? text_of("%5.1f %% of ", 1e8 * now / double(*whole)) + text_of("%.1f MB", double(*whole) * 1e-6)
-                         : text_of("%.1f MB", now);
+            if (!whole)
+                return text_of("%.1f MB", now);
+            const double all = double(*whole) * 1e-6;
+            return text_of("%5.1f %% of ", 100 * now / all) + text_of("%.1f MB", all);
         });
         return line;
     };

@@ -88,7 +88,7 @@ void make_film(std::FILE *to, const made_film &wanted)
     const auto format = apps::make_video_format(wanted.width, wanted.height, apps::video_format::chroma::quarter);
     std::fputs(format.header.c_str(), to);
     painter hand(format);
-    const auto pictures = std::max<std::uint64_t>(1, std::min<std::uint64_t>(std::uint64_t(wanted.cycle), wanted.frames));
+    const auto pictures = std::clamp<std::uint64_t>(wanted.cycle, 1, std::max<std::uint64_t>(wanted.frames, 1));
     const std::string begin = "FRAME\n";
     std::vector<unsigned char> all(pictures * format.frame_size());
     for (std::uint64_t number = 0; number < wanted.frames; ++number) {

@@ -13,8 +13,8 @@
  *
  * All sizes are in bytes. Functions return CL_SUCCESS or a negative code and then leave a sentence for
  * causeway_error_last_message(); a refused call changes nothing. Threads must not use one graph at the same time, but
- * for causeway_graph_stop() and causeway_graph_token_count(); different graphs are independent. Names, kernels and parameters are copied; memory of
- * streams must live as long as the graph.
+ * for causeway_graph_stop() and causeway_graph_token_count(); different graphs are independent. Names, kernels and
+ * parameters are copied; memory of streams must live as long as the graph.
  */
 
 #include <causeway/causeway.h>
@@ -188,8 +188,8 @@ CAUSEWAY_EXPORT cl_int causeway_graph_stop(causeway_graph *graph);
  * `graph_times` the next run may have another, by what runs have measured. */
 CAUSEWAY_EXPORT cl_int causeway_graph_token_size(causeway_graph *graph, const char *stream, size_t *token_size);
 
-/* After causeway_graph_initialize(), from any thread: how many tokens of a stream the run, or else the last one, has begun
- * with; how far it is, and how long a stream of unknown length was. */
+/* After causeway_graph_initialize(), from any thread: how many tokens of a stream the run, or else the last one, has
+ * begun with; how far it is, and how long a stream of unknown length was. */
 CAUSEWAY_EXPORT cl_int causeway_graph_token_count(causeway_graph *graph, const char *stream, uint64_t *count);
 
 /* After causeway_graph_initialize(): stages, buffers and bytes as text, and with the option `graph_times`, after a run, the

@@ -29,8 +29,8 @@ constexpr std::uint64_t past_all = 0;
 
 run::run(const work_parts& parts, std::vector<cl::queue> queues, doorbell& bell, bool timed)
     : m_parts(parts), m_timed(timed), m_queues(std::move(queues)), m_bell(bell), m_unflushed(m_queues.size(), false),
-      m_latest(m_queues.size(), nullptr), m_tellings(m_queues.size()), m_rules(parts.compiled), m_actors(parts.compiled.actors.size()),
-      m_begun(parts.compiled.actors.size()) {
+      m_latest(m_queues.size(), nullptr), m_tellings(m_queues.size()), m_rules(parts.compiled),
+      m_actors(parts.compiled.actors.size()), m_begun(parts.compiled.actors.size()) {
     for (std::size_t i = 0; i < m_actors.size(); ++i) {
         auto& each = m_actors[i];
         each.work = make_work(parts, i);
@@ -59,7 +59,8 @@ void run::find_quiet_actors() {
     for (std::size_t i = 0; i < m_actors.size(); ++i) {
         const auto& self = m_parts.compiled.actors[i];
         if (self.kind != actor_kind::kernel) continue;
-        m_actors[i].quiet = !m_parts.devices[m_parts.compiled.lanes[self.lane].where].host_memory && is_read_in_its_queue_only(i);
+        const auto where = m_parts.compiled.lanes[self.lane].where;
+        m_actors[i].quiet = !m_parts.devices[where].host_memory && is_read_in_its_queue_only(i);
     }
     for (std::size_t i = 0; i < m_actors.size(); ++i) m_actors[i].quiet_before = quiet_names_before(i);
 }
@@ -192,7 +193,8 @@ run::issued* run::shown_by(std::size_t actor, issued& looked_at) {
     cl_event made = nullptr;
     if (const auto code = clEnqueueMarkerWithWaitList(m_actors[actor].queue, 0, nullptr, &made); code != CL_SUCCESS)
         throw transfer_error(code, name_of(m_parts.described, m_parts.compiled.actors[actor]) + ", token " +
-                                       std::to_string(looked_at.number) + ": asking for its end: " + cl::code_text(code));
+                                       std::to_string(looked_at.number) +
+                                       ": asking for its end: " + cl::code_text(code));
     looked_at.events.push_back(cl::event::adopt(made));
     m_unflushed[lane] = true;
     return &looked_at;
@@ -417,8 +419,10 @@ void run::wait(std::uint64_t rings) {
         return;
     }
     // Where all goes on by itself the thread sleeps until half of what it gave out is done, and then gives out as much.
-    if (const auto& given = m_actors[m_blocker->actor]; m_all_in_queues && given.issued_count >= given.history.size()) {
-        auto* const shown = shown_by(m_blocker->actor, slot(m_blocker->actor, given.issued_count - given.history.size() / 2));
+    const auto& given = m_actors[m_blocker->actor];
+    if (m_all_in_queues && given.issued_count >= given.history.size()) {
+        const auto middle = given.issued_count - given.history.size() / 2;
+        auto* const shown = shown_by(m_blocker->actor, slot(m_blocker->actor, middle));
         if (shown != nullptr && shown->sequence > m_blocker->sequence) m_blocker = shown;
     }
     if (m_blocker->complete) return;

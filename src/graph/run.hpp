@@ -32,7 +32,7 @@ class run {
         m_bell.ring();
     }
     /// Any thread: the firings of an actor that this run, or the last one, has begun.
-    [[nodiscard]] std::uint64_t begun(std::size_t actor) const { return m_begun[actor].load(std::memory_order_relaxed); }
+    [[nodiscard]] std::uint64_t begun(std::size_t actor) const { return m_begun[actor]; }
     /// Seconds per firing of each actor, over all runs; empty if nothing was timed. Not while it executes.
     [[nodiscard]] std::vector<double> seconds() const;
 
@@ -55,8 +55,9 @@ class run {
         bool hides_failed_waits = false; ///< see cl::device_facts
         bool breaks_on_failed_waits = false;
         bool may_end = false; ///< a stream whose end nobody knows before it comes
-        /// Nothing outside of its queue uses what it gives: once it has fired a few times, its end shows in that of a later
-        /// command of the queue. Only on devices with memory of their own, whose drivers fail all that follows a failure.
+        /// Nothing outside of its queue uses what it gives: once it has fired a few times, its end shows in that of a
+        /// later command of the queue. Only on devices with memory of their own, whose drivers fail all that follows a
+        /// failure.
         bool quiet = false;
         std::string quiet_before; ///< names of those whose failures show in this one's
         cl_context context = nullptr;

@@ -12,8 +12,8 @@ namespace causeway::graph {
 
 namespace {
 
-/// Buffers beyond those that overlap needs: times vary, and a queue hears late of what another has done. That weighs less
-/// the larger the tokens are, and memory weighs more.
+/// Buffers beyond those that overlap needs: times vary, and a queue hears late of what another has done. That weighs
+/// less the larger the tokens are, and memory weighs more.
 std::size_t slack_of(const pipeline& compiled) {
     std::size_t largest = 0;
     for (const auto& ring : compiled.channels) largest = std::max(largest, ring.period_bytes);
@@ -222,7 +222,8 @@ void stream_graph::build() {
 pipeline stream_graph::compile_with_slack() const {
     const auto known = limits();
     auto compiled = compile(m_described, known);
-    if (std::none_of(known.begin(), known.end(), [](const device_limits& each) { return each.overlap; })) return compiled;
+    const bool any_overlap = std::any_of(known.begin(), known.end(), [](const auto& each) { return each.overlap; });
+    if (!any_overlap) return compiled;
     for (auto slack = slack_of(compiled); slack > 0; --slack) {
         try {
             return compile(m_described, known, slack);
@@ -285,7 +286,8 @@ std::uint64_t stream_graph::token_count(const std::string& stream) {
     const auto number = m_smallest.find(stream);
     for (std::size_t i = 0; i < m_compiled.actors.size(); ++i) {
         const auto& each = m_compiled.actors[i];
-        if (each.node == number && (each.kind == actor_kind::input || each.kind == actor_kind::output)) return m_run->begun(i);
+        const bool stream = each.kind == actor_kind::input || each.kind == actor_kind::output;
+        if (each.node == number && stream) return m_run->begun(i);
     }
     throw transfer_error(status::invalid_value, std::string("'").append(stream).append("' is not a stream"));
 }

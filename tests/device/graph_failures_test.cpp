@@ -133,7 +133,8 @@ TEST_P(graph_failures, refuse_a_graph_that_the_device_has_no_memory_for_naming_n
     };
     const auto one = refused(buffer / 4 * 4 + 4096, 1);
     EXPECT_EQ(one.code(), CL_MEM_OBJECT_ALLOCATION_FAILURE);
-    EXPECT_THAT(one.what(), AllOf(HasSubstr("'i' -> 'k0'"), HasSubstr("is larger than device '"), HasSubstr(" allows, ")));
+    EXPECT_THAT(one.what(),
+                AllOf(HasSubstr("'i' -> 'k0'"), HasSubstr("is larger than device '"), HasSubstr(" allows, ")));
     const std::size_t most = buffer / 4096 * 4096;
     const auto all = refused(most, memory / most + 1);
     EXPECT_EQ(all.code(), CL_MEM_OBJECT_ALLOCATION_FAILURE);

@@ -25,11 +25,6 @@ constexpr unsigned most_calls = 40;
 std::mutex step_mutex; // guards step_text
 std::string step_text = "start";
 
-void enter_step(std::string text) {
-    const std::lock_guard lock(step_mutex);
-    step_text = std::move(text);
-}
-
 /// What a run must not leave more of than there was.
 struct possessions {
     std::vector<std::size_t> references; // of contexts: each queue, buffer and event has one
@@ -290,6 +285,11 @@ void fail_every_call(scenario& run, team& together) {
 void fail_every_call(scenario& run) {
     team alone;
     fail_every_call(run, alone);
+}
+
+void enter_step(std::string text) {
+    const std::lock_guard lock(step_mutex);
+    step_text = std::move(text);
 }
 
 std::string current_step() {

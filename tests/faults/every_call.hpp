@@ -74,5 +74,6 @@ void fail_every_call(scenario& run);
 
 /// What goes on, for a report of a hang.
 [[nodiscard]] std::string current_step();
+void enter_step(std::string text);
 
 } // namespace faults

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a token of a stream graph costs in calls of OpenCL once the graph runs: nothing is made, and few are told or asked.
+// What a token of a stream graph costs in calls of OpenCL once the graph runs: nothing is made, little told or asked.
 #include "faults/scenes.hpp"
 
 #include <causeway/graph.hpp>

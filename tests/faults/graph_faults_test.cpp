@@ -194,6 +194,7 @@ TEST_P(graph_faults, any_call_may_fail_once_or_from_then_on) {
             for (unsigned nth = 0; nth < (times == 1 ? 60 : 3); ++nth) {
                 SCOPED_TRACE(std::string("call ") + std::to_string(nth) + " of " + failing->name +
                              (times == 1 ? "" : " and all that follow"));
+                enter_step(failing->name + std::string(", call ") + std::to_string(nth));
                 const bool hit = once(failing, nth, times);
                 if (HasFailure()) return;
                 if (!hit) break;
@@ -214,6 +215,7 @@ TEST_P(graph_faults, a_kernel_that_fails_late_ends_the_run_with_its_name_and_tok
     const bool pretended = std::get<0>(GetParam()).name.starts_with("pocl");
     for (unsigned nth = 0; nth < 2 * tokens; ++nth) {
         SCOPED_TRACE(testing::Message() << "kernel " << nth);
+        enter_step("late failure of kernel " + std::to_string(nth));
         arm_late_failure(nth, pretended);
         std::optional<graph_error> ended;
         try {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Preloaded before a test, it makes devices say that they have memory of their own, on a platform that nobody knows: the
- * library then does what it does on graphics cards. */
+/* Preloaded before a test, it makes devices say that they have memory of their own, on a platform that nobody knows:
+ * the library then does what it does on graphics cards. */
 #include <CL/cl.h>
 #include <dlfcn.h>
 #include <string.h>
