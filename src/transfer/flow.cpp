@@ -232,7 +232,9 @@ void flow::advance_opening() {
         m_stage = stage::securing;
         return;
     }
-    m_direct = m_plan->map_target ? nullptr : m_source->memory();
+    const bool source_shows = m_plan->map_source || m_source_traits.has_memory;
+    const bool target_shows = m_plan->map_target || m_target_traits.has_memory;
+    m_direct = source_shows || !target_shows ? m_source->memory() : nullptr;
     m_direct_is_source = m_direct != nullptr;
     if (!m_direct_is_source) m_direct = m_target->memory();
     m_lent = m_target->shares_memory();

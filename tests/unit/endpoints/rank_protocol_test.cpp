@@ -2,6 +2,8 @@
 // What two ranks tell each other, in every order in which their messages can arrive.
 #include "unit/endpoints/two_ranks.hpp"
 
+#include "endpoints/host/host_endpoint.hpp"
+
 using namespace unit;
 
 namespace {
@@ -74,6 +76,22 @@ TEST_P(rank_protocol, carries_small_messages_in_one_piece) {
     chooser choices;
     both.run(choices);
     EXPECT_EQ(status_of(send), status::complete);
+    EXPECT_EQ(got, sent);
+    both.expect_quiet();
+}
+
+TEST_P(rank_protocol, carries_small_messages_into_host_memory) {
+    two_ranks both;
+    both.a.settings.set("eager", "64");
+    both.a.settings.set("block", "64");
+    auto sent = bench::pattern(10), got = std::vector<std::byte>(10);
+    const auto receive = bench::make(endpoints::make_receive_endpoint({both.b.talk, both.b.turns}, 0, 0, tag, nullptr),
+                                     endpoints::make_host_endpoint(got.data()), 10, nullptr);
+    both.b.machine.submit(receive);
+    const auto send = both.a.send(sent, 1);
+    chooser choices;
+    both.run(choices);
+    EXPECT_EQ(status_of(receive), status::complete);
     EXPECT_EQ(got, sent);
     both.expect_quiet();
 }
