@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What transfers cost those that have nothing to do with them: the processor's time while all that there is waits, and how
-// long a small transfer takes among many large ones that share too little memory.
+// What transfers cost those that have nothing to do with them: the processor's time while all that there is waits, and
+// how long a small transfer takes among many large ones that share too little memory.
 #include "common/opencl.hpp"
 #include "common/statistics.hpp"
 
@@ -117,7 +117,8 @@ void print_idle_shares(const place& where) {
 
 cl_ulong ended_at(const apps::event& transfer) {
     cl_ulong time = 0;
-    apps::check(clGetTransferInfo(transfer.get(), CL_TRANSFER_TIME_ENDED, sizeof time, &time, nullptr), "clGetTransferInfo");
+    apps::check(clGetTransferInfo(transfer.get(), CL_TRANSFER_TIME_ENDED, sizeof time, &time, nullptr),
+                "clGetTransferInfo");
     return time;
 }
 

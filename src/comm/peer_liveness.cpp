@@ -48,7 +48,8 @@ std::uint64_t peer_liveness::node() {
     utsname host{};
     (void)::uname(&host);
     std::string seen = boot;
-    for (const auto& part : {std::to_string(network.st_ino), std::string(host.nodename), std::to_string(::getuid()), job()})
+    for (const auto& part :
+         {std::to_string(network.st_ino), std::string(host.nodename), std::to_string(::getuid()), job()})
         seen += "/" + part;
     return std::hash<std::string>{}(seen);
 }

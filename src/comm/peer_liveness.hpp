@@ -26,8 +26,8 @@ class peer_liveness {
     /// A message of the rank came from this node.
     void met(int rank) { m_met.insert(rank); }
 
-    /// Equal only for processes that see one another's sockets, under names that both can tell: one that is met there, and
-    /// does not listen any more, is gone.
+    /// Equal only for processes that see one another's sockets, under names that both can tell: one that is met there,
+    /// and does not listen any more, is gone.
     [[nodiscard]] static std::uint64_t node();
     /// The same for all ranks of a job on a node, different for other jobs.
     [[nodiscard]] static std::string job();

@@ -26,7 +26,8 @@ constexpr auto nudged_commands = 16;
 constexpr auto longest_without_look = microseconds(50);
 constexpr auto shortest_sleep = microseconds(20);
 constexpr auto longest_sleep = microseconds(200);
-/// What has not come for a while may be seen a hundredth of that while later: polling for it costs under a per cent of a core.
+/// What has not come for a while may be seen a hundredth of that while later: polling for it costs under a per cent of a
+/// core.
 constexpr auto share_of_long_wait = 100;
 constexpr auto longest_sleep_in_long_wait = milliseconds(4);
 

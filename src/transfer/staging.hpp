@@ -44,12 +44,12 @@ class host_allocator final : public staging_allocator {
 class staging_pool;
 
 /// A flow's claim on staging memory; blocks go back when it ends. What makes the pool free of deadlocks:
-/// a flow that has a block keeps at least one until it is done, so it always gets on, or hands its last one to another that
-/// waits for nobody as it does itself, and stands in line again; a flow takes its first block in order of arrival, but
-/// that one which needs a single block passes others a few times; flows that wait for a sender while they hold a block (they could fill the pools of two
-/// processes that send to each other, or of a pipe's two ends) together hold at most half of the cap, and so do those that
-/// wait for a receiver who may need a block himself; of each of the three kinds one flow gets a block whatever the cap
-/// says, as those of the other kinds may be waiting for it.
+/// a flow that has a block keeps at least one until it is done, so it always gets on, or hands its last one to another
+/// that waits for nobody as it does itself, and stands in line again; a flow takes its first block in order of arrival,
+/// but that one which needs a single block passes others a few times; flows that wait for a sender while they hold a
+/// block (they could fill the pools of two processes that send to each other, or of a pipe's two ends) together hold at
+/// most half of the cap, and so do those that wait for a receiver who may need a block himself; of each of the three
+/// kinds one flow gets a block whatever the cap says, as those of the other kinds may be waiting for it.
 class staging_share {
   public:
     enum class waits_for { nobody, sender, receiver };

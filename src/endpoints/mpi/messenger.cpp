@@ -14,8 +14,8 @@ namespace causeway::endpoints {
 namespace {
 
 constexpr std::size_t listener_count = 4;
-/// Between nodes what one rank tells another waits for the blocks that are under way to it: Open MPI sends a message over
-/// TCP in one piece. So many bytes keep a fast link busy, and take 34 ms at 1 Gbit/s.
+/// Between nodes what one rank tells another waits for the blocks that are under way to it: Open MPI sends a message
+/// over TCP in one piece. So many bytes keep a fast link busy, and take 34 ms at 1 Gbit/s.
 constexpr std::size_t largest_block_between_nodes = std::size_t{4} << 20;
 /// What was said in so few bytes is kept for the next time, so many of them.
 constexpr std::size_t small_bytes = sizeof(wire_header) + 1024, most_silent = 64;
@@ -39,7 +39,8 @@ struct messenger::utterance final : comm::operation {
             owner.unsaid(std::move(self), result.error);
             return;
         }
-        if (bytes.capacity() <= small_bytes && owner.m_silent.size() < most_silent) owner.m_silent.push_back(std::move(self));
+        if (bytes.capacity() <= small_bytes && owner.m_silent.size() < most_silent)
+            owner.m_silent.push_back(std::move(self));
     }
 
     messenger* speaker = nullptr;

@@ -7,8 +7,8 @@ using namespace unit;
 
 namespace {
 
-/// MPI between two ranks at its best: a message is in the receive that waits for it when the sender's call returns. Takes
-/// nothing from the heap.
+/// MPI between two ranks at its best: a message is in the receive that waits for it when the sender's call returns.
+/// Takes nothing from the heap.
 class immediate_port final : public comm::port {
   public:
     explicit immediate_port(int rank) : m_rank(rank) {}
@@ -19,7 +19,8 @@ class immediate_port final : public comm::port {
         auto& to = *m_peer;
         operation* found = nullptr; // the oldest
         for (auto& each : to.m_open)
-            if (each.done != nullptr && each.tag == tag && !each.full && (found == nullptr || each.order < found->order))
+            if (each.done != nullptr && each.tag == tag && !each.full &&
+                (found == nullptr || each.order < found->order))
                 found = &each;
         ASSERT_TRUE(found != nullptr);
         std::copy(bytes.begin(), bytes.end(), found->bytes.begin());
@@ -61,7 +62,8 @@ class immediate_port final : public comm::port {
         int order = 0;
     };
     void put(const operation& made) {
-        auto* const last = std::find_if(m_open.begin(), m_open.end(), [](const auto& each) { return each.done == nullptr; });
+        auto* const last =
+            std::find_if(m_open.begin(), m_open.end(), [](const auto& each) { return each.done == nullptr; });
         ASSERT_NE(last, m_open.end());
         *last = made;
         last->order = calls;

@@ -134,7 +134,8 @@ TEST(staging_pool, lets_nobody_be_passed_for_ever) {
 
 TEST(staging_pool, keeps_the_last_block_of_one_that_waits_for_a_sender) {
     pool_bench on("8K");
-    auto receive = on.share(4096, staging_share::waits_for::sender), other = on.share(4096, staging_share::waits_for::sender);
+    auto receive = on.share(4096, staging_share::waits_for::sender);
+    auto other = on.share(4096, staging_share::waits_for::sender);
     auto* const block = receive->acquire();
     EXPECT_FALSE(other->acquire());
     for (int i = 0; i < 10; ++i) {
