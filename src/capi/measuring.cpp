@@ -95,14 +95,24 @@ void measuring::run_once(const end_maker& source, const end_maker& target, std::
 
 void measuring::run(const end_maker& source, const end_maker& target, std::size_t bytes, const transfer::plan& chosen,
                     seen& into) {
+    using clock = std::chrono::steady_clock;
     const bool is_thorough = m_effort == effort::thorough;
-    const unsigned rounds = is_thorough ? 12 : 4;
-    // Of a slow stage fewer runs tell as much.
-    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(is_thorough ? 50 : 5);
+    const auto budget = std::chrono::milliseconds(is_thorough ? 50 : 5);
     std::vector<std::shared_ptr<transfer::flow_probe>> probes;
-    for (unsigned i = 0; i <= rounds && (i == 0 || std::chrono::steady_clock::now() < until); ++i)
+    const auto begun = clock::now();
+    const auto first_bytes = m_is_paired ? bytes : std::min(bytes, chosen.block_bytes);
+    run_once(source, target, first_bytes, chosen, probes); // memory was new, and pages were not there
+    probes.clear();
+    unsigned rounds = m_is_paired ? 5 : is_thorough ? 12 : 4;
+    if (!m_is_paired) {
+        // Of a slow stage fewer blocks tell as much.
+        const auto affordable = static_cast<std::size_t>(budget / std::max(clock::now() - begun, clock::duration(1)));
+        bytes = std::min(bytes, std::max<std::size_t>(affordable, 4 * chosen.depth) * chosen.block_bytes);
+    }
+    const auto until = begun + budget;
+    do {
         run_once(source, target, bytes, chosen, probes);
-    if (probes.size() > 1) probes.erase(probes.begin()); // memory was new, and pages were not there
+    } while (--rounds > 0 && (m_is_paired || clock::now() < until));
     // What ran beside others counts only where there is nothing else.
     const auto alone = [](const auto& each) { return each->was_alone; };
     if (std::any_of(probes.begin(), probes.end(), alone))
@@ -174,6 +184,7 @@ std::vector<measured_stage> measuring::file(int fd) {
 std::vector<measured_stage> measuring::rank(const end_maker& destination, const end_maker& origin, bool is_first,
                                             cl_context context, cl_device_id device) {
     const std::size_t most = 16 * mib;
+    m_is_paired = true;
     // What travels with its announcement, at most 64 KiB, takes no time of its own.
     auto blocks = shapes(256 * kib, 4 * mib, most, few);
     for (const auto block : {128 * kib, mib}) blocks.push_back({most, block, 4, 1});

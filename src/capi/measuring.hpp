@@ -60,6 +60,7 @@ class measuring {
     runtime& m_process;
     effort m_effort;
     std::function<bool()> m_may_go_on;
+    bool m_is_paired = false; // another rank does the same: as often, however long it takes
 };
 
 } // namespace causeway::capi

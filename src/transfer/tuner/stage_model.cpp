@@ -110,9 +110,9 @@ void correct(stage_model& known, const stage_sample& seen) {
     if (seen.company > 1) {
         // Operations that take no longer than alone have not met the limit, unless they show that it is higher.
         if (step > 0 && seen.seconds <= known.seconds(seen.bytes)) return;
-        // Gap and ceiling move as far as they are responsible, and neither is so never.
+        // Gap and ceiling move as far as they are responsible; a gap that is nothing can still grow.
         const double share = known.share(seen.bytes), more = share * (std::exp(step) - 1);
-        const double part = std::clamp(known.gap / share, 0.1, 0.9);
+        const double gap = std::max(known.gap, 1e-6), part = gap / (gap + seen.bytes / known.ceiling);
         const double of_bytes = sane_seconds(seen.bytes / known.ceiling + (1 - part) * more);
         known.gap = sane_seconds(known.gap + part * more);
         known.ceiling = sane_bandwidth(seen.bytes / of_bytes);

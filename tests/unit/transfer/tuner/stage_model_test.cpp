@@ -84,7 +84,7 @@ TEST(stage_model, stays_sane_whatever_it_is_made_of) {
 
 TEST(stage_model, follows_what_is_seen) {
     auto known = stage_model::line(40e-6, 2e9, 2e9);
-    for (int i = 0; i < 100; ++i) {
+    for (int i = 0; i < 2000; ++i) {
         for (std::size_t point = 0; point < stage_model::points; ++point)
             correct(known, alone(truth, stage_model::size_of(point)));
         correct(known, together(truth, 4e6, 8));
