@@ -111,11 +111,10 @@ void correct(stage_model& known, const stage_sample& seen) {
         // Operations that take no longer than alone have not met the limit, unless they show that it is higher.
         if (step > 0 && seen.seconds <= known.seconds(seen.bytes)) return;
         // Gap and ceiling move as far as they are responsible; a gap that is nothing can still grow.
-        const double share = known.share(seen.bytes), more = share * (std::exp(step) - 1);
-        const double gap = std::max(known.gap, 1e-6), part = gap / (gap + seen.bytes / known.ceiling);
-        const double of_bytes = sane_seconds(seen.bytes / known.ceiling + (1 - part) * more);
-        known.gap = sane_seconds(known.gap + part * more);
-        known.ceiling = sane_bandwidth(seen.bytes / of_bytes);
+        const double gap = std::max(known.gap, 1e-7);
+        const double part = gap / (gap + seen.bytes / known.ceiling), whole = part * part + (1 - part) * (1 - part);
+        known.gap = sane_seconds(gap * std::exp(step * part / whole));
+        known.ceiling = sane_bandwidth(known.ceiling * std::exp(-step * (1 - part) / whole));
         return;
     }
     // The points on both sides move, each as near as it is.
