@@ -54,22 +54,20 @@ void figure_keeper::used(cl_context context, cl_device_id device, std::size_t by
     ++found->transfers;
     found->bytes += bytes;
     if (found->transfers < enough_transfers && found->bytes < enough_bytes) return;
-    found->is_settled = true;
-    if (!is_first_of_node()) return;
     const auto place = cl::facts_of(device).identity;
-    if (place.empty() || m_figures.find(place, transfer::operation::copy_in)) return;
-    begin(context, device);
+    const bool is_needed = is_first_of_node() && !place.empty() && !m_figures.find(place, transfer::operation::copy_in);
+    found->is_settled = !is_needed || begin(context, device);
 }
 
-void figure_keeper::begin(cl_context context, cl_device_id device) {
+bool figure_keeper::begin(cl_context context, cl_device_id device) {
     const std::lock_guard lock(m_mutex);
-    // One device at a time; another one gets its turn when the program is started again.
-    if (m_ending || m_busy) return;
+    if (m_busy) return false; // one device at a time
+    if (m_ending) return true;
     if (m_thread.joinable()) m_thread.join();
-    m_busy = true;
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
+    m_busy = true;
     try {
         m_thread = std::thread([this, shared = cl::context::share(context), device] {
             measure(shared.get(), device);
@@ -81,6 +79,7 @@ void figure_keeper::begin(cl_context context, cl_device_id device) {
         m_busy = false; // without figures rules do
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return true;
 }
 
 bool figure_keeper::wait_for_quiet() {

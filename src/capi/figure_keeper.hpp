@@ -50,7 +50,8 @@ class figure_keeper {
         std::size_t transfers = 0, bytes = 0;
         bool is_settled = false; // known, or begun
     };
-    void begin(cl_context context, cl_device_id device);
+    /// False if another device is being measured.
+    bool begin(cl_context context, cl_device_id device);
     void measure(cl_context context, cl_device_id device);
     /// Until no transfer is under way; false if measuring is to end.
     bool wait_for_quiet();

@@ -133,9 +133,8 @@ plan planner::within_limits(plan made, const route& way) const {
 }
 
 std::size_t planner::situation_hash::operator()(const situation& which) const {
-    // Texts of places live as long as the process: equal ones are nearly always the same.
-    auto mixed = std::hash<const void*>()(which.source.data());
-    for (const std::size_t part : {std::hash<const void*>()(which.target.data()), which.size_class, which.largest_block,
+    auto mixed = std::hash<std::string_view>()(which.source);
+    for (const std::size_t part : {std::hash<std::string_view>()(which.target), which.size_class, which.largest_block,
                                    std::size_t{which.kinds} << 16 | which.lanes})
         mixed = (mixed ^ part) * 0x9E3779B97F4A7C15;
     return mixed;
