@@ -19,8 +19,10 @@ constexpr std::size_t largest_piece = std::size_t{512} << 10;
 
 /// What suits by rules, and a strategy's own plan, is kept unless figures promise more: they are not that exact.
 constexpr double margin = 0.04;
-/// Smaller blocks cost more than they bring, whatever figures say.
-constexpr std::size_t smallest_block = std::size_t{128} << 10, greatest_block = std::size_t{16} << 20;
+/// Smaller blocks cost more than they bring, whatever figures say; with smaller ones of messages ranks mostly talk to each
+/// other.
+constexpr std::size_t smallest_block = std::size_t{128} << 10, smallest_message = std::size_t{256} << 10;
+constexpr std::size_t greatest_block = std::size_t{16} << 20;
 constexpr unsigned depths[] = {2, 3, 4, 6, 8, 16, 32};
 constexpr std::size_t most_decisions = 1024;
 
@@ -217,7 +219,9 @@ std::optional<planner::candidate> planner::best_of(const strategy& which, const 
         best.found.depth = made.depth;
         best.found.lanes = made.lanes;
     };
-    for (auto block = smallest_block; block <= greatest_block && block < way.bytes; block *= 2) {
+    const bool has_rank = way.source.kind == medium::rank || way.target.kind == medium::rank;
+    const auto greatest = std::min(greatest_block, way.bytes - 1); // one block has no neighbours
+    for (auto block = has_rank ? smallest_message : smallest_block; block <= greatest; block *= 2) {
         const auto blocks = (way.bytes + block - 1) / block;
         for (const auto depth : depths) {
             // Staging memory is also others'.
