@@ -89,7 +89,8 @@ void measuring::run_once(const end_maker& source, const end_maker& target, std::
         m_process.engine().submit(work);
     }
     if (const auto failed = work->wait())
-        throw transfer_error(failed.status, "measuring: " + failed.message, failed.error_number, failed.mpi_error_class);
+        throw transfer_error(failed.status, "measuring: " + failed.message, failed.error_number,
+                             failed.mpi_error_class);
     probes.push_back(std::move(probe));
 }
 
