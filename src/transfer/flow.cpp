@@ -468,8 +468,10 @@ void flow::teach(tuner& pupil, bool was_alone) const {
         return;
     }
     if (!was_alone) return;
+    // Beside another rank on the same processors a device is slower than it is in a process of its own.
+    const bool has_rank = m_source_traits.kind == medium::rank || m_target_traits.kind == medium::rank;
     const auto learn = [&](const endpoint_traits& end, operation what, const sample_pair& seen) {
-        if (end.place.empty()) return;
+        if (end.place.empty() || (has_rank && end.kind == medium::device)) return;
         for (const auto& each : seen) pupil.learn(end.place, what, each);
     };
     switch (m_source_traits.kind) {
