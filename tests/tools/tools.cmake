@@ -35,7 +35,7 @@ tool_test(perf.arguments arguments)
 tool_test(perf.wrong_ranks wrong-ranks)
 tool_test(perf.plot plot)
 tool_test(perf.documented documented)
-tool_test(man_page man-page)
+tool_test(perf.man_page man-page)
 
 # A sanitizer's library has to be the first one.
 if(NOT CAUSEWAY_SANITIZE)
