@@ -369,12 +369,21 @@ void run::issue(std::size_t actor) {
 
 void run::note_inputs(std::size_t actor, issued& place) {
     place.inputs.clear();
+    // Of each actor the last firing says all: when it has not failed, those before it have not.
+    const auto note = [&place](const firing& one) {
+        for (auto& known : place.inputs) {
+            if (known.actor != one.actor) continue;
+            known.number = std::max(known.number, one.number);
+            return;
+        }
+        place.inputs.push_back(one);
+    };
     for (const auto& each : m_actors[actor].needs.inputs) {
-        place.inputs.push_back(each);
+        note(each);
         if (!m_actors[each.actor].quiet) continue;
         const auto& before = slot(each.actor, each.number);
         if (before.number == each.number && &before != &place)
-            place.inputs.insert(place.inputs.end(), before.inputs.begin(), before.inputs.end());
+            for (const auto& further : before.inputs) note(further);
     }
 }
 
