@@ -34,10 +34,9 @@ struct crew {
     class sleeper {
       public:
         void call() {
-            {
-                const std::lock_guard lock(m_mutex);
-                m_called = true;
-            }
+            // Told under the lock: the one that is called may be gone right after it.
+            const std::lock_guard lock(m_mutex);
+            m_called = true;
             m_changed.notify_one();
         }
         void sleep() {
@@ -153,9 +152,13 @@ class worker_threads final : public worker_pool {
 
     ~worker_threads() override {
         for (const auto& team : {m_files, m_streams}) {
-            const std::lock_guard lock(team->lock);
-            team->closing = true;
-            while (auto* const one = team->wake_one()) one->call();
+            std::vector<crew::sleeper*> asleep;
+            {
+                const std::lock_guard lock(team->lock);
+                team->closing = true;
+                asleep.swap(team->asleep);
+            }
+            for (auto* const one : asleep) one->call();
         }
         for (auto& thread : m_threads) thread.join();
     }

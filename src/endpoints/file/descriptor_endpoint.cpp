@@ -20,8 +20,10 @@ using transfer::step;
 class descriptor_endpoint final : public transfer::endpoint {
   public:
     descriptor_endpoint(file_services services, descriptor fd, off_t offset, std::size_t bytes)
-        : m_fd(std::move(fd)), m_range{m_fd.get(), offset, bytes}, m_blocks(services),
-          m_place(file_system_of(m_fd.get())) {}
+        : m_fd(std::move(fd)), m_range{m_fd.get(), offset, bytes}, m_blocks(services, m_fd.get()),
+          m_place(file_system_of(m_fd.get())) {
+        m_blocks.prepare(m_range);
+    }
 
     [[nodiscard]] transfer::endpoint_traits traits() const override {
         return {.kind = transfer::medium::file, .place = m_place};
@@ -29,7 +31,7 @@ class descriptor_endpoint final : public transfer::endpoint {
     [[nodiscard]] std::string name() const override { return file_name(m_fd.get()); }
 
     void open(const transfer::open_request& request, step& done) override {
-        m_blocks.open(m_range, request);
+        m_blocks.open(request);
         done.finish({request.bytes, {}});
     }
 

@@ -19,8 +19,6 @@ namespace {
 using transfer::outcome;
 using transfer::step;
 
-/// A transfer of no more is copied from memory at once: handing it to a worker takes longer.
-constexpr std::size_t small_transfer = std::size_t{256} << 10;
 /// A transfer of less gains nothing from direct access.
 constexpr std::size_t smallest_direct = std::size_t{4} << 20;
 /// What direct access wants offsets, and often addresses, to be a multiple of; some disks are content with 512.
@@ -35,17 +33,6 @@ enum direct_choice : std::uint64_t { automatic, never, always };
 ssize_t read_cached(const file_range& whole, std::size_t offset, std::span<std::byte> block) {
     const iovec part{block.data(), block.size()};
     return ::preadv2(whole.fd, &part, 1, whole.start + static_cast<off_t>(offset), RWF_NOWAIT);
-}
-
-/// Fills `block` if all of it is in memory; false if not.
-bool read_from_memory(const file_range& whole, std::size_t offset, std::span<std::byte> block) {
-    const auto count = read_cached(whole, offset, block);
-    if (count < 0 && errno == EOPNOTSUPP) {
-        // A file system in memory has nothing to wait for, and does not know the flag.
-        struct statfs facts {};
-        return ::fstatfs(whole.fd, &facts) == 0 && facts.f_type == TMPFS_MAGIC && !read_at(whole, offset, block).error;
-    }
-    return count >= 0 && static_cast<std::size_t>(count) == block.size();
 }
 
 /// What lies modified in a processor's own cache comes out of it at half of the speed when a
@@ -84,7 +71,8 @@ aligned_part aligned_part_of(off_t start, std::size_t bytes) {
 /// Moves the aligned middle of a block by `move(part, descriptor)` past the page cache, and the rest, or what direct access
 /// refuses, through it. The parts go in order, so that what is done is a prefix.
 template <class Block, class Move>
-outcome move_directly(const file_range& whole, const descriptor& direct, std::size_t offset, Block block, Move move) {
+outcome move_directly(const file_range& whole, const descriptor& direct, std::size_t offset, Block block, Move move,
+                      std::atomic<bool>& refused) {
     const auto middle = aligned_part_of(whole.start + static_cast<off_t>(offset), block.size());
     auto past = whole;
     past.fd = direct.get();
@@ -99,8 +87,12 @@ outcome move_directly(const file_range& whole, const descriptor& direct, std::si
         result = part(past, middle.bytes);
         // Memory or offsets that this disk or file system does not take directly (EINVAL, EFAULT), or the end of a file at an
         // odd place: the page cache takes everything.
-        if (result.error.error_number == EINVAL || result.error.error_number == EFAULT || result.error.status == status::end_of_file)
+        if (result.error.error_number == EINVAL || result.error.error_number == EFAULT) {
+            refused = true;
             result = {};
+        } else if (result.error.status == status::end_of_file) {
+            result = {};
+        }
     }
     if (!result.error) result = part(whole, block.size() - done);
     return {done, std::move(result.error)};
@@ -156,13 +148,14 @@ struct file_blocks::split_read {
     step* done = nullptr;
 };
 
-file_blocks::file_blocks(file_services services) : m_services(services) {}
+file_blocks::file_blocks(file_services services, int fd) : m_services(services) {
+    struct statfs facts {};
+    m_is_in_memory = ::fstatfs(fd, &facts) == 0 && facts.f_type == TMPFS_MAGIC;
+}
 file_blocks::~file_blocks() = default;
 
-void file_blocks::open(const file_range& whole, const transfer::open_request& request) {
+void file_blocks::prepare(const file_range& whole) {
     m_whole = whole;
-    m_piece_bytes = request.piece_bytes == 0 ? request.block_bytes : request.piece_bytes;
-    m_pushes = request.for_device && whole.bytes <= largest_pushed;
     if (!is_for_direct(m_services.settings, whole)) return;
     // The user's descriptor keeps its flags. Not every file system has it, and not everybody may open the file again.
     const auto path = "/proc/self/fd/" + std::to_string(whole.fd);
@@ -170,8 +163,16 @@ void file_blocks::open(const file_range& whole, const transfer::open_request& re
     m_direct = descriptor(::open(path.c_str(), kept | O_DIRECT | O_CLOEXEC));
 }
 
+void file_blocks::open(const transfer::open_request& request) {
+    m_piece_bytes = request.piece_bytes == 0 ? request.block_bytes : request.piece_bytes;
+    m_pushes = request.for_device && m_whole.bytes <= largest_pushed;
+}
+
 void file_blocks::read(std::size_t offset, std::span<std::byte> block, step& done) {
-    if (m_whole.bytes <= small_transfer && read_from_memory(m_whole, offset, block)) {
+    const bool is_there = m_whole.bytes <= small_transfer &&
+                          (m_is_in_memory ? !read_at(m_whole, offset, block).error
+                                          : read_cached(m_whole, offset, block) == static_cast<ssize_t>(block.size()));
+    if (is_there) {
         done.finish({block.size(), {}});
     } else if (block.size() <= m_piece_bytes) {
         read_piece(offset, block, done);
@@ -192,21 +193,22 @@ void file_blocks::write(std::size_t offset, std::span<const std::byte> block, st
 }
 
 outcome file_blocks::read_now(std::size_t offset, std::span<std::byte> piece) const {
-    if (m_direct.get() < 0) {
+    if (m_direct.get() < 0 || m_refuses_direct) {
         auto result = read_at(m_whole, offset, piece);
         if (m_pushes) push_out(piece.first(result.bytes));
         return result;
     }
     const auto cached = std::max<ssize_t>(read_cached(m_whole, offset, piece), 0);
     const auto bytes = static_cast<std::size_t>(cached);
-    auto result = move_directly(m_whole, m_direct, offset + bytes, piece.subspan(bytes), read_at);
+    auto result = move_directly(m_whole, m_direct, offset + bytes, piece.subspan(bytes), read_at,
+                                m_refuses_direct);
     result.bytes += bytes;
     return result;
 }
 
 outcome file_blocks::write_now(std::size_t offset, std::span<const std::byte> block) const {
-    if (m_direct.get() < 0) return write_at(m_whole, offset, block);
-    return move_directly(m_whole, m_direct, offset, block, write_at);
+    if (m_direct.get() < 0 || m_refuses_direct) return write_at(m_whole, offset, block);
+    return move_directly(m_whole, m_direct, offset, block, write_at, m_refuses_direct);
 }
 
 } // namespace causeway::endpoints

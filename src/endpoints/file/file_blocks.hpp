@@ -5,19 +5,24 @@
 #include "endpoints/file/file_endpoint.hpp"
 #include "endpoints/file/file_io.hpp"
 
+#include <atomic>
 #include <memory>
 #include <vector>
 
 namespace causeway::endpoints {
 
-/// Engine's thread, but for open().
+/// A transfer of no more is copied from memory at once: handing it to a worker takes longer.
+inline constexpr std::size_t small_transfer = std::size_t{256} << 10;
+
+/// Engine's thread, but for the constructor and prepare(), which ask the file system.
 class file_blocks {
   public:
-    explicit file_blocks(file_services services);
+    file_blocks(file_services services, int fd);
     ~file_blocks();
 
-    /// Before the first block; a worker may do it. `whole.fd` stays open.
-    void open(const file_range& whole, const transfer::open_request& request);
+    /// Once, before open(); any thread that may wait. `whole.fd` stays open.
+    void prepare(const file_range& whole);
+    void open(const transfer::open_request& request);
 
     void read(std::size_t offset, std::span<std::byte> block, transfer::step& done);
     void write(std::size_t offset, std::span<const std::byte> block, transfer::step& done);
@@ -31,9 +36,11 @@ class file_blocks {
     [[nodiscard]] transfer::outcome write_now(std::size_t offset, std::span<const std::byte> block) const;
 
     file_services m_services;
+    bool m_is_in_memory; // the file system is, and knows no RWF_NOWAIT
     file_range m_whole;
     std::size_t m_piece_bytes = 0;
     bool m_pushes = false; // what is read out of the processor's own cache
+    mutable std::atomic<bool> m_refuses_direct{false}; // the disk, these offsets and addresses
     descriptor m_direct; // of the same file, past the page cache; none where that is not wanted or not possible
     std::vector<std::unique_ptr<split_read>> m_reads, m_spare;
 };

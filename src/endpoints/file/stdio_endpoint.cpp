@@ -91,7 +91,7 @@ class stdio_endpoint : public transfer::endpoint {
 class regular_file_endpoint final : public stdio_endpoint {
   public:
     regular_file_endpoint(file_services services, std::FILE* file, access mode)
-        : stdio_endpoint(services, file, mode), m_blocks(services) {}
+        : stdio_endpoint(services, file, mode), m_blocks(services, ::fileno(file)) {}
 
     [[nodiscard]] transfer::endpoint_traits traits() const override {
         return {.kind = transfer::medium::file, .place = m_place};
@@ -118,7 +118,7 @@ class regular_file_endpoint final : public stdio_endpoint {
             return;
         }
         const bool ended = error.status == status::end_of_file;
-        if (!ended && own_at_once()) {
+        if (!ended && moved == m_range.bytes && own_at_once(moved)) {
             auto result = reposition(moved, false);
             ::funlockfile(file());
             m_left->work.finish(std::move(result));
@@ -143,7 +143,7 @@ class regular_file_endpoint final : public stdio_endpoint {
     void start(transfer::worker_pool::work job, step& done) override { services().workers.run(std::move(job), done); }
 
     void start_settling(std::size_t bytes, step& done) override {
-        if (own_at_once()) {
+        if (own_at_once(bytes)) {
             auto result = settle(bytes);
             ::funlockfile(file());
             done.finish(std::move(result));
@@ -152,10 +152,10 @@ class regular_file_endpoint final : public stdio_endpoint {
         }
     }
 
-    /// Takes the stream's lock if nothing that is done to a stream that is read can block then: no byte is to be written,
-    /// and nobody else uses it.
-    [[nodiscard]] bool own_at_once() const {
-        if (mode() != access::read || ::ftrylockfile(file()) != 0) return false;
+    /// Takes the stream's lock if what is done before or after a read of so much cannot block then: nobody else uses the
+    /// stream, no byte is to be written, and the bytes around its end have just been read.
+    [[nodiscard]] bool own_at_once(std::size_t bytes) const {
+        if (mode() != access::read || bytes > small_transfer || ::ftrylockfile(file()) != 0) return false;
         if (::__fpending(file()) == 0) return true;
         ::funlockfile(file());
         return false;
@@ -166,7 +166,8 @@ class regular_file_endpoint final : public stdio_endpoint {
         if (std::fflush(file()) != 0) return stream_failure("flushing", file(), errno);
         m_range = {::fileno(file()), ::ftello(file()), bytes};
         if (m_range.start < 0) return stream_failure("asking for the position of", file(), errno);
-        m_blocks.open(m_range, m_asked);
+        m_blocks.prepare(m_range);
+        m_blocks.open(m_asked);
         return {bytes, {}};
     }
 
