@@ -47,7 +47,7 @@ void tell_user(const std::string& text) {
 
 void warn_once(const std::string& text) {
     static std::mutex mutex; // guards said
-    static std::set<std::string> said;
+    static auto& said = *new std::set<std::string>; // threads and exit functions outlive static objects
     const std::lock_guard lock(mutex);
     if (said.insert(text).second) std::fprintf(stderr, "causeway: warning: %s\n", text.c_str());
 }

@@ -46,7 +46,15 @@ void figure_keeper::require_automatic() const {
         throw transfer_error(status::invalid_operation, "the option tuner is not \"auto\": nothing is measured");
 }
 
-void figure_keeper::used(cl_context context, cl_device_id device, std::size_t bytes) {
+void figure_keeper::used(cl_context context, cl_device_id device, std::size_t bytes) noexcept {
+    try {
+        count(context, device, bytes);
+    } catch (...) {
+        // The transfer goes on all the same, by rules.
+    }
+}
+
+void figure_keeper::count(cl_context context, cl_device_id device, std::size_t bytes) {
     const auto is_it = [device](const device_use& each) { return each.device == device; };
     auto found = std::find_if(m_devices.begin(), m_devices.end(), is_it);
     if (found == m_devices.end()) found = m_devices.insert(found, {device});
@@ -64,9 +72,15 @@ bool figure_keeper::begin(cl_context context, cl_device_id device) {
     if (m_busy) return false; // one device at a time
     if (m_ending) return true;
     if (m_thread.joinable()) m_thread.join();
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
+    const struct blocked_signals {
+        blocked_signals() {
+            sigset_t all;
+            sigfillset(&all);
+            pthread_sigmask(SIG_BLOCK, &all, &before);
+        }
+        ~blocked_signals() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+        sigset_t before{};
+    } blocked;
     m_busy = true;
     try {
         m_thread = std::thread([this, shared = cl::context::share(context), device] {
@@ -75,10 +89,9 @@ bool figure_keeper::begin(cl_context context, cl_device_id device) {
             m_busy = false;
         });
         pthread_setname_np(m_thread.native_handle(), "causeway-tuner");
-    } catch (const std::system_error&) {
+    } catch (...) {
         m_busy = false; // without figures rules do
     }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
     return true;
 }
 

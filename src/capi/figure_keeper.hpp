@@ -31,7 +31,7 @@ class figure_keeper {
 
     /// A transfer of `bytes` was enqueued on a device. Once there have been many the device is measured, in a thread of
     /// its own, while no transfer is under way. Call with the enqueue mutex held.
-    void used(cl_context context, cl_device_id device, std::size_t bytes);
+    void used(cl_context context, cl_device_id device, std::size_t bytes) noexcept;
 
     /// Writes what has changed into the file. Not on the engine's thread.
     void save();
@@ -51,6 +51,7 @@ class figure_keeper {
         bool is_settled = false; // known, or begun
     };
     /// False if another device is being measured.
+    void count(cl_context context, cl_device_id device, std::size_t bytes);
     bool begin(cl_context context, cl_device_id device);
     void measure(cl_context context, cl_device_id device);
     /// Until no transfer is under way; false if measuring is to end.

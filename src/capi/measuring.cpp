@@ -5,6 +5,7 @@
 #include "capi/runtime.hpp"
 #include "cl/calls.hpp"
 #include "endpoints/file/file_endpoint.hpp"
+#include "endpoints/host/host_endpoint.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -137,6 +138,8 @@ measuring::seen measuring::run_all(const end_maker& source, const end_maker& tar
         chosen.block_bytes = each.block_bytes;
         chosen.depth = each.depth;
         chosen.lanes = each.lanes;
+        chosen.handed = each.lanes;
+        chosen.piece_bytes = each.block_bytes;
         run(source, target, each.bytes, chosen, all);
     }
     return all;
@@ -197,13 +200,27 @@ std::vector<measured_stage> measuring::rank(const end_maker& destination, const 
             add(found, operation::receive, run_all(origin, make_nothing, blocks, {}).source);
         }
     }
-    if (cl::facts_of(device).host_memory) return found;
-
+    // What follows needs both ranks.
     cl_int code = CL_SUCCESS;
-    endpoints::device_place place{cl::context::share(context), device,
-                                  cl::buffer::adopt(clCreateBuffer(context, CL_MEM_READ_WRITE, most, nullptr, &code)),
-                                  most, CL_MEM_READ_WRITE};
+    endpoints::device_place place{cl::context::share(context), device, {}, most, CL_MEM_READ_WRITE};
+    std::byte takes_part{!cl::facts_of(device).host_memory}, other_does{0};
+    if (takes_part != std::byte{0})
+        place.buffer = cl::buffer::adopt(clCreateBuffer(context, CL_MEM_READ_WRITE, most, nullptr, &code));
+    if (code != CL_SUCCESS) takes_part = std::byte{0};
+    const end_maker own_word = [&] { return endpoints::make_host_endpoint(&takes_part); };
+    const end_maker other_word = [&] { return endpoints::make_host_endpoint(&other_does); };
+    const transfer::plan word{.strategy = "measuring", .block_bytes = 1};
+    std::vector<std::shared_ptr<transfer::flow_probe>> unused;
+    for (const bool sends : {is_first, !is_first}) {
+        if (sends) {
+            run_once(own_word, destination, 1, word, unused);
+        } else {
+            run_once(origin, other_word, 1, word, unused);
+        }
+    }
     cl::check(code, "creating a buffer of " + bytes_text(most) + " to measure with");
+    if (takes_part == std::byte{0} || other_does == std::byte{0}) return found;
+
     const end_maker range = [&] { return endpoints::make_range_endpoint(m_process.devices(), place, 0); };
     for (auto& each : blocks)
         if (each.depth > 1) each.depth = 6;

@@ -41,6 +41,9 @@ class runtime {
     [[nodiscard]] comm::mpi_port& port() { return m_port; }
     [[nodiscard]] figure_keeper& figures() { return m_figures; }
 
+    /// Runs `action` on the engine's thread and waits for it, but not for ever; in this thread once that one is gone.
+    void call_and_wait(std::function<void()> action);
+
     /// Held while a transfer is put into queues and into the engine: the order in which it is taken is the order of
     /// enqueue, for queues, files and messages alike.
     [[nodiscard]] std::mutex& enqueue_mutex() { return m_enqueue_mutex; }
@@ -67,8 +70,6 @@ class runtime {
     void at_exit();
     void at_finalize();
     void close_space(int space);
-    /// Runs `action` on the engine's thread and waits for it, but not for ever; in this thread once that one is gone.
-    void call_and_wait(std::function<void()> action);
 
     monotonic_clock m_clock;
     transfer::engine m_engine;

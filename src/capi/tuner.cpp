@@ -95,7 +95,9 @@ cl_int causeway_tune_rank(cl_command_queue queue, int peer, MPI_Comm comm) {
                                        [&] { return make_origin(peer, tag, comm, nullptr); }, own < peer,
                                        checked.facts.context, checked.facts.device);
         // By now the other rank was heard, and it is known where it is.
-        return keep(process, make_destination(peer, tag, comm)->traits().place, found);
+        std::string_view place;
+        process.call_and_wait([&] { place = make_destination(peer, tag, comm)->traits().place; });
+        return keep(process, place, found);
     });
 }
 

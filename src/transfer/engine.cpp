@@ -288,13 +288,14 @@ void engine::advance(command& work) {
 void engine::look_back(const command& work) {
     // Transfers beside others say nothing of what stages can do.
     const bool was_alone = work.m_alone_since == m_starts && work.m_flows.size() == 1;
-    for (const auto& part : work.m_flows)
-        if (m_tuner.listens()) part->teach(m_tuner, was_alone);
-    if (m_options[option::explain] == 0) return;
+    const bool explains = m_options[option::explain] != 0;
     const auto took = m_clock.now() - work.report().started;
-    for (const auto& part : work.m_flows)
-        if (const auto text = part->explanation(m_tuner, took); !text.empty())
-            tell_user(text + (was_alone ? "" : ", beside others"));
+    for (const auto& part : work.m_flows) {
+        // What was expected of it, before it corrects what is expected.
+        const auto text = explains ? part->explanation(m_tuner, took) : std::string();
+        if (!text.empty()) tell_user(text + (was_alone ? "" : ", beside others"));
+        if (m_tuner.listens()) part->teach(m_tuner, was_alone);
+    }
 }
 
 void engine::cancel_now(command& work, const failure& reason) {

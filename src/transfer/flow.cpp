@@ -493,7 +493,7 @@ void flow::teach(tuner& pupil, bool was_alone) const {
 }
 
 std::string flow::explanation(const tuner& known, std::chrono::nanoseconds took) const {
-    if (!m_plan) return {};
+    if (!m_plan || m_probe) return {};
     const route way{m_source_traits, m_target_traits, m_bytes};
     return explain({m_source->name(), m_target->name(), m_bytes, moved(), *m_plan,
                     prognosis(known, way).seconds(*m_plan, m_bytes), took, m_failure});

@@ -46,6 +46,7 @@ void tuner::publish(entry& which) {
 }
 
 void tuner::measured(std::string_view place, operation what, const stage_model& model) {
+    if (place.empty()) return; // nobody would find it again
     const std::lock_guard lock(m_mutex);
     auto& entry = m_stages[{std::string(place), what}];
     entry.model = model;
