@@ -2,6 +2,7 @@
 // When devices are measured, and when figures are read and written.
 #include "capi/figure_keeper.hpp"
 
+#include "base/blocked_signals.hpp"
 #include "capi/measuring.hpp"
 #include "capi/runtime.hpp"
 #include "cl/calls.hpp"
@@ -13,7 +14,6 @@
 #include <system_error>
 
 #include <pthread.h>
-#include <signal.h>
 
 namespace causeway::capi {
 
@@ -72,15 +72,7 @@ bool figure_keeper::begin(cl_context context, cl_device_id device) {
     if (m_busy) return false; // one device at a time
     if (m_ending) return true;
     if (m_thread.joinable()) m_thread.join();
-    const struct blocked_signals {
-        blocked_signals() {
-            sigset_t all;
-            sigfillset(&all);
-            pthread_sigmask(SIG_BLOCK, &all, &before);
-        }
-        ~blocked_signals() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
-        sigset_t before{};
-    } blocked;
+    const blocked_signals inherited;
     m_busy = true;
     try {
         m_thread = std::thread([this, shared = cl::context::share(context), device] {

@@ -2,23 +2,15 @@
 // Drives an engine: steps while there is work, sleeps as long as the engine allows.
 #include "transfer/engine_thread.hpp"
 
+#include "base/blocked_signals.hpp"
+
 #include <pthread.h>
-#include <signal.h>
 #include <sys/prctl.h>
 
 namespace causeway::transfer {
 
 engine_thread::engine_thread(engine& driven) : m_engine(driven) {
-    // The thread inherits the mask: it takes no signal that is meant for the program.
-    const struct blocked_signals {
-        blocked_signals() {
-            sigset_t all;
-            sigfillset(&all);
-            pthread_sigmask(SIG_BLOCK, &all, &before);
-        }
-        ~blocked_signals() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
-        sigset_t before{};
-    } blocked;
+    const blocked_signals inherited;
     m_thread = std::thread([this] { run(); });
     pthread_setname_np(m_thread.native_handle(), "causeway-engine");
 }

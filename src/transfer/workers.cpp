@@ -2,10 +2,10 @@
 // The worker threads: a fixed set for files, as many as needed for streams.
 #include "transfer/workers.hpp"
 
+#include "base/blocked_signals.hpp"
 #include "base/spin_lock.hpp"
 
 #include <pthread.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <atomic>
@@ -88,14 +88,6 @@ struct crew {
     }
 };
 
-void block_all_signals() {
-    // A write beyond RLIMIT_FSIZE or to a closed pipe also raises a signal, in this thread, that would kill the
-    // process; the call's error is what we want.
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, nullptr);
-}
-
 /// Being woken takes longer than most blocks.
 void look_on(const crew& team) {
     if (team.patience.count() == 0) return;
@@ -127,7 +119,9 @@ crew::job next_job(crew& team, crew::sleeper& self, bool leaves_when_idle) {
 }
 
 void work_for(const std::shared_ptr<crew>& team, bool leaves_when_idle) {
-    block_all_signals();
+    // A write beyond RLIMIT_FSIZE or to a closed pipe also raises a signal, in this thread, that would kill the process; the
+    // call's error is what we want.
+    const blocked_signals all;
     crew::sleeper self;
     for (;;) {
         auto job = next_job(*team, self, leaves_when_idle);
