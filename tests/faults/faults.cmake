@@ -15,13 +15,8 @@ foreach(before opencl opencl_kernel mpi system)
   set_property(SOURCE ${CMAKE_CURRENT_LIST_DIR}/${before}_calls.cpp APPEND PROPERTY COMPILE_OPTIONS -fvisibility=default)
 endforeach()
 foreach(runtime ${runtimes})
-  # Graphs take long: all their ways with the first runtime, the one that has most to fail with the others.
-  set(left_out)
-  if(NOT runtime STREQUAL pocl)
-    set(left_out --gtest_filter=-*graph_faults.any*plain:*graph_faults.any*overlap)
-  endif()
   causeway_test(faults.${runtime}.1 LABEL faults RUNTIME ${runtime} RANKS 1 TIMEOUT 900
-    COMMAND $<TARGET_FILE:fault_tests> ${left_out})
+    COMMAND $<TARGET_FILE:fault_tests>)
   # Graphs fail as they do with one rank, and take long.
   causeway_test(faults.${runtime}.2 LABEL faults RUNTIME ${runtime} RANKS 2 TIMEOUT 900
     COMMAND $<TARGET_FILE:fault_tests> --gtest_filter=-*graph_faults*)
