@@ -50,7 +50,6 @@ class engine {
     /// Not retained; call before the first step().
     void add(progress_source& source);
 
-    /// Any thread. Commands are taken in the order of the calls.
     /// While one lives, the engine hardly looks at gates: a thread that enqueues needs the driver's locks itself.
     class enqueue_scope {
       public:
@@ -63,6 +62,7 @@ class engine {
         engine& m_engine;
     };
 
+    /// Any thread. Commands are taken in the order of the calls.
     void submit(const std::shared_ptr<command>& work);
     /// Any thread. Ends `work` with `reason` unless it ends before.
     void cancel(const std::shared_ptr<command>& work, const failure& reason);

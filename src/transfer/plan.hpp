@@ -43,7 +43,7 @@ struct route {
     bool direct = false;           ///< the target can take the bytes from the source itself
 };
 
-/// A way to build plans. Registered in make_strategies(), in order of preference.
+/// A way to build plans. The planner's constructor lists them in order of preference.
 class strategy {
   public:
     virtual ~strategy() = default;
