@@ -9,6 +9,7 @@
 #include <getopt.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
@@ -16,6 +17,8 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <thread>
+#include <vector>
 
 namespace {
 
@@ -102,20 +105,31 @@ const filter all_filters[] = {
       {"double buffered", double_buffered::sobel, communication_lines::double_buffered_sobel},
       {"graph", filters::graph::sobel, communication_lines::graph_sobel}}}};
 
-/// Compares all frames with the host's; false, and a line that says where, at the first byte that is wrong.
-bool verify(const workload &work, const filter &which, const char *by)
+/// All frames as the host makes them, several at once.
+std::vector<unsigned char> expected_frames(const workload &work, const filter &which)
 {
-    std::vector<unsigned char> expected(work.frame_size());
-    for (std::size_t frame = 0; frame < work.frames; ++frame) {
-        which.expected(work, work.input + frame * expected.size(), expected.data());
-        for (std::size_t i = 0; i < expected.size(); ++i) {
-            const int got = work.output[frame * expected.size() + i];
-            if (std::abs(got - expected[i]) <= which.tolerance)
-                continue;
-            std::printf("%s, %s: WRONG in frame %zu at byte %zu: %d instead of %d\n", which.name, by, frame, i, got,
-                        expected[i]);
-            return false;
-        }
+    const auto size = work.frame_size();
+    std::vector<unsigned char> frames(work.frames * size);
+    std::atomic<std::size_t> next = 0;
+    std::vector<std::jthread> workers(std::min<std::size_t>(work.frames, std::max(1U, std::thread::hardware_concurrency())));
+    for (auto &worker : workers)
+        worker = std::jthread([&] {
+            for (std::size_t frame; (frame = next++) < work.frames;)
+                which.expected(work, work.input + frame * size, &frames[frame * size]);
+        });
+    workers.clear();
+    return frames;
+}
+
+/// Compares all frames with the host's; false, and a line that says where, at the first byte that is wrong.
+bool verify(const workload &work, const filter &which, const char *by, const std::vector<unsigned char> &expected)
+{
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        if (std::abs(work.output[i] - expected[i]) <= which.tolerance)
+            continue;
+        std::printf("%s, %s: WRONG in frame %zu at byte %zu: %d instead of %d\n", which.name, by, i / work.frame_size(),
+                    i % work.frame_size(), work.output[i], expected[i]);
+        return false;
     }
     return true;
 }
@@ -125,6 +139,8 @@ bool run_filter(const options &asked, const filter &which, workload work)
     std::vector<double> seconds[3], busy[3];
     bool good = true;
     auto progress = std::make_optional<apps::progress_line>();
+    progress->show(std::string(which.name) + ": what the host makes");
+    const auto expected = asked.verify ? expected_frames(work, which) : std::vector<unsigned char>();
     for (int round = 0; round < asked.rounds; ++round) {
         for (int turn = 0; turn < 3; ++turn) {
             const int i = round % 2 == 0 ? turn : 2 - turn; // whoever comes later in a round is not always the same
@@ -135,7 +151,7 @@ bool run_filter(const options &asked, const filter &which, workload work)
             seconds[i].push_back(which.versions[i].run(work));
             busy[i].push_back(double(std::clock() - begin) / CLOCKS_PER_SEC);
             if (asked.verify && round == 0)
-                good = verify(work, which, which.versions[i].name) && good;
+                good = verify(work, which, which.versions[i].name, expected) && good;
         }
     }
     progress.reset();
