@@ -8,7 +8,7 @@ RUNTIME ?= pocl
 TEST_SETUP ?= build test intel
 
 run := scripts/run_with.sh $(RUNTIME)
-ctest := ctest --output-on-failure --no-tests=error --test-dir
+ctest := ctest --output-on-failure --no-tests=error --parallel $(shell nproc) --test-dir
 
 .DEFAULT_GOAL := help
 # Two targets at once would install the same packages.
