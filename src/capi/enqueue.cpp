@@ -153,6 +153,10 @@ static std::shared_ptr<transfer::command> submit(new_command made, const event_a
     std::vector<std::unique_ptr<transfer::gate>> gates;
     std::vector<std::shared_ptr<transfer::command>> dependencies;
     std::vector<cl::event> order;
+    const bool may_hide = std::any_of(made.queues.begin(), made.queues.end(), [](const checked_queue& each) {
+        return cl::facts_of(each.facts.device).hides_failed_waits;
+    });
+    const auto meaning = may_hide ? endpoints::on_failure::fail_even_hidden : endpoints::on_failure::fail;
     bool device_can_order = made.order != nullptr;
     for (cl_uint i = 0; i < events.count; ++i) {
         auto known = process.events().find(events.list[i]);
@@ -162,7 +166,7 @@ static std::shared_ptr<transfer::command> submit(new_command made, const event_a
         } else {
             device_can_order = device_can_order && cl::is_command(events.list[i]);
             order.push_back(cl::event::share(events.list[i]));
-            gates.push_back(endpoints::make_event_gate(cl::event::share(events.list[i]), endpoints::on_failure::fail));
+            gates.push_back(endpoints::make_event_gate(cl::event::share(events.list[i]), meaning));
         }
     }
     if (events.event != nullptr) setter->m_status = make_user_event(context);

@@ -23,6 +23,7 @@ constexpr auto longest_cold_look = std::chrono::seconds(1);
 constexpr auto patience = 16;
 /// Commands behind one that has ended are looked at at once: in an in-order queue one of them is next.
 constexpr auto nudged_commands = 16;
+constexpr std::size_t looks_in_a_step = 4;
 constexpr auto longest_without_look = microseconds(50);
 constexpr auto shortest_sleep = microseconds(20);
 constexpr auto longest_sleep = microseconds(200);
@@ -209,11 +210,12 @@ bool engine::look_at_gates(time_point now) {
             now + std::clamp<std::chrono::nanoseconds>(waited / patience, first_cold_look, longest_cold_look),
             work->m_number);
     }
-    // look() may put more commands at the end of the list.
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < m_hot.size(); ++i) {
-        const auto work = m_hot[i];
-        bool leave = look(*work);
+    // Each look is a call of the driver, and whatever runs waits meanwhile. Who sleeps between steps looks at all.
+    const auto looks = now - m_last_progress < m_spin ? std::min(m_hot.size(), looks_in_a_step) : m_hot.size();
+    for (std::size_t i = 0; i < looks && !m_hot.empty(); ++i) {
+        if (m_next_look >= m_hot.size()) m_next_look = 0;
+        const auto work = m_hot[m_next_look];
+        bool leave = look(*work); // may put more commands at the end of the list
         progress |= leave;
         // Not behind a gate that has failed: such a read may never end.
         if (!std::exchange(work->m_looked_at, true) && !leave) read_ahead(*work);
@@ -228,9 +230,12 @@ bool engine::look_at_gates(time_point now) {
             }
         }
         work->m_hot_listed = !leave;
-        if (!leave) m_hot[kept++] = work;
+        if (leave) {
+            m_hot.erase(m_hot.begin() + static_cast<std::ptrdiff_t>(m_next_look));
+        } else {
+            ++m_next_look;
+        }
     }
-    m_hot.resize(kept);
     return progress;
 }
 

@@ -119,7 +119,8 @@ class engine {
     planner m_planner;
     std::vector<progress_source*> m_sources;
     commands m_commands;                          // all that are not ended
-    std::vector<std::shared_ptr<command>> m_hot;  // gated, looked at in every step
+    std::vector<std::shared_ptr<command>> m_hot;  // gated, looked at in turn, some in each step
+    std::size_t m_next_look = 0;                  // whose turn it is in m_hot
     std::multimap<time_point, std::uint64_t> m_cold; // gated and armed: when to look again
     std::vector<std::shared_ptr<command>> m_ready;
     std::vector<std::shared_ptr<command>> m_orphans; // ended, with a block that is still being read ahead

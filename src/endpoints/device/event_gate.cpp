@@ -60,7 +60,7 @@ class event_gate final : public transfer::gate {
             return state::closed;
         }
         if (status == CL_COMPLETE && !failed_in_disguise()) return state::open;
-        return m_meaning == on_failure::fail ? state::failed : state::open;
+        return m_meaning == on_failure::open ? state::open : state::failed;
     }
 
     void arm(const std::shared_ptr<transfer::waker>& engine, std::uint64_t command) override {
@@ -70,10 +70,8 @@ class event_gate final : public transfer::gate {
     }
 
   private:
-    /// Intel's CPU runtime shows CL_COMPLETE for a command that did not run because its wait list failed; only
-    /// clWaitForEvents tells.
     [[nodiscard]] bool failed_in_disguise() const {
-        if (m_meaning == on_failure::open) return false;
+        if (m_meaning != on_failure::fail_even_hidden) return false;
         const cl_event raw = m_event.get();
         return clWaitForEvents(1, &raw) != CL_SUCCESS;
     }

@@ -9,8 +9,8 @@
 
 namespace causeway::endpoints {
 
-/// What a failed event means.
-enum class on_failure { fail, open };
+/// What a failed event means, and whether it may look like one that is complete: see cl::device_facts::hides_failed_waits.
+enum class on_failure { fail, fail_even_hidden, open };
 
 [[nodiscard]] std::unique_ptr<transfer::gate> make_event_gate(cl::event watched, on_failure meaning);
 

@@ -204,6 +204,42 @@ TEST(engine, looks_rarely_at_gates_that_stay_closed) {
     EXPECT_LE(entries[0].looks - before, 30);
 }
 
+TEST(engine, looks_at_few_gates_in_a_step_and_at_each_in_turn) {
+    bench on;
+    std::vector<fake_gate_state> entries(64);
+    std::vector<std::unique_ptr<small_command>> all;
+    for (auto& entry : entries) all.push_back(std::make_unique<small_command>(on, 0, gates_of({&entry})));
+    const auto looks = [&] {
+        int sum = 0;
+        for (const auto& entry : entries) sum += entry.looks;
+        return sum;
+    };
+    (void)on.machine->step(); // takes them in
+    for (int i = 0; i < 64; ++i) {
+        const auto before = looks();
+        (void)on.machine->step();
+        EXPECT_LE(looks() - before, 4);
+    }
+    for (const auto& entry : entries) EXPECT_GE(entry.looks, 3);
+    for (auto& entry : entries) entry.value = gate::state::open;
+    for (int i = 0; i < 16; ++i) (void)on.machine->step();
+    for (const auto& each : all) EXPECT_EQ(each->source.opened, 1);
+    finish_all(on);
+}
+
+TEST(engine, looks_at_all_gates_when_it_has_slept) {
+    bench on;
+    std::vector<fake_gate_state> entries(64);
+    std::vector<std::unique_ptr<small_command>> all;
+    for (auto& entry : entries) all.push_back(std::make_unique<small_command>(on, 0, gates_of({&entry})));
+    on.settle();
+    on.clock.advance(100us);
+    for (auto& entry : entries) entry.value = gate::state::open;
+    (void)on.machine->step();
+    for (const auto& each : all) EXPECT_EQ(each->source.opened, 1);
+    finish_all(on);
+}
+
 TEST(engine, needs_no_polling_without_work) {
     bench on;
     EXPECT_FALSE(on.machine->pause());
