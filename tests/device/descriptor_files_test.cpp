@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
+#include <iterator>
 #include <limits>
 
 using namespace support;
@@ -95,6 +97,24 @@ TEST_P(descriptor_files, large_transfers_past_the_page_cache_move_the_same_bytes
         const bytes expected = join(join(slice(before, 0, file_offset), slice(contents, file_offset, size)),
                                     slice(before, file_offset + size, 100));
         EXPECT_TRUE(same_bytes(expected, file_contents(folder.path("out"))));
+    }
+}
+
+TEST_P(descriptor_files, what_is_sent_to_the_disk_behind_a_large_transfer_is_over_when_the_transfer_is) {
+    const temporary_folder folder;
+    const bytes contents = pattern(65 * MiB + 77);
+    const auto buffer = new_buffer(contents);
+    const auto open_descriptors = [] {
+        return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
+    };
+    for (int round = 0; round < 3; ++round) {
+        descriptor file = open_descriptor(folder.path("out"), O_RDWR | O_CREAT);
+        const auto before = open_descriptors();
+        const auto done = read_buffer_to(queue(), buffer.get(), 0, contents.size(), file.get(), 100);
+        ASSERT_TRUE(completes(done));
+        EXPECT_EQ(open_descriptors(), before);
+        ASSERT_EQ(fdatasync(file.get()), 0);
+        EXPECT_TRUE(same_bytes(contents, slice(file_contents(folder.path("out")), 100, contents.size())));
     }
 }
 

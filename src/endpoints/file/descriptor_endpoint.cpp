@@ -43,6 +43,8 @@ class descriptor_endpoint final : public transfer::endpoint {
         m_blocks.write(offset, block, done);
     }
 
+    void close(std::size_t, const failure&, step& done) override { m_blocks.close({}, done); }
+
   private:
     descriptor m_fd;
     file_range m_range;

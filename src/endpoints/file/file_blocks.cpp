@@ -26,6 +26,8 @@ constexpr std::size_t direct_alignment = 4096;
 /// More bytes leave the processors' own caches by themselves before a device comes for them, and pushing takes time.
 constexpr std::size_t largest_pushed = std::size_t{64} << 20;
 constexpr std::size_t cache_line = 64;
+/// What is written in a moment may as well be overwritten, or its file be gone, before the kernel would send it to the disk.
+constexpr std::size_t smallest_behind = std::size_t{64} << 20;
 
 enum direct_choice : std::uint64_t { automatic, never, always };
 
@@ -164,7 +166,11 @@ void file_blocks::prepare(const file_range& whole) {
 }
 
 void file_blocks::open(const transfer::open_request& request) {
-    m_piece_bytes = request.piece_bytes == 0 ? request.block_bytes : request.piece_bytes;
+    // A disk likes large requests, and its bytes do not pass through a processor's copying.
+    const bool whole_blocks = request.piece_bytes == 0 || m_direct.get() >= 0;
+    m_piece_bytes = whole_blocks ? request.block_bytes : request.piece_bytes;
+    if (!request.is_source && !m_is_in_memory && m_direct.get() < 0 && m_whole.bytes >= smallest_behind)
+        m_behind.emplace(m_services.workers, m_whole.fd);
     m_pushes = request.for_device && m_whole.bytes <= largest_pushed;
 }
 
@@ -190,6 +196,15 @@ void file_blocks::read_piece(std::size_t offset, std::span<std::byte> piece, ste
 
 void file_blocks::write(std::size_t offset, std::span<const std::byte> block, step& done) {
     m_services.workers.run([this, offset, block] { return write_now(offset, block); }, done);
+    if (m_behind) m_behind->go_on();
+}
+
+void file_blocks::close(outcome result, step& done) {
+    if (m_behind) {
+        m_behind->close(std::move(result), done);
+    } else {
+        done.finish(std::move(result));
+    }
 }
 
 outcome file_blocks::read_now(std::size_t offset, std::span<std::byte> piece) const {
@@ -206,8 +221,12 @@ outcome file_blocks::read_now(std::size_t offset, std::span<std::byte> piece) co
     return result;
 }
 
-outcome file_blocks::write_now(std::size_t offset, std::span<const std::byte> block) const {
-    if (m_direct.get() < 0 || m_refuses_direct) return write_at(m_whole, offset, block);
+outcome file_blocks::write_now(std::size_t offset, std::span<const std::byte> block) {
+    if (m_direct.get() < 0 || m_refuses_direct) {
+        auto result = write_at(m_whole, offset, block);
+        if (m_behind) m_behind->add(m_whole.start + static_cast<off_t>(offset), result.bytes);
+        return result;
+    }
     return move_directly(m_whole, m_direct, offset, block, write_at, m_refuses_direct);
 }
 

@@ -4,9 +4,11 @@
 
 #include "endpoints/file/file_endpoint.hpp"
 #include "endpoints/file/file_io.hpp"
+#include "endpoints/file/write_behind.hpp"
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace causeway::endpoints {
@@ -26,6 +28,8 @@ class file_blocks {
 
     void read(std::size_t offset, std::span<std::byte> block, transfer::step& done);
     void write(std::size_t offset, std::span<const std::byte> block, transfer::step& done);
+    /// Finishes `done` with `result` once nobody uses the descriptor any more.
+    void close(transfer::outcome result, transfer::step& done);
 
   private:
     struct split_read;
@@ -33,7 +37,7 @@ class file_blocks {
     void read_piece(std::size_t offset, std::span<std::byte> piece, transfer::step& done);
     /// In a worker.
     [[nodiscard]] transfer::outcome read_now(std::size_t offset, std::span<std::byte> piece) const;
-    [[nodiscard]] transfer::outcome write_now(std::size_t offset, std::span<const std::byte> block) const;
+    [[nodiscard]] transfer::outcome write_now(std::size_t offset, std::span<const std::byte> block);
 
     file_services m_services;
     bool m_is_in_memory; // the file system is, and knows no RWF_NOWAIT
@@ -41,6 +45,7 @@ class file_blocks {
     std::size_t m_piece_bytes = 0;
     bool m_pushes = false; // what is read out of the processor's own cache
     mutable std::atomic<bool> m_refuses_direct{false}; // the disk, these offsets and addresses
+    std::optional<write_behind> m_behind;
     descriptor m_direct; // of the same file, past the page cache; none where that is not wanted or not possible
     std::vector<std::unique_ptr<split_read>> m_reads, m_spare;
 };

@@ -132,12 +132,19 @@ class regular_file_endpoint final : public stdio_endpoint {
     struct closing final : transfer::step_owner {
         closing(regular_file_endpoint& closed, step& done) : self(closed), told(done), work(*this) {}
         void step_finished() override {
-            self.leave();
-            told.finish(work.take());
+            if (!std::exchange(at_rest, true)) {
+                auto result = work.take();
+                work.begin();
+                self.m_blocks.close(std::move(result), work);
+            } else {
+                self.leave();
+                told.finish(work.take());
+            }
         }
         regular_file_endpoint& self;
         step& told;
-        step work;
+        step work; // the stream's position, then what still uses its descriptor
+        bool at_rest = false;
     };
 
     void start(transfer::worker_pool::work job, step& done) override { services().workers.run(std::move(job), done); }
