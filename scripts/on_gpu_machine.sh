@@ -255,7 +255,7 @@ if wanted filters; then
     for size in "640 360 $filter_frames" "1920 1080 $filter_frames"; do
         read -r width height frames <<<"$size"
         from=$(stat -c %s "$out/programs.txt" 2>/dev/null || echo 0)
-        phase "filters $width x $height" 120 programs.txt "${one[@]}" "$build/bin/filters" --width "$width" --height "$height" \
+        phase "filters $width x $height" 150 programs.txt "${one[@]}" "$build/bin/filters" --width "$width" --height "$height" \
             --frames "$frames" --rounds 9 --verify
         tail -c "+$((from + 1))" "$out/programs.txt" | grep -E 'per frame|verified|WRONG' | figures
     done

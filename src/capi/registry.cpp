@@ -53,10 +53,10 @@ std::size_t event_registry::sweep(std::size_t count) {
     return gone.size();
 }
 
-bool event_registry::trim(time_point now, bool all) {
+bool event_registry::trim(time_point now) {
     constexpr std::chrono::milliseconds longest{10000}, shortest{100};
     release_ended(std::numeric_limits<std::size_t>::max());
-    if (all || now >= m_next_sweep) {
+    if (now >= m_next_sweep) {
         const bool found = sweep(std::numeric_limits<std::size_t>::max()) > 0;
         m_interval = found ? shortest : std::min(2 * m_interval, longest);
         m_next_sweep = now + m_interval;

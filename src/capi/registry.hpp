@@ -35,7 +35,7 @@ class event_registry final : public transfer::progress_source {
 
     bool poll(time_point) override { return false; }
     [[nodiscard]] bool busy() const override { return false; }
-    bool trim(time_point now, bool all) override;
+    bool trim(time_point now) override;
 
   private:
     struct entry {

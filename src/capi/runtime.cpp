@@ -125,19 +125,15 @@ void runtime::at_exit() {
         const std::lock_guard lock(m_enqueue_mutex);
         m_ended = true;
     }
+    m_engine.keep_all();
     m_figures.give_up();
     const bool ended =
         m_thread->drain(drain_time(process_options()), {status::cancelled, 0, 0, "the process ended before the transfer"});
-    // What still runs uses its memory: everything stays as it is, and the process ends around it.
+    // Everything stays as it is, and the process ends around it: what still runs uses its memory, and a driver may have shut
+    // down before us.
     if (!ended) return;
     m_figures.end();
-    call_and_wait([this] {
-        m_engine.staging().free_all();
-        m_messenger.trim(m_clock.now(), true);
-        m_links.trim(m_clock.now(), true);
-    });
-    m_thread->stop();
-    m_stopped = true;
+    m_stopped = m_thread->stop_within(longest_call);
 }
 
 void runtime::use_mpi() {

@@ -87,9 +87,9 @@ bool engine::step() {
         return true;
     });
     if (progress) m_last_progress = now;
-    if (m_kept && now >= m_next_trim) {
+    if (m_kept && now >= m_next_trim && !m_keeps_all) {
         m_kept = m_pool.trim();
-        for (auto* const source : m_sources) m_kept |= source->trim(now, false);
+        for (auto* const source : m_sources) m_kept |= source->trim(now);
         m_next_trim = now + milliseconds(std::max<std::uint64_t>(10, m_options[option::keep] / 4));
     }
     return progress;
@@ -113,7 +113,7 @@ std::optional<std::chrono::nanoseconds> engine::pause() const {
         at_most(std::clamp<std::chrono::nanoseconds>(idle / 8, shortest_sleep, cap));
     }
     if (!m_cold.empty()) at_most(m_cold.begin()->first - now);
-    if (m_kept) at_most(m_next_trim - now);
+    if (m_kept && !m_keeps_all) at_most(m_next_trim - now);
     return longest;
 }
 

@@ -28,11 +28,10 @@ class progress_source {
     virtual bool poll(time_point now) = 0;
     /// Whether there is anything to poll for.
     [[nodiscard]] virtual bool busy() const = 0;
-    /// The engine has nothing left to do for a while, or ends: let go of what is only kept for speed. True if
-    /// something is left for a later call.
-    virtual bool trim(time_point now, bool all) {
+    /// The engine has nothing left to do for a while: let go of what is only kept for speed. True if something is left for
+    /// a later call.
+    virtual bool trim(time_point now) {
         (void)now;
-        (void)all;
         return false;
     }
 };
@@ -68,6 +67,9 @@ class engine {
     void cancel(const std::shared_ptr<command>& work, const failure& reason);
     /// Any thread. Cancels everything that is there when the request is taken.
     void cancel_all(const failure& reason);
+    /// Any thread. From now on nothing is given back that is kept for speed: the process ends, and with it what its drivers
+    /// need to give anything back (NVIDIA's 580 waits for ever).
+    void keep_all() { m_keeps_all = true; }
     /// Any thread. Runs `action` on the engine's thread, outside of any command.
     void call(std::function<void()> action);
 
@@ -126,6 +128,7 @@ class engine {
     std::vector<std::shared_ptr<command>> m_orphans; // ended, with a block that is still being read ahead
     std::uint64_t m_next_number = 1;
     std::atomic<std::size_t> m_active{0};
+    std::atomic<bool> m_keeps_all{false};
     std::size_t m_running = 0; // commands that have started
     std::uint64_t m_starts = 0;
     std::atomic<int> m_enqueuers{0};

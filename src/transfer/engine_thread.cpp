@@ -27,6 +27,7 @@ void engine_thread::run() {
             m_engine.inbox().wait(pause);
         }
     }
+    m_over.set_value();
 }
 
 bool engine_thread::wait_idle(std::chrono::milliseconds longest) const {
@@ -48,6 +49,14 @@ void engine_thread::stop() {
     if (!m_thread.joinable()) return;
     m_engine.call([this] { m_stopping = true; });
     m_thread.join();
+}
+
+bool engine_thread::stop_within(std::chrono::milliseconds longest) {
+    if (!m_thread.joinable()) return true;
+    m_engine.call([this] { m_stopping = true; });
+    const bool over = m_over.get_future().wait_for(longest) == std::future_status::ready;
+    over ? m_thread.join() : m_thread.detach();
+    return over;
 }
 
 } // namespace causeway::transfer

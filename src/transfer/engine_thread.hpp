@@ -5,6 +5,8 @@
 #include "transfer/engine.hpp"
 
 #include <atomic>
+#include <chrono>
+#include <future>
 #include <thread>
 
 namespace causeway::transfer {
@@ -21,6 +23,9 @@ class engine_thread {
 
     /// Stops after the step under way. Commands that are left never end.
     void stop();
+    /// The same, but if that step takes longer than `longest`, the thread is left behind: it may be in a driver that has shut
+    /// down. False then, and the engine must live on.
+    [[nodiscard]] bool stop_within(std::chrono::milliseconds longest);
 
     [[nodiscard]] bool is_current() const { return std::this_thread::get_id() == m_thread.get_id(); }
 
@@ -30,6 +35,7 @@ class engine_thread {
 
     engine& m_engine;
     std::atomic<bool> m_stopping{false};
+    std::promise<void> m_over;
     std::thread m_thread;
 };
 

@@ -123,7 +123,9 @@ void staging_share::release(std::byte* block) {
 staging_pool::staging_pool(const options& settings, const monotonic_clock& clock)
     : m_options(settings), m_clock(clock), m_host(std::make_shared<host_allocator>()) {}
 
-staging_pool::~staging_pool() { free_all(); }
+staging_pool::~staging_pool() {
+    for (auto& block : m_cache) block.allocator->release(block.memory, block.bytes);
+}
 
 std::size_t staging_pool::largest_block() const {
     // Half of the cap may be held by flows that wait for senders, and a sixteenth by those that read ahead.
@@ -211,12 +213,6 @@ bool staging_pool::trim() {
         m_cache.erase(m_cache.begin());
     }
     return !m_cache.empty();
-}
-
-void staging_pool::free_all() {
-    for (auto& block : m_cache) block.allocator->release(block.memory, block.bytes);
-    m_cache.clear();
-    m_cached = 0;
 }
 
 } // namespace causeway::transfer

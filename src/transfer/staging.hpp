@@ -109,7 +109,6 @@ class staging_pool {
 
     /// Frees memory that nobody used for a while. True if some is left for a later call.
     bool trim();
-    void free_all();
 
     [[nodiscard]] std::size_t held_bytes() const { return m_held; }
     [[nodiscard]] std::size_t cached_bytes() const { return m_cached; }

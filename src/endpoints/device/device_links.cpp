@@ -106,10 +106,10 @@ cl::queue device_links::take_ahead_queue(device_link& link) {
     return taken;
 }
 
-bool device_links::trim(time_point now, bool all) {
+bool device_links::trim(time_point now) {
     const auto keep = std::chrono::milliseconds(m_options[option::keep]);
     std::erase_if(m_links, [&](const auto& link) {
-        return link.use_count() == 1 && (all || now - link->last_used >= keep);
+        return link.use_count() == 1 && now - link->last_used >= keep;
     });
     return !m_links.empty();
 }

@@ -40,7 +40,7 @@ class device_links final : public transfer::progress_source {
 
     bool poll(time_point) override { return false; }
     [[nodiscard]] bool busy() const override { return false; }
-    bool trim(time_point now, bool all) override;
+    bool trim(time_point now) override;
 
   private:
     const options& m_options;

@@ -158,7 +158,7 @@ class messenger final : public transfer::progress_source {
     void close_all();
 
     bool poll(time_point now) override;
-    bool trim(time_point now, bool all) override { return m_windows.trim(now, all); }
+    bool trim(time_point now) override { return m_windows.trim(now); }
     /// Nothing that other ranks need to hear or answer is under way.
     [[nodiscard]] bool quiet() const {
         return m_saying == 0 && m_interests == 0 && m_refused.empty() && m_withdrawn.empty();

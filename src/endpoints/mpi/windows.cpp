@@ -92,13 +92,13 @@ std::shared_ptr<mapped_window> windows::find(const comm::segment_address& where)
     return known;
 }
 
-bool windows::trim(time_point now, bool all) {
+bool windows::trim(time_point now) {
     const auto keep = std::chrono::milliseconds(m_options[option::keep]);
     std::erase_if(m_mapped, [&](const auto& each) {
         auto& window = *each.second;
         const bool used = each.second.use_count() > 1;
         if (std::exchange(window.m_touched, false) || used) window.m_last_used = now;
-        return !used && (all || now - window.m_last_used >= keep);
+        return !used && now - window.m_last_used >= keep;
     });
     std::erase_if(m_allocators, [](const auto& each) { return each.second.use_count() == 1; });
     return !m_mapped.empty() || !m_allocators.empty();

@@ -86,7 +86,7 @@ class windows {
     [[nodiscard]] std::shared_ptr<mapped_window> find(const comm::segment_address& where);
 
     /// Lets go of what nobody used for a while. True if something is left.
-    bool trim(time_point now, bool all);
+    bool trim(time_point now);
 
   private:
     const options& m_options;
