@@ -215,7 +215,10 @@ void flow::advance_opening() {
             if (m_plan->map_target) m_timer.end_map(side::target);
         }
     }
-    if (m_source_step.pending() || m_target_step.pending()) return;
+    if (m_source_step.pending() || m_target_step.pending()) {
+        if (m_source_opened && !m_failure) read_early();
+        return;
+    }
     if (m_failure) {
         // A block that is being read ahead still uses its memory.
         if (quiet()) begin_closing();
@@ -242,7 +245,20 @@ void flow::advance_opening() {
     m_stage = stage::securing;
 }
 
+/// The target is not open yet, perhaps as others are before it: a device's small block is read meanwhile, together with theirs.
+void flow::read_early() {
+    const bool is_staged = !m_plan->direct && !m_plan->map_source && !m_plan->map_target && !m_plan->window &&
+                           m_source_traits.kind == medium::device && !m_target_traits.has_memory;
+    if (!is_staged || m_early || m_ahead || m_cancelled || m_bytes == 0 || m_bytes > m_block_bytes) return;
+    m_early = true;
+    auto* const memory = acquire_ahead();
+    if (memory == nullptr) return;
+    prepare_source();
+    begin_read(memory, false);
+}
+
 void flow::advance_securing() {
+    if (m_share) m_share->started();
     const bool staged = !m_plan->direct && m_direct == nullptr && !m_lent;
     if (staged && m_bytes > 0 && !m_failure && m_blocks.empty()) {
         if (!m_share) make_share();
@@ -454,7 +470,7 @@ void flow::advance_closing() {
 }
 
 void flow::teach(tuner& pupil, bool was_alone) const {
-    if (!m_plan || m_failure || m_plan->direct || m_ahead) return;
+    if (!m_plan || m_failure || m_plan->direct || m_ahead || m_early) return;
     const bool shares = m_lent || m_source->shares_memory();
     const auto samples = [&](side where, bool is_mapped) {
         return is_mapped ? m_timer.map_sample(where, m_bytes) : m_timer.samples(where);

@@ -88,6 +88,7 @@ class flow final : private step_owner {
     [[nodiscard]] std::byte* acquire_ahead();
     void source_opened();
     void advance_opening();
+    void read_early();
     void advance_securing();
     void advance_running();
     void advance_closing();
@@ -123,6 +124,7 @@ class flow final : private step_owner {
     bool m_source_opened = false, m_target_opened = false, m_target_asked = false;
     bool m_cancelled = false;
     bool m_ahead = false; // read_ahead() has asked the source to open
+    bool m_early = false; // read_early() has been there
     bool m_source_prepared = false;
     bool m_advancing = false;
     std::byte* m_direct = nullptr; // memory of an endpoint, instead of staging

@@ -58,6 +58,7 @@ struct route_case {
     const char* name;
     endpoint_traits source, target;
     const char* strategy;
+    std::size_t bytes = 14;
 };
 
 class every_route : public testing::TestWithParam<route_case> {};
@@ -69,13 +70,13 @@ TEST_P(every_route, moves_all_bytes_in_every_order_of_completion) {
         bench on;
         small_blocks(on, "3");
         on.settings.set("strategy", GetParam().strategy);
-        one_transfer it(on, GetParam().source, GetParam().target, 14);
+        one_transfer it(on, GetParam().source, GetParam().target, GetParam().bytes);
         on.machine->submit(it.work);
         run(on, choices);
         ASSERT_TRUE(it.work->complete());
         EXPECT_EQ(it.told->times, 1);
         EXPECT_FALSE(it.told->error) << it.told->error.message;
-        EXPECT_EQ(it.work->report().bytes_moved[0], 14u);
+        EXPECT_EQ(it.work->report().bytes_moved[0], GetParam().bytes);
         EXPECT_EQ(it.source_bytes, it.target_bytes);
         EXPECT_EQ(it.source.closed, 1);
         EXPECT_EQ(it.target.closed, 1);
@@ -92,7 +93,7 @@ TEST_P(every_route, reports_the_failure_of_every_step_and_keeps_the_bytes_before
             small_blocks(on, "2");
             on.settings.set("strategy", GetParam().strategy);
             fault_plan faults{failing};
-            one_transfer it(on, GetParam().source, GetParam().target, 10, &faults);
+            one_transfer it(on, GetParam().source, GetParam().target, std::min<std::size_t>(GetParam().bytes, 10), &faults);
             on.machine->submit(it.work);
             run(on, choices);
             ASSERT_TRUE(it.work->complete());
@@ -115,7 +116,7 @@ TEST_P(every_route, cancelled_after_every_number_of_steps_ends_with_the_bytes_th
         bench on;
         small_blocks(on, "2");
         on.settings.set("strategy", GetParam().strategy);
-        one_transfer it(on, GetParam().source, GetParam().target, 18);
+        one_transfer it(on, GetParam().source, GetParam().target, GetParam().bytes);
         on.machine->submit(it.work);
         on.settle();
         for (std::size_t i = 0; i < before && on.steps.count() > 0; ++i) {
@@ -147,6 +148,8 @@ INSTANTIATE_TEST_SUITE_P(
                     route_case{"device_to_pipe", device, pipe_end, "pipelined"},
                     route_case{"pipe_to_device", pipe_end, device, "pipelined"},
                     route_case{"device_to_rank", device, rank_target, "pipelined"},
+                    route_case{"one_block_of_a_device_to_rank", device, rank_target, "pipelined", 4},
+                    route_case{"one_block_of_a_device_to_pipe", device, pipe_end, "pipelined", 3},
                     route_case{"host_to_rank", host, rank_target, "auto"},
                     route_case{"device_to_device", device, device, "pinned"}),
     [](const auto& info) { return info.param.name; });
@@ -220,6 +223,44 @@ TEST(flow, uses_the_smaller_block_of_the_two_ends) {
     run(on, choices);
     EXPECT_EQ(it.target.write_offsets, (std::vector<std::size_t>{0, 2, 4}));
     EXPECT_EQ(it.work->report().chosen.block_bytes, 2u);
+}
+
+TEST(flow, reads_a_small_block_of_a_device_while_the_target_waits_for_its_turn) {
+    for (const bool is_early : {true, false}) {
+        bench on;
+        // Without much memory others could need what it takes.
+        if (!is_early) on.settings.set("staging", "8K");
+        small_blocks(on, "2");
+        one_transfer it(on, device, rank_target, 4);
+        on.machine->submit(it.work);
+        on.settle();
+        ASSERT_EQ(on.steps.count(), 2u) << "both ends open";
+        on.steps.finish(0);
+        on.settle();
+        EXPECT_EQ(it.source.read_offsets.size(), is_early ? 1u : 0u);
+        EXPECT_TRUE(it.target.write_offsets.empty());
+        chooser choices;
+        run(on, choices);
+        EXPECT_FALSE(it.told->error);
+        EXPECT_EQ(it.source.read_offsets.size(), 1u);
+        EXPECT_EQ(it.target_bytes, it.source_bytes);
+        EXPECT_EQ(on.machine->staging().held_bytes(), 0u);
+    }
+}
+
+TEST(flow, reads_again_what_was_read_early_if_the_target_takes_smaller_blocks) {
+    explore([&](chooser& choices) {
+        bench on;
+        small_blocks(on, "2");
+        one_transfer it(on, device, rank_target, 4);
+        it.target_fake->set_block_limit(3);
+        on.machine->submit(it.work);
+        run(on, choices);
+        EXPECT_FALSE(it.told->error);
+        EXPECT_EQ(it.target_bytes, it.source_bytes);
+        EXPECT_EQ(it.target.write_offsets, (std::vector<std::size_t>{0, 3}));
+        EXPECT_EQ(on.machine->staging().held_bytes(), 0u);
+    });
 }
 
 TEST(flow, of_no_bytes_opens_and_closes_both_ends) {
