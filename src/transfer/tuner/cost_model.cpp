@@ -38,8 +38,8 @@ double predicted_seconds(const pipeline& way, std::size_t bytes, std::size_t blo
             const auto count = static_cast<double>(full + (rest > 0 ? 1 : 0));
             own = std::max(own, count * model.gap + all / model.ceiling);
             // Neighbours in the lanes arrive together.
-            const double neighbours = std::min<double>(lanes, count);
-            first = std::max(first, neighbours * model.gap + std::min(size * lanes, all) / model.ceiling);
+            const double neighbours = way.stages[i].in_turn ? 1 : std::min<double>(lanes, count);
+            first = std::max(first, neighbours * model.gap + std::min(size * neighbours, all) / model.ceiling);
         }
         of_memory += all / model.ceiling;
         slowest = std::max(slowest, before + own + after);

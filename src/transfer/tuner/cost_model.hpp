@@ -14,13 +14,16 @@ struct pipeline {
     struct stage {
         stage_model model;
         unsigned at_once = 1; ///< operations that may be under way
+        bool in_turn = false; ///< one behind the other: the first is over when it would be alone
     };
     std::array<stage, 3> stages;
     std::size_t count = 0;
     double set_up = 0; ///< seconds before the first block and after the last
     bool one_memory = false; ///< all stages draw on the same memory: no two of them reach their ceilings at once
 
-    void add(const stage_model& model, unsigned at_once) { stages[count++] = {model, at_once}; }
+    void add(const stage_model& model, unsigned at_once, bool in_turn = false) {
+        stages[count++] = {model, at_once, in_turn};
+    }
 };
 
 /// Seconds for `bytes` in blocks, at most `depth` of them in flight. Of every stage: what comes before its first block,

@@ -17,7 +17,7 @@ constexpr std::size_t kib = 1024, mib = kib * kib;
 pipeline of(std::vector<pipeline::stage> stages, double set_up = 0) {
     pipeline made;
     made.set_up = set_up;
-    for (const auto& each : stages) made.add(each.model, each.at_once);
+    for (const auto& each : stages) made.add(each.model, each.at_once, each.in_turn);
     return made;
 }
 
@@ -72,6 +72,14 @@ TEST(cost_model, divides_a_stage_among_its_lanes_up_to_the_ceiling) {
                      16 * reading.gap + 16 * mib / reading.ceiling);
     // No more lanes than blocks in flight.
     EXPECT_DOUBLE_EQ(predicted_seconds(of({{unlimited, 4}}), 16 * mib, mib, 2), 8 * unlimited.seconds(mib));
+}
+
+TEST(cost_model, fills_with_one_block_where_operations_are_done_in_turn) {
+    const auto link = stage_model::line(0, 50e9, 50e9);
+    const double one = 4 * mib / 50e9;
+    EXPECT_NEAR(predicted_seconds(of({{link, 2, true}, {link, 2, true}}), 64 * mib, 4 * mib, 4), 17 * one, 1e-7);
+    // Two side by side share the ceiling, and arrive together.
+    EXPECT_NEAR(predicted_seconds(of({{link, 2}, {link, 2}}), 64 * mib, 4 * mib, 4), 18 * one, 1e-7);
 }
 
 TEST(cost_model, gives_each_of_several_operations_its_gap) {
