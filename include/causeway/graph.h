@@ -39,9 +39,10 @@ typedef struct causeway_graph causeway_graph;
 /* What a token reader returns when it fails. */
 #define CAUSEWAY_TOKEN_FAILED SIZE_MAX
 
-/* An empty graph whose kernels run on `device` of `context` unless they say otherwise. Both are retained. */
+/* An empty graph whose kernels run on `device` of `context` unless they say otherwise. Both are retained.
+ * CL_INVALID_CONTEXT, CL_INVALID_DEVICE if they are null or do not belong together. */
 CAUSEWAY_EXPORT cl_int causeway_graph_create(cl_context context, cl_device_id device, causeway_graph **graph);
-/* Not while it executes. Null is allowed. */
+/* Not while it executes. Null is allowed. What was read ahead of a file or pipe is lost. */
 CAUSEWAY_EXPORT void causeway_graph_release(causeway_graph *graph);
 
 /*
@@ -83,7 +84,7 @@ CAUSEWAY_EXPORT cl_int causeway_graph_add_output_function(causeway_graph *graph,
  * Streams that begin or end in a file, a pipe or a socket: `file` at its position, as fread and fwrite would; or the
  * descriptor `fd` from `file_offset` on, which must be able to seek, and whose position stays. The engine reads a few
  * tokens ahead and writes behind, beside the thread in causeway_graph_execute(); all is written when that returns. An input of
- * CAUSEWAY_ENDLESS bytes ends with its file, which must hold whole tokens. Executing again goes on where a FILE is, and begins
+ * CAUSEWAY_ENDLESS bytes ends with its file, which must hold whole tokens, and as many as all nodes can take together. Executing again goes on where a FILE is, and begins
  * again at `file_offset`. A stream that is stopped early may have read ahead. `file` must live as long as the graph;
  * `fd` is duplicated. CL_INVALID_VALUE for a file that is null, closed or not open for this.
  */
@@ -100,6 +101,7 @@ CAUSEWAY_EXPORT cl_int causeway_graph_add_output_descriptor(causeway_graph *grap
  * A kernel in OpenCL C. Set what is needed and leave the rest 0 (`causeway_kernel blur = {0};`). Its arguments are
  *     parameters by value, if there are any; inputs by position, __global and only read; outputs by position, __global.
  * causeway_graph_set_argument() gives values to arguments elsewhere; the ones without value are inputs, then outputs.
+ * Nothing tells the library what type an argument has: one by value that is given none is taken for a stream's.
  */
 typedef struct causeway_kernel {
     /* One of three: the source and the name of its function, with options for its compiler; */
@@ -112,7 +114,8 @@ typedef struct causeway_kernel {
     /* an existing kernel: its program and name are used, its arguments are not. */
     cl_kernel kernel;
 
-    /* Where it runs; null for the graph's. A kernel in another context or of another vendor is welcome. */
+    /* Where it runs; null for the graph's. A kernel in another context or of another vendor is welcome. The device must
+     * be one of the context: CL_INVALID_DEVICE. */
     cl_context context;
     cl_device_id device;
 
@@ -121,7 +124,7 @@ typedef struct causeway_kernel {
     size_t parameters_size;
 
     /* The work of one firing, as for clEnqueueNDRangeKernel; local sizes of 0 leave the choice to the implementation.
-     * With a work_dim of 0 there is one work item for each `item_size` bytes of the first output's token. */
+     * A global size of 0 is refused. With a work_dim of 0 there is one work item for each `item_size` bytes of the first output's token. */
     cl_uint work_dim;
     size_t global_size[3];
     size_t local_size[3];
@@ -159,7 +162,8 @@ typedef struct causeway_edge {
     size_t delay_size;
     const void *initial;
     /* Bytes that the target sees before and after those that it takes, as one range: its neighbours. Outside of the
-     * stream there are zeros. In a loop, after_size must not exceed delay_size. */
+     * stream there are zeros. In a loop, after_size must not exceed delay_size. Where another stream of unknown length ends
+     * the run before this one's end, what follows there may be zeros or what this stream would have gone on with. */
     size_t before_size;
     size_t after_size;
 } causeway_edge;
@@ -177,11 +181,13 @@ CAUSEWAY_EXPORT cl_int causeway_graph_initialize(causeway_graph *graph);
 /*
  * Runs to the end of all streams and returns when the last token is delivered. May be called again and again; memory of
  * streams is used from its beginning each time. What fails ends the run: what came before it is delivered, its
- * code is returned, the message names node and token.
+ * code is returned, the message names node and token. CL_INVALID_OPERATION while it executes, also from a function of the
+ * graph.
  */
 CAUSEWAY_EXPORT cl_int causeway_graph_execute(causeway_graph *graph);
 
-/* Any thread, also a function of the graph: the run ends early, with CL_SUCCESS, after what it has begun. */
+/* Any thread, also a function of the graph: the run ends early, with CL_SUCCESS, after what it has begun. That is
+ * certain once it returns CL_SUCCESS; CL_INVALID_OPERATION if no causeway_graph_execute() is under way. */
 CAUSEWAY_EXPORT cl_int causeway_graph_stop(causeway_graph *graph);
 
 /* After causeway_graph_initialize(): the token size of a stream, also where the library chose it. With the option

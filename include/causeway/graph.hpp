@@ -106,12 +106,18 @@ class stream_graph {
     void initialize() { check(causeway_graph_initialize(raw())); }
     /// Also throws what a function of the graph has thrown.
     void execute() {
-        m_state->thrown = nullptr;
+        auto& kept = kept_state();
+        kept.thrown = nullptr;
         const cl_int code = causeway_graph_execute(raw());
-        if (m_state->thrown) std::rethrow_exception(std::exchange(m_state->thrown, nullptr));
+        if (kept.thrown) std::rethrow_exception(std::exchange(kept.thrown, nullptr));
         check(code);
     }
-    void stop() { check(causeway_graph_stop(raw())); }
+    /// False if no run is under way.
+    bool stop() {
+        const cl_int code = causeway_graph_stop(raw());
+        if (code != CL_INVALID_OPERATION) check(code);
+        return code == CL_SUCCESS;
+    }
 
     [[nodiscard]] uint64_t token_count(const std::string& stream) const {
         uint64_t count = 0;
@@ -156,10 +162,15 @@ class stream_graph {
         return given;
     }
 
+    state& kept_state() {
+        if (!m_state) throw graph_error(CL_INVALID_VALUE, "the graph was moved elsewhere");
+        return *m_state;
+    }
     kept_function& keep(kept_function added) {
-        added.owner = m_state.get();
-        m_state->functions.push_back(std::make_unique<kept_function>(std::move(added)));
-        return *m_state->functions.back();
+        auto& kept = kept_state();
+        added.owner = &kept;
+        kept.functions.push_back(std::make_unique<kept_function>(std::move(added)));
+        return *kept.functions.back();
     }
 
     // No exception may pass the C interface: it waits in the state for execute().

@@ -21,6 +21,8 @@ failure current_failure() noexcept {
         return {status::out_of_host_memory, 0, 0, "out of host memory"};
     } catch (const std::exception& error) {
         return {status::out_of_resources, 0, 0, error.what()};
+    } catch (...) {
+        return {status::out_of_resources, 0, 0, "an exception that is no std::exception"};
     }
 }
 

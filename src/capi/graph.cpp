@@ -5,6 +5,7 @@
 #include "capi/runtime.hpp"
 #include "cl/calls.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace causeway;
@@ -41,6 +42,17 @@ cl::program built_program(const char* name, const causeway_kernel& wanted, cl_co
     return made;
 }
 
+/// Implementations build for any device, and crash later.
+void require_device(cl_context context, cl_device_id device, const std::string& whose) {
+    std::size_t bytes = 0;
+    cl::check(clGetContextInfo(context, CL_CONTEXT_DEVICES, 0, nullptr, &bytes), "asking for the devices of the context " + whose);
+    std::vector<cl_device_id> all(bytes / sizeof device);
+    cl::check(clGetContextInfo(context, CL_CONTEXT_DEVICES, bytes, all.data(), nullptr),
+              "asking for the devices of the context " + whose);
+    if (std::find(all.begin(), all.end(), device) == all.end())
+        throw transfer_error(CL_INVALID_DEVICE, "the device " + whose + " is not one of its context");
+}
+
 std::string function_name(cl_kernel kernel) {
     std::size_t size = 0;
     cl::check(clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, 0, nullptr, &size), "asking for a kernel's name");
@@ -71,8 +83,16 @@ void take_code(graph::kernel_code& code, const char* name, const causeway_kernel
 
 graph::kernel_code kernel_code_of(const char* name, const causeway_kernel& wanted, cl::context& context, cl_device_id device) {
     graph::kernel_code code;
+    if (wanted.kernel == nullptr) require_device(context.get(), device, std::string("of kernel '").append(name).append("'"));
     take_code(code, name, wanted, context, device);
+    if (wanted.kernel != nullptr) require_device(context.get(), device, std::string("of kernel '").append(name).append("'"));
     if (wanted.work_dim > 3) refuse(std::string("kernel '").append(name).append("' has more than three dimensions"));
+    for (cl_uint i = 0; i < wanted.work_dim; ++i) {
+        if (wanted.global_size[i] == 0)
+            refuse(std::string("kernel '").append(name).append("' has no work items: global_size[") + std::to_string(i) + "] is 0");
+        if ((wanted.local_size[i] == 0) != (wanted.local_size[0] == 0))
+            refuse(std::string("kernel '").append(name).append("' has a local size in some dimensions and not in others"));
+    }
     code.dimensions = wanted.work_dim;
     code.item_bytes = wanted.item_size;
     for (cl_uint i = 0; i < wanted.work_dim; ++i) {
@@ -154,6 +174,7 @@ cl_int causeway_graph_create(cl_context context, cl_device_id device, causeway_g
         require(graph, "the place for the graph");
         if (context == nullptr) throw transfer_error(status::invalid_context, "the context is null");
         if (device == nullptr) throw transfer_error(CL_INVALID_DEVICE, "the device is null");
+        require_device(context, device, "of the graph");
         *graph = std::make_unique<causeway_graph>(cl::context::share(context), device).release();
         return CL_SUCCESS;
     });

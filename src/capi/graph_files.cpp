@@ -43,7 +43,13 @@ class file_reader {
                 std::shared_ptr<graph::doorbell> bell)
         : m_file(std::move(file)), m_line(token_bytes, std::move(bell)), m_total_bytes(total_bytes), m_again(again) {}
 
+    /// Nobody wants what a pipe may or may not bring yet.
+    ~file_reader() { m_line.cancel_all(); }
+    file_reader(const file_reader&) = delete;
+    file_reader& operator=(const file_reader&) = delete;
+
     void use_token(std::size_t bytes) { m_line.use_token(bytes); }
+    [[nodiscard]] bool holds_tokens() const { return !m_line.empty(); }
 
     bool ready() {
         if (!m_refused) read_ahead();
@@ -152,6 +158,7 @@ graph::stream_end input_end(endpoint_maker file, std::uint64_t total_bytes, std:
             .use_token = [reader](std::size_t bytes) { reader->use_token(bytes); },
             .ready = [reader] { return reader->ready(); },
             .close = [reader](const failure&) { reader->close(); },
+            .holds_tokens = [reader] { return reader->holds_tokens(); },
             .finished = [] { return true; }};
 }
 

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <optional>
 
 namespace causeway::capi {
@@ -26,6 +27,9 @@ struct word {
     std::int32_t status = 0; ///< why the run ended; 0 if it did not fail
     char text[240] = "";
 };
+
+/// Each has two tags below 0 for words.
+constexpr int largest_tag = (std::numeric_limits<int>::max() - 3) / 2;
 
 /// The other rank as both ends of a stream see it.
 class rank_end {
@@ -191,7 +195,7 @@ class rank_reader : rank_end {
             m_open = false;
         }
         const auto fault = std::exchange(m_fault, {});
-        if (fault && !m_told) throw graph::token_error(m_count, fault);
+        if (fault && !m_told) throw graph::token_error(std::min(m_count, m_tokens), fault);
         return true;
     }
 
@@ -329,6 +333,8 @@ class rank_writer : rank_end {
 void check_rank(int rank, int tag, MPI_Comm comm, std::size_t token_bytes) {
     (void)make_destination(rank, tag, comm);
     if (rank == MPI_PROC_NULL) refuse("MPI_PROC_NULL is no end of a stream");
+    if (tag > largest_tag)
+        refuse("tag " + std::to_string(tag) + " is above " + std::to_string(largest_tag) + ", the largest of a graph's streams");
     if (token_bytes == 0) refuse("two ranks must have the same token size, which the library cannot choose for both");
 }
 

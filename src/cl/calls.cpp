@@ -31,6 +31,17 @@ std::string code_text(cl_int code) {
     case CL_INVALID_EVENT: name = "CL_INVALID_EVENT"; break;
     case CL_INVALID_OPERATION: name = "CL_INVALID_OPERATION"; break;
     case CL_INVALID_BUFFER_SIZE: name = "CL_INVALID_BUFFER_SIZE"; break;
+    case CL_BUILD_PROGRAM_FAILURE: name = "CL_BUILD_PROGRAM_FAILURE"; break;
+    case CL_INVALID_BINARY: name = "CL_INVALID_BINARY"; break;
+    case CL_INVALID_KERNEL_NAME: name = "CL_INVALID_KERNEL_NAME"; break;
+    case CL_INVALID_KERNEL: name = "CL_INVALID_KERNEL"; break;
+    case CL_INVALID_ARG_VALUE: name = "CL_INVALID_ARG_VALUE"; break;
+    case CL_INVALID_ARG_SIZE: name = "CL_INVALID_ARG_SIZE"; break;
+    case CL_INVALID_KERNEL_ARGS: name = "CL_INVALID_KERNEL_ARGS"; break;
+    case CL_INVALID_WORK_DIMENSION: name = "CL_INVALID_WORK_DIMENSION"; break;
+    case CL_INVALID_WORK_GROUP_SIZE: name = "CL_INVALID_WORK_GROUP_SIZE"; break;
+    case CL_INVALID_WORK_ITEM_SIZE: name = "CL_INVALID_WORK_ITEM_SIZE"; break;
+    case CL_INVALID_GLOBAL_WORK_SIZE: name = "CL_INVALID_GLOBAL_WORK_SIZE"; break;
     default: break;
     }
     return std::string(name) + " (" + std::to_string(code) + ")";

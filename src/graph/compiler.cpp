@@ -6,6 +6,8 @@
 
 #include "base/error.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <map>
 
@@ -212,6 +214,20 @@ class compiler {
                               bytes_text(device.memory_bytes) + "; most of it, " + std::to_string(largest->buffers) + " x " +
                               bytes_text(largest->period_bytes) + ", for " + text_of(*largest));
         }
+        check_host_memory();
+    }
+
+    void check_host_memory() const {
+        const channel* largest = nullptr;
+        for (const auto& ring : m_result.channels)
+            if (ring.where == host && (largest == nullptr || ring.ring_bytes() > largest->ring_bytes())) largest = &ring;
+        const auto needed = memory_bytes(m_result, host);
+        const auto there = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
+                           static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+        if (needed > there)
+            refuse_memory("the graph needs " + bytes_text(needed) + " of the host's memory, which has " + bytes_text(there) +
+                          "; most of it, " + std::to_string(largest->buffers) + " x " + bytes_text(largest->period_bytes) +
+                          ", for " + text_of(*largest));
     }
 
     [[noreturn]] static void refuse_memory(const std::string& text) {

@@ -12,6 +12,9 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& text) { throw transfer_error(status::invalid_value, text); }
 
+/// Sums and products of a few such sizes can be counted.
+constexpr std::size_t most_bytes = std::size_t{1} << 46;
+
 std::string quoted(const std::string& name) { return std::string("'").append(name).append("'"); }
 
 /// Positions of one side of one node: 0, 1, 2, ... without a hole.
@@ -64,6 +67,9 @@ void description::connect(edge added) {
     if (source.kind == node_kind::output) refuse(text + ": " + quoted(source.name) + " is an output stream");
     if (target.kind == node_kind::input) refuse(text + ": " + quoted(target.name) + " is an input stream");
     if (added.produced_bytes == 0 || added.consumed_bytes == 0) refuse(text + ": a token has 0 bytes");
+    for (const auto bytes : {added.produced_bytes, added.consumed_bytes, added.delay_bytes, added.before_bytes, added.after_bytes})
+        if (bytes > most_bytes)
+            refuse(text + ": " + bytes_text(bytes) + " are more than a token, window or delay can have, " + bytes_text(most_bytes));
     const bool from_stream = source.kind == node_kind::input, to_stream = target.kind == node_kind::output;
     if (from_stream && source.token_bytes != 0 && added.produced_bytes != source.token_bytes)
         refuse(text + ": the edge begins with tokens of " + bytes_text(added.produced_bytes) + ", the stream has tokens of " +
@@ -88,9 +94,12 @@ void description::connect(edge added) {
                    bytes_text(added.produced_bytes) + " here and " + bytes_text(other.produced_bytes) + " to " +
                    quoted(m_nodes[other.target].name));
     }
-    if (from_stream && source.token_bytes == 0) take_token(source, added.produced_bytes);
-    if (to_stream && target.token_bytes == 0) take_token(target, added.consumed_bytes);
+    auto new_source = source, new_target = target;
+    if (from_stream && source.token_bytes == 0) take_token(new_source, added.produced_bytes);
+    if (to_stream && target.token_bytes == 0) take_token(new_target, added.consumed_bytes);
     m_edges.push_back(std::move(added));
+    if (from_stream) source = std::move(new_source);
+    if (to_stream) target = std::move(new_target);
 }
 
 void description::check_complete() const {

@@ -115,7 +115,6 @@ void run::restart() {
     for (auto& each : m_begun) each = 0;
     m_sequence = past_all + 1;
     m_sweeps = 0;
-    m_stopping = false;
     write_initial(m_parts.memory, m_parts.compiled, m_queues);
 }
 

@@ -26,6 +26,8 @@ class run {
     /// To the end of all streams. What fails ends the run after the periods before it are delivered: throws
     /// transfer_error with node and token.
     void execute();
+    /// Before execute(): whether stop() was called since that was wanted.
+    void begin(bool is_stopped) { m_stopping = is_stopped; }
     /// Any thread: ends the run after the periods that have begun.
     void stop() {
         m_stopping = true;

@@ -245,6 +245,8 @@ bool stream_graph::take_smaller(const balance& balanced) {
 void stream_graph::learn() {
     const auto seconds = m_run->seconds();
     if (seconds.empty() || !has_automatic()) return;
+    const auto holds_tokens = [](const stream_end& each) { return each.holds_tokens && each.holds_tokens(); };
+    if (std::any_of(m_streams.begin(), m_streams.end(), holds_tokens)) return;
     const auto balanced = balance_of(m_smallest);
     const auto smallest = compile(m_smallest, limits());
     const auto costs = measured_costs(estimated_costs(m_smallest, smallest, limits()), seconds, smallest, m_batches);
@@ -267,9 +269,29 @@ void stream_graph::learn() {
 }
 
 void stream_graph::execute() {
-    require_initialized();
-    if (m_timed) learn();
-    m_run->execute();
+    {
+        const std::lock_guard lock(m_run_mutex);
+        require_initialized();
+        if (m_executing) throw transfer_error(status::invalid_operation, "the graph is being executed");
+        m_executing = true;
+        m_stop_asked = false;
+    }
+    const auto end = [this] {
+        const std::lock_guard lock(m_run_mutex);
+        m_executing = false;
+    };
+    try {
+        if (m_timed) learn();
+        {
+            const std::lock_guard lock(m_run_mutex);
+            m_run->begin(m_stop_asked);
+        }
+        m_run->execute();
+    } catch (...) {
+        end();
+        throw;
+    }
+    end();
 }
 
 std::size_t stream_graph::token_bytes(const std::string& stream) const {
@@ -294,6 +316,8 @@ std::uint64_t stream_graph::token_count(const std::string& stream) {
 
 void stream_graph::stop() {
     const std::lock_guard lock(m_run_mutex);
+    if (!m_executing) throw transfer_error(status::invalid_operation, "the graph is not being executed");
+    m_stop_asked = true;
     if (m_run) m_run->stop();
 }
 

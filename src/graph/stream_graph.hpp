@@ -39,7 +39,7 @@ class stream_graph {
     /// where their size is left to the library.
     void initialize(overlap wanted = overlap::where_it_pays, bool timed = false);
     void execute();
-    /// Any thread, while another executes: ends the run after the periods that have begun.
+    /// Any thread, while another executes: ends the run after the periods that have begun. Refused at any other time.
     void stop();
 
     /// For ends of streams that move tokens by themselves.
@@ -85,8 +85,10 @@ class stream_graph {
     pipeline m_compiled;
     rings m_memory;
     std::unique_ptr<work_parts> m_parts;
-    std::mutex m_run_mutex; // guards m_run, not what it does
+    std::mutex m_run_mutex; // guards what follows, not what the run does
     std::unique_ptr<run> m_run;
+    bool m_executing = false;
+    bool m_stop_asked = false; // since it executes
 };
 
 } // namespace causeway::graph

@@ -60,6 +60,8 @@ struct stream_end {
     std::function<bool()> ready;
     /// Once at the end of each run: it has no more tokens for this end, and `why` if it failed.
     std::function<void(const failure& why)> close;
+    /// Between runs: whether it holds tokens for the next one, which have a size.
+    std::function<bool()> holds_tokens;
     /// After close(): whether all is where it belongs. Throws token_error instead if that cannot be.
     std::function<bool()> finished;
 };

@@ -183,6 +183,64 @@ TEST_P(graph_ends, stop_while_a_pipe_is_silent_and_go_on_in_the_next_run) {
     EXPECT_EQ(built.token_count("o"), rest);
 }
 
+TEST_P(graph_ends, release_a_graph_whose_pipe_is_silent) {
+    constexpr std::size_t token = 64;
+    auto in = make_pipe();
+    const auto from = open_stream(std::move(in.reading), "rb");
+    std::atomic<bool> released{false};
+    std::thread user([&] {
+        auto built = new_graph();
+        built.add_input_stream("i", from.get(), token);
+        built.add_output_stream("o", [&](uint64_t, const void*, size_t) { built.stop(); }, token);
+        built.connect("i", "o", token);
+        built.initialize();
+        EXPECT_TRUE(write_all(in.writing.get(), pattern(token)));
+        built.execute();
+        {
+            const auto last = std::move(built);
+        }
+        released = true;
+    });
+    EXPECT_TRUE(eventually([&] { return released.load(); }));
+    in.writing.close(); // so that the thread ends
+    user.join();
+}
+
+TEST_P(graph_ends, keep_the_token_size_while_tokens_of_it_are_held) {
+    const option_scope timed("graph_times", "on");
+    const temporary_folder folder;
+    constexpr std::size_t total = std::size_t{1} << 20, rounds = 4;
+    const bytes contents = pattern(total * rounds);
+    write_file(folder.path("input"), contents);
+    const auto from = open_stream(folder.path("input"), "rb");
+    bytes got;
+    bool stops = true;
+    auto built = new_graph();
+    built.add_input_stream("i", from.get(), 0, total);
+    built.add_output_stream(
+        "o",
+        [&](uint64_t number, const void* given, size_t size) {
+            const auto* const first = static_cast<const unsigned char*>(given);
+            got.insert(got.end(), first, first + size);
+            std::this_thread::sleep_for(std::chrono::microseconds(size / 16)); // so that other sizes would be better
+            if (stops && number == 0) built.stop();
+        },
+        0, total);
+    auto copy = code("scale");
+    built.add_kernel("k", copy, factors{1, 0});
+    built.connect("i", "k", bytes_of(64));
+    built.connect("k", "o", bytes_of(64));
+    built.initialize();
+    for (std::size_t round = 0; round < rounds - 1; ++round) {
+        stops = round == 0;
+        ASSERT_NO_THROW(built.execute());
+    }
+    // Bit patterns that are no numbers may change; the length may not.
+    EXPECT_GE(got.size(), 2 * total);
+    EXPECT_LE(got.size(), 3 * total);
+    EXPECT_EQ(got.size() % bytes_of(64), 0u);
+}
+
 TEST_P(graph_ends, name_the_token_at_which_a_file_ends_or_is_full) {
     constexpr std::size_t token = 4096;
     const temporary_folder folder;

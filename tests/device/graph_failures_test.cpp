@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <thread>
+#include <thread>
 
 using namespace graph_tests;
 using testing::AllOf;
@@ -110,6 +111,97 @@ TEST_P(graph_failures, stop_early_after_what_has_begun) {
     built.execute();
     EXPECT_GE(delivered, 11u);
     EXPECT_LT(delivered, 100u);
+}
+
+TEST_P(graph_failures, a_stop_is_for_the_run_under_way_and_one_run_is_under_way_at_a_time) {
+    const floats data = numbers(100);
+    floats result(100);
+    auto built = new_graph();
+    input(built, "i", data, 10);
+    cl_int inner = CL_SUCCESS;
+    built.add_host_function("f", [&](uint64_t, const void* const* in, void* const* out) {
+        inner = causeway_graph_execute(built.raw());
+        std::memcpy(out[0], in[0], bytes_of(10));
+    });
+    output(built, "o", result, 10);
+    built.connect("i", "f", bytes_of(10));
+    built.connect("f", "o", bytes_of(10));
+    built.initialize();
+    EXPECT_FALSE(built.stop());
+    built.execute();
+    EXPECT_EQ(result, data);
+    EXPECT_EQ(inner, CL_INVALID_OPERATION);
+    EXPECT_THAT(causeway_error_last_message(), HasSubstr("is being executed"));
+    EXPECT_FALSE(built.stop());
+    built.execute();
+    EXPECT_EQ(built.token_count("o"), 10u);
+}
+
+TEST_P(graph_failures, a_stop_that_is_taken_ends_the_run_however_early_it_comes) {
+    for (int round = 0; round < 50; ++round) {
+        auto built = new_graph();
+        built.add_input_stream("i", [](uint64_t, void*, size_t size) { return size; }, 64);
+        built.add_output_stream("o", [](uint64_t, const void*, size_t) {}, 64);
+        built.connect("i", "o", 64);
+        built.initialize();
+        std::thread runner([&] { EXPECT_NO_THROW(built.execute()); });
+        while (!built.stop()) std::this_thread::yield();
+        runner.join();
+    }
+}
+
+TEST_P(graph_failures, name_what_is_thrown_through_the_c_interface) {
+    auto built = new_graph();
+    const causeway_token_reader reader = [](void*, uint64_t number, void*, size_t size) -> size_t {
+        if (number == 2) throw 5;
+        return size;
+    };
+    ASSERT_EQ(causeway_graph_add_input_function(built.raw(), "i", reader, nullptr, CAUSEWAY_ENDLESS, 16), CL_SUCCESS);
+    built.add_output_stream("o", [](uint64_t, const void*, size_t) {}, 16);
+    built.connect("i", "o", 16);
+    built.initialize();
+    EXPECT_THAT(refusal([&] { built.execute(); }).what(), HasSubstr("'i', token 2: an exception"));
+}
+
+TEST_P(graph_failures, refuse_a_device_of_another_context_and_work_without_items) {
+    auto built = new_graph();
+    for (const auto& other : all_devices()) {
+        if (other.device == device()) continue;
+        auto elsewhere = code("scale");
+        elsewhere.device = other.device;
+        const auto refused = refusal([&] { built.add_kernel("k", elsewhere, factors{1, 0}); });
+        EXPECT_EQ(refused.code(), CL_INVALID_DEVICE);
+        EXPECT_THAT(refused.what(), HasSubstr("the device of kernel 'k' is not one of its context"));
+        causeway_graph* none = nullptr;
+        EXPECT_EQ(causeway_graph_create(context(), other.device, &none), CL_INVALID_DEVICE);
+        EXPECT_EQ(none, nullptr);
+    }
+    auto empty = code("scale");
+    empty.work_dim = 2;
+    empty.global_size[0] = 4;
+    EXPECT_THAT(refusal([&] { built.add_kernel("k", empty, factors{1, 0}); }).what(),
+                HasSubstr("kernel 'k' has no work items: global_size[1] is 0"));
+    empty.global_size[1] = 4;
+    empty.local_size[0] = 2;
+    EXPECT_THAT(refusal([&] { built.add_kernel("k", empty, factors{1, 0}); }).what(), HasSubstr("a local size in some"));
+    const auto there = std::move(built);
+    EXPECT_THAT(refusal([&] { built.execute(); }).what(), HasSubstr("moved elsewhere"));
+    EXPECT_THAT(refusal([&] { built.add_host_function("f", {}); }).what(), HasSubstr("moved elsewhere"));
+}
+
+TEST_P(graph_failures, refuse_windows_that_no_memory_holds_naming_nodes_and_numbers) {
+    auto built = new_graph();
+    built.add_input_stream("i", [](uint64_t, void*, size_t) -> size_t { return 0; }, 4);
+    built.add_host_function("f", [](uint64_t, const void* const*, void* const*) {});
+    built.add_output_stream("o", [](uint64_t, const void*, size_t) {}, 4);
+    causeway_edge wide{};
+    wide.produced_size = wide.consumed_size = 4;
+    wide.before_size = std::size_t{1} << 44;
+    built.connect("i", "f", wide);
+    built.connect("f", "o", 4);
+    const auto refused = refusal([&] { built.initialize(); });
+    EXPECT_EQ(refused.code(), CL_MEM_OBJECT_ALLOCATION_FAILURE);
+    EXPECT_THAT(refused.what(), AllOf(HasSubstr("of the host's memory, which has"), HasSubstr("'i' -> 'f'")));
 }
 
 TEST_P(graph_failures, refuse_a_graph_that_the_device_has_no_memory_for_naming_nodes_and_numbers) {

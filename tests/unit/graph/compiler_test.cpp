@@ -222,6 +222,8 @@ TEST(graph_description, refuses_what_makes_no_sense_naming_it) {
     EXPECT_THAT(refusal([&] { made.connect("o", "a"); }), HasSubstr("'o' is an output stream"));
     EXPECT_THAT(refusal([&] { made.connect("a", "i"); }), HasSubstr("'i' is an input stream"));
     EXPECT_THAT(refusal([&] { made.connect("i", "a", {.produced_bytes = 5}); }), AllOf(HasSubstr("5 B"), HasSubstr("1 KiB")));
+    EXPECT_THAT(refusal([&] { made.connect("i", "a", {.before_bytes = std::size_t{1} << 62}); }),
+                AllOf(HasSubstr("'i' -> 'a'"), HasSubstr("4194304 TiB are more than a token, window or delay can have")));
     made.connect("i", "a");
     EXPECT_THAT(refusal([&] { made.connect("i", "a"); }), HasSubstr("input 0 of 'a' is connected already, with 'i'"));
     EXPECT_THAT(refusal([&] { made.described.check_complete(); }), HasSubstr("'o' is connected with nothing"));
@@ -232,6 +234,18 @@ TEST(graph_description, refuses_what_makes_no_sense_naming_it) {
     made.described.add({.name = "j", .kind = node_kind::input, .total_bytes = 10});
     EXPECT_THAT(refusal([&] { made.kernel("z").connect("j", "z", {.produced_bytes = 3}); }),
                 HasSubstr("the stream 'j' of 10 B does not divide into tokens of 3 B"));
+}
+
+TEST(graph_description, is_the_same_after_a_refused_edge) {
+    description made;
+    (void)made.add({.name = "i", .kind = node_kind::input, .total_bytes = 90});
+    (void)made.add({.name = "o", .kind = node_kind::output, .total_bytes = 44});
+    const auto connect = [&](std::size_t token) {
+        made.connect({.source = 0, .target = 1, .produced_bytes = token, .consumed_bytes = token});
+    };
+    EXPECT_THAT(refusal([&] { connect(45); }), HasSubstr("44 B does not divide into tokens of 45 B"));
+    connect(2);
+    EXPECT_EQ(made.nodes()[0].token_bytes, 2u);
 }
 
 TEST(graph_report, says_stages_buffers_and_bytes) {
