@@ -198,9 +198,9 @@ CAUSEWAY_EXPORT cl_int causeway_graph_token_size(causeway_graph *graph, const ch
  * begun with; how far it is, and how long a stream of unknown length was. */
 CAUSEWAY_EXPORT cl_int causeway_graph_token_count(causeway_graph *graph, const char *stream, uint64_t *count);
 
-/* After causeway_graph_initialize(): stages, buffers and bytes as text, and with the option `graph_times`, after a run, the
- * time of each node and the predicted time of a period; the graph for Graphviz. Null if refused. The
- * text is valid until the next call with this graph. */
+/* After causeway_graph_initialize(): stages, buffers, bytes and the predicted time of a period (a token of each stream, if all
+ * rates are alike) as text, estimated from bytes, or, with the option `graph_times` and after a run, from the time of each node,
+ * which it then shows; the graph for Graphviz. Null if refused. The text is valid until the next call with this graph. */
 CAUSEWAY_EXPORT const char *causeway_graph_explain(causeway_graph *graph);
 CAUSEWAY_EXPORT const char *causeway_graph_to_dot(causeway_graph *graph);
 

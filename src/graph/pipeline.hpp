@@ -95,10 +95,11 @@ struct device_limits {
 /// Bytes that a place must have.
 [[nodiscard]] std::uint64_t memory_bytes(const pipeline& compiled, place where);
 
-/// Stages, buffers and bytes for people to read; with the seconds per firing of each actor, if known, also the
-/// predicted time of a period.
+/// Stages, buffers and bytes for people to read, and the predicted time of a period: by the seconds per firing of each actor
+/// that were measured, or else by those that are estimated. Either may be empty.
 [[nodiscard]] std::string explain(const description& described, const pipeline& compiled,
-                                  const std::vector<device_limits>& devices, const std::vector<double>& seconds = {});
+                                  const std::vector<device_limits>& devices, const std::vector<double>& measured = {},
+                                  const std::vector<double>& estimated = {});
 /// The graph in the language of Graphviz.
 [[nodiscard]] std::string to_dot(const description& described, const pipeline& compiled,
                                  const std::vector<device_limits>& devices);

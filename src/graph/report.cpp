@@ -48,7 +48,7 @@ std::string prediction(const pipeline& compiled, const std::vector<device_limits
         load[compiled.actors[i].lane] += seconds[i] * static_cast<double>(compiled.actors[i].repetitions);
     const auto slowest = static_cast<std::size_t>(std::max_element(load.begin(), load.end()) - load.begin());
     return "predicted time of a period: " + time_text(load[slowest]) + ", set by " +
-           lane_text(compiled.lanes[slowest], devices) + "\n";
+           lane_text(compiled.lanes[slowest], devices);
 }
 
 std::string escaped(const std::string& text) {
@@ -70,7 +70,7 @@ std::string name_of(const description& described, const actor& named) {
 }
 
 std::string explain(const description& described, const pipeline& compiled, const std::vector<device_limits>& devices,
-                    const std::vector<double>& seconds) {
+                    const std::vector<double>& measured, const std::vector<double>& estimated) {
     std::string text = std::to_string(compiled.stages) + (compiled.stages == 1 ? " stage\n" : " stages\n");
     for (std::size_t stage = 0; stage < compiled.stages; ++stage) {
         for (std::size_t i = 0; i < compiled.actors.size(); ++i) {
@@ -78,7 +78,7 @@ std::string explain(const description& described, const pipeline& compiled, cons
             if (each.stage != stage) continue;
             text += "  stage " + std::to_string(stage) + ": " + name_of(described, each) + ", " +
                     std::to_string(each.repetitions) + " x per period, " + lane_text(compiled.lanes[each.lane], devices);
-            if (!seconds.empty()) text += ", " + time_text(seconds[i]);
+            if (!measured.empty()) text += ", " + time_text(measured[i]);
             text += '\n';
         }
     }
@@ -91,7 +91,11 @@ std::string explain(const description& described, const pipeline& compiled, cons
     }
     for (const auto& [where, bytes] : sums)
         text += "  together " + bytes_text(bytes) + " on " + place_text(where, devices) + '\n';
-    if (!seconds.empty()) text += prediction(compiled, devices, seconds);
+    if (!measured.empty()) {
+        text += prediction(compiled, devices, measured) + '\n';
+    } else if (!estimated.empty()) {
+        text += prediction(compiled, devices, estimated) + ", by the bytes it takes and gives alone; the option graph_times measures\n";
+    }
     return text;
 }
 

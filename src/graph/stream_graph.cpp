@@ -323,7 +323,10 @@ void stream_graph::stop() {
 
 std::string stream_graph::explain() const {
     require_initialized();
-    return graph::explain(m_described, m_compiled, limits(), m_run->seconds());
+    std::vector<double> estimated;
+    for (const auto& each : estimated_costs(m_described, m_compiled, limits()))
+        estimated.push_back(each.fixed_seconds + each.unit_seconds);
+    return graph::explain(m_described, m_compiled, limits(), m_run->seconds(), estimated);
 }
 
 std::string stream_graph::to_dot() const {

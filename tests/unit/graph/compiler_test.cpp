@@ -267,7 +267,10 @@ TEST(graph_report, predicts_the_time_of_a_period_from_the_slowest_lane) {
     std::vector<double> seconds;
     for (const auto& each : compiled.actors) seconds.push_back(each.kind == actor_kind::kernel ? 30e-6 : 50e-6);
     EXPECT_THAT(explain(made.described, compiled, made.devices, seconds),
-                HasSubstr("predicted time of a period: 60.0 us, set by device 'first'"));
+                HasSubstr("predicted time of a period: 60.0 us, set by device 'first'\n"));
+    const auto unknown = explain(made.described, compiled, made.devices, {}, seconds);
+    EXPECT_THAT(unknown, AllOf(HasSubstr("predicted time of a period: 60.0 us, set by device 'first', by the bytes"),
+                               testing::Not(HasSubstr(", 30.0 us\n"))));
 }
 
 TEST(graph_report, draws_the_graph_for_graphviz) {
