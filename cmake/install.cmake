@@ -24,7 +24,8 @@ install(FILES ${PROJECT_BINARY_DIR}/package/CausewayConfig.cmake
 
 # The flags of OpenCL and MPI are written out as this build found them: MPI's own pkg-config files have other names in
 # each MPI, and the library works with the one MPI it was built with.
-set(causeway_pc_cflags "")
+# The C++ bindings that MPI once had are in a library of their own, and nothing here uses them.
+set(causeway_pc_cflags " -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX")
 foreach(dir IN LISTS MPI_C_INCLUDE_DIRS OpenCL_INCLUDE_DIRS)
   if(NOT dir IN_LIST CMAKE_C_IMPLICIT_INCLUDE_DIRECTORIES)
     string(APPEND causeway_pc_cflags " -I${dir}")

@@ -49,7 +49,7 @@ options parse(int argc, char **argv)
                                    {"width", 1, nullptr, 'w'},    {"height", 1, nullptr, 'h'}, {"channels", 1, nullptr, 'c'},
                                    {"frames", 1, nullptr, 'n'},   {"radius", 1, nullptr, 'r'}, {"sigma", 1, nullptr, 's'},
                                    {"rounds", 1, nullptr, 'R'},   {"verify", 0, nullptr, 'v'}, {"platform", 1, nullptr, 'p'},
-                                   {"device", 1, nullptr, 'd'},   {"help", 0, nullptr, '?'},   {nullptr, 0, nullptr, 0}};
+                                   {"device", 1, nullptr, 'd'},   {"help", 0, nullptr, 'H'},   {nullptr, 0, nullptr, 0}};
     options asked;
     for (int letter; (letter = getopt_long(argc, argv, "", known, nullptr)) != -1;) {
         switch (letter) {
@@ -66,7 +66,8 @@ options parse(int argc, char **argv)
         case 'v': asked.verify = true; break;
         case 'p': asked.platform = optarg; break;
         case 'd': asked.device = apps::number<int>(optarg, 0); break;
-        default: asked.help = true;
+        case 'H': asked.help = true; break;
+        default: throw std::invalid_argument("see --help");
         }
     }
     if (asked.channels != 1 && asked.channels != 3)

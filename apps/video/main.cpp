@@ -47,7 +47,7 @@ options parse(int argc, char **argv)
         {"plain", 0, nullptr, 'P'},    {"verify", 0, nullptr, 'v'},   {"make", 0, nullptr, 'm'},
         {"explain", 0, nullptr, 'e'},  {"progress", 0, nullptr, 'b'}, {"width", 1, nullptr, 'w'},
         {"height", 1, nullptr, 'h'},   {"frames", 1, nullptr, 'n'},   {"threshold", 1, nullptr, 't'},
-        {"platform", 1, nullptr, 'p'}, {"device", 1, nullptr, 'd'},   {"help", 0, nullptr, '?'},
+        {"platform", 1, nullptr, 'p'}, {"device", 1, nullptr, 'd'},   {"help", 0, nullptr, 'H'},
         {"cycle", 1, nullptr, 'c'},    {"sum", 0, nullptr, 's'},      {nullptr, 0, nullptr, 0}};
     options asked;
     for (int letter; (letter = getopt_long(argc, argv, "", known, nullptr)) != -1;) {
@@ -65,7 +65,8 @@ options parse(int argc, char **argv)
         case 't': asked.threshold = apps::number<int>(optarg, 0); break;
         case 'p': asked.platform = optarg; break;
         case 'd': asked.device = apps::number<int>(optarg, 0); break;
-        default: asked.help = true;
+        case 'H': asked.help = true; break;
+        default: throw std::invalid_argument("see --help");
         }
     }
     asked.files.assign(argv + optind, argv + argc);

@@ -143,8 +143,19 @@ class kernel_work final : public actor_work {
     [[nodiscard]] cl::kernel new_kernel() const {
         cl_int code = CL_SUCCESS;
         auto made = cl::kernel::adopt(clCreateKernel(m_code.program.get(), m_code.function.c_str(), &code));
+        if (code == CL_INVALID_KERNEL_NAME) refuse(code, "it has no function '" + m_code.function + "', but " + functions());
         if (code != CL_SUCCESS) refuse(code, "making the function '" + m_code.function + "'");
         return made;
+    }
+
+    /// "a;b;c", as OpenCL 1.2 says it.
+    [[nodiscard]] std::string functions() const {
+        std::size_t bytes = 0;
+        if (clGetProgramInfo(m_code.program.get(), CL_PROGRAM_KERNEL_NAMES, 0, nullptr, &bytes) != CL_SUCCESS) return "others";
+        std::string names(bytes, '\0');
+        if (clGetProgramInfo(m_code.program.get(), CL_PROGRAM_KERNEL_NAMES, bytes, names.data(), nullptr) != CL_SUCCESS)
+            return "others";
+        return names.c_str();
     }
 
     /// The arguments that have no value are inputs, then outputs.
@@ -174,7 +185,8 @@ class kernel_work final : public actor_work {
             return;
         }
         const auto token = m_given.empty() ? m_readers.front()->consumed_bytes : m_given.front();
-        if (m_code.item_bytes == 0 || token % m_code.item_bytes != 0)
+        if (m_code.item_bytes == 0) refuse("neither work_dim nor item_size says how many work items it has");
+        if (token % m_code.item_bytes != 0)
             refuse("its token of " + bytes_text(token) + " does not divide into work items of " + bytes_text(m_code.item_bytes));
         m_dimensions = 1;
         m_global[0] = token / m_code.item_bytes;

@@ -59,6 +59,9 @@ read -ra libs < <(pkg-config --libs causeway)
 mkdir "$work/pkg_config"
 "$cc" -std=c99 -Wall -Wextra "${cflags[@]}" "$here/project/main.c" -o "$work/pkg_config/c_main" "${libs[@]}"
 "$cxx" -Wall -Wextra "${cflags[@]}" "$here/project/main.cpp" -o "$work/pkg_config/cpp_main" "${libs[@]}"
+# Open MPI's header for C++ wants a library of its own, unless it is told not to.
+printf '#include <CL/cl_data_transfer.h>\n#include <causeway/graph_mpi.hpp>\nint main() {}\n' >"$work/pkg_config/mpi.cpp"
+"$cxx" -Wall -Wextra "${cflags[@]}" "$work/pkg_config/mpi.cpp" -o "$work/pkg_config/mpi_main" "${libs[@]}"
 sed -n '/^```c$/,/^```$/p' "$here/../../README.md" | sed '/^```/d' >"$work/pkg_config/readme.c"
 "$cc" -std=c99 "${cflags[@]}" "$work/pkg_config/readme.c" -o "$work/pkg_config/readme" "${libs[@]}"
 mv "$work/moved" "$prefix"
