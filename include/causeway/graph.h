@@ -83,10 +83,11 @@ CAUSEWAY_EXPORT cl_int causeway_graph_add_output_function(causeway_graph *graph,
 /*
  * Streams that begin or end in a file, a pipe or a socket: `file` at its position, as fread and fwrite would; or the
  * descriptor `fd` from `file_offset` on, which must be able to seek, and whose position stays. The engine reads a few
- * tokens ahead and writes behind, beside the thread in causeway_graph_execute(); all is written when that returns. An input of
- * CAUSEWAY_ENDLESS bytes ends with its file, which must hold whole tokens, and as many as all nodes can take together. Executing again goes on where a FILE is, and begins
- * again at `file_offset`. A stream that is stopped early may have read ahead. `file` must live as long as the graph;
- * `fd` is duplicated. CL_INVALID_VALUE for a file that is null, closed or not open for this.
+ * tokens ahead and writes behind, beside the thread in causeway_graph_execute(); all is written when that returns. An
+ * input of CAUSEWAY_ENDLESS bytes ends with its file, which must hold whole tokens, and as many as all nodes can take
+ * together. Executing again goes on where a FILE is, and begins again at `file_offset`. A stream that is stopped early
+ * may have read ahead. `file` must live as long as the graph; `fd` is duplicated. CL_INVALID_VALUE for a file that is
+ * null, closed or not open for this.
  */
 CAUSEWAY_EXPORT cl_int causeway_graph_add_input_file(causeway_graph *graph, const char *name, FILE *file,
                                                      uint64_t total_size, size_t token_size);
@@ -124,7 +125,8 @@ typedef struct causeway_kernel {
     size_t parameters_size;
 
     /* The work of one firing, as for clEnqueueNDRangeKernel; local sizes of 0 leave the choice to the implementation.
-     * A global size of 0 is refused. With a work_dim of 0 there is one work item for each `item_size` bytes of the first output's token. */
+     * A global size of 0 is refused.
+     * With a work_dim of 0 there is one work item for each `item_size` bytes of the first output's token. */
     cl_uint work_dim;
     size_t global_size[3];
     size_t local_size[3];
@@ -181,8 +183,8 @@ CAUSEWAY_EXPORT cl_int causeway_graph_initialize(causeway_graph *graph);
 /*
  * Runs to the end of all streams and returns when the last token is delivered. May be called again and again; memory of
  * streams is used from its beginning each time. What fails ends the run: what came before it is delivered, its
- * code is returned, the message names node and token. CL_INVALID_OPERATION while it executes, also from a function of the
- * graph.
+ * code is returned, the message names node and token. CL_INVALID_OPERATION while it executes, also from a function of
+ * the graph.
  */
 CAUSEWAY_EXPORT cl_int causeway_graph_execute(causeway_graph *graph);
 
@@ -198,9 +200,10 @@ CAUSEWAY_EXPORT cl_int causeway_graph_token_size(causeway_graph *graph, const ch
  * begun with; how far it is, and how long a stream of unknown length was. */
 CAUSEWAY_EXPORT cl_int causeway_graph_token_count(causeway_graph *graph, const char *stream, uint64_t *count);
 
-/* After causeway_graph_initialize(): stages, buffers, bytes and the predicted time of a period (a token of each stream, if all
- * rates are alike) as text, estimated from bytes, or, with the option `graph_times` and after a run, from the time of each node,
- * which it then shows; the graph for Graphviz. Null if refused. The text is valid until the next call with this graph. */
+/* After causeway_graph_initialize(): stages, buffers, bytes and the predicted time of a period (a token of each stream,
+ * if all rates are alike) as text; estimated from bytes, or, with the option `graph_times` and after a run, from the
+ * time of each node, which it then shows. And the graph for Graphviz. Null if refused. The text is valid until the next
+ * call with this graph. */
 CAUSEWAY_EXPORT const char *causeway_graph_explain(causeway_graph *graph);
 CAUSEWAY_EXPORT const char *causeway_graph_to_dot(causeway_graph *graph);
 
