@@ -189,6 +189,23 @@ TEST_P(graph_failures, refuse_a_device_of_another_context_and_work_without_items
     EXPECT_THAT(refusal([&] { built.add_host_function("f", {}); }).what(), HasSubstr("moved elsewhere"));
 }
 
+TEST_P(graph_failures, say_what_is_wrong_with_a_kernel) {
+    const auto refused = [&](const causeway_kernel& kernel) {
+        auto built = new_graph();
+        built.add_input_stream("i", [](uint64_t, void*, size_t) -> size_t { return 0; }, 64);
+        built.add_output_stream("o", [](uint64_t, const void*, size_t) {}, 64);
+        built.add_kernel("k", kernel, factors{1, 0});
+        built.connect("i", "k", 64);
+        built.connect("k", "o", 64);
+        return std::string(refusal([&] { built.initialize(); }).what());
+    };
+    EXPECT_THAT(refused(code("skale")), AllOf(HasSubstr("kernel 'k': it has no function 'skale', but "), HasSubstr("scale"),
+                                              HasSubstr("CL_INVALID_KERNEL_NAME")));
+    auto sizeless = code("scale");
+    sizeless.item_size = 0;
+    EXPECT_THAT(refused(sizeless), HasSubstr("kernel 'k': neither work_dim nor item_size says"));
+}
+
 TEST_P(graph_failures, refuse_windows_that_no_memory_holds_naming_nodes_and_numbers) {
     auto built = new_graph();
     built.add_input_stream("i", [](uint64_t, void*, size_t) -> size_t { return 0; }, 4);

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commands: gates, dependencies, ends; the engine is stepped by hand.
+#include "transfer/engine_thread.hpp"
 #include "unit/transfer/fakes.hpp"
 
 #include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
 
 using namespace unit;
 using namespace std::chrono_literals;
@@ -275,6 +279,48 @@ TEST(engine, polls_for_what_takes_long_less_and_less_often) {
     EXPECT_GE(polls_in(10ms), 50) << "what comes soon is seen soon";
     (void)polls_in(990ms);
     EXPECT_LE(polls_in(1s), 300);
+}
+
+TEST(engine, gives_nothing_back_once_the_process_ends) {
+    bench on;
+    struct : progress_source {
+        bool poll(time_point) override { return false; }
+        [[nodiscard]] bool busy() const override { return false; }
+        bool trim(time_point) override {
+            ++trims;
+            return true;
+        }
+        int trims = 0;
+    } keeper;
+    on.machine->add(keeper);
+    small_command it(on, 1);
+    finish_all(on);
+    on.clock.advance(1min);
+    on.settle();
+    EXPECT_EQ(keeper.trims, 1);
+    EXPECT_TRUE(on.machine->pause());
+    on.machine->keep_all();
+    on.clock.advance(1min);
+    on.settle();
+    EXPECT_EQ(keeper.trims, 1);
+    EXPECT_FALSE(on.machine->pause());
+}
+
+TEST(engine_thread, stops_in_time_or_is_left_behind) {
+    bench quick;
+    engine_thread ends(*quick.machine);
+    EXPECT_TRUE(ends.stop_within(10s));
+    // Its thread may still look at all of this when the test is over.
+    struct stuck_engine {
+        bench on;
+        engine_thread thread{*on.machine};
+        std::atomic<bool> is_stuck{true};
+    };
+    static auto& stuck = *new stuck_engine;
+    stuck.on.machine->call([] { while (stuck.is_stuck) std::this_thread::yield(); });
+    EXPECT_FALSE(stuck.thread.stop_within(20ms));
+    EXPECT_TRUE(stuck.thread.stop_within(20ms)) << "there is no thread any more";
+    stuck.is_stuck = false;
 }
 
 TEST(engine, lets_two_engines_work_side_by_side) {
