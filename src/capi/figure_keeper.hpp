@@ -50,8 +50,8 @@ class figure_keeper {
         std::size_t transfers = 0, bytes = 0;
         bool is_settled = false; // known, or begun
     };
-    /// False if another device is being measured.
     void count(cl_context context, cl_device_id device, std::size_t bytes);
+    /// False if another device is being measured.
     bool begin(cl_context context, cl_device_id device);
     void measure(cl_context context, cl_device_id device);
     /// Until no transfer is under way; false if measuring is to end.

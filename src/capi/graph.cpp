@@ -69,7 +69,9 @@ std::string function_name(cl_kernel kernel) {
 void take_code(graph::kernel_code& code, const char* name, const causeway_kernel& wanted, cl::context& context, cl_device_id device) {
     if ((wanted.source != nullptr) + (wanted.binary != nullptr) + (wanted.kernel != nullptr) != 1)
         refuse(std::string("kernel '").append(name).append("' needs one of source, binary and kernel"));
+    const auto whose = std::string("of kernel '").append(name).append("'");
     if (wanted.kernel == nullptr) {
+        require_device(context.get(), device, whose);
         require(wanted.function, "the name of the kernel's function");
         code.program = built_program(name, wanted, context.get(), device);
         code.function = wanted.function;
@@ -83,14 +85,13 @@ void take_code(graph::kernel_code& code, const char* name, const causeway_kernel
         throw transfer_error(status::invalid_context, std::string("kernel '").append(name).append("' belongs to another context"));
     code.program = cl::program::share(program);
     code.function = function_name(wanted.kernel);
+    require_device(home, device, whose);
     context = cl::context::share(home);
 }
 
 graph::kernel_code kernel_code_of(const char* name, const causeway_kernel& wanted, cl::context& context, cl_device_id device) {
     graph::kernel_code code;
-    if (wanted.kernel == nullptr) require_device(context.get(), device, std::string("of kernel '").append(name).append("'"));
     take_code(code, name, wanted, context, device);
-    if (wanted.kernel != nullptr) require_device(context.get(), device, std::string("of kernel '").append(name).append("'"));
     if (wanted.work_dim > 3) refuse(std::string("kernel '").append(name).append("' has more than three dimensions"));
     for (cl_uint i = 0; i < wanted.work_dim; ++i) {
         if (wanted.global_size[i] == 0)

@@ -276,22 +276,19 @@ void stream_graph::execute() {
         m_executing = true;
         m_stop_asked = false;
     }
-    const auto end = [this] {
-        const std::lock_guard lock(m_run_mutex);
-        m_executing = false;
-    };
-    try {
-        if (m_timed) learn();
-        {
-            const std::lock_guard lock(m_run_mutex);
-            m_run->begin(m_stop_asked);
+    struct execution {
+        stream_graph& of;
+        ~execution() {
+            const std::lock_guard lock(of.m_run_mutex);
+            of.m_executing = false;
         }
-        m_run->execute();
-    } catch (...) {
-        end();
-        throw;
+    } const under_way{*this};
+    if (m_timed) learn();
+    {
+        const std::lock_guard lock(m_run_mutex);
+        m_run->begin(m_stop_asked);
     }
-    end();
+    m_run->execute();
 }
 
 std::size_t stream_graph::token_bytes(const std::string& stream) const {

@@ -39,7 +39,7 @@ class write_behind final : transfer::step_owner {
         std::size_t bytes = 0;
     };
     void step_finished() override;
-    /// The next part of at most so many bytes as end soon; none has no bytes.
+    /// The next piece, small enough to be over soon; of 0 bytes if there is none.
     [[nodiscard]] part next();
 
     transfer::worker_pool& m_workers;

@@ -37,10 +37,9 @@ std::optional<double> prognosis::seconds(const plan& chosen, std::size_t bytes) 
     pipeline blocks;
     bool is_known = true;
     // A device or a rank does what it is given one after the other; workers read and write side by side.
-    constexpr bool side_by_side = true;
-    const auto pass = [&](const figure& stage, unsigned at_once, bool are_workers = false) {
+    const auto pass = [&](const figure& stage, unsigned at_once, bool in_turn = true) {
         is_known = is_known && stage.has_value();
-        if (is_known) blocks.add(*stage, at_once, !are_workers);
+        if (is_known) blocks.add(*stage, at_once, in_turn);
     };
     const auto set_up = [&](const figure& stage) {
         is_known = is_known && stage.has_value();
@@ -68,7 +67,7 @@ std::optional<double> prognosis::seconds(const plan& chosen, std::size_t bytes) 
         case medium::device:
             chosen.map_source ? set_up(m_map_out) : pass(m_copy_out, ahead);
             break;
-        case medium::file: pass(m_read, lanes_of(m_way.source), side_by_side); break;
+        case medium::file: pass(m_read, lanes_of(m_way.source), false); break;
         case medium::rank:
             pass(m_copy_out, ahead);
             pass(m_receive, ahead);
@@ -79,7 +78,7 @@ std::optional<double> prognosis::seconds(const plan& chosen, std::size_t bytes) 
         case medium::device:
             chosen.map_target ? set_up(m_map_in) : pass(m_copy_in, ahead);
             break;
-        case medium::file: pass(m_write, lanes_of(m_way.target), side_by_side); break;
+        case medium::file: pass(m_write, lanes_of(m_way.target), false); break;
         case medium::rank:
             pass(m_send, ahead);
             pass(m_copy_in, ahead);
