@@ -14,15 +14,17 @@ MAY_USE = {
     "base": set(),
     "cl": {"base"},
     "comm": {"base"},
+    "bridge": {"base"},
     "transfer": {"base", "cl"},
-    "endpoints": {"base", "cl", "comm", "transfer"},
+    "endpoints": {"base", "bridge", "cl", "comm", "transfer"},
     "graph": {"base", "cl", "transfer"},
-    "capi": {"base", "cl", "comm", "transfer", "endpoints", "graph"},
+    "capi": {"base", "bridge", "cl", "comm", "transfer", "endpoints", "graph"},
 }
 
 # Headers from outside: what matches may be included by these parts alone.
 FOREIGN = [
     (re.compile(r"mpi\.h"), {"comm"}),
+    (re.compile(r"vulkan/.*"), {"bridge"}),
     (re.compile(r"(CL|OpenCL)/.*"), {"cl", "endpoints", "graph", "capi"}),
 ]
 

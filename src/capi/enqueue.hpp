@@ -52,6 +52,7 @@ struct new_command {
     std::shared_ptr<endpoints::matched_envelope> envelope;
     endpoints::device_order order; ///< of the source, if that is a range of a buffer of the first queue's device
     bool needs_mpi = false;
+    bool crosses_devices = false; ///< in this process
 };
 
 /// Enqueues; waits if `blocking`. Returns the status of a blocking command, else CL_SUCCESS.

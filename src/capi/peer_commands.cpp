@@ -25,6 +25,7 @@ cl_int clEnqueuePeerCopyBuffer(cl_command_queue source_queue, cl_mem source, cl_
         auto& process = runtime::instance();
         new_command made{.type = CL_COMMAND_PEER_COPY_BUFFER, .queues = {to}};
         if (source_queue != target_queue) made.queues.push_back(from);
+        made.crosses_devices = from.facts.device != to.facts.device || from.facts.context != to.facts.context;
         made.flows = one_flow(
             endpoints::make_range_endpoint(process.devices(), std::move(source_place), source_offset),
             endpoints::make_range_endpoint(process.devices(), std::move(target_place), target_offset), size);

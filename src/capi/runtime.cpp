@@ -82,8 +82,10 @@ runtime::runtime()
     : m_engine(process_options(), m_clock, lane_count(process_options()), spin_time(process_options())),
       m_workers(transfer::make_worker_threads(m_engine.inbox_handle(), lane_count(process_options()),
                                               worker_patience(m_engine.spin()))),
-      m_links(process_options(), m_clock), m_messenger(process_options(), m_port), m_figures(*this) {
+      m_windows(process_options()), m_bridge(m_windows), m_links(process_options(), m_clock, m_bridge, m_copies),
+      m_messenger(process_options(), m_port), m_figures(*this), m_bridges(*this) {
     m_engine.add(m_copies);
+    m_engine.add(m_bridge);
     m_engine.add(m_links);
     m_engine.add(m_messenger);
     m_engine.add(m_events);
@@ -94,6 +96,11 @@ runtime::runtime()
                              std::string("making the thread that advances transfers: ") + refused.what(),
                              refused.code().value());
     }
+}
+
+void runtime::use_bridge(std::unique_ptr<bridge::device_bridge> made) {
+    const auto shared = std::make_shared<std::unique_ptr<bridge::device_bridge>>(std::move(made));
+    m_engine.call([this, shared] { m_windows.use(std::move(*shared)); });
 }
 
 void runtime::call_and_wait(std::function<void()> action) {
@@ -127,6 +134,7 @@ void runtime::at_exit() {
     }
     m_engine.keep_all();
     m_figures.give_up();
+    m_bridges.end();
     const bool ended =
         m_thread->drain(drain_time(process_options()), {status::cancelled, 0, 0, "the process ended before the transfer"});
     // Everything stays as it is, and the process ends around it: what still runs uses its memory, and a driver may have shut

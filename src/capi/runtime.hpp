@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/options.hpp"
+#include "capi/bridge_keeper.hpp"
 #include "capi/registry.hpp"
 #include "capi/figure_keeper.hpp"
 #include "comm/mpi_port.hpp"
@@ -33,13 +34,16 @@ class runtime {
   public:
     [[nodiscard]] static runtime& instance();
 
-    [[nodiscard]] endpoints::device_services devices() { return {m_links, m_copies}; }
+    [[nodiscard]] endpoints::device_services devices() { return {m_links, m_copies, m_windows}; }
     [[nodiscard]] endpoints::file_services files() { return {process_options(), *m_workers, m_turns}; }
     [[nodiscard]] endpoints::rank_services ranks() { return {m_messenger, m_turns}; }
     [[nodiscard]] transfer::engine& engine() { return m_engine; }
     [[nodiscard]] event_registry& events() { return m_events; }
     [[nodiscard]] comm::mpi_port& port() { return m_port; }
     [[nodiscard]] figure_keeper& figures() { return m_figures; }
+    [[nodiscard]] bridge_keeper& bridges() { return m_bridges; }
+    /// From now on devices with a direct link meet in windows. Any thread.
+    void use_bridge(std::unique_ptr<bridge::device_bridge> made);
 
     /// Runs `action` on the engine's thread and waits for it, but not for ever; in this thread once that one is gone.
     void call_and_wait(std::function<void()> action);
@@ -76,6 +80,8 @@ class runtime {
     transfer::turnstile m_turns;
     std::unique_ptr<transfer::worker_pool> m_workers;
     endpoints::copy_watch m_copies;
+    bridge::windows m_windows;
+    endpoints::bridge_watch m_bridge;
     endpoints::device_links m_links;
     comm::mpi_port m_port;
     endpoints::messenger m_messenger;
@@ -91,6 +97,7 @@ class runtime {
     bool m_mpi_ended = false;
     std::unique_ptr<transfer::engine_thread> m_thread;
     figure_keeper m_figures;
+    bridge_keeper m_bridges;
 };
 
 } // namespace causeway::capi

@@ -141,6 +141,8 @@ device_facts ask_facts(cl_device_id device) {
     if (!ask(device, CL_DEVICE_PLATFORM, platform) || !ask(device, CL_DEVICE_NAME, name) ||
         clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof vendor, vendor, nullptr) != CL_SUCCESS)
         return facts;
+    constexpr cl_device_info device_uuid = 0x106A; // CL_DEVICE_UUID_KHR
+    if (!ask(device, device_uuid, facts.uuid)) facts.uuid = {};
     char driver[256] = "";
     (void)clGetDeviceInfo(device, CL_DRIVER_VERSION, sizeof driver, driver, nullptr);
     facts.identity = interned(std::string(name) + ", " + vendor + " " + driver);

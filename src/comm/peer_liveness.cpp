@@ -2,38 +2,21 @@
 // Sockets that are only there to be closed by the kernel.
 #include "comm/peer_liveness.hpp"
 
+#include "comm/abstract_address.hpp"
+
 #include <poll.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstddef>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <functional>
 
 namespace causeway::comm {
 
 namespace {
-
-struct address {
-    sockaddr_un name{};
-    socklen_t length = 0;
-
-    address(const std::string& job, int rank) {
-        const auto text = "causeway-" + std::to_string(getuid()) + "-" + job + "-" + std::to_string(rank);
-        name.sun_family = AF_UNIX;
-        // A first byte of zero makes the name abstract (unix(7)).
-        const auto count = std::min(text.size(), sizeof name.sun_path - 1);
-        std::memcpy(name.sun_path + 1, text.data(), count);
-        length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + count);
-    }
-    [[nodiscard]] const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&name); }
-};
 
 int new_socket() { return ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0); }
 
@@ -62,7 +45,7 @@ std::string peer_liveness::job() {
 }
 
 peer_liveness::peer_liveness(std::string job, int own_rank) : m_job(std::move(job)) {
-    const address own(m_job, own_rank);
+    const abstract_address own("causeway", m_job, own_rank);
     m_listener = new_socket();
     if (m_listener < 0) return;
     if (::bind(m_listener, own.get(), own.length) != 0 || ::listen(m_listener, SOMAXCONN) != 0) {
@@ -79,7 +62,7 @@ peer_liveness::~peer_liveness() {
 bool peer_liveness::connect_to(int rank) {
     const int connection = new_socket();
     if (connection < 0) return false;
-    const address other(m_job, rank);
+    const abstract_address other("causeway", m_job, rank);
     if (::connect(connection, other.get(), other.length) == 0) {
         m_connections.emplace(rank, connection);
         return true;

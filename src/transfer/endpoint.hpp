@@ -5,7 +5,9 @@
 #include "transfer/staging.hpp"
 #include "transfer/step.hpp"
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -16,6 +18,21 @@
 namespace causeway::transfer {
 
 enum class medium { device, host, file, stream, rank };
+
+/// A device whose memory other devices can reach in windows, as all processes name it.
+struct device_name {
+    bool is_known = false;
+    std::array<std::uint8_t, 16> uuid{};
+};
+
+class staging_pool;
+
+/// Memory of a device for blocks, which no host touches: it is filled by the device that the block comes from.
+struct device_memory {
+    std::shared_ptr<staging_allocator> allocator; ///< null if there is none
+    staging_pool* pool = nullptr;                 ///< that holds what the allocator has given
+    const std::byte* first = nullptr;             ///< the address that the memory begins at
+};
 
 /// What a strategy needs to know of an endpoint.
 struct endpoint_traits {
@@ -35,6 +52,8 @@ struct endpoint_traits {
     /// What sets the pace, as the tuner knows it: a device and its driver, a file system, a class of peers. Empty if
     /// nothing is known; else the text lives as long as the process.
     std::string_view place;
+    /// The device, if windows of it can be had; of a rank, the device that it receives with, if its windows are open here.
+    device_name device;
 };
 
 /// What open() is asked for.
@@ -47,6 +66,8 @@ struct open_request {
     std::size_t piece_bytes = 0; ///< of the plan: several workers read a block of a file at once; 0: one does
     bool for_device = false;     ///< what is read is for a device to fetch: this processor's caches are not the place for it
     bool window = false;         ///< the bytes go through staging memory, which may be shared with another process
+    bool device_window = false;  ///< that memory may be a device's
+    device_name device;          ///< of the other end
 };
 
 /// One side of a flow. Every function is called on the engine's thread. The life of an endpoint: enqueued(); then
@@ -119,6 +140,8 @@ class endpoint {
     /// Whether the bytes travel through memory that both processes have mapped: of a source since allocator(), of a target
     /// since it is open. The blocks of such a target are filled in memory of its own.
     [[nodiscard]] virtual bool shares_memory() const { return false; }
+    /// A target that shares_memory(): whether it is a device's, in windows that are open here.
+    [[nodiscard]] virtual bool shares_device_memory() const { return false; }
     /// A target that shares memory: `device` is where the source's staging memory would come from, if not null; `more` is
     /// called when borrow() can say more than before.
     virtual void lend(std::shared_ptr<staging_allocator> device, std::function<void()> more) {
@@ -132,6 +155,18 @@ class endpoint {
         return nullptr;
     }
 
+    /// A source: whether it can bring its bytes to windows of `device`, as far as that is known before it is open.
+    [[nodiscard]] virtual bool reaches(const device_name& device) const {
+        (void)device;
+        return false;
+    }
+    /// A target: its device's memory for blocks.
+    [[nodiscard]] virtual device_memory window() { return {}; }
+    /// A source that is open: whether its blocks can come to this memory, and will.
+    [[nodiscard]] virtual bool use(const device_memory& window) {
+        (void)window;
+        return false;
+    }
     /// Interrupts an open(), read() or write() that waits for somebody else; it still finishes its step.
     virtual void cancel() {}
 

@@ -44,19 +44,40 @@ void flow::plan_for(flow_owner& owner, staging_pool& pool, const planner& choice
     m_pool = &pool;
     m_source_traits = m_source->traits();
     m_target_traits = m_target->traits();
-    m_plan = m_probe ? m_probe->chosen
-                     : choices.choose({m_source_traits, m_target_traits, m_bytes, lanes, pool.largest_block(),
-                                       m_target->takes_from(*m_source)});
+    m_planner = &choices;
+    m_lanes = lanes;
+    auto possible = way();
+    possible.device_window = m_target_traits.device.is_known && m_source->reaches(m_target_traits.device);
+    m_plan = m_probe ? m_probe->chosen : choices.choose(possible);
     m_block_bytes = m_plan->block_bytes;
     if (choices.known() != nullptr && (m_probe || choices.known()->listens())) m_timer.use(choices.known()->clock());
     for (auto* const end : {&m_source_traits, &m_target_traits})
         if (end->kind == medium::file) end->in_flight = std::min<std::size_t>(end->in_flight, m_plan->handed);
 }
 
+route flow::way() const {
+    return {m_source_traits, m_target_traits, m_bytes, m_lanes, m_pool->largest_block(), m_target->takes_from(*m_source)};
+}
+
+/// The ends are open: they tell whether blocks can go to a window of the target's device after all.
+void flow::settle_window() {
+    if (!m_plan->device_window || m_bytes == 0) return;
+    if (m_target->shares_device_memory()) return;
+    m_window = m_target->window();
+    if (m_window.allocator && m_source->use(m_window)) {
+        m_block_bytes = std::min(m_block_bytes, m_window.pool->largest_block());
+        return;
+    }
+    m_window = {};
+    m_plan = m_planner->choose(way());
+    m_block_bytes = m_plan->block_bytes;
+}
+
 void flow::read_ahead(flow_owner& owner, staging_pool& pool, const planner& choices, unsigned lanes) {
     if (!m_source->reads_ahead() || m_bytes == 0) return;
     plan_for(owner, pool, choices, lanes);
-    if (m_plan->direct || m_plan->map_source || m_plan->map_target || m_target_traits.has_memory) return;
+    if (m_plan->direct || m_plan->device_window || m_plan->map_source || m_plan->map_target || m_target_traits.has_memory)
+        return;
     m_ahead = true;
     m_advancing = true;
     m_source_step.begin();
@@ -111,7 +132,8 @@ void flow::start(flow_owner& owner, staging_pool& pool, const planner& choices, 
         const bool staged = !m_plan->map_source && !m_plan->map_target && m_target_traits.kind == medium::device;
         if (m_plan->map_source) m_timer.begin_map(side::source);
         m_source->open({.bytes = m_bytes, .block_bytes = m_block_bytes, .map = m_plan->map_source, .is_source = true,
-                        .piece_bytes = m_plan->piece_bytes, .for_device = staged, .window = m_plan->window},
+                        .piece_bytes = m_plan->piece_bytes, .for_device = staged, .window = m_plan->window,
+                        .device_window = m_plan->device_window, .device = m_target_traits.device},
                        m_source_step);
     }
     m_stage = stage::opening;
@@ -123,21 +145,26 @@ void flow::start(flow_owner& owner, staging_pool& pool, const planner& choices, 
 }
 
 void flow::make_share() {
-    const auto of_target = m_target->allocator();
-    auto allocator = m_source->allocator(of_target);
-    if (!allocator) allocator = of_target;
+    auto allocator = m_window.allocator;
+    if (!allocator) {
+        const auto of_target = m_target->allocator();
+        allocator = m_source->allocator(of_target);
+        if (!allocator) allocator = of_target;
+    }
     auto whom = staging_share::waits_for::nobody;
     if (m_target_traits.waits_for_receiver) whom = staging_share::waits_for::receiver;
     if (m_source_traits.waits_for_sender) whom = staging_share::waits_for::sender;
-    m_share.emplace(*m_pool, std::move(allocator), m_block_bytes, whom, [this] { m_owner->flow_ready(); },
+    m_share.emplace(m_window.pool != nullptr ? *m_window.pool : *m_pool, std::move(allocator), m_block_bytes, whom, [this] { m_owner->flow_ready(); },
                     m_bytes > m_block_bytes ? staging_share::needs::several : staging_share::needs::one_block);
 }
 
 void flow::open_target() {
     m_target_asked = true;
     m_target_step.begin();
+    if (m_plan->device_window && !m_source->sets_size()) m_block_bytes = std::min(m_block_bytes, m_source->block_limit());
     if (m_plan->map_target) m_timer.begin_map(side::target);
-    m_target->open({.bytes = m_bytes, .block_bytes = m_block_bytes, .map = m_plan->map_target, .window = m_plan->window},
+    m_target->open({.bytes = m_bytes, .block_bytes = m_block_bytes, .map = m_plan->map_target, .window = m_plan->window,
+                    .device_window = m_plan->device_window, .device = m_source_traits.device},
                    m_target_step);
 }
 
@@ -224,6 +251,7 @@ void flow::advance_opening() {
         if (quiet()) begin_closing();
         return;
     }
+    settle_window();
     m_block_bytes = agreed_block_bytes();
     if (!m_blocks.empty() && m_blocks.front()->bytes > m_block_bytes) {
         // The other side takes smaller blocks than the one that was read ahead: read it again.
@@ -274,7 +302,7 @@ void flow::advance_securing() {
         if (quiet()) begin_closing();
         return;
     }
-    if (std::exchange(m_plan->window, false) && !m_lent && !m_source->shares_memory())
+    if (std::exchange(m_plan->window, false) && !m_lent && !m_window.allocator && !m_source->shares_memory())
         m_plan->strategy = m_plan->without_window;
     prepare_source();
     m_target->prepare(m_block_bytes);
@@ -470,7 +498,7 @@ void flow::advance_closing() {
 }
 
 void flow::teach(tuner& pupil, bool was_alone) const {
-    if (!m_plan || m_failure || m_plan->direct || m_ahead || m_early) return;
+    if (!m_plan || m_failure || m_plan->direct || m_plan->device_window || m_ahead || m_early) return;
     const bool shares = m_lent || m_source->shares_memory();
     const auto samples = [&](side where, bool is_mapped) {
         return is_mapped ? m_timer.map_sample(where, m_bytes) : m_timer.samples(where);

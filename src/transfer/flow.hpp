@@ -97,6 +97,8 @@ class flow final : private step_owner {
     void take_block(block& done);
     void plan_for(flow_owner& owner, staging_pool& pool, const planner& choices, unsigned lanes);
     void make_share();
+    [[nodiscard]] route way() const;
+    void settle_window();
     void begin_read(std::byte* memory, bool ahead);
     [[nodiscard]] std::byte* next_memory();
     [[nodiscard]] std::size_t agreed_block_bytes() const;
@@ -115,6 +117,9 @@ class flow final : private step_owner {
     stage m_stage = stage::waiting;
     flow_owner* m_owner = nullptr;
     staging_pool* m_pool = nullptr;
+    const planner* m_planner = nullptr;
+    unsigned m_lanes = 1;
+    device_memory m_window; // the target's device's, where blocks go
     std::optional<plan> m_plan;
     flow_timer m_timer;
     std::shared_ptr<flow_probe> m_probe;

@@ -48,6 +48,7 @@ std::size_t round_block(std::size_t bytes, std::size_t smallest, std::size_t lar
 planner::planner(const options& settings, const tuner* known) : m_options(settings), m_tuner(known) {
     m_strategies.push_back(make_direct_strategy());
     m_strategies.push_back(make_mapped_strategy());
+    m_strategies.push_back(make_device_window_strategy());
     m_strategies.push_back(make_shared_window_strategy());
     m_strategies.push_back(make_pinned_strategy());
     m_strategies.push_back(make_pipelined_strategy());
@@ -64,7 +65,8 @@ plan planner::choose(const route& way) const {
         suitable.why = plan::reason::forced;
         return suitable;
     }
-    if (m_tuner == nullptr || m_tuner->mode() == tuner_mode::off || suitable.direct || way.source.place.empty() ||
+    if (m_tuner == nullptr || m_tuner->mode() == tuner_mode::off || suitable.direct || suitable.device_window ||
+        way.source.place.empty() ||
         way.target.place.empty() || way.bytes == 0)
         return suitable;
     const auto& found = decide(way);
@@ -110,7 +112,7 @@ plan planner::within_limits(plan made, const route& way) const {
         return made;
     }
     const bool staged = !made.map_source && !made.map_target && !way.source.has_memory && !way.target.has_memory;
-    if (staged) made.block_bytes = std::min(made.block_bytes, way.largest_block);
+    if (staged && !made.device_window) made.block_bytes = std::min(made.block_bytes, way.largest_block);
     made.block_bytes = std::min({made.block_bytes, way.source.largest_block, way.target.largest_block});
     made.block_bytes = std::max<std::size_t>(made.block_bytes, 1);
     made.depth = std::max(made.depth, 1u);
@@ -170,7 +172,7 @@ planner::decision planner::search(const route& way) const {
 
     std::vector<candidate> all;
     for (const auto& each : m_strategies)
-        if (each->can(way) && each->name() != "direct")
+        if (each->can(way) && each->name() != "direct" && each->name() != "device-window")
             if (const auto found = best_of(*each, way, figures)) all.push_back(*found);
     const auto less = [](const candidate& one, const candidate& other) { return one.seconds < other.seconds; };
     const auto best = std::min_element(all.begin(), all.end(), less);

@@ -28,6 +28,7 @@ struct plan {
     bool map_target = false;
     bool direct = false; ///< the target takes the bytes from the source itself
     bool window = false; ///< staging memory is shared with another process, if it can be
+    bool device_window = false; ///< staging memory is the target's device's, if it can be
     std::string_view without_window; ///< the strategy that it is if it cannot
     enum class reason { rules, measured, forced } why = reason::rules;
     std::string_view next_best;   ///< the best of the other strategies by the figures; empty if there are none
@@ -41,6 +42,7 @@ struct route {
     unsigned lanes = 1;            ///< workers that there are
     std::size_t largest_block = 0; ///< that staging memory holds twice
     bool direct = false;           ///< the target can take the bytes from the source itself
+    bool device_window = false;    ///< blocks of the source can come to windows of the target's device
 };
 
 /// A way to build plans. The planner's constructor lists them in order of preference.
@@ -57,6 +59,7 @@ class strategy {
 
 [[nodiscard]] std::unique_ptr<strategy> make_direct_strategy();
 [[nodiscard]] std::unique_ptr<strategy> make_mapped_strategy();
+[[nodiscard]] std::unique_ptr<strategy> make_device_window_strategy();
 [[nodiscard]] std::unique_ptr<strategy> make_shared_window_strategy();
 [[nodiscard]] std::unique_ptr<strategy> make_pinned_strategy();
 [[nodiscard]] std::unique_ptr<strategy> make_pipelined_strategy();

@@ -83,12 +83,12 @@ staging_share* staging_share::successor() const {
     if (next->m_needs != needs::one_block && m_used < blocks_of_a_turn) return nullptr;
     // Neither of the two may end up without memory.
     const bool only_one = m_pool.m_held_by[kind()] == m_block_bytes;
-    const bool enough = m_pool.m_held - m_block_bytes + next->m_block_bytes <= m_pool.m_options[option::staging];
+    const bool enough = m_pool.m_held - m_block_bytes + next->m_block_bytes <= m_pool.cap();
     return only_one || enough ? next : nullptr;
 }
 
 std::byte* staging_share::acquire_ahead() {
-    const std::size_t cap = m_pool.m_options[option::staging];
+    const std::size_t cap = m_pool.cap();
     if (cap < smallest_cap_for_ahead || m_pool.m_held_ahead + m_block_bytes > cap / 16) return nullptr;
     if (m_pool.m_held + m_block_bytes > cap || m_pool.anybody_waits() || !m_pool.fits(*this)) return nullptr;
     m_ahead = true;
@@ -120,8 +120,8 @@ void staging_share::release(std::byte* block) {
     }
 }
 
-staging_pool::staging_pool(const options& settings, const monotonic_clock& clock)
-    : m_options(settings), m_clock(clock), m_host(std::make_shared<host_allocator>()) {}
+staging_pool::staging_pool(const options& settings, const monotonic_clock& clock, std::size_t cap)
+    : m_options(settings), m_clock(clock), m_cap(cap), m_host(std::make_shared<host_allocator>()) {}
 
 staging_pool::~staging_pool() {
     for (auto& block : m_cache) block.allocator->release(block.memory, block.bytes);
@@ -129,7 +129,7 @@ staging_pool::~staging_pool() {
 
 std::size_t staging_pool::largest_block() const {
     // Half of the cap may be held by flows that wait for senders, and a sixteenth by those that read ahead.
-    const std::size_t cap = m_options[option::staging];
+    const std::size_t cap = this->cap();
     return cap < smallest_cap_for_ahead ? cap / 2 : cap / 16 * 7;
 }
 
@@ -138,7 +138,7 @@ bool staging_pool::anybody_waits() const {
 }
 
 bool staging_pool::fits(const staging_share& share) const {
-    const std::size_t cap = m_options[option::staging];
+    const std::size_t cap = this->cap();
     // Flows of other kinds may all be waiting, and for this one; or hold more than a cap that was lowered since.
     if (m_held_by[share.kind()] == 0) return true;
     if (m_held + share.m_block_bytes > cap) return false;
@@ -189,7 +189,7 @@ void staging_pool::give(staging_share& share, std::byte* block) {
 }
 
 void staging_pool::make_room(std::size_t bytes) {
-    const std::size_t cap = m_options[option::staging];
+    const std::size_t cap = this->cap();
     while (!m_cache.empty() && m_held + m_cached + bytes > cap) {
         auto& oldest = m_cache.front();
         oldest.allocator->release(oldest.memory, oldest.bytes);

@@ -25,6 +25,8 @@ class staging_allocator {
         (void)memory;
         return true;
     }
+    /// Others may still write to the block when it is released, nobody knows until when.
+    virtual void give_up(const std::byte* memory) { (void)memory; }
     /// Makes memory of somebody else as fast as what allocate() gives, while the result lives; whole pages. Null if there is
     /// nothing to do. Throws transfer_error.
     [[nodiscard]] virtual std::shared_ptr<void> pin(std::byte* memory, std::size_t bytes) {
@@ -96,10 +98,11 @@ class staging_share {
     std::vector<std::byte*> m_idle; // held, not in use
 };
 
-/// One for each engine; engine's thread only.
+/// One for each engine, and one for each kind of memory that is not to be had beyond a limit of its own; engine's thread only.
 class staging_pool {
   public:
-    staging_pool(const options& settings, const monotonic_clock& clock);
+    /// `cap` is the most that all shares together hold; 0 for what the option `staging` says.
+    staging_pool(const options& settings, const monotonic_clock& clock, std::size_t cap = 0);
     ~staging_pool();
     staging_pool(const staging_pool&) = delete;
     staging_pool& operator=(const staging_pool&) = delete;
@@ -132,8 +135,11 @@ class staging_pool {
     void make_room(std::size_t bytes);
     void wake();
 
+    [[nodiscard]] std::size_t cap() const { return m_cap != 0 ? m_cap : m_options[option::staging]; }
+
     const options& m_options;
     const monotonic_clock& m_clock;
+    std::size_t m_cap;
     std::shared_ptr<staging_allocator> m_host;
     std::size_t m_held = 0;
     std::size_t m_held_by[3] = {}; // by kind of share, of those that have started

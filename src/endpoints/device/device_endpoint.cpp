@@ -5,6 +5,8 @@
 #include "base/error.hpp"
 #include "cl/calls.hpp"
 
+#include <limits>
+
 namespace causeway::endpoints {
 
 namespace {
@@ -34,6 +36,7 @@ class device_endpoint : public transfer::endpoint {
   protected:
     [[nodiscard]] const device_place& place() const { return m_place; }
     [[nodiscard]] device_link& link() { return *m_link; }
+    [[nodiscard]] const device_services& services() const { return m_services; }
     void find_link() {
         if (!m_link) m_link = m_services.links.find(m_place.context.get(), m_place.device);
     }
@@ -71,7 +74,8 @@ class range_endpoint final : public device_endpoint {
         // A target is mapped for reading too, which this flag forbids.
         const bool readable = (place().flags & CL_MEM_HOST_WRITE_ONLY) == 0;
         const auto facts = cl::facts_of(place().device);
-        return {.kind = medium::device, .can_map = readable && facts.host_memory, .place = facts.identity};
+        return {.kind = medium::device, .can_map = readable && facts.host_memory, .place = facts.identity,
+                .device = services().links.name_of(place().device)};
     }
 
     void open(const transfer::open_request& request, step& done) override {
@@ -81,6 +85,7 @@ class range_endpoint final : public device_endpoint {
             done.finish({0, current_failure()});
             return;
         }
+        m_sends = request.is_source && request.device_window;
         if (!request.map || request.bytes == 0) {
             done.finish({request.bytes, {}});
             return;
@@ -111,6 +116,21 @@ class range_endpoint final : public device_endpoint {
         return static_cast<bool>(m_ahead_queue);
     }
 
+    [[nodiscard]] bool reaches(const transfer::device_name& device) const override {
+        const auto own = services().links.name_of(place().device);
+        auto* const bridge = services().windows.bridge();
+        return own.is_known && (own.uuid == device.uuid || bridge->reaches(own.uuid, device.uuid));
+    }
+    [[nodiscard]] transfer::device_memory window() override { return services().links.window_of(link()).arrivals(); }
+    [[nodiscard]] bool use(const transfer::device_memory& window) override {
+        const auto there = services().windows.at(window.first);
+        return there && services().links.window_of(link()).can_fill(*there);
+    }
+    [[nodiscard]] std::size_t block_limit() const override {
+        return m_sends ? link_window::largest_departure(services().links.settings())
+                       : std::numeric_limits<std::size_t>::max();
+    }
+
     void read_ahead(std::size_t offset, std::span<std::byte> block, step& done) override {
         std::vector<cl_event> after;
         for (const auto& each : *m_order) after.push_back(each.get());
@@ -122,6 +142,10 @@ class range_endpoint final : public device_endpoint {
     }
 
     void read(std::size_t offset, std::span<std::byte> block, step& done) override {
+        if (const auto window = services().windows.at(block.data())) {
+            services().links.window_of(link()).fill(window, link().from_device, {place().buffer, m_offset + offset}, block, done);
+            return;
+        }
         run(link().from_device, m_offset + offset, block.size(), "reading", done, [&](cl_event* event) {
             return clEnqueueReadBuffer(link().from_device.get(), place().buffer.get(), CL_FALSE, m_offset + offset,
                                        block.size(), block.data(), 0, nullptr, event);
@@ -129,6 +153,10 @@ class range_endpoint final : public device_endpoint {
     }
 
     void write(std::size_t offset, std::span<const std::byte> block, step& done) override {
+        if (const auto window = services().windows.at(block.data())) {
+            services().links.window_of(link()).empty(window, link().to_device, block, {place().buffer, m_offset + offset}, done);
+            return;
+        }
         run(link().to_device, m_offset + offset, block.size(), "writing", done, [&](cl_event* event) {
             return clEnqueueWriteBuffer(link().to_device.get(), place().buffer.get(), CL_FALSE, m_offset + offset,
                                         block.size(), block.data(), 0, nullptr, event);
@@ -167,6 +195,7 @@ class range_endpoint final : public device_endpoint {
     device_order m_order;
     cl::queue m_ahead_queue;
     cl::queue m_map_queue;
+    bool m_sends = false; // blocks to windows of other devices
     void* m_mapped = nullptr;
     std::size_t m_mapped_bytes = 0;
 };

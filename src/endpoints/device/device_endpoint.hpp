@@ -34,6 +34,7 @@ struct device_place {
 struct device_services {
     device_links& links;
     copy_watch& copies;
+    bridge::windows& windows;
 };
 
 /// Events of commands of the place's context that a transfer comes after; filled in before the transfer is submitted.

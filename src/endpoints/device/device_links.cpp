@@ -94,6 +94,17 @@ std::shared_ptr<device_link> device_links::find(cl_context context, cl_device_id
     return link;
 }
 
+transfer::device_name device_links::name_of(cl_device_id device) const {
+    if (!link_window::possible(m_bridge.windows(), device)) return {};
+    return {true, cl::facts_of(device).uuid};
+}
+
+link_window& device_links::window_of(device_link& link) {
+    if (!link.window)
+        link.window = std::make_unique<link_window>(m_options, m_clock, m_bridge, m_copies, link.context, link.device);
+    return *link.window;
+}
+
 cl::queue device_links::take_ahead_queue(device_link& link) {
     constexpr std::size_t most = 8;
     if (link.ahead.empty()) {

@@ -4,6 +4,7 @@
 
 #include "base/options.hpp"
 #include "cl/handles.hpp"
+#include "endpoints/device/link_window.hpp"
 #include "transfer/engine.hpp"
 #include "transfer/staging.hpp"
 
@@ -24,16 +25,23 @@ struct device_link {
     std::vector<cl::queue> ahead;
     std::size_t ahead_made = 0;
     std::shared_ptr<transfer::staging_allocator> allocator; ///< null where ordinary memory is as good
+    std::unique_ptr<link_window> window; ///< made by device_links::window_of()
     time_point last_used;
 };
 
 /// Makes links on demand and lets go of them when nobody used them for a while, so that a released context goes.
 class device_links final : public transfer::progress_source {
   public:
-    device_links(const options& settings, const monotonic_clock& clock) : m_options(settings), m_clock(clock) {}
+    device_links(const options& settings, const monotonic_clock& clock, bridge_watch& bridge, copy_watch& copies)
+        : m_options(settings), m_clock(clock), m_bridge(bridge), m_copies(copies) {}
 
     /// Throws transfer_error.
     [[nodiscard]] std::shared_ptr<device_link> find(cl_context context, cl_device_id device);
+
+    [[nodiscard]] const options& settings() const { return m_options; }
+    /// Whether `device` can have windows, as other devices name it.
+    [[nodiscard]] transfer::device_name name_of(cl_device_id device) const;
+    [[nodiscard]] link_window& window_of(device_link& link);
 
     /// A queue of link.ahead, or null if too many are in use; to be put back there.
     [[nodiscard]] static cl::queue take_ahead_queue(device_link& link);
@@ -45,6 +53,8 @@ class device_links final : public transfer::progress_source {
   private:
     const options& m_options;
     const monotonic_clock& m_clock;
+    bridge_watch& m_bridge;
+    copy_watch& m_copies;
     std::vector<std::shared_ptr<device_link>> m_links;
 };
 

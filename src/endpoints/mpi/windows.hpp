@@ -35,7 +35,7 @@ class window_allocator final : public transfer::staging_allocator {
     /// Of a block that allocate() gave.
     [[nodiscard]] block_address address_of(const std::byte* memory) const;
     /// Nobody knows when the process that was told of the block stops writing to it: it is used no more.
-    void give_up(const std::byte* memory) { m_given_up.insert(memory); }
+    void give_up(const std::byte* memory) override { m_given_up.insert(memory); }
 
   private:
     struct window {

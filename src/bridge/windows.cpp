@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counts and finds windows.
+#include "bridge/windows.hpp"
+
+#include "base/error.hpp"
+
+#include <iterator>
+#include <random>
+
+namespace causeway::bridge {
+
+std::shared_ptr<known_window> windows::create(const device_uuid& device, std::size_t bytes) {
+    auto& own = m_own[device];
+    std::erase_if(own, [](const auto& each) { return each.expired(); });
+    std::size_t taken = 0;
+    for (const auto& each : own)
+        if (const auto alive = each.lock()) taken += alive->bytes();
+    if (taken + bytes > m_options[option::window])
+        throw transfer_error(status::out_of_resources, bytes_text(bytes) + " more for a window would be more than the " +
+                                                           bytes_text(m_options[option::window]) +
+                                                           " that CAUSEWAY_WINDOW allows on the device");
+    static thread_local std::mt19937_64 random{std::random_device{}()};
+    auto memory = m_bridge->create(device, bytes);
+    auto shared = memory->share();
+    auto made = keep(std::make_shared<known_window>(random() | 1, device, std::move(memory), std::move(shared)));
+    own.push_back(made);
+    return made;
+}
+
+std::shared_ptr<known_window> windows::open(const device_uuid& device, std::uint64_t key, descriptor shared,
+                                            std::size_t bytes) {
+    auto second = shared.copy();
+    auto memory = m_bridge->open(device, std::move(shared), bytes);
+    return keep(std::make_shared<known_window>(key, device, std::move(memory), std::move(second)));
+}
+
+std::shared_ptr<known_window> windows::keep(std::shared_ptr<known_window> made) {
+    std::erase_if(m_windows, [](const auto& each) { return each.second.expired(); });
+    m_windows.insert_or_assign(made->address(), made);
+    return made;
+}
+
+std::shared_ptr<known_window> windows::at(const std::byte* where) const {
+    const auto next = m_windows.upper_bound(where);
+    if (next == m_windows.begin()) return nullptr;
+    auto found = std::prev(next)->second.lock();
+    return found && found->contains(where) ? found : nullptr;
+}
+
+} // namespace causeway::bridge

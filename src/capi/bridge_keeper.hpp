@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bridge of the process: begun once a program moves large pieces between GPUs, in a thread of its own.
+#pragma once
+
+#include "bridge/windows.hpp"
+
+#include <CL/cl.h>
+
+#include <cstddef>
+#include <future>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace causeway::capi {
+
+class runtime;
+
+/// Made with the runtime, and like it never destroyed.
+class bridge_keeper {
+  public:
+    explicit bridge_keeper(runtime& process) : m_process(process) {}
+
+    /// A transfer of `bytes` from device to device was enqueued on `device`, in this process or between ranks. Until the
+    /// bridge is there, transfers go without. Call with the enqueue mutex held.
+    void wanted(cl_device_id device, std::size_t bytes) noexcept;
+    /// "CUDA 13.0 and Vulkan", or why there is none. Any thread.
+    [[nodiscard]] std::string state() const;
+    /// Waits a while for the thread.
+    void end();
+
+  private:
+    void begin(const bridge::device_uuid& device);
+    void say(const std::string& state);
+
+    runtime& m_process;
+    bool m_is_begun = false; // guarded by the enqueue mutex
+    mutable std::mutex m_mutex; // guards m_state
+    std::string m_state = "not wanted yet";
+    std::thread m_thread;
+    std::promise<void> m_over;
+};
+
+} // namespace causeway::capi

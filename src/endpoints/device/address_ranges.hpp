@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hands out ranges of one piece of memory.
+#pragma once
+
+#include <cstddef>
+#include <iterator>
+#include <map>
+
+namespace causeway::endpoints {
+
+/// First fit; neighbours that are free become one. Never touches the memory.
+class address_ranges {
+  public:
+    address_ranges(std::byte* first, std::size_t bytes) { m_free.emplace(first, bytes); }
+
+    /// Null if no free range is as long. Ranges begin at multiples of 256 from the first byte on.
+    [[nodiscard]] std::byte* take(std::size_t bytes) {
+        const auto whole = rounded(bytes);
+        for (auto each = m_free.begin(); each != m_free.end(); ++each) {
+            const auto [first, there] = *each;
+            if (there < whole) continue;
+            m_free.erase(each);
+            if (there > whole) m_free.emplace(first + whole, there - whole);
+            return first;
+        }
+        return nullptr;
+    }
+
+    void give(std::byte* first, std::size_t bytes) {
+        auto made = m_free.emplace(first, rounded(bytes)).first;
+        const auto join = [&](auto one, auto other) {
+            if (one->first + one->second != other->first) return one == made ? made : other;
+            one->second += other->second;
+            m_free.erase(other);
+            return one;
+        };
+        if (made != m_free.begin()) made = join(std::prev(made), made);
+        if (const auto next = std::next(made); next != m_free.end()) join(made, next);
+    }
+
+    /// Whether nothing is taken.
+    [[nodiscard]] bool whole(std::size_t bytes) const { return m_free.size() == 1 && m_free.begin()->second == bytes; }
+
+  private:
+    static constexpr std::size_t alignment = 256;
+    static std::size_t rounded(std::size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
+
+    std::map<std::byte*, std::size_t> m_free;
+};
+
+} // namespace causeway::endpoints
