@@ -83,7 +83,7 @@ runtime::runtime()
       m_workers(transfer::make_worker_threads(m_engine.inbox_handle(), lane_count(process_options()),
                                               worker_patience(m_engine.spin()))),
       m_windows(process_options()), m_bridge(m_windows), m_links(process_options(), m_clock, m_bridge, m_copies),
-      m_messenger(process_options(), m_port), m_figures(*this), m_bridges(*this) {
+      m_messenger(process_options(), m_port, comm::shared_segment::open, comm::peer_liveness::node(), &m_windows), m_figures(*this), m_bridges(*this) {
     m_engine.add(m_copies);
     m_engine.add(m_bridge);
     m_engine.add(m_links);
@@ -156,7 +156,12 @@ void runtime::use_mpi() {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     auto peers = std::make_shared<std::unique_ptr<comm::peer_liveness>>(
         std::make_unique<comm::peer_liveness>(comm::peer_liveness::job(), rank));
-    m_engine.call([this, peers] { m_messenger.watch_peers(std::move(*peers)); });
+    auto post = std::make_shared<std::unique_ptr<comm::descriptor_post>>(
+        std::make_unique<comm::descriptor_post>(comm::peer_liveness::job(), rank));
+    m_engine.call([this, peers, post] {
+        m_messenger.watch_peers(std::move(*peers));
+        m_messenger.devices().use(std::move(*post));
+    });
 }
 
 int runtime::space_of(MPI_Comm comm) {

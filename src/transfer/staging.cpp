@@ -137,8 +137,12 @@ bool staging_pool::anybody_waits() const {
     return std::any_of(std::begin(m_line), std::end(m_line), [](const auto& line) { return !line.empty(); });
 }
 
-bool staging_pool::fits(const staging_share& share) const {
+bool staging_pool::fits(const staging_share& share) {
     const std::size_t cap = this->cap();
+    if (m_held > 0 && !share.m_allocator->has_room(share.m_block_bytes) && find_cached(share) == m_cache.rend()) {
+        make_room(share);
+        if (!share.m_allocator->has_room(share.m_block_bytes)) return false;
+    }
     // Flows of other kinds may all be waiting, and for this one; or hold more than a cap that was lowered since.
     if (m_held_by[share.kind()] == 0) return true;
     if (m_held + share.m_block_bytes > cap) return false;
@@ -152,17 +156,21 @@ void staging_pool::account(const staging_share& share, bool taken) {
     (share.m_ahead ? m_held_ahead : m_held_by[share.kind()]) += change;
 }
 
-std::byte* staging_pool::take(staging_share& share) {
-    const auto cached = std::find_if(m_cache.rbegin(), m_cache.rend(), [&](const cached_block& block) {
+std::vector<staging_pool::cached_block>::reverse_iterator staging_pool::find_cached(const staging_share& share) {
+    return std::find_if(m_cache.rbegin(), m_cache.rend(), [&](const cached_block& block) {
         return block.allocator == share.m_allocator && block.bytes == share.m_block_bytes;
     });
+}
+
+std::byte* staging_pool::take(staging_share& share) {
+    const auto cached = find_cached(share);
     std::byte* memory = nullptr;
     if (cached != m_cache.rend()) {
         memory = cached->memory;
         m_cached -= cached->bytes;
         m_cache.erase(std::next(cached).base());
     } else {
-        make_room(share.m_block_bytes);
+        make_room(share);
         memory = share.m_allocator->allocate(share.m_block_bytes);
     }
     account(share, true);
@@ -188,14 +196,18 @@ void staging_pool::give(staging_share& share, std::byte* block) {
     m_cache.push_back({share.m_allocator, block, share.m_block_bytes, m_clock.now()});
 }
 
-void staging_pool::make_room(std::size_t bytes) {
-    const std::size_t cap = this->cap();
-    while (!m_cache.empty() && m_held + m_cached + bytes > cap) {
-        auto& oldest = m_cache.front();
-        oldest.allocator->release(oldest.memory, oldest.bytes);
-        m_cached -= oldest.bytes;
-        m_cache.erase(m_cache.begin());
-    }
+void staging_pool::make_room(const staging_share& share) {
+    const auto is_short = [&] {
+        return m_held + m_cached + share.m_block_bytes > cap() || !share.m_allocator->has_room(share.m_block_bytes);
+    };
+    while (!m_cache.empty() && is_short()) drop_oldest();
+}
+
+void staging_pool::drop_oldest() {
+    auto& oldest = m_cache.front();
+    oldest.allocator->release(oldest.memory, oldest.bytes);
+    m_cached -= oldest.bytes;
+    m_cache.erase(m_cache.begin());
 }
 
 void staging_pool::wake() {
@@ -206,12 +218,7 @@ void staging_pool::wake() {
 bool staging_pool::trim() {
     const auto keep = std::chrono::milliseconds(m_options[option::keep]);
     const auto now = m_clock.now();
-    while (!m_cache.empty() && now - m_cache.front().since >= keep) {
-        auto& oldest = m_cache.front();
-        oldest.allocator->release(oldest.memory, oldest.bytes);
-        m_cached -= oldest.bytes;
-        m_cache.erase(m_cache.begin());
-    }
+    while (!m_cache.empty() && now - m_cache.front().since >= keep) drop_oldest();
     return !m_cache.empty();
 }
 

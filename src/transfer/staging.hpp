@@ -25,6 +25,11 @@ class staging_allocator {
         (void)memory;
         return true;
     }
+    /// Whether allocate() would find room now; where memory is not bounded by the pool alone.
+    [[nodiscard]] virtual bool has_room(std::size_t bytes) const {
+        (void)bytes;
+        return true;
+    }
     /// Others may still write to the block when it is released, nobody knows until when.
     virtual void give_up(const std::byte* memory) { (void)memory; }
     /// Makes memory of somebody else as fast as what allocate() gives, while the result lives; whole pages. Null if there is
@@ -126,13 +131,16 @@ class staging_pool {
     };
 
     [[nodiscard]] bool anybody_waits() const;
-    [[nodiscard]] bool fits(const staging_share& share) const;
+    [[nodiscard]] bool fits(const staging_share& share);
+    /// The newest block in the cache that suits `share`.
+    [[nodiscard]] std::vector<cached_block>::reverse_iterator find_cached(const staging_share& share);
     [[nodiscard]] std::byte* take(staging_share& share);
     void give(staging_share& share, std::byte* block);
     /// The first block of `share`, which leaves the line.
     [[nodiscard]] std::byte* take_first(staging_share& share);
     void account(const staging_share& share, bool taken);
-    void make_room(std::size_t bytes);
+    void make_room(const staging_share& share);
+    void drop_oldest();
     void wake();
 
     [[nodiscard]] std::size_t cap() const { return m_cap != 0 ? m_cap : m_options[option::staging]; }

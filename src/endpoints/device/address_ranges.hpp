@@ -2,6 +2,7 @@
 // Hands out ranges of one piece of memory.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <iterator>
 #include <map>
@@ -38,8 +39,10 @@ class address_ranges {
         if (const auto next = std::next(made); next != m_free.end()) join(made, next);
     }
 
-    /// Whether nothing is taken.
-    [[nodiscard]] bool whole(std::size_t bytes) const { return m_free.size() == 1 && m_free.begin()->second == bytes; }
+    /// Whether take() would find one.
+    [[nodiscard]] bool has_room(std::size_t bytes) const {
+        return std::any_of(m_free.begin(), m_free.end(), [&](const auto& each) { return each.second >= rounded(bytes); });
+    }
 
   private:
     static constexpr std::size_t alignment = 256;

@@ -27,6 +27,7 @@ class link_window::arrival_memory final : public transfer::staging_allocator {
                                                                bytes_text(m_window->bytes()));
         return block;
     }
+    [[nodiscard]] bool has_room(std::size_t bytes) const override { return m_ranges.has_room(bytes); }
     void release(std::byte* memory, std::size_t bytes) noexcept override {
         // What was given up is never handed out again.
         if (m_given_up.count(memory) == 0) m_ranges.give(memory, bytes);

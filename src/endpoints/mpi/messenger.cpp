@@ -87,8 +87,9 @@ struct messenger::listener final : comm::operation {
     comm::arrival what;
 };
 
-messenger::messenger(const options& settings, comm::port& port, windows::finder open, std::uint64_t node)
-    : m_options(settings), m_port(port), m_windows(settings, open), m_node(node) {}
+messenger::messenger(const options& settings, comm::port& port, windows::finder open, std::uint64_t node,
+                     bridge::windows* device_windows)
+    : m_options(settings), m_port(port), m_windows(settings, open), m_devices(device_windows), m_node(node) {}
 
 messenger::~messenger() = default;
 
@@ -229,6 +230,10 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
         if (header.node != m_node) announced.block_bytes = std::min(announced.block_bytes, largest_block_between_nodes);
         announced.window = header.window.segment.process != 0 && header.node == m_node &&
                            m_unshared.count(m_port.job_rank(where.number, source)) == 0;
+        if (header.device_window != 0 && header.node == m_node) {
+            m_devices.can_fill(m_port.job_rank(where.number, source));
+            announced.device_window = header.device_window == 2;
+        }
         if (announced.eager) {
             const auto payload = bytes.subspan(sizeof header);
             announced.payload.assign(payload.begin(), payload.end());
@@ -244,6 +249,19 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
         return;
     case wire_header::kind::abandon: given_up(where, source, header.sender); return;
     case wire_header::kind::deaf: ignored_by(where, source); return;
+    case wire_header::kind::offer: {
+        const bool is_open = m_devices.open(m_port.job_rank(where.number, source),
+                                            {header.device_window, header.bytes, header.device});
+        say(where.number, source,
+            {.what = wire_header::kind::opened, .bytes = is_open ? 1u : 0u, .device_window = header.device_window});
+        return;
+    }
+    case wire_header::kind::opened:
+        m_devices.answered(m_port.job_rank(where.number, source), header.device_window, header.bytes != 0);
+        return;
+    case wire_header::kind::retire:
+        m_devices.close(m_port.job_rank(where.number, source), header.device_window);
+        return;
     case wire_header::kind::accept:
     case wire_header::kind::refuse:
     case wire_header::kind::gone:
@@ -270,6 +288,25 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
             release(where.number, source, header.data_tag);
         }
     }
+}
+
+void messenger::offer_window(int space, int rank, const std::byte* first) {
+    const int peer = m_port.job_rank(space, rank);
+    if (rank == m_port.own_rank(space) || peer == comm::no_rank) return;
+    const auto window = m_devices.hand_out(peer, first);
+    if (!window) return;
+    m_offered[peer] = {space, rank};
+    say(space, rank, {.what = wire_header::kind::offer, .bytes = window->bytes, .device_window = window->key,
+                      .device = window->device});
+}
+
+bool messenger::trim(time_point now) {
+    for (const auto& [peer, key] : m_devices.retired()) {
+        const auto [space, rank] = m_offered.at(peer);
+        if (!m_ended && !at(space).closed)
+            say(space, rank, {.what = wire_header::kind::retire, .device_window = key});
+    }
+    return m_windows.trim(now);
 }
 
 std::string_view messenger::place_of(int space, int peer) const {
@@ -441,6 +478,7 @@ void messenger::check_peers(time_point now) {
 }
 
 void messenger::rank_gone(int job_rank) {
+    m_devices.forget(job_rank);
     const auto is_of_it = [&](int space, int rank) { return m_port.job_rank(space, rank) == job_rank; };
     const auto text = " (rank " + std::to_string(job_rank) + " of the job) is gone";
     std::erase_if(m_withdrawn, [&](const auto& each) { return is_of_it(each.second.space, each.second.rank); });

@@ -5,6 +5,7 @@
 #include "base/options.hpp"
 #include "comm/peer_liveness.hpp"
 #include "comm/port.hpp"
+#include "endpoints/mpi/device_exchange.hpp"
 #include "endpoints/mpi/message_matcher.hpp"
 #include "endpoints/mpi/windows.hpp"
 #include "transfer/engine.hpp"
@@ -36,17 +37,21 @@ namespace causeway::endpoints {
 /// after it; the sender fills it and says `filled`. One that cannot reach that memory says `plain`, and hears another
 /// `accept` without it. The sender writes to what was granted until it has said `filled` for it, or `done` for all of it.
 ///
+/// Devices meet in windows of device memory in the same way, with `device_window` instead of `window`, once the receiver's
+/// rank has said `offer` and the sender's has `opened` it; `retire` says that such a window is gone.
+///
 /// What MPI refuses to send ends the send or the receive that says it, if it is `eager`, `request` or `accept`;
 /// everything else, which the other rank waits for, is said again until MPI takes it. A rank whose listeners fail hears
 /// no more in that space: it says `abandon` for each request that is not answered, ends what else waits for others to
 /// speak, and says `deaf` to all. What has been accepted goes on, as it needs no more answers.
 struct wire_header {
     enum class kind : std::uint16_t {
-        eager = 1, request, accept, refuse, withdraw, gone, stop, abandon, deaf, grant, filled, plain, done
+        eager = 1, request, accept, refuse, withdraw, gone, stop, abandon, deaf, grant, filled, plain, done,
+        offer, opened, retire
     };
 
     std::uint32_t magic = 0xCA05E3A1;
-    std::uint16_t version = 2;
+    std::uint16_t version = 3;
     kind what = kind::eager;
     std::int32_t tag = 0;      ///< the user's
     std::int32_t data_tag = 0; ///< of `accept`
@@ -57,8 +62,11 @@ struct wire_header {
     std::uint64_t node = 0;     ///< of the rank that says this
     std::uint64_t offset = 0;   ///< in the message, of the block that `grant` and `filled` are about
     block_address window;       ///< of `accept` and `grant`: the memory for a block; of `request`: the sender can do that
+    std::uint64_t device_window = 0; ///< as `window`, if it is a device's: its key, and `window` has the offset; of `request`:
+                                     ///< 1 if the sender's device could fill such memory, 2 if it is going to
+    bridge::device_uuid device{};    ///< of `offer`: the window's
 };
-static_assert(sizeof(wire_header) == 96);
+static_assert(sizeof(wire_header) == 120);
 
 inline constexpr std::size_t largest_eager = std::size_t{64} << 10;
 
@@ -84,7 +92,7 @@ class messenger final : public transfer::progress_source {
   public:
     /// `node` is where this rank is, see peer_liveness::node().
     messenger(const options& settings, comm::port& port, windows::finder open = comm::shared_segment::open,
-              std::uint64_t node = comm::peer_liveness::node());
+              std::uint64_t node = comm::peer_liveness::node(), bridge::windows* device_windows = nullptr);
     ~messenger() override;
 
     /// From now on the ranks of this node are watched.
@@ -121,6 +129,10 @@ class messenger final : public transfer::progress_source {
     [[nodiscard]] std::string_view place_of(int space, int peer) const;
 
     [[nodiscard]] windows& shared() { return m_windows; }
+    [[nodiscard]] device_exchange& devices() { return m_devices; }
+    [[nodiscard]] int job_rank(int space, int rank) const { return m_port.job_rank(space, rank); }
+    /// Offers the window that `first` lies in to a rank, unless that was done before.
+    void offer_window(int space, int rank, const std::byte* first);
     /// `peer` has said `plain`: its messages go without windows from now on.
     void cannot_share(int space, int peer) { m_unshared.insert(m_port.job_rank(space, peer)); }
 
@@ -158,7 +170,7 @@ class messenger final : public transfer::progress_source {
     void close_all();
 
     bool poll(time_point now) override;
-    bool trim(time_point now) override { return m_windows.trim(now); }
+    bool trim(time_point now) override;
     /// Nothing that other ranks need to hear or answer is under way.
     [[nodiscard]] bool quiet() const {
         return m_saying == 0 && m_interests == 0 && m_refused.empty() && m_withdrawn.empty();
@@ -196,6 +208,8 @@ class messenger final : public transfer::progress_source {
     const options& m_options;
     comm::port& m_port;
     windows m_windows;
+    device_exchange m_devices;
+    std::map<int, std::pair<int, int>> m_offered; // space and rank by which ranks of the job were offered windows
     std::set<int> m_unshared; // ranks of the job whose memory and ours do not meet
     std::map<int, std::unique_ptr<space_state>> m_spaces;
     struct known_conversation {

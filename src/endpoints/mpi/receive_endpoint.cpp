@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 namespace causeway::endpoints {
@@ -98,12 +99,25 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
         if (m_may_share && m_message.window && !m_sharing) m_sharing = m_talk.shared().allocator_for(other);
         return m_sharing;
     }
-    [[nodiscard]] bool shares_memory() const override { return m_sharing != nullptr; }
+    [[nodiscard]] bool shares_memory() const override { return m_sharing != nullptr || m_device != nullptr; }
+
+    [[nodiscard]] bool reaches(const transfer::device_name&) const override {
+        return m_wanted != comm::any_source && m_talk.devices().may_fill(m_talk.job_rank(m_space, m_wanted));
+    }
+    [[nodiscard]] bool use(const transfer::device_memory& window) override {
+        if (m_message.eager) return false;
+        if (!m_talk.devices().is_open(m_talk.job_rank(m_space, m_source), window.first)) {
+            m_talk.offer_window(m_space, m_source, window.first);
+            return false;
+        }
+        if (m_message.device_window) m_device = window.allocator;
+        return m_device != nullptr;
+    }
 
     void prepare(std::size_t block_bytes) override {
         if (m_message.eager || m_peer_error) return;
         m_block_bytes = block_bytes;
-        if (!m_sharing) accept({});
+        if (!shares_memory()) accept(answer(wire_header::kind::accept));
     }
 
     void read(std::size_t offset, std::span<std::byte> block, step& done) override {
@@ -115,7 +129,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
         } else if (m_refused) {
             // This receive would get the bytes of the one that MPI refused.
             done.finish({0, m_refused});
-        } else if (m_sharing) {
+        } else if (shares_memory()) {
             m_first_block = block;
             grant(offset, block, done);
         } else {
@@ -135,7 +149,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
         if (!m_message.eager && error && m_posted < m_message.bytes && !m_peer_error) {
             m_talk.say(m_space, m_source, answer(wire_header::kind::stop));
             // The sender has said what became of each block of shared memory, or the reads would not be over.
-            if (m_accepted && !m_sharing) {
+            if (m_accepted && !shares_memory()) {
                 m_draining = &done;
                 m_scratch.resize(m_block_bytes);
                 drain();
@@ -162,27 +176,28 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
         step* done;
     };
 
-    /// Names the memory of the first block, if it is shared.
-    void accept(const block_address& first_block) {
+    /// `said` names the memory of the first block, if it is shared.
+    void accept(wire_header said) {
         m_accepted = true;
-        auto said = answer(wire_header::kind::accept);
         said.data_tag = m_data_tag;
         said.block_bytes = m_block_bytes;
-        said.window = first_block;
         m_talk.say(m_space, m_source, said);
     }
 
     void grant(std::size_t offset, std::span<std::byte> block, step& done) {
-        const auto where = m_sharing->address_of(block.data());
+        auto said = answer(m_accepted ? wire_header::kind::grant : wire_header::kind::accept);
+        said.offset = offset;
+        if (m_device) {
+            std::tie(said.device_window, said.window.offset) = m_talk.devices().address_of(block.data());
+        } else {
+            said.window = m_sharing->address_of(block.data());
+        }
         m_posted += block.size();
         m_grants.push_back({offset, block, &done});
-        if (!m_accepted) {
-            accept(where);
-        } else {
-            auto said = answer(wire_header::kind::grant);
-            said.offset = offset;
-            said.window = where;
+        if (m_accepted) {
             m_talk.say(m_space, m_source, said);
+        } else {
+            accept(said);
         }
     }
 
@@ -202,13 +217,18 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
     /// Ends the reads of shared memory.
     void end_grants(const failure& why, sender state) {
         for (const auto& each : std::exchange(m_grants, {})) {
-            if (state == sender::may_still_write) m_sharing->give_up(each.block.data());
+            if (state == sender::may_still_write) shared_memory().give_up(each.block.data());
             each.done->finish({0, why});
         }
     }
 
+    [[nodiscard]] transfer::staging_allocator& shared_memory() {
+        return m_device ? *m_device : static_cast<transfer::staging_allocator&>(*m_sharing);
+    }
+
     /// The sender cannot reach our memory: what it was to fill comes as messages.
     void receive_plainly() {
+        if (!m_sharing) return; // memory of a device is out of reach for messages, and opened before it is granted
         m_talk.cannot_share(m_space, m_source);
         m_sharing = nullptr;
         for (const auto& each : std::exchange(m_grants, {})) {
@@ -216,7 +236,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
             m_receives.push_back(std::make_unique<block_receive>(*this, each.block.size(), each.done));
             post(each.block);
         }
-        accept({});
+        accept(answer(wire_header::kind::accept));
     }
 
     /// Posts the last receive of the list.
@@ -321,7 +341,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
     void unheard(const failure& why) override {
         if (m_open != nullptr) {
             lose_message(why);
-        } else if (m_sharing && m_accepted && !m_talk.hears(m_space)) {
+        } else if (shares_memory() && m_accepted && !m_talk.hears(m_space)) {
             // What the sender says about our memory is not heard any more. (If it is he who is deaf he says that he is done.)
             m_talk.say(m_space, m_source, answer(wire_header::kind::stop));
             end_receives(why, sender::may_still_write);
@@ -484,6 +504,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
     std::vector<std::unique_ptr<block_receive>> m_receives;
     bool m_may_share = false;                    // blocks go through staging memory
     std::shared_ptr<window_allocator> m_sharing; // whose memory the sender fills, if it does
+    std::shared_ptr<transfer::staging_allocator> m_device; // the same in memory of our device
     std::vector<block_grant> m_grants;
 };
 

@@ -27,7 +27,7 @@ class send_endpoint final : public transfer::endpoint, private conversation {
 
     [[nodiscard]] transfer::endpoint_traits traits() const override {
         return {.kind = transfer::medium::rank, .ordered = true, .largest_block = std::size_t{1} << 30,
-                .place = m_talk.place_of(m_space, m_rank)};
+                .place = m_talk.place_of(m_space, m_rank), .device = device()};
     }
     [[nodiscard]] std::string name() const override { return "rank " + std::to_string(m_rank); }
     [[nodiscard]] std::size_t block_limit() const override { return m_block_limit; }
@@ -40,6 +40,7 @@ class send_endpoint final : public transfer::endpoint, private conversation {
         m_talk.listen(m_space);
         m_bytes = request.bytes;
         m_can_share = request.window;
+        if (request.device.is_known) m_fills = request.device_window ? fills_windows::yes : fills_windows::if_opened;
         m_open = &done;
         // Two lines: sends with one tag keep the order of enqueue, those that are open keep it whatever their tags.
         m_gated_turn.wait([this, block_bytes = request.block_bytes] {
@@ -49,11 +50,13 @@ class send_endpoint final : public transfer::endpoint, private conversation {
     }
 
     [[nodiscard]] bool shares_memory() const override { return m_sharing; }
+    [[nodiscard]] bool shares_device_memory() const override { return m_sharing && m_on_device; }
 
     void lend(std::shared_ptr<transfer::staging_allocator> device, std::function<void()> more) override {
         m_device = std::move(device);
         m_more = std::move(more);
-        for (auto& each : m_granted) each.window->pin(m_device);
+        for (auto& each : m_granted)
+            if (each.window) each.window->pin(m_device);
     }
 
     std::byte* borrow(std::size_t offset) override {
@@ -72,7 +75,7 @@ class send_endpoint final : public transfer::endpoint, private conversation {
         if (m_sharing) {
             // A block that was read before this memory was known is somewhere else.
             auto* const memory = grant_of(offset)->memory;
-            if (block.data() != memory) std::memcpy(memory, block.data(), block.size());
+            if (block.data() != memory && !m_on_device) std::memcpy(memory, block.data(), block.size());
             std::erase_if(m_granted, [&](const auto& each) { return each.offset == offset; });
             tell(wire_header::kind::filled, offset);
             done.finish({block.size(), {}});
@@ -122,6 +125,12 @@ class send_endpoint final : public transfer::endpoint, private conversation {
         step* done;
     };
 
+    /// The device that the other rank receives with.
+    [[nodiscard]] transfer::device_name device() const {
+        const auto found = m_talk.devices().device_of(m_talk.job_rank(m_space, m_rank));
+        return found ? transfer::device_name{true, *found} : transfer::device_name();
+    }
+
     comm::operation& begin(std::size_t bytes, step& done) {
         m_sends.push_back(std::make_unique<block_send>(*this, bytes, done));
         return *m_sends.back();
@@ -162,6 +171,7 @@ class send_endpoint final : public transfer::endpoint, private conversation {
         m_requested = true;
         auto said = header(wire_header::kind::request);
         said.block_bytes = block_bytes;
+        said.device_window = static_cast<std::uint64_t>(m_fills);
         if (m_can_share) said.window.segment.process = static_cast<std::int32_t>(::getpid());
         m_talk.say(m_space, m_rank, said);
         leave_lines();
@@ -176,9 +186,10 @@ class send_endpoint final : public transfer::endpoint, private conversation {
             m_data_tag = answer.data_tag;
             m_block_limit = answer.block_bytes;
             m_receiver = answer.receiver;
-            if (answer.window.segment.process != 0) granted(answer);
-            // Out of reach: the receiver accepts again, without its memory.
-            if (answer.window.segment.process != 0 && !m_sharing) return;
+            const bool is_shared = answer.window.segment.process != 0 || answer.device_window != 0;
+            if (is_shared) granted(answer);
+            // Out of reach: the receiver accepts again, without its memory; or the transfer has failed.
+            if (is_shared && !m_sharing) return;
             std::exchange(m_open, nullptr)->finish({m_bytes, {}});
         } else if (answer.what == wire_header::kind::refuse) {
             finish_open({0, {status::message_truncated, 0, 0,
@@ -193,13 +204,17 @@ class send_endpoint final : public transfer::endpoint, private conversation {
     /// Memory of the receiver for a block.
     void granted(const wire_header& said) {
         const bool is_first = said.what == wire_header::kind::accept;
+        if (said.device_window != 0) {
+            granted_on_device(said, is_first);
+            return;
+        }
         if (!is_first && !m_sharing) return; // said before the other rank heard that its memory is out of reach
         auto window = m_talk.shared().find(said.window.segment);
         if (window && said.window.offset + m_block_limit <= said.window.segment.bytes) {
             m_sharing = true;
             auto* const memory = window->memory() + said.window.offset;
             if (!is_first) window->pin(m_device);
-            m_granted.push_back({said.offset, memory, std::move(window)});
+            m_granted.push_back({said.offset, memory, std::move(window), nullptr});
         } else if (is_first) {
             tell(wire_header::kind::plain, 0);
         } else {
@@ -209,10 +224,26 @@ class send_endpoint final : public transfer::endpoint, private conversation {
         if (m_more) m_more();
     }
 
+    void granted_on_device(const wire_header& said, bool is_first) {
+        auto window = m_talk.devices().find(m_talk.job_rank(m_space, m_rank), said.device_window);
+        if (window && said.window.offset + m_block_limit <= window->bytes()) {
+            m_sharing = m_on_device = true;
+            auto* const memory = window->address() + said.window.offset;
+            m_granted.push_back({said.offset, memory, nullptr, std::move(window)});
+        } else {
+            const failure lost{status::peer_failed, 0, 0,
+                               "rank " + std::to_string(m_rank) + " grants memory of its device that is not open here"};
+            tell(wire_header::kind::done, 0);
+            is_first ? finish_open({0, lost}) : give_up(lost);
+        }
+        if (m_more) m_more();
+    }
+
     struct grant {
         std::size_t offset;
         std::byte* memory;
-        std::shared_ptr<mapped_window> window;
+        std::shared_ptr<mapped_window> window;               // null if it is a device's
+        std::shared_ptr<bridge::known_window> device_window;
     };
     [[nodiscard]] grant* grant_of(std::size_t offset) {
         const auto found = std::find_if(m_granted.begin(), m_granted.end(),
@@ -288,6 +319,8 @@ class send_endpoint final : public transfer::endpoint, private conversation {
     bool m_requested = false;
     bool m_can_share = false; // the bytes go through staging memory
     bool m_sharing = false;   // the receiver's memory, which it grants
+    bool m_on_device = false; // and which is its device's
+    enum class fills_windows { no, if_opened, yes } m_fills = fills_windows::no; // our device, as `request` says
     std::uint64_t m_receiver = 0;
     std::vector<grant> m_granted;
     std::shared_ptr<transfer::staging_allocator> m_device;

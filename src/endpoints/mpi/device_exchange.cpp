@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hands out and opens windows of devices.
+#include "endpoints/mpi/device_exchange.hpp"
+
+#include "base/error.hpp"
+
+#include <algorithm>
+
+namespace causeway::endpoints {
+
+bool device_exchange::may_fill(int rank) const {
+    if (m_windows == nullptr || m_windows->bridge() == nullptr || m_fillers.count(rank) == 0) return false;
+    return std::none_of(m_ours.begin(), m_ours.end(), [&](const auto& each) {
+        return each.first.first == rank && each.second.is == state::refused;
+    });
+}
+
+const device_exchange::handed_out* device_exchange::ours(int rank, const std::byte* first) const {
+    const auto window = m_windows->at(first);
+    if (!window) return nullptr;
+    const auto found = m_ours.find({rank, window->key()});
+    return found != m_ours.end() ? &found->second : nullptr;
+}
+
+bool device_exchange::is_open(int rank, const std::byte* first) const {
+    const auto* const known = ours(rank, first);
+    return known != nullptr && known->is == state::open;
+}
+
+std::optional<device_exchange::offer> device_exchange::hand_out(int rank, const std::byte* first) {
+    if (!m_post || ours(rank, first) != nullptr) return {};
+    const auto window = m_windows->at(first);
+    if (!window || !m_post->send(rank, window->key(), window->shared().get())) return {};
+    m_ours[{rank, window->key()}] = {window};
+    return offer{window->key(), window->bytes(), window->device()};
+}
+
+void device_exchange::answered(int rank, std::uint64_t key, bool is_open) {
+    const auto found = m_ours.find({rank, key});
+    if (found != m_ours.end()) found->second.is = is_open ? state::open : state::refused;
+}
+
+std::vector<std::pair<int, std::uint64_t>> device_exchange::retired() {
+    std::vector<place> gone;
+    std::erase_if(m_ours, [&](const auto& each) {
+        if (!each.second.window.expired()) return false;
+        if (each.second.is != state::refused) gone.push_back(each.first);
+        return true;
+    });
+    return gone;
+}
+
+std::pair<std::uint64_t, std::size_t> device_exchange::address_of(const std::byte* block) const {
+    const auto window = m_windows->at(block);
+    return {window->key(), static_cast<std::size_t>(block - window->address())};
+}
+
+bool device_exchange::open(int rank, const offer& window) {
+    if (!m_post || m_windows == nullptr || m_windows->bridge() == nullptr) return false;
+    bridge::descriptor shared(m_post->take(window.key));
+    if (shared.get() < 0) return false;
+    try {
+        m_theirs[{rank, window.key}] =
+            m_windows->open(window.device, window.key, std::move(shared), static_cast<std::size_t>(window.bytes));
+        return true;
+    } catch (const transfer_error&) {
+        m_theirs.erase({rank, window.key});
+        return false;
+    }
+}
+
+std::shared_ptr<bridge::known_window> device_exchange::find(int rank, std::uint64_t key) const {
+    const auto found = m_theirs.find({rank, key});
+    return found != m_theirs.end() ? found->second : nullptr;
+}
+
+std::optional<bridge::device_uuid> device_exchange::device_of(int rank) const {
+    const auto found = m_theirs.lower_bound({rank, 0});
+    if (found == m_theirs.end() || found->first.first != rank) return {};
+    return found->second->device();
+}
+
+void device_exchange::forget(int rank) {
+    m_fillers.erase(rank);
+    std::erase_if(m_ours, [&](const auto& each) { return each.first.first == rank; });
+    std::erase_if(m_theirs, [&](const auto& each) { return each.first.first == rank; });
+}
+
+} // namespace causeway::endpoints
