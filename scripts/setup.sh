@@ -24,7 +24,7 @@ intel_packages=(intel-opencl-rt==2026.2.0 intel-cmplr-lib-rt==2026.2.0)
 debian_packages() {
     case $1 in
     build) echo g++ cmake ninja-build pkg-config ocl-icd-opencl-dev opencl-headers pocl-opencl-icd \
-        libopenmpi-dev openmpi-bin libcli11-dev nlohmann-json3-dev ;;
+        libopenmpi-dev openmpi-bin libcli11-dev nlohmann-json3-dev libvulkan-dev ;;
     test) echo libgtest-dev libgmock-dev python3 python3-matplotlib ;;
     intel) echo python3 python3-venv ;;
     mpich) echo mpich libmpich-dev ;;
@@ -82,6 +82,7 @@ MPI compiler wrapper (mpicc)|has_command mpicc
 MPI launcher (mpirun)|has_command mpirun
 CLI11 (CLI/App.hpp)|has_header CLI/App.hpp
 nlohmann/json (nlohmann/json.hpp)|has_header nlohmann/json.hpp
+Vulkan headers (vulkan/vulkan_core.h)|has_header vulkan/vulkan_core.h
 TEXT
         ;;
     test) cat <<'TEXT'

@@ -281,7 +281,7 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
         known->second.talk->heard(header);
     } else if (header.what == wire_header::kind::accept) {
         // The send gave up while the answer was on its way.
-        if (header.window.segment.process != 0) {
+        if (header.window.segment.process != 0 || header.device_window != 0) {
             header.what = wire_header::kind::done;
             say(where.number, source, header);
         } else {

@@ -260,4 +260,4 @@ TEST_P(early_receive, fails_if_its_block_was_consumed_with_an_error) {
     both.end(choices);
 }
 
-CAUSEWAY_BY_STRATEGY(early_receive);
+CAUSEWAY_BY_HOST_STRATEGY(early_receive);

@@ -5,11 +5,15 @@
 #include "unit/endpoints/fake_network.hpp"
 #include "unit/transfer/fakes.hpp"
 
+#include "endpoints/device/address_ranges.hpp"
 #include "endpoints/mpi/rank_endpoint.hpp"
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,11 +21,49 @@ namespace unit {
 
 inline constexpr int tag = 7;
 
-/// Device memory whose steps end at once; one of them may fail.
+/// A window of host memory that blocks from another rank arrive in.
+class arrivals final : public staging_allocator {
+  public:
+    static constexpr std::size_t bytes = std::size_t{64} << 10;
+    explicit arrivals(bridge::windows& windows)
+        : m_window(windows.create({}, bytes)), m_ranges(m_window->address(), bytes) {}
+
+    [[nodiscard]] std::byte* allocate(std::size_t wanted) override { return m_ranges.take(wanted); }
+    void release(std::byte* memory, std::size_t size) noexcept override {
+        if (reusable(memory)) m_ranges.give(memory, size);
+    }
+    [[nodiscard]] bool has_room(std::size_t wanted) const override { return m_ranges.has_room(wanted); }
+    [[nodiscard]] bool reusable(const std::byte* memory) const override { return m_given_up.count(memory) == 0; }
+    void give_up(const std::byte* memory) override { m_given_up.insert(memory); }
+    [[nodiscard]] const std::byte* first() const { return m_window->address(); }
+
+  private:
+    std::shared_ptr<bridge::known_window> m_window;
+    endpoints::address_ranges m_ranges;
+    std::set<const std::byte*> m_given_up;
+};
+
+/// What a device that meets others in windows has.
+struct windowed_device {
+    windowed_device(bridge::windows& windows, const options& settings, const monotonic_clock& clock)
+        : memory(std::make_shared<arrivals>(windows)), pool(settings, clock, arrivals::bytes) {}
+    std::shared_ptr<arrivals> memory;
+    staging_pool pool; // of the memory
+};
+
+/// Device memory whose steps end at once; one of them may fail. With `window`, a device that meets others in windows.
 class instant_memory final : public endpoint {
   public:
-    instant_memory(std::vector<std::byte>& bytes, int failing_call) : m_bytes(bytes), m_failing(failing_call) {}
-    [[nodiscard]] endpoint_traits traits() const override { return {.kind = medium::device}; }
+    instant_memory(std::vector<std::byte>& bytes, int failing_call, std::shared_ptr<windowed_device> window = nullptr)
+        : m_bytes(bytes), m_failing(failing_call), m_window(std::move(window)) {}
+    [[nodiscard]] endpoint_traits traits() const override {
+        return {.kind = medium::device, .device = {.is_known = m_window != nullptr}};
+    }
+    [[nodiscard]] bool reaches(const device_name&) const override { return m_window != nullptr; }
+    [[nodiscard]] device_memory window() override {
+        if (!m_window) return {};
+        return {m_window->memory, &m_window->pool, m_window->memory->first()};
+    }
     [[nodiscard]] std::string name() const override { return "memory"; }
     void read(std::size_t offset, std::span<std::byte> to, step& done) override {
         if (m_failing-- == 0) return done.finish({0, {status::out_of_resources, 0, 0, "reading fails"}});
@@ -37,29 +79,52 @@ class instant_memory final : public endpoint {
   private:
     std::vector<std::byte>& m_bytes;
     int m_failing;
+    std::shared_ptr<windowed_device> m_window;
 };
 
-/// Every test of the protocol, with blocks as messages and in memory that both ranks have mapped.
+/// Every test of the protocol, with blocks as messages, in memory that both ranks have mapped, and in memory of a device.
 class by_strategy : public ::testing::TestWithParam<const char*> {
   public:
     by_strategy() { name = GetParam(); }
     ~by_strategy() override { find_segment = comm::shared_segment::open; }
     inline static const char* name = "";
     inline static endpoints::windows::finder find_segment = comm::shared_segment::open;
-    [[nodiscard]] static bool shares_windows() { return std::string(name) == "shared-window"; }
+    [[nodiscard]] static bool on_device() { return std::string(name) == "device-window"; }
+    [[nodiscard]] static bool shares_windows() { return std::string(name) == "shared-window" || on_device(); }
 };
 #define CAUSEWAY_BY_STRATEGY(suite)                                                                                    \
+    INSTANTIATE_TEST_SUITE_P(, suite, ::testing::Values("pipelined", "shared-window", "device-window"),                \
+                             [](const auto& each) {                                                                    \
+                                 return std::string(each.index == 0 ? "messages"                                       \
+                                                                    : each.index == 1 ? "window" : "device_window");   \
+                             })
+
+/// As above, for what blocks on devices do not do: come before the receive has started.
+#define CAUSEWAY_BY_HOST_STRATEGY(suite)                                                                               \
     INSTANTIATE_TEST_SUITE_P(, suite, ::testing::Values("pipelined", "shared-window"),                                 \
                              [](const auto& each) { return std::string(each.index == 0 ? "messages" : "window"); })
 
 struct one_rank {
     one_rank(fake_network& network, int number, std::uint64_t node = 1)
-        : talk(settings, network.port(number), by_strategy::find_segment, node) {
+        : talk(settings, network.port(number), by_strategy::find_segment, node, &windows) {
         settings.set("strategy", by_strategy::name);
         settings.set("block", "4");
         settings.set("depth", "2");
         settings.set("eager", "0");
         machine.add(talk);
+        if (!by_strategy::on_device()) return;
+        windows.use(bridge::make_host_bridge());
+        window = std::make_shared<windowed_device>(windows, settings, clock);
+        static int jobs = 0;
+        const auto job = "unit-" + std::to_string(::getpid()) + "-" + std::to_string(jobs++ / 2);
+        talk.devices().use(std::make_unique<comm::descriptor_post>(job, number));
+    }
+    /// `other` opens this rank's window.
+    void show_window(int number, one_rank& other, int others_number) {
+        if (!window) return;
+        talk.devices().can_fill(others_number);
+        const auto offer = talk.devices().hand_out(others_number, window->memory->first());
+        talk.devices().answered(others_number, offer->key, other.talk.devices().open(number, *offer));
     }
     void settle() {
         while (machine.step()) {}
@@ -67,13 +132,15 @@ struct one_rank {
     fake_clock clock;
     options settings;
     engine machine{settings, clock, 1};
+    bridge::windows windows{settings};
+    std::shared_ptr<windowed_device> window;
     endpoints::messenger talk;
     turnstile turns;
     std::vector<int> order;
 
     std::shared_ptr<command> send(std::vector<std::byte>& bytes, int to, int with_tag = tag, int failing = -1,
                                   std::vector<std::unique_ptr<gate>> gates = {}) {
-        auto work = bench::make(std::make_unique<instant_memory>(bytes, failing),
+        auto work = bench::make(std::make_unique<instant_memory>(bytes, failing, window),
                                 endpoints::make_send_endpoint({talk, turns}, 0, to, with_tag), bytes.size(), nullptr,
                                 std::move(gates));
         machine.submit(work);
@@ -82,7 +149,7 @@ struct one_rank {
     std::shared_ptr<command> receive(std::vector<std::byte>& bytes, int from, int with_tag = tag, int failing = -1,
                                      std::vector<std::unique_ptr<gate>> gates = {}) {
         auto work = bench::make(endpoints::make_receive_endpoint({talk, turns}, 0, from, with_tag, nullptr),
-                                std::make_unique<instant_memory>(bytes, failing), bytes.size(), nullptr,
+                                std::make_unique<instant_memory>(bytes, failing, window), bytes.size(), nullptr,
                                 std::move(gates));
         machine.submit(work);
         return work;
@@ -93,6 +160,13 @@ struct two_ranks {
     std::uint64_t node_of_b = 1; // a's is 1
     fake_network network{2};
     one_rank a{network, 0}, b{network, 1, node_of_b};
+    bool windows_are_open = show_windows();
+
+    bool show_windows() {
+        a.show_window(0, b, 1);
+        b.show_window(1, a, 0);
+        return true;
+    }
 
     void settle() {
         while (a.machine.step() | b.machine.step()) {}
@@ -124,6 +198,8 @@ struct two_ranks {
         }
         EXPECT_EQ(a.machine.staging().held_bytes(), 0u);
         EXPECT_EQ(b.machine.staging().held_bytes(), 0u);
+        for (const auto& each : {a.window, b.window})
+            EXPECT_EQ(each ? each->pool.held_bytes() : 0u, 0u);
     }
 };
 
