@@ -105,6 +105,11 @@ CAUSEWAY_API int causeway_mpi_request_free(MPI_Request *request);
  * for them at most as long as the option `drain` says, then fails them; none can be enqueued any more.
  */
 CAUSEWAY_API int causeway_mpi_finalize(void);
+/*
+ * The first half of that, for who does not call MPI_Finalize himself (Fortran, a language's MPI module): ends the transfers
+ * that need MPI and leaves MPI as it is. Call it last of all, before whoever ends MPI does. Any number of times.
+ */
+CAUSEWAY_API void causeway_mpi_end_transfers(void);
 /* MPI_Comm_free and MPI_Comm_disconnect, after the library's own receives on the communicator have ended. */
 CAUSEWAY_API int causeway_mpi_comm_free(MPI_Comm *comm);
 CAUSEWAY_API int causeway_mpi_comm_disconnect(MPI_Comm *comm);

@@ -326,8 +326,10 @@ int causeway_mpi_sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendt
     return code == MPI_SUCCESS ? code : raise(comm, code);
 }
 
+void causeway_mpi_end_transfers(void) { runtime::before_finalize(); }
+
 int causeway_mpi_finalize(void) {
-    runtime::before_finalize();
+    causeway_mpi_end_transfers();
     return (MPI_Finalize)();
 }
 
