@@ -4,8 +4,8 @@
 PREFIX ?= /usr/local
 # The OpenCL that the demonstration runs on; scripts/run_with.sh lists them.
 RUNTIME ?= pocl
-# Groups of scripts/setup.sh that the tests need; without "intel" the tests of that runtime are skipped.
-TEST_SETUP ?= build test intel
+# Groups of scripts/setup.sh that the tests need; without "intel" or "python" the tests of those are skipped.
+TEST_SETUP ?= build test intel python
 
 run := scripts/run_with.sh $(RUNTIME)
 ctest := ctest --output-on-failure --no-tests=error --parallel $(shell nproc) --test-dir

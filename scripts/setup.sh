@@ -11,6 +11,8 @@ usage: scripts/setup.sh GROUP...
   build      compiler, CMake, Ninja, OpenCL headers and loader, PoCL, Open MPI, CLI11 and nlohmann/json
   test       GoogleTest, Python 3 with matplotlib
   intel      the second OpenCL of the tests: Intel's CPU runtime, from PyPI into .venv (x86-64 only)
+  python     what the tests of the Python package and of smith_waterman need (pyopencl, mpi4py, Biopython, ...),
+             from PyPI into .venv
   mpich      the second MPI of the tests
   sanitize   the run-time libraries of the address, undefined and thread sanitizers
 TEXT
@@ -20,13 +22,14 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 # Pinned, so that two machines test the same runtime.
 intel_packages=(intel-opencl-rt==2026.2.0 intel-cmplr-lib-rt==2026.2.0)
+python_packages=(pyopencl==2026.1.4 mpi4py==4.1.2 pytest==9.2.0 mypy==2.4.1 biopython==1.88)
 
 debian_packages() {
     case $1 in
     build) echo g++ cmake ninja-build pkg-config ocl-icd-opencl-dev opencl-headers pocl-opencl-icd \
         libopenmpi-dev openmpi-bin libcli11-dev nlohmann-json3-dev libvulkan-dev ;;
     test) echo libgtest-dev libgmock-dev python3 python3-matplotlib ;;
-    intel) echo python3 python3-venv ;;
+    intel | python) echo python3 python3-venv ;;
     mpich) echo mpich libmpich-dev ;;
     sanitize) echo g++ ;; # its compiler brings the sanitizers' libraries
     esac
@@ -92,7 +95,7 @@ Python 3 (python3)|has_command python3
 matplotlib for Python 3|has_matplotlib
 TEXT
         ;;
-    intel) echo 'Python 3 with venv and ensurepip|has_python_venv' ;;
+    intel | python) echo 'Python 3 with venv and ensurepip|has_python_venv' ;;
     mpich) echo 'MPICH (mpicc.mpich, mpirun.mpich)|has_mpich' ;;
     sanitize) cat <<'TEXT'
 AddressSanitizer (libasan)|has_sanitizer address
@@ -115,32 +118,38 @@ find_python() {
     return 1
 }
 
+venv=$root/.venv
+
+# install_from_pypi STAMP PACKAGE...: into .venv, unless the stamp there names these packages.
+install_from_pypi() {
+    local stamp=$venv/$1 python
+    shift
+    [ "$(cat "$stamp" 2>/dev/null)" != "$*" ] || return 0
+    if ! python=$(find_python); then
+        echo "setup: no python3 with venv and ensurepip" >&2
+        return 1
+    fi
+    echo "setup: installing $* into .venv"
+    rm -f "$stamp"
+    # An environment that was moved or lost its interpreter does not start: make it anew.
+    if ! "$venv/bin/python" -m pip --version 2>/dev/null | grep -qF "$venv/"; then
+        "$python" -m venv --clear "$venv"
+    fi
+    if ! "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "$@"; then
+        echo "setup: could not install $* from PyPI; the other groups do not need it" >&2
+        return 1
+    fi
+    echo "$*" >"$stamp"
+}
+
 install_intel_runtime() {
     if [ "$(uname -m)" != x86_64 ]; then
         echo "setup: Intel's OpenCL runtime needs x86-64; its tests will be skipped"
         return 0
     fi
-    local venv=$root/.venv
     local library=$venv/lib/libintelocl.so
-    local stamp=$venv/intel-opencl.stamp
-    if [ ! -e "$library" ] || [ "$(cat "$stamp" 2>/dev/null)" != "${intel_packages[*]}" ]; then
-        local python
-        if ! python=$(find_python); then
-            echo "setup: no python3 with venv and ensurepip" >&2
-            return 1
-        fi
-        echo "setup: installing ${intel_packages[*]} into .venv"
-        rm -f "$stamp"
-        # An environment that was moved or lost its interpreter does not start: make it anew.
-        if ! "$venv/bin/python" -m pip --version 2>/dev/null | grep -qF "$venv/"; then
-            "$python" -m venv --clear "$venv"
-        fi
-        if ! "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "${intel_packages[@]}"; then
-            echo "setup: could not install Intel's OpenCL runtime; the other groups do not need it" >&2
-            return 1
-        fi
-        echo "${intel_packages[*]}" >"$stamp"
-    fi
+    [ -e "$library" ] || rm -f "$venv/intel-opencl.stamp"
+    install_from_pypi intel-opencl.stamp "${intel_packages[@]}"
     # By absolute path: the library finds its neighbours through its own run path, and the folder's libOpenCL and
     # libhwloc stay out of everybody's sight.
     if [ "$(cat "$venv/opencl-vendors/intel.icd" 2>/dev/null)" != "$library" ]; then
@@ -152,7 +161,7 @@ install_intel_runtime() {
 [ $# -gt 0 ] || { usage >&2; exit 2; }
 for group in "$@"; do
     case $group in
-    build | test | intel | mpich | sanitize) ;;
+    build | test | intel | python | mpich | sanitize) ;;
     -h | --help) usage; exit 0 ;;
     *) echo "setup: no group '$group'" >&2; usage >&2; exit 2 ;;
     esac
@@ -175,7 +184,8 @@ else
 fi
 
 for group in "$@"; do
-    if [ "$group" = intel ]; then
-        install_intel_runtime
-    fi
+    case $group in
+    intel) install_intel_runtime ;;
+    python) install_from_pypi python.stamp "${python_packages[@]}" ;;
+    esac
 done
