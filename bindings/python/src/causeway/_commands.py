@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Transfers as commands of pyopencl's queues."""
+
+from __future__ import annotations
+
+import functools
+import io
+import os
+from collections.abc import Iterable, Sequence
+from ctypes import byref, c_size_t, c_void_p
+from typing import IO, TYPE_CHECKING, Any, Protocol
+
+import pyopencl as cl
+
+from . import _library, _mpi
+from ._errors import failed, refused
+from ._info import TransferInfo
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+_adopt = cl.Event.from_int_ptr
+_Memory = cl.MemoryObjectHolder
+
+
+class DeviceArray(Protocol):
+    """A `pyopencl.array.Array`: a contiguous range of a buffer."""
+
+    base_data: Any
+    offset: int
+    nbytes: int
+
+
+WaitList = Sequence[cl.Event] | None
+DeviceMemory = cl.MemoryObjectHolder | DeviceArray
+BinaryFile = IO[bytes] | int
+
+
+@functools.cache
+def _list_of(count: int) -> Any:
+    return c_void_p * count
+
+
+def _command(function: Any, arguments: tuple[Any, ...], wait_for: WaitList) -> cl.Event:
+    """Enqueues. A blocking command that fails still has an event, which says why; a refused one has none."""
+    event = c_void_p()
+    if wait_for:
+        count = len(wait_for)
+        code = function(*arguments, count, _list_of(count)(*[each.int_ptr for each in wait_for]), byref(event))
+    else:
+        code = function(*arguments, 0, None, byref(event))
+    if code and not event.value:
+        raise refused(function.__name__, code)
+    assert event.value is not None
+    adopted = _adopt(event.value, False)
+    if code:
+        raise failed(TransferInfo(adopted), function.__name__)
+    return adopted
+
+
+def _range(memory: DeviceMemory, offset: int, size: int | None) -> tuple[int, int, int]:
+    """Handle, offset and size in bytes."""
+    if isinstance(memory, _Memory):
+        return memory.int_ptr, offset, memory.size - offset if size is None else size
+    if not getattr(memory, "flags").forc:
+        raise ValueError("the array is not contiguous; send a box of its buffer (enqueue_send_rect)")
+    size = memory.nbytes - offset if size is None else size
+    if offset < 0 or size < 0 or offset + size > memory.nbytes:
+        raise ValueError(f"{size} bytes at {offset} are not within the array's {memory.nbytes} bytes")
+    return memory.base_data.int_ptr, memory.offset + offset, size
+
+
+def _box(origin: Sequence[int], region: Sequence[int], pitches: Sequence[int]) -> tuple[Any, Any, int, int]:
+    """As pyopencl does it: what is left out is 0, and 1 in a region."""
+    three = c_size_t * 3
+    row_pitch, slice_pitch = (*pitches, 0, 0)[:2]
+    return three(*(*origin, 0, 0, 0)[:3]), three(*(*region, 1, 1, 1)[:3]), row_pitch, slice_pitch
+
+
+def _file_command(
+    function: Any,
+    queue: cl.CommandQueue,
+    memory: DeviceMemory,
+    file: BinaryFile,
+    file_offset: int | None,
+    offset: int,
+    size: int | None,
+    wait_for: WaitList,
+    blocking: bool,
+) -> cl.Event:
+    handle, offset, size = _range(memory, offset, size)
+    if isinstance(file, int):
+        descriptor = file
+        at = os.lseek(file, 0, os.SEEK_CUR) if file_offset is None else file_offset
+    else:
+        if isinstance(file, io.TextIOBase):
+            raise TypeError("open the file in binary mode: transfers move bytes")
+        descriptor = file.fileno()
+        if file.writable():
+            file.flush()  # what Python has buffered comes first
+        at = file.tell() if file_offset is None else file_offset
+    event = _command(function, (queue.int_ptr, handle, blocking, offset, size, descriptor, at), wait_for)
+    if file_offset is None:
+        # At once, not when the bytes have moved: the next command goes on behind this one.
+        if isinstance(file, int):
+            os.lseek(file, at + size, os.SEEK_SET)
+        else:
+            file.seek(at + size)
+    return event
+
+
+def enqueue_write_from_file(
+    queue: cl.CommandQueue,
+    dest: DeviceMemory,
+    file: BinaryFile,
+    *,
+    file_offset: int | None = None,
+    offset: int = 0,
+    size: int | None = None,
+    wait_for: WaitList = None,
+    blocking: bool = False,
+) -> cl.Event:
+    """Reads `size` bytes of a file into device memory at `offset`.
+
+    `file` is a binary file object or a descriptor, and may be closed right after the call. Without `file_offset` the bytes come
+    from its position, which moves on at once. Fails with `EndOfFileError` if the file is shorter.
+    """
+    function = _library.write_buffer_from_file
+    return _file_command(function, queue, dest, file, file_offset, offset, size, wait_for, blocking)
+
+
+def enqueue_read_to_file(
+    queue: cl.CommandQueue,
+    src: DeviceMemory,
+    file: BinaryFile,
+    *,
+    file_offset: int | None = None,
+    offset: int = 0,
+    size: int | None = None,
+    wait_for: WaitList = None,
+    blocking: bool = False,
+) -> cl.Event:
+    """Writes `size` bytes of device memory from `offset` to a file, as `enqueue_write_from_file` reads them."""
+    function = _library.read_buffer_to_file
+    return _file_command(function, queue, src, file, file_offset, offset, size, wait_for, blocking)
+
+
+def peer_copy(
+    source_queue: cl.CommandQueue,
+    source: DeviceMemory,
+    target_queue: cl.CommandQueue,
+    target: DeviceMemory,
+    *,
+    source_offset: int = 0,
+    target_offset: int = 0,
+    size: int | None = None,
+    wait_for: WaitList = None,
+    blocking: bool = False,
+) -> cl.Event:
+    """Copies between buffers of any two devices, contexts or vendors; the event belongs to the target's context."""
+    source_handle, source_offset, size = _range(source, source_offset, size)
+    target_handle, target_offset, size = _range(target, target_offset, size)
+    queues = (source_queue.int_ptr, source_handle, target_queue.int_ptr, target_handle)
+    arguments = (*queues, blocking, source_offset, target_offset, size)
+    return _command(_library.peer_copy_buffer, arguments, wait_for)
+
+
+def enqueue_send(
+    queue: cl.CommandQueue,
+    src: DeviceMemory,
+    comm: MPI.Comm,
+    dest: int,
+    tag: int = 0,
+    *,
+    offset: int = 0,
+    size: int | None = None,
+    wait_for: WaitList = None,
+    blocking: bool = False,
+) -> cl.Event:
+    """Sends device memory to rank `dest` of `comm`. Matched by `enqueue_recv`, `recv` and `irecv` of this package."""
+    mpi = _mpi.bound()
+    handle, offset, size = _range(src, offset, size)
+    arguments = (queue.int_ptr, handle, blocking, offset, size, dest, tag, mpi.handle_of(comm))
+    return _command(mpi.send_buffer, arguments, wait_for)
+
+
+def enqueue_recv(
+    queue: cl.CommandQueue,
+    dest: DeviceMemory,
+    comm: MPI.Comm,
+    source: int,
+    tag: int = 0,
+    *,
+    offset: int = 0,
+    size: int | None = None,
+    wait_for: WaitList = None,
+    blocking: bool = False,
+) -> cl.Event:
+    """Receives at most `size` bytes from rank `source` of `comm`; `MPI.ANY_SOURCE` and `MPI.ANY_TAG` match."""
+    mpi = _mpi.bound()
+    handle, offset, size = _range(dest, offset, size)
+    arguments = (queue.int_ptr, handle, blocking, offset, size, source, tag, mpi.handle_of(comm))
+    return _command(mpi.recv_buffer, arguments, wait_for)
+
+
+def enqueue_sendrecv(
+    queue: cl.CommandQueue,
+    src: DeviceMemory,
+    dest: DeviceMemory,
+    comm: MPI.Comm,
+    dest_rank: int,
+    source_rank: int,
+    *,
+    send_tag: int = 0,
+    recv_tag: int = 0,
+    send_offset: int = 0,
+    send_size: int | None = None,
+    recv_offset: int = 0,
+    recv_size: int | None = None,
+    wait_for: WaitList = None,
+    blocking: bool = False,
+) -> cl.Event:
+    """Sends and receives at once; completes when both have. The ranges must not overlap."""
+    mpi = _mpi.bound()
+    source, send_offset, send_size = _range(src, send_offset, send_size)
+    target, recv_offset, recv_size = _range(dest, recv_offset, recv_size)
+    outgoing = (send_offset, send_size, dest_rank, send_tag)
+    incoming = (recv_offset, recv_size, source_rank, recv_tag)
+    arguments = (queue.int_ptr, source, target, blocking, *outgoing, *incoming, mpi.handle_of(comm))
+    return _command(mpi.sendrecv_buffer, arguments, wait_for)
+
+
+def enqueue_send_rect(
+    queue: cl.CommandQueue,
+    src: cl.MemoryObjectHolder,
+    comm: MPI.Comm,
+    dest: int,
+    tag: int = 0,
+    *,
+    region: Sequence[int],
+    buffer_origin: Sequence[int] = (),
+    buffer_pitches: Sequence[int] = (),
+    wait_for: WaitList = None,
+    blocking: bool = False,
+) -> cl.Event:
+    """Sends a box of a buffer, packed row by row: bytes, rows, slices, as in `pyopencl.enqueue_copy`."""
+    mpi = _mpi.bound()
+    box = _box(buffer_origin, region, buffer_pitches)
+    arguments = (queue.int_ptr, src.int_ptr, blocking, *box, dest, tag, mpi.handle_of(comm))
+    return _command(mpi.send_buffer_rect, arguments, wait_for)
+
+
+def enqueue_recv_rect(
+    queue: cl.CommandQueue,
+    dest: cl.MemoryObjectHolder,
+    comm: MPI.Comm,
+    source: int,
+    tag: int = 0,
+    *,
+    region: Sequence[int],
+    buffer_origin: Sequence[int] = (),
+    buffer_pitches: Sequence[int] = (),
+    wait_for: WaitList = None,
+    blocking: bool = False,
+) -> cl.Event:
+    """Receives into a box of a buffer; a shorter message fills the first rows."""
+    mpi = _mpi.bound()
+    box = _box(buffer_origin, region, buffer_pitches)
+    arguments = (queue.int_ptr, dest.int_ptr, blocking, *box, source, tag, mpi.handle_of(comm))
+    return _command(mpi.recv_buffer_rect, arguments, wait_for)
+
+
+def wait_for_events(events: Iterable[cl.Event]) -> None:
+    """As `pyopencl.wait_for_events`, but raises what happened: the `TransferError` of the first transfer that failed."""
+    waited = list(events)
+    try:
+        cl.wait_for_events(waited)
+    except cl.Error as error:
+        for event in waited:
+            try:
+                info = TransferInfo(event)
+            except cl.LogicError:
+                continue  # a command of OpenCL's own
+            if info.status < 0:
+                raise failed(info) from error
+        raise

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Host memory of any object with the buffer protocol, kept alive for as long as C uses it."""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+from typing import Any
+
+import numpy as np
+import pyopencl as cl
+
+_in_flight: list[tuple[cl.Event, Any]] = []
+
+
+class HostRange:
+    """Address and size of an object's memory. The object cannot give its memory up while this lives."""
+
+    def __init__(self, owner: Any, *, writable: bool) -> None:
+        self.array = np.frombuffer(owner, np.uint8) if memoryview(owner).nbytes else np.empty(0, np.uint8)
+        if writable and not self.array.flags.writeable and self.array.size:
+            raise BufferError("the object's memory is read-only")
+        self.address: int = self.array.ctypes.data
+        self.size: int = self.array.nbytes
+
+
+def keep_for_ever(kept: Any) -> None:
+    """For memory that the library may still use when Python ends: one more reference, which nobody gives back."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(kept))
+
+
+def keep_until_complete(event: cl.Event, kept: Any) -> None:
+    """Holds `kept` until `event` has ended; what has ended is let go at the next call."""
+    running = cl.command_execution_status.COMPLETE
+    _in_flight[:] = [pair for pair in _in_flight if pair[0].command_execution_status > running]
+    _in_flight.append((event, kept))
+
+
+@atexit.register
+def _outlive_python() -> None:
+    # Python frees objects before transfers are ended (Py_AtExit).
+    for pair in _in_flight:
+        keep_for_ever(pair)

@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0
+# Made when the package is installed (CMakeLists.txt).
+LIBRARY: str

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Finds libcauseway, loads it, and declares the functions that need no MPI."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from ctypes import POINTER, c_char_p, c_int, c_int64, c_size_t, c_uint32, c_void_p
+from pathlib import Path
+from typing import Any
+
+# pyopencl first: its handles exist before the library sees one.
+import pyopencl as _pyopencl  # noqa: F401
+
+HANDLE = c_void_p
+BOOL = c_uint32
+STATUS = c_int
+#: What every command ends with: length of the wait list, wait list, event.
+WAIT_LIST = [c_uint32, c_void_p, c_void_p]
+
+_SONAME = "libcauseway.so.0"
+
+
+def _place() -> str:
+    """LIBCAUSEWAY, else the library that the package was installed with, else the one that the system finds."""
+    if chosen := os.environ.get("LIBCAUSEWAY"):
+        return chosen
+    try:
+        from ._installed import LIBRARY
+    except ImportError:  # run from the source tree
+        return _SONAME
+    # An absolute path stays what it is.
+    return str(Path(__file__).parent / LIBRARY)
+
+
+def _load() -> ctypes.CDLL:
+    place = _place()
+    try:
+        return ctypes.CDLL(place)
+    except OSError as error:
+        raise ImportError(
+            f"cannot load {place}: {error}. Install the library (make install), or name it in the environment "
+            f"variable LIBCAUSEWAY; it needs the MPI and the OpenCL loader that it was built with."
+        ) from error
+
+
+#: Its functions release the interpreter lock while they run.
+library = _load()
+
+
+def declare(name: str, arguments: list[Any], result: Any = STATUS) -> Any:
+    """The C function `name`, with types; a call with other arguments raises instead of crashing."""
+    function = getattr(library, name)
+    function.argtypes = arguments
+    function.restype = result
+    return function
+
+
+version = declare("causeway_version", [], c_char_p)
+option_set = declare("causeway_option_set", [c_char_p, c_char_p])
+option_get = declare("causeway_option_get", [c_char_p, c_char_p, c_size_t])
+error_last_message = declare("causeway_error_last_message", [], c_char_p)
+
+_file_command = [HANDLE, HANDLE, BOOL, c_size_t, c_size_t, c_int, c_int64, *WAIT_LIST]
+write_buffer_from_file = declare("clEnqueueWriteBufferFromFile", _file_command)
+read_buffer_to_file = declare("clEnqueueReadBufferToFile", _file_command)
+peer_copy_buffer = declare(
+    "clEnqueuePeerCopyBuffer",
+    [HANDLE, HANDLE, HANDLE, HANDLE, BOOL, c_size_t, c_size_t, c_size_t, *WAIT_LIST],
+)
+get_transfer_info = declare("clGetTransferInfo", [HANDLE, c_uint32, c_size_t, c_void_p, POINTER(c_size_t)])
+cancel_transfer = declare("clCancelTransfer", [HANDLE])

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Messages between host memory here and a device there, and MPI's requests as events."""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from typing import Any
+
+import pyopencl as cl
+from mpi4py import MPI
+
+from . import _mpi
+from ._errors import refused
+from ._host_memory import HostRange, keep_for_ever, keep_until_complete
+
+# By identity: requests of mpi4py have no hash.
+_started: weakref.WeakValueDictionary[int, MPI.Prequest] = weakref.WeakValueDictionary()
+
+
+class Request(MPI.Request):
+    """A request of `isend` or `irecv`: for every function of mpi4py that takes requests. Holds the host memory."""
+
+    _memory: HostRange | None
+
+    def __new__(cls, memory: HostRange) -> Request:
+        self = super().__new__(cls)
+        self._memory = memory
+        return self
+
+    def __del__(self) -> None:
+        # Given up before it was complete: nobody can tell when its memory is free.
+        if self and getattr(self, "_memory", None) is not None:
+            keep_for_ever(self._memory)
+
+
+def _check(code: int) -> None:
+    if code:
+        raise MPI.Exception(code)
+
+
+def _message(data: Any, writable: bool, comm: MPI.Comm, rank: int, tag: int) -> tuple[HostRange, tuple[Any, ...]]:
+    mpi = _mpi.bound()
+    memory = HostRange(data, writable=writable)
+    if memory.size > 0x7FFFFFFF:
+        raise ValueError(f"{memory.size} bytes are more than a message of MPI can count; send parts")
+    return memory, (memory.address, memory.size, mpi.device, rank, tag, mpi.handle_of(comm))
+
+
+def send(data: Any, comm: MPI.Comm, dest: int, tag: int = 0) -> None:
+    """Sends host memory to the device of another rank (`MPI_Send` with `MPI_CL_MEM`; there: `enqueue_recv`)."""
+    memory, arguments = _message(data, False, comm, dest, tag)
+    _check(_mpi.bound().send(*arguments))
+
+
+def isend(data: Any, comm: MPI.Comm, dest: int, tag: int = 0) -> Request:
+    """As `send`, but returns at once."""
+    memory, arguments = _message(data, False, comm, dest, tag)
+    request = Request(memory)
+    _check(_mpi.bound().isend(*arguments, MPI._addressof(request)))
+    return request
+
+
+def recv(data: Any, comm: MPI.Comm, source: int, tag: int = 0, status: MPI.Status | None = None) -> None:
+    """Receives into writable host memory from the device of another rank (there: `enqueue_send`)."""
+    memory, arguments = _message(data, True, comm, source, tag)
+    _check(_mpi.bound().recv(*arguments, MPI._addressof(MPI.Status() if status is None else status)))
+
+
+def irecv(data: Any, comm: MPI.Comm, source: int, tag: int = 0) -> Request:
+    """As `recv`, but returns at once."""
+    memory, arguments = _message(data, True, comm, source, tag)
+    request = Request(memory)
+    _check(_mpi.bound().irecv(*arguments, MPI._addressof(request)))
+    return request
+
+
+def start(request: MPI.Prequest) -> None:
+    """Starts a persistent request whose event is wanted: `MPI.Prequest.Start` does not tell the library that it persists."""
+    _check(_mpi.bound().start(MPI._addressof(request)))
+    _started[id(request)] = request
+
+
+def event_from_request(context: cl.Context, request: MPI.Request) -> cl.Event:
+    """An event that completes when a request of mpi4py or of `isend` and `irecv` does.
+
+    The request becomes `MPI.REQUEST_NULL`, and its memory is kept until then. A persistent one (started with `start`) stays the
+    caller's, not to be touched until the event completes.
+    """
+    if isinstance(request, MPI.Prequest) and _started.get(id(request)) is not request:
+        raise TypeError("a persistent request becomes an event if causeway.start() has started it")
+    code = ctypes.c_int()
+    event = _mpi.bound().event_from_request(context.int_ptr, MPI._addressof(request), ctypes.byref(code))
+    if code.value:
+        raise refused("clCreateEventFromMPIRequest", code.value)
+    adopted = cl.Event.from_int_ptr(event, retain=False)
+    keep_until_complete(adopted, request)
+    return adopted

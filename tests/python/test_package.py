@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Options, information, constants, lifetimes, threads, and the libraries beneath."""
+
+import ctypes
+import gc
+import re
+import threading
+import time
+import weakref
+from pathlib import Path
+
+import causeway
+import causeway._errors
+import causeway._host_memory
+import causeway._info
+import causeway._mpi
+import numpy as np
+import pyopencl as cl
+import pytest
+
+from conftest import pattern, python
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_options_are_read_set_and_put_back():
+    before = causeway.options["block"]
+    with causeway.options.set(block="2M", depth=3):
+        assert (causeway.options["block"], causeway.options["depth"]) == (str(2 << 20), "3")
+    assert causeway.options["block"] == before
+    with pytest.raises(KeyError, match="blok"):
+        causeway.options["blok"] = 1
+    with pytest.raises(ValueError):
+        causeway.options["depth"] = "many"
+
+
+def test_the_version_is_the_headers():
+    header = (ROOT / "include/causeway/causeway.h").read_text()
+    assert f'CAUSEWAY_VERSION "{causeway.__version__}"' in header
+
+
+def test_numbers_are_those_of_the_header():
+    header = (ROOT / "include/CL/cl_data_transfer.h").read_text()
+    values = dict(re.findall(r"#define CL_(\w+) \(?(-?\w+)\)?", header))
+    for kind in causeway.CommandType:
+        assert int(values["COMMAND_" + kind.name], 0) == kind
+    for name in ("END_OF_FILE", "IO_ERROR", "MESSAGE_TRUNCATED", "PEER_FAILED", "CANCELLED"):
+        assert int(values["TRANSFER_" + name], 0) == getattr(causeway._errors, name)
+    source = Path(causeway._info.__file__).read_text()
+    asked = dict(re.findall(r"^    (\w+) = _\w+\((0x\w+)", source, re.MULTILINE))
+    assert len(asked) == 17
+    for name, number in asked.items():
+        assert int(values["TRANSFER_" + name.upper()], 0) == int(number, 0)
+
+
+def test_information_is_an_object(machine, tmp_path):
+    path = tmp_path / "file"
+    pattern(100_000).tofile(path)
+    queue, buffer = machine.in_order, machine.buffer(100_000)
+    begin = time.monotonic_ns()
+    with open(path, "rb") as file:
+        event = causeway.enqueue_write_from_file(queue, buffer, file, blocking=True)
+    info = causeway.transfer_info(event)
+    assert info.status == cl.command_execution_status.COMPLETE
+    assert info.command_type is causeway.CommandType.WRITE_BUFFER_FROM_FILE
+    assert info.command_queue == queue and info.context == machine.context
+    assert begin < info.time_queued <= info.time_submitted <= info.time_started <= info.time_ended
+    assert info.strategy and info.block_size and info.depth and info.lanes
+    assert info.error_message == "" and info.errno == 0
+    assert info.as_dict()["bytes_moved"] == 100_000
+    assert "write_buffer_from_file" in repr(info)
+    with pytest.raises(causeway.Error) as caught:
+        causeway.transfer_info(cl.UserEvent(machine.context))
+    assert caught.value.code == cl.status_code.INVALID_EVENT
+
+
+def test_peers_of_two_contexts(machine):
+    there = cl.Context([machine.other_device])
+    queue, contents = cl.CommandQueue(there), pattern(10_000)
+    source, target = machine.buffer(contents), cl.Buffer(there, cl.mem_flags.READ_WRITE, 10_000)
+    event = causeway.peer_copy(machine.in_order, source, queue, target)
+    copied = np.empty_like(contents)
+    cl.enqueue_copy(queue, copied, target, wait_for=[event])
+    assert np.array_equal(copied, contents)
+    with pytest.raises(causeway.Error) as caught:
+        causeway.peer_copy(queue, target, queue, target, target_offset=5, size=100)
+    assert caught.value.code == cl.status_code.MEM_COPY_OVERLAP
+
+
+def test_everything_may_be_released_with_transfers_in_flight(machine, tmp_path):
+    contents = pattern(4_000_000)
+    path = tmp_path / "file"
+    gate = cl.UserEvent(machine.context)
+
+    def enqueue():
+        queue = cl.CommandQueue(machine.context)
+        buffer = machine.buffer(contents)
+        with open(path, "wb") as file:
+            return causeway.enqueue_read_to_file(queue, buffer, file, wait_for=[gate])
+
+    event = enqueue()
+    gc.collect()
+    gate.set_status(cl.command_execution_status.COMPLETE)
+    causeway.wait_for_events([event])
+    assert path.read_bytes() == contents.tobytes()
+
+
+def test_an_event_that_nobody_keeps_does_no_harm(machine, tmp_path):
+    path = tmp_path / "file"
+    contents = pattern(100_000)
+    for _ in range(20):
+        with open(path, "wb") as file:
+            causeway.enqueue_read_to_file(machine.in_order, machine.buffer(contents), file)
+    machine.in_order.finish()
+    assert path.read_bytes() == contents.tobytes()
+
+
+def test_host_memory_is_kept_until_its_event_is_complete(machine):
+    class Owner:
+        pass
+
+    gate, owner = cl.UserEvent(machine.context), Owner()
+    alive = weakref.ref(owner)
+    causeway._host_memory.keep_until_complete(gate, owner)
+    del owner
+    gc.collect()
+    assert alive() is not None
+    gate.set_status(cl.command_execution_status.COMPLETE)
+    causeway._host_memory.keep_until_complete(gate, None)
+    gc.collect()
+    assert alive() is None
+
+
+@pytest.mark.parametrize("blocking", [True, False])
+def test_other_threads_run_while_one_waits(machine, tmp_path, blocking):
+    path = tmp_path / "file"
+    path.write_bytes(bytes(4096))
+    gate, buffer = cl.UserEvent(machine.context), machine.buffer(4096)
+    opened = threading.Timer(0.05, lambda: gate.set_status(cl.command_execution_status.COMPLETE))
+    opened.start()
+    with open(path, "rb") as file:
+        # With the lock held, the timer's thread would never open the gate.
+        event = causeway.enqueue_write_from_file(machine.in_order, buffer, file, wait_for=[gate], blocking=blocking)
+    causeway.wait_for_events([event])
+    opened.join()
+
+
+def test_threads_share_a_queue(machine, tmp_path):
+    contents = [pattern(50_000) for _ in range(4)]
+    failures = []
+
+    def work(number):
+        try:
+            path = tmp_path / str(number)
+            buffer = machine.buffer(contents[number])
+            for _ in range(10):
+                with open(path, "w+b") as file:
+                    stored = causeway.enqueue_read_to_file(machine.out_of_order, buffer, file)
+                    causeway.enqueue_write_from_file(
+                        machine.out_of_order, buffer, file, file_offset=0, wait_for=[stored], blocking=True
+                    )
+            assert path.read_bytes() == contents[number].tobytes()
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+
+
+def test_two_loaders_show_the_same_platforms(machine):
+    # pyopencl's wheels bring a loader of their own, and libcauseway has the system's: a handle's calls go through the table
+    # of its driver, so it does not matter whose loader gave it, as long as both have loaded the same driver.
+    ours = causeway._library.library
+    count = ctypes.c_uint()
+    ours.clGetPlatformIDs(0, None, ctypes.byref(count))
+    platforms = (ctypes.c_void_p * count.value)()
+    ours.clGetPlatformIDs(count, platforms, None)
+    assert set(platforms) == {platform.int_ptr for platform in cl.get_platforms()}
+
+
+def test_two_mpis_in_one_process_are_refused():
+    own = causeway._mpi._mpi_library_of(causeway._library.library)
+    assert "libmpi" in own
+    with pytest.raises(ImportError, match=r"/elsewhere/libmpi.so.12.*MPI4PY_MPIABI"):
+        causeway._mpi._require_same_library(own, "/elsewhere/libmpi.so.12")
+
+
+def test_importing_does_not_initialise_mpi():
+    result = python("import sys, causeway; sys.exit('mpi4py.MPI' in sys.modules)")
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_a_library_that_is_not_there_is_named():
+    result = python("import causeway", LIBCAUSEWAY="/nowhere/libcauseway.so.0")
+    assert result.returncode != 0
+    assert "cannot load /nowhere/libcauseway.so.0" in result.stderr and "LIBCAUSEWAY" in result.stderr

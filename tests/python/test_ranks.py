@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Messages between devices, and between hosts and devices."""
+
+import array
+import gc
+
+import causeway
+import numpy as np
+import pyopencl as cl
+import pytest
+from mpi4py import MPI
+
+from conftest import pattern
+
+
+@pytest.mark.parametrize("size", [0, 8, 100_000, 5_000_000])
+def test_devices_exchange(machine, queue, comm, left, right, size):
+    outgoing, incoming = machine.buffer(pattern(size + 1, comm.rank)), machine.buffer(size + 1)
+    received = causeway.enqueue_recv(machine.out_of_order, incoming, comm, left, 3, size=size)
+    sent = causeway.enqueue_send(queue, outgoing, comm, right, 3, size=size)
+    causeway.wait_for_events([sent, received])
+    assert np.array_equal(machine.read(incoming, size=size), pattern(size + 1, left)[:size])
+    info = causeway.transfer_info(received)
+    assert (info.bytes_moved, info.mpi_source, info.mpi_tag) == (size, left, 3)
+
+
+def test_sendrecv_moves_both_ways(machine, queue, comm, left, right):
+    both = machine.buffer(np.concatenate([pattern(512, comm.rank), np.zeros(512, np.uint8)]))
+    sizes = {"send_size": 512, "recv_offset": 512, "recv_size": 512}
+    event = causeway.enqueue_sendrecv(queue, both, both, comm, right, left, **sizes)
+    causeway.wait_for_events([event])
+    assert np.array_equal(machine.read(both), np.concatenate([pattern(512, comm.rank), pattern(512, left)]))
+    info = causeway.transfer_info(event)
+    assert (info.bytes_sent, info.bytes_received, info.bytes_moved) == (512, 512, 1024)
+
+
+def test_a_column_of_a_matrix_travels(machine, queue, comm, left, right):
+    matrix = np.full((10, 8), comm.rank, np.int32)
+    outgoing, incoming = machine.buffer(matrix), machine.buffer(np.full((10, 8), -1, np.int32))
+    column = {"region": (4, 10), "buffer_pitches": (32,)}
+    received = causeway.enqueue_recv_rect(queue, incoming, comm, left, buffer_origin=(28, 0), **column)
+    sent = causeway.enqueue_send_rect(machine.out_of_order, outgoing, comm, right, buffer_origin=(4, 0), **column)
+    causeway.wait_for_events([sent, received])
+    result = machine.read(incoming).view(np.int32).reshape(10, 8)
+    assert (result[:, 7] == left).all() and (result[:, :7] == -1).all()
+
+
+def test_wildcards_match_and_say_what(machine, comm, left, right):
+    incoming = machine.buffer(16)
+    received = causeway.enqueue_recv(machine.in_order, incoming, comm, MPI.ANY_SOURCE, MPI.ANY_TAG)
+    causeway.enqueue_send(machine.out_of_order, machine.buffer(pattern(16)), comm, right, 40 + comm.rank)
+    causeway.wait_for_events([received])
+    info = causeway.transfer_info(received)
+    assert (info.mpi_source, info.mpi_tag) == (left, 40 + left)
+
+
+def test_a_message_that_is_too_long_fails(machine, comm, left, right):
+    received = causeway.enqueue_recv(machine.out_of_order, machine.buffer(8), comm, left, 5)
+    sent = causeway.enqueue_send(machine.out_of_order, machine.buffer(pattern(200_000)), comm, right, 5)
+    for event in (received, sent):
+        with pytest.raises(causeway.TruncatedError):
+            causeway.wait_for_events([event])
+
+
+def test_a_cancelled_receive_says_so(machine, comm, left):
+    event = causeway.enqueue_recv(machine.out_of_order, machine.buffer(8), comm, left, 6)
+    causeway.cancel(event)
+    with pytest.raises(causeway.CancelledError):
+        causeway.wait_for_events([event])
+    with pytest.raises(causeway.Error) as caught:
+        causeway.cancel(event)
+    assert caught.value.code == cl.status_code.INVALID_OPERATION
+
+
+def test_wrong_ranks_tags_and_communicators_are_refused(machine, comm):
+    buffer = machine.buffer(8)
+    for dest, tag, used in ((comm.size, 0, comm), (0, -5, comm), (0, 0, MPI.COMM_NULL)):
+        with pytest.raises(causeway.Error) as caught:
+            causeway.enqueue_send(machine.in_order, buffer, used, dest, tag)
+        assert caught.value.code == cl.status_code.INVALID_VALUE
+    with pytest.raises(TypeError):
+        causeway.enqueue_send(machine.in_order, buffer, "world", 0)
+    causeway.enqueue_send(machine.in_order, buffer, comm, MPI.PROC_NULL, blocking=True)
+
+
+@pytest.mark.parametrize("make", [lambda bytes_: bytes_, lambda bytes_: np.frombuffer(bytes_, np.uint8),
+                                  lambda bytes_: array.array("b", bytes_), bytearray, memoryview])
+def test_any_host_memory_goes_to_a_device(machine, comm, left, right, make):
+    incoming = machine.buffer(4096)
+    received = causeway.enqueue_recv(machine.out_of_order, incoming, comm, left, 7)
+    causeway.send(make(pattern(4096, comm.rank).tobytes()), comm, right, 7)
+    causeway.wait_for_events([received])
+    assert np.array_equal(machine.read(incoming), pattern(4096, left))
+
+
+def test_requests_of_host_messages_are_mpi4pys(machine, comm, left, right):
+    target = np.zeros(300_000, np.uint8)
+    received = causeway.irecv(target, comm, left, 8)
+    incoming = machine.buffer(300_000)
+    device_received = causeway.enqueue_recv(machine.out_of_order, incoming, comm, left, 9)
+    sent = causeway.isend(pattern(300_000, comm.rank), comm, right, 9)  # nobody else holds the memory
+    device_sent = causeway.enqueue_send(machine.out_of_order, machine.buffer(pattern(300_000, comm.rank)), comm, right, 8)
+    gc.collect()
+    MPI.Request.Waitall([received, sent])
+    causeway.wait_for_events([device_received, device_sent])
+    assert np.array_equal(target, pattern(300_000, left))
+    assert np.array_equal(machine.read(incoming), pattern(300_000, left))
+
+
+def test_memory_that_cannot_be_written_is_refused(comm, left):
+    with pytest.raises((BufferError, ValueError)):
+        causeway.irecv(b"read only", comm, left)
+
+
+def test_requests_become_events(machine, comm, left, right):
+    buffer = machine.buffer(50_000)
+    host = np.zeros(50_000, np.uint8)
+    request = comm.Irecv(host, left, 10)
+    arrived = causeway.event_from_request(machine.context, request)
+    assert request == MPI.REQUEST_NULL
+    written = cl.enqueue_copy(machine.out_of_order, buffer, host, is_blocking=False, wait_for=[arrived])
+    machine.out_of_order.flush()
+    left_ = causeway.event_from_request(machine.context, comm.Isend(pattern(50_000, comm.rank), right, 10))
+    gc.collect()
+    causeway.wait_for_events([written, left_])
+    assert np.array_equal(machine.read(buffer), pattern(50_000, left))
+
+
+def test_a_persistent_request_stays_its_owners(machine, comm, left, right):
+    incoming = np.zeros(16, np.uint8)
+    request = comm.Recv_init(incoming, left, 11)
+    with pytest.raises(TypeError, match="start"):
+        causeway.event_from_request(machine.context, request)
+    for seed in range(2):
+        causeway.start(request)
+        arrived = causeway.event_from_request(machine.context, request)
+        comm.Send(pattern(16, seed), right, 11)
+        causeway.wait_for_events([arrived])
+        assert np.array_equal(incoming, pattern(16, seed))
+    request.Free()
+
+
+def test_a_message_space_of_its_own(machine, comm, left, right):
+    private = comm.Dup()
+    causeway.attach_communicator(private)
+    incoming = machine.buffer(64)
+    received = causeway.enqueue_recv(machine.out_of_order, incoming, private, left)
+    causeway.enqueue_send(machine.out_of_order, machine.buffer(pattern(64, comm.rank)), private, right)
+    causeway.wait_for_events([received])
+    assert not private.Iprobe(MPI.ANY_SOURCE, MPI.ANY_TAG)
+    assert np.array_equal(machine.read(incoming), pattern(64, left))
+    private.Barrier()
+    private.Free()
