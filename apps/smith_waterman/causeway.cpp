@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The search with chunks that come from the file by commands: what plain does, with events instead of waiting.
+#include "smith_waterman/problem.hpp"
+
+#include "common/program.hpp"
+
+#define CL_DATA_TRANSFER_NO_MPI
+#include <CL/cl_data_transfer.h>
+
+#include <array>
+#include <stdexcept>
+
+namespace smith_waterman {
+
+namespace {
+
+class causeway : public searcher {
+public:
+    explicit causeway(problem &problem) : m_problem(problem) {}
+
+    void run() override
+    {
+        const database &database = m_problem.database();
+        const std::size_t chunks = database.chunks().size();
+        std::array<apps::event, problem::slots> searched;
+        // communication begin
+        const apps::file file = apps::open_file(database.path(), "rb");
+        std::array<apps::event, problem::slots> loaded;
+        // communication end
+        for (std::size_t chunk = 0; chunk < chunks + problem::slots; ++chunk) {
+            const int slot = int(chunk % problem::slots);
+            if (chunk >= problem::slots && chunk - problem::slots < chunks) {
+                // communication begin
+                wait_for_load(loaded[std::size_t(slot)].get());
+                // communication end
+                apps::wait_for({searched[std::size_t(slot)].get()}, "searching a chunk");
+                m_problem.collect(chunk - problem::slots, slot);
+            }
+            if (chunk >= chunks)
+                continue;
+            // communication begin
+            cl_event event = nullptr;
+            apps::check(clEnqueueWriteBufferFromStdioFile(m_problem.transfer_queue(), m_problem.chunk_in(slot), CL_FALSE, 0,
+                                                          database.chunk_size(), file.get(), 0, nullptr, &event),
+                        "clEnqueueWriteBufferFromStdioFile");
+            loaded[std::size_t(slot)].reset(event);
+            // communication end
+            searched[std::size_t(slot)] = m_problem.enqueue_search(chunk, slot, {loaded[std::size_t(slot)].get()});
+        }
+    }
+
+private:
+    // communication begin
+    static void wait_for_load(cl_event loaded)
+    {
+        if (clWaitForEvents(1, &loaded) == CL_SUCCESS)
+            return;
+        std::array<char, 512> why{};
+        apps::check(clGetTransferInfo(loaded, CL_TRANSFER_ERROR_MESSAGE, why.size(), why.data(), nullptr), "clGetTransferInfo");
+        throw std::runtime_error(why.data());
+    }
+    // communication end
+
+    problem &m_problem;
+};
+
+} // namespace
+
+std::unique_ptr<searcher> make_causeway(problem &problem) { return std::make_unique<causeway>(problem); }
+
+} // namespace smith_waterman
