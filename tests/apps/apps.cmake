@@ -8,3 +8,10 @@ foreach(runtime ${runtimes})
   causeway_test(smith_waterman.${runtime} LABEL example RUNTIME ${runtime}
     COMMAND ${python_run} ${CMAKE_CURRENT_LIST_DIR}/smith_waterman_test.py $<TARGET_FILE:smith_waterman>)
 endforeach()
+
+foreach(runtime ${runtimes})
+  causeway_test(nanopowder.${runtime} LABEL example RUNTIME ${runtime} RANKS 2
+    COMMAND $<TARGET_FILE:nanopowder> --verify --steps 3 --rounds 1)
+endforeach()
+causeway_test(nanopowder.ranks LABEL example RUNTIME pocl RANKS 3 COMMAND $<TARGET_FILE:nanopowder>)
+set_tests_properties(nanopowder.ranks PROPERTIES PASS_REGULAR_EXPRESSION "3 ranks do not divide 40 compositions")
