@@ -2,11 +2,13 @@
 # %% [markdown]
 # # Transfers from Python, step by step
 #
-# A tutorial in cells: editors and Jupyter (by Jupytext) show them as a notebook, and as a script it runs from top to bottom:
+# A tutorial in cells: editors and Jupyter (by Jupytext) show them as a notebook, and as a script it runs from top to
+# bottom:
 #
 #     mpirun -n 2 python docs/tutorial_python.py
 #
-# The tests do that. You need pyopencl, mpi4py and the package `causeway` ([how to install it](../bindings/python/README.md)).
+# The tests do that. You need pyopencl, mpi4py and the package `causeway` ([how to install
+# it](../bindings/python/README.md)).
 
 # %%
 import tempfile
@@ -27,8 +29,8 @@ flags = cl.mem_flags
 # %% [markdown]
 # ## 1. From a file to a kernel to a file
 #
-# In pyopencl alone the host reads the file, copies, waits, copies and writes. Here each step is a command, and each names the
-# event of the one before. All three lines return at once.
+# In pyopencl alone the host reads the file, copies, waits, copies and writes. Here each step is a command, and each
+# names the event of the one before. All three lines return at once.
 
 # %%
 count = 1 << 20
@@ -62,8 +64,8 @@ if world.rank == 0:
 # %% [markdown]
 # ## 2. From a device to the device of another rank
 #
-# No `enqueue_copy` to the host, no `Isend`, no `wait` in between: the kernel of the other rank waits for the message, the message
-# waits for the kernel here. With one rank it sends to itself.
+# No `enqueue_copy` to the host, no `Isend`, no `wait` in between: the kernel of the other rank waits for the message,
+# the message waits for the kernel here. With one rank it sends to itself.
 
 # %%
 incoming = cl.Buffer(context, flags.READ_WRITE, values.nbytes)
@@ -79,8 +81,8 @@ causeway.wait_for_events([sent])
 # %% [markdown]
 # ## 3. From host memory to the device of another rank
 #
-# `isend` takes anything with the buffer protocol, and its request is mpi4py's. The device at the other end receives with
-# `enqueue_recv` as before.
+# `isend` takes anything with the buffer protocol, and its request is mpi4py's. The device at the other end receives
+# with `enqueue_recv` as before.
 
 # %%
 received = causeway.enqueue_recv(queue, incoming, world, left, tag=2)
@@ -90,7 +92,8 @@ request.Wait()
 assert np.array_equal(result, values * left)
 
 # %% [markdown]
-# The other way round, any request of mpi4py becomes an event that commands can wait for, here one of a collective operation.
+# The other way round, any request of mpi4py becomes an event that commands can wait for, here one of a collective
+# operation.
 
 # %%
 total = np.empty(count, np.float32)
@@ -118,8 +121,8 @@ else:
 # %% [markdown]
 # ## 5. A stream through kernels
 #
-# Data that does not fit goes through a graph: name streams and kernels, connect them, execute. Buffers, copies and overlap are the
-# library's; the streams may be arrays, files, functions or other ranks ([more](graph.md)).
+# Data that does not fit goes through a graph: name streams and kernels, connect them, execute. Buffers, copies and
+# overlap are the library's; the streams may be arrays, files, functions or other ranks ([more](graph.md)).
 
 # %%
 doubled = np.empty_like(values)

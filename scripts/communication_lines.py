@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Counts lines of code between the marks "communication begin" and "communication end", without blank lines and comments:
-communication_lines.py FILE..."""
+"""Counts lines of code between the marks "communication begin" and "communication end", without blank lines and
+comments: communication_lines.py FILE..."""
 
 import re
 import sys

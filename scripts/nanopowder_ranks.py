@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Time of the nanopowder simulation over ranks, both ways (Takizawa et al. 2015, Figure 7), with kernels and coefficients of the same size.
+"""Time of the nanopowder simulation over ranks, both ways (Takizawa et al. 2015, Figure 7), with kernels and
+coefficients of the same size.
 
-usage: python3 scripts/nanopowder_ranks.py RUNTIME BUILD_FOLDER PICTURE [STEPS [ROUNDS]]     (RUNTIME as for scripts/run_with.sh)
+usage: python3 scripts/nanopowder_ranks.py RUNTIME BUILD_FOLDER PICTURE [STEPS [ROUNDS]] (RUNTIME as for
+scripts/run_with.sh)
 """
+
 import re
 import subprocess
 import sys

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How much faster the database of smith_waterman comes to the device than by fread and clEnqueueWriteBuffer, over the size of the
-pipeline's blocks (Takizawa et al. 2015, Figure 4), for data in the page cache and on the disk.
+"""How much faster the database of smith_waterman comes to the device than by fread and clEnqueueWriteBuffer, over
+the size of the pipeline's blocks (Takizawa et al. 2015, Figure 4), for data in the page cache and on the disk.
 
 usage: scripts/run_with.sh pocl -- python3 scripts/smith_waterman_blocks.py BUILD_FOLDER PICTURE [MEGABYTES]
 """
+
 import os
 import re
 import subprocess
@@ -25,7 +26,9 @@ ROUNDS = 7
 def times(program, queries, database, arguments, **environment):
     """Seconds of plain and Causeway, medians of searches in turn."""
     command = [program, "search", queries, database, "--transfers-only", "--rounds", str(ROUNDS), *arguments]
-    output = subprocess.run(command, env={**os.environ, **environment}, check=True, capture_output=True, text=True).stdout
+    output = subprocess.run(
+        command, env={**os.environ, **environment}, check=True, capture_output=True, text=True
+    ).stdout
     return [float(re.search(rf"^{name} +([\d.]+)", output, re.MULTILINE)[1]) for name in ("plain", "causeway")]
 
 
@@ -52,7 +55,10 @@ def main(build, picture, megabytes):
                     plain, causeway = times(program, queries, database, arguments, **forced)
                     gain = 100 * (plain / causeway - 1)
                     name = short(block) if block else "chosen"
-                    print(f"{where:6} {short(chunk):>6} {name:>6} {plain:9.4f} {causeway:9.4f} {gain:10.1f} %", flush=True)
+                    print(
+                        f"{where:6} {short(chunk):>6} {name:>6} {plain:9.4f} {causeway:9.4f} {gain:10.1f} %",
+                        flush=True,
+                    )
                     if block:
                         points.append((block, gain))
                     else:

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Himeno benchmark in Python: causeway.cpp with pyopencl and mpi4py. usage: mpirun -n RANKS python himeno.py [SIZE [ITERATIONS]]"""
+"""The Himeno benchmark in Python: causeway.cpp with pyopencl and mpi4py.
+
+usage: mpirun -n RANKS python himeno.py [SIZE [ITERATIONS]]
+"""
 
 import re
 import sys
@@ -80,10 +83,12 @@ class Problem:
     # communication begin
     def exchange(self, half, pressure, computed):
         neighbour, ours, theirs = self.halos[half]
-        ranges = {"send_offset": ours, "send_size": self.plane_bytes, "recv_offset": theirs, "recv_size": self.plane_bytes}
+        size = self.plane_bytes
+        ranges = {"send_offset": ours, "send_size": size, "recv_offset": theirs, "recv_size": size}
         return causeway.enqueue_sendrecv(
             self.exchanges, pressure, pressure, self.comm, neighbour, neighbour, **ranges, wait_for=computed
         )
+
     # communication end
 
     def run(self, iterations):
@@ -115,7 +120,8 @@ class Problem:
 
 
 def solve_on_host(size, iterations):
-    """gosa after `iterations`, where most of the benchmark's coefficients are 0 or 1. Rounds where the kernel does (fma)."""
+    """gosa after `iterations`, where most of the benchmark's coefficients are 0 or 1. Rounds where the kernel does
+    (fma)."""
     p = initial_pressure(*size)
     a3, relaxation = np.float64(np.float32(1 / 6)), np.float64(RELAXATION)
     for _ in range(iterations):
@@ -141,7 +147,10 @@ def main():
     expected = solve_on_host(size, iterations)
     if comm.rank == 0:
         flops = 34 * (size[0] - 2) * (size[1] - 2) * (size[2] - 2) * iterations
-        print(f"Himeno {name}, {comm.size} rank(s), {iterations} iterations: {flops / seconds / 1e6:.0f} MFLOPS, gosa {gosa:.6e}")
+        print(
+            f"Himeno {name}, {comm.size} rank(s), {iterations} iterations: "
+            f"{flops / seconds / 1e6:.0f} MFLOPS, gosa {gosa:.6e}"
+        )
     if abs(gosa - expected) > 1e-5 * expected:
         sys.exit(f"WRONG: gosa is {gosa:.6e}, should be {expected:.6e}")
 

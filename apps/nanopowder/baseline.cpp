@@ -24,9 +24,11 @@ public:
             // communication begin
             std::vector<MPI_Request> sent;
             for (int rank = 1; table && rank < m_problem.ranks(); ++rank)
-                MPI_Isend(table, int(table_entries), MPI_FLOAT, rank, 0, m_problem.communicator(), &sent.emplace_back());
+                MPI_Isend(table, int(table_entries), MPI_FLOAT, rank, 0, m_problem.communicator(),
+                          &sent.emplace_back());
             if (!table)
-                MPI_Recv(m_memory.data(), int(table_entries), MPI_FLOAT, 0, 0, m_problem.communicator(), MPI_STATUS_IGNORE);
+                MPI_Recv(m_memory.data(), int(table_entries), MPI_FLOAT, 0, 0, m_problem.communicator(),
+                         MPI_STATUS_IGNORE);
             apps::check(clEnqueueWriteBuffer(m_problem.queue(), m_problem.table(), CL_FALSE, 0, problem::table_bytes,
                                              table ? table : m_memory.data(), 0, nullptr, nullptr),
                         "writing coefficients");

@@ -23,8 +23,8 @@ public:
         for (int step = 0; step < steps; ++step) {
             // communication begin
             cl_event event = nullptr;
-            apps::check(clEnqueueRecvBuffer(m_receives.get(), m_problem.table(), CL_FALSE, 0, problem::table_bytes, 0, 0,
-                                            m_problem.communicator(), 0, nullptr, &event),
+            apps::check(clEnqueueRecvBuffer(m_receives.get(), m_problem.table(), CL_FALSE, 0, problem::table_bytes, 0,
+                                            0, m_problem.communicator(), 0, nullptr, &event),
                         "clEnqueueRecvBuffer");
             const apps::event received(event);
             // communication end

@@ -91,7 +91,8 @@ double timed_run(problem &problem, contender &contender, int steps)
     MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, problem.communicator());
     if (problem.rank() == 0) {
         const metals there = volume_of(problem.population()), supplied = problem.supplied();
-        const double lost = std::max(std::abs(there.first / supplied.first - 1), std::abs(there.second / supplied.second - 1));
+        const double lost =
+            std::max(std::abs(there.first / supplied.first - 1), std::abs(there.second / supplied.second - 1));
         contender.lost = std::isnan(lost) ? INFINITY : std::max(contender.lost, lost);
         const auto &population = problem.population();
         contender.growth = (there.first + there.second) / std::accumulate(population.begin(), population.end(), 0.0);
@@ -118,7 +119,8 @@ bool benchmark(const options &options)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const auto devices = apps::devices_of(options.platform);
-    const cl_device_id device = apps::device_of(options.platform, options.device.value_or(std::size_t(rank) % devices.size()));
+    const cl_device_id device =
+        apps::device_of(options.platform, options.device.value_or(std::size_t(rank) % devices.size()));
     problem problem(MPI_COMM_WORLD, device);
 
     std::vector<contender> contenders;
@@ -149,8 +151,8 @@ bool benchmark(const options &options)
         std::printf("nanopowder: %zu classes, %.1f MB of coefficients a step, %d rank%s, %d steps, %s\n", classes,
                     double(problem::table_bytes) / 1e6, ranks, ranks == 1 ? "" : "s", options.steps,
                     apps::device_name(device).c_str());
-        std::printf("%-9s %9s  %-19s %10s %11s %9s %7s\n", "version", "seconds", "(quartiles)", "ms a step", "metal lost",
-                    "error", "growth");
+        std::printf("%-9s %9s  %-19s %10s %11s %9s %7s\n", "version", "seconds", "(quartiles)", "ms a step",
+                    "metal lost", "error", "growth");
         for (const contender &contender : contenders) {
             const auto seconds = apps::quartiles_of(contender.seconds);
             char range[32], error[16] = "-";

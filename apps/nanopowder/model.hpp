@@ -8,8 +8,8 @@
 
 namespace nanopowder {
 
-/// Particles are counted in classes of volume and composition; class (s, c) has the index s * compositions + c. The table of
-/// coefficients for each two of them has 42 MB (Takizawa et al. 2015, section 5.3.3).
+/// Particles are counted in classes of volume and composition; class (s, c) has the index s * compositions + c. The
+/// table of coefficients for each two of them has 42 MB (Takizawa et al. 2015, section 5.3.3).
 constexpr int sizes = 81, compositions = 40;
 constexpr std::size_t classes = std::size_t(sizes) * compositions;
 constexpr std::size_t table_entries = classes * classes;
@@ -25,8 +25,9 @@ struct product {
     float weight;
 };
 
-/// For each size the collisions that lead to it. Products between two sizes go to both, so that their number and volume stay; those
-/// beyond the largest become as many of it as have their volume. `begin[s]` to `begin[s + 1]` are those of size s.
+/// For each size the collisions that lead to it. Products between two sizes go to both, so that their number and
+/// volume stay; those beyond the largest become as many of it as have their volume. `begin[s]` to `begin[s + 1]` are
+/// those of size s.
 struct products {
     std::vector<product> all;
     std::vector<std::int32_t> begin;

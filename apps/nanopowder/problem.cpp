@@ -10,14 +10,16 @@ namespace nanopowder {
 
 namespace {
 
-// A work-item has a class and looks for the collisions that lead to it, so none writes what another does. Of the smaller particle all
-// compositions are tried; the larger one's then lie within a range, as it has most of the product.
+// A work-item has a class and looks for the collisions that lead to it, so none writes what another does. Of the
+// smaller particle all compositions are tried; the larger one's then lie within a range, as it has most of the
+// product.
 constexpr const char *kernel_source = R"(
 struct product { int larger, smaller; float weight; };
 
-kernel void coagulate(global const float *restrict table, global const float *restrict now, global float *restrict next,
-                      global const struct product *restrict products, global const int *restrict begin,
-                      global const float *restrict volumes, int first_composition, int own_compositions, float time_step)
+kernel void coagulate(global const float *restrict table, global const float *restrict now,
+                      global float *restrict next, global const struct product *restrict products,
+                      global const int *restrict begin, global const float *restrict volumes,
+                      int first_composition, int own_compositions, float time_step)
 {
     const int size = get_global_id(1), own = get_global_id(0), composition = first_composition + own;
     const int index = size * COMPOSITIONS + composition;
@@ -121,8 +123,8 @@ void problem::begin_step(int step)
         }
     }
     MPI_Bcast(m_population.data(), int(classes), MPI_FLOAT, 0, m_communicator);
-    apps::check(clEnqueueWriteBuffer(m_queue.get(), m_now.get(), CL_TRUE, 0, classes * sizeof(float), m_population.data(), 0,
-                                     nullptr, nullptr),
+    apps::check(clEnqueueWriteBuffer(m_queue.get(), m_now.get(), CL_TRUE, 0, classes * sizeof(float),
+                                     m_population.data(), 0, nullptr, nullptr),
                 "writing the population");
 }
 
@@ -133,8 +135,8 @@ apps::event problem::enqueue_coagulation(cl_event table_there)
                                        table_there ? &table_there : nullptr, nullptr),
                 "clEnqueueNDRangeKernel");
     cl_event complete = nullptr;
-    apps::check(clEnqueueReadBuffer(m_queue.get(), m_next.get(), CL_FALSE, 0, m_own.size() * sizeof(float), m_own.data(), 0,
-                                    nullptr, &complete),
+    apps::check(clEnqueueReadBuffer(m_queue.get(), m_next.get(), CL_FALSE, 0, m_own.size() * sizeof(float),
+                                    m_own.data(), 0, nullptr, &complete),
                 "reading the population");
     apps::check(clFlush(m_queue.get()), "clFlush");
     return apps::event(complete);

@@ -40,8 +40,9 @@ public:
                 continue;
             // communication begin
             cl_event event = nullptr;
-            apps::check(clEnqueueWriteBufferFromStdioFile(m_problem.transfer_queue(), m_problem.chunk_in(slot), CL_FALSE, 0,
-                                                          database.chunk_size(), file.get(), 0, nullptr, &event),
+            apps::check(clEnqueueWriteBufferFromStdioFile(m_problem.transfer_queue(), m_problem.chunk_in(slot),
+                                                          CL_FALSE, 0, database.chunk_size(), file.get(), 0, nullptr,
+                                                          &event),
                         "clEnqueueWriteBufferFromStdioFile");
             loaded[std::size_t(slot)].reset(event);
             // communication end
@@ -56,7 +57,8 @@ private:
         if (clWaitForEvents(1, &loaded) == CL_SUCCESS)
             return;
         std::array<char, 512> why{};
-        apps::check(clGetTransferInfo(loaded, CL_TRANSFER_ERROR_MESSAGE, why.size(), why.data(), nullptr), "clGetTransferInfo");
+        apps::check(clGetTransferInfo(loaded, CL_TRANSFER_ERROR_MESSAGE, why.size(), why.data(), nullptr),
+                    "clGetTransferInfo");
         throw std::runtime_error(why.data());
     }
     // communication end

@@ -49,13 +49,15 @@ public:
             length = std::max(length, one.residues.size());
         if (used(1, length * lanes) > m_chunk_size)
             throw std::runtime_error("the sequence " + group.front().name + " has " + std::to_string(length)
-                                     + " residues; chunks must be larger than " + std::to_string(used(1, length * lanes)));
+                                     + " residues; chunks must be larger than "
+                                     + std::to_string(used(1, length * lanes)));
         if (used(m_lengths.size() + 1, m_residues.size() + length * lanes) > m_chunk_size)
             flush();
         m_lengths.push_back(std::uint32_t(length));
         for (std::size_t at = 0; at < length; ++at)
             for (std::size_t lane = 0; lane < lanes; ++lane)
-                m_residues += lane < group.size() && at < group[lane].residues.size() ? group[lane].residues[at] : char(padding);
+                m_residues += lane < group.size() && at < group[lane].residues.size() ? group[lane].residues[at]
+                                                                                      : char(padding);
         for (const sequence &one : group) {
             std::array<char, name_size> name{};
             one.name.copy(name.data(), name.size() - 1);
@@ -129,8 +131,8 @@ void pack(const std::string &fasta, const std::string &path, std::size_t chunk_s
         throw std::runtime_error("chunks of more than 1 GiB are not for devices");
     fasta_reader reader(fasta);
     packer packed(path, chunk_size);
-    // Lanes of a group run as long as their longest sequence, so sequences are sorted, a few chunks at a time. The shortest
-    // ones that fill no group wait for the next.
+    // Lanes of a group run as long as their longest sequence, so sequences are sorted, a few chunks at a time. The
+    // shortest ones that fill no group wait for the next.
     std::vector<sequence> waiting;
     for (bool ended = false; !ended;) {
         for (std::size_t residues = 0; residues < 8 * chunk_size && !ended;) {

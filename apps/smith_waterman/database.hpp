@@ -15,10 +15,10 @@ namespace smith_waterman {
 constexpr std::size_t lanes = 16;
 
 /*
- * PATH holds chunks of equal size and nothing else. A chunk begins with the number of its groups, then for each one where in the
- * chunk its residues begin, and how many each lane has (32-bit words), then the residues: the first of each lane, the second
- * of each, and so on. Sequences are numbered in this order. PATH.index describes the chunks, PATH.names has name_size bytes for
- * each sequence.
+ * PATH holds chunks of equal size and nothing else. A chunk begins with the number of its groups, then for each one
+ * where in the chunk its residues begin, and how many each lane has (32-bit words), then the residues: the first of
+ * each lane, the second of each, and so on. Sequences are numbered in this order. PATH.index describes the chunks,
+ * PATH.names has name_size bytes for each sequence.
  */
 class database {
 public:

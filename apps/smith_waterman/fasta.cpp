@@ -75,7 +75,8 @@ std::vector<sequence> read_fasta(const std::string &path)
 
 void generate_fasta(const std::string &path, std::uint64_t residues, std::uint64_t seed)
 {
-    // Per mille of residues in the order of the alphabet's first 20, and lengths: Swiss-Prot's statistics, release 2024.
+    // Per mille of residues in the order of the alphabet's first 20, and lengths: Swiss-Prot's statistics, release
+    // 2024.
     constexpr std::array<double, 20> frequencies{82.6, 55.2, 40.6, 54.6, 13.8, 39.3, 67.2, 70.7, 22.8, 59.1,
                                                  96.5, 58.0, 24.1, 38.6, 47.4, 66.5, 53.6, 11.0, 29.2, 68.6};
     std::mt19937_64 random(seed);
@@ -88,7 +89,8 @@ void generate_fasta(const std::string &path, std::uint64_t residues, std::uint64
     const apps::file file = apps::open_file(path, "wb");
     std::string text;
     for (std::uint64_t number = 0; residues > 0; ++number) {
-        const auto length = std::min<std::uint64_t>(std::uint64_t(std::clamp(lengths(random), 20.0, 30000.0)), residues);
+        const auto length =
+            std::min<std::uint64_t>(std::uint64_t(std::clamp(lengths(random), 20.0, 30000.0)), residues);
         text = ">random_" + std::to_string(number) + '\n';
         for (std::uint64_t at = 0; at < length;) {
             std::uint64_t bits = random();

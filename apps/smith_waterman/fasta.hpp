@@ -17,8 +17,8 @@ public:
     /// Throws std::runtime_error if the file cannot be opened.
     explicit fasta_reader(std::string path);
 
-    /// The next sequence, named by the first word of its header; nothing at the end. Throws std::runtime_error, with file
-    /// and line, for what is no FASTA or no protein.
+    /// The next sequence, named by the first word of its header; nothing at the end. Throws std::runtime_error, with
+    /// file and line, for what is no FASTA or no protein.
     std::optional<sequence> next();
 
 private:
@@ -34,8 +34,8 @@ private:
 /// All of a file; it has at least one sequence. Throws std::runtime_error.
 std::vector<sequence> read_fasta(const std::string &path);
 
-/// Writes sequences of `residues` residues in all, of lengths and frequencies as in Swiss-Prot. The same `seed` gives the same
-/// file. Throws std::runtime_error.
+/// Writes sequences of `residues` residues in all, of lengths and frequencies as in Swiss-Prot. The same `seed` gives
+/// the same file. Throws std::runtime_error.
 void generate_fasta(const std::string &path, std::uint64_t residues, std::uint64_t seed);
 
 } // namespace smith_waterman

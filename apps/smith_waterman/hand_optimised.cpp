@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The search overlapped by hand: a thread that reads, page-locked memory for each slot, copies and kernels in two queues.
+// The search overlapped by hand: a thread that reads, page-locked memory for each slot, copies and kernels in two
+// queues.
 #include "smith_waterman/problem.hpp"
 
 #include "common/program.hpp"
@@ -128,7 +129,8 @@ public:
             reader.wait_for(chunk);
             cl_event event = nullptr;
             apps::check(clEnqueueWriteBuffer(m_problem.transfer_queue(), m_problem.chunk_in(slot), CL_FALSE, 0,
-                                             m_problem.database().chunk_size(), memory[std::size_t(slot)], 0, nullptr, &event),
+                                             m_problem.database().chunk_size(), memory[std::size_t(slot)], 0, nullptr,
+                                             &event),
                         "writing a chunk");
             written[std::size_t(slot)].reset(event);
             apps::check(clFlush(m_problem.transfer_queue()), "clFlush");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both kernels align many sequences of the database at once, each by itself (Rognes 2011): all cells of a vector are independent, so no
-// lane waits for another as on anti-diagonals, and no cell is corrected afterwards as in stripes along the query.
+// Both kernels align many sequences of the database at once, each by itself (Rognes 2011): all cells of a vector are
+// independent, so no lane waits for another as on anti-diagonals, and no cell is corrected afterwards as in stripes
+// along the query.
 #include "smith_waterman/kernels.hpp"
 
 namespace smith_waterman {
@@ -11,8 +12,9 @@ uint groups_of(global const uchar *chunk) { return ((global const uint *)chunk)[
 uint place_of(global const uchar *chunk, uint group) { return ((global const uint *)chunk)[1 + 2 * group]; }
 uint length_of(global const uchar *chunk, uint group) { return ((global const uint *)chunk)[2 + 2 * group]; }
 
-// For processors with vectors: a work-item has a group, a lane of the vector each sequence. It walks along the sequences and, for each
-// column, down the query. A column's scores are gathered once for each letter, not for each row of the query.
+// For processors with vectors: a work-item has a group, a lane of the vector each sequence. It walks along the
+// sequences and, for each column, down the query. A column's scores are gathered once for each letter, not for each
+// row of the query.
 kernel void search_lanes(global const uchar *chunk, global const uchar *query, int query_length, constant char *matrix,
                          global short16 *columns, global short *scores, uint first_score)
 {
@@ -28,8 +30,9 @@ kernel void search_lanes(global const uchar *chunk, global const uchar *query, i
             short16 profile[CODES];
             for (int a = 0; a < LETTERS; ++a) {
                 constant char *row = matrix + a * CODES;
-                profile[a] = (short16)(row[r.s0], row[r.s1], row[r.s2], row[r.s3], row[r.s4], row[r.s5], row[r.s6], row[r.s7],
-                                       row[r.s8], row[r.s9], row[r.sa], row[r.sb], row[r.sc], row[r.sd], row[r.se], row[r.sf]);
+                profile[a] = (short16)(row[r.s0], row[r.s1], row[r.s2], row[r.s3], row[r.s4], row[r.s5],
+                                       row[r.s6], row[r.s7], row[r.s8], row[r.s9], row[r.sa], row[r.sb],
+                                       row[r.sc], row[r.sd], row[r.se], row[r.sf]);
             }
             short16 diagonal = 0, down = 0;
             for (int i = 0; i < query_length; ++i) {
@@ -49,8 +52,8 @@ kernel void search_lanes(global const uchar *chunk, global const uchar *query, i
     }
 }
 
-// For graphics processors: a work-item has a sequence, and keeps 16 rows of the query in registers while it walks along it. What goes
-// from one 16 rows to the next passes through memory, where neighbours are neighbours.
+// For graphics processors: a work-item has a sequence, and keeps 16 rows of the query in registers while it walks
+// along it. What goes from one 16 rows to the next passes through memory, where neighbours are neighbours.
 kernel void search_tiles(global const uchar *chunk, global const char *profile, int tiles, global short2 *borders,
                          global short *scores, uint first_score)
 {

@@ -23,7 +23,7 @@ using namespace smith_waterman;
 
 constexpr const char *usage =
     "usage: smith_waterman generate FASTA RESIDUES [SEED]   a database of random proteins, as large as you like\n"
-    "       smith_waterman pack FASTA DATABASE [CHUNK]      the form that is searched (CHUNK bytes at once, default 4194304)\n"
+    "       smith_waterman pack FASTA DATABASE [CHUNK]      the form that is searched, CHUNK (4194304) bytes at once\n"
     "       smith_waterman search QUERIES DATABASE [options]\n"
     "  --version NAME       plain, hand, causeway or all (default); all must find the same\n"
     "  --rounds N           timed searches of each version, taken in turn (default 1)\n"
@@ -92,7 +92,8 @@ options parse(int argc, char **argv)
         throw std::invalid_argument("search takes a file of queries and a database");
     parsed.queries = argv[optind + 1];
     parsed.database = argv[optind + 2];
-    if (parsed.version != "all" && parsed.version != "plain" && parsed.version != "hand" && parsed.version != "causeway")
+    if (parsed.version != "all" && parsed.version != "plain" && parsed.version != "hand"
+        && parsed.version != "causeway")
         throw std::invalid_argument("no version \"" + parsed.version + "\"");
     // A few hundred are subtracted from scores of 16 bits.
     if (parsed.gap.open + parsed.gap.extend > 1000)
@@ -115,7 +116,9 @@ double timed_run(problem &problem, searcher &way, parts wanted, const options &o
     apps::progress_line progress(options.progress ? apps::progress_line::when::always
                                                   : apps::progress_line::when::on_terminals);
     const auto start = std::chrono::steady_clock::now();
-    const auto passed = [start] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
+    const auto passed = [start] {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    };
     progress.repeat([&] {
         const double share = double(problem.collected()) / double(problem.database().chunks().size());
         char text[64];
@@ -134,7 +137,8 @@ std::vector<std::vector<hit>> all_hits(const problem &problem, std::size_t queri
     return all;
 }
 
-void print_hits(const database &database, const std::vector<sequence> &queries, const std::vector<std::vector<hit>> &hits)
+void print_hits(const database &database, const std::vector<sequence> &queries,
+                const std::vector<std::vector<hit>> &hits)
 {
     for (std::size_t query = 0; query < queries.size(); ++query) {
         std::printf("\nquery %s (%zu residues)\n", queries[query].name.c_str(), queries[query].residues.size());
@@ -149,9 +153,10 @@ double spread(const std::vector<double> &times)
     return quartiles.upper - quartiles.lower;
 }
 
-/// What a search takes beyond its kernels alone, as a share of its transfers alone, is what shows of them; the rest is hidden.
-/// "-" if searches vary more than transfers take: it would tell of that noise.
-std::string hidden_share(const contender &contender, const std::vector<double> &computation, const std::vector<double> &transfers)
+/// What a search takes beyond its kernels alone, as a share of its transfers alone, is what shows of them; the rest
+/// is hidden. "-" if searches vary more than transfers take: it would tell of that noise.
+std::string hidden_share(const contender &contender, const std::vector<double> &computation,
+                         const std::vector<double> &transfers)
 {
     if (computation.empty()
         || std::max(spread(contender.seconds), spread(computation)) > apps::quartiles_of(transfers).median)
@@ -170,9 +175,9 @@ bool search(const options &options)
     const cl_device_id device = apps::device_of(options.platform, options.device);
     problem problem(database, queries, options.gap, options.hits, options.kernel, device);
     std::printf("%llu sequences, %llu residues in %zu chunks of %zu bytes; %zu quer%s; %s\n",
-                static_cast<unsigned long long>(database.sequences()), static_cast<unsigned long long>(database.residues()),
-                database.chunks().size(), database.chunk_size(), queries.size(), queries.size() == 1 ? "y" : "ies",
-                apps::device_name(device).c_str());
+                static_cast<unsigned long long>(database.sequences()),
+                static_cast<unsigned long long>(database.residues()), database.chunks().size(), database.chunk_size(),
+                queries.size(), queries.size() == 1 ? "y" : "ies", apps::device_name(device).c_str());
 
     const auto wanted = [&](const char *name) { return options.version == "all" || options.version == name; };
     std::vector<contender> contenders;
@@ -234,7 +239,8 @@ int main(int argc, char **argv)
             return 0;
         }
         if (command == "generate" && (argc == 4 || argc == 5)) {
-            generate_fasta(argv[2], apps::number<std::uint64_t>(argv[3], 1), argc == 5 ? apps::number<std::uint64_t>(argv[4], 0) : 1);
+            generate_fasta(argv[2], apps::number<std::uint64_t>(argv[3], 1),
+                           argc == 5 ? apps::number<std::uint64_t>(argv[4], 0) : 1);
             return 0;
         }
         if (command == "pack" && (argc == 4 || argc == 5)) {
@@ -243,7 +249,8 @@ int main(int argc, char **argv)
         }
         if (command == "search")
             return search(parse(argc, argv)) ? 0 : 1;
-        throw std::invalid_argument(command.empty() ? "no command" : "no command \"" + command + "\" with so many words");
+        throw std::invalid_argument(command.empty() ? "no command"
+                                                    : "no command \"" + command + "\" with so many words");
     } catch (const std::invalid_argument &error) {
         std::fprintf(stderr, "smith_waterman: %s\n%s", error.what(), usage);
         return 2;

@@ -27,8 +27,8 @@ public:
                 // communication begin
                 if (std::fread(m_memory.data(), 1, m_memory.size(), file.get()) != m_memory.size())
                     throw std::runtime_error("reading " + database.path() + " failed");
-                apps::check(clEnqueueWriteBuffer(m_problem.transfer_queue(), m_problem.chunk_in(0), CL_TRUE, 0, m_memory.size(),
-                                                 m_memory.data(), 0, nullptr, nullptr),
+                apps::check(clEnqueueWriteBuffer(m_problem.transfer_queue(), m_problem.chunk_in(0), CL_TRUE, 0,
+                                                 m_memory.size(), m_memory.data(), 0, nullptr, nullptr),
                             "writing a chunk");
                 // communication end
             }

@@ -20,25 +20,28 @@ bool better(const hit &one, const hit &other)
 cl_uint compute_units(cl_device_id device)
 {
     cl_uint units = 1;
-    apps::check(clGetDeviceInfo(device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, nullptr), "clGetDeviceInfo");
+    apps::check(clGetDeviceInfo(device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, nullptr),
+                "clGetDeviceInfo");
     return units;
 }
 
 } // namespace
 
-problem::problem(const smith_waterman::database &database, const std::vector<sequence> &queries, gaps gaps, std::size_t hits,
-                 kernel_form form, cl_device_id device)
+problem::problem(const smith_waterman::database &database, const std::vector<sequence> &queries, gaps gaps,
+                 std::size_t hits, kernel_form form, cl_device_id device)
     : m_database(database), m_queries(queries.size()), m_kept_hits(hits),
       m_vectors(form == kernel_form::automatic ? (apps::device_type(device) & CL_DEVICE_TYPE_CPU) != 0
                                                : form == kernel_form::vectors),
       // A few for each core: what an item does takes long enough, and each needs columns of its own.
-      m_items(4 * std::size_t(compute_units(device))), m_score_bytes(database.most_groups() * lanes * sizeof(cl_short)),
-      m_context(apps::create_context(device)), m_queue(apps::create_in_order_queue(m_context.get(), device)),
+      m_items(4 * std::size_t(compute_units(device))),
+      m_score_bytes(database.most_groups() * lanes * sizeof(cl_short)), m_context(apps::create_context(device)),
+      m_queue(apps::create_in_order_queue(m_context.get(), device)),
       m_transfer_queue(apps::create_in_order_queue(m_context.get(), device)),
       m_program(apps::build_program(m_context.get(), device, kernel_source,
-                                    "-D CODES=" + std::to_string(codes) + " -D LETTERS=" + std::to_string(alphabet.size())
-                                        + " -D LANES=" + std::to_string(lanes) + " -D GAP_FIRST="
-                                        + std::to_string(gaps.open + gaps.extend) + " -D GAP_NEXT=" + std::to_string(gaps.extend))),
+                                    "-D CODES=" + std::to_string(codes) + " -D LETTERS="
+                                        + std::to_string(alphabet.size()) + " -D LANES=" + std::to_string(lanes)
+                                        + " -D GAP_FIRST=" + std::to_string(gaps.open + gaps.extend)
+                                        + " -D GAP_NEXT=" + std::to_string(gaps.extend))),
       m_matrix(make_constant(blosum62().data(), sizeof(matrix))), m_slots(slots), m_hits(queries.size())
 {
     constexpr std::size_t highest_score = 11; // of two residues
@@ -66,8 +69,8 @@ problem::problem(const smith_waterman::database &database, const std::vector<seq
 apps::buffer problem::make_constant(const void *data, std::size_t size) const
 {
     cl_int code = CL_SUCCESS;
-    apps::buffer made(clCreateBuffer(m_context.get(), CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, size, const_cast<void *>(data),
-                                     &code));
+    apps::buffer made(clCreateBuffer(m_context.get(), CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, size,
+                                     const_cast<void *>(data), &code));
     apps::check(code, "clCreateBuffer");
     return made;
 }
@@ -115,7 +118,8 @@ apps::event problem::enqueue_search(std::size_t chunk, int slot, std::initialize
     const cl_event *before = events.empty() ? nullptr : events.data();
     cl_event complete = nullptr;
     if (m_parts == parts::transfers) {
-        apps::check(clEnqueueMarkerWithWaitList(m_queue.get(), count, before, &complete), "clEnqueueMarkerWithWaitList");
+        apps::check(clEnqueueMarkerWithWaitList(m_queue.get(), count, before, &complete),
+                    "clEnqueueMarkerWithWaitList");
         return apps::event(complete);
     }
     const std::size_t local = m_vectors ? 1 : 4 * lanes;
@@ -135,7 +139,8 @@ apps::event problem::enqueue_search(std::size_t chunk, int slot, std::initialize
 void problem::collect(std::size_t chunk, int slot)
 {
     const auto &from = m_database.chunks()[chunk];
-    const std::uint64_t count = std::min<std::uint64_t>(from.groups * lanes, m_database.sequences() - from.first_sequence);
+    const std::uint64_t count =
+        std::min<std::uint64_t>(from.groups * lanes, m_database.sequences() - from.first_sequence);
     const auto *scores = static_cast<const cl_short *>(m_slots[std::size_t(slot)].scores_on_host->data());
     for (std::size_t query = 0; query < m_queries && m_parts == parts::both; ++query) {
         auto &kept = m_hits[query];

@@ -33,15 +33,16 @@ public:
     /// Chunks of the database that are on the device at once.
     static constexpr int slots = 3;
 
-    /// `hits` is how many are kept of each query. Throws std::invalid_argument for a query that is empty or too long for
-    /// scores of 16 bits.
-    problem(const database &database, const std::vector<sequence> &queries, gaps gaps, std::size_t hits, kernel_form form,
-            cl_device_id device);
+    /// `hits` is how many are kept of each query. Throws std::invalid_argument for a query that is empty or too long
+    /// for scores of 16 bits.
+    problem(const database &database, const std::vector<sequence> &queries, gaps gaps, std::size_t hits,
+            kernel_form form, cl_device_id device);
 
     /// Forgets all hits.
     void reset(parts wanted);
 
-    /// All queries against the chunk `chunk`, which is in `slot`; its event is complete when the scores are on the host.
+    /// All queries against the chunk `chunk`, which is in `slot`; its event is complete when the scores are on the
+    /// host.
     apps::event enqueue_search(std::size_t chunk, int slot, std::initializer_list<cl_event> wait_list = {});
     /// Takes the hits from the scores in `slot`, after that event.
     void collect(std::size_t chunk, int slot);

@@ -106,8 +106,9 @@ CAUSEWAY_API int causeway_mpi_request_free(MPI_Request *request);
  */
 CAUSEWAY_API int causeway_mpi_finalize(void);
 /*
- * The first half of that, for who does not call MPI_Finalize himself (Fortran, a language's MPI module): ends the transfers
- * that need MPI and leaves MPI as it is. Call it last of all, before whoever ends MPI does. Any number of times.
+ * The first half of that, for who does not call MPI_Finalize himself (Fortran, a language's MPI module): ends the
+ * transfers that need MPI and leaves MPI as it is. Call it last of all, before whoever ends MPI does. Any number of
+ * times.
  */
 CAUSEWAY_API void causeway_mpi_end_transfers(void);
 /* MPI_Comm_free and MPI_Comm_disconnect, after the library's own receives on the communicator have ended. */

@@ -70,14 +70,24 @@ def check_scores(folder):
     queries = {f"query{length}": protein(length) for length in (1, 15, 16, 17, 250)}
     database = {f"relative{number}": relative_of(queries["query250"]) for number in range(60)}
     database |= {f"stranger{number}": protein(random.randrange(1, 400)) for number in range(120)}
-    database |= {"same": queries["query250"], "twice": 2 * queries["query250"], "one": "W", "lower": queries["query17"].lower()}
+    database |= {
+        "same": queries["query250"],
+        "twice": 2 * queries["query250"],
+        "one": "W",
+        "lower": queries["query17"].lower(),
+    }
     database |= {"odd": "UUJJOOBZX*" + queries["query16"], "long": protein(3000)}
     write_fasta(folder / "queries.fa", queries)
     write_fasta(folder / "database.fa", database, end="\r\n")
     # Many chunks, and one group that is not full.
     run("pack", folder / "database.fa", folder / "database", 60_000)
     search = ["search", folder / "queries.fa", folder / "database", "--hits", len(database)]
-    for opening, extension, kernel in ((11, 1, "vectors"), (11, 1, "registers"), (2, 3, "vectors"), (0, 1, "registers")):
+    for opening, extension, kernel in (
+        (11, 1, "vectors"),
+        (11, 1, "registers"),
+        (2, 3, "vectors"),
+        (0, 1, "registers"),
+    ):
         result = run(*search, "--gap-open", opening, "--gap-extend", extension, "--kernel", kernel)
         expected = expected_scores(queries, database, opening, extension)
         found = scores_of(result.stdout)

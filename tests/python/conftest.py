@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the Python package share: a device for each rank, queues, neighbours. Every rank runs every test."""
+"""What the tests of the Python package share: a device for each rank, queues, neighbours. Every rank runs every
+test."""
 
 import faulthandler
 import itertools
@@ -81,7 +82,9 @@ def pattern(size, seed=None):
 
 def python(program, *arguments, **environment):
     """Runs a program by itself: no rank of this job."""
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_MCA", "OMPI_COMM", "PM"))}
+    inherited = {
+        name: value for name, value in os.environ.items() if not name.startswith(("OMPI_MCA", "OMPI_COMM", "PM"))
+    }
     return subprocess.run(
         [sys.executable, "-c", program, *map(str, arguments)],
         env={**inherited, **environment},

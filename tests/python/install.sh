@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs the library, then the package with pip into a fresh virtual environment, and runs a transfer. With CAUSEWAY_TEST_COMPILE=1
-# also without an installed library, which compiles it again.
+# Installs the library, then the package with pip into a fresh virtual environment, and runs a transfer. With
+# CAUSEWAY_TEST_COMPILE=1 also without an installed library, which compiles it again.
 set -euo pipefail
 
 build=$(cd "$1" && pwd)
@@ -16,7 +16,8 @@ unset LIBCAUSEWAY PYTHONPATH
 
 step() { echo "== $*"; }
 
-# install_and_run NAME [PIP_VARIABLE=VALUE]...: what the package needs is that of the tests, to save the time to fetch it.
+# install_and_run NAME [PIP_VARIABLE=VALUE]...: what the package needs is that of the tests, to save the time to fetch
+# it.
 install_and_run() {
     local venv=$work/$1
     shift

@@ -42,7 +42,9 @@ ENDS = {
     [(send, "the end of the program") for send in SENDS] + [("host", end) for end in list(ENDS)[1:]],
 )
 def test_what_can_arrive_arrives(tmp_path, send, end):
-    program = f"{BEGIN}\nstore(causeway.enqueue_recv(queue, incoming, world, 0))\n{SENDS[send]}; del data\n{ENDS[end]}\n"
+    program = (
+        f"{BEGIN}\nstore(causeway.enqueue_recv(queue, incoming, world, 0))\n{SENDS[send]}; del data\n{ENDS[end]}\n"
+    )
     result = python(program, tmp_path / "file")
     assert (result.returncode, result.stderr) == (0, "")
     assert np.array_equal(np.fromfile(tmp_path / "file", np.uint8), pattern(8_000_000, 5))

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stream graphs described in Python."""
 
+import tempfile
 import threading
 
 import causeway
 import numpy as np
 import pytest
 
-TWICE = "kernel void twice(global const int *from, global int *to) { to[get_global_id(0)] = 2 * from[get_global_id(0)]; }"
+TWICE = (
+    "kernel void twice(global const int *from, global int *to) { to[get_global_id(0)] = 2 * from[get_global_id(0)]; }"
+)
 
 
 def twice(graph, name="twice"):
@@ -56,6 +59,20 @@ def test_functions_files_and_host_nodes(machine, tmp_path):
         graph.execute()
     expected = np.concatenate([2 * token + number for number, token in enumerate(tokens)])
     assert np.array_equal(np.fromfile(path, np.int32), expected)
+
+
+def test_a_file_with_a_name_of_its_own_is_a_stream(machine):
+    given, taken = np.arange(64, dtype=np.int32), np.zeros(64, np.int32)
+    with tempfile.NamedTemporaryFile() as file, causeway.Graph(machine.context) as graph:
+        file.write(given.tobytes())
+        graph.add_input("in", file, token_size=256)
+        graph.add_output("out", taken, token_size=256)
+        twice(graph)
+        graph.connect("in", "twice", 256)
+        graph.connect("twice", "out", 256)
+        graph.initialize()
+        graph.execute()
+    assert np.array_equal(taken, 2 * given)
 
 
 def test_parameters_arguments_and_windows(machine):

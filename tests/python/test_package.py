@@ -172,8 +172,8 @@ def test_threads_share_a_queue(machine, tmp_path):
 
 
 def test_two_loaders_show_the_same_platforms(machine):
-    # pyopencl's wheels bring a loader of their own, and libcauseway has the system's: a handle's calls go through the table
-    # of its driver, so it does not matter whose loader gave it, as long as both have loaded the same driver.
+    # pyopencl's wheels bring a loader of their own, and libcauseway has the system's: a handle's calls go through the
+    # table of its driver, so it does not matter whose loader gave it, as long as both have loaded the same driver.
     ours = causeway._library.library
     count = ctypes.c_uint()
     ours.clGetPlatformIDs(0, None, ctypes.byref(count))

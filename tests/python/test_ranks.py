@@ -83,8 +83,16 @@ def test_wrong_ranks_tags_and_communicators_are_refused(machine, comm):
     causeway.enqueue_send(machine.in_order, buffer, comm, MPI.PROC_NULL, blocking=True)
 
 
-@pytest.mark.parametrize("make", [lambda bytes_: bytes_, lambda bytes_: np.frombuffer(bytes_, np.uint8),
-                                  lambda bytes_: array.array("b", bytes_), bytearray, memoryview])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda bytes_: bytes_,
+        lambda bytes_: np.frombuffer(bytes_, np.uint8),
+        lambda bytes_: array.array("b", bytes_),
+        bytearray,
+        memoryview,
+    ],
+)
 def test_any_host_memory_goes_to_a_device(machine, comm, left, right, make):
     incoming = machine.buffer(4096)
     received = causeway.enqueue_recv(machine.out_of_order, incoming, comm, left, 7)
@@ -99,7 +107,9 @@ def test_requests_of_host_messages_are_mpi4pys(machine, comm, left, right):
     incoming = machine.buffer(300_000)
     device_received = causeway.enqueue_recv(machine.out_of_order, incoming, comm, left, 9)
     sent = causeway.isend(pattern(300_000, comm.rank), comm, right, 9)  # nobody else holds the memory
-    device_sent = causeway.enqueue_send(machine.out_of_order, machine.buffer(pattern(300_000, comm.rank)), comm, right, 8)
+    device_sent = causeway.enqueue_send(
+        machine.out_of_order, machine.buffer(pattern(300_000, comm.rank)), comm, right, 8
+    )
     gc.collect()
     MPI.Request.Waitall([received, sent])
     causeway.wait_for_events([device_received, device_sent])

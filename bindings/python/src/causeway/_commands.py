@@ -122,8 +122,8 @@ def enqueue_write_from_file(
 ) -> cl.Event:
     """Reads `size` bytes of a file into device memory at `offset`.
 
-    `file` is a binary file object or a descriptor, and may be closed right after the call. Without `file_offset` the bytes come
-    from its position, which moves on at once. Fails with `EndOfFileError` if the file is shorter.
+    `file` is a binary file object or a descriptor, and may be closed right after the call. Without `file_offset`
+    the bytes come from its position, which moves on at once. Fails with `EndOfFileError` if the file is shorter.
     """
     function = _library.write_buffer_from_file
     return _file_command(function, queue, dest, file, file_offset, offset, size, wait_for, blocking)
@@ -271,7 +271,8 @@ def enqueue_recv_rect(
 
 
 def wait_for_events(events: Iterable[cl.Event]) -> None:
-    """As `pyopencl.wait_for_events`, but raises what happened: the `TransferError` of the first transfer that failed."""
+    """As `pyopencl.wait_for_events`, but raises what happened: the `TransferError` of the first transfer that
+    failed."""
     waited = list(events)
     try:
         cl.wait_for_events(waited)

@@ -34,8 +34,9 @@ def _require_same_library(ours: str, theirs: str) -> None:
     # Handles of one MPI mean nothing to another, and two in one process would each wait for the other's ranks.
     if ours != theirs:
         raise ImportError(
-            f"mpi4py uses {theirs}, but libcauseway was built with {ours}. Choose mpi4py's MPI (MPI4PY_MPIABI=openmpi or "
-            f"mpich; else install mpi4py with MPICC of that MPI), or build libcauseway with mpi4py's."
+            f"mpi4py uses {theirs}, but libcauseway was built with {ours}. Choose mpi4py's MPI "
+            f"(MPI4PY_MPIABI=openmpi or mpich; else install mpi4py with MPICC of that MPI), or build "
+            f"libcauseway with mpi4py's."
         )
 
 

@@ -76,7 +76,8 @@ def irecv(data: Any, comm: MPI.Comm, source: int, tag: int = 0) -> Request:
 
 
 def start(request: MPI.Prequest) -> None:
-    """Starts a persistent request whose event is wanted: `MPI.Prequest.Start` does not tell the library that it persists."""
+    """Starts a persistent request whose event is wanted: `MPI.Prequest.Start` does not tell the library that it
+    persists."""
     _check(_mpi.bound().start(MPI._addressof(request)))
     _started[id(request)] = request
 
@@ -84,8 +85,8 @@ def start(request: MPI.Prequest) -> None:
 def event_from_request(context: cl.Context, request: MPI.Request) -> cl.Event:
     """An event that completes when a request of mpi4py or of `isend` and `irecv` does.
 
-    The request becomes `MPI.REQUEST_NULL`, and its memory is kept until then. A persistent one (started with `start`) stays the
-    caller's, not to be touched until the event completes.
+    The request becomes `MPI.REQUEST_NULL`, and its memory is kept until then. A persistent one (started with
+    `start`) stays the caller's, not to be touched until the event completes.
     """
     if isinstance(request, MPI.Prequest) and _started.get(id(request)) is not request:
         raise TypeError("a persistent request becomes an event if causeway.start() has started it")

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import ctypes
-import io
 from collections.abc import Callable, Sequence
 from ctypes import CFUNCTYPE, POINTER, c_char_p, c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 from types import TracebackType
@@ -67,8 +66,12 @@ _release = declare("causeway_graph_release", [HANDLE], None)
 _memory = [HANDLE, c_char_p, c_void_p, c_size_t, c_size_t]
 _add_input_stream = declare("causeway_graph_add_input_stream", _memory)
 _add_output_stream = declare("causeway_graph_add_output_stream", _memory)
-_add_input_function = declare("causeway_graph_add_input_function", [HANDLE, c_char_p, _Reader, HANDLE, c_uint64, c_size_t])
-_add_output_function = declare("causeway_graph_add_output_function", [HANDLE, c_char_p, _Writer, HANDLE, c_uint64, c_size_t])
+_add_input_function = declare(
+    "causeway_graph_add_input_function", [HANDLE, c_char_p, _Reader, HANDLE, c_uint64, c_size_t]
+)
+_add_output_function = declare(
+    "causeway_graph_add_output_function", [HANDLE, c_char_p, _Writer, HANDLE, c_uint64, c_size_t]
+)
 _descriptor = [HANDLE, c_char_p, c_int, c_int64, c_uint64, c_size_t]
 _add_input_descriptor = declare("causeway_graph_add_input_descriptor", _descriptor)
 _add_output_descriptor = declare("causeway_graph_add_output_descriptor", _descriptor)
@@ -106,8 +109,8 @@ def _view(address: int, size: int) -> memoryview:
 class Graph:
     """A stream graph whose kernels run on `device` of `context` (its first) unless they say otherwise.
 
-    A context manager; else `release` or the garbage collector ends it. Not for use by two threads at once, but for `stop` and
-    `token_count`. docs/graph.md explains nodes, tokens, delays and windows.
+    A context manager; else `release` or the garbage collector ends it. Not for use by two threads at once, but for
+    `stop` and `token_count`. docs/graph.md explains nodes, tokens, delays and windows.
     """
 
     def __init__(self, context: cl.Context, device: cl.Device | None = None) -> None:
@@ -126,7 +129,9 @@ class Graph:
     def __enter__(self) -> Graph:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.release()
 
     def __del__(self) -> None:
@@ -147,10 +152,11 @@ class Graph:
         token_size: int = 0,
         file_offset: int = 0,
     ) -> None:
-        """A stream that begins in host memory, a function, a file that can seek (object or descriptor), or a `Rank`.
+        """A stream that begins in host memory, a function, a file that can seek (object or descriptor), or a
+        `Rank`.
 
-        Memory has its own size; the others `size` bytes, or end by themselves. A function fills the token that it is given and
-        returns its size, or 0 at the end. A `token_size` of 0 is the library's choice, for memory.
+        Memory has its own size; the others `size` bytes, or end by themselves. A function fills the token that it
+        is given and returns its size, or 0 at the end. A `token_size` of 0 is the library's choice, for memory.
         """
         self._add(name, source, size, token_size, file_offset, is_input=True)
 
@@ -166,14 +172,16 @@ class Graph:
         """A stream that ends in writable host memory, a function that takes tokens, a file, or a `Rank`."""
         self._add(name, target, size, token_size, file_offset, is_input=False)
 
-    def _add(self, name: str, end: Any, size: int | None, token_size: int, file_offset: int, *, is_input: bool) -> None:
+    def _add(
+        self, name: str, end: Any, size: int | None, token_size: int, file_offset: int, *, is_input: bool
+    ) -> None:
         total = ENDLESS if size is None else size
         key = name.encode()
         if isinstance(end, Rank):
             mpi = _mpi.bound()
             add = mpi.add_graph_input if is_input else mpi.add_graph_output
             code = add(self._handle, key, end.rank, end.tag, mpi.handle_of(end.comm), total, token_size)
-        elif isinstance(end, (int, io.IOBase)):
+        elif isinstance(end, int) or hasattr(end, "fileno"):
             add = _add_input_descriptor if is_input else _add_output_descriptor
             descriptor = end if isinstance(end, int) else end.fileno()
             if not isinstance(end, int) and end.writable():
@@ -235,8 +243,9 @@ class Graph:
     ) -> None:
         """A kernel: pyopencl's, or OpenCL C and the name of its function.
 
-        Its arguments are `parameters` by value (anything with the buffer protocol, such as a NumPy scalar), inputs, outputs; see
-        `set_argument`. Instead of a `global_size`, `item_size` asks for a work item per so many bytes of the first output.
+        Its arguments are `parameters` by value (anything with the buffer protocol, such as a NumPy scalar), inputs,
+        outputs; see `set_argument`. Instead of a `global_size`, `item_size` asks for a work item per so many bytes
+        of the first output.
         """
         given = HostRange(parameters, writable=False) if parameters is not None else None
         described = _Kernel(
@@ -258,7 +267,8 @@ class Graph:
         self._check(_add_kernel(self._handle, name.encode(), ctypes.byref(described)), "causeway_graph_add_kernel")
 
     def set_argument(self, kernel: str, index: int, value: Any) -> None:
-        """Gives a value to an argument that is no input and no output: a `pyopencl.Buffer`, `pyopencl.LocalMemory`, or bytes by value."""
+        """Gives a value to an argument that is no input and no output: a `pyopencl.Buffer`,
+        `pyopencl.LocalMemory`, or bytes by value."""
         if isinstance(value, cl.LocalMemory):
             code = _set_argument(self._handle, kernel.encode(), index, value.size, None)
         elif isinstance(value, cl.MemoryObjectHolder):
@@ -270,7 +280,9 @@ class Graph:
             code = _set_argument(self._handle, kernel.encode(), index, given.size, given.address)
         self._check(code, "causeway_graph_set_argument")
 
-    def add_function(self, name: str, function: HostFunction, *, inputs: Sequence[int], outputs: Sequence[int]) -> None:
+    def add_function(
+        self, name: str, function: HostFunction, *, inputs: Sequence[int], outputs: Sequence[int]
+    ) -> None:
         """A node that runs on the host, in the thread of `execute`: `function(number, inputs, outputs)`.
 
         `inputs` and `outputs` say how many bytes the function sees of each token, by position.
@@ -304,8 +316,9 @@ class Graph:
         before_size: int = 0,
         after_size: int = 0,
     ) -> None:
-        """Connects an output with an input. `token_size` is what a firing of the source gives; of the target takes, unless
-        `consumed_size` says otherwise. The rest is `causeway_edge`'s: delays for loops, and windows."""
+        """Connects an output with an input. `token_size` is what a firing of the source gives; of the target
+        takes, unless `consumed_size` says otherwise. The rest is `causeway_edge`'s: delays for loops, and
+        windows."""
         key, other = source.encode(), target.encode()
         if consumed_size is None and not (delay_size or initial is not None or before_size or after_size):
             code = _connect(self._handle, key, source_position, other, target_position, token_size)
@@ -329,7 +342,8 @@ class Graph:
         self._check(_initialize(self._handle), "causeway_graph_initialize")
 
     def execute(self) -> None:
-        """Runs to the end of all streams. Other threads of Python go on meanwhile. What a function raises is raised here."""
+        """Runs to the end of all streams. Other threads of Python go on meanwhile. What a function raises is
+        raised here."""
         self._raised = None
         code = _execute(self._handle)
         raised, self._raised = self._raised, None
