@@ -74,7 +74,7 @@ kernel void search_tiles(global const uchar *chunk, global const char *profile, 
             const short2 border = tile == 0 ? (short2)(0, 0) : borders[at];
             int diagonal = above_before, down = border.y;
             above_before = border.x;
-            __attribute__((opencl_unroll_hint(16)))
+            #pragma unroll
             for (int k = 0; k < 16; ++k) {
                 int cell = max(max(diagonal + row[k], 0), max(right[k], down));
                 best = max(best, cell);

@@ -6,6 +6,7 @@ import threading
 
 import causeway
 import numpy as np
+import pyopencl as cl
 import pytest
 
 TWICE = (
@@ -91,6 +92,26 @@ def test_parameters_arguments_and_windows(machine):
         graph.execute()
     padded = np.pad(given, 1)
     assert np.array_equal(taken, 3 * (padded[:-2] + padded[1:-1] + padded[2:]) + 100)
+
+
+def test_kernels_of_pyopencl_binaries_and_page_locked_memory(machine):
+    program = cl.Program(machine.context, TWICE).build()
+    pinned = cl.Buffer(machine.context, cl.mem_flags.READ_WRITE | cl.mem_flags.ALLOC_HOST_PTR, 4000)
+    memory, _ = cl.enqueue_map_buffer(machine.in_order, pinned, cl.map_flags.WRITE, 0, 1000, np.int32)
+    memory[:] = np.arange(1000)
+    taken = np.zeros(1000, np.int32)
+    with causeway.Graph(machine.context) as graph:
+        graph.add_input("in", memory)
+        graph.use_page_locked("in")
+        graph.add_output("out", taken)
+        graph.add_kernel("kernel", cl.Kernel(program, "twice"), item_size=4)
+        graph.add_kernel("binary", program.get_info(cl.program_info.BINARIES)[0], "twice", item_size=4)
+        graph.connect("in", "kernel")
+        graph.connect("kernel", "binary")
+        graph.connect("binary", "out")
+        graph.initialize()
+        graph.execute()
+    assert np.array_equal(taken, 4 * np.arange(1000))
 
 
 @pytest.mark.parametrize("at", ["reader", "node", "writer"])

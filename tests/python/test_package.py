@@ -198,3 +198,11 @@ def test_a_library_that_is_not_there_is_named():
     result = python("import causeway", LIBCAUSEWAY="/nowhere/libcauseway.so.0")
     assert result.returncode != 0
     assert "cannot load /nowhere/libcauseway.so.0" in result.stderr and "LIBCAUSEWAY" in result.stderr
+
+
+def test_the_program_of_the_readme_runs(tmp_path, monkeypatch):
+    text = (ROOT / "bindings/python/README.md").read_text()
+    program = re.search(r"```python\n(.*?)```", text, re.DOTALL)[1]
+    monkeypatch.chdir(tmp_path)
+    exec(compile(program, "README.md", "exec"), {})
+    assert (tmp_path / "output.bin").stat().st_size == 4 << 20

@@ -75,6 +75,7 @@ _add_output_function = declare(
 _descriptor = [HANDLE, c_char_p, c_int, c_int64, c_uint64, c_size_t]
 _add_input_descriptor = declare("causeway_graph_add_input_descriptor", _descriptor)
 _add_output_descriptor = declare("causeway_graph_add_output_descriptor", _descriptor)
+_use_page_locked = declare("causeway_graph_use_page_locked", [HANDLE, c_char_p])
 _add_kernel = declare("causeway_graph_add_kernel", [HANDLE, c_char_p, POINTER(_Kernel)])
 _set_argument = declare("causeway_graph_set_argument", [HANDLE, c_char_p, c_uint32, c_size_t, c_void_p])
 _add_host_function = declare("causeway_graph_add_host_function", [HANDLE, c_char_p, _HostFunction, HANDLE])
@@ -204,6 +205,10 @@ class Graph:
             code = add(self._handle, key, memory.address, memory.size, token_size)
         self._check(code, "causeway_graph_add_" + ("input" if is_input else "output"))
 
+    def use_page_locked(self, stream: str) -> None:
+        """The memory of a stream is page-locked (a mapped ALLOC_HOST_PTR buffer): devices copy from and to it directly."""
+        self._check(_use_page_locked(self._handle, stream.encode()), "causeway_graph_use_page_locked")
+
     # An exception must not pass through C: it is kept for execute(), and the run ends.
 
     def _reader(self, function: Reader) -> Callable[[int | None, int, int, int], int]:
@@ -230,7 +235,7 @@ class Graph:
     def add_kernel(
         self,
         name: str,
-        kernel: cl.Kernel | str,
+        kernel: cl.Kernel | str | bytes,
         function: str | None = None,
         *,
         options: str = "",
@@ -241,7 +246,7 @@ class Graph:
         device: cl.Device | None = None,
         context: cl.Context | None = None,
     ) -> None:
-        """A kernel: pyopencl's, or OpenCL C and the name of its function.
+        """A kernel: pyopencl's, or OpenCL C or a binary for the device, and the name of its function.
 
         Its arguments are `parameters` by value (anything with the buffer protocol, such as a NumPy scalar), inputs,
         outputs; see `set_argument`. Instead of a `global_size`, `item_size` asks for a work item per so many bytes
@@ -259,11 +264,15 @@ class Graph:
             local_size=(c_size_t * 3)(*local_size),
             item_size=item_size,
         )
+        code = HostRange(kernel, writable=False) if isinstance(kernel, bytes) else None
+        if isinstance(kernel, cl.Kernel):
+            described.kernel = kernel.int_ptr
+        else:
+            described.function = (function or name).encode()
         if isinstance(kernel, str):
             described.source = kernel.encode()
-            described.function = (function or name).encode()
-        else:
-            described.kernel = kernel.int_ptr
+        if code:
+            described.binary, described.binary_size = code.address, code.size
         self._check(_add_kernel(self._handle, name.encode(), ctypes.byref(described)), "causeway_graph_add_kernel")
 
     def set_argument(self, kernel: str, index: int, value: Any) -> None:
