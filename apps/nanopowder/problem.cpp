@@ -44,9 +44,14 @@ kernel void coagulate(global const float *restrict table, global const float *re
         }
         gain += made.weight * sum;
     }
+    // Size by size: a sum of thousands would lose what the small ones add.
     float loss = 0;
-    for (int other = 0; other < CLASSES; ++other)
-        loss += table[index * CLASSES + other] * now[other];
+    for (int other = 0; other < CLASSES; other += COMPOSITIONS) {
+        float sum = 0;
+        for (int each = other; each < other + COMPOSITIONS; ++each)
+            sum += table[index * CLASSES + each] * now[each];
+        loss += sum;
+    }
     next[size * own_compositions + own] = now[index] + time_step * (gain - now[index] * loss);
 }
 )";

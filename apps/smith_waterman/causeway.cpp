@@ -14,6 +14,19 @@ namespace smith_waterman {
 
 namespace {
 
+// communication begin
+/// Chunks on their way: the file that they come from must stay open until they are there, also when the search fails.
+struct loads {
+    ~loads()
+    {
+        for (const apps::event &event : events)
+            if (cl_event loading = event.get())
+                clWaitForEvents(1, &loading);
+    }
+    std::array<apps::event, problem::slots> events;
+};
+// communication end
+
 class causeway : public searcher {
 public:
     explicit causeway(problem &problem) : m_problem(problem) {}
@@ -25,13 +38,13 @@ public:
         std::array<apps::event, problem::slots> searched;
         // communication begin
         const apps::file file = apps::open_file(database.path(), "rb");
-        std::array<apps::event, problem::slots> loaded;
+        loads loaded;
         // communication end
         for (std::size_t chunk = 0; chunk < chunks + problem::slots; ++chunk) {
             const int slot = int(chunk % problem::slots);
             if (chunk >= problem::slots && chunk - problem::slots < chunks) {
                 // communication begin
-                wait_for_load(loaded[std::size_t(slot)].get());
+                wait_for_load(loaded.events[std::size_t(slot)].get());
                 // communication end
                 apps::wait_for({searched[std::size_t(slot)].get()}, "searching a chunk");
                 m_problem.collect(chunk - problem::slots, slot);
@@ -44,9 +57,15 @@ public:
                                                           CL_FALSE, 0, database.chunk_size(), file.get(), 0, nullptr,
                                                           &event),
                         "clEnqueueWriteBufferFromStdioFile");
-            loaded[std::size_t(slot)].reset(event);
+            loaded.events[std::size_t(slot)].reset(event);
+            // PoCL 3.1 never ends what is enqueued behind an event that has failed by then.
+            cl_int status = CL_COMPLETE;
+            apps::check(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr),
+                        "clGetEventInfo");
+            if (status < 0)
+                wait_for_load(event);
             // communication end
-            searched[std::size_t(slot)] = m_problem.enqueue_search(chunk, slot, {loaded[std::size_t(slot)].get()});
+            searched[std::size_t(slot)] = m_problem.enqueue_search(chunk, slot, {event});
         }
     }
 

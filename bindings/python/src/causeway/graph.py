@@ -206,7 +206,7 @@ class Graph:
         self._check(code, "causeway_graph_add_" + ("input" if is_input else "output"))
 
     def use_page_locked(self, stream: str) -> None:
-        """The memory of a stream is page-locked (a mapped ALLOC_HOST_PTR buffer): devices copy from and to it directly."""
+        """The memory of a stream is page-locked (a mapped ALLOC_HOST_PTR buffer): devices copy to and from it."""
         self._check(_use_page_locked(self._handle, stream.encode()), "causeway_graph_use_page_locked")
 
     # An exception must not pass through C: it is kept for execute(), and the run ends.
