@@ -18,7 +18,8 @@ MAY_USE = {
     "transfer": {"base", "cl"},
     "endpoints": {"base", "bridge", "cl", "comm", "transfer"},
     "graph": {"base", "cl", "transfer"},
-    "capi": {"base", "bridge", "cl", "comm", "transfer", "endpoints", "graph"},
+    "trace": {"base", "transfer"},
+    "capi": {"base", "bridge", "cl", "comm", "transfer", "endpoints", "graph", "trace"},
 }
 
 # Headers from outside: what matches may be included by these parts alone.

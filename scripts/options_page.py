@@ -38,6 +38,8 @@ for name, kind, default, low, high, unit, sentence in re.findall(pattern, table,
     if kind == "choice":
         words = unit.split("|")
         default, values = words[int(default)], ", ".join(words)
+    elif kind == "text":
+        default, values = "(empty)", f"a {unit}"
     else:
         show = size if kind == "bytes" else str
         default, values = show(default), f"{show(low)} to {show(high)} {unit}"

@@ -15,6 +15,7 @@ namespace {
 constexpr auto bytes = option_row::value_kind::bytes;
 constexpr auto count = option_row::value_kind::count;
 constexpr auto choice = option_row::value_kind::choice;
+constexpr auto text = option_row::value_kind::text;
 
 constexpr option_row rows[] = {
 #define CAUSEWAY_OPTION(name, kind, value, minimum, maximum, unit, sentence) \
@@ -106,6 +107,11 @@ void options::read_environment(const char* const* environment) {
 void options::set(std::string_view name, std::string_view text) {
     const auto* const row = find(name);
     if (row == nullptr) throw transfer_error(status::invalid_value, "no option is called '" + std::string(name) + "'");
+    if (row->kind == option_row::value_kind::text) {
+        const std::lock_guard lock(m_mutex);
+        m_texts[static_cast<std::size_t>(row - rows)] = text;
+        return;
+    }
     const auto value = parse(*row, text);
     if (!value) throw transfer_error(status::invalid_value, refusal(*row, text));
     const std::lock_guard lock(m_mutex);
@@ -116,6 +122,7 @@ std::optional<std::string> options::get(std::string_view name) const {
     const auto* const row = find(name);
     if (row == nullptr) return {};
     const std::lock_guard lock(m_mutex);
+    if (row->kind == option_row::value_kind::text) return m_texts[static_cast<std::size_t>(row - rows)];
     const auto value = m_values[static_cast<std::size_t>(row - rows)];
     if (row->kind == choice) return std::string(split(row->unit)[value]);
     return std::to_string(value);
@@ -124,6 +131,11 @@ std::optional<std::string> options::get(std::string_view name) const {
 std::uint64_t options::operator[](option which) const {
     const std::lock_guard lock(m_mutex);
     return m_values[static_cast<std::size_t>(which)];
+}
+
+std::string options::text(option which) const {
+    const std::lock_guard lock(m_mutex);
+    return m_texts[static_cast<std::size_t>(which)];
 }
 
 } // namespace causeway

@@ -21,7 +21,7 @@ enum class option : std::size_t {
 
 /// One row of the table.
 struct option_row {
-    enum class value_kind { bytes, count, choice };
+    enum class value_kind { bytes, count, choice, text };
     std::string_view name;
     value_kind kind;
     std::uint64_t default_value, minimum, maximum;
@@ -43,11 +43,15 @@ class options {
     void set(std::string_view name, std::string_view text);
     [[nodiscard]] std::optional<std::string> get(std::string_view name) const;
 
+    /// Of an option that is no text.
     [[nodiscard]] std::uint64_t operator[](option which) const;
+    /// Of an option that is a text; empty by default.
+    [[nodiscard]] std::string text(option which) const;
 
   private:
-    mutable std::mutex m_mutex; // guards m_values
+    mutable std::mutex m_mutex; // guards m_values and m_texts
     std::array<std::uint64_t, static_cast<std::size_t>(option::count)> m_values;
+    std::array<std::string, static_cast<std::size_t>(option::count)> m_texts;
 };
 
 } // namespace causeway

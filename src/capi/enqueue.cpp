@@ -147,6 +147,8 @@ std::vector<std::unique_ptr<transfer::flow>> one_flow(std::unique_ptr<transfer::
 static std::shared_ptr<transfer::command> submit(new_command made, const event_arguments& events) {
     auto& process = runtime::instance();
     const transfer::engine::enqueue_scope scope(process.engine());
+    if (auto* const timeline = process.timeline())
+        for (const auto& queue : made.queues) timeline->compare_clocks(queue.facts.context, queue.facts.device);
     auto setter = std::make_shared<event_setter>();
     const auto context = made.queues.front().facts.context;
 

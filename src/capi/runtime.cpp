@@ -79,7 +79,8 @@ runtime& runtime::instance() {
 }
 
 runtime::runtime()
-    : m_engine(process_options(), m_clock, lane_count(process_options()), spin_time(process_options())),
+    : m_timeline(tracing::start(process_options(), m_clock)),
+      m_engine(process_options(), m_clock, lane_count(process_options()), spin_time(process_options())),
       m_workers(transfer::make_worker_threads(m_engine.inbox_handle(), lane_count(process_options()),
                                               worker_patience(m_engine.spin()))),
       m_windows(process_options()), m_bridge(m_windows), m_links(process_options(), m_clock, m_bridge, m_copies),
@@ -89,6 +90,10 @@ runtime::runtime()
     m_engine.add(m_links);
     m_engine.add(m_messenger);
     m_engine.add(m_events);
+    if (m_timeline) {
+        m_engine.record(m_timeline->engine_recorder());
+        m_messenger.record(m_timeline->engine_recorder());
+    }
     try {
         m_thread = std::make_unique<transfer::engine_thread>(m_engine);
     } catch (const std::system_error& refused) {
@@ -139,9 +144,11 @@ void runtime::at_exit() {
         m_thread->drain(drain_time(process_options()), {status::cancelled, 0, 0, "the process ended before the transfer"});
     // Everything stays as it is, and the process ends around it: what still runs uses its memory, and a driver may have shut
     // down before us.
-    if (!ended) return;
-    m_figures.end();
-    m_stopped = m_thread->stop_within(longest_call);
+    if (ended) {
+        m_figures.end();
+        m_stopped = m_thread->stop_within(longest_call);
+    }
+    if (m_timeline) m_timeline->end();
 }
 
 void runtime::use_mpi() {
@@ -152,8 +159,10 @@ void runtime::use_mpi() {
     }
     mpi_is_used = true;
     m_port.at_finalize([this] { at_finalize(); });
-    int rank = 0;
+    int rank = 0, ranks = 1;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (m_timeline) m_timeline->know_rank(rank, ranks);
     auto peers = std::make_shared<std::unique_ptr<comm::peer_liveness>>(
         std::make_unique<comm::peer_liveness>(comm::peer_liveness::job(), rank));
     auto post = std::make_shared<std::unique_ptr<comm::descriptor_post>>(

@@ -6,6 +6,7 @@
 #include "capi/bridge_keeper.hpp"
 #include "capi/registry.hpp"
 #include "capi/figure_keeper.hpp"
+#include "capi/tracing.hpp"
 #include "comm/mpi_port.hpp"
 #include "endpoints/device/copy_watch.hpp"
 #include "endpoints/device/device_endpoint.hpp"
@@ -44,6 +45,8 @@ class runtime {
     [[nodiscard]] bridge_keeper& bridges() { return m_bridges; }
     /// From now on devices with a direct link meet in windows. Any thread.
     void use_bridge(std::unique_ptr<bridge::device_bridge> made);
+    /// Null if none is recorded.
+    [[nodiscard]] tracing* timeline() { return m_timeline.get(); }
 
     /// Runs `action` on the engine's thread and waits for it, but not for ever; in this thread once that one is gone.
     void call_and_wait(std::function<void()> action);
@@ -76,6 +79,7 @@ class runtime {
     void close_space(int space);
 
     monotonic_clock m_clock;
+    std::unique_ptr<tracing> m_timeline;
     transfer::engine m_engine;
     transfer::turnstile m_turns;
     std::unique_ptr<transfer::worker_pool> m_workers;

@@ -52,6 +52,7 @@ class mpi_port final : public port {
     void abandon(operation& done) override;
     bool poll() override;
     [[nodiscard]] bool busy() const override { return !m_requests.empty(); }
+    [[nodiscard]] std::size_t requests() const override { return m_requests.size(); }
     [[nodiscard]] int largest_tag() const override;
     [[nodiscard]] int ranks(int space) const override;
     [[nodiscard]] int own_rank(int space) const override;

@@ -50,6 +50,8 @@ class port {
     /// True if an operation was over.
     virtual bool poll() = 0;
     [[nodiscard]] virtual bool busy() const = 0;
+    /// Operations under way.
+    [[nodiscard]] virtual std::size_t requests() const { return 0; }
 
     /// Tags up to this one may be used.
     [[nodiscard]] virtual int largest_tag() const = 0;

@@ -45,6 +45,8 @@ class command final : private flow_owner, public std::enable_shared_from_this<co
     failure wait(std::chrono::nanoseconds patience = {}) const;
     [[nodiscard]] bool complete() const;
     [[nodiscard]] command_report report() const;
+    /// Its place among all commands of its engine, since it was submitted.
+    [[nodiscard]] std::uint64_t number() const { return m_number; }
 
   private:
     friend class engine;
@@ -57,9 +59,10 @@ class command final : private flow_owner, public std::enable_shared_from_this<co
     std::vector<std::shared_ptr<command>> m_dependencies;
     std::shared_ptr<completion_listener> m_listener;
 
+    std::uint64_t m_number = 0; // set by submit()
+
     // Engine's thread only.
     engine* m_engine = nullptr;
-    std::uint64_t m_number = 0;
     stage m_stage = stage::gated;
     std::uint64_t m_alone_since = 0; // the engine's count of starts, if nothing else was running then
     std::size_t m_open_dependencies = 0;

@@ -34,6 +34,12 @@ struct device_memory {
     const std::byte* first = nullptr;             ///< the address that the memory begins at
 };
 
+/// The same for the send and the receive of one message; `number` is 0 if there is none.
+struct message_identity {
+    int job_rank = -1; ///< of the sender
+    std::uint64_t number = 0;
+};
+
 /// What a strategy needs to know of an endpoint.
 struct endpoint_traits {
     medium kind = medium::host;
@@ -167,6 +173,9 @@ class endpoint {
         (void)window;
         return false;
     }
+    /// Which message the bytes are, for the timeline: since it has met the other rank, before close().
+    [[nodiscard]] virtual message_identity message_moved() const { return {}; }
+
     /// Interrupts an open(), read() or write() that waits for somebody else; it still finishes its step.
     virtual void cancel() {}
 

@@ -53,6 +53,7 @@ void engine::submit(const std::shared_ptr<command>& work) {
         const std::lock_guard lock(work->m_mutex);
         work->m_report.queued = m_clock.now();
     }
+    work->m_number = m_next_number++;
     ++m_active;
     m_mailbox->post(std::function<void()>([this, work] { admit(work); }));
 }
@@ -137,7 +138,6 @@ bool engine::take_mail() {
 void engine::admit(const std::shared_ptr<command>& work) {
     const auto now = m_clock.now();
     work->m_engine = this;
-    work->m_number = m_next_number++;
     work->m_gated_since = now;
     m_commands.emplace(work->m_number, work);
     {
@@ -145,9 +145,12 @@ void engine::admit(const std::shared_ptr<command>& work) {
         work->m_report.submitted = now;
         work->m_report.status = status::submitted;
     }
+    if (m_recorder != nullptr)
+        for (unsigned i = 0; i < work->m_flows.size(); ++i) work->m_flows[i]->record(m_recorder, work->m_number, i);
     for (auto& part : work->m_flows) part->enqueued();
     failure broken;
     for (const auto& other : work->m_dependencies) {
+        if (m_recorder != nullptr) m_recorder->waited_for(work->m_number, other->m_number);
         if (other->m_stage == command::stage::ended) {
             const auto result = other->report().error;
             if (result && !broken) broken = result;
@@ -183,6 +186,8 @@ bool engine::look(command& work) {
     std::erase_if(work.m_gates, [&](const auto& each) {
         const auto state = each->look();
         failed |= state == gate::state::failed;
+        if (m_recorder != nullptr && state == gate::state::open)
+            if (const auto seen = each->waited_for(*m_recorder)) m_recorder->waited_for(work.m_number, *seen);
         return state == gate::state::open;
     });
     if (failed) {
@@ -244,6 +249,7 @@ void engine::start(command& work) {
     ++m_running;
     ++m_starts;
     work.m_alone_since = m_running == 1 ? m_starts : 0;
+    if (m_recorder != nullptr) m_recorder->level_is(level::transfers_running, m_running);
     {
         const std::lock_guard lock(work.m_mutex);
         work.m_report.started = m_clock.now();
@@ -303,6 +309,15 @@ void engine::look_back(const command& work) {
     }
 }
 
+void engine::tell(const command& work) {
+    const auto known = work.report();
+    transfer_span told{.transfer = work.m_number, .queued = known.queued, .submitted = known.submitted,
+                       .started = known.started, .ended = known.ended, .error = known.error};
+    for (const auto& part : work.m_flows) part->tell(told, m_tuner);
+    m_recorder->level_is(level::transfers_running, m_running);
+    m_recorder->level_is(level::staging_bytes, m_pool.held_bytes());
+}
+
 void engine::cancel_now(command& work, const failure& reason) {
     if (work.m_stage == command::stage::gated) {
         end(work, reason);
@@ -360,6 +375,7 @@ void engine::end_one(command& work, const failure& result) {
         work.m_report.error = result;
         work.m_report.status = result ? result.status : status::complete;
     }
+    if (m_recorder != nullptr) tell(work);
     // The flows let go of buffers and descriptors before anybody hears of the end; but for a block that is being read.
     if (std::all_of(work.m_flows.begin(), work.m_flows.end(), [](const auto& part) { return part->quiet(); })) {
         work.m_flows.clear();

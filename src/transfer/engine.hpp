@@ -48,6 +48,8 @@ class engine {
 
     /// Not retained; call before the first step().
     void add(progress_source& source);
+    /// From now on `to` is told of all that happens. Not retained; call before the first step().
+    void record(recorder& to) { m_recorder = &to; }
 
     /// While one lives, the engine hardly looks at gates: a thread that enqueues needs the driver's locks itself.
     class enqueue_scope {
@@ -108,6 +110,8 @@ class engine {
     void read_ahead(command& work);
     /// All its flows are finished: what they tell the tuner, and the user if he asked.
     void look_back(const command& work);
+    /// For the timeline: how it ended.
+    void tell(const command& work);
     void schedule(command& work);
     void nudge();
 
@@ -120,13 +124,14 @@ class engine {
     tuner m_tuner;
     planner m_planner;
     std::vector<progress_source*> m_sources;
+    recorder* m_recorder = nullptr;
     commands m_commands;                          // all that are not ended
     std::vector<std::shared_ptr<command>> m_hot;  // gated, looked at in turn, some in each step
     std::size_t m_next_look = 0;                  // whose turn it is in m_hot
     std::multimap<time_point, std::uint64_t> m_cold; // gated and armed: when to look again
     std::vector<std::shared_ptr<command>> m_ready;
     std::vector<std::shared_ptr<command>> m_orphans; // ended, with a block that is still being read ahead
-    std::uint64_t m_next_number = 1;
+    std::atomic<std::uint64_t> m_next_number{1};
     std::atomic<std::size_t> m_active{0};
     std::atomic<bool> m_keeps_all{false};
     std::size_t m_running = 0; // commands that have started

@@ -50,6 +50,7 @@ void flow::plan_for(flow_owner& owner, staging_pool& pool, const planner& choice
     possible.device_window = m_target_traits.device.is_known && m_source->reaches(m_target_traits.device);
     m_plan = m_probe ? m_probe->chosen : choices.choose(possible);
     m_block_bytes = m_plan->block_bytes;
+    m_trace.planned(m_source_traits, m_target_traits, *m_plan);
     if (choices.known() != nullptr && (m_probe || choices.known()->listens())) m_timer.use(choices.known()->clock());
     for (auto* const end : {&m_source_traits, &m_target_traits})
         if (end->kind == medium::file) end->in_flight = std::min<std::size_t>(end->in_flight, m_plan->handed);
@@ -126,6 +127,7 @@ std::byte* flow::acquire_ahead() {
 
 void flow::start(flow_owner& owner, staging_pool& pool, const planner& choices, unsigned lanes) {
     m_advancing = true;
+    m_trace.started();
     if (!m_ahead) {
         plan_for(owner, pool, choices, lanes);
         m_source_step.begin();
@@ -214,6 +216,7 @@ void flow::advance() {
 
 void flow::source_opened() {
     const auto result = m_source_step.take();
+    m_trace.opened(side::source, m_bytes, static_cast<bool>(result.error));
     if (result.error) {
         fail(result.error, 0);
         if (m_target_step.pending()) m_target->cancel();
@@ -234,6 +237,7 @@ void flow::advance_opening() {
     if (m_source_opened && !m_target_asked && !m_failure) open_target();
     if (m_target_step.finished()) {
         const auto result = m_target_step.take();
+        m_trace.opened(side::target, m_bytes, static_cast<bool>(result.error));
         if (result.error) {
             fail(result.error, 0);
             if (m_source_step.pending()) m_source->cancel();
@@ -341,8 +345,9 @@ void flow::advance_running() {
 
 void flow::take_block(block& done) {
     auto result = done.work.take();
-    m_timer.end(done.state == block_state::reading ? side::source : side::target, done.timed,
-                result.error ? 0 : done.bytes);
+    const auto where = done.state == block_state::reading ? side::source : side::target;
+    m_timer.end(where, done.timed, result.error ? 0 : done.bytes);
+    m_trace.block_over(where, done.begun, done.offset, done.bytes, static_cast<bool>(result.error));
     if (done.state == block_state::reading) {
         if (result.error && std::exchange(done.ahead, false)) {
             // What the device put it behind may have failed without meaning anything to the transfer: read again.
@@ -421,6 +426,7 @@ void flow::begin_read(std::byte* memory, bool ahead) {
         return;
     }
     next.state = block_state::reading;
+    next.begun = m_trace.now();
     next.work.begin();
     auto* const bytes = m_direct != nullptr ? m_direct + next.offset : memory;
     if (ahead) {
@@ -449,6 +455,7 @@ bool flow::begin_writes() {
         }
         if (each->offset >= m_end || writing >= m_target_traits.in_flight) break;
         each->state = block_state::writing;
+        each->begun = m_trace.now();
         each->work.begin();
         progress = true;
         ++writing;
@@ -470,6 +477,9 @@ void flow::begin_closing() {
     while (!m_blocks.empty()) drop(0);
     m_share.reset();
     m_stage = stage::closing;
+    m_trace.begin_close();
+    if (m_source_opened) m_message = m_source->message_moved();
+    if (m_target_opened && m_message.number == 0) m_message = m_target->message_moved();
     // Only what has been opened is closed; a failed open() has cleaned up after itself.
     if (m_target_opened) {
         m_target_step.begin();
@@ -490,8 +500,9 @@ void flow::advance_closing() {
         if (!end->finished()) continue;
         const auto result = end->take();
         const bool is_source = end == &m_source_step;
-        if (is_source ? m_plan->map_source : m_plan->map_target)
-            m_timer.end_map(is_source ? side::source : side::target);
+        const auto where = is_source ? side::source : side::target;
+        if (is_source ? m_plan->map_source : m_plan->map_target) m_timer.end_map(where);
+        m_trace.closed(where, m_bytes);
         if (result.error && !m_failure) m_failure = result.error;
     }
     if (!m_source_step.pending() && !m_target_step.pending()) m_stage = stage::finished;
@@ -541,6 +552,23 @@ std::string flow::explanation(const tuner& known, std::chrono::nanoseconds took)
     const route way{m_source_traits, m_target_traits, m_bytes};
     return explain({m_source->name(), m_target->name(), m_bytes, moved(), *m_plan,
                     prognosis(known, way).seconds(*m_plan, m_bytes), took, m_failure});
+}
+
+void flow::tell(transfer_span& told, const tuner& known) const {
+    told.flow = m_trace.flow();
+    told.source = m_source->name();
+    told.target = m_target->name();
+    told.bytes = m_bytes;
+    told.moved = moved();
+    told.message = m_message;
+    if (m_plan) {
+        const route way{m_source_traits, m_target_traits, m_bytes};
+        const prognosis figures(known, way);
+        told.chosen = *m_plan;
+        told.expected_seconds = figures.seconds(*m_plan, m_bytes);
+        told.limit_seconds = figures.limit(m_bytes);
+    }
+    m_trace.to()->transfer_over(told);
 }
 
 } // namespace causeway::transfer

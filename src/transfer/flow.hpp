@@ -3,6 +3,7 @@
 #pragma once
 
 #include "transfer/endpoint.hpp"
+#include "transfer/flow_trace.hpp"
 #include "transfer/plan.hpp"
 #include "transfer/staging.hpp"
 #include "transfer/step.hpp"
@@ -45,6 +46,11 @@ class flow final : private step_owner {
     /// Before enqueued(). `probe` may be read when the command is complete.
     void use(std::shared_ptr<flow_probe> probe) { m_probe = std::move(probe); }
 
+    /// Before enqueued(): tells `to` of its blocks.
+    void record(recorder* to, std::uint64_t transfer, unsigned number) { m_trace.use(to, transfer, number); }
+    /// After its end, if it is recorded: adds to `told`, which has what the command knows, and tells all of it.
+    void tell(transfer_span& told, const tuner& known) const;
+
     void enqueued();
     /// Begins to read the first block while the command is still gated, if the source can and memory is plenty.
     void read_ahead(flow_owner& owner, staging_pool& pool, const planner& choices, unsigned lanes);
@@ -80,6 +86,7 @@ class flow final : private step_owner {
         bool ahead = false; // begun before the gates were open
         bool lent = false;  // `memory` is the target's
         flow_timer::mark timed;
+        time_point begun; // if it is recorded
         step work;
     };
 
@@ -122,6 +129,8 @@ class flow final : private step_owner {
     device_memory m_window; // the target's device's, where blocks go
     std::optional<plan> m_plan;
     flow_timer m_timer;
+    flow_trace m_trace;
+    message_identity m_message;
     std::shared_ptr<flow_probe> m_probe;
     endpoint_traits m_source_traits, m_target_traits;
     std::size_t m_block_bytes = 0;

@@ -2,8 +2,11 @@
 // Something outside the engine that a command waits for: an event of an OpenCL implementation.
 #pragma once
 
+#include "transfer/recorder.hpp"
+
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 namespace causeway::transfer {
 
@@ -23,6 +26,11 @@ class gate {
     [[nodiscard]] virtual state look() = 0;
     /// Asks for a wake-up when the gate opens; it may be missing when the gate fails. Called at most once.
     virtual void arm(const std::shared_ptr<waker>& engine, std::uint64_t command) = 0;
+    /// What it waited for, once it is open; nothing if that cannot be told. For the timeline; `to` hears of clocks.
+    [[nodiscard]] virtual std::optional<command_span> waited_for(recorder& to) {
+        (void)to;
+        return {};
+    }
 };
 
 } // namespace causeway::transfer

@@ -3,6 +3,7 @@
 #include "endpoints/device/event_gate.hpp"
 
 #include "cl/calls.hpp"
+#include "cl/command_times.hpp"
 
 #include <mutex>
 #include <utility>
@@ -67,6 +68,15 @@ class event_gate final : public transfer::gate {
         const auto both = (waker_table::instance().number_of(engine) << command_bits) | command;
         // Without a callback the engine still looks now and then.
         (void)clSetEventCallback(m_event.get(), CL_COMPLETE, opened, reinterpret_cast<void*>(both));
+    }
+
+    [[nodiscard]] std::optional<transfer::command_span> waited_for(transfer::recorder& to) override {
+        const auto found = cl::times_of(m_event.get());
+        if (found.name.empty()) return {}; // a user event: whoever sets it is not seen
+        return transfer::command_span{.queue = reinterpret_cast<std::uintptr_t>(found.queue),
+                                      .place = found.place, .name = found.name, .queued = found.queued,
+                                      .submitted = found.submitted, .started = found.started, .ended = found.ended,
+                                      .seen = to.now()};
     }
 
   private:

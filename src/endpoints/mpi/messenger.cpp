@@ -99,6 +99,11 @@ void messenger::watch_peers(std::unique_ptr<comm::peer_liveness> peers) {
     m_peers = std::move(peers);
 }
 
+void messenger::record(transfer::recorder& to) {
+    m_recorder = &to;
+    m_clocks.emplace(to);
+}
+
 message_matcher& messenger::matcher(int space) { return at(space).matcher; }
 
 messenger::space_state& messenger::at(int space) {
@@ -219,6 +224,7 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
                   "application's; tags above half of MPI_TAG_UB are the library's");
         return;
     }
+    if (m_clocks) m_clocks->heard(m_port.job_rank(where.number, source), header.said_at, header.least_heard);
     if (m_peers && header.node == m_node) m_peers->met(m_port.job_rank(where.number, source));
     m_on_node.insert_or_assign({where.number, source}, header.node == m_node);
     switch (header.what) {
@@ -351,6 +357,10 @@ std::unique_ptr<messenger::utterance> messenger::make_utterance(int space, int r
                                                                 std::span<const std::byte> payload) {
     auto made = new_utterance(space, rank, m_port.largest_tag());
     header.node = m_node;
+    if (m_clocks) {
+        header.said_at = m_clocks->now();
+        header.least_heard = m_clocks->least_heard(m_port.job_rank(space, rank));
+    }
     made->bytes.resize(sizeof header + payload.size());
     std::memcpy(made->bytes.data(), &header, sizeof header);
     if (!payload.empty()) std::memcpy(made->bytes.data() + sizeof header, payload.data(), payload.size());
@@ -453,6 +463,10 @@ void messenger::close_all() {
 
 bool messenger::poll(time_point now) {
     const bool progress = m_port.poll();
+    if (m_recorder != nullptr && m_port.requests() != m_requests_told) {
+        m_requests_told = m_port.requests();
+        m_recorder->level_is(transfer::level::mpi_requests, m_requests_told);
+    }
     if (m_expecting) {
         if (m_expect_until == time_point{}) m_expect_until = now + early_time;
         m_expecting = now < m_expect_until;

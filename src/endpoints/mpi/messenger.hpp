@@ -7,6 +7,7 @@
 #include "comm/port.hpp"
 #include "endpoints/mpi/device_exchange.hpp"
 #include "endpoints/mpi/message_matcher.hpp"
+#include "endpoints/mpi/peer_clocks.hpp"
 #include "endpoints/mpi/windows.hpp"
 #include "transfer/engine.hpp"
 
@@ -65,8 +66,10 @@ struct wire_header {
     std::uint64_t device_window = 0; ///< as `window`, if it is a device's: its key, and `window` has the offset; of `request`:
                                      ///< 1 if the sender's device could fill such memory, 2 if it is going to
     bridge::device_uuid device{};    ///< of `offer`: the window's
+    std::int64_t said_at = 0;   ///< by the speaker's clock, in nanoseconds; 0 unless it records a timeline
+    std::int64_t least_heard = 0; ///< the least time, by both clocks, that what the listener said took; 0: not known
 };
-static_assert(sizeof(wire_header) == 120);
+static_assert(sizeof(wire_header) == 136);
 
 inline constexpr std::size_t largest_eager = std::size_t{64} << 10;
 
@@ -97,6 +100,9 @@ class messenger final : public transfer::progress_source {
 
     /// From now on the ranks of this node are watched.
     void watch_peers(std::unique_ptr<comm::peer_liveness> peers);
+
+    /// From now on `to` is told of the clocks of other ranks, and of requests. Not retained.
+    void record(transfer::recorder& to);
 
     [[nodiscard]] comm::port& port() { return m_port; }
     [[nodiscard]] message_matcher& matcher(int space);
@@ -235,6 +241,9 @@ class messenger final : public transfer::progress_source {
     };
     std::map<std::uint64_t, place> m_withdrawn; // sends whose answer is still to come
     bool m_ended = false; // MPI is gone
+    transfer::recorder* m_recorder = nullptr;
+    std::optional<peer_clocks> m_clocks; // if it records
+    std::size_t m_requests_told = 0;
     std::unique_ptr<comm::peer_liveness> m_peers;
     std::map<std::pair<int, int>, bool> m_on_node; // space and rank that were heard
     std::string m_node_place = "ranks of a node, " + std::string(m_port.library());

@@ -139,6 +139,10 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
         }
     }
 
+    [[nodiscard]] transfer::message_identity message_moved() const override {
+        return {m_talk.port().job_rank(m_space, m_source), m_message.sender};
+    }
+
     void cancel() override {
         if (m_open == nullptr) return;
         leave_line();

@@ -90,6 +90,10 @@ class send_endpoint final : public transfer::endpoint, private conversation {
         }
     }
 
+    [[nodiscard]] transfer::message_identity message_moved() const override {
+        return {m_talk.port().job_rank(m_space, m_talk.port().own_rank(m_space)), m_number};
+    }
+
     void cancel() override {
         if (m_open == nullptr) return;
         if (m_requested) m_talk.withdraw(m_space, m_rank, header(wire_header::kind::withdraw));

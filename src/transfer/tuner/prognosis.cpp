@@ -90,4 +90,35 @@ std::optional<double> prognosis::seconds(const plan& chosen, std::size_t bytes) 
     return predicted_seconds(blocks, bytes, chosen.block_bytes, chosen.depth);
 }
 
+std::optional<double> prognosis::limit(std::size_t bytes) const {
+    const auto size = static_cast<double>(bytes);
+    double slowest = 0;
+    bool is_known = true;
+    // The quicker of several ways to do the same, alone or by several operations at once.
+    const auto pass = [&](std::initializer_list<const figure*> ways) {
+        std::optional<double> quickest;
+        for (const auto* const way : ways) {
+            if (!way->has_value()) continue;
+            const double takes = std::min((*way)->seconds(size), (*way)->share(size));
+            quickest = quickest ? std::min(*quickest, takes) : takes;
+        }
+        is_known = is_known && quickest.has_value();
+        if (quickest) slowest = std::max(slowest, *quickest);
+    };
+    switch (m_way.source.kind) {
+    case medium::device: pass({&m_copy_out, &m_map_out}); break;
+    case medium::file: pass({&m_read}); break;
+    case medium::rank: pass({&m_receive, &m_window}); break;
+    default: break;
+    }
+    switch (m_way.target.kind) {
+    case medium::device: pass({&m_copy_in, &m_map_in}); break;
+    case medium::file: pass({&m_write}); break;
+    case medium::rank: pass({&m_send, &m_window}); break;
+    default: break;
+    }
+    if (!is_known || slowest <= 0) return {};
+    return slowest;
+}
+
 } // namespace causeway::transfer

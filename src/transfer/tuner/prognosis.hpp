@@ -16,6 +16,8 @@ class prognosis {
 
     /// Seconds for `bytes` by `chosen`; nothing if a stage is unknown.
     [[nodiscard]] std::optional<double> seconds(const plan& chosen, std::size_t bytes) const;
+    /// Seconds of the slowest stage alone, at its full speed, whatever the plan; nothing if a stage is unknown.
+    [[nodiscard]] std::optional<double> limit(std::size_t bytes) const;
 
   private:
     using figure = std::optional<stage_model>;

@@ -38,6 +38,14 @@ TEST(options, refuse_bad_values_and_keep_the_old_one) {
     EXPECT_FALSE(settings.get("nonsense"));
 }
 
+TEST(options, keep_texts_as_they_are) {
+    options settings;
+    EXPECT_EQ(settings.text(option::trace), "");
+    settings.set("trace", "a folder/with 1K.json");
+    EXPECT_EQ(settings.text(option::trace), "a folder/with 1K.json");
+    EXPECT_EQ(settings.get("trace"), "a folder/with 1K.json");
+}
+
 TEST(options, come_from_the_environment_and_survive_what_is_wrong_there) {
     const char* const environment[] = {"PATH=/bin",           "CAUSEWAY_BLOCK=8K", "CAUSEWAY_DEPTH=many",
                                        "CAUSEWAY_NONSENSE=1", "CAUSEWAY_LANES=3",  nullptr};

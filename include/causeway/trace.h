@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The timeline that the option `trace` asks for: what a program can add to it, and how its file is made whole. */
+#ifndef CAUSEWAY_TRACE_H
+#define CAUSEWAY_TRACE_H
+
+#include <causeway/causeway.h>
+
+#include <CL/cl.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Shows a command of the program in the timeline as `name`, which is copied; null takes the kind of command. Transfers
+ * in its wait list get arrows to it. Its queue must have been made with CL_QUEUE_PROFILING_ENABLE, or nobody knows its
+ * times. The event is retained until the command is complete. Returns 1, or 0 if no timeline is recorded. Any thread.
+ * (`causeway trace` calls it for every command of a program, which then need not do so.)
+ */
+CAUSEWAY_EXPORT int causeway_trace_command(cl_event event, const char *name, cl_uint num_events_in_wait_list,
+                                           const cl_event *event_wait_list);
+
+/*
+ * Adds to the timeline `file` what ranks have recorded that were killed. Each rank that ends by itself has done so.
+ * Returns their number, or -1 (see causeway_error_last_message).
+ */
+CAUSEWAY_EXPORT int causeway_trace_collect(const char *file);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

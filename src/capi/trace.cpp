@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a program can add to its timeline.
+#include "capi/guard.hpp"
+#include "capi/runtime.hpp"
+#include "trace/collection.hpp"
+
+#include <causeway/trace.h>
+
+#include <vector>
+
+using namespace causeway;
+using namespace causeway::capi;
+
+int causeway_trace_command(cl_event event, const char* name, cl_uint num_events_in_wait_list,
+                           const cl_event* event_wait_list) {
+    if (process_options().text(option::trace).empty()) return 0;
+    bool is_recorded = false;
+    (void)guard([&] {
+        auto& process = runtime::instance();
+        auto* const to = process.timeline();
+        if (to == nullptr || event == nullptr) return 0;
+        std::vector<std::uint64_t> transfers;
+        for (cl_uint i = 0; event_wait_list != nullptr && i < num_events_in_wait_list; ++i)
+            if (const auto known = process.events().find(event_wait_list[i]); known.command)
+                transfers.push_back(known.command->number());
+        to->watch(event, name, transfers);
+        is_recorded = true;
+        return 0;
+    });
+    return is_recorded ? 1 : 0;
+}
+
+int causeway_trace_collect(const char* file) {
+    int added = -1;
+    (void)guard([&] {
+        if (file == nullptr) throw transfer_error(status::invalid_value, "the name of the timeline is null");
+        added = static_cast<int>(trace::add_left_parts(file));
+        return 0;
+    });
+    return added;
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names the process, and follows commands of the program to their ends.
+#include "capi/tracing.hpp"
+
+#include "cl/calls.hpp"
+#include "cl/command_times.hpp"
+#include "comm/peer_liveness.hpp"
+#include "trace/collection.hpp"
+
+#include <causeway/causeway.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <limits>
+
+namespace causeway::capi {
+
+namespace {
+
+/// A sample is good to a few microseconds, and clocks part by some ten in a second.
+constexpr auto between_samples = std::chrono::milliseconds(500);
+constexpr unsigned first_samples = 4;
+constexpr auto between_first_samples = std::chrono::milliseconds(5);
+/// The driver may compile or allocate on the way to the first one, between the two looks at our clock.
+constexpr auto longest_question = std::chrono::milliseconds(1);
+
+int number_from(std::initializer_list<const char*> variables, int otherwise) {
+    for (const char* const name : variables)
+        if (const char* const value = std::getenv(name)) return std::atoi(value);
+    return otherwise;
+}
+
+/// What the launcher says; MPI is asked later, if it is used.
+trace::identity own_identity(const monotonic_clock& clock) {
+    trace::identity who;
+    who.rank = number_from({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}, -1);
+    who.ranks = number_from({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"}, 1);
+    // Without a launcher nobody else belongs to the job, and the next one is another.
+    who.job = who.rank >= 0 ? comm::peer_liveness::job()
+                            : std::to_string(::getpid()) + "-" + std::to_string(clock.now().time_since_epoch().count());
+    who.rank = std::max(who.rank, 0);
+    who.node = comm::peer_liveness::node();
+    who.version = causeway_version();
+    return who;
+}
+
+} // namespace
+
+std::unique_ptr<tracing> tracing::start(const options& settings, const monotonic_clock& clock) {
+    const auto timeline = settings.text(option::trace);
+    if (timeline.empty()) return nullptr;
+    try {
+        // The program may change its directory.
+        return std::make_unique<tracing>(std::filesystem::absolute(timeline).string(), own_identity(clock),
+                                         settings[option::trace_size], clock);
+    } catch (const std::exception& refused) {
+        warn_once(std::string("no timeline is recorded: ") + refused.what());
+        return nullptr;
+    }
+}
+
+tracing::tracing(std::string timeline, const trace::identity& who, std::uint64_t most_bytes,
+                 const monotonic_clock& clock)
+    : m_timeline(std::move(timeline)), m_clock(clock), m_part(m_timeline, who, most_bytes), m_engine(m_part, clock),
+      m_program(m_part, clock) {}
+
+std::unique_ptr<transfer::recorder> tracing::new_recorder() {
+    return std::make_unique<trace::part_recorder>(m_part, m_clock);
+}
+
+void tracing::compare_clocks(cl_context context, cl_device_id device) {
+    const std::lock_guard lock(m_mutex);
+    auto& known = m_clocks[device];
+    const auto now = m_clock.now();
+    if (known.refused || m_ended || (!known.asked && now < known.next)) return;
+    if (!known.asked) {
+        ask(known, context, device);
+        return;
+    }
+    if (cl::status_of(known.asked.get()) > CL_COMPLETE) return;
+    const auto answer = cl::times_of(known.asked.get());
+    known.asked = {};
+    known.next = now + (++known.samples < first_samples ? between_first_samples : between_samples);
+    known.refused = answer.queued == 0; // some runtimes do not say
+    if (!known.refused && known.after - known.before < longest_question)
+        m_program.clock_seen({answer.place, answer.queued, known.before, known.after});
+}
+
+void tracing::ask(device_clock& clock, cl_context context, cl_device_id device) {
+    static constexpr std::array<char, 8> bytes{};
+    cl_int code = CL_SUCCESS;
+    if (!clock.queue) {
+        clock.queue = cl::queue::adopt(clCreateCommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE, &code));
+        if (code == CL_SUCCESS)
+            clock.buffer = cl::buffer::adopt(clCreateBuffer(context, CL_MEM_READ_WRITE, bytes.size(), nullptr, &code));
+    }
+    cl_event asked = nullptr;
+    clock.before = m_clock.now();
+    if (code == CL_SUCCESS)
+        code = clEnqueueWriteBuffer(clock.queue.get(), clock.buffer.get(), CL_FALSE, 0, bytes.size(), bytes.data(), 0,
+                                    nullptr, &asked);
+    clock.after = m_clock.now();
+    clock.asked = cl::event::adopt(asked);
+    clock.refused = code != CL_SUCCESS || clFlush(clock.queue.get()) != CL_SUCCESS;
+}
+
+void tracing::watch(cl_event event, const char* name, std::span<const std::uint64_t> transfers) {
+    const std::lock_guard lock(m_mutex);
+    if (m_ended) return;
+    m_watched.push_back({cl::event::share(event), name != nullptr ? name : "", ++m_last_watched});
+    for (const auto each : transfers) m_program.command_waits(m_last_watched, each);
+    look(4);
+}
+
+bool tracing::tell(const watched& which) {
+    if (cl::status_of(which.event.get()) > CL_COMPLETE) return false;
+    const auto found = cl::times_of(which.event.get());
+    m_program.command_over({.number = which.number, .queue = reinterpret_cast<std::uintptr_t>(found.queue),
+                            .place = found.place, .name = which.name.empty() ? found.name : std::string_view(which.name),
+                            .queued = found.queued, .submitted = found.submitted, .started = found.started,
+                            .ended = found.ended, .seen = m_clock.now()});
+    return true;
+}
+
+void tracing::look(std::size_t count) {
+    for (auto left = std::min(count, m_watched.size()); left > 0; --left) {
+        auto oldest = std::move(m_watched.front());
+        m_watched.pop_front();
+        // One that is not complete goes to the end, so that it does not keep the others.
+        if (!tell(oldest)) m_watched.push_back(std::move(oldest));
+    }
+}
+
+void tracing::end() {
+    const std::lock_guard lock(m_mutex);
+    if (std::exchange(m_ended, true)) return;
+    for (const auto& each : m_watched) (void)tell(each);
+    m_part.end();
+    try {
+        trace::add_part(m_timeline, m_part.path());
+    } catch (const std::exception& refused) {
+        warn_once(std::string("the timeline stays in ") + m_part.path() + ": " + refused.what());
+    }
+}
+
+} // namespace causeway::capi

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The timeline of the process: who records, and what the engine cannot see.
+#pragma once
+
+#include "base/options.hpp"
+#include "cl/handles.hpp"
+#include "trace/part.hpp"
+#include "trace/part_recorder.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+
+namespace causeway::capi {
+
+/// One for a process that records. Any thread, but for the recorder of the engine.
+class tracing {
+  public:
+    /// Null if the option `trace` is empty, or, with a warning, if the file cannot be made.
+    [[nodiscard]] static std::unique_ptr<tracing> start(const options& settings, const monotonic_clock& clock);
+    tracing(std::string timeline, const trace::identity& who, std::uint64_t most_bytes, const monotonic_clock& clock);
+
+    [[nodiscard]] transfer::recorder& engine_recorder() { return m_engine; }
+    /// For one thread; lives at most as long as this.
+    [[nodiscard]] std::unique_ptr<transfer::recorder> new_recorder();
+    void know_rank(int rank, int ranks) { m_part.set_rank(rank, ranks); }
+
+    /// Compares the device's clock with the host's from time to time; never waits.
+    void compare_clocks(cl_context context, cl_device_id device);
+    /// Notes the times of the command when it is complete; `transfers` are those that it waits for.
+    void watch(cl_event event, const char* name, std::span<const std::uint64_t> transfers);
+
+    /// The process ends: adds its part to the timeline. Gives nothing back to a driver.
+    void end();
+
+  private:
+    /// A queue and a buffer for a command that says what time it is.
+    struct device_clock {
+        cl::queue queue;
+        cl::buffer buffer;
+        cl::event asked;
+        time_point before, after, next;
+        unsigned samples = 0;
+        bool refused = false;
+    };
+    struct watched {
+        cl::event event;
+        std::string name;
+        std::uint64_t number;
+    };
+    void ask(device_clock& clock, cl_context context, cl_device_id device);
+    /// Looks at the oldest `count` watched commands.
+    void look(std::size_t count);
+    [[nodiscard]] bool tell(const watched& which);
+
+    std::string m_timeline;
+    const monotonic_clock& m_clock;
+    trace::part m_part;
+    trace::part_recorder m_engine;
+    std::mutex m_mutex; // guards the rest
+    trace::part_recorder m_program;
+    std::map<cl_device_id, device_clock> m_clocks;
+    std::deque<watched> m_watched;
+    std::uint64_t m_last_watched = 0;
+    bool m_ended = false;
+};
+
+} // namespace causeway::capi

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps the quickest header of each direction for a while.
+#include "endpoints/mpi/peer_clocks.hpp"
+
+#include <chrono>
+
+namespace causeway::endpoints {
+
+namespace {
+
+/// Two clocks part by some 20 microseconds in each second.
+constexpr std::int64_t while_it_holds = 2'000'000'000;
+
+bool is_less(std::int64_t candidate, std::int64_t known) { return known == 0 || candidate < known; }
+
+} // namespace
+
+std::int64_t peer_clocks::now() const {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(m_to.now().time_since_epoch()).count();
+}
+
+std::int64_t peer_clocks::least_heard(int job_rank) const {
+    const auto found = m_peers.find(job_rank);
+    return found != m_peers.end() ? found->second.from : 0;
+}
+
+void peer_clocks::heard(int job_rank, std::int64_t said_at, std::int64_t least_heard) {
+    if (said_at == 0) return; // the other rank records nothing
+    const auto now = this->now();
+    auto& known = m_peers[job_rank];
+    if (known.begun == 0 || now - known.begun > while_it_holds) known = {.begun = now};
+    bool is_better = false;
+    if (const auto took = now - said_at; took != 0 && is_less(took, known.from)) {
+        known.from = took;
+        is_better = true;
+    }
+    if (least_heard != 0 && is_less(least_heard, known.to)) {
+        known.to = least_heard;
+        is_better = true;
+    }
+    if (!is_better || known.from == 0 || known.to == 0) return;
+    // No header has come before it was said.
+    m_to.peer_seen({job_rank, -known.from, known.to, m_to.now()});
+}
+
+} // namespace causeway::endpoints

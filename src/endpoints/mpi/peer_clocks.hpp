@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the clocks of other ranks differ from ours, by what the protocol says anyway: no message of its own.
+#pragma once
+
+#include "transfer/recorder.hpp"
+
+#include <cstdint>
+#include <map>
+
+namespace causeway::endpoints {
+
+/// Every header says when it was said, and what the quickest header the other way took. The quickest one in each direction
+/// bounds the difference of two clocks from both sides; half of what lies between is the error at most. Clocks drift, so
+/// each estimate is of a few seconds. Engine's thread.
+class peer_clocks {
+  public:
+    explicit peer_clocks(transfer::recorder& to) : m_to(to) {}
+
+    [[nodiscard]] std::int64_t now() const;
+    /// For the header to a rank; 0 if nothing was heard of it.
+    [[nodiscard]] std::int64_t least_heard(int job_rank) const;
+    /// A header of a rank has come.
+    void heard(int job_rank, std::int64_t said_at, std::int64_t least_heard);
+
+  private:
+    /// Nanoseconds that the quickest header took, by both clocks.
+    struct estimate {
+        std::int64_t from = 0, to = 0; ///< 0: none yet
+        std::int64_t begun = 0;
+    };
+    transfer::recorder& m_to;
+    std::map<int, estimate> m_peers; // by rank of the job
+};
+
+} // namespace causeway::endpoints

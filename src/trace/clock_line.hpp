@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What has to be added to the times of one clock to get those of another.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace causeway::trace {
+
+/// Straight lines between what was seen at some moments, as clocks drift; constant before the first and after the last.
+class clock_line {
+  public:
+    /// At `when` by the one clock, the other said between `least` and `most` more. In the order of `when`.
+    void add(std::int64_t when, std::int64_t least, std::int64_t most);
+    [[nodiscard]] bool empty() const { return m_points.empty(); }
+    /// The time by the other clock.
+    [[nodiscard]] std::int64_t of(std::int64_t when) const { return when + difference_at(when); }
+    [[nodiscard]] std::int64_t difference_at(std::int64_t when) const;
+    /// Half of what lay between the bounds, at worst.
+    [[nodiscard]] std::int64_t uncertainty() const;
+
+  private:
+    struct point {
+        std::int64_t when, least, most;
+        [[nodiscard]] std::int64_t middle() const { return least + (most - least) / 2; }
+    };
+    std::vector<point> m_points;
+};
+
+} // namespace causeway::trace

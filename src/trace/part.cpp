@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Maps the file chunk by chunk.
+#include "trace/part.hpp"
+
+#include "base/error.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+
+namespace causeway::trace {
+
+namespace {
+
+template <class Clock> std::int64_t nanoseconds_of() {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch()).count();
+}
+
+template <std::size_t Size> void copy_text(char (&to)[Size], const std::string& from) {
+    std::copy_n(from.begin(), std::min(from.size(), Size - 1), to);
+}
+
+std::string host_name() {
+    utsname host{};
+    (void)::uname(&host);
+    return host.nodename;
+}
+
+} // namespace
+
+part::part(const std::string& timeline, const identity& who, std::uint64_t most_bytes)
+    : m_path(timeline + "." + host_name() + "." + std::to_string(::getpid()) + ".part"), m_most_bytes(most_bytes) {
+    const auto refuse = [&](const char* what) {
+        const int reason = errno;
+        if (m_file >= 0) ::close(m_file);
+        throw transfer_error(status::invalid_value, std::string(what) + " " + m_path + ": " + errno_text(reason), reason);
+    };
+    m_file = ::open(m_path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (m_file < 0) refuse("making");
+    // Tells others that this process lives. Where no lock can be had, they take it for dead and what is there for all.
+    (void)::flock(m_file, LOCK_EX | LOCK_NB);
+    // Room first: a page that the disk has none for would end the process.
+    if ((errno = ::posix_fallocate(m_file, 0, record::header_bytes)) != 0) refuse("making room in");
+    void* const mapped = ::mmap(nullptr, record::header_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, m_file, 0);
+    if (mapped == MAP_FAILED) refuse("mapping");
+    m_header = static_cast<record::file_header*>(mapped);
+    m_header->rank = who.rank;
+    m_header->ranks = who.ranks;
+    m_header->node = who.node;
+    m_header->process = ::getpid();
+    m_header->begun = nanoseconds_of<std::chrono::steady_clock>();
+    m_header->begun_since_1970 = nanoseconds_of<std::chrono::system_clock>();
+    copy_text(m_header->job, who.job);
+    copy_text(m_header->host, host_name());
+    copy_text(m_header->version, who.version);
+    std::memcpy(m_header->magic, record::magic, sizeof record::magic);
+}
+
+part::~part() {
+    ::munmap(m_header, record::header_bytes);
+    ::close(m_file);
+}
+
+std::byte* part::take_chunk(std::uint32_t recorder) {
+    const std::lock_guard lock(m_mutex);
+    if (m_header->is_cut != 0) return nullptr;
+    const auto at = static_cast<off_t>(m_bytes);
+    int reason = m_bytes + record::chunk_bytes > m_most_bytes ? EFBIG : 0;
+    void* mapped = MAP_FAILED;
+    if (reason == 0) reason = ::posix_fallocate(m_file, at, record::chunk_bytes);
+    if (reason == 0) {
+        mapped = ::mmap(nullptr, record::chunk_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, m_file, at);
+        if (mapped == MAP_FAILED) reason = errno;
+    }
+    if (reason != 0) {
+        m_header->is_cut = 1;
+        warn_once("the timeline ends here: " + m_path +
+                  (reason == EFBIG ? " has reached CAUSEWAY_TRACE_SIZE" : ": " + errno_text(reason)));
+        return nullptr;
+    }
+    m_bytes += record::chunk_bytes;
+    auto* const chunk = static_cast<std::byte*>(mapped);
+    const record::chunk_header owner{recorder, 0};
+    std::memcpy(chunk, &owner, sizeof owner);
+    return chunk;
+}
+
+void part::give_back(std::byte* chunk) {
+    if (chunk != nullptr) ::munmap(chunk, record::chunk_bytes);
+}
+
+void part::set_rank(int rank, int ranks) {
+    m_header->rank = rank;
+    m_header->ranks = ranks;
+}
+
+void part::end() { m_header->ended = nanoseconds_of<std::chrono::steady_clock>(); }
+
+} // namespace causeway::trace

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The file in which one process records its part of a timeline.
+#pragma once
+
+#include "trace/record.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+namespace causeway::trace {
+
+/// Who records.
+struct identity {
+    int rank = 0, ranks = 1;
+    std::uint64_t node = 0;
+    std::string job, version;
+};
+
+/// The file is mapped: what was written is there however the process ends. It is locked as long as the process lives.
+/// Any thread.
+class part {
+  public:
+    /// Makes `timeline`.<host>.<process>.part; throws transfer_error if it cannot. Takes at most `most_bytes`.
+    part(const std::string& timeline, const identity& who, std::uint64_t most_bytes);
+    ~part();
+    part(const part&) = delete;
+    part& operator=(const part&) = delete;
+
+    /// Room for a recorder, filled with zeros but for its header; null when there is no more. Give it back.
+    [[nodiscard]] std::byte* take_chunk(std::uint32_t recorder);
+    static void give_back(std::byte* chunk);
+    [[nodiscard]] std::uint32_t next_recorder() { return ++m_recorders; }
+
+    void set_rank(int rank, int ranks);
+    /// Nothing comes any more.
+    void end();
+    [[nodiscard]] const std::string& path() const { return m_path; }
+
+  private:
+    std::string m_path;
+    std::uint64_t m_most_bytes;
+    int m_file = -1;
+    record::file_header* m_header = nullptr;
+    std::atomic<std::uint32_t> m_recorders{0};
+    std::mutex m_mutex; // guards m_bytes
+    std::uint64_t m_bytes = record::header_bytes;
+};
+
+} // namespace causeway::trace

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads records, and numbers the texts of all recorders anew.
+#include "trace/part_content.hpp"
+
+#include "base/error.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+namespace causeway::trace {
+
+namespace {
+
+class reader {
+  public:
+    explicit reader(part_content& into) : m_into(into) {}
+
+    void chunk(std::string_view bytes) {
+        record::chunk_header owner{};
+        std::memcpy(&owner, bytes.data(), sizeof owner);
+        m_texts = &m_texts_of[owner.recorder];
+        bytes.remove_prefix(sizeof owner);
+        while (bytes.size() >= sizeof(record::head)) {
+            record::head head{};
+            std::memcpy(&head, bytes.data(), sizeof head);
+            bytes.remove_prefix(sizeof head);
+            if (head.what == record::kind::none || head.bytes > bytes.size()) return;
+            take(head.what, bytes.substr(0, head.bytes));
+            bytes.remove_prefix(head.bytes);
+        }
+    }
+
+  private:
+    template <class Record> Record* add(std::vector<Record>& to, std::string_view bytes) {
+        if (bytes.size() < sizeof(Record)) return nullptr;
+        std::memcpy(&to.emplace_back(), bytes.data(), sizeof(Record));
+        return &to.back();
+    }
+
+    void rename(std::uint32_t& number) const {
+        const auto found = m_texts->find(number);
+        number = found != m_texts->end() ? found->second : 0;
+    }
+
+    void take(record::kind what, std::string_view bytes) {
+        switch (what) {
+        case record::kind::none: break;
+        case record::kind::text: take_text(bytes); break;
+        case record::kind::block:
+            if (auto* const told = add(m_into.blocks, bytes)) rename(told->place);
+            break;
+        case record::kind::transfer:
+            if (auto* const told = add(m_into.transfers, bytes))
+                for (auto* const each : {&told->source, &told->target, &told->strategy, &told->error}) rename(*each);
+            break;
+        case record::kind::command: take_command(m_into.commands, bytes); break;
+        case record::kind::wait_for_command: take_command(m_into.waits_for_commands, bytes); break;
+        case record::kind::wait_for_transfer: (void)add(m_into.waits_for_transfers, bytes); break;
+        case record::kind::command_wait: (void)add(m_into.command_waits, bytes); break;
+        case record::kind::firing:
+            if (auto* const told = add(m_into.firings, bytes))
+                for (auto* const each : {&told->graph, &told->actor, &told->place}) rename(*each);
+            break;
+        case record::kind::clock:
+            if (auto* const told = add(m_into.clocks, bytes)) rename(told->place);
+            break;
+        case record::kind::peer: (void)add(m_into.peers, bytes); break;
+        case record::kind::level: (void)add(m_into.levels, bytes); break;
+        }
+    }
+
+    void take_command(std::vector<record::command>& to, std::string_view bytes) {
+        if (auto* const told = add(to, bytes))
+            for (auto* const each : {&told->place, &told->name}) rename(*each);
+    }
+
+    void take_text(std::string_view bytes) {
+        record::text told{};
+        if (bytes.size() < sizeof told) return;
+        std::memcpy(&told, bytes.data(), sizeof told);
+        (*m_texts)[told.number] = static_cast<std::uint32_t>(m_into.texts.size());
+        m_into.texts.emplace_back(bytes.substr(sizeof told, told.length));
+    }
+
+    part_content& m_into;
+    std::map<std::uint32_t, std::map<std::uint32_t, std::uint32_t>> m_texts_of; // by recorder
+    std::map<std::uint32_t, std::uint32_t>* m_texts = nullptr;
+};
+
+template <std::size_t Size> void end_text(char (&text)[Size]) { text[Size - 1] = '\0'; }
+
+} // namespace
+
+part_content read_part(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::string bytes(record::header_bytes, '\0');
+    if (!file.read(bytes.data(), record::header_bytes))
+        throw transfer_error(status::io_error, "reading " + path + ": it is no part of a timeline", errno);
+    part_content read;
+    std::memcpy(&read.header, bytes.data(), sizeof read.header);
+    if (std::memcmp(read.header.magic, record::magic, sizeof record::magic) != 0)
+        throw transfer_error(status::invalid_value, path + " is no part of a timeline, or of another version");
+    end_text(read.header.job);
+    end_text(read.header.host);
+    end_text(read.header.version);
+    reader to(read);
+    bytes.resize(record::chunk_bytes);
+    while (file.read(bytes.data(), record::chunk_bytes)) to.chunk(bytes);
+    return read;
+}
+
+} // namespace causeway::trace

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// A part of a timeline, read back.
+#pragma once
+
+#include "trace/record.hpp"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace causeway::trace {
+
+/// The texts of records are places in `texts`, of which the first is empty.
+struct part_content {
+    record::file_header header{};
+    std::vector<std::string> texts{""};
+    std::vector<record::block> blocks;
+    std::vector<record::transfer> transfers;
+    std::vector<record::command> commands;       ///< that were watched
+    std::vector<record::command> waits_for_commands;
+    std::vector<record::wait> waits_for_transfers;
+    std::vector<record::command_wait> command_waits;
+    std::vector<record::firing> firings;
+    std::vector<record::clock> clocks;
+    std::vector<record::peer> peers;
+    std::vector<record::level> levels;
+
+    [[nodiscard]] const std::string& text(std::uint32_t number) const { return texts[number]; }
+};
+
+/// Reads what is whole; throws transfer_error if `path` cannot be read or is no part of a timeline.
+[[nodiscard]] part_content read_part(const std::string& path);
+
+} // namespace causeway::trace

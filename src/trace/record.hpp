@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a part of a timeline lies in its file: written in place by a process that may be killed at any moment.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+/// A header, then chunks. A chunk belongs to one recorder, which fills it from the front; behind its last record there
+/// are zeros. Texts are told once and then named by number, each recorder counting for itself.
+namespace causeway::trace::record {
+
+inline constexpr std::size_t header_bytes = 4096, chunk_bytes = std::size_t{256} << 10;
+inline constexpr char magic[8] = {'C', 'W', 'T', 'R', 'A', 'C', 'E', '1'};
+
+struct file_header {
+    char magic[8];
+    std::int32_t rank, ranks; ///< 0 of 1 until MPI says more
+    std::uint64_t node;       ///< equal for processes with one monotonic clock
+    std::int64_t process;
+    std::int64_t begun, begun_since_1970; ///< the same moment by two clocks, in nanoseconds
+    std::int64_t ended;                   ///< 0 while the process runs, or if it was killed
+    std::uint32_t is_cut;                 ///< there was no room for all
+    char job[256], host[256], version[64];
+};
+static_assert(sizeof(file_header) <= header_bytes);
+
+struct chunk_header {
+    std::uint32_t recorder; ///< from 1
+    std::uint32_t unused;
+};
+
+enum class kind : std::uint32_t {
+    none, text, block, transfer, command, wait_for_command, wait_for_transfer, command_wait, firing, clock, peer, level
+};
+
+/// Before each record; written last, in one piece.
+struct head {
+    std::uint32_t bytes; ///< of the record behind it, a multiple of 8
+    kind what;
+};
+
+/// Its letters follow.
+struct text {
+    std::uint32_t number, length;
+};
+struct block {
+    std::uint64_t transfer, offset, bytes;
+    std::int64_t begin, end;
+    std::uint32_t place;
+    std::uint16_t flow;
+    std::uint8_t what, failed;
+};
+struct transfer {
+    std::uint64_t transfer, bytes, moved, block_bytes, message;
+    std::int64_t queued, submitted, started, ended;
+    double expected_seconds, limit_seconds; ///< 0: not known
+    std::uint32_t source, target, strategy, error;
+    std::uint32_t depth, lanes;
+    std::int32_t status, message_rank;
+    std::uint32_t flow, reason;
+};
+/// Also of kind wait_for_command, with `transfer`.
+struct command {
+    std::uint64_t number, queue, transfer;
+    std::uint64_t queued, submitted, started, ended;
+    std::int64_t seen;
+    std::uint32_t place, name;
+};
+struct wait {
+    std::uint64_t transfer, other;
+};
+struct command_wait {
+    std::uint64_t number, transfer;
+};
+struct firing {
+    std::uint64_t number, started, ended;
+    std::uint32_t graph, actor, place, unused;
+};
+struct clock {
+    std::uint64_t device;
+    std::int64_t before, after;
+    std::uint32_t place, unused;
+};
+struct peer {
+    std::int64_t least, most, when;
+    std::int32_t rank;
+    std::uint32_t unused;
+};
+struct level {
+    std::uint64_t value;
+    std::int64_t when;
+    std::uint32_t what, unused;
+};
+
+} // namespace causeway::trace::record

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+// Slices in lanes, arrows between them, and levels.
+#include "trace/timeline.hpp"
+
+#include "transfer/recorder.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace causeway::trace {
+
+namespace {
+
+using nlohmann::json;
+using transfer::activity;
+
+constexpr std::array<std::string_view, transfer::activity_count> activity_names = {
+    "copy in", "copy out", "map in", "map out", "read", "write", "send", "receive", "copy", "wait for the other rank"};
+constexpr std::array<std::string_view, transfer::level_count> level_names = {"transfers running", "staging memory",
+                                                                             "MPI requests"};
+constexpr std::array<std::string_view, 3> reason_names = {"rules", "figures", "options"};
+
+/// Microseconds, as the format wants them, to the nanosecond.
+std::string time_text(std::int64_t nanoseconds) {
+    std::array<char, 40> text{};
+    std::snprintf(text.data(), text.size(), "%s%lld.%03lld", nanoseconds < 0 ? "-" : "",
+                  std::abs(static_cast<long long>(nanoseconds)) / 1000,
+                  std::abs(static_cast<long long>(nanoseconds)) % 1000);
+    return text.data();
+}
+
+/// Where an arrow may begin or end.
+struct slice_place {
+    std::size_t lane = 0;
+    std::int64_t begin = 0, end = 0;
+};
+
+class event_writer {
+  public:
+    event_writer(const part_content& part, const clock_line& to_reference) : m_part(part), m_reference(to_reference) {
+        for (const auto& each : part.clocks) {
+            auto& line = m_devices[each.place];
+            const auto device = static_cast<std::int64_t>(each.device);
+            line.add(device, each.before - device, each.after - device);
+        }
+        for (const auto* const commands : {&part.commands, &part.waits_for_commands})
+            for (const auto& each : *commands) learn_clock(each);
+    }
+
+    std::string all() {
+        add_transfers();
+        add_blocks();
+        add_commands();
+        add_firings();
+        add_lanes();
+        add_arrows();
+        add_levels();
+        return std::move(m_text);
+    }
+
+  private:
+    struct slice {
+        std::int64_t begin, end;
+        std::string name;
+        const char* category;
+        json details;
+        std::int64_t lane_begin, lane_end; ///< with what comes before and after it in the same lane
+        std::size_t* lane = nullptr;       ///< told where it is
+    };
+    /// In this order on the page: kind, then what it is of.
+    using track = std::tuple<int, std::string>;
+
+    void put(std::string_view phase, std::string_view name, std::size_t lane, std::string_view rest) {
+        if (!m_text.empty()) m_text += ",\n";
+        m_text += R"({"ph":")";
+        m_text += phase;
+        m_text += R"(","name":)" + json(name).dump() + R"(,"pid":)" + std::to_string(m_part.header.rank) +
+                  R"(,"tid":)" + std::to_string(lane);
+        m_text += rest;
+        m_text += '}';
+    }
+
+    void put_slice(const slice& what, std::size_t lane) {
+        const auto begin = m_reference.of(what.begin), end = std::max(m_reference.of(what.end), begin);
+        put("X", what.name, lane,
+            std::string(R"(,"cat":")") + what.category + R"(","ts":)" + time_text(begin) + R"(,"dur":)" +
+                time_text(end - begin) + (what.details.empty() ? "" : R"(,"args":)" + what.details.dump()));
+    }
+
+    void put_arrow(const char* category, const std::string& id, const slice_place& from, std::int64_t leaves,
+                   const slice_place& to, std::int64_t arrives) {
+        put_arrow_end("s", category, id, from.lane, m_reference.of(leaves));
+        // One that would fly back in time, by the errors of clocks, is not drawn by anybody.
+        put_arrow_end("f", category, id, to.lane, std::max(m_reference.of(arrives), m_reference.of(leaves)));
+    }
+
+    void put_arrow_end(const char* phase, const char* category, const std::string& id, std::size_t lane,
+                       std::int64_t when) {
+        put(phase, category, lane,
+            std::string(R"(,"cat":")") + category + R"(","id":)" + json(id).dump() + R"(,"ts":)" + time_text(when) +
+                (*phase == 'f' ? R"(,"bp":"e")" : ""));
+    }
+
+    /// The other end is in the part of another rank.
+    void put_message(const record::transfer& told, const slice_place& at) {
+        const bool sends = told.message_rank == m_part.header.rank && m_part.text(told.target).starts_with("rank ");
+        const auto id = std::to_string(told.message_rank) + "." + std::to_string(told.message);
+        sends ? put_arrow_end("s", "message", id, at.lane, m_reference.of(at.begin))
+              : put_arrow_end("f", "message", id, at.lane, m_reference.of(std::max(at.begin, at.end - 1)));
+    }
+
+    std::string own_id(std::uint64_t number) {
+        return std::to_string(m_part.header.rank) + "." + std::to_string(number);
+    }
+
+    void add_transfers() {
+        for (const auto& each : m_part.transfers) {
+            auto& place = m_transfers[{each.transfer, each.flow}];
+            const bool ran = each.started != 0;
+            place = {0, ran ? each.started : each.ended, each.ended};
+            json details{{"transfer", each.transfer}, {"flow", each.flow}, {"bytes", each.bytes}, {"moved", each.moved},
+                         {"waited_us", static_cast<double>(place.begin - each.queued) / 1e3}};
+            if (each.strategy != 0) {
+                details["strategy"] = m_part.text(each.strategy);
+                details["block"] = each.block_bytes;
+                details["depth"] = each.depth;
+                details["lanes"] = each.lanes;
+                details["chosen_by"] = reason_names.at(each.reason);
+            }
+            if (each.expected_seconds > 0) details["expected_us"] = each.expected_seconds * 1e6;
+            if (each.limit_seconds > 0) details["limit_us"] = each.limit_seconds * 1e6;
+            if (each.status != 0) {
+                details["status"] = each.status;
+                details["error"] = m_part.text(each.error);
+            }
+            const auto name = m_part.text(each.source) + " -> " + m_part.text(each.target);
+            auto& lane = m_tracks[{0, "transfers"}];
+            lane.push_back({place.begin, place.end, name, each.status != 0 ? "failure" : "transfer", std::move(details),
+                            each.queued, each.ended, &place.lane});
+            if (ran && each.started > each.queued)
+                m_waits.push_back({{each.queued, each.started, "waits: " + name, "wait",
+                                    json{{"transfer", each.transfer}, {"flow", each.flow}}, 0, 0, nullptr},
+                                   &place.lane});
+        }
+    }
+
+    void add_blocks() {
+        for (const auto& each : m_part.blocks) {
+            if (each.what >= activity_names.size()) continue;
+            const std::string what(activity_names[each.what]);
+            const auto& place = m_part.text(each.place);
+            json details{{"transfer", each.transfer}, {"flow", each.flow}};
+            if (static_cast<activity>(each.what) != activity::meet) {
+                details["offset"] = each.offset;
+                details["bytes"] = each.bytes;
+            }
+            if (each.failed != 0) details["failed"] = true;
+            m_tracks[{1, (place.empty() ? "" : place + ": ") + what}].push_back(
+                {each.begin, each.end, what, each.failed != 0 ? "failure" : "block", std::move(details), each.begin, each.end});
+        }
+    }
+
+    /// A device whose clock nobody has compared with ours: nothing has ended after it was seen to have.
+    void learn_clock(const record::command& told) {
+        if (told.ended == 0 || m_devices.count(told.place) != 0) return;
+        auto& least = m_guessed.try_emplace(told.place, INT64_MAX).first->second;
+        least = std::min(least, told.seen - static_cast<std::int64_t>(told.ended));
+    }
+
+    [[nodiscard]] std::int64_t host_time(std::uint32_t place, std::uint64_t device_time) const {
+        const auto time = static_cast<std::int64_t>(device_time);
+        const auto known = m_devices.find(place);
+        if (known != m_devices.end()) return known->second.of(time);
+        const auto guessed = m_guessed.find(place);
+        return time + (guessed != m_guessed.end() ? guessed->second : 0);
+    }
+
+    [[nodiscard]] std::size_t number_of_queue(std::uint64_t queue) {
+        return m_queues.try_emplace(queue, m_queues.size() + 1).first->second;
+    }
+
+    /// The program's command, once, whoever has told of it.
+    std::optional<std::size_t> slice_of(const record::command& told) {
+        if (told.ended == 0) return {};
+        const auto key = std::make_tuple(told.queue, told.started, told.ended);
+        const auto [known, is_new] = m_command_of.try_emplace(key, m_commands.size());
+        if (!is_new) return known->second;
+        auto end = host_time(told.place, told.ended), begin = host_time(told.place, told.started);
+        const auto late = std::max<std::int64_t>(0, end - told.seen);
+        begin -= late;
+        end -= late;
+        m_commands.push_back({0, begin, end});
+        m_ends_of_queue[told.queue].emplace(told.ended, known->second);
+        const auto& name = m_part.text(told.name);
+        m_named.push_back({told, name.empty() ? "command" : name, begin, end});
+        return known->second;
+    }
+
+    void add_commands() {
+        for (const auto& each : m_part.commands)
+            if (const auto found = slice_of(each)) m_by_number.emplace(each.number, *found);
+        for (const auto& each : m_part.waits_for_commands)
+            if (m_part.text(each.name) != "marker") (void)slice_of(each);
+        for (std::size_t i = 0; i < m_named.size(); ++i) {
+            const auto& [told, name, begin, end] = m_named[i];
+            const auto track_name = m_part.text(told.place) + ": queue " + std::to_string(number_of_queue(told.queue));
+            json details;
+            if (told.queued != 0 && told.started >= told.queued)
+                details["in_queue_us"] = static_cast<double>(told.started - told.queued) / 1e3;
+            m_tracks[{2, track_name}].push_back(
+                {begin, end, name, "command", std::move(details), begin, end, &m_commands[i].lane});
+        }
+    }
+
+    void add_firings() {
+        for (const auto& each : m_part.firings) {
+            const bool on_device = each.place != 0;
+            const auto begin = on_device ? host_time(each.place, each.started) : static_cast<std::int64_t>(each.started);
+            const auto end = on_device ? host_time(each.place, each.ended) : static_cast<std::int64_t>(each.ended);
+            const auto& graph = m_part.text(each.graph);
+            m_tracks[{3, graph + ": " + m_part.text(each.actor)}].push_back(
+                {begin, end, m_part.text(each.actor), "firing", json{{"number", each.number}}, begin, end});
+        }
+    }
+
+    /// Slices of one lane must not overlap: each goes into the first lane of its track that is free.
+    void add_lanes() {
+        const auto& who = m_part.header;
+        put("M", "process_name", 0,
+            R"(,"args":{"name":)" + json("rank " + std::to_string(who.rank) + " on " + who.host).dump() + "}");
+        put("M", "process_sort_index", 0, R"(,"args":{"sort_index":)" + std::to_string(who.rank) + "}");
+        std::size_t next_lane = 1;
+        for (auto& [name, slices] : m_tracks) {
+            std::stable_sort(slices.begin(), slices.end(),
+                             [](const slice& a, const slice& b) { return a.lane_begin < b.lane_begin; });
+            std::vector<std::int64_t> free_from;
+            for (auto& each : slices) {
+                auto found = std::find_if(free_from.begin(), free_from.end(),
+                                          [&](std::int64_t when) { return when <= each.lane_begin; });
+                if (found == free_from.end()) found = free_from.insert(found, 0);
+                *found = each.lane_end;
+                const auto lane = next_lane + static_cast<std::size_t>(found - free_from.begin());
+                if (each.lane != nullptr) *each.lane = lane;
+                put_slice(each, lane);
+            }
+            for (std::size_t i = 0; i < free_from.size(); ++i) {
+                const auto lane = next_lane + i;
+                put("M", "thread_name", lane, R"(,"args":{"name":)" + json(std::get<1>(name)).dump() + "}");
+                put("M", "thread_sort_index", lane, R"(,"args":{"sort_index":)" + std::to_string(lane) + "}");
+            }
+            next_lane += free_from.size();
+        }
+        for (const auto& [wait, lane] : m_waits) put_slice(wait, *lane);
+    }
+
+    /// Of a marker the last command before it in its queue, if that was seen.
+    [[nodiscard]] std::optional<std::size_t> awaited(const record::command& told) {
+        if (m_part.text(told.name) != "marker") return slice_of(told);
+        const auto queue = m_ends_of_queue.find(told.queue);
+        if (queue == m_ends_of_queue.end() || told.ended == 0) return {};
+        const auto behind = queue->second.upper_bound(told.ended);
+        if (behind == queue->second.begin()) return {};
+        return std::prev(behind)->second;
+    }
+
+    void add_arrows() {
+        std::uint64_t number = 0;
+        const auto last_of = [](const slice_place& from) { return std::max(from.begin, from.end - 1); };
+        const auto each_flow = [&](std::uint64_t transfer, auto&& act) {
+            for (auto at = m_transfers.lower_bound({transfer, 0});
+                 at != m_transfers.end() && at->first.first == transfer; ++at)
+                act(at->second);
+        };
+        for (const auto& each : m_part.waits_for_commands) {
+            const auto found = awaited(each);
+            if (!found) continue;
+            const auto& from = m_commands[*found];
+            each_flow(each.transfer, [&](const slice_place& to) {
+                put_arrow("waits for", own_id(++number), from, last_of(from), to, to.begin);
+            });
+        }
+        for (const auto& each : m_part.waits_for_transfers)
+            each_flow(each.other, [&](const slice_place& from) {
+                each_flow(each.transfer, [&](const slice_place& to) {
+                    put_arrow("waits for", own_id(++number), from, last_of(from), to, to.begin);
+                });
+            });
+        for (const auto& each : m_part.command_waits) {
+            const auto found = m_by_number.find(each.number);
+            if (found == m_by_number.end()) continue;
+            const auto& to = m_commands[found->second];
+            each_flow(each.transfer, [&](const slice_place& from) {
+                put_arrow("waits for", own_id(++number), from, last_of(from), to, to.begin);
+            });
+        }
+        for (const auto& each : m_part.transfers)
+            if (each.message != 0) put_message(each, m_transfers.at({each.transfer, each.flow}));
+    }
+
+    void add_levels() {
+        for (const auto& each : m_part.levels) {
+            if (each.what >= level_names.size()) continue;
+            put("C", level_names[each.what], 0,
+                R"(,"ts":)" + time_text(m_reference.of(each.when)) + R"(,"args":{"value":)" + std::to_string(each.value) + "}");
+        }
+    }
+
+    const part_content& m_part;
+    const clock_line& m_reference;
+    std::string m_text;
+    std::map<track, std::vector<slice>> m_tracks;
+    std::vector<std::pair<slice, const std::size_t*>> m_waits; // in the lanes of what comes behind them
+    std::map<std::pair<std::uint64_t, std::uint32_t>, slice_place> m_transfers;
+    std::map<std::uint32_t, clock_line> m_devices;     // by place
+    std::map<std::uint32_t, std::int64_t> m_guessed;   // by place, for those without samples
+    std::map<std::uint64_t, std::size_t> m_queues;     // their numbers
+    std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>, std::size_t> m_command_of; // queue and times
+    std::map<std::uint64_t, std::map<std::uint64_t, std::size_t>> m_ends_of_queue;
+    std::map<std::uint64_t, std::size_t> m_by_number;
+    struct named_command {
+        record::command told;
+        std::string name;
+        std::int64_t begin, end;
+    };
+    std::vector<named_command> m_named; // beside m_commands
+    std::vector<slice_place> m_commands;
+};
+
+} // namespace
+
+std::string trace_events(const part_content& part, const clock_line& to_reference) {
+    return event_writer(part, to_reference).all();
+}
+
+} // namespace causeway::trace
