@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program `causeway`: finds the subcommand and hands over to it.
+#include "beside.hpp"
 #include "perf/command.hpp"
+#include "trace/command.hpp"
 #include "tune/command.hpp"
 #include "words.hpp"
 
@@ -46,14 +48,35 @@ std::vector<std::string> options_of(const CLI::App& app) {
     throw usage_error(kind + word + causeway_tool::suggestion(word.substr(0, word.find('=')), known));
 }
 
+/// Words that nobody expected; those behind `causeway trace` are a program's.
+void check_words(const CLI::App& app) {
+    const auto chosen = app.get_subcommands();
+    const bool takes_program = !chosen.empty() && chosen.front()->get_prefix_command();
+    for (const auto* each : chosen) {
+        for (const auto* inner : each->get_subcommands())
+            if (const auto left = inner->remaining(); !left.empty()) refuse(*inner, left.front());
+        const auto left = each->remaining();
+        if (!left.empty() && (!takes_program || left.front().starts_with("-"))) refuse(*each, left.front());
+    }
+    if (const auto left = app.remaining(); !left.empty() && !takes_program) refuse(app, left.front());
+}
+
+/// What stands behind the options of the subcommand, with or without -- before it.
+std::vector<std::string> program_of(const CLI::App& app) {
+    auto words = app.get_subcommands().front()->remaining();
+    for (auto& each : app.remaining()) words.push_back(std::move(each));
+    return words;
+}
+
 int run(int argc, char** argv) {
-    CLI::App app("Causeway makes every movement of data an OpenCL command; this program measures and tunes it.", "causeway");
+    CLI::App app("Causeway makes every movement of data an OpenCL command; this program measures, tunes and shows it.", "causeway");
     app.set_version_flag("--version", std::string("causeway ") + causeway_version());
     app.get_formatter()->column_width(28);
     app.allow_extras();
     app.footer("causeway COMMAND --help says more.");
     const auto run_perf = perf::add_command(app);
     const auto run_tune = tune::add_command(app);
+    const auto run_trace = trace::add_command(app);
 
     try {
         app.parse(argc, argv);
@@ -62,11 +85,10 @@ int run(int argc, char** argv) {
     } catch (const CLI::ParseError& error) {
         throw usage_error(error.what());
     }
-    for (const auto* each : app.get_subcommands())
-        if (const auto left = each->remaining(); !left.empty()) refuse(*each, left.front());
-    if (const auto left = app.remaining(); !left.empty()) refuse(app, left.front());
+    check_words(app);
     if (app.got_subcommand("perf")) return run_perf();
     if (app.got_subcommand("tune")) return run_tune();
+    if (app.got_subcommand("trace")) return run_trace(program_of(app));
     if (is_first_rank()) std::fprintf(stderr, "%s", app.help().c_str());
     return 2;
 }

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Paths by what the kernel and the loader say; fork, exec and wait.
+#include "beside.hpp"
+
+#include <causeway/causeway.h>
+
+#include <dlfcn.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+namespace causeway_tool {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int not_found = 127; // as shells say it
+
+volatile std::sig_atomic_t child = 0;
+
+void pass_on(int signal) {
+    if (child > 0) ::kill(child, signal);
+}
+
+std::vector<char*> pointers_to(const std::vector<std::string>& words) {
+    std::vector<char*> pointers;
+    for (const auto& each : words) pointers.push_back(const_cast<char*>(each.c_str()));
+    pointers.push_back(nullptr);
+    return pointers;
+}
+
+void say_why(const std::string& program, int reason) {
+    std::fprintf(stderr, "causeway: cannot start %s: %s\n", program.c_str(), std::strerror(reason));
+}
+
+} // namespace
+
+std::string shared_file(const std::string& name) {
+    std::error_code error;
+    const auto self = fs::read_symlink("/proc/self/exe", error);
+    return (self.parent_path().parent_path() / "share" / "causeway" / name).string();
+}
+
+std::string library_file(const std::string& name) {
+    Dl_info found{};
+    if (dladdr(reinterpret_cast<const void*>(&causeway_version), &found) == 0 || found.dli_fname == nullptr) return name;
+    std::error_code error;
+    const auto library = fs::canonical(found.dli_fname, error);
+    return (error ? fs::path(found.dli_fname) : library).parent_path() / name;
+}
+
+bool is_started_by_launcher() {
+    const auto names = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"};
+    return std::any_of(names.begin(), names.end(), [](const char* name) { return std::getenv(name) != nullptr; });
+}
+
+int run_and_wait(const std::vector<std::string>& words) {
+    const auto pointers = pointers_to(words);
+    for (const int each : {SIGINT, SIGTERM, SIGHUP}) std::signal(each, pass_on);
+    pid_t started = 0;
+    const int refused = ::posix_spawnp(&started, pointers.front(), nullptr, nullptr, pointers.data(), environ);
+    if (refused != 0) {
+        say_why(words.front(), refused);
+        return not_found;
+    }
+    child = started;
+    int status = 0;
+    while (::waitpid(started, &status, 0) < 0)
+        if (errno != EINTR) return 1;
+    child = 0;
+    if (WIFSIGNALED(status)) std::fprintf(stderr, "causeway: %s was ended by %s\n", words.front().c_str(), strsignal(WTERMSIG(status)));
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+void become(const std::vector<std::string>& words) {
+    ::execvp(words.front().c_str(), pointers_to(words).data());
+    say_why(words.front(), errno);
+    std::exit(not_found);
+}
+
+} // namespace causeway_tool

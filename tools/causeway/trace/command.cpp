@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options of `causeway trace`: to run a program, or to show what was recorded.
+#include "trace/command.hpp"
+
+#include "beside.hpp"
+#include "trace/page.hpp"
+#include "trace/timeline.hpp"
+#include "words.hpp"
+
+#include <causeway/trace.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+
+namespace trace {
+
+namespace {
+
+using causeway_tool::usage_error;
+
+const char* const teaching = R"(Runs PROGRAM and records in one file, for all ranks, what each transfer waited for and when each of its
+blocks was read, copied, sent, received and written, beside the kernels and copies of the program.
+
+Examples:
+  causeway trace -- ./program                        record causeway-trace.json
+  causeway trace -o halo.json -- mpirun -n 4 ./program
+  causeway trace summary halo.json                   as a table
+  causeway trace view halo.json                      as a page: halo.html, for any browser
+  CAUSEWAY_TRACE=halo.json ./program                 the same without this program, but for the kernels
+
+The file is in the trace event format: https://ui.perfetto.dev opens it, too.
+
+Exit status: that of PROGRAM; 1 if something failed, 2 for wrong arguments.)";
+
+struct arguments {
+    std::string output = "causeway-trace.json", shown, page;
+    bool as_json = false;
+};
+
+int record(const arguments& typed, const std::vector<std::string>& program) {
+    if (program.empty()) throw usage_error("trace: no program; for example: causeway trace -- ./program");
+    const auto timeline = std::filesystem::absolute(typed.output).string();
+    const auto preload = causeway_tool::library_file("libcauseway_trace.so");
+    const char* const before = std::getenv("LD_PRELOAD");
+    setenv("CAUSEWAY_TRACE", timeline.c_str(), 1);
+    // Without it the kernels are missing, and the rest is there.
+    if (std::filesystem::exists(preload))
+        setenv("LD_PRELOAD", (preload + (before != nullptr ? std::string(":") + before : "")).c_str(), 1);
+    // As one of many ranks there is nothing to say when it ends.
+    if (causeway_tool::is_started_by_launcher()) causeway_tool::become(program);
+    std::error_code ignored;
+    const auto old = std::filesystem::last_write_time(timeline, ignored);
+    const bool was_there = !ignored;
+    const int status = causeway_tool::run_and_wait(program);
+    (void)causeway_trace_collect(timeline.c_str()); // what killed ranks left
+    const bool is_there = std::filesystem::exists(timeline, ignored);
+    if (!is_there || (was_there && std::filesystem::last_write_time(timeline, ignored) == old)) {
+        std::fprintf(stderr, "causeway trace: nothing was recorded: the program made no transfer, or is not linked with "
+                             "libcauseway\n");
+        return status != 0 ? status : 1;
+    }
+    std::fprintf(stderr, "causeway trace: %s; causeway trace summary %s, causeway trace view %s\n", typed.output.c_str(),
+                 typed.output.c_str(), typed.output.c_str());
+    return status;
+}
+
+int show_page(const arguments& typed) {
+    const auto read = read_timeline(typed.shown);
+    const auto page = typed.page.empty() ? std::filesystem::path(typed.shown).replace_extension(".html").string()
+                                         : typed.page;
+    write_page(read, page);
+    std::printf("%s\n", page.c_str());
+    return 0;
+}
+
+int show_summary(const arguments& typed) {
+    const auto summary = summary_of(read_timeline(typed.shown));
+    if (typed.as_json) {
+        std::printf("%s\n", summary.dump(1).c_str());
+    } else {
+        print_summary(summary);
+    }
+    return 0;
+}
+
+} // namespace
+
+std::function<int(const std::vector<std::string>&)> add_command(CLI::App& app) {
+    auto* const command = app.add_subcommand("trace", "record a program's timeline, or show one");
+    command->footer(teaching);
+    command->prefix_command();
+    const auto typed = std::make_shared<arguments>();
+    command->add_option("-o,--output", typed->output, "the file to record into (default: causeway-trace.json)")
+        ->type_name("FILE");
+    auto* const view = command->add_subcommand("view", "make one page of a timeline, for any browser");
+    view->allow_extras();
+    view->add_option("timeline", typed->shown, "the file that was recorded")->required()->type_name("FILE");
+    view->add_option("-o,--output", typed->page, "the page to write (default: the same name with .html)")->type_name("FILE");
+    auto* const summary = command->add_subcommand("summary", "print what transfers did as a table");
+    summary->allow_extras();
+    summary->add_option("timeline", typed->shown, "the file that was recorded")->required()->type_name("FILE");
+    summary->add_flag("--json", typed->as_json, "print it as JSON");
+    return [=](const std::vector<std::string>& program) {
+        if (view->parsed()) return show_page(*typed);
+        if (summary->parsed()) return show_summary(*typed);
+        return record(*typed, program);
+    };
+}
+
+} // namespace trace

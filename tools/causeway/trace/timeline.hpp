@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// A timeline as people ask about it: ranks, transfers, and what hid behind what.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace trace {
+
+struct span {
+    double begin = 0, end = 0; ///< microseconds
+};
+
+struct transfer {
+    std::string name;
+    span when;
+    double waited = 0;       ///< microseconds before it began
+    double bytes = 0;        ///< that were moved
+    double limit = 0;        ///< microseconds; 0: not known
+    std::string strategy;
+    std::string error;
+};
+
+struct rank {
+    int number = 0, ranks = 1;
+    std::string host, clock;
+    double clock_uncertainty = 0; ///< microseconds
+    bool ended = true, cut = false;
+    std::size_t commands_without_times = 0;
+    std::vector<transfer> transfers;
+    std::vector<span> commands; ///< of the program, and firings of graphs
+};
+
+struct timeline {
+    std::string job;
+    std::map<int, rank> ranks;
+    nlohmann::json events; ///< as they are in the file
+};
+
+/// Takes in what killed ranks left. Throws std::runtime_error that says what is wrong with the file.
+[[nodiscard]] timeline read_timeline(const std::string& path);
+
+/// Of the time in which transfers were under way, the share in which commands of the program were, too; negative if there
+/// is nothing to compare.
+[[nodiscard]] double hidden_share(const rank& which);
+
+/// Each rank, and each route of each rank, with what the table shows.
+[[nodiscard]] nlohmann::json summary_of(const timeline& shown);
+void print_summary(const nlohmann::json& summary);
+
+} // namespace trace
