@@ -318,14 +318,23 @@ cl_int causeway_graph_connect_edge(causeway_graph* graph, const char* source, co
 }
 
 cl_int causeway_graph_initialize(causeway_graph* graph) {
-    return with(graph, [](causeway_graph& which) { 
+    return with(graph, [](causeway_graph& which) {
         const auto& settings = process_options();
+        if (auto* const timeline = timeline_of_process()) which.built.record(timeline->new_recorder(), timeline->new_graph());
         which.built.initialize(static_cast<causeway::graph::overlap>(settings[option::graph]), settings[option::graph_times] != 0);
     });
 }
 
 cl_int causeway_graph_execute(causeway_graph* graph) {
-    return with(graph, [](causeway_graph& which) { which.built.execute(); });
+    return with(graph, [](causeway_graph& which) {
+        auto* const timeline = timeline_of_process();
+        const auto compare = [&] {
+            if (timeline != nullptr) timeline->compare_clocks(which.context.get(), which.device);
+        };
+        compare();
+        which.built.execute();
+        compare();
+    });
 }
 
 cl_int causeway_graph_stop(causeway_graph* graph) {

@@ -67,6 +67,10 @@ options& process_options() {
     return *all;
 }
 
+tracing* timeline_of_process() {
+    return process_options().text(option::trace).empty() ? nullptr : runtime::instance().timeline();
+}
+
 runtime& runtime::instance() {
     // Threads of drivers may still call into it while static objects are destroyed: it stays.
     static runtime* const one = [] {

@@ -30,6 +30,9 @@ namespace causeway::capi {
 /// The options of the process. Any thread; needs no engine.
 [[nodiscard]] options& process_options();
 
+/// Where what has no transfer records; null if nobody does, and then no engine is started.
+[[nodiscard]] tracing* timeline_of_process();
+
 /// Made by the first transfer, never destroyed: at exit it is drained and stopped.
 class runtime {
   public:

@@ -13,15 +13,13 @@ using namespace causeway::capi;
 
 int causeway_trace_command(cl_event event, const char* name, cl_uint num_events_in_wait_list,
                            const cl_event* event_wait_list) {
-    if (process_options().text(option::trace).empty()) return 0;
     bool is_recorded = false;
     (void)guard([&] {
-        auto& process = runtime::instance();
-        auto* const to = process.timeline();
+        auto* const to = timeline_of_process();
         if (to == nullptr || event == nullptr) return 0;
         std::vector<std::uint64_t> transfers;
         for (cl_uint i = 0; event_wait_list != nullptr && i < num_events_in_wait_list; ++i)
-            if (const auto known = process.events().find(event_wait_list[i]); known.command)
+            if (const auto known = runtime::instance().events().find(event_wait_list[i]); known.command)
                 transfers.push_back(known.command->number());
         to->watch(event, name, transfers);
         is_recorded = true;

@@ -7,6 +7,7 @@
 #include "trace/part.hpp"
 #include "trace/part_recorder.hpp"
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -27,6 +28,8 @@ class tracing {
     [[nodiscard]] transfer::recorder& engine_recorder() { return m_engine; }
     /// For one thread; lives at most as long as this.
     [[nodiscard]] std::unique_ptr<transfer::recorder> new_recorder();
+    /// The name of one more graph.
+    [[nodiscard]] std::string new_graph() { return "graph " + std::to_string(++m_graphs); }
     void know_rank(int rank, int ranks) { m_part.set_rank(rank, ranks); }
 
     /// Compares the device's clock with the host's from time to time; never waits.
@@ -58,6 +61,7 @@ class tracing {
     [[nodiscard]] bool tell(const watched& which);
 
     std::string m_timeline;
+    std::atomic<unsigned> m_graphs{0};
     const monotonic_clock& m_clock;
     trace::part m_part;
     trace::part_recorder m_engine;

@@ -2,6 +2,8 @@
 // Gives out firings, puts them into queues with the events that they wait for, and looks for failures.
 #include "graph/run.hpp"
 
+#include "cl/calls.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <chrono>
@@ -230,14 +232,33 @@ bool run::is_complete(std::size_t actor, issued& looked_at) {
     return true;
 }
 
+void run::record(transfer::recorder& to, std::string graph) {
+    m_recorder = &to;
+    m_graph = std::move(graph);
+    for (const auto& each : m_parts.compiled.actors) m_actor_names.push_back(name_of(m_parts.described, each));
+}
+
+void run::tell(std::size_t actor, std::uint64_t number, std::uint64_t begin, std::uint64_t end) const {
+    if (m_recorder == nullptr) return;
+    const auto& self = m_parts.compiled.actors[actor];
+    const auto where = m_parts.compiled.lanes[self.lane].where;
+    m_recorder->firing_over({.graph = m_graph, .actor = m_actor_names[actor],
+                             .place = where == host ? std::string_view() : cl::facts_of(m_parts.devices[where].id).identity,
+                             .number = number, .started = begin, .ended = end});
+}
+
 void run::take_time(std::size_t actor, const issued& ended) {
+    cl_ulong first = 0, last = 0;
     for (const auto& each : ended.events) {
         cl_ulong begin = 0, end = 0;
         if (clGetEventProfilingInfo(each.get(), CL_PROFILING_COMMAND_START, sizeof begin, &begin, nullptr) != CL_SUCCESS ||
             clGetEventProfilingInfo(each.get(), CL_PROFILING_COMMAND_END, sizeof end, &end, nullptr) != CL_SUCCESS)
             return;
         m_actors[actor].timed_seconds += static_cast<double>(end - begin) * 1e-9;
+        first = first == 0 ? begin : first;
+        last = end;
     }
+    if (last != 0) tell(actor, ended.number, first, last);
     ++m_actors[actor].timed_firings;
 }
 
@@ -352,7 +373,10 @@ void run::issue(std::size_t actor) {
     }
     if (self.on_host) {
         if (!m_timed) return;
-        self.timed_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        const auto end = std::chrono::steady_clock::now();
+        self.timed_seconds += std::chrono::duration<double>(end - begin).count();
+        const auto since = [](auto when) { return static_cast<std::uint64_t>(std::chrono::nanoseconds(when.time_since_epoch()).count()); };
+        tell(actor, number, since(begin), since(end));
         ++self.timed_firings;
         return;
     }

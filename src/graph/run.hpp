@@ -6,6 +6,7 @@
 #include "graph/actor_work.hpp"
 #include "graph/doorbell.hpp"
 #include "graph/firing_rules.hpp"
+#include "transfer/recorder.hpp"
 
 #include <array>
 #include <atomic>
@@ -37,6 +38,8 @@ class run {
     [[nodiscard]] std::uint64_t begun(std::size_t actor) const { return m_begun[actor]; }
     /// Seconds per firing of each actor, over all runs; empty if nothing was timed. Not while it executes.
     [[nodiscard]] std::vector<double> seconds() const;
+    /// Before execute(), of a run that is timed: tells `to` of each firing. Not retained.
+    void record(transfer::recorder& to, std::string graph);
 
   private:
     /// A firing that is in its lane, perhaps complete. Its events are let go of when another firing takes its place: PoCL
@@ -115,6 +118,8 @@ class run {
     void note_inputs(std::size_t actor, issued& place);
     void issue(std::size_t actor);
     void take_time(std::size_t actor, const issued& ended);
+    /// For the timeline: a firing, by the clock of its device or of the host.
+    void tell(std::size_t actor, std::uint64_t number, std::uint64_t begin, std::uint64_t end) const;
     void end_stream(std::size_t actor);
     void fail(std::size_t actor, std::uint64_t number, std::uint64_t sequence, failure reason);
     /// No period of the island begins any more.
@@ -131,6 +136,9 @@ class run {
 
     const work_parts& m_parts;
     bool m_timed;
+    transfer::recorder* m_recorder = nullptr;
+    std::string m_graph; // its name in the timeline
+    std::vector<std::string> m_actor_names;
     std::vector<cl::queue> m_queues; // by lane
     doorbell& m_bell;
     std::vector<bool> m_unflushed;   // by lane

@@ -164,6 +164,11 @@ bool stream_graph::overlap_pays() {
     }
 }
 
+void stream_graph::record(std::shared_ptr<transfer::recorder> to, std::string name) {
+    m_recorder = std::move(to);
+    m_name = std::move(name);
+}
+
 void stream_graph::initialize(overlap wanted, bool timed) {
     require_open();
     m_timed = timed;
@@ -201,6 +206,7 @@ void stream_graph::build() {
     for (std::size_t i = 0; i < m_streams.size(); ++i)
         if (m_described.nodes()[i].automatic && m_streams[i].use_token)
             m_streams[i].use_token(m_described.nodes()[i].token_bytes);
+    const bool is_timed = m_timed || m_recorder != nullptr;
     std::vector<cl::queue> queues;
     for (const auto& each : m_compiled.lanes) {
         if (each.where == host) {
@@ -209,12 +215,13 @@ void stream_graph::build() {
         }
         cl_int code = CL_SUCCESS;
         queues.push_back(cl::queue::adopt(clCreateCommandQueue(m_devices[each.where].context.get(), m_devices[each.where].id,
-                                                              m_timed ? CL_QUEUE_PROFILING_ENABLE : 0, &code)));
+                                                              is_timed ? CL_QUEUE_PROFILING_ENABLE : 0, &code)));
         cl::check(code, "creating a command queue on device '" + m_devices[each.where].limits.name + "'");
     }
     m_memory = make_rings(m_compiled, m_devices, queues);
     m_parts = std::make_unique<work_parts>(work_parts{m_described, m_compiled, m_devices, m_memory, m_kernels, m_functions, m_streams});
-    auto made = std::make_unique<run>(*m_parts, std::move(queues), *m_bell, m_timed);
+    auto made = std::make_unique<run>(*m_parts, std::move(queues), *m_bell, is_timed);
+    if (m_recorder) made->record(*m_recorder, m_name);
     const std::lock_guard lock(m_run_mutex);
     m_run = std::move(made);
 }

@@ -38,6 +38,8 @@ class stream_graph {
     /// Compiles, allocates and binds; once. With `timed`, runs measure what tokens cost, and later runs may take others
     /// where their size is left to the library.
     void initialize(overlap wanted = overlap::where_it_pays, bool timed = false);
+    /// Before initialize(): tells `to` of every firing, in runs whose commands are timed for that.
+    void record(std::shared_ptr<transfer::recorder> to, std::string name);
     void execute();
     /// Any thread, while another executes: ends the run after the periods that have begun. Refused at any other time.
     void stop();
@@ -77,6 +79,8 @@ class stream_graph {
     description m_described; // with the batches that were chosen
     std::vector<std::uint64_t> m_batches;
     bool m_timed = false;
+    std::shared_ptr<transfer::recorder> m_recorder;
+    std::string m_name; // in the timeline
     std::vector<device> m_devices;
     std::vector<kernel_code> m_kernels;     // by node
     std::vector<host_function> m_functions; // by node
