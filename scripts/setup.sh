@@ -14,6 +14,7 @@ usage: scripts/setup.sh GROUP...
   python     what the tests of the Python package and of smith_waterman need (pyopencl, mpi4py, Biopython, ...),
              from PyPI into .venv
   mpich      the second MPI of the tests
+  browser    Chromium, for the test of the page that causeway trace view makes
   sanitize   the run-time libraries of the address, undefined and thread sanitizers
 TEXT
 }
@@ -31,6 +32,7 @@ debian_packages() {
     test) echo libgtest-dev libgmock-dev python3 python3-matplotlib ;;
     intel | python) echo python3 python3-venv ;;
     mpich) echo mpich libmpich-dev ;;
+    browser) echo chromium ;;
     sanitize) echo g++ ;; # its compiler brings the sanitizers' libraries
     esac
 }
@@ -97,6 +99,7 @@ TEXT
         ;;
     intel | python) echo 'Python 3 with venv and ensurepip|has_python_venv' ;;
     mpich) echo 'MPICH (mpicc.mpich, mpirun.mpich)|has_mpich' ;;
+    browser) echo 'Chromium (chromium)|has_command chromium' ;;
     sanitize) cat <<'TEXT'
 AddressSanitizer (libasan)|has_sanitizer address
 UndefinedBehaviorSanitizer (libubsan)|has_sanitizer undefined
@@ -161,7 +164,7 @@ install_intel_runtime() {
 [ $# -gt 0 ] || { usage >&2; exit 2; }
 for group in "$@"; do
     case $group in
-    build | test | intel | python | mpich | sanitize) ;;
+    build | test | intel | python | mpich | browser | sanitize) ;;
     -h | --help) usage; exit 0 ;;
     *) echo "setup: no group '$group'" >&2; usage >&2; exit 2 ;;
     esac

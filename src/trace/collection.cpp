@@ -153,7 +153,7 @@ class collection {
                    {"commands_without_times", commands_without_times(part)}};
         auto added = std::string(m_text.ends_with("[" + std::string(tail)) ? "\n" : ",\n");
         const auto kept = m_text.size() - tail.size();
-        added += std::string(rank_mark) + R"(,"pid":)" + std::to_string(who.rank) + R"(,"args":)" + about.dump() + "}";
+        added += std::string(rank_mark) + R"(,"pid":)" + std::to_string(who.rank) + R"(,"tid":0,"args":)" + about.dump() + "}";
         added += ",\n" + trace_events(part, line);
         m_text.resize(kept);
         m_text += added;

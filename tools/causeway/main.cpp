@@ -61,11 +61,15 @@ void check_words(const CLI::App& app) {
     if (const auto left = app.remaining(); !left.empty() && !takes_program) refuse(app, left.front());
 }
 
-/// What stands behind the options of the subcommand, with or without -- before it.
-std::vector<std::string> program_of(const CLI::App& app) {
-    auto words = app.get_subcommands().front()->remaining();
-    for (auto& each : app.remaining()) words.push_back(std::move(each));
-    return words;
+/// Cuts off what stands behind the first --, a program with its own options; these are not ours to parse.
+std::vector<std::string> cut_program(int& argc, char** argv) {
+    for (int i = 1; i < argc; ++i) {
+        if (std::string(argv[i]) != "--") continue;
+        std::vector<std::string> words(argv + i + 1, argv + argc);
+        argc = i;
+        return words;
+    }
+    return {};
 }
 
 int run(int argc, char** argv) {
@@ -78,6 +82,7 @@ int run(int argc, char** argv) {
     const auto run_tune = tune::add_command(app);
     const auto run_trace = trace::add_command(app);
 
+    auto program = cut_program(argc, argv);
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success& asked) { // --help and --version
@@ -86,9 +91,12 @@ int run(int argc, char** argv) {
         throw usage_error(error.what());
     }
     check_words(app);
+    // Without -- a program begins with the first word that is no option of ours.
+    for (auto* each : app.get_subcommands())
+        if (each->get_prefix_command() && program.empty()) program = each->remaining();
     if (app.got_subcommand("perf")) return run_perf();
     if (app.got_subcommand("tune")) return run_tune();
-    if (app.got_subcommand("trace")) return run_trace(program_of(app));
+    if (app.got_subcommand("trace")) return run_trace(program);
     if (is_first_rank()) std::fprintf(stderr, "%s", app.help().c_str());
     return 2;
 }

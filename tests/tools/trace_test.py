@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of `causeway trace` and of CAUSEWAY_TRACE, as users start them.
+
+Usage: trace_test.py --program CAUSEWAY --run-with RUN_WITH.SH [--mpiexec PATH] [--runtime NAME] TEST
+"""
+import argparse
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from perf_test import SKIPPED, check, starter
+
+PHASES = {"M": {"args"}, "X": {"ts", "dur"}, "s": {"ts", "id", "cat"}, "f": {"ts", "id", "cat", "bp"}, "C": {"ts", "args"}}
+HIMENO = ["--size", "XS", "--version", "causeway", "--iterations", "6", "--rounds", "1"]
+
+
+def program_beside(given, name):
+    return pathlib.Path(given.program).parent / name
+
+
+def check_events(whole, ranks):
+    """What viewers of trace events count on; returns the events by phase and category."""
+    check(set(whole) >= {"traceEvents", "otherData"}, f"no trace: {set(whole)}")
+    found, lanes, arrows = {}, {}, {}
+    for event in whole["traceEvents"]:
+        phase = event["ph"]
+        check(phase in PHASES and {"name", "pid", "tid", *PHASES[phase]} <= set(event), f"this event is not whole: {event}")
+        check(0 <= event["pid"] < ranks, f"no such rank: {event}")
+        check(phase == "M" or event["ts"] > 0, f"no time: {event}")
+        found.setdefault((phase, event.get("cat")), []).append(event)
+        if phase == "X":
+            check(event["dur"] >= 0, f"it ends before it begins: {event}")
+            lanes.setdefault((event["pid"], event["tid"]), []).append((event["ts"], event["ts"] + event["dur"]))
+        if phase in "sf":
+            arrows.setdefault((event["cat"], event["id"]), {}).setdefault(phase, []).append(event)
+    for lane, slices in lanes.items():
+        slices.sort()
+        for before, after in zip(slices, slices[1:]):
+            check(after[0] >= before[1] - 0.002, f"slices of lane {lane} overlap: {before}, {after}")
+    for name, ends in arrows.items():
+        check(set(ends) == {"s", "f"} and len(ends["s"]) == len(ends["f"]) == 1, f"arrow {name} has ends {ends}")
+        # Of two ranks each has seen its own end.
+        slack = 1000 if name[0] == "message" else 0.002
+        check(ends["s"][0]["ts"] <= ends["f"][0]["ts"] + slack, f"arrow {name} flies back in time: {ends}")
+    named = {(event["pid"], event["tid"]) for event in found[("M", None)] if event["name"] == "thread_name"}
+    check(set(lanes) <= named, f"lanes without names: {set(lanes) - named}")
+    return found
+
+
+def himeno(start, given):
+    """Two ranks in one file: transfers, blocks, kernels by name, and what waited for what."""
+    with tempfile.TemporaryDirectory() as folder:
+        timeline = pathlib.Path(folder, "t.json")
+        run = start("trace", "-o", timeline, "--", program_beside(given, "himeno"), *HIMENO, ranks=2)
+        check(run.returncode == 0 and "MFLOPS" in run.stdout, "the program fails", run)
+        check(os.listdir(folder) == ["t.json"], f"not one file: {os.listdir(folder)}")
+        found = check_events(json.loads(timeline.read_text(encoding="utf-8")), 2)
+        kernels = [event for event in found[("X", "command")] if event["name"].startswith("jacobi")]
+        check({event["pid"] for event in kernels} == {0, 1}, "no kernels by name")
+        check(len(kernels) >= 2 * 2 * 6, f"{len(kernels)} kernels")
+        transfers = found[("X", "transfer")]
+        names = {event["name"] for event in transfers}
+        check(names == {"device buffer -> rank 0", "device buffer -> rank 1", "rank 0 -> device buffer",
+                        "rank 1 -> device buffer"}, f"routes {names}")
+        check(len(found[("s", "message")]) == len(transfers) / 2, "not one arrow for each message")
+        # Each kernel but the first ones waits for an exchange, and each exchange for a kernel.
+        check(len(found[("s", "waits for")]) >= len(transfers), "too few arrows")
+        moved = {}
+        for event in found[("X", "block")]:
+            moved.setdefault((event["pid"], event["args"]["transfer"], event["name"]), []).append(event["args"].get("bytes", 0))
+        for event in transfers:
+            check(event["args"]["moved"] == event["args"]["bytes"] > 0, f"not all was moved: {event}")
+        check(any(name == "copy out" for _, _, name in moved), f"no copies: {set(name for _, _, name in moved)}")
+        summary = start("trace", "summary", timeline, runtime="none", ranks=1)
+        check(summary.returncode == 0 and re.search(r"rank 1 on .*hidden \d+ %", summary.stdout), "the summary", summary)
+        table = json.loads(start("trace", "summary", "--json", timeline, runtime="none", ranks=1).stdout)
+        check([rank["rank"] for rank in table["ranks"]] == [0, 1], f"ranks: {table}")
+        check(all(0 <= rank["hidden"] <= 1 for rank in table["ranks"]), f"hidden: {table}")
+        check(sum(rank["transfers"] for rank in table["ranks"]) == len(transfers), "transfers are lost")
+
+
+def files(start, given):
+    """One process, by the environment alone: each block is read, written and copied once."""
+    with tempfile.TemporaryDirectory() as folder:
+        timeline = pathlib.Path(folder, "t.json")
+        run = start("perf", "--routes", "file", "--sizes", "1M", "--strategies", "pipelined", "--blocks", "256K",
+                    "--repetitions", "1", "--directory", folder, environment={"CAUSEWAY_TRACE": str(timeline)})
+        check(run.returncode == 0, "the program fails", run)
+        found = check_events(json.loads(timeline.read_text(encoding="utf-8")), 1)
+        names = {event["name"] for event in found[("X", "block")]}
+        check({"read", "write"} <= names, f"activities {names}")
+        forced = [event for event in found[("X", "transfer")] if event["args"].get("strategy") == "pipelined"]
+        check(forced and all(event["args"]["chosen_by"] == "options" and event["args"]["block"] == 262144 for event in forced),
+              "no transfer with the forced block")
+        for name in ("copy in", "copy out"):
+            blocks = {}
+            for event in found[("X", "block")]:
+                if event["name"] == name:
+                    blocks.setdefault(event["args"]["transfer"], []).append(event["args"]["offset"])
+            check(blocks and all(sorted(each) == [0, 262144, 524288, 786432] for each in blocks.values()),
+                  f"{name}: blocks {blocks}")
+
+
+def graph(start, given):
+    """The firings of a stream graph."""
+    with tempfile.TemporaryDirectory() as folder:
+        timeline = pathlib.Path(folder, "t.json")
+        run = start("trace", "-o", timeline, "--", program_beside(given, "example_graph_edges"))
+        check(run.returncode == 0, "the program fails", run)
+        found = check_events(json.loads(timeline.read_text(encoding="utf-8")), 1)
+        numbers = {}
+        for event in found[("X", "firing")]:
+            numbers.setdefault((event["tid"], event["name"]), []).append(event["args"]["number"])
+        check(len({name for _, name in numbers}) >= 3, f"actors {set(numbers)}")
+
+
+def killed(start, given):
+    """A rank that is killed leaves what it has recorded, and `causeway trace` adds it."""
+    with tempfile.TemporaryDirectory() as folder:
+        timeline = pathlib.Path(folder, "t.json")
+        start("trace", "-o", timeline, "--", program_beside(given, "killed_peer"), ranks=2)
+        summary = start("trace", "summary", "--json", timeline, runtime="none", ranks=1)
+        check(summary.returncode == 0, "no summary", summary)
+        ranks = json.loads(summary.stdout)["ranks"]
+        check([rank["rank"] for rank in ranks] == [0, 1], f"ranks {ranks}")
+        check(any(not rank["ended"] for rank in ranks), "nobody was killed")
+        check(os.listdir(folder) == ["t.json"], f"parts are left: {os.listdir(folder)}")
+
+
+def nothing(start, given):
+    """What goes wrong is said, and what the program says is passed on."""
+    with tempfile.TemporaryDirectory() as folder:
+        timeline = pathlib.Path(folder, "t.json")
+        for words, status, message in (
+                (["trace"], 2, "no program"), (["trace", "--ouput", "x"], 2, "did you mean --output?"),
+                (["trace", "view"], 2, "timeline"), (["trace", "summary", "--jsn", "x"], 2, "did you mean --json?"),
+                (["trace", "-o", timeline, "--", "true"], 1, "nothing was recorded"),
+                (["trace", "-o", timeline, "--", "sh", "-c", "exit 7"], 7, "nothing was recorded"),
+                (["trace", "-o", timeline, "--", "/nonexistent/program"], 127, "No such file"),
+                (["trace", "summary", timeline], 1, "cannot read"), (["trace", "summary", __file__], 1, "not a timeline")):
+            run = start(*words, runtime="none")
+            check(run.returncode == status and message in run.stderr, f"{words}: status {status}, '{message}'", run)
+        run = start("perf", "--routes", "file-read", "--sizes", "4K", "--strategies", "auto", "--repetitions", "1",
+                    "--directory", folder, environment={"CAUSEWAY_TRACE": "/nonexistent/t.json"})
+        check(run.returncode == 0 and "no timeline is recorded" in run.stderr and "/nonexistent" in run.stderr,
+              "a timeline that cannot be made stops the program, or is not told of", run)
+
+
+def page(start, given):
+    """The page shows all slices and follows arrows in a real browser, without network."""
+    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if browser is None:
+        print("trace_test: skipped: no Chromium (scripts/setup.sh browser)")
+        sys.exit(SKIPPED)
+    with tempfile.TemporaryDirectory() as folder:
+        timeline, shown = pathlib.Path(folder, "t.json"), pathlib.Path(folder, "t.html")
+        run = start("trace", "-o", timeline, "--", program_beside(given, "himeno"), *HIMENO, ranks=2)
+        check(run.returncode == 0, "the program fails", run)
+        run = start("trace", "view", timeline, runtime="none", ranks=1)
+        check(run.returncode == 0 and run.stdout.strip() == str(shown), "no page", run)
+        text = shown.read_text(encoding="utf-8")
+        check(not re.search(r"""(src|href)\s*=\s*["']?http|@import|fetch\(""", text), "the page needs the network")
+        events = json.loads(timeline.read_text(encoding="utf-8"))["traceEvents"]
+        slices = sum(event["ph"] == "X" for event in events)
+        arrows = sum(event["ph"] == "s" for event in events)
+        last = max(event["args"]["transfer"] for event in events if event.get("cat") == "transfer" and event["pid"] == 1)
+
+        def look(address):
+            run = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder}/profile",
+                                  "--virtual-time-budget=3000", "--dump-dom", f"file://{shown}{address}"],
+                                 text=True, capture_output=True, check=False, timeout=120)
+            body = re.search(r"<body([^>]*)>", run.stdout)
+            check(body and 'data-ready="yes"' in body[1], "the page does not come up", run)
+            return dict(re.findall(r'data-([a-z]+)="([^"]*)"', body[1])), run.stdout
+
+        seen, html = look("")
+        check(int(seen["slices"]) == slices, f"{seen['slices']} of {slices} slices are drawn")
+        check(int(seen["arrows"]) >= 0.95 * arrows, f"{seen['arrows']} of {arrows} arrows are drawn")
+        check(html.count("of communication hidden") >= 2, "no share for each rank")
+        seen, html = look(f"#rank=1&transfer={last}")
+        check("rank 0" in seen["selected"], f"selected: {seen['selected']}")
+        check(int(seen["chain"]) >= 2, "nothing waited for anything")
+        check("<dt>strategy</dt>" in html and "waited for" in html, "no details")
+
+
+TESTS = {"himeno": himeno, "files": files, "graph": graph, "killed": killed, "nothing": nothing,
+         "page": page}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for name in ("--program", "--run-with"):
+        parser.add_argument(name, required=True)
+    for name in ("--mpiexec", "--sanitizer"):
+        parser.add_argument(name, default="")
+    parser.add_argument("--runtime", default="pocl")
+    parser.add_argument("--ranks", type=int, default=1)
+    parser.add_argument("test", choices=TESTS)
+    given = parser.parse_args()
+    TESTS[given.test](starter(given), given)
+
+
+if __name__ == "__main__":
+    main()

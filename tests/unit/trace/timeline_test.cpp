@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+// From records to one file of trace events, whatever happens to the processes that write them.
+#include "trace/collection.hpp"
+#include "trace/part.hpp"
+#include "trace/part_content.hpp"
+#include "trace/part_recorder.hpp"
+#include "base/error.hpp"
+#include "unit/allocations.hpp"
+#include "unit/transfer/fakes.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+using namespace unit;
+using namespace causeway;
+using namespace std::chrono_literals;
+using nlohmann::json;
+
+namespace {
+
+struct folder {
+    folder() {
+        std::string name = "/tmp/causeway-timeline-XXXXXX";
+        path = mkdtemp(name.data());
+        timeline = path / "t.json";
+    }
+    ~folder() { std::filesystem::remove_all(path); }
+    [[nodiscard]] json read() const { return json::parse(std::ifstream(timeline)); }
+    [[nodiscard]] std::size_t files() const {
+        return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path), {}));
+    }
+    std::filesystem::path path;
+    std::string timeline;
+};
+
+trace::identity rank_of(int rank, std::string job = "job", std::uint64_t node = 1) {
+    return {.rank = rank, .ranks = 2, .node = node, .job = std::move(job), .version = "0"};
+}
+
+/// A transfer of a millisecond with one block, as the engine tells of it.
+void record_transfer(trace::part_recorder& to, fake_clock& clock, std::uint64_t number,
+                     message_identity message = {}, std::string target = "rank 1") {
+    const auto begun = clock.now();
+    clock.advance(1ms);
+    to.block_over({.transfer = number, .what = activity::copy_out, .place = "a device", .bytes = 64, .begin = begun + 100us,
+                   .end = begun + 200us});
+    transfer_span told{.transfer = number, .source = "device buffer", .target = std::move(target), .bytes = 64, .moved = 64,
+                       .message = message, .queued = begun, .submitted = begun, .started = begun + 50us,
+                       .ended = clock.now()};
+    told.chosen.strategy = "pinned";
+    to.transfer_over(told);
+}
+
+std::vector<json> events_of(const json& whole, const char* phase, const char* category) {
+    std::vector<json> found;
+    for (const auto& each : whole.at("traceEvents"))
+        if (each.at("ph") == phase && each.value("cat", "") == category) found.push_back(each);
+    return found;
+}
+
+/// Runs `action` in a process of its own that is killed at its end.
+template <class Action> void in_a_killed_process(Action action) {
+    const auto child = fork();
+    if (child == 0) {
+        action();
+        kill(getpid(), SIGKILL);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    ASSERT_TRUE(WIFSIGNALED(status));
+}
+
+} // namespace
+
+TEST(timeline, has_what_was_recorded) {
+    const folder where;
+    fake_clock clock;
+    trace::part part(where.timeline, rank_of(0), 1 << 20);
+    {
+        trace::part_recorder to(part, clock);
+        record_transfer(to, clock, 1);
+        to.waited_for(2, 1);
+        record_transfer(to, clock, 2);
+        to.level_is(level::transfers_running, 1);
+    }
+    part.end();
+    trace::add_part(where.timeline, part.path());
+    const auto whole = where.read();
+    const auto transfers = events_of(whole, "X", "transfer");
+    ASSERT_EQ(transfers.size(), 2u);
+    EXPECT_EQ(transfers[0].at("name"), "device buffer -> rank 1");
+    EXPECT_DOUBLE_EQ(transfers[0].at("dur"), 950);
+    EXPECT_DOUBLE_EQ(transfers[0].at("args").at("waited_us"), 50);
+    EXPECT_EQ(transfers[0].at("args").at("strategy"), "pinned");
+    ASSERT_EQ(events_of(whole, "X", "block").size(), 2u);
+    const auto from = events_of(whole, "s", "waits for"), to = events_of(whole, "f", "waits for");
+    ASSERT_EQ(from.size(), 1u);
+    ASSERT_EQ(to.size(), 1u);
+    EXPECT_EQ(from[0].at("id"), to[0].at("id"));
+    EXPECT_LE(from[0].at("ts").get<double>(), to[0].at("ts").get<double>());
+    EXPECT_EQ(where.files(), 1u) << "the part is left behind";
+}
+
+TEST(timeline, gives_slices_that_overlap_lanes_of_their_own) {
+    const folder where;
+    fake_clock clock;
+    trace::part part(where.timeline, rank_of(0), 1 << 20);
+    {
+        trace::part_recorder to(part, clock);
+        for (int i = 0; i < 4; ++i)
+            to.block_over({.what = activity::read, .place = "files", .bytes = 1, .begin = clock.now() + i * 10us,
+                           .end = clock.now() + i * 10us + (i == 0 ? 100us : 15us)});
+    }
+    trace::add_part(where.timeline, part.path());
+    std::map<int, double> end_of_lane;
+    for (const auto& each : events_of(where.read(), "X", "block")) {
+        const double begin = each.at("ts");
+        EXPECT_GE(begin, end_of_lane[each.at("tid")]);
+        end_of_lane[each.at("tid")] = begin + each.at("dur").get<double>();
+    }
+    EXPECT_EQ(end_of_lane.size(), 3u);
+}
+
+TEST(timeline, joins_the_ranks_of_a_job_and_their_messages) {
+    const folder where;
+    fake_clock clock;
+    for (const int rank : {0, 1}) {
+        trace::part part(where.timeline, rank_of(rank), 1 << 20);
+        {
+            trace::part_recorder to(part, clock);
+            record_transfer(to, clock, 1, {.job_rank = 0, .number = 9}, rank == 0 ? "rank 1" : "device buffer");
+        }
+        trace::add_part(where.timeline, part.path());
+    }
+    const auto whole = where.read();
+    const auto sent = events_of(whole, "s", "message"), received = events_of(whole, "f", "message");
+    ASSERT_EQ(sent.size(), 1u);
+    ASSERT_EQ(received.size(), 1u);
+    EXPECT_EQ(sent[0].at("id"), received[0].at("id"));
+    EXPECT_EQ(sent[0].at("pid"), 0);
+    EXPECT_EQ(received[0].at("pid"), 1);
+}
+
+TEST(timeline, keeps_what_a_killed_rank_has_recorded) {
+    const folder where;
+    fake_clock clock;
+    in_a_killed_process([&] {
+        auto& part = *new trace::part(where.timeline, rank_of(1), 1 << 20);
+        auto& to = *new trace::part_recorder(part, clock);
+        record_transfer(to, clock, 1);
+        record_transfer(to, clock, 2);
+    });
+    trace::part part(where.timeline, rank_of(0), 1 << 20);
+    {
+        trace::part_recorder to(part, clock);
+        record_transfer(to, clock, 1);
+    }
+    part.end();
+    trace::add_part(where.timeline, part.path());
+    EXPECT_EQ(events_of(where.read(), "X", "transfer").size(), 3u);
+    EXPECT_EQ(where.files(), 1u);
+}
+
+TEST(timeline, is_made_of_what_killed_ranks_left_when_none_came_to_its_end) {
+    const folder where;
+    fake_clock clock;
+    EXPECT_EQ(trace::add_left_parts(where.timeline), 0u);
+    in_a_killed_process([&] {
+        auto& part = *new trace::part(where.timeline, rank_of(1), 1 << 20);
+        record_transfer(*new trace::part_recorder(part, clock), clock, 1);
+    });
+    EXPECT_EQ(trace::add_left_parts(where.timeline), 1u);
+    EXPECT_EQ(events_of(where.read(), "X", "transfer").size(), 1u);
+    EXPECT_EQ(trace::add_left_parts(where.timeline), 0u);
+}
+
+TEST(timeline, of_a_rank_that_lives_is_left_to_it) {
+    const folder where;
+    fake_clock clock;
+    const trace::part living(where.timeline, rank_of(0), 1 << 20);
+    EXPECT_EQ(trace::add_left_parts(where.timeline), 0u);
+    EXPECT_TRUE(std::filesystem::exists(living.path()));
+}
+
+TEST(timeline, of_another_job_is_replaced_with_what_it_left) {
+    const folder where;
+    fake_clock clock;
+    in_a_killed_process([&] {
+        auto& part = *new trace::part(where.timeline, rank_of(1, "old"), 1 << 20);
+        record_transfer(*new trace::part_recorder(part, clock), clock, 1);
+    });
+    for (const char* const job : {"old", "new"}) {
+        trace::part part(where.timeline, rank_of(0, job), 1 << 20);
+        record_transfer(*std::make_unique<trace::part_recorder>(part, clock), clock, 1);
+        trace::add_part(where.timeline, part.path());
+    }
+    EXPECT_EQ(where.read().at("otherData").at("job"), "new");
+    EXPECT_EQ(events_of(where.read(), "X", "transfer").size(), 1u);
+    EXPECT_EQ(where.files(), 1u);
+}
+
+TEST(timeline, moves_ranks_of_other_nodes_by_what_their_messages_tell) {
+    const folder where;
+    fake_clock clock;
+    std::vector<double> begins;
+    for (const int rank : {0, 1}) {
+        trace::part part(where.timeline, rank_of(rank, "job", static_cast<std::uint64_t>(rank)), 1 << 20);
+        {
+            trace::part_recorder to(part, clock);
+            // Its clock is 5 ms behind that of rank 0, to 20 us.
+            if (rank == 1) to.peer_seen({.job_rank = 0, .least = 4980000, .most = 5020000, .when = clock.now()});
+            record_transfer(to, clock, 1);
+        }
+        trace::add_part(where.timeline, part.path());
+    }
+    for (const auto& each : events_of(where.read(), "X", "transfer")) begins.push_back(each.at("ts"));
+    ASSERT_EQ(begins.size(), 2u);
+    EXPECT_NEAR(begins[1] - begins[0], 1000 + 5000, 0.01);
+}
+
+TEST(timeline, ends_at_its_size_and_says_so) {
+    const folder where;
+    fake_clock clock;
+    trace::part part(where.timeline, rank_of(0), trace::record::header_bytes + trace::record::chunk_bytes);
+    {
+        trace::part_recorder to(part, clock);
+        for (std::uint64_t i = 0; i < 5000; ++i) record_transfer(to, clock, i);
+    }
+    trace::add_part(where.timeline, part.path());
+    const auto whole = where.read();
+    EXPECT_TRUE(whole.at("traceEvents").at(0).at("args").at("cut"));
+    EXPECT_GT(events_of(whole, "X", "transfer").size(), 500u);
+}
+
+TEST(timeline, shows_commands_once_by_the_clock_of_the_host) {
+    const folder where;
+    fake_clock clock;
+    trace::part part(where.timeline, rank_of(0), 1 << 20);
+    const auto host = [&] { return static_cast<std::uint64_t>(clock.now().time_since_epoch().count()); };
+    {
+        trace::part_recorder to(part, clock);
+        constexpr std::uint64_t behind = 1000000000; // the device's clock
+        to.clock_seen({.place = "a device", .device = host() - behind, .before = clock.now() - 2us, .after = clock.now() + 2us});
+        const command_span kernel{.number = 1, .queue = 5, .place = "a device", .name = "jacobi", .queued = host() - behind,
+                                  .started = host() - behind + 1000, .ended = host() - behind + 9000, .seen = clock.now() + 20us};
+        to.command_over(kernel);
+        to.waited_for(1, kernel);
+        to.waited_for(1, command_span{.queue = 6, .name = "kernel"}); // its queue does not profile
+        record_transfer(to, clock, 1);
+    }
+    trace::add_part(where.timeline, part.path());
+    const auto whole = where.read();
+    const auto kernels = events_of(whole, "X", "command");
+    ASSERT_EQ(kernels.size(), 1u);
+    EXPECT_EQ(kernels[0].at("name"), "jacobi");
+    const auto transfer = events_of(whole, "X", "transfer").at(0);
+    EXPECT_NEAR(transfer.at("ts").get<double>() - kernels[0].at("ts").get<double>(), 50 - 1, 0.01);
+    EXPECT_EQ(events_of(whole, "s", "waits for").size(), 1u);
+    EXPECT_EQ(whole.at("traceEvents").at(0).at("args").at("commands_without_times"), 1);
+}
+
+TEST(timeline, is_recorded_without_memory_of_its_own_for_each_block) {
+    if (!counts_allocations()) GTEST_SKIP() << "a sanitizer has its own operator new";
+    const folder where;
+    fake_clock clock;
+    trace::part part(where.timeline, rank_of(0), 1 << 20);
+    trace::part_recorder to(part, clock);
+    const block_span block{.transfer = 1, .what = activity::read, .place = "files", .bytes = 1, .begin = clock.now(),
+                           .end = clock.now()};
+    to.block_over(block);
+    const auto before = allocations();
+    for (int i = 0; i < 5000; ++i) to.block_over(block);
+    EXPECT_EQ(allocations(), before);
+}
+
+TEST(timeline, that_cannot_be_made_says_why) {
+    try {
+        const trace::part part("/nonexistent/t.json", rank_of(0), 1 << 20);
+        FAIL() << "it was made";
+    } catch (const transfer_error& error) {
+        EXPECT_NE(std::string(error.what()).find("/nonexistent/t.json"), std::string::npos) << error.what();
+        EXPECT_NE(std::string(error.what()).find("No such file"), std::string::npos) << error.what();
+    }
+}
