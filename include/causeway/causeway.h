@@ -36,6 +36,13 @@ CAUSEWAY_EXPORT int causeway_option_set(const char *name, const char *value);
  */
 CAUSEWAY_EXPORT int causeway_option_get(const char *name, char *value, size_t size);
 
+/*
+ * Writes all options into `text` as JSON (at most `size` bytes, always terminated): an array of objects with "name",
+ * "environment", "value", "default", "values", "description" and "from", which is "default", "environment" or "program".
+ * Returns the length of the whole text without its terminator, or -1. Any thread.
+ */
+CAUSEWAY_EXPORT long causeway_options(char *text, size_t size);
+
 /* The text of the calling thread's last refused call; empty if there was none. Valid until the thread's next call. */
 CAUSEWAY_EXPORT const char *causeway_error_last_message(void);
 

@@ -3,6 +3,7 @@
 #include "base/options.hpp"
 
 #include "base/error.hpp"
+#include "base/nearest_word.hpp"
 
 #include <cctype>
 #include <charconv>
@@ -70,6 +71,12 @@ const option_row* find(std::string_view name) {
     return nullptr;
 }
 
+std::vector<std::string> names() {
+    std::vector<std::string> all;
+    for (const auto& row : rows) all.emplace_back(row.name);
+    return all;
+}
+
 std::string refusal(const option_row& row, std::string_view text) {
     std::string expected(row.unit);
     if (row.kind != choice)
@@ -97,25 +104,28 @@ void options::read_environment(const char* const* environment) {
         for (const char letter : entry.substr(prefix.size(), equals - prefix.size()))
             name += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
         try {
-            set(name, entry.substr(equals + 1));
+            set(name, entry.substr(equals + 1), origin::environment);
         } catch (const transfer_error& error) {
             warn_once(std::string(entry.substr(0, equals)) + " is ignored: " + error.what());
         }
     }
 }
 
-void options::set(std::string_view name, std::string_view text) {
+void options::set(std::string_view name, std::string_view text, origin from) {
     const auto* const row = find(name);
-    if (row == nullptr) throw transfer_error(status::invalid_value, "no option is called '" + std::string(name) + "'");
-    if (row->kind == option_row::value_kind::text) {
-        const std::lock_guard lock(m_mutex);
-        m_texts[static_cast<std::size_t>(row - rows)] = text;
-        return;
+    if (row == nullptr) {
+        const auto meant = nearest_word(name, names());
+        throw transfer_error(status::invalid_value, "no option is called '" + std::string(name) + "'" +
+                                                        (meant.empty() ? "" : "; did you mean " + meant + "?"));
     }
-    const auto value = parse(*row, text);
+    const auto index = static_cast<std::size_t>(row - rows);
+    const bool is_text = row->kind == option_row::value_kind::text;
+    const auto value = is_text ? 0 : parse(*row, text);
     if (!value) throw transfer_error(status::invalid_value, refusal(*row, text));
     const std::lock_guard lock(m_mutex);
-    m_values[static_cast<std::size_t>(row - rows)] = *value;
+    m_values[index] = *value;
+    if (is_text) m_texts[index] = text;
+    m_origins[index] = from;
 }
 
 std::optional<std::string> options::get(std::string_view name) const {
@@ -131,6 +141,11 @@ std::optional<std::string> options::get(std::string_view name) const {
 std::uint64_t options::operator[](option which) const {
     const std::lock_guard lock(m_mutex);
     return m_values[static_cast<std::size_t>(which)];
+}
+
+options::origin options::origin_of(option which) const {
+    const std::lock_guard lock(m_mutex);
+    return m_origins[static_cast<std::size_t>(which)];
 }
 
 std::string options::text(option which) const {

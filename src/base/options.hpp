@@ -39,8 +39,12 @@ class options {
     /// names and bad values, and goes on without them.
     void read_environment(const char* const* environment);
 
-    /// Throws transfer_error(invalid_value) for an unknown name or a bad value.
-    void set(std::string_view name, std::string_view text);
+    /// Where a value came from.
+    enum class origin : unsigned char { table, environment, program };
+
+    /// Throws transfer_error(invalid_value) for an unknown name, with the nearest right one, or a bad value.
+    void set(std::string_view name, std::string_view text, origin from = origin::program);
+    [[nodiscard]] origin origin_of(option which) const;
     [[nodiscard]] std::optional<std::string> get(std::string_view name) const;
 
     /// Of an option that is no text.
@@ -49,9 +53,10 @@ class options {
     [[nodiscard]] std::string text(option which) const;
 
   private:
-    mutable std::mutex m_mutex; // guards m_values and m_texts
+    mutable std::mutex m_mutex; // guards what follows
     std::array<std::uint64_t, static_cast<std::size_t>(option::count)> m_values;
     std::array<std::string, static_cast<std::size_t>(option::count)> m_texts;
+    std::array<origin, static_cast<std::size_t>(option::count)> m_origins{};
 };
 
 } // namespace causeway

@@ -5,11 +5,42 @@
 
 #include <causeway/causeway.h>
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <cstring>
 
 using namespace causeway;
 using namespace causeway::capi;
+
+namespace {
+
+void copy_text(const std::string& from, char* to, size_t size) {
+    if (to == nullptr || size == 0) return;
+    const auto copied = std::min(size - 1, from.size());
+    std::memcpy(to, from.data(), copied);
+    to[copied] = '\0';
+}
+
+std::string described(const options& settings) {
+    static constexpr std::array origins = {"default", "environment", "program"};
+    const options untouched;
+    auto all = nlohmann::json::array();
+    std::size_t index = 0;
+    for (const auto& row : option_table()) {
+        std::string variable = "CAUSEWAY_" + std::string(row.name);
+        std::transform(variable.begin(), variable.end(), variable.begin(), [](unsigned char letter) { return std::toupper(letter); });
+        const auto from = static_cast<std::size_t>(settings.origin_of(static_cast<option>(index++)));
+        all.push_back({{"name", row.name}, {"environment", variable}, {"value", *settings.get(row.name)},
+                       {"default", *untouched.get(row.name)}, {"values", row.unit}, {"description", row.sentence},
+                       {"from", origins[from]}});
+    }
+    return all.dump();
+}
+
+} // namespace
 
 const char* causeway_version(void) { return CAUSEWAY_VERSION; }
 
@@ -31,11 +62,18 @@ int causeway_option_get(const char* name, char* value, size_t size) {
             throw transfer_error(status::invalid_value,
                                  std::string("no option is called '") + (name != nullptr ? name : "") + "'");
         length = static_cast<int>(text->size());
-        if (value != nullptr && size > 0) {
-            const auto copied = std::min(size - 1, text->size());
-            std::memcpy(value, text->data(), copied);
-            value[copied] = '\0';
-        }
+        copy_text(*text, value, size);
+        return 0;
+    });
+    return length;
+}
+
+long causeway_options(char* text, size_t size) {
+    long length = -1;
+    (void)guard([&] {
+        const auto whole = described(process_options());
+        length = static_cast<long>(whole.size());
+        copy_text(whole, text, size);
         return 0;
     });
     return length;

@@ -27,6 +27,13 @@ unsigned local_ranks() {
     return 1;
 }
 
+/// Ranks of the job, as the launcher says; 1 if none did.
+int launched_ranks() {
+    for (const char* const name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
+        if (const char* const value = std::getenv(name)) return std::atoi(value);
+    return 1;
+}
+
 unsigned lane_count(const options& settings) {
     const auto asked = settings[option::lanes];
     if (asked != 0) return static_cast<unsigned>(asked);
@@ -167,6 +174,10 @@ void runtime::use_mpi() {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (m_timeline) m_timeline->know_rank(rank, ranks);
+    if (ranks == 1 && launched_ranks() > 1)
+        warn_once("the launcher has started " + std::to_string(launched_ranks()) + " ranks, but for MPI this is the only one: "
+                  "the launcher and the library that the program is linked with (" + std::string(m_port.library()) +
+                  ") are of different MPIs; start it with that library's mpirun, or by causeway run");
     auto peers = std::make_shared<std::unique_ptr<comm::peer_liveness>>(
         std::make_unique<comm::peer_liveness>(comm::peer_liveness::job(), rank));
     auto post = std::make_shared<std::unique_ptr<comm::descriptor_post>>(

@@ -137,12 +137,14 @@ void require_mpi() {
     int initialised = 0, finalised = 0, level = MPI_THREAD_SINGLE;
     PMPI_Initialized(&initialised);
     PMPI_Finalized(&finalised);
-    if (initialised == 0) throw transfer_error(status::invalid_operation, "MPI is not initialised");
+    if (initialised == 0) throw transfer_error(status::invalid_operation, "MPI is not initialised; call MPI_Init_thread with MPI_THREAD_MULTIPLE first");
     if (finalised != 0) throw transfer_error(status::invalid_operation, "MPI has been finalised");
     PMPI_Query_thread(&level);
     if (level < MPI_THREAD_MULTIPLE)
         throw transfer_error(status::invalid_operation,
-                             "MPI is initialised below MPI_THREAD_MULTIPLE; call MPI_Init_thread for that level");
+                             "MPI is initialised below MPI_THREAD_MULTIPLE: call MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided) "
+                             "instead of MPI_Init; if it does not provide that level, this MPI was built without it "
+                             "(causeway info says what yours provides)");
 }
 
 void require_communicator(MPI_Comm comm) {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program `causeway`: finds the subcommand and hands over to it.
 #include "beside.hpp"
+#include "completion.hpp"
+#include "info/command.hpp"
 #include "perf/command.hpp"
+#include "run/command.hpp"
 #include "trace/command.hpp"
 #include "tune/command.hpp"
 #include "words.hpp"
@@ -48,7 +51,7 @@ std::vector<std::string> options_of(const CLI::App& app) {
     throw usage_error(kind + word + causeway_tool::suggestion(word.substr(0, word.find('=')), known));
 }
 
-/// Words that nobody expected; those behind `causeway trace` are a program's.
+/// Words that nobody expected; those behind `causeway trace` and `causeway run` are a program's.
 void check_words(const CLI::App& app) {
     const auto chosen = app.get_subcommands();
     const bool takes_program = !chosen.empty() && chosen.front()->get_prefix_command();
@@ -72,15 +75,18 @@ std::vector<std::string> cut_program(int& argc, char** argv) {
     return {};
 }
 
-int run(int argc, char** argv) {
+int act(int argc, char** argv) {
     CLI::App app("Causeway makes every movement of data an OpenCL command; this program measures, tunes and shows it.", "causeway");
     app.set_version_flag("--version", std::string("causeway ") + causeway_version());
     app.get_formatter()->column_width(28);
     app.allow_extras();
     app.footer("causeway COMMAND --help says more.");
+    const auto run_info = info::add_command(app);
+    const auto run_run = run::add_command(app);
     const auto run_perf = perf::add_command(app);
     const auto run_tune = tune::add_command(app);
     const auto run_trace = trace::add_command(app);
+    const auto run_completion = completion::add_command(app);
 
     auto program = cut_program(argc, argv);
     try {
@@ -94,9 +100,12 @@ int run(int argc, char** argv) {
     // Without -- a program begins with the first word that is no option of ours.
     for (auto* each : app.get_subcommands())
         if (each->get_prefix_command() && program.empty()) program = each->remaining();
+    if (app.got_subcommand("info")) return run_info();
+    if (app.got_subcommand("run")) return run_run(program);
     if (app.got_subcommand("perf")) return run_perf();
     if (app.got_subcommand("tune")) return run_tune();
     if (app.got_subcommand("trace")) return run_trace(program);
+    if (app.got_subcommand("completion")) return run_completion();
     if (is_first_rank()) std::fprintf(stderr, "%s", app.help().c_str());
     return 2;
 }
@@ -105,7 +114,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
     try {
-        return run(argc, argv);
+        return act(argc, argv);
     } catch (const usage_error& error) {
         if (is_first_rank())
             std::fprintf(stderr, "causeway: %s\ncauseway --help and causeway COMMAND --help say what there is.\n",

@@ -16,9 +16,6 @@ struct usage_error : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// The word of `known` that `wrong` is nearest to, or "" if none is near.
-std::string nearest(std::string_view wrong, std::span<const std::string> known);
-
 /// "; did you mean --sizes?" or "".
 std::string suggestion(std::string_view wrong, std::span<const std::string> known);
 

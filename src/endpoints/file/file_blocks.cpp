@@ -163,6 +163,9 @@ void file_blocks::prepare(const file_range& whole) {
     const auto path = "/proc/self/fd/" + std::to_string(whole.fd);
     const int kept = ::fcntl(whole.fd, F_GETFL) & (O_ACCMODE | O_SYNC | O_DSYNC);
     m_direct = descriptor(::open(path.c_str(), kept | O_DIRECT | O_CLOEXEC));
+    if (m_direct.get() < 0 && m_services.settings[option::direct_io] == always)
+        warn_once("direct_io is always, but " + file_name(whole.fd) + " goes through the page cache: opening it for direct access: " +
+                  errno_text(errno) + ". Its file system must have that, and this user must be allowed to open it");
 }
 
 void file_blocks::open(const transfer::open_request& request) {

@@ -38,6 +38,27 @@ TEST(options, refuse_bad_values_and_keep_the_old_one) {
     EXPECT_FALSE(settings.get("nonsense"));
 }
 
+TEST(options, know_where_each_value_came_from) {
+    using origin = options::origin;
+    const char* const environment[] = {"CAUSEWAY_BLOCK=8K", "CAUSEWAY_DEPTH=many", nullptr};
+    options settings;
+    settings.read_environment(environment);
+    settings.set("lanes", "3");
+    EXPECT_EQ(settings.origin_of(option::block), origin::environment);
+    EXPECT_EQ(settings.origin_of(option::lanes), origin::program);
+    EXPECT_EQ(settings.origin_of(option::depth), origin::table);
+}
+
+TEST(options, name_the_nearest_right_one_for_a_wrong_name) {
+    options settings;
+    try {
+        settings.set("strategie", "auto");
+        FAIL() << "it was taken";
+    } catch (const transfer_error& error) {
+        EXPECT_STREQ(error.what(), "no option is called 'strategie'; did you mean strategy?");
+    }
+}
+
 TEST(options, keep_texts_as_they_are) {
     options settings;
     EXPECT_EQ(settings.text(option::trace), "");

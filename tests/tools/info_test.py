@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of `causeway info`, and of what is said about the mistakes of the first day.
+
+Usage: info_test.py --program CAUSEWAY --run-with RUN_WITH.SH [--mpiexec PATH] [--sanitizer KIND] [--runtime NAME] TEST
+"""
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+
+from perf_test import check, starter
+
+
+def facts(start, given):
+    """Devices, MPI, memory, file systems and options, of one rank and of two."""
+    for ranks in (1, 2):
+        run = start("info", "--json", ranks=ranks)
+        check(run.returncode == 0, "info fails", run)
+        told = json.loads(run.stdout)
+        check([each["rank"] for each in told["ranks"]] == list(range(ranks)), f"not {ranks} ranks", run)
+        check(told["mpi"]["thread_level"] == "MPI_THREAD_MULTIPLE" and told["mpi"]["launcher"], "no MPI", run)
+        for rank in told["ranks"]:
+            devices = [device for platform in rank["platforms"] for device in platform["devices"]]
+            check(devices and all(device["name"] and device["driver"] and device["memory_bytes"] > 0 for device in devices),
+                  f"devices {devices}", run)
+            check(rank["locked_memory_bytes"] == "unlimited" or rank["locked_memory_bytes"] >= 0, "no limit", run)
+        check(all(each["file_system"] and each["free_bytes"] >= 0 for each in told["directories"]), "no file system", run)
+        run = start("info", ranks=ranks)
+        for text in (devices[0]["name"], told["mpi"]["library"], "page-locked memory", "CAUSEWAY_TUNER"):
+            check(text in run.stdout, f"the text has no {text}", run)
+        check(run.stdout.count("causeway ") >= 1 and run.stdout.count("launcher") == 1, "not one rank speaks", run)
+
+
+def options(start, given):
+    """Every option of the page, its value and where that came from."""
+    page = pathlib.Path(given.run_with).parent.parent / "docs" / "options.md"
+    names = [line.split("`")[1] for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
+    told = json.loads(start("info", "--options", "--json", runtime="none", environment={"CAUSEWAY_BLOCK": "8K"}).stdout)
+    check([each["name"] for each in told] == names, f"options {[each['name'] for each in told]}")
+    block, depth = (next(each for each in told if each["name"] == name) for name in ("block", "depth"))
+    check(block["value"] == "8192" and block["from"] == "environment" and block["default"] == "0", f"block: {block}")
+    check(depth["from"] == "default" and depth["value"] == depth["default"], f"depth: {depth}")
+    run = start("info", "--options", runtime="none", environment={"CAUSEWAY_DEPHT": "3"})
+    check("did you mean depth?" in run.stderr, "a misspelt variable is not told of", run)
+    check(all(f"CAUSEWAY_{name.upper()}=" in run.stdout for name in names), "the text lacks options", run)
+
+
+def expect(run, status, *texts):
+    check(run.returncode == status, f"the status is not {status}", run)
+    for text in texts:
+        check(text in run.stdout + run.stderr, f"nothing says: {text}", run)
+
+
+def set_up(start, given):
+    """What is wrong with how OpenCL is looked for, and what to do."""
+    expect(start("info", "--check"), 0)
+    with tempfile.TemporaryDirectory() as folder:
+        vendors = {"OCL_ICD_VENDORS": folder}
+        check_alone = lambda environment: start("info", "--check", runtime="system", environment=environment)
+        expect(check_alone({"OCL_ICD_VENDORS": folder + "/nowhere"}), 1, "which does not exist", "unset it",
+               "no OpenCL device", "pocl-opencl-icd")
+        expect(check_alone(vendors), 1, "has no .icd file", "unset it")
+        pathlib.Path(folder, "gone.icd").write_text("/nonexistent/libvendor.so\n", encoding="utf-8")
+        expect(check_alone(vendors), 1, "gone.icd names a library that cannot be loaded", "/nonexistent/libvendor.so")
+    run = start("info", "--check", runtime="pocl", environment={"POCL_DEVICES": "basic"})
+    expect(run, 1, "basic device cannot wait for user events", "POCL_DEVICES=pthread")
+    expect(start("info", "--check", "--directory", "/nonexistent"), 0, "No such file", "name a directory that is there")
+    expect(start("info", "--check", "--directory", "/proc"), 0, "cannot be read past the page cache")
+
+
+def programs(start, given):
+    """What a program is told that makes the same mistakes."""
+    folder = pathlib.Path(given.program).parent
+
+    def run(environment, *words):
+        return subprocess.run([given.run_with, "pocl", "--", *map(str, words)], text=True, capture_output=True, check=False,
+                              env={**os.environ, **environment})
+
+    expect(run({"POCL_DEVICES": "basic"}, folder / "example_algorithm2_files"), 1, "use POCL_DEVICES=pthread")
+    # The launcher is of another MPI: it says that there are two ranks, and MPI knows of one.
+    expect(run({"OMPI_COMM_WORLD_SIZE": "2"} if "mpich" in os.path.realpath(given.mpiexec or "") else {"PMI_SIZE": "2"},
+               folder / "work_in_flight", "exit-drain"), 0, "are of different MPIs", "causeway run")
+
+
+def launcher(start, given):
+    """No launcher: causeway info and causeway run say what to install."""
+    def alone(*words):
+        return subprocess.run([given.program, *words], text=True, capture_output=True, check=False,
+                              env={**os.environ, "PATH": "/nonexistent", "HWLOC_COMPONENTS": "-opencl",
+                                   "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
+
+    expect(alone("run", "-n", "2", "true"), 1, "no launcher of", "openmpi-bin")
+    expect(alone("info", "--check"), 1, "no MPI launcher of")
+
+
+TESTS = {"facts": facts, "options": options, "set_up": set_up, "programs": programs, "launcher": launcher}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for name in ("--program", "--run-with"):
+        parser.add_argument(name, required=True)
+    for name in ("--mpiexec", "--sanitizer"):
+        parser.add_argument(name, default="")
+    parser.add_argument("--runtime", default="pocl")
+    parser.add_argument("--ranks", type=int, default=1)
+    parser.add_argument("test", choices=TESTS)
+    given = parser.parse_args()
+    TESTS[given.test](starter(given), given)
+
+
+if __name__ == "__main__":
+    main()

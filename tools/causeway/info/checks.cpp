@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// The mistakes of the first day, each by what gives it away.
+#include "info/checks.hpp"
+
+#include <cstdint>
+#include <set>
+
+namespace info {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::uint64_t little_locked_memory = std::uint64_t{256} << 20; // the default of the option staging
+
+class finder {
+  public:
+    explicit finder(std::vector<problem>& into) : m_into(into) {}
+    void stops(const std::string& what, const std::string& advice) { add({problem::weight::stops, what, advice}); }
+    void slows(const std::string& what, const std::string& advice) { add({problem::weight::slows, what, advice}); }
+
+  private:
+    /// Ranks of one host have the same problems.
+    void add(problem found) {
+        if (m_known.insert(found.what).second) m_into.push_back(std::move(found));
+    }
+    std::vector<problem>& m_into;
+    std::set<std::string> m_known;
+};
+
+void check_vendors(const json& rank, finder& found) {
+    const auto& vendors = rank.at("vendors");
+    const auto folder = vendors.at("folder").get<std::string>();
+    if (vendors.at("from") == "OCL_ICD_VENDORS") {
+        if (vendors.contains("missing"))
+            found.stops("OCL_ICD_VENDORS names " + folder + ", which does not exist",
+                        "unset it, so that /etc/OpenCL/vendors counts, or name a folder with .icd files");
+        else if (vendors.at("files").empty())
+            found.stops("OCL_ICD_VENDORS names " + folder + ", which has no .icd file",
+                        "unset it, so that /etc/OpenCL/vendors counts, or put a file there that names the library of an "
+                        "OpenCL implementation, for example pocl.icd");
+    }
+    for (const auto& each : vendors.at("files"))
+        if (each.contains("error"))
+            found.slows(each.at("file").get<std::string>() + " names a library that cannot be loaded: " +
+                            each.at("error").get<std::string>(),
+                        "install that OpenCL implementation (again), or remove the file");
+}
+
+void check_devices(const json& rank, finder& found) {
+    std::size_t count = 0;
+    for (const auto& platform : rank.at("platforms")) {
+        for (const auto& device : platform.at("devices")) {
+            ++count;
+            if (!device.at("user_events"))
+                found.stops("PoCL's basic device cannot wait for user events, so no transfer can be ordered on it",
+                            "set POCL_DEVICES=pthread");
+        }
+    }
+    if (count == 0)
+        found.stops("no OpenCL device on " + rank.at("host").get<std::string>(),
+                    "install an implementation: pocl-opencl-icd for the processor (Debian, Ubuntu), or the vendor's driver "
+                    "for a GPU; in a container hand the GPU in; clinfo shows what the loader finds");
+}
+
+void check_memory(const json& rank, finder& found) {
+    const auto& limit = rank.at("locked_memory_bytes");
+    bool has_own_memory = false;
+    for (const auto& platform : rank.at("platforms"))
+        for (const auto& device : platform.at("devices")) has_own_memory = has_own_memory || !device.at("host_memory");
+    if (limit.is_number() && limit.get<std::uint64_t>() < little_locked_memory && has_own_memory)
+        found.slows("only " + std::to_string(limit.get<std::uint64_t>() >> 10) + " KiB of memory may be page-locked on " +
+                        rank.at("host").get<std::string>(),
+                    "raise it: ulimit -l unlimited, or memlock in /etc/security/limits.conf; for containers --ulimit "
+                    "memlock=-1. Some drivers lock memory without regard to it; network cards do not");
+}
+
+void check_mpi(const json& facts, finder& found) {
+    const auto& mpi = facts.at("mpi");
+    if (mpi.contains("error"))
+        found.stops("MPI does not start: " + mpi.at("error").get<std::string>(),
+                    "look at what it says; mpirun -n 1 true shows whether the launcher works");
+    else if (mpi.value("thread_level", "MPI_THREAD_MULTIPLE") != "MPI_THREAD_MULTIPLE")
+        found.stops("this MPI provides " + mpi.at("thread_level").get<std::string>() + " only",
+                    "transfers between ranks need MPI_THREAD_MULTIPLE: take an MPI that was built with it");
+    if (!mpi.contains("launcher"))
+        found.stops("no MPI launcher of " + mpi.at("library").get<std::string>() + " is on the path",
+                    "install it (Debian: openmpi-bin or mpich), or add its folder to PATH; programs of one rank run "
+                    "without");
+    const auto expected = mpi.value("launched_ranks", 1), there = mpi.value("ranks", 1);
+    if (expected > 1 && there == 1)
+        found.stops("the launcher has started " + std::to_string(expected) + " ranks, but for MPI each is the only one",
+                    "the launcher is of another MPI than " + mpi.at("library").get<std::string>() +
+                        ", which this is linked with: start it with that one's mpirun, or by causeway run");
+}
+
+void check_files(const json& facts, finder& found) {
+    for (const auto& each : facts.at("directories")) {
+        const auto name = each.at("directory").get<std::string>();
+        if (each.contains("error")) {
+            found.slows(name + ": " + each.at("error").get<std::string>(), "name a directory that is there");
+            continue;
+        }
+        if (each.at("direct") != "yes")
+            found.slows("files in " + name + " (" + each.at("file_system").get<std::string>() +
+                            ") cannot be read past the page cache: " + each.at("direct").get<std::string>(),
+                        "very large files are faster on a file system with direct access (ext4, xfs) in a directory that "
+                        "you may write to; all works without");
+    }
+}
+
+} // namespace
+
+std::vector<problem> problems_of(const json& facts) {
+    std::vector<problem> all;
+    finder found(all);
+    for (const auto& rank : facts.at("ranks")) {
+        check_vendors(rank, found);
+        check_devices(rank, found);
+        check_memory(rank, found);
+        if (rank.at("mpi_libraries").size() > 1)
+            found.stops("this process has two MPI libraries: " + rank.at("mpi_libraries").dump(),
+                        "link the program and all of its libraries with one MPI; ldd shows who brings the other");
+    }
+    check_mpi(facts, found);
+    check_files(facts, found);
+    return all;
+}
+
+} // namespace info

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// `causeway info`: its options.
+#pragma once
+
+#include <CLI/App.hpp>
+
+#include <functional>
+
+namespace info {
+
+/// Adds the subcommand; the function that it gives runs it and gives the exit status.
+std::function<int()> add_command(CLI::App& app);
+
+} // namespace info

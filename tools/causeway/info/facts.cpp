@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asks OpenCL, the system and MPI, each in a way that survives their failures.
+#include "info/facts.hpp"
+
+#include "system_facts.hpp"
+
+#include <CL/cl.h>
+#include <causeway/causeway.h>
+#include <mpi.h>
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+namespace info {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int longest_mpi_start = 15000; // milliseconds
+
+template <class Object, class What, class Ask> std::string text_of(Ask ask, Object object, What what) {
+    std::size_t size = 0;
+    if (ask(object, what, 0, nullptr, &size) != CL_SUCCESS) return "";
+    std::string text(size, '\0');
+    if (ask(object, what, size, text.data(), nullptr) != CL_SUCCESS) return "";
+    return text.c_str();
+}
+
+template <class Value> Value value_of(cl_device_id device, cl_device_info what) {
+    Value value{};
+    return clGetDeviceInfo(device, what, sizeof value, &value, nullptr) == CL_SUCCESS ? value : Value{};
+}
+
+const char* kind_of(cl_device_type type) {
+    if ((type & CL_DEVICE_TYPE_GPU) != 0) return "GPU";
+    if ((type & CL_DEVICE_TYPE_ACCELERATOR) != 0) return "accelerator";
+    return (type & CL_DEVICE_TYPE_CPU) != 0 ? "CPU" : "other";
+}
+
+json facts_of(cl_device_id device, const std::string& vendor) {
+    const auto name = text_of(clGetDeviceInfo, device, CL_DEVICE_NAME);
+    return {{"name", name},
+            {"kind", kind_of(value_of<cl_device_type>(device, CL_DEVICE_TYPE))},
+            {"driver", text_of(clGetDeviceInfo, device, CL_DRIVER_VERSION)},
+            {"opencl", text_of(clGetDeviceInfo, device, CL_DEVICE_VERSION)},
+            {"memory_bytes", value_of<cl_ulong>(device, CL_DEVICE_GLOBAL_MEM_SIZE)},
+            {"units", value_of<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS)},
+            {"host_memory", value_of<cl_bool>(device, CL_DEVICE_HOST_UNIFIED_MEMORY) != CL_FALSE},
+            // It runs commands inside the enqueue, so that none can wait for what a transfer will complete.
+            {"user_events", vendor.find("pocl") == std::string::npos || !name.starts_with("basic")}};
+}
+
+json platforms() {
+    std::array<cl_platform_id, 64> found{};
+    cl_uint count = 0;
+    json all = json::array();
+    if (clGetPlatformIDs(static_cast<cl_uint>(found.size()), found.data(), &count) != CL_SUCCESS) return all;
+    for (cl_uint i = 0; i < std::min<cl_uint>(count, found.size()); ++i) {
+        const auto name = text_of(clGetPlatformInfo, found[i], CL_PLATFORM_NAME);
+        const auto vendor = text_of(clGetPlatformInfo, found[i], CL_PLATFORM_VENDOR);
+        const bool is_pocl = name.find("Portable Computing Language") != std::string::npos;
+        cl_uint devices_there = 0;
+        std::array<cl_device_id, 256> devices{};
+        if (clGetDeviceIDs(found[i], CL_DEVICE_TYPE_ALL, static_cast<cl_uint>(devices.size()), devices.data(),
+                           &devices_there) != CL_SUCCESS)
+            devices_there = 0;
+        json of_platform = json::array();
+        for (cl_uint j = 0; j < std::min<cl_uint>(devices_there, devices.size()); ++j)
+            of_platform.push_back(facts_of(devices[j], is_pocl ? "pocl" : vendor));
+        all.push_back({{"name", name}, {"vendor", vendor},
+                       {"version", text_of(clGetPlatformInfo, found[i], CL_PLATFORM_VERSION)}, {"devices", of_platform}});
+    }
+    return all;
+}
+
+/// Where the loader looks for implementations, and which of them it cannot load.
+json vendors() {
+    const char* const asked = std::getenv("OCL_ICD_VENDORS");
+    const std::string folder = asked != nullptr ? asked : "/etc/OpenCL/vendors";
+    json told{{"from", asked != nullptr ? "OCL_ICD_VENDORS" : "default"}, {"folder", folder}, {"files", json::array()}};
+    std::error_code missing;
+    std::vector<fs::path> files;
+    if (fs::is_directory(folder, missing)) {
+        for (const auto& each : fs::directory_iterator(folder, missing))
+            if (each.path().extension() == ".icd") files.push_back(each.path());
+    } else if (fs::is_regular_file(folder, missing)) {
+        files.push_back(folder);
+    } else {
+        told["missing"] = true;
+    }
+    std::sort(files.begin(), files.end());
+    for (const auto& each : files) {
+        std::string library;
+        std::getline(std::ifstream(each), library);
+        json file{{"file", each.string()}, {"library", library}};
+        void* const loaded = dlopen(library.c_str(), RTLD_LAZY | RTLD_LOCAL);
+        if (loaded == nullptr) file["error"] = dlerror();
+        told["files"].push_back(file);
+    }
+    return told;
+}
+
+json locked_memory() {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return "unlimited";
+    return limit.rlim_cur;
+}
+
+/// A program linked with one MPI may have loaded another by a library of its own.
+json mpi_libraries() {
+    json found = json::array();
+    std::ifstream maps("/proc/self/maps");
+    for (std::string line; std::getline(maps, line);) {
+        const auto slash = line.find('/');
+        if (slash == std::string::npos) continue;
+        const auto path = line.substr(slash);
+        const auto name = path.substr(path.rfind('/') + 1);
+        if ((name.starts_with("libmpi.so") || name.starts_with("libmpich.so")) &&
+            std::find(found.begin(), found.end(), path) == found.end())
+            found.push_back(path);
+    }
+    return found;
+}
+
+[[noreturn]] void try_mpi(int to) {
+    // What MPI says when it ends the process is for us.
+    dup2(to, STDERR_FILENO);
+    dup2(to, STDOUT_FILENO);
+    int provided = -1;
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
+    const auto said = "\nthread level " + std::to_string(provided) + "\n";
+    (void)!write(to, said.data(), said.size());
+    MPI_Finalize();
+    std::_Exit(0);
+}
+
+std::string all_of(int from, int longest) {
+    std::string text;
+    std::array<char, 4096> some{};
+    pollfd ready{from, POLLIN, 0};
+    while (poll(&ready, 1, longest) > 0) {
+        const auto got = read(from, some.data(), some.size());
+        if (got <= 0) return text;
+        text.append(some.data(), static_cast<std::size_t>(got));
+    }
+    return text + "it did not answer within " + std::to_string(longest / 1000) + " s";
+}
+
+} // namespace
+
+std::string thread_level_name(int level) {
+    switch (level) {
+    case MPI_THREAD_SINGLE: return "MPI_THREAD_SINGLE";
+    case MPI_THREAD_FUNNELED: return "MPI_THREAD_FUNNELED";
+    case MPI_THREAD_SERIALIZED: return "MPI_THREAD_SERIALIZED";
+    case MPI_THREAD_MULTIPLE: return "MPI_THREAD_MULTIPLE";
+    default: return "level " + std::to_string(level);
+    }
+}
+
+json facts_of_process() {
+    return {{"host", causeway_tool::host_name()}, {"processor", causeway_tool::processor_name()},
+            {"processors", sysconf(_SC_NPROCESSORS_ONLN)}, {"kernel", causeway_tool::kernel_name()},
+            {"memory_bytes", static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE))},
+            {"locked_memory_bytes", locked_memory()}, {"vendors", vendors()}, {"platforms", platforms()},
+            {"mpi_libraries", mpi_libraries()}};
+}
+
+json facts_of_directories(const std::vector<std::string>& directories) {
+    json all = json::array();
+    for (const auto& each : directories) {
+        json told{{"directory", each}};
+        struct statvfs free {};
+        if (statvfs(each.c_str(), &free) != 0) {
+            told["error"] = std::strerror(errno);
+            all.push_back(told);
+            continue;
+        }
+        told["file_system"] = causeway_tool::file_system_of(each);
+        told["free_bytes"] = static_cast<std::uint64_t>(free.f_bavail) * free.f_frsize;
+        const int file = open(each.c_str(), O_TMPFILE | O_RDWR | O_DIRECT | O_CLOEXEC, 0600);
+        told["direct"] = file >= 0 ? json("yes") : json(std::strerror(errno));
+        if (file >= 0) close(file);
+        all.push_back(told);
+    }
+    return all;
+}
+
+json facts_of_mpi() {
+    json told{{"library", causeway_tool::mpi_name()}};
+    std::array<int, 2> ends{};
+    if (pipe(ends.data()) != 0) return told;
+    const auto child = fork();
+    if (child == 0) try_mpi(ends[1]);
+    close(ends[1]);
+    const auto said = all_of(ends[0], longest_mpi_start);
+    close(ends[0]);
+    if (child > 0) {
+        kill(child, SIGKILL);
+        waitpid(child, nullptr, 0);
+    }
+    const auto at = said.find("\nthread level ");
+    if (at == std::string::npos) {
+        told["error"] = said.empty() ? "MPI_Init_thread ended the process" : said;
+    } else {
+        told["thread_level"] = thread_level_name(std::atoi(said.c_str() + at + std::strlen("\nthread level ")));
+    }
+    return told;
+}
+
+json facts_of_options() {
+    std::string text(static_cast<std::size_t>(std::max(causeway_options(nullptr, 0), 0L)) + 1, '\0');
+    (void)causeway_options(text.data(), text.size());
+    return json::parse(text.c_str());
+}
+
+} // namespace info

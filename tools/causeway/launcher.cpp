@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Looks for launchers, and asks them which MPI they are of.
+#include "launcher.hpp"
+
+#include "system_facts.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <sstream>
+
+namespace causeway_tool {
+
+namespace {
+
+std::string output_of(const std::string& command) {
+    const std::unique_ptr<FILE, int (*)(FILE*)> from(popen(command.c_str(), "r"), pclose);
+    std::string text;
+    std::array<char, 512> some{};
+    while (from && std::fgets(some.data(), some.size(), from.get()) != nullptr) text += some.data();
+    return text;
+}
+
+bool is_open_mpi(const std::string& text) {
+    return text.find("Open MPI") != std::string::npos || text.find("OpenRTE") != std::string::npos ||
+           text.find("open-mpi") != std::string::npos;
+}
+
+} // namespace
+
+std::string on_path(const std::string& name) {
+    const char* const path = std::getenv("PATH");
+    std::istringstream folders(path != nullptr ? path : "");
+    for (std::string folder; std::getline(folders, folder, ':');) {
+        const auto file = folder + "/" + name;
+        if (access(file.c_str(), X_OK) == 0) return file;
+    }
+    return "";
+}
+
+std::optional<launcher> find_launcher() {
+    const auto srun = on_path("srun");
+    if (std::getenv("SLURM_JOB_ID") != nullptr && !srun.empty()) return launcher{launcher::kind::slurm, srun};
+    const bool wants_open_mpi = is_open_mpi(mpi_name());
+    for (const char* const name : {wants_open_mpi ? "mpirun.openmpi" : "mpirun.mpich", "mpirun", "mpiexec", "mpiexec.hydra"}) {
+        const auto path = on_path(name);
+        if (!path.empty() && is_open_mpi(output_of("'" + path + "' --version 2>&1")) == wants_open_mpi)
+            return launcher{wants_open_mpi ? launcher::kind::open_mpi : launcher::kind::mpich, path};
+    }
+    return {};
+}
+
+int launched_ranks() {
+    for (const char* const name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"})
+        if (const char* const value = std::getenv(name)) return std::atoi(value);
+    return 1;
+}
+
+} // namespace causeway_tool

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options of `causeway run`: starts a program on ranks, under the launcher that is there.
+#include "run/command.hpp"
+
+#include "beside.hpp"
+#include "launcher.hpp"
+#include "system_facts.hpp"
+#include "words.hpp"
+
+#include <causeway/causeway.h>
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+extern "C" char** environ;
+
+namespace run {
+
+namespace {
+
+using causeway_tool::launcher;
+using causeway_tool::usage_error;
+
+const char* const teaching = R"(Starts PROGRAM on several ranks under the launcher that is there: srun inside a Slurm job, else the mpirun of
+the MPI that Causeway is linked with. On one machine ranks may be more than processors, and none is bound to one; as
+root, which containers are often run as, Open MPI is told that this is meant; variables of Causeway and OpenCL go to
+all ranks.
+
+Examples:
+  causeway run -n 4 ./program                 four ranks here
+  causeway run -n 4 --dry-run ./program       only print the command
+  causeway run -n 2 -- causeway perf --quick  a program with options of its own, behind --
+  causeway trace -- causeway run -n 4 ./program
+
+Exit status: that of PROGRAM; 1 if it cannot be started, 2 for wrong arguments.)";
+
+struct arguments {
+    unsigned ranks = 1;
+    bool dry = false, cluster = false;
+    std::vector<std::string> launcher_options;
+};
+
+using variable = std::pair<std::string, std::string>;
+
+bool goes_to_all_ranks(const std::string& name) {
+    for (const char* const prefix : {"CAUSEWAY_", "OCL_ICD_", "OPENCL_", "POCL_", "HWLOC_COMPONENTS", "LD_LIBRARY_PATH", "LD_PRELOAD"})
+        if (name.starts_with(prefix)) return true;
+    return false;
+}
+
+/// What is not set yet, and should be.
+std::vector<variable> settings_for(const launcher& by, const arguments& typed) {
+    std::vector<variable> all;
+    // hwloc's OpenCL plugin asks every platform inside MPI_Init.
+    all.emplace_back("HWLOC_COMPONENTS", "-opencl");
+    if (by.what == launcher::kind::open_mpi && geteuid() == 0) {
+        all.emplace_back("OMPI_ALLOW_RUN_AS_ROOT", "1");
+        all.emplace_back("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    }
+    if (typed.cluster) all.emplace_back("CAUSEWAY_CLUSTER", "1");
+    std::erase_if(all, [](const variable& each) { return std::getenv(each.first.c_str()) != nullptr; });
+    return all;
+}
+
+std::vector<std::string> command_for(const launcher& by, const arguments& typed, const std::vector<std::string>& program) {
+    std::vector<std::string> words{by.path, "-n", std::to_string(typed.ranks)};
+    if (by.what == launcher::kind::open_mpi) {
+        // Ranks have threads of their own, the engine's and the device's: neither slots nor bindings fit them.
+        words.insert(words.end(), {"--oversubscribe", "--bind-to", "none"});
+        for (char** each = environ; *each != nullptr; ++each) {
+            const std::string name(*each, static_cast<std::size_t>(std::strchr(*each, '=') - *each));
+            if (goes_to_all_ranks(name)) words.insert(words.end(), {"-x", name});
+        }
+    }
+    words.insert(words.end(), typed.launcher_options.begin(), typed.launcher_options.end());
+    words.insert(words.end(), program.begin(), program.end());
+    return words;
+}
+
+std::string quoted(const std::string& word) {
+    if (!word.empty() && word.find_first_of(" \t\n'\"\\$&|;<>()*?[]#~`!{}") == std::string::npos) return word;
+    std::string text = "'";
+    for (const char letter : word) text += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+    return text + "'";
+}
+
+int start(const arguments& typed, const std::vector<std::string>& program) {
+    if (program.empty()) throw usage_error("run: no program; for example: causeway run -n 2 ./program");
+    if (typed.ranks == 0) throw usage_error("run: -n 0: a program needs at least one rank");
+    if (causeway_tool::is_started_by_launcher())
+        throw usage_error("run: this is a rank of a job already; start causeway run without mpirun or srun");
+    if (typed.cluster && causeway_option_get("cluster", nullptr, 0) < 0)
+        throw usage_error("run: --cluster: this build of Causeway has no platform that makes a cluster's devices local ones");
+    const auto found = causeway_tool::find_launcher();
+    if (!found)
+        throw std::runtime_error("no launcher of " + causeway_tool::mpi_name() +
+                                 " is on the path: install it (Debian: openmpi-bin, or mpich), add its folder to PATH, or "
+                                 "load its module; a program of one rank runs without");
+    const auto settings = settings_for(*found, typed);
+    std::string shown;
+    for (const auto& [name, value] : settings) {
+        shown += name + "=" + quoted(value) + " ";
+        setenv(name.c_str(), value.c_str(), 1);
+    }
+    const auto words = command_for(*found, typed, program);
+    for (const auto& each : words) shown += quoted(each) + " ";
+    shown.pop_back();
+    if (typed.dry) {
+        std::printf("%s\n", shown.c_str());
+        return 0;
+    }
+    return causeway_tool::run_and_wait(words);
+}
+
+} // namespace
+
+std::function<int(const std::vector<std::string>&)> add_command(CLI::App& app) {
+    auto* const command = app.add_subcommand("run", "start a program on several ranks");
+    command->footer(teaching);
+    command->prefix_command();
+    const auto typed = std::make_shared<arguments>();
+    command->add_option("-n,--ranks", typed->ranks, "how many ranks (default: 1)")->type_name("N");
+    command->add_flag("--cluster", typed->cluster, "show the program the devices of all ranks as its own");
+    command->add_flag("--dry-run", typed->dry, "print the command, with what is set for it, and start nothing");
+    command->add_option("--launcher-option", typed->launcher_options, "hand this word to the launcher; may be repeated")
+        ->allow_extra_args(false)
+        ->type_name("WORD");
+    return [typed](const std::vector<std::string>& program) { return start(*typed, program); };
+}
+
+} // namespace run

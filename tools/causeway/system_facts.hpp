@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the system says of itself.
+#pragma once
+
+#include <string>
+
+namespace causeway_tool {
+
+std::string processor_name();
+/// "Linux 6.1.0 x86_64"
+std::string kernel_name();
+std::string host_name();
+/// "ext4", or its number if it is none of those that are known.
+std::string file_system_of(const std::string& directory);
+/// The MPI that this program is linked with, and its version.
+std::string mpi_name();
+
+} // namespace causeway_tool
