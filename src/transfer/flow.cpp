@@ -71,7 +71,8 @@ void flow::settle_window() {
     }
     m_window = {};
     m_plan = m_planner->choose(way());
-    m_block_bytes = m_plan->block_bytes;
+    // A rank that receives has answered with blocks that it takes, of at most the size it was told.
+    if (m_target_traits.kind == medium::device) m_block_bytes = m_plan->block_bytes;
 }
 
 void flow::read_ahead(flow_owner& owner, staging_pool& pool, const planner& choices, unsigned lanes) {

@@ -75,7 +75,7 @@ class range_endpoint final : public device_endpoint {
         const bool readable = (place().flags & CL_MEM_HOST_WRITE_ONLY) == 0;
         const auto facts = cl::facts_of(place().device);
         return {.kind = medium::device, .can_map = readable && facts.host_memory, .place = facts.identity,
-                .device = services().links.name_of(place().device)};
+                .device = services().links.name_of(place().context.get(), place().device)};
     }
 
     void open(const transfer::open_request& request, step& done) override {
@@ -117,7 +117,7 @@ class range_endpoint final : public device_endpoint {
     }
 
     [[nodiscard]] bool reaches(const transfer::device_name& device) const override {
-        const auto own = services().links.name_of(place().device);
+        const auto own = services().links.name_of(place().context.get(), place().device);
         auto* const bridge = services().windows.bridge();
         return own.is_known && (own.uuid == device.uuid || bridge->reaches(own.uuid, device.uuid));
     }

@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "cl/calls.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 
@@ -94,8 +95,13 @@ std::shared_ptr<device_link> device_links::find(cl_context context, cl_device_id
     return link;
 }
 
-transfer::device_name device_links::name_of(cl_device_id device) const {
+transfer::device_name device_links::name_of(cl_context context, cl_device_id device) const {
     if (!link_window::possible(m_bridge.windows(), device)) return {};
+    const auto link = std::find_if(m_links.begin(), m_links.end(), [&](const auto& each) {
+        return each->context.get() == context && each->device == device;
+    });
+    const bool is_crowded = link != m_links.end() && (*link)->window && (*link)->window->is_crowded();
+    if (is_crowded && m_options[option::strategy] == 0) return {};
     return {true, cl::facts_of(device).uuid};
 }
 

@@ -39,8 +39,8 @@ class device_links final : public transfer::progress_source {
     [[nodiscard]] std::shared_ptr<device_link> find(cl_context context, cl_device_id device);
 
     [[nodiscard]] const options& settings() const { return m_options; }
-    /// Whether `device` can have windows, as other devices name it.
-    [[nodiscard]] transfer::device_name name_of(cl_device_id device) const;
+    /// Whether transfers to or from `device` may use windows now, and how other devices name it.
+    [[nodiscard]] transfer::device_name name_of(cl_context context, cl_device_id device) const;
     [[nodiscard]] link_window& window_of(device_link& link);
 
     /// A queue of link.ahead, or null if too many are in use; to be put back there.

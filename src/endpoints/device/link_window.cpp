@@ -83,7 +83,37 @@ class link_window::departure final : private transfer::step_owner {
     bool m_crossing = false;
 };
 
+/// A copy on the device, whose time is looked at.
+class link_window::timed_copy final : private transfer::step_owner {
+  public:
+    timed_copy(link_window& owner, std::size_t bytes, transfer::step& done)
+        : m_owner(owner), m_bytes(bytes), m_done(done), m_step(*this), m_begun(owner.m_clock.now()) {
+        m_step.begin();
+    }
+    [[nodiscard]] transfer::step& step() { return m_step; }
+
+  private:
+    void step_finished() override {
+        const auto result = m_step.take();
+        auto& done = m_done;
+        m_owner.copied(*this, m_bytes, m_owner.m_clock.now() - m_begun); // this is gone
+        done.finish(result);
+    }
+
+    link_window& m_owner;
+    std::size_t m_bytes;
+    transfer::step& m_done;
+    transfer::step m_step;
+    time_point m_begun;
+};
+
 namespace {
+
+/// Several of the largest copies one behind the other on a slow card take less; kernels worth overlapping take longer.
+constexpr auto usual_time = std::chrono::microseconds(300);
+constexpr double usual_bytes_per_second = 100e9;
+/// For so long no other copy tries.
+constexpr auto crowded_time = std::chrono::seconds(1);
 
 /// Of what the option allows: the most is for blocks that arrive, as these wait for the other end too.
 std::size_t bytes_in(const options& settings) { return settings[option::window] / 2; }
@@ -153,7 +183,8 @@ void link_window::copy(const cl::queue& queue, const cl::buffer& window, const c
     auto running = cl::event::adopt(raw);
     const auto offset = to.get() == window.get() ? from_offset : to_offset;
     if (code == CL_SUCCESS) {
-        m_copies.add(queue, std::move(running), offset, bytes, what, done);
+        m_copying.push_back(std::make_unique<timed_copy>(*this, bytes, done));
+        m_copies.add(queue, std::move(running), offset, bytes, what, m_copying.back()->step());
     } else {
         // What was enqueued may still use the block.
         (void)clFinish(queue.get());
@@ -183,6 +214,12 @@ void link_window::fill(const std::shared_ptr<bridge::known_window>& window, cons
         return;
     }
     begin_departures();
+}
+
+void link_window::copied(timed_copy& which, std::size_t bytes, std::chrono::nanoseconds took) {
+    const std::chrono::duration<double> usual(double(bytes) / usual_bytes_per_second);
+    if (took > usual_time + usual) m_crowded_until = m_clock.now() + crowded_time;
+    std::erase_if(m_copying, [&](const auto& each) { return each.get() == &which; });
 }
 
 void link_window::begin_departures() {

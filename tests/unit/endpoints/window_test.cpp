@@ -84,4 +84,72 @@ TEST_P(window, memory_of_a_sender_that_is_gone_is_not_used_again) {
     both.network.forget_undelivered();
 }
 
+namespace {
+
+class device_window : public by_strategy {
+  protected:
+    device_window() {
+        name = "device-window";
+        both = std::make_unique<two_ranks>();
+    }
+    /// A message from a to b in blocks of the library's choice.
+    std::string strategy_of_a_message(std::size_t bytes) {
+        const auto sent = bench::pattern(bytes);
+        auto out = sent, in = std::vector<std::byte>(bytes);
+        const auto receive = both->b.receive(in, 0);
+        const auto send = both->a.send(out, 1);
+        chooser choices;
+        both->run(choices);
+        EXPECT_EQ(status_of(send), status::complete) << send->report().error.message;
+        EXPECT_EQ(status_of(receive), status::complete) << receive->report().error.message;
+        EXPECT_TRUE(in == sent);
+        both->expect_quiet();
+        return std::string(send->report().chosen.strategy);
+    }
+    /// As it is before the first message.
+    void forget() {
+        both->a.talk.devices().forget(1);
+        both->b.talk.devices().forget(0);
+    }
+    std::unique_ptr<two_ranks> both;
+};
+
+} // namespace
+
+TEST_P(device_window, is_offered_with_the_first_message_and_used_from_then_on) {
+    forget();
+    EXPECT_EQ(strategy_of_a_message(10), "pipelined") << "nothing is known of the other rank's device";
+    EXPECT_EQ(strategy_of_a_message(10), "pipelined") << "it is offered";
+    EXPECT_EQ(strategy_of_a_message(10), "device-window");
+}
+
+TEST_P(device_window, of_one_side_alone_leaves_messages_in_blocks_of_the_receivers_size) {
+    both->b.window = nullptr;
+    by_strategy::find_segment = nothing;
+    both->a.settings.set("block", "0");
+    both->b.settings.set("block", "1048576");
+    EXPECT_EQ(strategy_of_a_message(std::size_t{3} << 20), "pipelined");
+}
+
+TEST_P(device_window, that_is_gone_is_retired_at_the_other_rank) {
+    forget();
+    for (int i = 0; i < 2; ++i) (void)strategy_of_a_message(10);
+    EXPECT_EQ(strategy_of_a_message(10), "device-window");
+    const auto rank_of_b = 1;
+    EXPECT_TRUE(both->a.talk.devices().device_of(rank_of_b).has_value());
+    const std::weak_ptr<arrivals> gone = both->b.window->memory;
+    both->b.window = nullptr;
+    EXPECT_TRUE(gone.expired());
+    // Idle for longer than things are kept.
+    for (int i = 0; i < 3; ++i) {
+        both->b.clock.advance(std::chrono::seconds(10));
+        chooser choices;
+        both->run(choices);
+    }
+    // A rank that waits for nothing hears nothing: with its next message it does.
+    EXPECT_EQ(strategy_of_a_message(10), "pipelined");
+    EXPECT_FALSE(both->a.talk.devices().device_of(rank_of_b).has_value());
+}
+
+INSTANTIATE_TEST_SUITE_P(, device_window, ::testing::Values("device-window"), [](const auto&) { return "between_two_ranks"; });
 INSTANTIATE_TEST_SUITE_P(, window, ::testing::Values("shared-window"), [](const auto&) { return "between_two_ranks"; });

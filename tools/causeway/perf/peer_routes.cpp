@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Peer copies in one process, beside the two copies at once and what users write.
+#include "perf/direct_link.hpp"
 #include "perf/routes.hpp"
 
 #include <array>
+#include <chrono>
 #include <optional>
+#include <thread>
 #include <utility>
 
 namespace perf {
@@ -18,9 +21,11 @@ class peer_bench {
     peer_bench(session& session, const place& from, const place& to, std::size_t bytes)
         : m_session(session), m_from(from), m_to(to), m_bytes(bytes), m_data(from, bytes),
           m_source(m_data.on_device(from)), m_target(apps::create_buffer(to.context.get(), bytes)),
-          m_out(from.context.get(), from.in_order.get(), bytes), m_in(to, bytes), m_pageable(bytes) {}
+          m_out(from.context.get(), from.in_order.get(), bytes), m_in(to, bytes), m_pageable(bytes),
+          m_link(direct_link::between(uuid_of(from.device), uuid_of(to.device), bytes)) {}
 
     void measure(const std::string& route, by_hand naive) {
+        if (m_link) wait_for_windows();
         const auto check = [this] { verify_target(); };
         comparison made{route, m_bytes, rule_for(m_bytes)};
         made.add_naive(
@@ -54,11 +59,24 @@ class peer_bench {
                     return copies();
                 },
                 check);
+            if (m_link)
+                made.add_limit("copies", "CUDA's copy over the direct link",
+                               [this] { return seconds_of([this] { m_link->copy(); }); });
         }
         m_session.measure(std::move(made));
     }
 
   private:
+    /// The library starts what it needs for a direct link with the first large copies, beside them.
+    void wait_for_windows() {
+        const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(3);
+        while (m_bytes >= 2 * mib && std::chrono::steady_clock::now() < until) {
+            next();
+            if (plan_of(peer_copy().get()).strategy == "device-window") return;
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        }
+    }
+
     /// Another part of the data, and both buffers where they belong: the vendor's copy may leave one on the other device
     /// (NVIDIA driver 580), and whoever comes next would pay for its way back.
     void next() {
@@ -128,6 +146,7 @@ class peer_bench {
     apps::pinned_memory m_out; // page-locked for the source's device
     test_data m_in;            // the same data, page-locked for the target's device
     pageable_memory m_pageable;
+    std::unique_ptr<direct_link> m_link; // null if there is none
     std::size_t m_window = 0; // of the last transfer
 };
 

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device to device between two ranks, beside the copies and the raw MPI message of the same bytes.
+#include "perf/direct_link.hpp"
 #include "perf/rank_pair.hpp"
 #include "perf/routes.hpp"
 
 #include <array>
+#include <chrono>
+#include <memory>
+#include <thread>
 
 namespace perf {
 
@@ -11,7 +15,16 @@ namespace {
 
 class rank_bench : public rank_pair {
   public:
-    using rank_pair::rank_pair;
+    rank_bench(session& session, const place& where, std::size_t bytes) : rank_pair(session, where, bytes) {
+        // Rank 0 measures what the link carries, if it sees both devices.
+        std::array<device_uuid, 2> both{};
+        const auto own = uuid_of(where.device);
+        MPI_Allgather(own.data(), int(own.size()), MPI_BYTE, both.data(), int(own.size()), MPI_BYTE, m_comm);
+        if (m_rank == 0) m_link = direct_link::between(both[0], both[1], bytes);
+        m_has_link = m_link ? 1 : 0;
+        MPI_Bcast(&m_has_link, 1, MPI_INT, 0, m_comm);
+        if (m_has_link != 0) wait_for_windows();
+    }
 
     void one_way(const std::string& route) {
         if (!m_session.wants(route)) return;
@@ -28,6 +41,9 @@ class rank_bench : public rank_pair {
                 "copies", m_bytes < overlapping ? "out, then in" : "out of one and into the other at once",
                 [this] { return copies_one_way(); },
                 check);
+        if (m_has_link != 0)
+            made.add_limit("copies", "CUDA's copy over the direct link",
+                           [this] { return repeated([this] { if (m_link) m_link->copy(); }); });
         add_messages(
             made, "MPI_Send, MPI_Recv on host memory",
             [this] {
@@ -61,6 +77,9 @@ class rank_bench : public rank_pair {
                 "copies", m_bytes < overlapping ? "out, then in, of both" : "out and in, of both, all at once",
                 [this] { return repeated([this] { copy_both_ways(); }); },
                 check);
+        if (m_has_link != 0)
+            made.add_limit("copies", "CUDA's copies over the direct link, both ways at once",
+                           [this] { return repeated([this] { if (m_link) m_link->copy_both_ways(); }); });
         add_messages(
             made, "MPI_Sendrecv on host memory",
             [this] { return repeated([this] { exchange_host(own_data(), m_pinned.data()); }); },
@@ -74,6 +93,20 @@ class rank_bench : public rank_pair {
     }
 
   private:
+    /// The library starts what it needs for a direct link with the first large messages, beside them.
+    void wait_for_windows() {
+        const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(3);
+        for (int goes_on = m_bytes >= 2 * mib ? 1 : 0; goes_on != 0;) {
+            advance();
+            const auto moved = enqueue_exchange();
+            wait_for(std::array{moved.get()});
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+            const bool is_there = plan_of(moved.get()).strategy == "device-window";
+            goes_on = !is_there && std::chrono::steady_clock::now() < until ? 1 : 0;
+            MPI_Allreduce(MPI_IN_PLACE, &goes_on, 1, MPI_INT, MPI_MAX, m_comm);
+        }
+    }
+
     /// Rank 1's answer waits for the question's event: neither host is between them.
     double by_events(apps::event& last_send) {
         advance();
@@ -126,6 +159,9 @@ class rank_bench : public rank_pair {
         apps::check(clFlush(other), "clFlush");
         wait_for(std::array{out, in});
     }
+
+    std::unique_ptr<direct_link> m_link; // of rank 0; null if there is none
+    int m_has_link = 0;
 };
 
 } // namespace

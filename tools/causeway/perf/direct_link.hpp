@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a direct link between two GPUs carries, as CUDA's plain copies use it: the limit of what OpenCL can get of it.
+#pragma once
+
+#include <CL/cl.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace perf {
+
+using device_uuid = std::array<std::uint8_t, 16>;
+
+/// CL_DEVICE_UUID_KHR; zeros where the platform does not say.
+[[nodiscard]] device_uuid uuid_of(cl_device_id device);
+
+/// Two GPUs that this process sees, and memory of each. CUDA is found at run time.
+class direct_link {
+  public:
+    /// Null if there is no CUDA, not both of the devices, no link between them, or no memory for `bytes` on each.
+    [[nodiscard]] static std::unique_ptr<direct_link> between(const device_uuid& one, const device_uuid& other,
+                                                              std::size_t bytes);
+    virtual ~direct_link() = default;
+    /// From the first to the second; returns when it is over. Throws std::runtime_error.
+    virtual void copy() = 0;
+    virtual void copy_both_ways() = 0;
+};
+
+} // namespace perf
