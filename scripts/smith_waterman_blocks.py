@@ -20,7 +20,7 @@ import matplotlib.pyplot as plot  # noqa: E402
 
 CHUNKS = [256 << 10, 1 << 20, 4 << 20, 16 << 20]
 BLOCKS = [64 << 10 << step for step in range(9)]
-ROUNDS = 9
+ROUNDS = 5
 
 
 def times(program, queries, database, arguments, **environment):

@@ -158,7 +158,8 @@ double spread(const std::vector<double> &times)
 std::string hidden_share(const contender &contender, const std::vector<double> &computation,
                          const std::vector<double> &transfers)
 {
-    if (computation.empty()
+    // Of fewer nobody knows how much they vary.
+    if (computation.size() < 3
         || std::max(spread(contender.seconds), spread(computation)) > apps::quartiles_of(transfers).median)
         return "-";
     std::vector<double> shares;
