@@ -17,6 +17,7 @@ import causeway._mpi
 import numpy as np
 import pyopencl as cl
 import pytest
+from mpi4py import MPI
 
 from conftest import pattern, python
 
@@ -189,11 +190,17 @@ def test_two_mpis_in_one_process_are_refused():
         causeway._mpi._require_same_library(own, "/elsewhere/libmpi.so.12")
 
 
+# Once is enough for what has no ranks.
+alone = pytest.mark.skipif(MPI.COMM_WORLD.size != 1, reason="starts a program of its own")
+
+
+@alone
 def test_importing_does_not_initialise_mpi():
     result = python("import sys, causeway; sys.exit('mpi4py.MPI' in sys.modules)")
     assert (result.returncode, result.stderr) == (0, "")
 
 
+@alone
 def test_a_library_that_is_not_there_is_named():
     result = python("import causeway", LIBCAUSEWAY="/nowhere/libcauseway.so.0")
     assert result.returncode != 0
