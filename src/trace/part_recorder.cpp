@@ -65,10 +65,17 @@ std::uint32_t part_recorder::number_of(std::string_view text) {
     return number;
 }
 
+std::uint32_t part_recorder::number_of_place(std::string_view place) {
+    if (place.empty()) return 0;
+    auto& known = m_places[(reinterpret_cast<std::uintptr_t>(place.data()) >> 5) % m_places.size()];
+    if (known.first != place.data()) known = {place.data(), number_of(place)};
+    return known.number;
+}
+
 void part_recorder::block_over(const transfer::block_span& what) {
     put(record::kind::block,
         record::block{.transfer = what.transfer, .offset = what.offset, .bytes = what.bytes,
-                      .begin = nanoseconds(what.begin), .end = nanoseconds(what.end), .place = number_of(what.place),
+                      .begin = nanoseconds(what.begin), .end = nanoseconds(what.end), .place = number_of_place(what.place),
                       .flow = static_cast<std::uint16_t>(what.flow), .what = static_cast<std::uint8_t>(what.what),
                       .failed = static_cast<std::uint8_t>(what.failed)});
 }
@@ -91,7 +98,7 @@ void part_recorder::transfer_over(const transfer::transfer_span& what) {
 void part_recorder::put_command(record::kind kind, std::uint64_t transfer, const transfer::command_span& what) {
     put(kind, record::command{.number = what.number, .queue = what.queue, .transfer = transfer, .queued = what.queued,
                               .submitted = what.submitted, .started = what.started, .ended = what.ended,
-                              .seen = nanoseconds(what.seen), .place = number_of(what.place),
+                              .seen = nanoseconds(what.seen), .place = number_of_place(what.place),
                               .name = number_of(what.name)});
 }
 

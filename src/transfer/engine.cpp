@@ -315,7 +315,8 @@ void engine::tell(const command& work) {
                        .started = known.started, .ended = known.ended, .error = known.error};
     for (const auto& part : work.m_flows) part->tell(told, m_tuner);
     m_recorder->level_is(level::transfers_running, m_running);
-    m_recorder->level_is(level::staging_bytes, m_pool.held_bytes());
+    if (std::exchange(m_held_told, m_pool.held_bytes()) != m_pool.held_bytes())
+        m_recorder->level_is(level::staging_bytes, m_held_told);
 }
 
 void engine::cancel_now(command& work, const failure& reason) {

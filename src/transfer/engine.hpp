@@ -125,6 +125,7 @@ class engine {
     planner m_planner;
     std::vector<progress_source*> m_sources;
     recorder* m_recorder = nullptr;
+    std::size_t m_held_told = 0; // to it
     commands m_commands;                          // all that are not ended
     std::vector<std::shared_ptr<command>> m_hot;  // gated, looked at in turn, some in each step
     std::size_t m_next_look = 0;                  // whose turn it is in m_hot

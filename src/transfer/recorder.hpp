@@ -22,7 +22,7 @@ struct block_span {
     std::uint64_t transfer = 0;
     unsigned flow = 0;
     activity what{};
-    std::string_view place; ///< as the tuner knows it; may be empty
+    std::string_view place; ///< as the tuner knows it; may be empty; lives as long as the process
     std::size_t offset = 0, bytes = 0;
     time_point begin, end; ///< as the engine sees them
     bool failed = false;
@@ -47,7 +47,8 @@ struct transfer_span {
 struct command_span {
     std::uint64_t number = 0; ///< among those that are watched, from 1; 0 of others
     std::uint64_t queue = 0;  ///< its handle
-    std::string_view place, name;
+    std::string_view place; ///< lives as long as the process
+    std::string_view name;
     std::uint64_t queued = 0, submitted = 0, started = 0, ended = 0;
     time_point seen; ///< complete, by the host
 };

@@ -28,7 +28,7 @@ class descriptor_endpoint final : public transfer::endpoint {
     [[nodiscard]] transfer::endpoint_traits traits() const override {
         return {.kind = transfer::medium::file, .place = m_place};
     }
-    [[nodiscard]] std::string name() const override { return file_name(m_fd.get()); }
+    [[nodiscard]] std::string name() const override { return known_file_name(m_fd.get()); }
 
     void open(const transfer::open_request& request, step& done) override {
         m_blocks.open(request);

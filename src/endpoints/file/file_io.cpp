@@ -8,8 +8,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <climits>
+#include <mutex>
 
 namespace causeway::endpoints {
 
@@ -52,6 +54,25 @@ std::string file_name(int fd) {
     if (fd < 0) return "a stream without a descriptor";
     if (length <= 0) return "descriptor " + std::to_string(fd);
     return std::string(path, static_cast<std::size_t>(length));
+}
+
+std::string known_file_name(int fd) {
+    struct known_file {
+        struct stat facts {};
+        std::string name;
+    };
+    static std::mutex mutex; // guards files
+    static auto& files = *new std::array<known_file, 16>; // threads may ask while the process ends
+    struct stat now {};
+    if (fd < 0 || ::fstat(fd, &now) != 0) return file_name(fd);
+    const std::lock_guard lock(mutex);
+    auto& known = files[now.st_ino % files.size()];
+    // Renaming, unlinking and a new file in its place all change the time of the last change.
+    const bool is_same = known.facts.st_dev == now.st_dev && known.facts.st_ino == now.st_ino &&
+                         known.facts.st_ctim.tv_sec == now.st_ctim.tv_sec &&
+                         known.facts.st_ctim.tv_nsec == now.st_ctim.tv_nsec && !known.name.empty();
+    if (!is_same) known = {now, file_name(fd)};
+    return known.name;
 }
 
 failure io_failure(const char* what, const file_range& whole, std::size_t stopped, int error) {

@@ -32,6 +32,8 @@ class descriptor {
 
 /// The path behind a descriptor, or "descriptor 7"; a negative one is that of a stream in memory.
 [[nodiscard]] std::string file_name(int fd);
+/// The same, quicker for a file that was asked for before and has not changed since, its name included.
+[[nodiscard]] std::string known_file_name(int fd);
 
 /// The part of a file that one transfer reads or writes; error texts name it whole, whatever block failed.
 struct file_range {

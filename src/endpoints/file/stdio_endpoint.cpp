@@ -37,7 +37,7 @@ class stdio_endpoint : public transfer::endpoint {
         : m_services(services), m_file(file), m_mode(mode),
           m_turn(services.turns, {reinterpret_cast<std::uintptr_t>(file), 0, 0}) {}
 
-    [[nodiscard]] std::string name() const override { return file_name(::fileno(m_file)); }
+    [[nodiscard]] std::string name() const override { return known_file_name(::fileno(m_file)); }
 
     void enqueued() override { m_turn.join(); }
     void abandoned() override { m_turn.leave(); }
