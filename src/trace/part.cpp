@@ -44,7 +44,7 @@ part::part(const std::string& timeline, const identity& who, std::uint64_t most_
     };
     m_file = ::open(m_path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (m_file < 0) refuse("making");
-    // Tells others that this process lives. Where no lock can be had, they take it for dead and what is there for all.
+    // Tells others that this process lives. Where no lock can be had, nobody is taken for dead.
     (void)::flock(m_file, LOCK_EX | LOCK_NB);
     // Room first: a page that the disk has none for would end the process.
     if ((errno = ::posix_fallocate(m_file, 0, record::header_bytes)) != 0) refuse("making room in");
