@@ -43,7 +43,12 @@ std::vector<cl_device_id> all_devices(cl_platform_id platform)
 std::vector<cl_platform_id> all_platforms()
 {
     cl_uint count = 0;
-    check(clGetPlatformIDs(0, nullptr, &count), "clGetPlatformIDs");
+    // The loader's code for none at all, of cl_khr_icd.
+    constexpr cl_int platform_not_found = -1001;
+    const cl_int code = clGetPlatformIDs(0, nullptr, &count);
+    if (code == platform_not_found)
+        return {};
+    check(code, "clGetPlatformIDs");
     std::vector<cl_platform_id> platforms(count);
     check(clGetPlatformIDs(count, platforms.data(), nullptr), "clGetPlatformIDs");
     return platforms;
@@ -59,7 +64,9 @@ std::vector<cl_device_id> devices_of(const std::string &platform_name)
         if (auto devices = all_devices(platform); !devices.empty())
             return devices;
     }
-    throw std::runtime_error("no OpenCL device on a platform whose name contains \"" + platform_name + "\"");
+    throw std::runtime_error(
+        (platform_name.empty() ? "no OpenCL device" : "no OpenCL device on a platform whose name contains \"" + platform_name + "\"") +
+        std::string("; causeway info shows what there is, and what is wrong"));
 }
 
 cl_device_id device_of(const std::string &platform_name, std::size_t index)

@@ -75,11 +75,13 @@ def programs(start, given):
     """What a program is told that makes the same mistakes."""
     folder = pathlib.Path(given.program).parent
 
-    def run(environment, *words):
-        return subprocess.run([given.run_with, "pocl", "--", *map(str, words)], text=True, capture_output=True, check=False,
+    def run(environment, *words, runtime="pocl"):
+        return subprocess.run([given.run_with, runtime, "--", *map(str, words)], text=True, capture_output=True, check=False,
                               env={**os.environ, **environment})
 
     expect(run({"POCL_DEVICES": "basic"}, folder / "example_algorithm2_files"), 1, "use POCL_DEVICES=pthread")
+    expect(run({"OCL_ICD_VENDORS": "/nonexistent"}, folder / "stream", runtime="system"), 1, "no OpenCL device",
+           "causeway info")
     # The launcher is of another MPI: it says that there are two ranks, and MPI knows of one.
     expect(run({"OMPI_COMM_WORLD_SIZE": "2"} if "mpich" in os.path.realpath(given.mpiexec or "") else {"PMI_SIZE": "2"},
                folder / "work_in_flight", "exit-drain"), 0, "are of different MPIs", "causeway run")
