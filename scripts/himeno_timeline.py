@@ -53,18 +53,21 @@ class rank_events:
     def pairs(slices):
         return [(event["ts"], event["dur"], event["name"]) for event in slices if event["name"] in COPIES]
 
-    def shortest_window(self):
-        """Where so many kernels in a row took least: nobody else had the processors."""
+    def shortest_window(self, other):
+        """Where so many kernels in a row took least, of those where the other rank had processors, too."""
         timed = self.kernels[-2 * ITERATIONS:]
         shown = [timed[i:i + KERNELS_SHOWN] for i in range(len(timed) - KERNELS_SHOWN)]
         # Between the runs that are timed a half may come twice.
         in_turn = [each for each in shown if all(a[2] != b[2] for a, b in zip(each, each[1:]))]
-        return min((each[-1][0] + each[-1][1] - each[0][0], each[0][0], each[-1][0] + each[-1][1]) for each in in_turn)[1:]
+        windows = [(each[0][0], each[-1][0] + each[-1][1]) for each in in_turn]
+        together = [(begin, end) for begin, end in windows
+                    if sum(begin <= kernel[0] <= end for kernel in other.kernels) >= KERNELS_SHOWN - 1]
+        return min(together or windows, key=lambda window: window[1] - window[0])
 
 
 def draw(axes, events, title):
     ranks = [rank_events(events, rank) for rank in (0, 1)]
-    begin, end = ranks[0].shortest_window()
+    begin, end = ranks[0].shortest_window(ranks[1])
     margin = 0.03 * (end - begin)
     rows = []
 
