@@ -20,13 +20,14 @@ MAY_USE = {
     "graph": {"base", "cl", "transfer"},
     "trace": {"base", "transfer"},
     "capi": {"base", "bridge", "cl", "comm", "transfer", "endpoints", "graph", "trace"},
+    "platform": {"base"},
 }
 
 # Headers from outside: what matches may be included by these parts alone.
 FOREIGN = [
     (re.compile(r"mpi\.h"), {"comm"}),
     (re.compile(r"vulkan/.*"), {"bridge"}),
-    (re.compile(r"(CL|OpenCL)/.*"), {"cl", "endpoints", "graph", "capi"}),
+    (re.compile(r"(CL|OpenCL)/.*"), {"cl", "endpoints", "graph", "capi", "platform"}),
 ]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')

@@ -14,6 +14,7 @@ usage: scripts/run_with.sh RUNTIME [OPTION]... -- COMMAND...
                         nvidia   NVIDIA's driver
                         system   every runtime that the machine has
                         none     as system, without suppression files: for programs that use no OpenCL and no MPI
+  --platform ICD        the program sees one platform, the one that ICD names, which finds RUNTIME behind it
   --ranks N             start N ranks
   --mpiexec PATH        the launcher of the MPI that COMMAND was built with (default: Open MPI's, else mpirun)
   --mpi-option OPTION   hand OPTION to the launcher; may be repeated
@@ -31,12 +32,14 @@ skip() { echo "run_with: skipped: $1" >&2; exit 77; }
 [ $# -gt 0 ] || { usage >&2; exit 2; }
 runtime=$1
 shift
+platform=
 ranks=0
 mpiexec=
 mpi_options=()
 sanitizer=
 while [ $# -gt 0 ]; do
     case $1 in
+    --platform) platform=$2; shift 2 ;;
     --ranks) ranks=$2; shift 2 ;;
     --mpiexec) mpiexec=$2; shift 2 ;;
     --mpi-option) mpi_options+=("$2"); shift 2 ;;
@@ -103,6 +106,12 @@ pocl | intel | nvidia | both)
 system | none) ;;
 *) die "no runtime '$runtime'" ;;
 esac
+
+if [ -n "$platform" ]; then
+    [ "$runtime" = none ] || export CAUSEWAY_VENDORS=${OCL_ICD_VENDORS:-/etc/OpenCL/vendors}
+    OCL_ICD_VENDORS=$(dirname "$(realpath "$platform")")
+    export OCL_ICD_VENDORS
+fi
 
 export POCL_DEVICES=${POCL_DEVICES:-pthread pthread}
 export POCL_CACHE_DIR=${POCL_CACHE_DIR:-$root/build/pocl-cache}

@@ -7,6 +7,7 @@
 
 #include <cctype>
 #include <charconv>
+#include <cstdlib>
 #include <vector>
 
 namespace causeway {
@@ -85,6 +86,13 @@ std::string refusal(const option_row& row, std::string_view text) {
 }
 
 } // namespace
+
+std::string environment_text(std::string_view name) {
+    std::string variable = "CAUSEWAY_";
+    for (const char letter : name) variable += static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+    const char* const value = std::getenv(variable.c_str());
+    return value == nullptr ? "" : value;
+}
 
 std::span<const option_row> option_table() { return rows; }
 

@@ -30,6 +30,9 @@ struct option_row {
 
 [[nodiscard]] std::span<const option_row> option_table();
 
+/// What the environment says for an option, as it stands there; empty if nothing.
+[[nodiscard]] std::string environment_text(std::string_view name);
+
 /// A set of values. Any thread.
 class options {
   public:

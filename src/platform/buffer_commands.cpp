@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// Commands that read, write, copy and fill buffers.
+#include "platform/enqueue.hpp"
+#include "platform/entry_points.hpp"
+
+#include <algorithm>
+
+namespace causeway::platform::entry {
+
+namespace {
+
+_cl_mem& checked_buffer(cl_mem handle) {
+    auto& buffer = checked(handle, CL_INVALID_MEM_OBJECT);
+    require(!buffer.is_image(), CL_INVALID_MEM_OBJECT);
+    return buffer;
+}
+
+void check_range(const _cl_mem& buffer, size_t offset, size_t size) {
+    require(size != 0 && offset <= buffer.size && size <= buffer.size - offset, CL_INVALID_VALUE);
+}
+
+void check_host_may(const _cl_mem& buffer, cl_mem_flags forbidden) {
+    require((buffer.flags & (forbidden | CL_MEM_HOST_NO_ACCESS)) == 0, CL_INVALID_OPERATION);
+}
+
+access writing(const _cl_mem& buffer, size_t size) { return size == buffer.size ? access::overwrite : access::write; }
+
+/// The bytes of a box in a buffer or in host memory.
+struct layout {
+    size_t row_pitch, slice_pitch, begin, end;
+};
+
+using triple = std::array<size_t, 3>;
+
+triple triple_of(const size_t* values) {
+    require(values != nullptr, CL_INVALID_VALUE);
+    return {values[0], values[1], values[2]};
+}
+
+/// Throws for pitches that do not fit the region (OpenCL 1.2, section 5.2.3).
+layout lay_out(const triple& origin, const triple& region, size_t row_pitch, size_t slice_pitch) {
+    require(region[0] != 0 && region[1] != 0 && region[2] != 0, CL_INVALID_VALUE);
+    if (row_pitch == 0) row_pitch = region[0];
+    require(row_pitch >= region[0], CL_INVALID_VALUE);
+    if (slice_pitch == 0) slice_pitch = row_pitch * region[1];
+    require(slice_pitch >= row_pitch * region[1] || region[2] == 1, CL_INVALID_VALUE);
+    require(slice_pitch % row_pitch == 0, CL_INVALID_VALUE);
+    const size_t begin = origin[2] * slice_pitch + origin[1] * row_pitch + origin[0];
+    return {row_pitch, slice_pitch, begin,
+            begin + (region[2] - 1) * slice_pitch + (region[1] - 1) * row_pitch + region[0]};
+}
+
+void check_box(const _cl_mem& buffer, const layout& of) { require(of.end <= buffer.size, CL_INVALID_VALUE); }
+
+} // namespace
+
+cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue queue_handle, cl_mem buffer_handle, cl_bool blocking, size_t offset,
+                                       size_t size, void* target, cl_uint count, const cl_event* list, cl_event* event) {
+    return guard([&] {
+        auto& queue = checked(queue_handle, CL_INVALID_COMMAND_QUEUE);
+        auto& buffer = checked_buffer(buffer_handle);
+        require(target != nullptr, CL_INVALID_VALUE);
+        check_range(buffer, offset, size);
+        check_host_may(buffer, CL_MEM_HOST_WRITE_ONLY);
+        const memory_use uses[] = {{&buffer, access::read}};
+        return enqueue({queue, CL_COMMAND_READ_BUFFER, blocking, count, list, event, uses},
+                       [&queue, held = ref<_cl_mem>(&buffer), offset, size, target](cl_bool wait, cl_uint waits,
+                                                                                    const cl_event* events, cl_event* made) {
+                           return queue.calls().clEnqueueReadBuffer(queue.raw.raw(), held->raw(queue.where), wait, offset, size,
+                                                                    target, waits, events, made);
+                       });
+    });
+}
+
+cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue queue_handle, cl_mem buffer_handle, cl_bool blocking, size_t offset,
+                                        size_t size, const void* source, cl_uint count, const cl_event* list, cl_event* event) {
+    return guard([&] {
+        auto& queue = checked(queue_handle, CL_INVALID_COMMAND_QUEUE);
+        auto& buffer = checked_buffer(buffer_handle);
+        require(source != nullptr, CL_INVALID_VALUE);
+        check_range(buffer, offset, size);
+        check_host_may(buffer, CL_MEM_HOST_READ_ONLY);
+        const memory_use uses[] = {{&buffer, writing(buffer, size)}};
+        return enqueue({queue, CL_COMMAND_WRITE_BUFFER, blocking, count, list, event, uses},
+                       [&queue, held = ref<_cl_mem>(&buffer), offset, size, source](cl_bool wait, cl_uint waits,
+                                                                                    const cl_event* events, cl_event* made) {
+                           return queue.calls().clEnqueueWriteBuffer(queue.raw.raw(), held->raw(queue.where), wait, offset, size,
+                                                                     source, waits, events, made);
+                       });
+    });
+}
+
+cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue queue_handle, cl_mem buffer_handle, cl_bool blocking,
+                                           const size_t* buffer_origin, const size_t* host_origin, const size_t* region,
+                                           size_t buffer_row, size_t buffer_slice, size_t host_row, size_t host_slice, void* target,
+                                           cl_uint count, const cl_event* list, cl_event* event) {
+    return guard([&] {
+        auto& queue = checked(queue_handle, CL_INVALID_COMMAND_QUEUE);
+        auto& buffer = checked_buffer(buffer_handle);
+        const auto from = triple_of(buffer_origin);
+        const auto to = triple_of(host_origin);
+        const auto extent = triple_of(region);
+        require(target != nullptr, CL_INVALID_VALUE);
+        check_box(buffer, lay_out(from, extent, buffer_row, buffer_slice));
+        (void)lay_out(to, extent, host_row, host_slice);
+        check_host_may(buffer, CL_MEM_HOST_WRITE_ONLY);
+        const memory_use uses[] = {{&buffer, access::read}};
+        return enqueue({queue, CL_COMMAND_READ_BUFFER_RECT, blocking, count, list, event, uses},
+                       [&queue, held = ref<_cl_mem>(&buffer), from, to, extent, buffer_row, buffer_slice, host_row, host_slice,
+                        target](cl_bool wait, cl_uint waits, const cl_event* events, cl_event* made) {
+                           return queue.calls().clEnqueueReadBufferRect(queue.raw.raw(), held->raw(queue.where), wait, from.data(),
+                                                                        to.data(), extent.data(), buffer_row, buffer_slice, host_row,
+                                                                        host_slice, target, waits, events, made);
+                       });
+    });
+}
+
+cl_int CL_API_CALL clEnqueueWriteBufferRect(cl_command_queue queue_handle, cl_mem buffer_handle, cl_bool blocking,
+                                            const size_t* buffer_origin, const size_t* host_origin, const size_t* region,
+                                            size_t buffer_row, size_t buffer_slice, size_t host_row, size_t host_slice,
+                                            const void* source, cl_uint count, const cl_event* list, cl_event* event) {
+    return guard([&] {
+        auto& queue = checked(queue_handle, CL_INVALID_COMMAND_QUEUE);
+        auto& buffer = checked_buffer(buffer_handle);
+        const auto to = triple_of(buffer_origin);
+        const auto from = triple_of(host_origin);
+        const auto extent = triple_of(region);
+        require(source != nullptr, CL_INVALID_VALUE);
+        check_box(buffer, lay_out(to, extent, buffer_row, buffer_slice));
+        (void)lay_out(from, extent, host_row, host_slice);
+        check_host_may(buffer, CL_MEM_HOST_READ_ONLY);
+        const memory_use uses[] = {{&buffer, access::write}};
+        return enqueue({queue, CL_COMMAND_WRITE_BUFFER_RECT, blocking, count, list, event, uses},
+                       [&queue, held = ref<_cl_mem>(&buffer), from, to, extent, buffer_row, buffer_slice, host_row, host_slice,
+                        source](cl_bool wait, cl_uint waits, const cl_event* events, cl_event* made) {
+                           return queue.calls().clEnqueueWriteBufferRect(queue.raw.raw(), held->raw(queue.where), wait, to.data(),
+                                                                         from.data(), extent.data(), buffer_row, buffer_slice,
+                                                                         host_row, host_slice, source, waits, events, made);
+                       });
+    });
+}
+
+cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue queue_handle, cl_mem source_handle, cl_mem target_handle, size_t from,
+                                       size_t to, size_t size, cl_uint count, const cl_event* list, cl_event* event) {
+    return guard([&] {
+        auto& queue = checked(queue_handle, CL_INVALID_COMMAND_QUEUE);
+        auto& source = checked_buffer(source_handle);
+        auto& target = checked_buffer(target_handle);
+        check_range(source, from, size);
+        check_range(target, to, size);
+        const size_t first = source.offset + from;
+        const size_t second = target.offset + to;
+        require(&source.root() != &target.root() || first + size <= second || second + size <= first, CL_MEM_COPY_OVERLAP);
+        const memory_use uses[] = {{&source, access::read}, {&target, writing(target, size)}};
+        return enqueue({queue, CL_COMMAND_COPY_BUFFER, CL_FALSE, count, list, event, uses},
+                       [&queue, held_source = ref<_cl_mem>(&source), held_target = ref<_cl_mem>(&target), from, to,
+                        size](cl_bool, cl_uint waits, const cl_event* events, cl_event* made) {
+                           return queue.calls().clEnqueueCopyBuffer(queue.raw.raw(), held_source->raw(queue.where),
+                                                                    held_target->raw(queue.where), from, to, size, waits, events,
+                                                                    made);
+                       });
+    });
+}
+
+cl_int CL_API_CALL clEnqueueCopyBufferRect(cl_command_queue queue_handle, cl_mem source_handle, cl_mem target_handle,
+                                           const size_t* source_origin, const size_t* target_origin, const size_t* region,
+                                           size_t source_row, size_t source_slice, size_t target_row, size_t target_slice,
+                                           cl_uint count, const cl_event* list, cl_event* event) {
+    return guard([&] {
+        auto& queue = checked(queue_handle, CL_INVALID_COMMAND_QUEUE);
+        auto& source = checked_buffer(source_handle);
+        auto& target = checked_buffer(target_handle);
+        const auto from = triple_of(source_origin);
+        const auto to = triple_of(target_origin);
+        const auto extent = triple_of(region);
+        check_box(source, lay_out(from, extent, source_row, source_slice));
+        check_box(target, lay_out(to, extent, target_row, target_slice));
+        const memory_use uses[] = {{&source, access::read}, {&target, access::write}};
+        // Whether boxes of one buffer overlap is the driver's to say (it has the specification's own algorithm).
+        return enqueue({queue, CL_COMMAND_COPY_BUFFER_RECT, CL_FALSE, count, list, event, uses},
+                       [&queue, held_source = ref<_cl_mem>(&source), held_target = ref<_cl_mem>(&target), from, to, extent,
+                        source_row, source_slice, target_row, target_slice](cl_bool, cl_uint waits, const cl_event* events,
+                                                                            cl_event* made) {
+                           return queue.calls().clEnqueueCopyBufferRect(
+                               queue.raw.raw(), held_source->raw(queue.where), held_target->raw(queue.where), from.data(), to.data(),
+                               extent.data(), source_row, source_slice, target_row, target_slice, waits, events, made);
+                       });
+    });
+}
+
+cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue queue_handle, cl_mem buffer_handle, const void* pattern, size_t pattern_size,
+                                       size_t offset, size_t size, cl_uint count, const cl_event* list, cl_event* event) {
+    return guard([&] {
+        auto& queue = checked(queue_handle, CL_INVALID_COMMAND_QUEUE);
+        auto& buffer = checked_buffer(buffer_handle);
+        std::array<std::byte, 128> copy{};
+        require(pattern != nullptr && pattern_size != 0 && pattern_size <= copy.size() && (pattern_size & (pattern_size - 1)) == 0 &&
+                    offset % pattern_size == 0 && size % pattern_size == 0,
+                CL_INVALID_VALUE);
+        check_range(buffer, offset, size);
+        std::memcpy(copy.data(), pattern, pattern_size);
+        const memory_use uses[] = {{&buffer, writing(buffer, size)}};
+        return enqueue({queue, CL_COMMAND_FILL_BUFFER, CL_FALSE, count, list, event, uses},
+                       [&queue, held = ref<_cl_mem>(&buffer), copy, pattern_size, offset,
+                        size](cl_bool, cl_uint waits, const cl_event* events, cl_event* made) {
+                           return queue.calls().clEnqueueFillBuffer(queue.raw.raw(), held->raw(queue.where), copy.data(), pattern_size,
+                                                                    offset, size, waits, events, made);
+                       });
+    });
+}
+
+} // namespace causeway::platform::entry

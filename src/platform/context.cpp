@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contexts: the drivers' contexts, and what they are asked.
+#include "platform/context.hpp"
+
+#include "platform/boundary.hpp"
+#include "platform/entry_points.hpp"
+#include "platform/queue.hpp"
+
+#include <algorithm>
+#include <map>
+
+using namespace causeway::platform;
+
+_cl_context::_cl_context(std::vector<_cl_device_id*> of, std::vector<cl_context_properties> as_given, notify on_error, void* data)
+    : object(own_kind), properties(std::move(as_given)) {
+    for (auto* const device : of) {
+        devices.emplace_back(device);
+        const auto known = std::find_if(places.begin(), places.end(), [&](const place& one) { return one.from == &device->driver; });
+        auto& at = known == places.end() ? places.emplace_back() : *known;
+        at.from = &device->driver;
+        at.devices.push_back(device);
+    }
+    for (auto& at : places) {
+        at.index = static_cast<unsigned>(&at - &places.front());
+        const cl_context_properties only[] = {CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(at.from->platform), 0};
+        const auto raws = at.raw_devices();
+        cl_int code = CL_SUCCESS;
+        at.context = driver_object<cl_context>(
+            at.calls().clCreateContext(only, static_cast<cl_uint>(raws.size()), raws.data(), on_error, data, &code));
+        check(code);
+    }
+    for (unsigned i = 0; i < places.size(); ++i) places[i].index = i;
+    if (!spans()) return;
+    for (auto& at : places) {
+        auto& device = *at.devices.front();
+        cl_command_queue_properties can = 0;
+        (void)at.calls().clGetDeviceInfo(device.raw, CL_DEVICE_QUEUE_PROPERTIES, sizeof can, &can, nullptr);
+        at.copies = ref<_cl_command_queue>::adopt(new _cl_command_queue(
+            _cl_command_queue::owner::context, *this, device, can & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE));
+    }
+}
+
+_cl_context::~_cl_context() {
+    for (auto it = destructors.rbegin(); it != destructors.rend(); ++it) it->call(this, it->data);
+}
+
+place& _cl_context::place_of(const _cl_device_id& device) {
+    require(has(device), CL_INVALID_DEVICE);
+    return *std::find_if(places.begin(), places.end(), [&](const place& one) { return one.from == &device.driver; });
+}
+
+bool _cl_context::has(const _cl_device_id& device) const {
+    return std::any_of(devices.begin(), devices.end(), [&](const auto& one) { return one.get() == &device; });
+}
+
+namespace causeway::platform::entry {
+
+namespace {
+
+/// The list with its final zero; empty if there is none. Throws for what this platform does not know.
+std::vector<cl_context_properties> checked_properties(const cl_context_properties* given) {
+    std::vector<cl_context_properties> list;
+    if (given == nullptr) return list;
+    for (; *given != 0; given += 2) {
+        require(std::find(list.begin(), list.end(), given[0]) == list.end() || list.size() % 2 != 0, CL_INVALID_PROPERTY);
+        switch (given[0]) {
+        case CL_CONTEXT_PLATFORM: {
+            auto* const platform = reinterpret_cast<cl_platform_id>(given[1]);
+            require(platform != nullptr && platform->is(kind::platform), CL_INVALID_PLATFORM);
+            break;
+        }
+        case CL_CONTEXT_INTEROP_USER_SYNC: break;
+        default: throw refusal{CL_INVALID_PROPERTY};
+        }
+        list.insert(list.end(), {given[0], given[1]});
+    }
+    list.push_back(0);
+    return list;
+}
+
+ref<_cl_context> create(std::vector<_cl_device_id*> devices, std::vector<cl_context_properties> properties,
+                        _cl_context::notify on_error, void* data) {
+    return ref<_cl_context>::adopt(new _cl_context(std::move(devices), std::move(properties), on_error, data));
+}
+
+} // namespace
+
+cl_context CL_API_CALL clCreateContext(const cl_context_properties* properties, cl_uint count, const cl_device_id* devices,
+                                       _cl_context::notify on_error, void* data, cl_int* code) {
+    return make(code, [&] {
+        auto list = checked_properties(properties);
+        require(count != 0 && devices != nullptr && (on_error != nullptr || data == nullptr), CL_INVALID_VALUE);
+        std::vector<_cl_device_id*> chosen;
+        for (cl_uint i = 0; i < count; ++i) {
+            auto& device = checked(devices[i], CL_INVALID_DEVICE);
+            if (std::find(chosen.begin(), chosen.end(), &device) == chosen.end()) chosen.push_back(&device);
+        }
+        return create(std::move(chosen), std::move(list), on_error, data);
+    });
+}
+
+cl_context CL_API_CALL clCreateContextFromType(const cl_context_properties* properties, cl_device_type type,
+                                               _cl_context::notify on_error, void* data, cl_int* code) {
+    return make(code, [&] {
+        auto list = checked_properties(properties);
+        require(on_error != nullptr || data == nullptr, CL_INVALID_VALUE);
+        cl_uint count = 0;
+        check(entry::clGetDeviceIDs(&the_platform(), type, 0, nullptr, &count));
+        std::vector<_cl_device_id*> devices(count);
+        check(entry::clGetDeviceIDs(&the_platform(), type, count, devices.data(), nullptr));
+        return create(std::move(devices), std::move(list), on_error, data);
+    });
+}
+
+cl_int CL_API_CALL clRetainContext(cl_context context) { return retain(context, CL_INVALID_CONTEXT); }
+cl_int CL_API_CALL clReleaseContext(cl_context context) { return release(context, CL_INVALID_CONTEXT); }
+
+cl_int CL_API_CALL clGetContextInfo(cl_context handle, cl_context_info name, size_t size, void* value, size_t* size_ret) {
+    return guard([&] {
+        const auto& context = checked(handle, CL_INVALID_CONTEXT);
+        const answer to(size, value, size_ret);
+        switch (name) {
+        case CL_CONTEXT_REFERENCE_COUNT: return to(context.references());
+        case CL_CONTEXT_NUM_DEVICES: return to(static_cast<cl_uint>(context.devices.size()));
+        case CL_CONTEXT_DEVICES: {
+            std::vector<cl_device_id> handles;
+            for (const auto& device : context.devices) handles.push_back(device.get());
+            return to.list(std::span<const cl_device_id>(handles));
+        }
+        case CL_CONTEXT_PROPERTIES: return to.list(std::span<const cl_context_properties>(context.properties));
+        default: return CL_INVALID_VALUE;
+        }
+    });
+}
+
+cl_int CL_API_CALL clSetContextDestructorCallback(cl_context handle, void(CL_CALLBACK* call)(cl_context, void*), void* data) {
+    return guard([&]() -> cl_int {
+        auto& context = checked(handle, CL_INVALID_CONTEXT);
+        require(call != nullptr, CL_INVALID_VALUE);
+        const std::lock_guard lock(context.destructors_mutex);
+        context.destructors.push_back({call, data});
+        return CL_SUCCESS;
+    });
+}
+
+} // namespace causeway::platform::entry

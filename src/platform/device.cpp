@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// The list of devices and what they say of themselves: the drivers' words, but for what only this platform knows.
+#include "platform/device.hpp"
+
+#include "base/options.hpp"
+#include "platform/boundary.hpp"
+#include "platform/entry_points.hpp"
+#include "platform/identity.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace causeway::platform {
+
+namespace {
+
+template <class Value> Value ask(const _cl_device_id& device, cl_device_info name) {
+    Value value{};
+    (void)device.driver.calls->clGetDeviceInfo(device.raw, name, sizeof value, &value, nullptr);
+    return value;
+}
+
+std::string text_of(const _cl_device_id& device, cl_device_info name) {
+    size_t size = 0;
+    if (device.driver.calls->clGetDeviceInfo(device.raw, name, 0, nullptr, &size) != CL_SUCCESS || size == 0) return {};
+    std::string text(size, '\0');
+    check(device.driver.calls->clGetDeviceInfo(device.raw, name, size, text.data(), nullptr));
+    return text.c_str();
+}
+
+std::vector<_cl_device_id*> find_devices() {
+    const device_filter filter(environment_text("devices"));
+    // Devices point to their drivers, and live as long as the process.
+    static const auto& drivers = *new std::vector<driver>(load_drivers(filter));
+    std::vector<_cl_device_id*> found;
+    for (const auto& from : drivers) {
+        cl_uint count = 0;
+        if (from.calls->clGetDeviceIDs(from.platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count) != CL_SUCCESS) continue;
+        std::vector<cl_device_id> raws(count);
+        if (from.calls->clGetDeviceIDs(from.platform, CL_DEVICE_TYPE_ALL, count, raws.data(), nullptr) != CL_SUCCESS) continue;
+        for (cl_uint i = 0; i < count; ++i) {
+            auto made = ref<_cl_device_id>::adopt(new _cl_device_id(from, raws[i]));
+            if (filter.passes(from.name, i, ask<cl_device_type>(*made, CL_DEVICE_TYPE))) found.push_back(made.give());
+        }
+    }
+    return found;
+}
+
+/// Extensions that are of the language of kernels alone, or whose calls all go through the table. Others have calls of
+/// their own, which would be given objects of this platform.
+std::string own_extensions(const std::string& theirs) {
+    constexpr std::array<std::string_view, 27> kept = {
+        "cl_khr_global_int32_base_atomics", "cl_khr_global_int32_extended_atomics", "cl_khr_local_int32_base_atomics",
+        "cl_khr_local_int32_extended_atomics", "cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics",
+        "cl_khr_byte_addressable_store", "cl_khr_fp64", "cl_khr_fp16", "cl_khr_3d_image_writes", "cl_khr_spir", "cl_khr_il_program",
+        "cl_khr_depth_images", "cl_khr_image2d_from_buffer", "cl_khr_expect_assume", "cl_khr_extended_bit_ops",
+        "cl_khr_integer_dot_product", "cl_khr_subgroups", "cl_khr_subgroup_ballot", "cl_khr_subgroup_shuffle",
+        "cl_khr_subgroup_shuffle_relative", "cl_khr_subgroup_extended_types", "cl_khr_subgroup_non_uniform_arithmetic",
+        "cl_khr_subgroup_non_uniform_vote", "cl_khr_select_fprounding_mode", "cl_nv_pragma_unroll", "cl_nv_compiler_options"};
+    std::string ours = "cl_khr_icd";
+    for (std::size_t at = 0; at < theirs.size();) {
+        const auto end = std::min(theirs.find(' ', at), theirs.size());
+        const auto word = std::string_view(theirs).substr(at, end - at);
+        if (std::find(kept.begin(), kept.end(), word) != kept.end()) (ours += ' ') += word;
+        at = end + 1;
+    }
+    return ours;
+}
+
+cl_int device_info(_cl_device_id& device, cl_device_info name, const answer& to) {
+    switch (name) {
+    case CL_DEVICE_PLATFORM: return to(static_cast<cl_platform_id>(&the_platform()));
+    case CL_DEVICE_PARENT_DEVICE: return to(static_cast<cl_device_id>(device.parent.get()));
+    case CL_DEVICE_REFERENCE_COUNT: return to(device.parent ? device.references() : cl_uint{1});
+    case CL_DEVICE_VERSION: return to.text("OpenCL 1.2 Causeway, " + text_of(device, CL_DEVICE_VERSION));
+    case CL_DEVICE_OPENCL_C_VERSION: return to.text("OpenCL C 1.2 ");
+    case CL_DEVICE_EXTENSIONS: return to.text(own_extensions(text_of(device, CL_DEVICE_EXTENSIONS)));
+    // What OpenCL 2 and 3 ask, and this platform does not have.
+    case CL_DEVICE_NUMERIC_VERSION: return to(CL_MAKE_VERSION(1, 2, 0));
+    case CL_DEVICE_SVM_CAPABILITIES: return to(cl_device_svm_capabilities{0});
+    case CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES: return to(cl_command_queue_properties{0});
+    case CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE:
+    case CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE:
+    case CL_DEVICE_MAX_ON_DEVICE_QUEUES:
+    case CL_DEVICE_MAX_ON_DEVICE_EVENTS:
+    case CL_DEVICE_MAX_PIPE_ARGS:
+    case CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS:
+    case CL_DEVICE_PIPE_MAX_PACKET_SIZE: return to(cl_uint{0});
+    case CL_DEVICE_PIPE_SUPPORT: return to(cl_bool{CL_FALSE});
+    case CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES: return to(cl_device_device_enqueue_capabilities{0});
+    // Queues of drivers can be asked for properties that the platform's cannot keep, as a size on the device.
+    case CL_DEVICE_QUEUE_PROPERTIES:
+        return to(ask<cl_command_queue_properties>(device, CL_DEVICE_QUEUE_PROPERTIES) &
+                  static_cast<cl_command_queue_properties>(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE));
+    default:
+        return to.from([&](size_t size, void* value, size_t* size_ret) {
+            return device.driver.calls->clGetDeviceInfo(device.raw, name, size, value, size_ret);
+        });
+    }
+}
+
+} // namespace
+
+std::span<_cl_device_id* const> all_devices() {
+    static const auto& found = *new std::vector<_cl_device_id*>(find_devices());
+    return found;
+}
+
+namespace entry {
+
+cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_device_type type, cl_uint count, cl_device_id* devices,
+                                  cl_uint* found) {
+    return guard([&]() -> cl_int {
+        if (platform != nullptr) (void)checked(platform, CL_INVALID_PLATFORM);
+        constexpr cl_device_type known = CL_DEVICE_TYPE_DEFAULT | CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU |
+                                         CL_DEVICE_TYPE_ACCELERATOR | CL_DEVICE_TYPE_CUSTOM;
+        require(type == CL_DEVICE_TYPE_ALL || ((type & known) != 0 && (type & ~known) == 0), CL_INVALID_DEVICE_TYPE);
+        require((devices != nullptr || found != nullptr) && (devices == nullptr || count != 0), CL_INVALID_VALUE);
+        std::vector<_cl_device_id*> fitting;
+        for (auto* const device : all_devices())
+            if (type == CL_DEVICE_TYPE_ALL || (ask<cl_device_type>(*device, CL_DEVICE_TYPE) & type & ~static_cast<cl_device_type>(CL_DEVICE_TYPE_DEFAULT)) != 0)
+                fitting.push_back(device);
+        // The platform has one default device: its first.
+        if ((type != CL_DEVICE_TYPE_ALL && (type & CL_DEVICE_TYPE_DEFAULT) != 0) && !all_devices().empty() &&
+            std::find(fitting.begin(), fitting.end(), all_devices().front()) == fitting.end())
+            fitting.insert(fitting.begin(), all_devices().front());
+        require(!fitting.empty(), CL_DEVICE_NOT_FOUND);
+        if (devices != nullptr) std::copy_n(fitting.begin(), std::min<std::size_t>(count, fitting.size()), devices);
+        if (found != nullptr) *found = static_cast<cl_uint>(fitting.size());
+        return CL_SUCCESS;
+    });
+}
+
+cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t size, void* value, size_t* size_ret) {
+    return guard([&] { return device_info(checked(device, CL_INVALID_DEVICE), name, {size, value, size_ret}); });
+}
+
+cl_int CL_API_CALL clCreateSubDevices(cl_device_id whole, const cl_device_partition_property* properties, cl_uint count,
+                                      cl_device_id* parts, cl_uint* found) {
+    return guard([&]() -> cl_int {
+        auto& device = checked(whole, CL_INVALID_DEVICE);
+        const auto& calls = *device.driver.calls;
+        cl_uint made = 0;
+        if (parts == nullptr) {
+            check(calls.clCreateSubDevices(device.raw, properties, 0, nullptr, &made));
+        } else {
+            std::vector<cl_device_id> raws(count);
+            check(calls.clCreateSubDevices(device.raw, properties, count, raws.data(), &made));
+            made = std::min(made, count);
+            for (cl_uint i = 0; i < made; ++i) parts[i] = new _cl_device_id(device, raws[i]);
+        }
+        if (found != nullptr) *found = made;
+        return CL_SUCCESS;
+    });
+}
+
+cl_int CL_API_CALL clCreateSubDevicesEXT(cl_device_id, const cl_device_partition_property_ext*, cl_uint, cl_device_id*, cl_uint*) {
+    return CL_INVALID_OPERATION; // the extension that became clCreateSubDevices; not announced
+}
+
+// Whole devices live for ever: their references are not counted.
+cl_int CL_API_CALL clRetainDevice(cl_device_id device) {
+    if (device == nullptr || !device->is(kind::device)) return CL_INVALID_DEVICE;
+    return device->parent ? retain(device, CL_INVALID_DEVICE) : CL_SUCCESS;
+}
+cl_int CL_API_CALL clReleaseDevice(cl_device_id device) {
+    if (device == nullptr || !device->is(kind::device)) return CL_INVALID_DEVICE;
+    return device->parent ? release(device, CL_INVALID_DEVICE) : CL_SUCCESS;
+}
+cl_int CL_API_CALL clRetainDeviceEXT(cl_device_id device) { return entry::clRetainDevice(device); }
+cl_int CL_API_CALL clReleaseDeviceEXT(cl_device_id device) { return entry::clReleaseDevice(device); }
+
+} // namespace entry
+} // namespace causeway::platform

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds drivers as OpenCL loaders do: by .icd files, each of which names a library.
+#include "platform/driver.hpp"
+
+#include "base/options.hpp"
+#include "platform/identity.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+
+namespace causeway::platform {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string in_small_letters(std::string_view text) {
+    std::string small(text);
+    std::transform(small.begin(), small.end(), small.begin(), [](unsigned char letter) { return std::tolower(letter); });
+    return small;
+}
+
+std::vector<std::string> split(std::string_view text, char at) {
+    std::vector<std::string> words;
+    while (!text.empty()) {
+        const auto end = std::min(text.find(at), text.size());
+        if (end != 0) words.emplace_back(text.substr(0, end));
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return words;
+}
+
+struct library {
+    std::string name; ///< see driver
+    std::string path;
+};
+
+/// What one entry of a list of drivers names: an .icd file, or a library itself.
+void add_entry(const fs::path& entry, std::vector<library>& found) {
+    const std::string name = in_small_letters(entry.stem().string());
+    if (entry.extension() != ".icd") {
+        found.push_back({name, entry.string()});
+        return;
+    }
+    std::ifstream file(entry);
+    std::string path;
+    if (std::getline(file, path) && !path.empty()) found.push_back({name, path});
+}
+
+void add_folder(const fs::path& folder, std::vector<library>& found) {
+    std::error_code ignored;
+    std::vector<fs::path> entries;
+    for (const auto& entry : fs::directory_iterator(folder, ignored))
+        if (entry.path().extension() == ".icd") entries.push_back(entry.path());
+    std::sort(entries.begin(), entries.end());
+    for (const auto& entry : entries) add_entry(entry, found);
+}
+
+/// CAUSEWAY_VENDORS stands in for the loaders' own variable where the loader shall see this platform alone.
+std::vector<library> find_libraries() {
+    std::vector<library> found;
+    const auto variable = [](const char* name) {
+        const char* const value = std::getenv(name);
+        return std::string(value == nullptr ? "" : value);
+    };
+    std::string place = environment_text("vendors");
+    if (place.empty()) place = variable("OCL_ICD_VENDORS");
+    if (place.empty()) place = "/etc/OpenCL/vendors";
+    std::error_code ignored;
+    if (fs::is_directory(place, ignored))
+        add_folder(place, found);
+    else
+        add_entry(place, found);
+    for (const auto& name : split(variable("OCL_ICD_FILENAMES"), ':')) add_entry(name, found);
+    return found;
+}
+
+std::string text_of(const cl_icd_dispatch& calls, cl_platform_id platform, cl_platform_info name) {
+    size_t size = 0;
+    if (calls.clGetPlatformInfo(platform, name, 0, nullptr, &size) != CL_SUCCESS || size == 0) return {};
+    std::string text(size, '\0');
+    if (calls.clGetPlatformInfo(platform, name, size, text.data(), nullptr) != CL_SUCCESS) return {};
+    return text.c_str();
+}
+
+void add_platforms(const library& source, std::vector<driver>& drivers) {
+    // Never closed: drivers have threads and handlers of their own.
+    void* const opened = dlopen(source.path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (opened == nullptr) return;
+    auto get = reinterpret_cast<decltype(&::clIcdGetPlatformIDsKHR)>(dlsym(opened, "clIcdGetPlatformIDsKHR"));
+    if (get == nullptr) {
+        const auto address = reinterpret_cast<cl_api_clGetExtensionFunctionAddress>(dlsym(opened, "clGetExtensionFunctionAddress"));
+        if (address != nullptr) get = reinterpret_cast<decltype(get)>(address("clIcdGetPlatformIDsKHR"));
+    }
+    cl_uint count = 0;
+    if (get == nullptr || get(0, nullptr, &count) != CL_SUCCESS || count == 0) return;
+    std::vector<cl_platform_id> platforms(count);
+    if (get(count, platforms.data(), nullptr) != CL_SUCCESS) return;
+    for (auto* const platform : platforms) {
+        const auto& calls = calls_of(platform);
+        const auto name = text_of(calls, platform, CL_PLATFORM_NAME);
+        // This library, or another copy of it, which would go round in circles.
+        if (name == identity::name) continue;
+        if (std::any_of(drivers.begin(), drivers.end(), [&](const driver& one) { return one.platform == platform; })) continue;
+        drivers.push_back({source.name, platform, &calls, name.starts_with("Intel")});
+    }
+}
+
+} // namespace
+
+device_filter::device_filter(const std::string& text) {
+    for (const auto& word : split(in_small_letters(text), ',')) {
+        item made;
+        const auto colon = word.rfind(':');
+        made.name = word.substr(0, colon);
+        if (colon != std::string::npos) {
+            int index = 0;
+            const auto [end, error] = std::from_chars(word.data() + colon + 1, word.data() + word.size(), index);
+            made.index = error == std::errc{} && end == word.data() + word.size() ? index : -2; // -2: no device has it
+        }
+        for (const auto& [name, type] : {std::pair{"cpu", CL_DEVICE_TYPE_CPU}, std::pair{"gpu", CL_DEVICE_TYPE_GPU},
+                                         std::pair{"accelerator", CL_DEVICE_TYPE_ACCELERATOR}}) {
+            if (made.name != name) continue;
+            made.types = static_cast<cl_device_type>(type);
+            made.name.clear();
+        }
+        m_items.push_back(made);
+    }
+}
+
+bool device_filter::wants(const std::string& driver) const {
+    return m_items.empty() || std::any_of(m_items.begin(), m_items.end(),
+                                          [&](const item& one) { return driver.find(one.name) != std::string::npos; });
+}
+
+bool device_filter::passes(const std::string& driver, unsigned index, cl_device_type type) const {
+    return m_items.empty() || std::any_of(m_items.begin(), m_items.end(), [&](const item& one) {
+               return driver.find(one.name) != std::string::npos && (one.index == -1 || one.index == static_cast<int>(index)) &&
+                      (type & one.types) != 0;
+           });
+}
+
+std::vector<driver> load_drivers(const device_filter& filter) {
+    std::vector<driver> drivers;
+    for (const auto& source : find_libraries())
+        if (filter.wants(source.name)) add_platforms(source, drivers);
+    return drivers;
+}
+
+} // namespace causeway::platform

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The life of an event.
+#include "platform/event.hpp"
+
+#include "platform/queue.hpp"
+
+using namespace causeway::platform;
+
+_cl_event::_cl_event(_cl_context& of) : object(own_kind), context(&of), type(CL_COMMAND_USER), where(nullptr) {}
+
+_cl_event::_cl_event(_cl_command_queue& in, cl_command_type what)
+    : object(own_kind), context(&in.context), queue(&in), type(what), where(&in.where) {}
+
+void _cl_event::issued_as(cl_event raw, bool had_waits) {
+    m_raw = driver_object<cl_event>(raw);
+    m_had_waits = had_waits;
+    m_issued.store(true, std::memory_order_release);
+}
+
+bool _cl_event::finish(cl_int status) {
+    cl_int expected = not_over;
+    return m_end.compare_exchange_strong(expected, status, std::memory_order_acq_rel);
+}
+
+cl_int _cl_event::status() {
+    if (const auto end = known_end(); end != not_over) return end;
+    const auto raw_event = raw();
+    if (raw_event == nullptr) return is_users() ? CL_SUBMITTED : CL_QUEUED;
+    cl_int now = CL_QUEUED;
+    const auto code =
+        calls_of(raw_event).clGetEventInfo(raw_event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof now, &now, nullptr);
+    if (code != CL_SUCCESS) now = code;
+    if (now > CL_COMPLETE) return now;
+    if (now == CL_COMPLETE && m_had_waits && where->from->hides_failed_waits &&
+        calls_of(raw_event).clWaitForEvents(1, &raw_event) != CL_SUCCESS)
+        now = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    finish(now);
+    return known_end();
+}

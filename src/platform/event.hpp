@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// An event of the platform: a user event, a command that a driver has, or one that still waits for its turn.
+#pragma once
+
+#include "platform/context.hpp"
+
+#include <atomic>
+#include <vector>
+
+struct _cl_event final : causeway::platform::object {
+    static constexpr auto own_kind = causeway::platform::kind::event;
+
+    struct callback {
+        cl_int at;
+        void(CL_CALLBACK* call)(cl_event, cl_int, void*);
+        void* data;
+    };
+
+    /// A user event.
+    explicit _cl_event(_cl_context& of);
+    /// A command that no driver has yet.
+    _cl_event(_cl_command_queue& in, cl_command_type what);
+
+    /// The driver has the command, as `raw`; `had_waits`: behind events of its own. Once.
+    void issued_as(cl_event raw, bool had_waits);
+    /// The command is over without, or for, its driver. The first one counts; says whether it was.
+    bool finish(cl_int status);
+
+    /// CL_QUEUED ... CL_COMPLETE, or a negative code. Asks the driver if it has the command.
+    [[nodiscard]] cl_int status();
+    /// The status if it is final and known to be so; 1 else. Asks nobody.
+    [[nodiscard]] cl_int known_end() const { return m_end.load(std::memory_order_acquire); }
+    [[nodiscard]] bool over() { return status() <= CL_COMPLETE; }
+    /// The driver's event; null as long as, or if, there is none.
+    [[nodiscard]] cl_event raw() const { return m_issued.load(std::memory_order_acquire) ? m_raw.raw() : nullptr; }
+    [[nodiscard]] bool is_users() const { return type == CL_COMMAND_USER; }
+
+    const causeway::platform::ref<_cl_context> context;
+    const causeway::platform::ref<_cl_command_queue> queue; ///< null for user events
+    const cl_command_type type;
+    const causeway::platform::place* const where; ///< null for user events
+
+    // The rest belongs to the scheduler, under its mutex.
+    std::vector<callback> callbacks;
+    bool watched = false;
+    bool rings = false; ///< the driver has been asked to call back
+
+  private:
+    static constexpr cl_int not_over = 1;
+    std::atomic<cl_int> m_end{not_over};
+    std::atomic<bool> m_issued{false};
+    bool m_had_waits = false;
+    causeway::platform::driver_object<cl_event> m_raw;
+};

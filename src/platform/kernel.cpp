@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps arguments until the driver that runs the kernel needs them.
+#include "platform/kernel.hpp"
+
+#include "platform/boundary.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+using namespace causeway::platform;
+
+_cl_kernel::_cl_kernel(_cl_program& of, const char* called)
+    : object(own_kind), program(&of), context(of.context), name(called), parts(of.parts.size()) {
+    cl_int first_failure = CL_INVALID_PROGRAM_EXECUTABLE;
+    bool any = false;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const auto& built = of.parts[i];
+        if (!built.raw) continue;
+        cl_int code = CL_SUCCESS;
+        parts[i].raw = driver_object<cl_kernel>(built.raw.calls().clCreateKernel(built.raw.raw(), called, &code));
+        if (parts[i].raw) {
+            if (!any) learn(parts[i]);
+            any = true;
+        } else if (first_failure == CL_INVALID_PROGRAM_EXECUTABLE) {
+            first_failure = code; // a program may be built for some of its devices only
+        }
+    }
+    require(any, first_failure);
+    for (auto& one : parts) one.applied.resize(m_arguments.size());
+}
+
+void _cl_kernel::learn(const part& from) {
+    const auto& calls = from.raw.calls();
+    cl_uint count = 0;
+    check(calls.clGetKernelInfo(from.raw.raw(), CL_KERNEL_NUM_ARGS, sizeof count, &count, nullptr));
+    m_arguments.resize(count);
+    m_facts.resize(count);
+    for (cl_uint i = 0; i < count; ++i) {
+        auto& facts = m_facts[i];
+        const auto ask = [&](cl_kernel_arg_info what, auto& value) {
+            return calls.clGetKernelArgInfo(from.raw.raw(), i, what, sizeof value, &value, nullptr) == CL_SUCCESS;
+        };
+        cl_kernel_arg_address_qualifier address = 0;
+        if (!ask(CL_KERNEL_ARG_ADDRESS_QUALIFIER, address)) continue;
+        cl_kernel_arg_access_qualifier image = CL_KERNEL_ARG_ACCESS_NONE;
+        cl_kernel_arg_type_qualifier type = 0;
+        char name_of_type[64] = "";
+        (void)ask(CL_KERNEL_ARG_ACCESS_QUALIFIER, image);
+        (void)ask(CL_KERNEL_ARG_TYPE_QUALIFIER, type);
+        (void)ask(CL_KERNEL_ARG_TYPE_NAME, name_of_type);
+        const bool is_image = std::string_view(name_of_type).starts_with("image");
+        if (std::string_view(name_of_type) == "sampler_t")
+            facts.takes = argument_facts::sort::sampler;
+        else if (address == CL_KERNEL_ARG_ADDRESS_LOCAL)
+            facts.takes = argument_facts::sort::local;
+        else if (address != CL_KERNEL_ARG_ADDRESS_PRIVATE || is_image)
+            facts.takes = argument_facts::sort::memory;
+        else
+            facts.takes = argument_facts::sort::value;
+        const bool reads_only = is_image ? image != CL_KERNEL_ARG_ACCESS_WRITE_ONLY && image != CL_KERNEL_ARG_ACCESS_READ_WRITE
+                                         : address == CL_KERNEL_ARG_ADDRESS_CONSTANT || (type & CL_KERNEL_ARG_TYPE_CONST) != 0;
+        facts.how = reads_only ? access::read : access::write;
+    }
+}
+
+_cl_kernel::part& _cl_kernel::any_part() {
+    return *std::find_if(parts.begin(), parts.end(), [](const part& one) { return static_cast<bool>(one.raw); });
+}
+
+namespace {
+
+template <class Handle> Handle handle_in(const void* value) {
+    Handle handle = nullptr;
+    if (value != nullptr) std::memcpy(&handle, value, sizeof handle);
+    return handle;
+}
+
+/// A kernel that came as a binary may not say what it takes: a value that is a living handle of ours is one.
+argument_facts::sort guess(size_t size, const void* value) {
+    if (value == nullptr) return size == sizeof(cl_mem) ? argument_facts::sort::unknown : argument_facts::sort::local;
+    if (size != sizeof(cl_mem)) return argument_facts::sort::value;
+    const auto handle = handle_in<object*>(value);
+    if (handle == nullptr || !is_live_handle(handle)) return argument_facts::sort::value;
+    return handle->is(kind::sampler) ? argument_facts::sort::sampler : argument_facts::sort::memory;
+}
+
+} // namespace
+
+void _cl_kernel::set(cl_uint index, size_t size, const void* value) {
+    const std::lock_guard lock(mutex);
+    require(index < m_arguments.size(), CL_INVALID_ARG_INDEX);
+    auto takes = m_facts[index].takes;
+    if (takes == argument_facts::sort::unknown) takes = guess(size, value);
+    auto next = m_arguments[index];
+    switch (takes) {
+    case argument_facts::sort::memory:
+        require(size == sizeof(cl_mem), CL_INVALID_ARG_SIZE);
+        next.memory = handle_in<cl_mem>(value);
+        if (next.memory != nullptr) {
+            require(next.memory->is(kind::mem), CL_INVALID_MEM_OBJECT);
+            require(next.memory->context.get() == context.get(), CL_INVALID_MEM_OBJECT);
+        }
+        next.what = kernel_argument::sort::memory;
+        break;
+    case argument_facts::sort::sampler:
+        require(size == sizeof(cl_sampler), CL_INVALID_ARG_SIZE);
+        next.sampler = handle_in<cl_sampler>(value);
+        require(next.sampler != nullptr && next.sampler->is(kind::sampler) && next.sampler->context.get() == context.get(),
+                CL_INVALID_SAMPLER);
+        next.what = kernel_argument::sort::sampler;
+        break;
+    case argument_facts::sort::local:
+        require(value == nullptr, CL_INVALID_ARG_VALUE);
+        next.local_bytes = size;
+        next.what = kernel_argument::sort::local;
+        break;
+    case argument_facts::sort::value:
+    case argument_facts::sort::unknown:
+        require(value != nullptr, CL_INVALID_ARG_VALUE);
+        next.value.assign(static_cast<const std::byte*>(value), static_cast<const std::byte*>(value) + size);
+        next.what = kernel_argument::sort::value;
+        break;
+    }
+    ++next.version;
+    std::swap(m_arguments[index], next);
+    // Drivers know best what fits: the first one judges at once. Memory objects of a context that spans places wait until a
+    // launch says where they are needed.
+    if (context->spans() && takes == argument_facts::sort::memory) return;
+    auto& judge = any_part();
+    const auto code = give(judge.raw.raw(), context->places[static_cast<std::size_t>(&judge - parts.data())], index);
+    if (code != CL_SUCCESS) {
+        std::swap(m_arguments[index], next);
+        throw refusal{code};
+    }
+    judge.applied[index] = m_arguments[index].version;
+}
+
+void _cl_kernel::take_arguments(_cl_kernel& from) {
+    const std::scoped_lock lock(mutex, from.mutex);
+    m_arguments = from.m_arguments;
+}
+
+cl_int _cl_kernel::give(cl_kernel raw, place& at, cl_uint index) {
+    const auto& argument = m_arguments[index];
+    const auto& calls = at.calls();
+    switch (argument.what) {
+    case kernel_argument::sort::unset: return CL_INVALID_KERNEL_ARGS;
+    case kernel_argument::sort::value: return calls.clSetKernelArg(raw, index, argument.value.size(), argument.value.data());
+    case kernel_argument::sort::local: return calls.clSetKernelArg(raw, index, argument.local_bytes, nullptr);
+    case kernel_argument::sort::memory: {
+        const cl_mem memory = argument.memory == nullptr ? nullptr : argument.memory->raw(at);
+        return calls.clSetKernelArg(raw, index, sizeof memory, &memory);
+    }
+    case kernel_argument::sort::sampler: {
+        const cl_sampler sampler = argument.sampler->raws[at.index].raw();
+        return calls.clSetKernelArg(raw, index, sizeof sampler, &sampler);
+    }
+    }
+    return CL_INVALID_KERNEL_ARGS;
+}
+
+cl_kernel _cl_kernel::with_arguments(place& at) {
+    auto& mine = parts[at.index];
+    require(static_cast<bool>(mine.raw), CL_INVALID_PROGRAM_EXECUTABLE);
+    for (cl_uint i = 0; i < m_arguments.size(); ++i) {
+        if (m_arguments[i].version == mine.applied[i]) continue;
+        check(give(mine.raw.raw(), at, i));
+        mine.applied[i] = m_arguments[i].version;
+    }
+    return mine.raw.raw();
+}
+
+std::vector<memory_use> _cl_kernel::uses() {
+    std::vector<memory_use> all;
+    for (std::size_t i = 0; i < m_arguments.size(); ++i) {
+        const auto& argument = m_arguments[i];
+        if (argument.what != kernel_argument::sort::memory || argument.memory == nullptr) continue;
+        const bool reads_only = (argument.memory->flags & CL_MEM_READ_ONLY) != 0;
+        all.push_back({argument.memory, reads_only ? access::read : m_facts[i].how});
+    }
+    return all;
+}
+
+std::shared_ptr<driver_object<cl_kernel>> _cl_kernel::snapshot(place& at) {
+    const auto& built = program->part_of(at);
+    require(static_cast<bool>(parts[at.index].raw), CL_INVALID_PROGRAM_EXECUTABLE);
+    cl_int code = CL_SUCCESS;
+    auto made = std::make_shared<driver_object<cl_kernel>>(built.raw.calls().clCreateKernel(built.raw.raw(), name.c_str(), &code));
+    check(code);
+    for (cl_uint i = 0; i < m_arguments.size(); ++i) check(give(made->raw(), at, i));
+    return made;
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels: one of each driver that has the program, and the arguments that the program has set.
+#pragma once
+
+#include "platform/memory.hpp"
+#include "platform/program.hpp"
+#include "platform/sampler.hpp"
+
+#include <mutex>
+#include <vector>
+
+namespace causeway::platform {
+
+/// The value of one argument, as the program gave it.
+struct kernel_argument {
+    enum class sort { unset, value, local, memory, sampler };
+    sort what = sort::unset;
+    std::vector<std::byte> value; ///< bytes of a value
+    size_t local_bytes = 0;
+    cl_mem memory = nullptr; ///< may be null: a kernel may take no buffer
+    cl_sampler sampler = nullptr;
+    unsigned version = 0; ///< counts the settings
+};
+
+/// What a kernel says of an argument.
+struct argument_facts {
+    enum class sort { unknown, value, local, memory, sampler };
+    sort takes = sort::unknown;
+    access how = access::write; ///< of memory
+};
+
+} // namespace causeway::platform
+
+struct _cl_kernel final : causeway::platform::object {
+    static constexpr auto own_kind = causeway::platform::kind::kernel;
+
+    struct part {
+        causeway::platform::driver_object<cl_kernel> raw;
+        std::vector<unsigned> applied; ///< version of each argument that the driver has
+    };
+
+    /// Throws the driver's code where the kernel cannot be made.
+    _cl_kernel(_cl_program& of, const char* name);
+
+    void set(cl_uint index, size_t size, const void* value);
+    void take_arguments(_cl_kernel& from);
+    /// Gives the driver at `at` what it does not have yet, and returns its kernel. `mutex` is held; so is the context's order
+    /// where the context spans places.
+    [[nodiscard]] cl_kernel with_arguments(causeway::platform::place& at);
+    /// The memory objects that a launch uses now.
+    [[nodiscard]] std::vector<causeway::platform::memory_use> uses();
+    /// Another kernel of the driver with the arguments that are set now, for a launch that comes later. Locks as above.
+    [[nodiscard]] std::shared_ptr<causeway::platform::driver_object<cl_kernel>> snapshot(causeway::platform::place& at);
+    [[nodiscard]] part& any_part();
+
+    const causeway::platform::ref<_cl_program> program;
+    const causeway::platform::ref<_cl_context> context;
+    const std::string name;
+    std::vector<part> parts; ///< one for each place
+    std::mutex mutex;        ///< guards arguments and what drivers have of them
+
+  private:
+    void learn(const part& from);
+    cl_int give(cl_kernel raw, causeway::platform::place& at, cl_uint index);
+
+    std::vector<causeway::platform::kernel_argument> m_arguments;
+    std::vector<causeway::platform::argument_facts> m_facts;
+};

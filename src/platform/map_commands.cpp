@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mapping memory objects. The driver maps where it can do so at once and alone knows the contents; else a shadow in host
+// memory stands for the object: the command that maps reads into it, the one that unmaps writes it back.
+#include "platform/enqueue.hpp"
+#include "platform/entry_points.hpp"
+
+namespace causeway::platform::entry {
+
+namespace {
+
+using triple = std::array<size_t, 3>;
+
+constexpr cl_map_flags known_flags = CL_MAP_READ | CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION;
+
+void check_map(const _cl_mem& object, cl_map_flags flags) {
+    require((flags & ~known_flags) == 0, CL_INVALID_VALUE);
+    require((flags & CL_MAP_WRITE_INVALIDATE_REGION) == 0 || (flags & (CL_MAP_READ | CL_MAP_WRITE)) == 0, CL_INVALID_VALUE);
+    const bool forbidden = (object.flags & CL_MEM_HOST_NO_ACCESS) != 0 ||
+                           ((flags & CL_MAP_READ) != 0 && (object.flags & CL_MEM_HOST_WRITE_ONLY) != 0) ||
+                           ((flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) != 0 && (object.flags & CL_MEM_HOST_READ_ONLY) != 0);
+    require(!forbidden, CL_INVALID_OPERATION);
+}
+
+bool writes(cl_map_flags flags) { return (flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) != 0; }
+
+/// Whether the driver can map now, with an address that it gives now.
+bool driver_can(const new_command& command, raw_waits& raws) {
+    return !command.queue.context.spans() && command.queue.waiting_count.load(std::memory_order_acquire) == 0 &&
+           look_at_waits(command, raws).what == obstacle::sort::none;
+}
+
+void remember(_cl_mem& object, void* address, const mapping& made) {
+    const std::lock_guard lock(object.mutex);
+    object.mappings.emplace(address, made);
+}
+
+cl_int read_box(_cl_command_queue& queue, _cl_mem& object, const mapping& of, void* target, cl_uint waits, const cl_event* events,
+                cl_event* made) {
+    const auto raw = object.raw(queue.where);
+    if (!object.is_image())
+        return queue.calls().clEnqueueReadBuffer(queue.raw.raw(), raw, CL_FALSE, of.where.origin[0], of.where.region[0], target, waits,
+                                                 events, made);
+    return queue.calls().clEnqueueReadImage(queue.raw.raw(), raw, CL_FALSE, of.where.origin.data(), of.where.region.data(),
+                                            of.pitches[0], of.pitches[1], target, waits, events, made);
+}
+
+cl_int write_box(_cl_command_queue& queue, _cl_mem& object, const mapping& of, const void* source, cl_uint waits,
+                 const cl_event* events, cl_event* made) {
+    const auto raw = object.raw(queue.where);
+    if (!object.is_image())
+        return queue.calls().clEnqueueWriteBuffer(queue.raw.raw(), raw, CL_FALSE, of.where.origin[0], of.where.region[0], source, waits,
+                                                  events, made);
+    return queue.calls().clEnqueueWriteImage(queue.raw.raw(), raw, CL_FALSE, of.where.origin.data(), of.where.region.data(),
+                                             of.pitches[0], of.pitches[1], source, waits, events, made);
+}
+
+cl_int marker(_cl_command_queue& queue, cl_uint waits, const cl_event* events, cl_event* made) {
+    // In an out-of-order queue a marker without a list would wait for all that came before.
+    if (waits == 0 && !queue.in_order()) return CL_SUCCESS;
+    return queue.calls().clEnqueueMarkerWithWaitList(queue.raw.raw(), waits, events, made);
+}
+
+/// Maps through the shadow, at `address`.
+void map_shadow(const new_command& command, _cl_mem& object, const mapping& made, void* address) {
+    remember(object, address, made);
+    const bool reads = made.flags != CL_MAP_WRITE_INVALIDATE_REGION;
+    const memory_use uses[] = {{&object, access::read}};
+    auto turn = command;
+    if (reads) turn.uses = uses;
+    check(enqueue_in_turn(turn, issue_function([&queue = command.queue, held = ref<_cl_mem>(&object), made, address, reads](
+                                                   cl_bool, cl_uint waits, const cl_event* events, cl_event* event) {
+                              return reads ? read_box(queue, *held, made, address, waits, events, event)
+                                           : marker(queue, waits, events, event);
+                          })));
+}
+
+/// Calls the driver's map: map(number of events, events, where its event goes, code). Gives the program its event.
+template <class Map> void* map_by_driver(const new_command& command, _cl_mem& object, mapping made, const raw_waits& raws, Map map) {
+    cl_event raw = nullptr;
+    cl_int code = CL_SUCCESS;
+    made.by_driver = true;
+    made.at = &command.queue.where;
+    void* const address = map(raws.count(), raws.list(), command.event != nullptr ? &raw : nullptr, &code);
+    check(code);
+    remember(object, address, made);
+    if (raw != nullptr) give_event(command, raw, raws.count() != 0);
+    return address;
+}
+
+void* map_buffer(const new_command& command, _cl_mem& buffer, cl_map_flags flags, size_t offset, size_t size) {
+    require(!buffer.is_image(), CL_INVALID_MEM_OBJECT);
+    check_command(command);
+    check_map(buffer, flags);
+    require(size != 0 && offset <= buffer.size && size <= buffer.size - offset, CL_INVALID_VALUE);
+    const mapping made{false, flags, {{offset, 0, 0}, {size, 1, 1}}};
+    raw_waits raws;
+    if (driver_can(command, raws))
+        return map_by_driver(command, buffer, made, raws, [&](cl_uint waits, const cl_event* events, cl_event* event, cl_int* code) {
+            auto& queue = command.queue;
+            return queue.calls().clEnqueueMapBuffer(queue.raw.raw(), buffer.raw(queue.where), command.blocking, flags, offset, size,
+                                                    waits, events, event, code);
+        });
+    void* const address = buffer.shadow() + offset;
+    map_shadow(command, buffer, made, address);
+    return address;
+}
+
+void* map_image(const new_command& command, _cl_mem& image, cl_map_flags flags, const triple& origin, const triple& region,
+                size_t* row_pitch, size_t* slice_pitch) {
+    require(image.is_image(), CL_INVALID_MEM_OBJECT);
+    check_command(command);
+    check_map(image, flags);
+    const auto whole = whole_region(image);
+    for (std::size_t i = 0; i < 3; ++i)
+        require(region[i] != 0 && origin[i] <= whole[i] && region[i] <= whole[i] - origin[i], CL_INVALID_VALUE);
+    const bool has_slices = image.type == CL_MEM_OBJECT_IMAGE3D || image.type == CL_MEM_OBJECT_IMAGE2D_ARRAY ||
+                            image.type == CL_MEM_OBJECT_IMAGE1D_ARRAY;
+    require(row_pitch != nullptr && (slice_pitch != nullptr || !has_slices), CL_INVALID_VALUE);
+    mapping made{false, flags, {origin, region}};
+    raw_waits raws;
+    if (driver_can(command, raws))
+        return map_by_driver(command, image, made, raws, [&](cl_uint waits, const cl_event* events, cl_event* event, cl_int* code) {
+            auto& queue = command.queue;
+            return queue.calls().clEnqueueMapImage(queue.raw.raw(), image.raw(queue.where), command.blocking, flags, origin.data(),
+                                                   region.data(), row_pitch, slice_pitch, waits, events, event, code);
+        });
+    const auto packed = image.packed_pitches();
+    // Reading and writing take no slice pitch for images that have no slices.
+    made.pitches = {packed[0], image.type == CL_MEM_OBJECT_IMAGE2D || image.type == CL_MEM_OBJECT_IMAGE1D ||
+                                       image.type == CL_MEM_OBJECT_IMAGE1D_BUFFER
+                                   ? 0
+                                   : packed[1]};
+    *row_pitch = packed[0];
+    if (slice_pitch != nullptr) *slice_pitch = made.pitches[1];
+    const bool of_lines = image.type == CL_MEM_OBJECT_IMAGE1D_ARRAY;
+    void* const address = image.shadow() + origin[0] * image.image.pixel_bytes + origin[1] * (of_lines ? packed[1] : packed[0]) +
+                          origin[2] * packed[1];
+    map_shadow(command, image, made, address);
+    return address;
+}
+
+} // namespace
+
+void* CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, cl_map_flags flags, size_t offset,
+                                     size_t size, cl_uint count, const cl_event* list, cl_event* event, cl_int* code) {
+    void* address = nullptr;
+    const auto result = guard([&]() -> cl_int {
+        auto& in = checked(queue, CL_INVALID_COMMAND_QUEUE);
+        auto& object = checked(buffer, CL_INVALID_MEM_OBJECT);
+        const memory_use uses[] = {{&object, access::read}};
+        address = map_buffer({in, CL_COMMAND_MAP_BUFFER, blocking, count, list, event, uses}, object, flags, offset, size);
+        return CL_SUCCESS;
+    });
+    if (code != nullptr) *code = result;
+    return address;
+}
+
+void* CL_API_CALL clEnqueueMapImage(cl_command_queue queue, cl_mem image, cl_bool blocking, cl_map_flags flags, const size_t* origin,
+                                    const size_t* region, size_t* row_pitch, size_t* slice_pitch, cl_uint count,
+                                    const cl_event* list, cl_event* event, cl_int* code) {
+    void* address = nullptr;
+    const auto result = guard([&]() -> cl_int {
+        auto& in = checked(queue, CL_INVALID_COMMAND_QUEUE);
+        auto& object = checked(image, CL_INVALID_MEM_OBJECT);
+        require(origin != nullptr && region != nullptr, CL_INVALID_VALUE);
+        const memory_use uses[] = {{&object, access::read}};
+        address = map_image({in, CL_COMMAND_MAP_IMAGE, blocking, count, list, event, uses}, object, flags,
+                            {origin[0], origin[1], origin[2]}, {region[0], region[1], region[2]}, row_pitch, slice_pitch);
+        return CL_SUCCESS;
+    });
+    if (code != nullptr) *code = result;
+    return address;
+}
+
+cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue queue_handle, cl_mem handle, void* address, cl_uint count,
+                                           const cl_event* list, cl_event* event) {
+    return guard([&] {
+        auto& queue = checked(queue_handle, CL_INVALID_COMMAND_QUEUE);
+        auto& object = checked(handle, CL_INVALID_MEM_OBJECT);
+        mapping of;
+        {
+            const std::lock_guard lock(object.mutex);
+            const auto found = object.mappings.find(address);
+            require(found != object.mappings.end(), CL_INVALID_VALUE);
+            of = found->second;
+        }
+        const bool writes_back = writes(of.flags);
+        const memory_use uses[] = {{&object, access::write}};
+        new_command command{queue, CL_COMMAND_UNMAP_MEM_OBJECT, CL_FALSE, count, list, event};
+        if (writes_back) command.uses = uses;
+        const auto code = enqueue(command, [&queue, held = ref<_cl_mem>(&object), of, address, writes_back](
+                                               cl_bool, cl_uint waits, const cl_event* events, cl_event* made) {
+            if (of.by_driver)
+                return queue.calls().clEnqueueUnmapMemObject(queue.raw.raw(), held->raw(queue.where), address, waits, events, made);
+            return writes_back ? write_box(queue, *held, of, address, waits, events, made) : marker(queue, waits, events, made);
+        });
+        check(code);
+        const std::lock_guard lock(object.mutex);
+        if (const auto found = object.mappings.find(address); found != object.mappings.end()) object.mappings.erase(found);
+        return code;
+    });
+}
+
+} // namespace causeway::platform::entry

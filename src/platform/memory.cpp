@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// Moves contents between places: out of one into host memory, and from there into the other.
+#include "platform/memory.hpp"
+
+#include "base/spin_lock.hpp"
+#include "platform/enqueue.hpp"
+
+#include <algorithm>
+#include <unordered_set>
+
+using namespace causeway::platform;
+
+namespace causeway::platform {
+
+namespace {
+
+constexpr cl_mem_flags host_flags =
+    CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS;
+
+void forget_those_over(std::vector<ref<_cl_event>>& events) {
+    std::erase_if(events, [](const auto& event) { return event->over(); });
+}
+
+void add_unless_over(std::vector<ref<_cl_event>>& events, const ref<_cl_event>& event) {
+    if (event && event->status() != CL_COMPLETE) events.push_back(event);
+}
+
+issue_function read_whole(_cl_mem& object, place& at, std::shared_ptr<std::byte[]> target) {
+    return [held = ref<_cl_mem>(&object), &at, target = std::move(target)](cl_bool, cl_uint count, const cl_event* list,
+                                                                         cl_event* event) {
+        const auto queue = at.copies->raw.raw();
+        const auto raw = held->raw(at);
+        if (!held->is_image())
+            return at.calls().clEnqueueReadBuffer(queue, raw, CL_FALSE, 0, held->size, target.get(), count, list, event);
+        const std::array<size_t, 3> origin{};
+        const auto region = whole_region(*held);
+        return at.calls().clEnqueueReadImage(queue, raw, CL_FALSE, origin.data(), region.data(), 0, 0, target.get(), count,
+                                             list, event);
+    };
+}
+
+issue_function write_whole(_cl_mem& object, place& at, std::shared_ptr<std::byte[]> source) {
+    return [held = ref<_cl_mem>(&object), &at, source = std::move(source)](cl_bool, cl_uint count, const cl_event* list,
+                                                                         cl_event* event) {
+        const auto queue = at.copies->raw.raw();
+        const auto raw = held->raw(at);
+        if (!held->is_image())
+            return at.calls().clEnqueueWriteBuffer(queue, raw, CL_FALSE, 0, held->size, source.get(), count, list, event);
+        const std::array<size_t, 3> origin{};
+        const auto region = whole_region(*held);
+        return at.calls().clEnqueueWriteImage(queue, raw, CL_FALSE, origin.data(), region.data(), 0, 0, source.get(), count,
+                                              list, event);
+    };
+}
+
+} // namespace
+
+std::array<size_t, 3> whole_region(const _cl_mem& image) {
+    const auto& shape = image.image.shape;
+    const auto at_least_one = [](size_t count) { return std::max<size_t>(count, 1); };
+    switch (image.type) {
+    case CL_MEM_OBJECT_IMAGE1D_ARRAY: return {shape.image_width, at_least_one(shape.image_array_size), 1};
+    case CL_MEM_OBJECT_IMAGE2D_ARRAY: return {shape.image_width, shape.image_height, at_least_one(shape.image_array_size)};
+    case CL_MEM_OBJECT_IMAGE3D: return {shape.image_width, shape.image_height, shape.image_depth};
+    case CL_MEM_OBJECT_IMAGE2D: return {shape.image_width, shape.image_height, 1};
+    default: return {shape.image_width, 1, 1};
+    }
+}
+
+void bring(_cl_mem& object, place& here, access how, std::vector<ref<_cl_event>>& waits, std::vector<ref<_cl_event>>& orders) {
+    auto& root = object.root();
+    auto& mine = root.copies[here.index];
+    (void)object.raw(here);
+    if (&object != &root) how = how == access::overwrite ? access::write : how;
+    if (how != access::overwrite && root.has_contents && !mine.latest) {
+        const auto nearest = std::find_if(root.copies.begin(), root.copies.end(), [](const auto& copy) { return copy.latest; });
+        auto& source = *nearest;
+        auto& from = root.context->places[static_cast<size_t>(nearest - root.copies.begin())];
+        const std::shared_ptr<std::byte[]> staging(new std::byte[root.size]);
+        std::vector<ref<_cl_event>> before;
+        std::vector<ref<_cl_event>> after;
+        add_unless_over(before, source.arrival);
+        forget_those_over(source.writers);
+        after = source.writers;
+        const auto out = enqueue_copy(*from.copies, CL_COMMAND_READ_BUFFER, before, after, read_whole(root, from, staging));
+        source.departures.push_back(out);
+        after = mine.departures;
+        mine.arrival = enqueue_copy(*here.copies, CL_COMMAND_WRITE_BUFFER, {out}, after, write_whole(root, here, staging));
+        mine.latest = true;
+    }
+    // What failed to come matters no more where nothing of it is left.
+    add_unless_over(how == access::overwrite ? orders : waits, mine.arrival);
+    if (how == access::read) return;
+    forget_those_over(mine.departures);
+    orders.insert(orders.end(), mine.departures.begin(), mine.departures.end());
+}
+
+void note_use(_cl_mem& object, const place& here, access how, _cl_event& command) {
+    if (how == access::read) return;
+    auto& root = object.root();
+    for (auto& copy : root.copies) copy.latest = false;
+    auto& mine = root.copies[here.index];
+    mine.latest = true;
+    if (how == access::overwrite) mine.arrival = {};
+    forget_those_over(mine.writers);
+    mine.writers.emplace_back(&command);
+    root.has_contents = true;
+    root.initial.reset();
+}
+
+namespace {
+spin_lock live_lock; // guards live_handles
+std::unordered_set<const void*>& live_handles() {
+    static auto& handles = *new std::unordered_set<const void*>; // objects may outlive static destructors
+    return handles;
+}
+} // namespace
+
+bool is_live_handle(const void* handle) {
+    const std::lock_guard lock(live_lock);
+    return live_handles().contains(handle);
+}
+void add_live_handle(const void* handle) {
+    const std::lock_guard lock(live_lock);
+    live_handles().insert(handle);
+}
+void remove_live_handle(const void* handle) {
+    const std::lock_guard lock(live_lock);
+    live_handles().erase(handle);
+}
+
+} // namespace causeway::platform
+
+_cl_mem::_cl_mem(_cl_context& of, cl_mem_object_type what, cl_mem_flags as, size_t bytes, void* host)
+    : object(own_kind), context(&of), type(what), flags(as), size(bytes), host_ptr((as & CL_MEM_USE_HOST_PTR) != 0 ? host : nullptr),
+      copies(of.places.size()) {
+    add_live_handle(this);
+}
+
+namespace {
+
+/// Calls the program when the last of the drivers has let go of its part, in the reverse of the order of registration.
+struct farewell {
+    cl_mem object;
+    std::vector<_cl_mem::destructor> destructors;
+    std::atomic<size_t> left;
+};
+
+void CL_CALLBACK one_left(cl_mem, void* data) {
+    auto* const last = static_cast<farewell*>(data);
+    if (last->left.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    for (auto it = last->destructors.rbegin(); it != last->destructors.rend(); ++it) it->call(last->object, it->data);
+    delete last;
+}
+
+} // namespace
+
+_cl_mem::~_cl_mem() {
+    remove_live_handle(this);
+    if (destructors.empty()) return;
+    // One more than there are parts, for this function itself.
+    auto* const last = new farewell{this, std::move(destructors), 1};
+    for (const auto& copy : copies) {
+        if (!copy.raw) continue;
+        last->left.fetch_add(1, std::memory_order_relaxed);
+        if (copy.raw.calls().clSetMemObjectDestructorCallback(copy.raw.raw(), one_left, last) != CL_SUCCESS)
+            last->left.fetch_sub(1, std::memory_order_relaxed);
+    }
+    copies.clear();
+    one_left(nullptr, last);
+}
+
+cl_mem _cl_mem::raw(place& at) {
+    auto& copy = copies[at.index];
+    if (!copy.raw) copy.raw = create(at);
+    return copy.raw.raw();
+}
+
+driver_object<cl_mem> _cl_mem::create(place& at) {
+    cl_int code = CL_SUCCESS;
+    cl_mem made = nullptr;
+    const bool spans = context->spans();
+    auto driver_flags = flags;
+    void* host = initial ? initial.get() : host_ptr;
+    if (spans) {
+        // The platform itself reads and writes the contents, whatever the program may do.
+        driver_flags &= ~host_flags;
+        if (host != nullptr) driver_flags |= CL_MEM_COPY_HOST_PTR;
+    }
+    if (parent) driver_flags &= ~static_cast<cl_mem_flags>(CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR | CL_MEM_ALLOC_HOST_PTR);
+    if (type == CL_MEM_OBJECT_BUFFER && parent) {
+        const cl_buffer_region region{offset, size};
+        made = at.calls().clCreateSubBuffer(parent->raw(at), driver_flags, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
+    } else if (type == CL_MEM_OBJECT_BUFFER) {
+        made = at.calls().clCreateBuffer(at.context.raw(), driver_flags, size, host, &code);
+    } else {
+        auto shape = image.shape;
+        if (parent) shape.mem_object = parent->raw(at);
+        if (spans && host != nullptr) shape.image_row_pitch = shape.image_slice_pitch = 0; // `initial` is packed
+        made = at.calls().clCreateImage(at.context.raw(), driver_flags, &image.format, &shape, host, &code);
+    }
+    require(made != nullptr, code == CL_SUCCESS ? CL_OUT_OF_RESOURCES : code);
+    if (spans && initial) copies[at.index].latest = true;
+    return driver_object<cl_mem>(made);
+}
+
+std::array<size_t, 2> _cl_mem::packed_pitches() const {
+    const auto region = whole_region(*this);
+    const size_t row = region[0] * image.pixel_bytes;
+    // The slices of an array of lines are lines.
+    return {row, type == CL_MEM_OBJECT_IMAGE1D_ARRAY ? row : row * region[1]};
+}
+
+std::byte* _cl_mem::shadow() {
+    if (parent) return parent->shadow() + offset;
+    if (host_ptr != nullptr) return static_cast<std::byte*>(host_ptr);
+    const std::lock_guard lock(mutex);
+    if (!m_shadow) m_shadow = std::make_unique<std::byte[]>(size);
+    return m_shadow.get();
+}

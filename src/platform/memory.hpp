@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory objects: the drivers' objects behind them, which of these have the latest contents, and what is mapped.
+#pragma once
+
+#include "platform/event.hpp"
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+
+namespace causeway::platform {
+
+/// A box of bytes (buffers) or of pixels (images).
+struct box {
+    std::array<size_t, 3> origin{};
+    std::array<size_t, 3> region{1, 1, 1};
+};
+
+/// How a command uses a memory object: `overwrite` leaves nothing of what was there.
+enum class access { read, write, overwrite };
+
+struct memory_use {
+    _cl_mem* object;
+    access how;
+};
+
+/// One driver's object behind a memory object, and the commands that its contents wait for. The context's order guards it.
+struct memory_copy {
+    driver_object<cl_mem> raw;
+    bool latest = false;
+    ref<_cl_event> arrival;                 ///< brought the latest contents here
+    std::vector<ref<_cl_event>> departures; ///< read the contents for other places
+    std::vector<ref<_cl_event>> writers;    ///< of the program
+};
+
+/// A region that the program has mapped.
+struct mapping {
+    bool by_driver = false;
+    cl_map_flags flags = 0;
+    box where;
+    std::array<size_t, 2> pitches{};
+    const place* at = nullptr; ///< whose driver
+};
+
+} // namespace causeway::platform
+
+struct _cl_mem final : causeway::platform::object {
+    static constexpr auto own_kind = causeway::platform::kind::mem;
+
+    struct destructor {
+        void(CL_CALLBACK* call)(cl_mem, void*);
+        void* data;
+    };
+    struct image_facts {
+        cl_image_format format;
+        cl_image_desc shape; ///< with the program's handles
+        size_t pixel_bytes = 0;
+    };
+
+    _cl_mem(_cl_context& of, cl_mem_object_type what, cl_mem_flags as, size_t bytes, void* host);
+    ~_cl_mem();
+
+    /// The driver's object at `at`; made when first asked for. Where the context spans places, its order is held or the
+    /// object is there already. Throws the driver's code.
+    [[nodiscard]] cl_mem raw(causeway::platform::place& at);
+    /// The object whose contents these are: the buffer that a sub-buffer or an image belongs to.
+    [[nodiscard]] _cl_mem& root() { return parent ? parent->root() : *this; }
+    /// Host memory that stands for the whole object while parts of it are mapped: the program's own if it gave that.
+    [[nodiscard]] std::byte* shadow();
+    [[nodiscard]] bool is_image() const { return type != CL_MEM_OBJECT_BUFFER; }
+    /// Rows and slices of an image that is packed in host memory.
+    [[nodiscard]] std::array<size_t, 2> packed_pitches() const;
+
+    const causeway::platform::ref<_cl_context> context;
+    const cl_mem_object_type type;
+    const cl_mem_flags flags;
+    size_t size;
+    void* const host_ptr;
+    causeway::platform::ref<_cl_mem> parent; ///< of a sub-buffer or of an image that is made of a buffer
+    size_t offset = 0;                       ///< of a sub-buffer in its parent
+    image_facts image{};
+
+    // For contexts that span places; roots only.
+    bool has_contents = false;
+    std::shared_ptr<std::byte[]> initial; ///< what it was made with, until a command has written to it
+
+    std::vector<causeway::platform::memory_copy> copies; ///< one for each place
+
+    std::mutex mutex; // guards mappings, m_shadow, destructors
+    std::multimap<void*, causeway::platform::mapping> mappings;
+    std::vector<destructor> destructors;
+
+  private:
+    [[nodiscard]] causeway::platform::driver_object<cl_mem> create(causeway::platform::place& at);
+    std::unique_ptr<std::byte[]> m_shadow;
+};
+
+namespace causeway::platform {
+
+/// Sees to it that the latest contents are at `here` when a command runs that waits for `waits` and comes after `orders`, to
+/// both of which it adds. The context's order is held.
+void bring(_cl_mem& object, place& here, access how, std::vector<ref<_cl_event>>& waits, std::vector<ref<_cl_event>>& orders);
+
+/// Remembers that `command`, which is enqueued at `here` now, uses the object. The context's order is held.
+void note_use(_cl_mem& object, const place& here, access how, _cl_event& command);
+
+/// The whole of an image, as the region of a command.
+[[nodiscard]] std::array<size_t, 3> whole_region(const _cl_mem& image);
+
+/// Whether a clSetKernelArg value is a memory object or sampler that lives, for kernels that do not say what they take.
+[[nodiscard]] bool is_live_handle(const void* handle);
+void add_live_handle(const void* handle);
+void remove_live_handle(const void* handle);
+
+} // namespace causeway::platform

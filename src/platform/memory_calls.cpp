@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+// Buffers, sub-buffers and images: making them and asking about them.
+#include "platform/boundary.hpp"
+#include "platform/entry_points.hpp"
+#include "platform/memory.hpp"
+
+#include <algorithm>
+#include <climits>
+
+namespace causeway::platform::entry {
+
+namespace {
+
+constexpr cl_mem_flags kernel_access = CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY;
+constexpr cl_mem_flags host_access = CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS;
+constexpr cl_mem_flags host_pointer = CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR;
+
+bool at_most_one(cl_mem_flags of, cl_mem_flags flags) {
+    const auto chosen = of & flags;
+    return (chosen & (chosen - 1)) == 0;
+}
+
+void check_flags(cl_mem_flags flags) {
+    require((flags & ~(kernel_access | host_access | host_pointer)) == 0 && at_most_one(kernel_access, flags) &&
+                at_most_one(host_access, flags) &&
+                ((flags & CL_MEM_USE_HOST_PTR) == 0 || (flags & (CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR)) == 0),
+            CL_INVALID_VALUE);
+}
+
+void check_host_pointer(cl_mem_flags flags, const void* host) {
+    require((host != nullptr) == ((flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR)) != 0), CL_INVALID_HOST_PTR);
+}
+
+cl_mem_flags with_default_access(cl_mem_flags flags) { return (flags & kernel_access) == 0 ? flags | CL_MEM_READ_WRITE : flags; }
+
+template <class Value> Value ask(const _cl_device_id& device, cl_device_info name) {
+    Value value{};
+    check(device.driver.calls->clGetDeviceInfo(device.raw, name, sizeof value, &value, nullptr));
+    return value;
+}
+
+/// Gives the object its contents. One driver gets them, and makes its object, now; where the context spans places, they are
+/// kept until each place that uses the object has them.
+void fill(_cl_mem& made, void* host) {
+    auto& context = *made.context;
+    if (!context.spans()) {
+        if (host != nullptr) made.initial = std::shared_ptr<std::byte[]>(static_cast<std::byte*>(host), [](auto*) {});
+        (void)made.raw(context.places.front());
+        made.initial.reset();
+        return;
+    }
+    if (host == nullptr) return;
+    made.initial = std::shared_ptr<std::byte[]>(new std::byte[made.size]);
+    if (!made.is_image()) {
+        std::memcpy(made.initial.get(), host, made.size);
+        return;
+    }
+    const auto region = whole_region(made);
+    const auto packed = made.packed_pitches();
+    const auto& shape = made.image.shape;
+    const bool of_lines = made.type == CL_MEM_OBJECT_IMAGE1D_ARRAY;
+    const size_t row_pitch = shape.image_row_pitch != 0 ? shape.image_row_pitch : packed[0];
+    const size_t line_pitch = of_lines && shape.image_slice_pitch != 0 ? shape.image_slice_pitch : row_pitch;
+    const size_t slice_pitch = shape.image_slice_pitch != 0 ? shape.image_slice_pitch : row_pitch * region[1];
+    for (size_t z = 0; z < region[2]; ++z)
+        for (size_t y = 0; y < region[1]; ++y)
+            std::memcpy(made.initial.get() + (z * region[1] + y) * packed[0],
+                        static_cast<const std::byte*>(host) + z * slice_pitch + y * line_pitch, packed[0]);
+}
+
+ref<_cl_mem> create_buffer(cl_context handle, cl_mem_flags flags, size_t size, void* host) {
+    auto& context = checked(handle, CL_INVALID_CONTEXT);
+    check_flags(flags);
+    require(size != 0, CL_INVALID_BUFFER_SIZE);
+    cl_ulong largest = 0;
+    for (const auto& device : context.devices) largest = std::max(largest, ask<cl_ulong>(*device, CL_DEVICE_MAX_MEM_ALLOC_SIZE));
+    require(size <= largest, CL_INVALID_BUFFER_SIZE);
+    check_host_pointer(flags, host);
+    auto made = ref<_cl_mem>::adopt(new _cl_mem(context, CL_MEM_OBJECT_BUFFER, with_default_access(flags), size, host));
+    fill(*made, host);
+    return made;
+}
+
+
+size_t bytes_of_pixel(const cl_image_format& format) {
+    size_t channels = 1;
+    switch (format.image_channel_order) {
+    case CL_RG: case CL_RA: case CL_RGx: channels = 2; break;
+    case CL_RGB: case CL_RGBx: case CL_sRGB: channels = 3; break;
+    case CL_RGBA: case CL_BGRA: case CL_ARGB: case CL_ABGR: case CL_sRGBA: case CL_sBGRA: case CL_sRGBx: channels = 4; break;
+    default: break;
+    }
+    switch (format.image_channel_data_type) {
+    case CL_UNORM_SHORT_565: case CL_UNORM_SHORT_555: return 2;
+    case CL_UNORM_INT_101010: case CL_UNORM_INT24: return 4;
+    case CL_SNORM_INT8: case CL_UNORM_INT8: case CL_SIGNED_INT8: case CL_UNSIGNED_INT8: return channels;
+    case CL_SIGNED_INT32: case CL_UNSIGNED_INT32: case CL_FLOAT: return 4 * channels;
+    default: return 2 * channels;
+    }
+}
+
+ref<_cl_mem> create_image(cl_context handle, cl_mem_flags flags, const cl_image_format* format, const cl_image_desc* shape,
+                          void* host) {
+    auto& context = checked(handle, CL_INVALID_CONTEXT);
+    check_flags(flags);
+    require(format != nullptr, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
+    require(shape != nullptr, CL_INVALID_IMAGE_DESCRIPTOR);
+    check_host_pointer(flags, host);
+    require(std::any_of(context.devices.begin(), context.devices.end(),
+                        [](const auto& device) { return ask<cl_bool>(*device, CL_DEVICE_IMAGE_SUPPORT) != CL_FALSE; }),
+            CL_INVALID_OPERATION);
+    auto made = ref<_cl_mem>::adopt(new _cl_mem(context, shape->image_type, with_default_access(flags), 0, host));
+    made->image = {*format, *shape, bytes_of_pixel(*format)};
+    if (shape->mem_object != nullptr) made->parent = ref<_cl_mem>(&checked(shape->mem_object, CL_INVALID_IMAGE_DESCRIPTOR));
+    // Only drivers know all rules for shapes and formats: the first one is asked before anything is computed from them.
+    if (context.spans()) {
+        auto& at = context.places.front();
+        cl_int code = CL_SUCCESS;
+        auto probe = *shape;
+        if (made->parent) probe.mem_object = made->parent->raw(at);
+        const driver_object<cl_mem> tried(at.calls().clCreateImage(at.context.raw(), flags, format, &probe, host, &code));
+        check(code);
+    }
+    const auto packed = made->packed_pitches();
+    const auto region = whole_region(*made);
+    made->size = packed[0] * region[1] * region[2];
+    fill(*made, made->parent ? nullptr : host);
+    if (!context.spans()) {
+        size_t size = 0;
+        auto& at = context.places.front();
+        check(at.calls().clGetMemObjectInfo(made->raw(at), CL_MEM_SIZE, sizeof size, &size, nullptr));
+        made->size = size;
+    }
+    return made;
+}
+
+ref<_cl_mem> create_old_image(cl_context context, cl_mem_flags flags, const cl_image_format* format, cl_image_desc shape,
+                              void* host) {
+    require(shape.image_width != 0 && shape.image_height != 0, CL_INVALID_IMAGE_SIZE);
+    try {
+        return create_image(context, flags, format, &shape, host);
+    } catch (const refusal& refused) {
+        // What the older calls named otherwise.
+        throw refusal{refused.code == CL_INVALID_IMAGE_DESCRIPTOR ? CL_INVALID_IMAGE_SIZE : refused.code};
+    }
+}
+
+} // namespace
+
+cl_mem CL_API_CALL clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void* host, cl_int* code) {
+    return make(code, [&] { return create_buffer(context, flags, size, host); });
+}
+
+cl_mem CL_API_CALL clCreateBufferWithProperties(cl_context context, const cl_mem_properties* properties, cl_mem_flags flags,
+                                                size_t size, void* host, cl_int* code) {
+    return make(code, [&] {
+        require(properties == nullptr || *properties == 0, CL_INVALID_PROPERTY);
+        return create_buffer(context, flags, size, host);
+    });
+}
+
+cl_mem CL_API_CALL clCreateSubBuffer(cl_mem handle, cl_mem_flags flags, cl_buffer_create_type type, const void* info, cl_int* code) {
+    return make(code, [&] {
+        auto& parent = checked(handle, CL_INVALID_MEM_OBJECT);
+        require(!parent.is_image() && !parent.parent, CL_INVALID_MEM_OBJECT);
+        check_flags(flags);
+        require((flags & host_pointer) == 0 && type == CL_BUFFER_CREATE_TYPE_REGION && info != nullptr, CL_INVALID_VALUE);
+        const auto may = [&](cl_mem_flags wanted, cl_mem_flags unless) { return (flags & wanted) == 0 || (parent.flags & unless) == 0; };
+        require(may(CL_MEM_READ_WRITE | CL_MEM_READ_ONLY, CL_MEM_WRITE_ONLY) &&
+                    may(CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY, CL_MEM_READ_ONLY) &&
+                    may(CL_MEM_HOST_READ_ONLY, CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS) &&
+                    may(CL_MEM_HOST_WRITE_ONLY, CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS),
+                CL_INVALID_VALUE);
+        const auto& region = *static_cast<const cl_buffer_region*>(info);
+        require(region.size != 0, CL_INVALID_BUFFER_SIZE);
+        require(region.origin <= parent.size && region.size <= parent.size - region.origin, CL_INVALID_VALUE);
+        require(std::any_of(parent.context->devices.begin(), parent.context->devices.end(),
+                            [&](const auto& device) {
+                                return region.origin % (ask<cl_uint>(*device, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / CHAR_BIT) == 0;
+                            }),
+                CL_MISALIGNED_SUB_BUFFER_OFFSET);
+        if ((flags & kernel_access) == 0) flags |= parent.flags & kernel_access;
+        if ((flags & host_access) == 0) flags |= parent.flags & host_access;
+        flags |= parent.flags & host_pointer;
+        void* const host = parent.host_ptr == nullptr ? nullptr : static_cast<std::byte*>(parent.host_ptr) + region.origin;
+        auto made = ref<_cl_mem>::adopt(new _cl_mem(*parent.context, CL_MEM_OBJECT_BUFFER, flags, region.size, host));
+        made->parent = ref<_cl_mem>(&parent);
+        made->offset = region.origin;
+        if (!parent.context->spans()) (void)made->raw(parent.context->places.front());
+        return made;
+    });
+}
+
+cl_mem CL_API_CALL clCreateImage(cl_context context, cl_mem_flags flags, const cl_image_format* format, const cl_image_desc* shape,
+                                 void* host, cl_int* code) {
+    return make(code, [&] { return create_image(context, flags, format, shape, host); });
+}
+
+cl_mem CL_API_CALL clCreateImageWithProperties(cl_context context, const cl_mem_properties* properties, cl_mem_flags flags,
+                                               const cl_image_format* format, const cl_image_desc* shape, void* host, cl_int* code) {
+    return make(code, [&] {
+        require(properties == nullptr || *properties == 0, CL_INVALID_PROPERTY);
+        return create_image(context, flags, format, shape, host);
+    });
+}
+
+cl_mem CL_API_CALL clCreateImage2D(cl_context context, cl_mem_flags flags, const cl_image_format* format, size_t width,
+                                   size_t height, size_t row_pitch, void* host, cl_int* code) {
+    return make(code, [&] {
+        cl_image_desc shape{};
+        shape.image_type = CL_MEM_OBJECT_IMAGE2D;
+        shape.image_width = width;
+        shape.image_height = height;
+        shape.image_row_pitch = row_pitch;
+        return create_old_image(context, flags, format, shape, host);
+    });
+}
+
+cl_mem CL_API_CALL clCreateImage3D(cl_context context, cl_mem_flags flags, const cl_image_format* format, size_t width,
+                                   size_t height, size_t depth, size_t row_pitch, size_t slice_pitch, void* host, cl_int* code) {
+    return make(code, [&] {
+        cl_image_desc shape{};
+        shape.image_type = CL_MEM_OBJECT_IMAGE3D;
+        shape.image_width = width;
+        shape.image_height = height;
+        shape.image_depth = depth;
+        shape.image_row_pitch = row_pitch;
+        shape.image_slice_pitch = slice_pitch;
+        require(depth != 0, CL_INVALID_IMAGE_SIZE);
+        return create_old_image(context, flags, format, shape, host);
+    });
+}
+
+cl_int CL_API_CALL clRetainMemObject(cl_mem object) { return retain(object, CL_INVALID_MEM_OBJECT); }
+cl_int CL_API_CALL clReleaseMemObject(cl_mem object) { return release(object, CL_INVALID_MEM_OBJECT); }
+
+cl_int CL_API_CALL clSetMemObjectDestructorCallback(cl_mem handle, void(CL_CALLBACK* call)(cl_mem, void*), void* data) {
+    return guard([&]() -> cl_int {
+        auto& object = checked(handle, CL_INVALID_MEM_OBJECT);
+        require(call != nullptr, CL_INVALID_VALUE);
+        const std::lock_guard lock(object.mutex);
+        object.destructors.push_back({call, data});
+        return CL_SUCCESS;
+    });
+}
+
+cl_int CL_API_CALL clGetMemObjectInfo(cl_mem handle, cl_mem_info name, size_t size, void* value, size_t* size_ret) {
+    return guard([&] {
+        auto& object = checked(handle, CL_INVALID_MEM_OBJECT);
+        const answer to(size, value, size_ret);
+        switch (name) {
+        case CL_MEM_TYPE: return to(object.type);
+        case CL_MEM_FLAGS: return to(object.flags);
+        case CL_MEM_SIZE: return to(object.size);
+        case CL_MEM_HOST_PTR: return to(object.host_ptr);
+        case CL_MEM_MAP_COUNT: {
+            const std::lock_guard lock(object.mutex);
+            return to(static_cast<cl_uint>(object.mappings.size()));
+        }
+        case CL_MEM_REFERENCE_COUNT: return to(object.references());
+        case CL_MEM_CONTEXT: return to(static_cast<cl_context>(object.context.get()));
+        case CL_MEM_ASSOCIATED_MEMOBJECT: return to(static_cast<cl_mem>(object.parent.get()));
+        case CL_MEM_OFFSET: return to(object.offset);
+        case CL_MEM_USES_SVM_POINTER: return to(cl_bool{CL_FALSE});
+        case CL_MEM_PROPERTIES: return to.bytes(nullptr, 0);
+        default: return CL_INVALID_VALUE;
+        }
+    });
+}
+
+cl_int CL_API_CALL clGetImageInfo(cl_mem handle, cl_image_info name, size_t size, void* value, size_t* size_ret) {
+    return guard([&] {
+        auto& object = checked(handle, CL_INVALID_MEM_OBJECT);
+        require(object.is_image(), CL_INVALID_MEM_OBJECT);
+        const answer to(size, value, size_ret);
+        if (name == CL_IMAGE_BUFFER) return to(static_cast<cl_mem>(object.parent.get()));
+        auto& at = object.context->places.front();
+        std::unique_lock<std::mutex> lock;
+        if (object.context->spans()) lock = std::unique_lock(object.context->order);
+        const auto raw = object.raw(at);
+        return to.from([&](size_t room, void* where, size_t* used) { return at.calls().clGetImageInfo(raw, name, room, where, used); });
+    });
+}
+
+cl_int CL_API_CALL clGetSupportedImageFormats(cl_context handle, cl_mem_flags flags, cl_mem_object_type type, cl_uint room,
+                                              cl_image_format* formats, cl_uint* found) {
+    return guard([&]() -> cl_int {
+        auto& context = checked(handle, CL_INVALID_CONTEXT);
+        require(formats == nullptr || room != 0, CL_INVALID_VALUE);
+        std::vector<cl_image_format> common;
+        for (auto& at : context.places) {
+            cl_uint count = 0;
+            check(at.calls().clGetSupportedImageFormats(at.context.raw(), flags, type, 0, nullptr, &count));
+            std::vector<cl_image_format> theirs(count);
+            if (count != 0) check(at.calls().clGetSupportedImageFormats(at.context.raw(), flags, type, count, theirs.data(), nullptr));
+            if (at.index == 0) common = theirs;
+            // An image has to be possible at every place.
+            std::erase_if(common, [&](const cl_image_format& one) {
+                return std::none_of(theirs.begin(), theirs.end(), [&](const cl_image_format& other) {
+                    return one.image_channel_order == other.image_channel_order &&
+                           one.image_channel_data_type == other.image_channel_data_type;
+                });
+            });
+        }
+        if (formats != nullptr) std::copy_n(common.begin(), std::min<size_t>(room, common.size()), formats);
+        if (found != nullptr) *found = static_cast<cl_uint>(common.size());
+        return CL_SUCCESS;
+    });
+}
+
+void* CL_API_CALL clSVMAlloc(cl_context, cl_svm_mem_flags, size_t, cl_uint) { return nullptr; } // no device has shared virtual memory
+void CL_API_CALL clSVMFree(cl_context, void*) {}
+
+} // namespace causeway::platform::entry

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all objects of the platform share: the loader's first word, a kind, two counts of references.
+#pragma once
+
+#include "platform/opencl.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <utility>
+
+namespace causeway::platform {
+
+/// The table of this platform: the first word of all its objects points to it.
+extern const cl_icd_dispatch dispatch_table;
+
+/// A call that is refused with an OpenCL code. The C boundary turns it into that code.
+struct refusal {
+    cl_int code;
+};
+
+enum class kind : std::uint32_t { none, platform, device, context, queue, mem, sampler, program, kernel, event };
+
+/// Base of the structs behind OpenCL's handles. No virtual functions: the first word is the loader's.
+///
+/// It lives as long as anybody holds it. All of the program's references together are one hold, so that the count that
+/// the program asks for is its own.
+class object {
+  public:
+    explicit object(kind of) : m_kind(of) {}
+    object(const object&) = delete;
+    object& operator=(const object&) = delete;
+
+    /// Whether the program may still name it as an object of this kind.
+    [[nodiscard]] bool is(kind of) const { return m_dispatch == &dispatch_table && m_kind.load(std::memory_order_relaxed) == of; }
+    [[nodiscard]] cl_uint references() const { return m_references.load(std::memory_order_relaxed); }
+
+    void retain() { m_references.fetch_add(1, std::memory_order_relaxed); }
+    /// True for the program's last reference: whoever called drops the hold that comes with them.
+    [[nodiscard]] bool release() {
+        if (m_references.fetch_sub(1, std::memory_order_acq_rel) != 1) return false;
+        m_kind.store(kind::none, std::memory_order_relaxed);
+        return true;
+    }
+
+    void hold() { m_holds.fetch_add(1, std::memory_order_relaxed); }
+    /// True for the last one: whoever called deletes the object.
+    [[nodiscard]] bool drop() { return m_holds.fetch_sub(1, std::memory_order_acq_rel) == 1; }
+
+  protected:
+    ~object() = default;
+
+  private:
+    const cl_icd_dispatch* m_dispatch = &dispatch_table;
+    std::atomic<kind> m_kind;
+    std::atomic<cl_uint> m_references{1};
+    std::atomic<std::uint32_t> m_holds{1};
+};
+
+/// Holds an object of the platform. Null is allowed.
+template <class Object> class ref {
+  public:
+    ref() = default;
+    explicit ref(Object* held) : m_object(held) {
+        if (m_object != nullptr) m_object->hold();
+    }
+    ref(const ref& other) : ref(other.m_object) {}
+    ref(ref&& other) noexcept : m_object(std::exchange(other.m_object, nullptr)) {}
+    ref& operator=(ref other) noexcept {
+        std::swap(m_object, other.m_object);
+        return *this;
+    }
+    ~ref() {
+        if (m_object != nullptr && m_object->drop()) delete m_object;
+    }
+    /// Takes over the hold that an object is made with.
+    [[nodiscard]] static ref adopt(Object* made) {
+        ref result;
+        result.m_object = made;
+        return result;
+    }
+
+    [[nodiscard]] Object* get() const { return m_object; }
+    Object* operator->() const { return m_object; }
+    Object& operator*() const { return *m_object; }
+    [[nodiscard]] explicit operator bool() const { return m_object != nullptr; }
+    /// Gives the object to the program, whose reference and hold it was made with.
+    [[nodiscard]] Object* give() { return std::exchange(m_object, nullptr); }
+
+  private:
+    Object* m_object = nullptr;
+};
+
+/// The object behind a handle of the program; refuses null, released and foreign ones with `code`.
+template <class Object> Object& checked(Object* handle, cl_int code) {
+    if (handle == nullptr || !handle->is(Object::own_kind)) throw refusal{code};
+    return *handle;
+}
+
+template <class Object> cl_int retain(Object* handle, cl_int code) {
+    if (handle == nullptr || !handle->is(Object::own_kind)) return code;
+    handle->retain();
+    return CL_SUCCESS;
+}
+
+template <class Object> cl_int release(Object* handle, cl_int code) {
+    if (handle == nullptr || !handle->is(Object::own_kind)) return code;
+    if (handle->release()) (void)ref<Object>::adopt(handle);
+    return CL_SUCCESS;
+}
+
+} // namespace causeway::platform

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// One driver's part of a context: within it the driver keeps memory coherent and knows all events.
+#pragma once
+
+#include "platform/device.hpp"
+
+#include <vector>
+
+namespace causeway::platform {
+
+struct place {
+    const driver* from = nullptr;
+    unsigned index = 0; ///< in its context
+    driver_object<cl_context> context;
+    std::vector<_cl_device_id*> devices; ///< in the context's order
+    /// Moves contents of memory objects in and out, beside the program's commands. Only where the context has several places.
+    ref<_cl_command_queue> copies;
+
+    [[nodiscard]] const cl_icd_dispatch& calls() const { return *from->calls; }
+    [[nodiscard]] std::vector<cl_device_id> raw_devices() const {
+        std::vector<cl_device_id> raws;
+        for (const auto* device : devices) raws.push_back(device->raw);
+        return raws;
+    }
+};
+
+} // namespace causeway::platform

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+// Making, building, compiling and linking programs, and asking about them.
+#include "platform/program.hpp"
+
+#include "platform/boundary.hpp"
+#include "platform/entry_points.hpp"
+
+#include <algorithm>
+
+using namespace causeway::platform;
+
+namespace {
+
+std::vector<ref<_cl_device_id>> held(const std::vector<_cl_device_id*>& devices) {
+    std::vector<ref<_cl_device_id>> refs;
+    for (auto* const device : devices) refs.emplace_back(device);
+    return refs;
+}
+
+} // namespace
+
+_cl_program::_cl_program(_cl_context& of, std::vector<_cl_device_id*> on)
+    : object(own_kind), context(&of), devices(held(on)), parts(of.places.size()) {
+    for (auto* const device : on) parts[of.place_of(*device).index].devices.push_back(device);
+}
+
+_cl_program::part& _cl_program::any_part() {
+    const auto found = std::find_if(parts.begin(), parts.end(), [](const part& one) { return static_cast<bool>(one.raw); });
+    require(found != parts.end(), CL_INVALID_PROGRAM);
+    return *found;
+}
+
+namespace causeway::platform::entry {
+
+namespace {
+
+using notify = void(CL_CALLBACK*)(cl_program, void*);
+
+std::vector<_cl_device_id*> all_of(const _cl_context& context) {
+    std::vector<_cl_device_id*> devices;
+    for (const auto& device : context.devices) devices.push_back(device.get());
+    return devices;
+}
+
+std::vector<cl_device_id> raws_of(const std::vector<_cl_device_id*>& devices) {
+    std::vector<cl_device_id> raws;
+    for (const auto* device : devices) raws.push_back(device->raw);
+    return raws;
+}
+
+std::vector<_cl_device_id*> checked_devices(cl_uint count, const cl_device_id* list) {
+    require((count == 0) == (list == nullptr), CL_INVALID_VALUE);
+    std::vector<_cl_device_id*> devices;
+    for (cl_uint i = 0; i < count; ++i) devices.push_back(&checked(list[i], CL_INVALID_DEVICE));
+    return devices;
+}
+
+/// A program with a driver's program at each place that has devices of it: create(place, part, code).
+template <class Create> ref<_cl_program> create(_cl_context& context, std::vector<_cl_device_id*> devices, Create create_part) {
+    auto made = ref<_cl_program>::adopt(new _cl_program(context, std::move(devices)));
+    for (auto& at : context.places) {
+        auto& part = made->part_of(at);
+        if (part.devices.empty()) continue;
+        cl_int code = CL_SUCCESS;
+        part.raw = driver_object<cl_program>(create_part(at, part, &code));
+        check(code);
+    }
+    return made;
+}
+
+/// The platform must know which arguments of a kernel are memory, and which of these it only reads.
+std::string with_argument_info(const std::string& options) {
+    constexpr std::string_view wanted = "-cl-kernel-arg-info";
+    if (options.find(wanted) != std::string::npos) return options;
+    return options.empty() ? std::string(wanted) : options + " " + std::string(wanted);
+}
+
+/// Calls act(place, part, raw devices) for the places of the devices that are asked for, all of them also after a failure.
+template <class Act> cl_int for_each_part(_cl_program& program, cl_uint count, const cl_device_id* list, Act act) {
+    const auto chosen = checked_devices(count, list);
+    for (const auto* device : chosen)
+        require(std::any_of(program.devices.begin(), program.devices.end(), [&](const auto& one) { return one.get() == device; }),
+                CL_INVALID_DEVICE);
+    cl_int first_failure = CL_SUCCESS;
+    for (auto& at : program.context->places) {
+        auto& part = program.part_of(at);
+        std::vector<_cl_device_id*> here;
+        for (auto* const device : part.devices)
+            if (chosen.empty() || std::find(chosen.begin(), chosen.end(), device) != chosen.end()) here.push_back(device);
+        if (here.empty()) continue;
+        const auto code = act(at, part, raws_of(here));
+        if (first_failure == CL_SUCCESS) first_failure = code;
+    }
+    return first_failure;
+}
+
+/// Builds run in the call; the program is told at its end, as the specification lets an implementation do.
+cl_int tell(cl_int code, cl_program program, notify done, void* data) {
+    const bool was_built = code == CL_SUCCESS || code == CL_BUILD_PROGRAM_FAILURE || code == CL_COMPILE_PROGRAM_FAILURE ||
+                           code == CL_LINK_PROGRAM_FAILURE;
+    if (done == nullptr || !was_built) return code;
+    done(program, data);
+    return CL_SUCCESS;
+}
+
+} // namespace
+
+cl_program CL_API_CALL clCreateProgramWithSource(cl_context handle, cl_uint count, const char** strings, const size_t* lengths,
+                                                 cl_int* code) {
+    return make(code, [&] {
+        auto& context = checked(handle, CL_INVALID_CONTEXT);
+        require(count != 0 && strings != nullptr, CL_INVALID_VALUE);
+        std::string source;
+        for (cl_uint i = 0; i < count; ++i) {
+            require(strings[i] != nullptr, CL_INVALID_VALUE);
+            if (lengths != nullptr && lengths[i] != 0)
+                source.append(strings[i], lengths[i]);
+            else
+                source.append(strings[i]);
+        }
+        auto made = create(context, all_of(context), [&](place& at, _cl_program::part&, cl_int* failed) {
+            const char* const text = source.c_str();
+            const size_t length = source.size();
+            return at.calls().clCreateProgramWithSource(at.context.raw(), 1, const_cast<const char**>(&text), &length, failed);
+        });
+        made->source = std::move(source);
+        return made;
+    });
+}
+
+cl_program CL_API_CALL clCreateProgramWithIL(cl_context handle, const void* il, size_t length, cl_int* code) {
+    return make(code, [&] {
+        auto& context = checked(handle, CL_INVALID_CONTEXT);
+        require(il != nullptr && length != 0, CL_INVALID_VALUE);
+        auto made = create(context, all_of(context), [&](place& at, _cl_program::part&, cl_int* failed) -> cl_program {
+            // Drivers of OpenCL 1.2 have the extension, if they have it at all.
+            auto call = at.calls().clCreateProgramWithIL;
+            if (call == nullptr)
+                call = reinterpret_cast<cl_api_clCreateProgramWithIL>(
+                    at.calls().clGetExtensionFunctionAddressForPlatform(at.from->platform, "clCreateProgramWithILKHR"));
+            if (call != nullptr) return call(at.context.raw(), il, length, failed);
+            *failed = CL_INVALID_OPERATION;
+            return nullptr;
+        });
+        made->il.assign(static_cast<const char*>(il), length);
+        return made;
+    });
+}
+
+cl_program CL_API_CALL clCreateProgramWithBinary(cl_context handle, cl_uint count, const cl_device_id* list, const size_t* lengths,
+                                                 const unsigned char** binaries, cl_int* status, cl_int* code) {
+    return make(code, [&] {
+        auto& context = checked(handle, CL_INVALID_CONTEXT);
+        require(count != 0 && list != nullptr && lengths != nullptr && binaries != nullptr, CL_INVALID_VALUE);
+        const auto devices = checked_devices(count, list);
+        for (cl_uint i = 0; i < count; ++i) {
+            require(context.has(*devices[i]), CL_INVALID_DEVICE);
+            if (lengths[i] == 0 || binaries[i] == nullptr) {
+                if (status != nullptr) status[i] = CL_INVALID_VALUE;
+                throw refusal{CL_INVALID_VALUE};
+            }
+        }
+        return create(context, devices, [&](place& at, _cl_program::part& part, cl_int* failed) {
+            std::vector<size_t> sizes;
+            std::vector<const unsigned char*> theirs;
+            std::vector<cl_int> results(part.devices.size());
+            std::vector<cl_uint> positions;
+            for (cl_uint i = 0; i < count; ++i) {
+                if (&devices[i]->driver != at.from) continue;
+                sizes.push_back(lengths[i]);
+                theirs.push_back(binaries[i]);
+                positions.push_back(i);
+            }
+            const auto raws = raws_of(part.devices);
+            const auto raw = at.calls().clCreateProgramWithBinary(at.context.raw(), static_cast<cl_uint>(raws.size()), raws.data(),
+                                                                  sizes.data(), theirs.data(), results.data(), failed);
+            for (std::size_t i = 0; status != nullptr && i < positions.size(); ++i) status[positions[i]] = results[i];
+            return raw;
+        });
+    });
+}
+
+cl_program CL_API_CALL clCreateProgramWithBuiltInKernels(cl_context handle, cl_uint count, const cl_device_id* list,
+                                                         const char* names, cl_int* code) {
+    return make(code, [&] {
+        auto& context = checked(handle, CL_INVALID_CONTEXT);
+        require(count != 0 && list != nullptr && names != nullptr, CL_INVALID_VALUE);
+        const auto devices = checked_devices(count, list);
+        for (const auto* device : devices) require(context.has(*device), CL_INVALID_DEVICE);
+        return create(context, devices, [&](place& at, _cl_program::part& part, cl_int* failed) {
+            const auto raws = raws_of(part.devices);
+            return at.calls().clCreateProgramWithBuiltInKernels(at.context.raw(), static_cast<cl_uint>(raws.size()), raws.data(),
+                                                                names, failed);
+        });
+    });
+}
+
+cl_int CL_API_CALL clRetainProgram(cl_program program) { return retain(program, CL_INVALID_PROGRAM); }
+cl_int CL_API_CALL clReleaseProgram(cl_program program) { return release(program, CL_INVALID_PROGRAM); }
+
+cl_int CL_API_CALL clBuildProgram(cl_program handle, cl_uint count, const cl_device_id* list, const char* options, notify done,
+                                  void* data) {
+    return guard([&] {
+        auto& program = checked(handle, CL_INVALID_PROGRAM);
+        require(done != nullptr || data == nullptr, CL_INVALID_VALUE);
+        program.options = options == nullptr ? "" : options;
+        const auto theirs = with_argument_info(program.options);
+        const auto code = for_each_part(program, count, list, [&](place& at, _cl_program::part& part, const auto& raws) {
+            return at.calls().clBuildProgram(part.raw.raw(), static_cast<cl_uint>(raws.size()), raws.data(), theirs.c_str(), nullptr,
+                                             nullptr);
+        });
+        return tell(code, handle, done, data);
+    });
+}
+
+cl_int CL_API_CALL clCompileProgram(cl_program handle, cl_uint count, const cl_device_id* list, const char* options,
+                                    cl_uint header_count, const cl_program* headers, const char** names, notify done, void* data) {
+    return guard([&] {
+        auto& program = checked(handle, CL_INVALID_PROGRAM);
+        require((header_count == 0) == (headers == nullptr) && (header_count == 0) == (names == nullptr) &&
+                    (done != nullptr || data == nullptr),
+                CL_INVALID_VALUE);
+        for (cl_uint i = 0; i < header_count; ++i) (void)checked(headers[i], CL_INVALID_PROGRAM);
+        program.options = options == nullptr ? "" : options;
+        const auto theirs = with_argument_info(program.options);
+        const auto code = for_each_part(program, count, list, [&](place& at, _cl_program::part& part, const auto& raws) {
+            std::vector<cl_program> raw_headers;
+            for (cl_uint i = 0; i < header_count; ++i) raw_headers.push_back(headers[i]->part_of(at).raw.raw());
+            return at.calls().clCompileProgram(part.raw.raw(), static_cast<cl_uint>(raws.size()), raws.data(), theirs.c_str(),
+                                               header_count, header_count == 0 ? nullptr : raw_headers.data(), names, nullptr,
+                                               nullptr);
+        });
+        return tell(code, handle, done, data);
+    });
+}
+
+cl_program CL_API_CALL clLinkProgram(cl_context handle, cl_uint count, const cl_device_id* list, const char* options,
+                                     cl_uint input_count, const cl_program* inputs, notify done, void* data, cl_int* code) {
+    cl_int link_code = CL_SUCCESS;
+    auto* const made = make(code, [&] {
+        auto& context = checked(handle, CL_INVALID_CONTEXT);
+        require(input_count != 0 && inputs != nullptr && (done != nullptr || data == nullptr), CL_INVALID_VALUE);
+        for (cl_uint i = 0; i < input_count; ++i) (void)checked(inputs[i], CL_INVALID_PROGRAM);
+        auto devices = checked_devices(count, list);
+        for (const auto* device : devices) require(context.has(*device), CL_INVALID_DEVICE);
+        if (devices.empty()) devices = all_of(context);
+        auto linked = ref<_cl_program>::adopt(new _cl_program(context, devices));
+        linked->options = options == nullptr ? "" : options;
+        for (auto& at : context.places) {
+            auto& part = linked->part_of(at);
+            if (part.devices.empty()) continue;
+            const auto raws = raws_of(part.devices);
+            std::vector<cl_program> raw_inputs;
+            for (cl_uint i = 0; i < input_count; ++i) raw_inputs.push_back(inputs[i]->part_of(at).raw.raw());
+            cl_int failed = CL_SUCCESS;
+            part.raw = driver_object<cl_program>(at.calls().clLinkProgram(
+                at.context.raw(), static_cast<cl_uint>(raws.size()), raws.data(), linked->options.c_str(), input_count,
+                raw_inputs.data(), nullptr, nullptr, &failed));
+            // A program that does not link is there all the same, with its log.
+            require(failed == CL_SUCCESS || part.raw, failed);
+            if (link_code == CL_SUCCESS) link_code = failed;
+        }
+        return linked;
+    });
+    if (made == nullptr) return nullptr;
+    if (code != nullptr) *code = done == nullptr ? link_code : CL_SUCCESS;
+    if (done != nullptr) done(made, data);
+    return made;
+}
+
+namespace {
+
+/// Answers that have one element for each device, in the program's order.
+template <class Element> std::vector<Element> by_device(_cl_program& program, cl_program_info name) {
+    std::vector<Element> all(program.devices.size());
+    for (auto& part : program.parts) {
+        if (!part.raw) continue;
+        std::vector<Element> theirs(part.devices.size());
+        check(part.raw.calls().clGetProgramInfo(part.raw.raw(), name, theirs.size() * sizeof(Element), theirs.data(), nullptr));
+        for (std::size_t i = 0; i < theirs.size(); ++i) {
+            const auto at = std::find_if(program.devices.begin(), program.devices.end(),
+                                         [&](const auto& one) { return one.get() == part.devices[i]; });
+            all[static_cast<std::size_t>(at - program.devices.begin())] = theirs[i];
+        }
+    }
+    return all;
+}
+
+/// The program has given memory for each device's binary, or null where it wants none.
+void copy_binaries(_cl_program& program, unsigned char* const* targets) {
+    for (auto& part : program.parts) {
+        if (!part.raw) continue;
+        std::vector<unsigned char*> theirs;
+        for (auto* const device : part.devices) {
+            const auto at = std::find_if(program.devices.begin(), program.devices.end(),
+                                         [&](const auto& one) { return one.get() == device; });
+            theirs.push_back(targets[at - program.devices.begin()]);
+        }
+        check(part.raw.calls().clGetProgramInfo(part.raw.raw(), CL_PROGRAM_BINARIES, theirs.size() * sizeof(unsigned char*),
+                                                theirs.data(), nullptr));
+    }
+}
+
+} // namespace
+
+cl_int CL_API_CALL clGetProgramInfo(cl_program handle, cl_program_info name, size_t size, void* value, size_t* size_ret) {
+    return guard([&]() -> cl_int {
+        auto& program = checked(handle, CL_INVALID_PROGRAM);
+        const answer to(size, value, size_ret);
+        switch (name) {
+        case CL_PROGRAM_REFERENCE_COUNT: return to(program.references());
+        case CL_PROGRAM_CONTEXT: return to(static_cast<cl_context>(program.context.get()));
+        case CL_PROGRAM_NUM_DEVICES: return to(static_cast<cl_uint>(program.devices.size()));
+        case CL_PROGRAM_DEVICES: {
+            std::vector<cl_device_id> handles;
+            for (const auto& device : program.devices) handles.push_back(device.get());
+            return to.list(std::span<const cl_device_id>(handles));
+        }
+        case CL_PROGRAM_SOURCE: return to.text(program.source);
+        case CL_PROGRAM_IL: return to.bytes(program.il.data(), program.il.size());
+        case CL_PROGRAM_BINARY_SIZES: return to.list(std::span<const size_t>(by_device<size_t>(program, name)));
+        case CL_PROGRAM_BINARIES: {
+            const auto bytes = program.devices.size() * sizeof(unsigned char*);
+            if (value != nullptr) {
+                require(size >= bytes, CL_INVALID_VALUE);
+                copy_binaries(program, static_cast<unsigned char* const*>(value));
+            }
+            if (size_ret != nullptr) *size_ret = bytes;
+            return CL_SUCCESS;
+        }
+        default:
+            return to.from([&](size_t room, void* where, size_t* used) {
+                auto& part = program.any_part();
+                return part.raw.calls().clGetProgramInfo(part.raw.raw(), name, room, where, used);
+            });
+        }
+    });
+}
+
+cl_int CL_API_CALL clGetProgramBuildInfo(cl_program handle, cl_device_id device_handle, cl_program_build_info name, size_t size,
+                                         void* value, size_t* size_ret) {
+    return guard([&] {
+        auto& program = checked(handle, CL_INVALID_PROGRAM);
+        auto& device = checked(device_handle, CL_INVALID_DEVICE);
+        require(std::any_of(program.devices.begin(), program.devices.end(), [&](const auto& one) { return one.get() == &device; }),
+                CL_INVALID_DEVICE);
+        const answer to(size, value, size_ret);
+        if (name == CL_PROGRAM_BUILD_OPTIONS) return to.text(program.options);
+        auto& part = program.part_of(program.context->place_of(device));
+        return to.from([&](size_t room, void* where, size_t* used) {
+            return part.raw.calls().clGetProgramBuildInfo(part.raw.raw(), device.raw, name, room, where, used);
+        });
+    });
+}
+
+} // namespace causeway::platform::entry

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs: one of each driver that has devices of the program.
+#pragma once
+
+#include "platform/context.hpp"
+
+#include <string>
+#include <vector>
+
+struct _cl_program final : causeway::platform::object {
+    static constexpr auto own_kind = causeway::platform::kind::program;
+
+    /// The part of one place; its devices are those of the program there, in the program's order.
+    struct part {
+        causeway::platform::driver_object<cl_program> raw;
+        std::vector<_cl_device_id*> devices;
+    };
+
+    /// For `on`, which are devices of the context.
+    _cl_program(_cl_context& of, std::vector<_cl_device_id*> on);
+
+    [[nodiscard]] part& part_of(const causeway::platform::place& at) { return parts[at.index]; }
+    /// The first part that there is: all parts know the kernels' names and arguments.
+    [[nodiscard]] part& any_part();
+
+    const causeway::platform::ref<_cl_context> context;
+    const std::vector<causeway::platform::ref<_cl_device_id>> devices;
+    std::string source;
+    std::string il;
+    std::string options;     ///< of the last build, as the program gave them
+    std::vector<part> parts; ///< one for each place; without a driver's program where there are no devices
+};

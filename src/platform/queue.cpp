@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Command queues, events, and waiting for them.
+#include "platform/queue.hpp"
+
+#include "platform/boundary.hpp"
+#include "platform/entry_points.hpp"
+#include "platform/scheduler.hpp"
+
+#include <algorithm>
+
+using namespace causeway::platform;
+
+_cl_command_queue::_cl_command_queue(owner whose, _cl_context& of, _cl_device_id& on, cl_command_queue_properties as)
+    : object(own_kind), context(of), held_context(whose == owner::program ? &of : nullptr), device(&on), where(of.place_of(on)),
+      properties(as) {
+    cl_int code = CL_SUCCESS;
+    raw = driver_object<cl_command_queue>(where.calls().clCreateCommandQueue(where.context.raw(), on.raw, as, &code));
+    check(code);
+}
+
+namespace causeway::platform::entry {
+
+namespace {
+
+ref<_cl_command_queue> create(cl_context context, cl_device_id device, cl_command_queue_properties properties) {
+    auto& of = checked(context, CL_INVALID_CONTEXT);
+    auto& on = checked(device, CL_INVALID_DEVICE);
+    require(of.has(on), CL_INVALID_DEVICE);
+    constexpr cl_command_queue_properties known = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE;
+    require((properties & ~known) == 0, CL_INVALID_VALUE);
+    return ref<_cl_command_queue>::adopt(new _cl_command_queue(_cl_command_queue::owner::program, of, on, properties));
+}
+
+} // namespace
+
+cl_command_queue CL_API_CALL clCreateCommandQueue(cl_context context, cl_device_id device,
+                                                  cl_command_queue_properties properties, cl_int* code) {
+    return make(code, [&] { return create(context, device, properties); });
+}
+
+cl_command_queue CL_API_CALL clCreateCommandQueueWithProperties(cl_context context, cl_device_id device,
+                                                                const cl_queue_properties* list, cl_int* code) {
+    return make(code, [&] {
+        cl_command_queue_properties properties = 0;
+        std::vector<cl_queue_properties> given;
+        if (list != nullptr) {
+            for (; *list != 0; list += 2) {
+                require(list[0] == CL_QUEUE_PROPERTIES || list[0] == CL_QUEUE_SIZE, CL_INVALID_VALUE);
+                require(list[0] == CL_QUEUE_PROPERTIES && (list[1] & (CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT)) == 0,
+                        CL_INVALID_QUEUE_PROPERTIES);
+                properties = list[1];
+                given.insert(given.end(), {list[0], list[1]});
+            }
+            given.push_back(0);
+        }
+        auto made = create(context, device, properties);
+        made->property_list = std::move(given);
+        return made;
+    });
+}
+
+cl_int CL_API_CALL clRetainCommandQueue(cl_command_queue queue) { return retain(queue, CL_INVALID_COMMAND_QUEUE); }
+
+cl_int CL_API_CALL clReleaseCommandQueue(cl_command_queue queue) {
+    if (queue == nullptr || !queue->is(kind::queue)) return CL_INVALID_COMMAND_QUEUE;
+    queue->flush(); // as the specification has it
+    return release(queue, CL_INVALID_COMMAND_QUEUE);
+}
+
+cl_int CL_API_CALL clGetCommandQueueInfo(cl_command_queue handle, cl_command_queue_info name, size_t size, void* value,
+                                         size_t* size_ret) {
+    return guard([&] {
+        const auto& queue = checked(handle, CL_INVALID_COMMAND_QUEUE);
+        const answer to(size, value, size_ret);
+        switch (name) {
+        case CL_QUEUE_CONTEXT: return to(static_cast<cl_context>(&queue.context));
+        case CL_QUEUE_DEVICE: return to(static_cast<cl_device_id>(queue.device.get()));
+        case CL_QUEUE_REFERENCE_COUNT: return to(queue.references());
+        case CL_QUEUE_PROPERTIES: return to(queue.properties);
+        case CL_QUEUE_PROPERTIES_ARRAY: return to.list(std::span<const cl_queue_properties>(queue.property_list));
+        case CL_QUEUE_DEVICE_DEFAULT: return to(static_cast<cl_command_queue>(nullptr));
+        case CL_QUEUE_SIZE: return CL_INVALID_COMMAND_QUEUE;
+        default: return CL_INVALID_VALUE;
+        }
+    });
+}
+
+cl_int CL_API_CALL clFlush(cl_command_queue handle) {
+    return guard([&] {
+        auto& queue = checked(handle, CL_INVALID_COMMAND_QUEUE);
+        // Commands that still wait are flushed when their turn comes.
+        return queue.calls().clFlush(queue.raw.raw());
+    });
+}
+
+cl_int CL_API_CALL clFinish(cl_command_queue handle) {
+    return guard([&] {
+        auto& queue = checked(handle, CL_INVALID_COMMAND_QUEUE);
+        scheduler::of_process().wait_for_turns(queue);
+        return queue.calls().clFinish(queue.raw.raw());
+    });
+}
+
+cl_event CL_API_CALL clCreateUserEvent(cl_context context, cl_int* code) {
+    return make(code, [&] { return ref<_cl_event>::adopt(new _cl_event(checked(context, CL_INVALID_CONTEXT))); });
+}
+
+cl_int CL_API_CALL clSetUserEventStatus(cl_event handle, cl_int status) {
+    return guard([&]() -> cl_int {
+        auto& event = checked(handle, CL_INVALID_EVENT);
+        require(event.is_users(), CL_INVALID_EVENT);
+        require(status <= CL_COMPLETE, CL_INVALID_VALUE);
+        scheduler::of_process().set(event, status);
+        return CL_SUCCESS;
+    });
+}
+
+cl_int CL_API_CALL clRetainEvent(cl_event event) { return retain(event, CL_INVALID_EVENT); }
+cl_int CL_API_CALL clReleaseEvent(cl_event event) { return release(event, CL_INVALID_EVENT); }
+
+cl_int CL_API_CALL clWaitForEvents(cl_uint count, const cl_event* list) {
+    return guard([&]() -> cl_int {
+        require(count != 0 && list != nullptr, CL_INVALID_VALUE);
+        const auto& context = checked(list[0], CL_INVALID_EVENT).context;
+        for (cl_uint i = 1; i < count; ++i)
+            require(checked(list[i], CL_INVALID_EVENT).context.get() == context.get(), CL_INVALID_CONTEXT);
+        // All are set going before the first is waited for.
+        for (cl_uint i = 0; i < count; ++i)
+            if (list[i]->raw() != nullptr && list[i]->known_end() > CL_COMPLETE) list[i]->queue->flush();
+        bool failed = false;
+        for (cl_uint i = 0; i < count; ++i) {
+            scheduler::of_process().wait_for(*list[i]);
+            failed = failed || list[i]->status() < CL_COMPLETE;
+        }
+        return failed ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : CL_SUCCESS;
+    });
+}
+
+cl_int CL_API_CALL clGetEventInfo(cl_event handle, cl_event_info name, size_t size, void* value, size_t* size_ret) {
+    return guard([&] {
+        auto& event = checked(handle, CL_INVALID_EVENT);
+        const answer to(size, value, size_ret);
+        switch (name) {
+        case CL_EVENT_COMMAND_QUEUE: return to(static_cast<cl_command_queue>(event.queue.get()));
+        case CL_EVENT_CONTEXT: return to(static_cast<cl_context>(event.context.get()));
+        case CL_EVENT_COMMAND_TYPE: return to(event.type);
+        case CL_EVENT_COMMAND_EXECUTION_STATUS: return to(event.status());
+        case CL_EVENT_REFERENCE_COUNT: return to(event.references());
+        default: return CL_INVALID_VALUE;
+        }
+    });
+}
+
+cl_int CL_API_CALL clSetEventCallback(cl_event handle, cl_int at, void(CL_CALLBACK* call)(cl_event, cl_int, void*), void* data) {
+    return guard([&]() -> cl_int {
+        auto& event = checked(handle, CL_INVALID_EVENT);
+        require(call != nullptr && at >= CL_COMPLETE && at <= CL_SUBMITTED, CL_INVALID_VALUE);
+        scheduler::of_process().call_back(event, {at, call, data});
+        return CL_SUCCESS;
+    });
+}
+
+cl_int CL_API_CALL clGetEventProfilingInfo(cl_event handle, cl_profiling_info name, size_t size, void* value, size_t* size_ret) {
+    return guard([&] {
+        auto& event = checked(handle, CL_INVALID_EVENT);
+        const auto raw = event.raw();
+        const bool profiled = raw != nullptr && (event.queue->properties & CL_QUEUE_PROFILING_ENABLE) != 0;
+        if (!profiled || event.status() != CL_COMPLETE) return CL_PROFILING_INFO_NOT_AVAILABLE;
+        return calls_of(raw).clGetEventProfilingInfo(raw, name, size, value, size_ret);
+    });
+}
+
+} // namespace causeway::platform::entry

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// A command queue of the platform: the driver's, and the commands that may not go there yet.
+#pragma once
+
+#include "platform/event.hpp"
+
+#include <deque>
+#include <memory>
+#include <type_traits>
+
+namespace causeway::platform {
+
+/// Hands a command to its driver, once at most, on any thread: issue(blocking, number of events, events of the driver, where
+/// its event goes or null). Any callable; its detach(), if it has one, is called before it is kept for later: what the
+/// program may change after the call has to be copied then.
+class issue_function {
+  public:
+    template <class Issue>
+        requires(!std::is_same_v<std::decay_t<Issue>, issue_function>)
+    issue_function(Issue issue) : m_held(std::make_unique<holder<Issue>>(std::move(issue))) {}
+
+    cl_int operator()(cl_bool blocking, cl_uint count, const cl_event* list, cl_event* event) {
+        return m_held->call(blocking, count, list, event);
+    }
+    void detach() { m_held->detach(); }
+
+  private:
+    struct any {
+        virtual ~any() = default;
+        virtual cl_int call(cl_bool, cl_uint, const cl_event*, cl_event*) = 0;
+        virtual void detach() = 0;
+    };
+    template <class Issue> struct holder final : any {
+        explicit holder(Issue held) : issue(std::move(held)) {}
+        cl_int call(cl_bool blocking, cl_uint count, const cl_event* list, cl_event* event) override {
+            return issue(blocking, count, list, event);
+        }
+        void detach() override {
+            if constexpr (requires { issue.detach(); }) issue.detach();
+        }
+        Issue issue;
+    };
+    std::unique_ptr<any> m_held;
+};
+
+/// How a command stands among those of an out-of-order queue that still wait.
+struct queue_order {
+    bool after_all = false;  ///< issued after all that were enqueued before
+    bool before_all = false; ///< issued before all that are enqueued later
+};
+
+struct waiting_command {
+    ref<_cl_event> event;
+    std::vector<ref<_cl_event>> waits;  ///< a failed one fails the command
+    std::vector<ref<_cl_event>> orders; ///< these must only be over
+    issue_function issue;
+    queue_order order;
+};
+
+} // namespace causeway::platform
+
+struct _cl_command_queue final : causeway::platform::object {
+    static constexpr auto own_kind = causeway::platform::kind::queue;
+
+    enum class owner { program, context };
+    /// The context's own queues do not hold it. Throws the driver's code.
+    _cl_command_queue(owner whose, _cl_context& of, _cl_device_id& on, cl_command_queue_properties as);
+
+    _cl_context& context;
+    const causeway::platform::ref<_cl_context> held_context;
+    const causeway::platform::ref<_cl_device_id> device;
+    causeway::platform::place& where;
+    const cl_command_queue_properties properties;
+    std::vector<cl_queue_properties> property_list; ///< as given to clCreateCommandQueueWithProperties
+    causeway::platform::driver_object<cl_command_queue> raw;
+
+    [[nodiscard]] bool in_order() const { return (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0; }
+    [[nodiscard]] const cl_icd_dispatch& calls() const { return where.calls(); }
+    void flush() const { (void)calls().clFlush(raw.raw()); }
+
+    std::atomic<unsigned> waiting_count{0}; ///< of commands that the driver does not have yet
+    std::deque<causeway::platform::waiting_command> waiting; // the scheduler's mutex guards it
+};

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// One thread looks at what waits; another one calls the program, which may take its time.
+#include "platform/scheduler.hpp"
+
+#include "base/blocked_signals.hpp"
+#include "platform/boundary.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+namespace causeway::platform {
+
+namespace {
+
+using namespace std::chrono_literals;
+/// How long the thread looks without a pause after something has moved, and how long a pause is at most. Drivers call back
+/// when a command ends well, so that the longest pause matters for failed ones alone.
+constexpr auto hot = 50us;
+constexpr auto longest_pause = 5ms;
+
+void CL_CALLBACK ring_scheduler(cl_event, cl_int, void*) { scheduler::of_process().ring(); }
+
+} // namespace
+
+obstacle look_at(_cl_event& event, const place* here, bool may_fail, raw_waits& raws) {
+    const auto status = event.status();
+    if (status < CL_COMPLETE) return may_fail ? obstacle{} : obstacle{obstacle::sort::failed, &event};
+    if (status == CL_COMPLETE) return {};
+    const auto raw = event.raw();
+    if (raw == nullptr || event.where != here) return {obstacle::sort::not_yet, &event};
+    raws.add(raw);
+    return {};
+}
+
+scheduler& scheduler::of_process() {
+    // Never destroyed: threads of drivers may still ring while the process ends.
+    static auto& one = *new scheduler;
+    return one;
+}
+
+void scheduler::start() {
+    if (m_started) return;
+    const blocked_signals none;
+    std::thread([this] { run(); }).detach();
+    std::thread([this] { run_callbacks(); }).detach();
+    m_started = true;
+}
+
+void scheduler::ring() {
+    {
+        const std::lock_guard lock(m_bell_mutex);
+        m_rung = true;
+    }
+    m_bell.notify_one();
+}
+
+void scheduler::announce() {
+    { const std::lock_guard lock(m_changed_mutex); }
+    m_changed.notify_all();
+}
+
+void scheduler::defer(_cl_command_queue& queue, waiting_command command) {
+    {
+        const std::lock_guard lock(m_mutex);
+        start();
+        if (queue.waiting_count.load(std::memory_order_relaxed) == 0) m_busy.emplace_back(&queue);
+        queue.waiting.push_back(std::move(command));
+        queue.waiting_count.fetch_add(1, std::memory_order_release);
+    }
+    ring();
+}
+
+void scheduler::call_back(_cl_event& event, _cl_event::callback callback) {
+    {
+        const std::lock_guard lock(m_mutex);
+        start();
+        event.callbacks.push_back(callback);
+        watch(event);
+    }
+    ring();
+}
+
+void scheduler::set(_cl_event& event, cl_int status) {
+    require(event.finish(status), CL_INVALID_OPERATION);
+    announce();
+    ring();
+}
+
+void scheduler::wait_for(_cl_event& event) {
+    while (event.known_end() > CL_COMPLETE) {
+        if (const auto raw = event.raw()) {
+            event.queue->flush();
+            (void)calls_of(raw).clWaitForEvents(1, &raw);
+            // A driver's event that cannot be waited for must not keep the program here for ever.
+            if (event.status() > CL_COMPLETE) std::this_thread::yield();
+            continue;
+        }
+        std::unique_lock lock(m_changed_mutex);
+        m_changed.wait(lock, [&] { return event.known_end() <= CL_COMPLETE || event.raw() != nullptr; });
+    }
+}
+
+void scheduler::wait_for_turns(_cl_command_queue& queue) {
+    if (queue.waiting_count.load(std::memory_order_acquire) == 0) return;
+    std::unique_lock lock(m_changed_mutex);
+    m_changed.wait(lock, [&] { return queue.waiting_count.load(std::memory_order_acquire) == 0; });
+}
+
+void scheduler::watch(_cl_event& event) {
+    if (!event.watched) {
+        event.watched = true;
+        m_watched.emplace_back(&event);
+    }
+    const auto raw = event.raw();
+    if (raw == nullptr || event.rings) return;
+    event.rings = true;
+    event.queue->flush();
+    // Held while it may ring (FIELD-NOTES of drivers: an event around its own callback); m_watched does.
+    (void)calls_of(raw).clSetEventCallback(raw, CL_COMPLETE, ring_scheduler, nullptr);
+}
+
+void scheduler::run() {
+    auto moved_at = std::chrono::steady_clock::now();
+    auto pause = std::chrono::microseconds(20);
+    for (;;) {
+        bool moved = false;
+        bool idle = false;
+        {
+            std::unique_lock lock(m_mutex);
+            // By index: queues come while the lock is given away.
+            for (std::size_t i = 0; i < m_busy.size(); ++i) {
+                const auto queue = m_busy[i];
+                moved = issue_ready(*queue, lock) || moved;
+            }
+            std::erase_if(m_busy, [](const auto& queue) { return queue->waiting_count.load(std::memory_order_relaxed) == 0; });
+            moved = look_at_watched(lock) || moved;
+            idle = m_busy.empty() && m_watched.empty();
+        }
+        if (moved) {
+            announce();
+            moved_at = std::chrono::steady_clock::now();
+            pause = std::chrono::microseconds(20);
+            continue;
+        }
+        std::unique_lock lock(m_bell_mutex);
+        const auto rung = [this] { return m_rung; };
+        if (idle) {
+            m_bell.wait(lock, rung);
+        } else if (!m_rung && std::chrono::steady_clock::now() - moved_at < hot) {
+            lock.unlock();
+            std::this_thread::yield();
+            continue;
+        } else if (!m_bell.wait_for(lock, pause, rung)) {
+            pause = std::min(pause * 2, std::chrono::microseconds(longest_pause));
+        }
+        m_rung = false;
+    }
+}
+
+bool scheduler::issue_ready(_cl_command_queue& queue, std::unique_lock<std::mutex>& lock) {
+    bool moved = false;
+    for (std::size_t at = 0; at < queue.waiting.size();) {
+        auto& next = queue.waiting[at];
+        if (at > 0 && (queue.in_order() || next.order.after_all)) break;
+        raw_waits raws;
+        obstacle found;
+        for (const auto& wait : next.waits)
+            if (found.what == obstacle::sort::none) found = look_at(*wait, &queue.where, false, raws);
+        for (const auto& order : next.orders)
+            if (found.what == obstacle::sort::none) found = look_at(*order, &queue.where, true, raws);
+        if (found.what == obstacle::sort::not_yet) {
+            watch(*found.event);
+            if (queue.in_order() || next.order.before_all) break;
+            ++at;
+            continue;
+        }
+        auto command = std::move(next);
+        queue.waiting.erase(queue.waiting.begin() + static_cast<std::ptrdiff_t>(at));
+        // Drivers may run the command, and with it code of the program, inside the call.
+        lock.unlock();
+        carry_out(queue, std::move(command), found, raws);
+        lock.lock();
+        queue.waiting_count.fetch_sub(1, std::memory_order_release);
+        moved = true;
+    }
+    return moved;
+}
+
+void scheduler::carry_out(_cl_command_queue& queue, waiting_command command, const obstacle& found, const raw_waits& raws) {
+    auto& event = *command.event;
+    if (found.what == obstacle::sort::failed) {
+        event.finish(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+        return;
+    }
+    cl_event raw = nullptr;
+    const auto code = guard([&] { return command.issue(CL_FALSE, raws.count(), raws.list(), &raw); });
+    if (code != CL_SUCCESS || raw == nullptr) {
+        event.finish(code);
+        return;
+    }
+    event.issued_as(raw, raws.count() != 0);
+    queue.flush();
+}
+
+bool scheduler::look_at_watched(std::unique_lock<std::mutex>&) {
+    bool moved = false;
+    std::erase_if(m_watched, [&](const ref<_cl_event>& event) {
+        watch(*event); // its driver may have it by now
+        const auto status = event->status();
+        std::erase_if(event->callbacks, [&](const _cl_event::callback& callback) {
+            if (status > callback.at) return false;
+            const std::lock_guard lock(m_due_mutex);
+            m_due.push_back({event, status < 0 ? status : callback.at, callback});
+            m_due_bell.notify_one();
+            return true;
+        });
+        if (status > CL_COMPLETE) return false;
+        event->watched = false;
+        moved = true;
+        return true;
+    });
+    return moved;
+}
+
+void scheduler::run_callbacks() {
+    std::unique_lock lock(m_due_mutex);
+    for (;;) {
+        m_due_bell.wait(lock, [this] { return !m_due.empty(); });
+        const auto due = std::move(m_due.front());
+        m_due.pop_front();
+        lock.unlock();
+        due.callback.call(due.event.get(), due.status, due.callback.data);
+        lock.lock();
+    }
+}
+
+} // namespace causeway::platform

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Holds commands back whose driver cannot see what they wait for, and calls the program back.
+#pragma once
+
+#include "platform/queue.hpp"
+
+#include <array>
+#include <condition_variable>
+#include <mutex>
+#include <span>
+#include <vector>
+
+namespace causeway::platform {
+
+/// Events of one driver for one wait list.
+class raw_waits {
+  public:
+    void add(cl_event raw) {
+        if (m_count < m_few.size()) m_few[m_count] = raw;
+        else {
+            if (m_count == m_few.size()) m_many.assign(m_few.begin(), m_few.end());
+            m_many.push_back(raw);
+        }
+        ++m_count;
+    }
+    [[nodiscard]] cl_uint count() const { return m_count; }
+    [[nodiscard]] const cl_event* list() const { return m_count == 0 ? nullptr : m_count > m_few.size() ? m_many.data() : m_few.data(); }
+
+  private:
+    cl_uint m_count = 0;
+    std::array<cl_event, 8> m_few;
+    std::vector<cl_event> m_many;
+};
+
+/// What stands between a command and its driver.
+struct obstacle {
+    enum class sort { none, not_yet, failed };
+    sort what = sort::none;
+    _cl_event* event = nullptr;
+};
+
+/// Whether `event`, which a command at `here` waits for, holds it back. If not, and if its driver must still wait, it is in
+/// `raws`. An event that has failed is never given to a driver: PoCL 3.1 hangs then, Intel's runtime 2026.2 crashes.
+[[nodiscard]] obstacle look_at(_cl_event& event, const place* here, bool may_fail, raw_waits& raws);
+
+/// One for the process. Threads start with the first command that has to wait, and never end.
+class scheduler {
+  public:
+    [[nodiscard]] static scheduler& of_process();
+
+    /// Puts a command behind those of its queue that wait already.
+    void defer(_cl_command_queue& queue, waiting_command command);
+    void call_back(_cl_event& event, _cl_event::callback callback);
+    /// Sets a user event. Throws CL_INVALID_OPERATION if it is set.
+    void set(_cl_event& event, cl_int status);
+
+    /// Return when the event is over; when the drivers have all commands that `queue` has now.
+    void wait_for(_cl_event& event);
+    void wait_for_turns(_cl_command_queue& queue);
+
+    /// Something may have changed that a command waits for. Any thread, also a driver's.
+    void ring();
+
+  private:
+    scheduler() = default;
+    void start(); // with m_mutex held
+    void run();
+    bool issue_ready(_cl_command_queue& queue, std::unique_lock<std::mutex>& lock);
+    bool look_at_watched(std::unique_lock<std::mutex>& lock);
+    void watch(_cl_event& event);
+    void carry_out(_cl_command_queue& queue, waiting_command command, const obstacle& found, const raw_waits& raws);
+    void announce();
+    void run_callbacks();
+
+    struct due_callback {
+        ref<_cl_event> event;
+        cl_int status;
+        _cl_event::callback callback;
+    };
+
+    std::mutex m_mutex; // guards m_busy, m_watched, m_started and what queues and events leave to the scheduler
+    std::vector<ref<_cl_command_queue>> m_busy;
+    std::vector<ref<_cl_event>> m_watched;
+    bool m_started = false;
+
+    std::mutex m_bell_mutex; // guards m_rung; drivers ring while they hold locks of theirs, so nothing else is done under it
+    std::condition_variable m_bell;
+    bool m_rung = false;
+
+    std::mutex m_changed_mutex; // for m_changed: an event was issued or is over, or a queue ran empty
+    std::condition_variable m_changed;
+
+    std::mutex m_due_mutex; // guards m_due
+    std::condition_variable m_due_bell;
+    std::deque<due_callback> m_due;
+};
+
+} // namespace causeway::platform
