@@ -5,6 +5,7 @@
 #include "platform/context.hpp"
 
 #include <atomic>
+#include <memory>
 #include <vector>
 
 struct _cl_event final : causeway::platform::object {
@@ -44,6 +45,7 @@ struct _cl_event final : causeway::platform::object {
     std::vector<callback> callbacks;
     bool watched = false;
     bool rings = false; ///< the driver has been asked to call back
+    std::shared_ptr<void> kept; ///< lives until the command is over
 
   private:
     static constexpr cl_int not_over = 1;

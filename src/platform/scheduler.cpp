@@ -81,6 +81,16 @@ void scheduler::call_back(_cl_event& event, _cl_event::callback callback) {
     ring();
 }
 
+void scheduler::keep(_cl_event& event, std::shared_ptr<void> memory) {
+    {
+        const std::lock_guard lock(m_mutex);
+        start();
+        event.kept = std::move(memory);
+        watch(event);
+    }
+    ring();
+}
+
 void scheduler::set(_cl_event& event, cl_int status) {
     require(event.finish(status), CL_INVALID_OPERATION);
     announce();
@@ -217,6 +227,7 @@ bool scheduler::look_at_watched(std::unique_lock<std::mutex>&) {
         });
         if (status > CL_COMPLETE) return false;
         event->watched = false;
+        event->kept.reset();
         moved = true;
         return true;
     });

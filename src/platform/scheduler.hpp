@@ -51,6 +51,8 @@ class scheduler {
     /// Puts a command behind those of its queue that wait already.
     void defer(_cl_command_queue& queue, waiting_command command);
     void call_back(_cl_event& event, _cl_event::callback callback);
+    /// Lets `memory`, which the command uses, live until it is over.
+    void keep(_cl_event& event, std::shared_ptr<void> memory);
     /// Sets a user event. Throws CL_INVALID_OPERATION if it is set.
     void set(_cl_event& event, cl_int status);
 

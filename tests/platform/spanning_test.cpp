@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+// One context over all devices, also those of different drivers: contents follow the commands, events hold everywhere.
+#include "platform_fixture.hpp"
+
+#include <numeric>
+#include <random>
+#include <thread>
+
+using namespace support;
+
+namespace {
+
+using spanning = platform_test;
+constexpr std::size_t items = 1000;
+
+TEST_F(spanning, contents_follow_kernels_from_device_to_device) {
+    const auto program = build(add_source);
+    const auto add = kernel_of(program, "add");
+    std::vector<cl_uint> start(items, 5);
+    const auto buffer = new_buffer(items * sizeof(cl_uint), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, start.data());
+    cl_uint sum = 5;
+    for (cl_uint round = 1; round <= 12; ++round) {
+        const auto on = round % devices().size();
+        launch(queue(on), add, buffer, round, items);
+        ASSERT_EQ(clFinish(queue(on)), CL_SUCCESS);
+        sum += round;
+    }
+    EXPECT_EQ(read(last_queue(), buffer, items), std::vector<cl_uint>(items, sum));
+}
+
+TEST_F(spanning, events_order_commands_of_different_devices) {
+    const auto program = build(add_source);
+    const auto add = kernel_of(program, "add");
+    const auto buffer = new_buffer(items * sizeof(cl_uint));
+    const cl_uint zero = 0;
+    event_handle before;
+    ASSERT_EQ(clEnqueueFillBuffer(queue(), buffer.get(), &zero, sizeof zero, 0, items * sizeof zero, 0, nullptr, before.out()),
+              CL_SUCCESS);
+    for (cl_uint round = 1; round <= 60; ++round) {
+        event_handle after;
+        launch(queue(round % devices().size()), add, buffer, round, items, {before.get()}, after.out());
+        before = std::move(after);
+    }
+    ASSERT_EQ(clWaitForEvents(1, std::vector{before.get()}.data()), CL_SUCCESS);
+    EXPECT_EQ(read(queue(), buffer, items), std::vector<cl_uint>(items, 60 * 61 / 2));
+}
+
+TEST_F(spanning, a_user_event_holds_commands_of_every_device_back_and_in_order) {
+    const auto program = build(add_source);
+    const auto add = kernel_of(program, "add");
+    std::vector<buffer_handle> buffers;
+    const auto gate = new_user_event();
+    const std::vector<cl_uint> zeros(items, 0);
+    for (std::size_t i = 0; i < devices().size(); ++i) {
+        buffers.push_back(new_buffer(items * sizeof(cl_uint)));
+        ASSERT_EQ(clEnqueueWriteBuffer(queue(i), buffers[i].get(), CL_FALSE, 0, items * sizeof(cl_uint), zeros.data(), 1,
+                                       std::vector{gate.get()}.data(), nullptr),
+                  CL_SUCCESS);
+        launch(queue(i), add, buffers[i], 7, items);
+        // The arguments of a launch are those of its enqueue.
+        launch(queue(i), add, buffers[i], 100, items);
+    }
+    event_handle last;
+    ASSERT_EQ(clEnqueueMarkerWithWaitList(queue(), 0, nullptr, last.out()), CL_SUCCESS);
+    EXPECT_GT(status_of(last.get()), CL_COMPLETE);
+    ASSERT_EQ(clSetUserEventStatus(gate.get(), CL_COMPLETE), CL_SUCCESS);
+    EXPECT_EQ(clSetUserEventStatus(gate.get(), CL_COMPLETE), CL_INVALID_OPERATION);
+    for (std::size_t i = 0; i < devices().size(); ++i)
+        EXPECT_EQ(read(queue(i), buffers[i], items), std::vector<cl_uint>(items, 107));
+    EXPECT_EQ(status_of(last.get()), CL_COMPLETE);
+}
+
+TEST_F(spanning, a_failed_event_fails_its_dependents_on_every_device_and_nothing_else) {
+    for (std::size_t i = 0; i < devices().size(); ++i) {
+        const auto gate = new_user_event();
+        const auto buffer = new_buffer(items * sizeof(cl_uint));
+        const std::vector<cl_uint> good(items, 1);
+        const std::vector<cl_uint> bad(items, 2);
+        ASSERT_EQ(clEnqueueWriteBuffer(queue(i), buffer.get(), CL_TRUE, 0, items * sizeof(cl_uint), good.data(), 0, nullptr, nullptr),
+                  CL_SUCCESS);
+        event_handle write;
+        event_handle chained;
+        ASSERT_EQ(clEnqueueWriteBuffer(queue(i), buffer.get(), CL_FALSE, 0, 4, bad.data(), 1, std::vector{gate.get()}.data(),
+                                       write.out()),
+                  CL_SUCCESS);
+        ASSERT_EQ(clEnqueueMarkerWithWaitList(last_queue(), 1, std::vector{write.get()}.data(), chained.out()), CL_SUCCESS);
+        ASSERT_EQ(clSetUserEventStatus(gate.get(), -77), CL_SUCCESS);
+        EXPECT_EQ(clWaitForEvents(1, std::vector{chained.get()}.data()), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+        EXPECT_EQ(status_of(gate.get()), -77);
+        EXPECT_EQ(status_of(write.get()), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+        // One that has failed already.
+        event_handle late;
+        EXPECT_EQ(clEnqueueReadBuffer(queue(i), buffer.get(), CL_TRUE, 0, 4, std::vector<cl_uint>(1).data(), 1,
+                                      std::vector{write.get()}.data(), late.out()),
+                  CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+        EXPECT_EQ(read(queue(i), buffer, items), good);
+        EXPECT_EQ(clFinish(queue(i)), CL_SUCCESS);
+    }
+}
+
+TEST_F(spanning, sub_buffers_move_with_their_buffer) {
+    const auto program = build(add_source);
+    const auto add = kernel_of(program, "add");
+    std::vector<cl_uint> start(2048);
+    std::iota(start.begin(), start.end(), 0U);
+    const auto whole = new_buffer(start.size() * 4, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, start.data());
+    const cl_buffer_region region{1024 * 4, 1024 * 4};
+    cl_int code = CL_SUCCESS;
+    const buffer_handle half(clCreateSubBuffer(whole.get(), 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code));
+    ASSERT_EQ(code, CL_SUCCESS);
+    launch(queue(), add, half, 5, 1024);
+    ASSERT_EQ(clFinish(queue()), CL_SUCCESS);
+    launch(last_queue(), add, whole, 1, 2048);
+    const auto result = read(last_queue(), whole, 2048);
+    for (std::size_t i = 0; i < result.size(); ++i) ASSERT_EQ(result[i], i + 1 + (i >= 1024 ? 5 : 0)) << i;
+    const cl_buffer_region beyond{1024 * 4, 1024 * 4 + 4};
+    EXPECT_EQ(clCreateSubBuffer(whole.get(), 0, CL_BUFFER_CREATE_TYPE_REGION, &beyond, &code), nullptr);
+    EXPECT_EQ(code, CL_INVALID_VALUE);
+    const cl_buffer_region odd{4, 4};
+    EXPECT_EQ(clCreateSubBuffer(whole.get(), 0, CL_BUFFER_CREATE_TYPE_REGION, &odd, &code), nullptr);
+    EXPECT_EQ(code, CL_MISALIGNED_SUB_BUFFER_OFFSET);
+}
+
+TEST_F(spanning, maps_show_what_another_device_wrote_and_write_it_back) {
+    const auto program = build(add_source);
+    const auto add = kernel_of(program, "add");
+    std::vector<cl_uint> start(items, 3);
+    for (const cl_mem_flags flags : {CL_MEM_COPY_HOST_PTR, CL_MEM_USE_HOST_PTR}) {
+        auto host = start;
+        const auto buffer = new_buffer(items * 4, CL_MEM_READ_WRITE | flags, host.data());
+        launch(queue(), add, buffer, 4, items);
+        ASSERT_EQ(clFinish(queue()), CL_SUCCESS);
+        cl_int code = CL_SUCCESS;
+        event_handle mapped;
+        auto* const values = static_cast<cl_uint*>(clEnqueueMapBuffer(last_queue(), buffer.get(), CL_TRUE, CL_MAP_READ | CL_MAP_WRITE,
+                                                                      400, 40, 0, nullptr, mapped.out(), &code));
+        ASSERT_EQ(code, CL_SUCCESS);
+        if (flags == CL_MEM_USE_HOST_PTR) {
+            EXPECT_EQ(values, host.data() + 100);
+        }
+        cl_uint count = 0;
+        ASSERT_EQ(clGetMemObjectInfo(buffer.get(), CL_MEM_MAP_COUNT, sizeof count, &count, nullptr), CL_SUCCESS);
+        EXPECT_EQ(count, 1U);
+        for (int i = 0; i < 10; ++i) {
+            EXPECT_EQ(values[i], 7U);
+            values[i] = 50;
+        }
+        cl_command_type type = 0;
+        ASSERT_EQ(clGetEventInfo(mapped.get(), CL_EVENT_COMMAND_TYPE, sizeof type, &type, nullptr), CL_SUCCESS);
+        EXPECT_EQ(type, static_cast<cl_command_type>(CL_COMMAND_MAP_BUFFER));
+        ASSERT_EQ(clEnqueueUnmapMemObject(last_queue(), buffer.get(), values, 0, nullptr, nullptr), CL_SUCCESS);
+        EXPECT_EQ(clEnqueueUnmapMemObject(last_queue(), buffer.get(), values, 0, nullptr, nullptr), CL_INVALID_VALUE);
+        ASSERT_EQ(clFinish(last_queue()), CL_SUCCESS);
+        const auto result = read(queue(), buffer, items);
+        for (std::size_t i = 0; i < items; ++i) ASSERT_EQ(result[i], i >= 100 && i < 110 ? 50U : 7U) << i;
+    }
+}
+
+TEST_F(spanning, a_map_that_waits_has_its_address_at_once_and_its_contents_later) {
+    const auto gate = new_user_event();
+    const std::vector<cl_uint> values(items, 9);
+    const auto buffer = new_buffer(items * 4);
+    ASSERT_EQ(clEnqueueWriteBuffer(queue(), buffer.get(), CL_FALSE, 0, items * 4, values.data(), 1, std::vector{gate.get()}.data(),
+                                   nullptr),
+              CL_SUCCESS);
+    cl_int code = CL_SUCCESS;
+    event_handle mapped;
+    auto* const address = static_cast<cl_uint*>(clEnqueueMapBuffer(queue(), buffer.get(), CL_FALSE, CL_MAP_READ, 0, items * 4, 0,
+                                                                   nullptr, mapped.out(), &code));
+    ASSERT_EQ(code, CL_SUCCESS);
+    ASSERT_NE(address, nullptr);
+    EXPECT_GT(status_of(mapped.get()), CL_COMPLETE);
+    ASSERT_EQ(clSetUserEventStatus(gate.get(), CL_COMPLETE), CL_SUCCESS);
+    ASSERT_EQ(clWaitForEvents(1, std::vector{mapped.get()}.data()), CL_SUCCESS);
+    EXPECT_EQ(std::vector<cl_uint>(address, address + items), values);
+    ASSERT_EQ(clEnqueueUnmapMemObject(queue(), buffer.get(), address, 0, nullptr, nullptr), CL_SUCCESS);
+    ASSERT_EQ(clFinish(queue()), CL_SUCCESS);
+}
+
+TEST_F(spanning, images_move_between_devices) {
+    const cl_image_format format{CL_RGBA, CL_UNSIGNED_INT8};
+    cl_image_desc shape{};
+    shape.image_type = CL_MEM_OBJECT_IMAGE2D;
+    shape.image_width = 33;
+    shape.image_height = 17;
+    const auto pixels = pattern(33 * 17 * 4);
+    cl_int code = CL_SUCCESS;
+    const buffer_handle image(clCreateImage(context(), CL_MEM_READ_WRITE, &format, &shape, nullptr, &code));
+    ASSERT_EQ(code, CL_SUCCESS);
+    const size_t origin[3] = {0, 0, 0};
+    const size_t region[3] = {33, 17, 1};
+    ASSERT_EQ(clEnqueueWriteImage(queue(), image.get(), CL_TRUE, origin, region, 0, 0, pixels.data(), 0, nullptr, nullptr), CL_SUCCESS);
+    bytes back(pixels.size());
+    ASSERT_EQ(clEnqueueReadImage(last_queue(), image.get(), CL_TRUE, origin, region, 0, 0, back.data(), 0, nullptr, nullptr),
+              CL_SUCCESS);
+    EXPECT_TRUE(same_bytes(pixels, back));
+
+    const size_t corner[3] = {3, 5, 0};
+    const size_t part[3] = {4, 2, 1};
+    size_t row_pitch = 0;
+    auto* const mapped = static_cast<unsigned char*>(clEnqueueMapImage(last_queue(), image.get(), CL_TRUE, CL_MAP_READ, corner, part,
+                                                                       &row_pitch, nullptr, 0, nullptr, nullptr, &code));
+    ASSERT_EQ(code, CL_SUCCESS);
+    for (std::size_t y = 0; y < 2; ++y)
+        for (std::size_t x = 0; x < 16; ++x) ASSERT_EQ(mapped[y * row_pitch + x], pixels[(5 + y) * 33 * 4 + 12 + x]);
+    ASSERT_EQ(clEnqueueUnmapMemObject(last_queue(), image.get(), mapped, 0, nullptr, nullptr), CL_SUCCESS);
+    ASSERT_EQ(clFinish(last_queue()), CL_SUCCESS);
+}
+
+/// Random kernels and copies over devices and buffers, ordered by events alone, against the same on the host.
+TEST_F(spanning, random_graphs_give_the_serial_result) {
+    const auto program = build(add_source);
+    const auto add = kernel_of(program, "add");
+    const auto scale = kernel_of(program, "scale");
+    constexpr std::size_t buffer_count = 4;
+    constexpr std::size_t length = 64;
+    std::mt19937 random(7);
+    for (int graph = 0; graph < 60; ++graph) {
+        std::vector<buffer_handle> buffers;
+        std::vector<std::vector<cl_uint>> expected(buffer_count, std::vector<cl_uint>(length));
+        std::vector<std::vector<event_handle>> events;
+        std::vector<cl_event> last(buffer_count, nullptr);
+        for (std::size_t i = 0; i < buffer_count; ++i) {
+            std::iota(expected[i].begin(), expected[i].end(), static_cast<cl_uint>(i * 10));
+            buffers.push_back(new_buffer(length * 4, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, expected[i].data()));
+        }
+        std::vector<event_handle> held;
+        const auto gate = new_user_event();
+        for (int step = 0; step < 25; ++step) {
+            const auto on = queue(random() % devices().size());
+            const auto first = random() % buffer_count;
+            const auto second = (first + 1 + random() % (buffer_count - 1)) % buffer_count;
+            std::vector<cl_event> waits;
+            for (auto* const event : {last[first], last[second]})
+                if (event != nullptr) waits.push_back(event);
+            if (step == 3) waits.push_back(gate.get());
+            const auto count = static_cast<cl_uint>(waits.size());
+            auto* const list = waits.empty() ? nullptr : waits.data();
+            event_handle made;
+            const auto value = static_cast<cl_uint>(random() % 5 + 1);
+            switch (random() % 3) {
+            case 0:
+                launch(on, add, buffers[first], value, length, waits, made.out());
+                for (auto& x : expected[first]) x += value;
+                break;
+            case 1: {
+                auto* const from = buffers[first].get();
+                auto* const to = buffers[second].get();
+                ASSERT_EQ(clSetKernelArg(scale.get(), 0, sizeof from, &from), CL_SUCCESS);
+                ASSERT_EQ(clSetKernelArg(scale.get(), 1, sizeof to, &to), CL_SUCCESS);
+                ASSERT_EQ(clSetKernelArg(scale.get(), 2, sizeof value, &value), CL_SUCCESS);
+                ASSERT_EQ(clEnqueueNDRangeKernel(on, scale.get(), 1, nullptr, &length, nullptr, count, list, made.out()), CL_SUCCESS);
+                for (std::size_t i = 0; i < length; ++i) expected[second][i] = expected[first][i] * value;
+                break;
+            }
+            default:
+                ASSERT_EQ(clEnqueueCopyBuffer(on, buffers[first].get(), buffers[second].get(), 16, 32, 128, count, list, made.out()),
+                          CL_SUCCESS);
+                std::copy_n(expected[first].begin() + 4, 32, expected[second].begin() + 8);
+            }
+            last[first] = last[second] = made.get();
+            held.push_back(std::move(made));
+        }
+        ASSERT_EQ(clSetUserEventStatus(gate.get(), CL_COMPLETE), CL_SUCCESS);
+        for (std::size_t i = 0; i < buffer_count; ++i) {
+            if (last[i] != nullptr) {
+                ASSERT_EQ(clWaitForEvents(1, &last[i]), CL_SUCCESS);
+            }
+            ASSERT_EQ(read(queue(random() % devices().size()), buffers[i], length), expected[i]) << "graph " << graph << ", buffer " << i;
+        }
+    }
+}
+
+TEST_F(spanning, threads_enqueue_on_different_devices_at_once) {
+    const auto program = build(add_source);
+    std::vector<std::thread> threads;
+    std::vector<std::vector<cl_uint>> results(4);
+    for (std::size_t i = 0; i < results.size(); ++i)
+        threads.emplace_back([&, i] {
+            const auto add = kernel_of(program, "add");
+            std::vector<cl_uint> start(items, static_cast<cl_uint>(i));
+            const auto buffer = new_buffer(items * 4, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, start.data());
+            for (cl_uint round = 0; round < 20; ++round) {
+                auto* const on = queue((i + round) % devices().size());
+                launch(on, add, buffer, 1, items);
+                clFinish(on);
+            }
+            results[i] = read(queue(), buffer, items);
+        });
+    for (auto& thread : threads) thread.join();
+    for (std::size_t i = 0; i < results.size(); ++i)
+        EXPECT_EQ(results[i], std::vector<cl_uint>(items, static_cast<cl_uint>(i) + 20));
+}
+
+} // namespace
