@@ -5,7 +5,7 @@
 #include "platform/context.hpp"
 
 #include <atomic>
-#include <memory>
+#include <functional>
 #include <vector>
 
 struct _cl_event final : causeway::platform::object {
@@ -45,7 +45,7 @@ struct _cl_event final : causeway::platform::object {
     std::vector<callback> callbacks;
     bool watched = false;
     bool rings = false; ///< the driver has been asked to call back
-    std::shared_ptr<void> kept; ///< lives until the command is over
+    std::vector<std::function<void(cl_int)>> actions; ///< of the platform, for when the command is over
 
   private:
     static constexpr cl_int not_over = 1;

@@ -86,7 +86,7 @@ void bring(_cl_mem& object, place& here, access how, std::vector<ref<_cl_event>>
         source.departures.push_back(out);
         after = mine.departures;
         mine.arrival = enqueue_copy(*here.copies, CL_COMMAND_WRITE_BUFFER, {out}, after, write_whole(root, here, staging));
-        scheduler::of_process().keep(*mine.arrival, staging);
+        scheduler::of_process().after(*mine.arrival, [staging](cl_int) {}); // it lives until then
         mine.latest = true;
     }
     // What failed to come matters no more where nothing of it is left.

@@ -81,11 +81,11 @@ void scheduler::call_back(_cl_event& event, _cl_event::callback callback) {
     ring();
 }
 
-void scheduler::keep(_cl_event& event, std::shared_ptr<void> memory) {
+void scheduler::after(_cl_event& event, std::function<void(cl_int)> action) {
     {
         const std::lock_guard lock(m_mutex);
         start();
-        event.kept = std::move(memory);
+        event.actions.push_back(std::move(action));
         watch(event);
     }
     ring();
@@ -97,12 +97,16 @@ void scheduler::set(_cl_event& event, cl_int status) {
     ring();
 }
 
+void scheduler::end(_cl_event& event, cl_int status) {
+    (void)event.finish(status);
+    announce();
+    ring();
+}
+
 void scheduler::wait_for(_cl_event& event) {
     while (event.known_end() > CL_COMPLETE) {
         if (const auto raw = event.raw()) {
-            event.queue->flush();
-            (void)calls_of(raw).clWaitForEvents(1, &raw);
-            // A driver's event that cannot be waited for must not keep the program here for ever.
+            (void)calls_of(raw).clWaitForEvents(1, &raw); // and flushes its queue
             if (event.status() > CL_COMPLETE) std::this_thread::yield();
             continue;
         }
@@ -213,8 +217,9 @@ void scheduler::carry_out(_cl_command_queue& queue, waiting_command command, con
     queue.flush();
 }
 
-bool scheduler::look_at_watched(std::unique_lock<std::mutex>&) {
+bool scheduler::look_at_watched(std::unique_lock<std::mutex>& lock) {
     bool moved = false;
+    std::vector<std::pair<ref<_cl_event>, std::function<void(cl_int)>>> actions;
     std::erase_if(m_watched, [&](const ref<_cl_event>& event) {
         watch(*event); // its driver may have it by now
         const auto status = event->status();
@@ -226,11 +231,17 @@ bool scheduler::look_at_watched(std::unique_lock<std::mutex>&) {
             return true;
         });
         if (status > CL_COMPLETE) return false;
+        for (auto& action : event->actions) actions.emplace_back(event, std::move(action));
+        event->actions.clear();
         event->watched = false;
-        event->kept.reset();
         moved = true;
         return true;
     });
+    if (actions.empty()) return moved;
+    lock.unlock();
+    for (const auto& [event, action] : actions) action(event->known_end());
+    actions.clear();
+    lock.lock();
     return moved;
 }
 

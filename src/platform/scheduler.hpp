@@ -6,6 +6,7 @@
 
 #include <array>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <span>
 #include <vector>
@@ -51,8 +52,10 @@ class scheduler {
     /// Puts a command behind those of its queue that wait already.
     void defer(_cl_command_queue& queue, waiting_command command);
     void call_back(_cl_event& event, _cl_event::callback callback);
-    /// Lets `memory`, which the command uses, live until it is over.
-    void keep(_cl_event& event, std::shared_ptr<void> memory);
+    /// Calls `action` with the final status once the event is over, on the scheduler's thread: it must not wait.
+    void after(_cl_event& event, std::function<void(cl_int)> action);
+    /// A command that no driver has is over.
+    void end(_cl_event& event, cl_int status);
     /// Sets a user event. Throws CL_INVALID_OPERATION if it is set.
     void set(_cl_event& event, cl_int status);
 

@@ -45,6 +45,22 @@ TEST_F(programs, what_was_built_comes_back_from_its_binaries_for_every_device) {
     }
 }
 
+TEST_F(programs, one_that_is_built_for_one_device_has_a_binary_for_that_one) {
+    cl_int code = CL_SUCCESS;
+    const char* source = add_source;
+    const program_handle program(clCreateProgramWithSource(context(), 1, &source, nullptr, &code));
+    ASSERT_EQ(code, CL_SUCCESS);
+    ASSERT_EQ(clBuildProgram(program.get(), 1, devices().data(), "", nullptr, nullptr), CL_SUCCESS);
+    std::vector<size_t> sizes(devices().size());
+    ASSERT_EQ(clGetProgramInfo(program.get(), CL_PROGRAM_BINARY_SIZES, sizes.size() * sizeof(size_t), sizes.data(), nullptr), CL_SUCCESS);
+    EXPECT_GT(sizes.front(), 0U);
+    const auto add = kernel_of(program, "add");
+    std::vector<cl_uint> start(items, 2);
+    const auto buffer = new_buffer(items * 4, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, start.data());
+    launch(queue(), add, buffer, 3, items);
+    EXPECT_EQ(read(queue(), buffer, items), std::vector<cl_uint>(items, 5));
+}
+
 TEST_F(programs, errors_are_in_the_log_of_each_driver_and_the_callback_comes) {
     const char* source = "__kernel void broken(__global int* data) { data[0] = no_such_thing; }";
     cl_int code = CL_SUCCESS;
