@@ -63,12 +63,14 @@ cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue queue_handle, cl_mem buf
         check_range(buffer, offset, size);
         check_host_may(buffer, CL_MEM_HOST_WRITE_ONLY);
         const memory_use uses[] = {{&buffer, access::read}};
-        return enqueue({queue, CL_COMMAND_READ_BUFFER, blocking, count, list, event, uses},
-                       [&queue, held = ref<_cl_mem>(&buffer), offset, size, target](cl_bool wait, cl_uint waits,
-                                                                                    const cl_event* events, cl_event* made) {
-                           return queue.calls().clEnqueueReadBuffer(queue.raw.raw(), held->raw(queue.where), wait, offset, size,
-                                                                    target, waits, events, made);
-                       });
+        return enqueue_read({queue, CL_COMMAND_READ_BUFFER, blocking, count, list, event, uses}, {target, size},
+                            [&](void* to, size_t, size_t) {
+                                return [&queue, held = ref<_cl_mem>(&buffer), offset, size, to](
+                                           cl_bool wait, cl_uint waits, const cl_event* events, cl_event* made) {
+                                    return queue.calls().clEnqueueReadBuffer(queue.raw.raw(), held->raw(queue.where), wait, offset,
+                                                                             size, to, waits, events, made);
+                                };
+                            });
     });
 }
 
@@ -102,16 +104,21 @@ cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue queue_handle, cl_mem
         const auto extent = triple_of(region);
         require(target != nullptr, CL_INVALID_VALUE);
         check_box(buffer, lay_out(from, extent, buffer_row, buffer_slice));
-        (void)lay_out(to, extent, host_row, host_slice);
+        const auto in_host = lay_out(to, extent, host_row, host_slice);
         check_host_may(buffer, CL_MEM_HOST_WRITE_ONLY);
         const memory_use uses[] = {{&buffer, access::read}};
-        return enqueue({queue, CL_COMMAND_READ_BUFFER_RECT, blocking, count, list, event, uses},
-                       [&queue, held = ref<_cl_mem>(&buffer), from, to, extent, buffer_row, buffer_slice, host_row, host_slice,
-                        target](cl_bool wait, cl_uint waits, const cl_event* events, cl_event* made) {
-                           return queue.calls().clEnqueueReadBufferRect(queue.raw.raw(), held->raw(queue.where), wait, from.data(),
-                                                                        to.data(), extent.data(), buffer_row, buffer_slice, host_row,
-                                                                        host_slice, target, waits, events, made);
-                       });
+        const host_target place{static_cast<std::byte*>(target) + in_host.begin, extent[0], extent[1], extent[2], in_host.row_pitch,
+                                in_host.slice_pitch};
+        return enqueue_read({queue, CL_COMMAND_READ_BUFFER_RECT, blocking, count, list, event, uses}, place,
+                            [&](void* first, size_t row, size_t slice) {
+                                return [&queue, held = ref<_cl_mem>(&buffer), from, extent, buffer_row, buffer_slice, row, slice,
+                                        first](cl_bool wait, cl_uint waits, const cl_event* events, cl_event* made) {
+                                    constexpr triple none{};
+                                    return queue.calls().clEnqueueReadBufferRect(
+                                        queue.raw.raw(), held->raw(queue.where), wait, from.data(), none.data(), extent.data(),
+                                        buffer_row, buffer_slice, row, slice, first, waits, events, made);
+                                };
+                            });
     });
 }
 

@@ -13,31 +13,48 @@ using namespace causeway::platform;
 
 _cl_context::_cl_context(std::vector<_cl_device_id*> of, std::vector<cl_context_properties> as_given, notify on_error, void* data)
     : object(own_kind), properties(std::move(as_given)) {
-    for (auto* const device : of) {
-        devices.emplace_back(device);
-        const auto known = std::find_if(places.begin(), places.end(), [&](const place& one) { return one.from == &device->driver; });
-        auto& at = known == places.end() ? places.emplace_back() : *known;
-        at.from = &device->driver;
-        at.devices.push_back(device);
+    for (auto* const device : of) devices.emplace_back(device);
+    // Places of this rank first: whatever has an object of each driver counts by them.
+    for (const bool own : {true, false}) {
+        for (auto* const device : of) {
+            if ((device->driver.calls != nullptr) != own) continue;
+            const auto known = std::find_if(places.begin(), places.end(), [&](const place& one) { return one.from == &device->driver; });
+            auto& at = known == places.end() ? add_place(device->driver) : *known;
+            at.devices.push_back(device);
+        }
+        if (!own || !places.empty()) continue;
+        const auto all = all_devices();
+        const auto stand_in = std::find_if(all.begin(), all.end(), [](const auto* one) { return one->driver.calls != nullptr; });
+        require(stand_in != all.end(), CL_DEVICE_NOT_AVAILABLE);
+        auto& at = add_place((*stand_in)->driver);
+        at.understudy = true;
+        at.devices.push_back(*stand_in);
     }
-    for (auto& at : places) {
-        at.index = static_cast<unsigned>(&at - &places.front());
-        const cl_context_properties only[] = {CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(at.from->platform), 0};
-        const auto raws = at.raw_devices();
+    for (auto* const at : m_here) {
+        const cl_context_properties only[] = {CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(at->from->platform), 0};
+        const auto raws = at->raw_devices();
         cl_int code = CL_SUCCESS;
-        at.context = driver_object<cl_context>(
-            at.calls().clCreateContext(only, static_cast<cl_uint>(raws.size()), raws.data(), on_error, data, &code));
+        at->context = driver_object<cl_context>(
+            at->calls().clCreateContext(only, static_cast<cl_uint>(raws.size()), raws.data(), on_error, data, &code));
         check(code);
     }
-    for (unsigned i = 0; i < places.size(); ++i) places[i].index = i;
     if (!spans()) return;
-    for (auto& at : places) {
-        auto& device = *at.devices.front();
-        cl_command_queue_properties can = 0;
-        (void)at.calls().clGetDeviceInfo(device.raw, CL_DEVICE_QUEUE_PROPERTIES, sizeof can, &can, nullptr);
-        at.copies = ref<_cl_command_queue>::adopt(new _cl_command_queue(
-            _cl_command_queue::owner::context, *this, device, can & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE));
+    for (auto* const at : m_here) {
+        auto& device = *at->devices.front();
+        const auto can = ask<cl_command_queue_properties>(device, CL_DEVICE_QUEUE_PROPERTIES);
+        at->copies = ref<_cl_command_queue>::adopt(new _cl_command_queue(
+            _cl_command_queue::owner::context, *this, device, *at, can & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE));
     }
+}
+
+place& _cl_context::add_place(const driver& from) {
+    auto& at = places.emplace_back();
+    at.from = &from;
+    at.index = static_cast<unsigned>(places.size() - 1);
+    at.rank = from.rank;
+    at.here = from.calls != nullptr;
+    if (at.here) m_here.push_back(&at);
+    return at;
 }
 
 _cl_context::~_cl_context() {

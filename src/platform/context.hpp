@@ -6,6 +6,7 @@
 
 #include <deque>
 #include <mutex>
+#include <span>
 #include <vector>
 
 struct _cl_context final : causeway::platform::object {
@@ -25,6 +26,8 @@ struct _cl_context final : causeway::platform::object {
     [[nodiscard]] bool has(const _cl_device_id& device) const;
     /// Whether contents of memory objects move between places, which only the platform sees to.
     [[nodiscard]] bool spans() const { return places.size() > 1; }
+    /// Those of this rank; there is at least one.
+    [[nodiscard]] std::span<causeway::platform::place* const> here() const { return m_here; }
 
     std::vector<causeway::platform::ref<_cl_device_id>> devices;
     std::vector<cl_context_properties> properties;
@@ -34,4 +37,9 @@ struct _cl_context final : causeway::platform::object {
 
     std::mutex destructors_mutex; // guards destructors
     std::vector<destructor> destructors;
+
+  private:
+    causeway::platform::place& add_place(const causeway::platform::driver& from);
+
+    std::vector<causeway::platform::place*> m_here;
 };

@@ -4,6 +4,7 @@
 
 #include "base/options.hpp"
 #include "platform/boundary.hpp"
+#include "platform/cluster.hpp"
 #include "platform/entry_points.hpp"
 #include "platform/identity.hpp"
 
@@ -15,24 +16,20 @@ namespace causeway::platform {
 
 namespace {
 
-template <class Value> Value ask(const _cl_device_id& device, cl_device_info name) {
-    Value value{};
-    (void)device.driver.calls->clGetDeviceInfo(device.raw, name, sizeof value, &value, nullptr);
-    return value;
-}
-
 std::string text_of(const _cl_device_id& device, cl_device_info name) {
     size_t size = 0;
-    if (device.driver.calls->clGetDeviceInfo(device.raw, name, 0, nullptr, &size) != CL_SUCCESS || size == 0) return {};
+    if (ask_device(device, name, 0, nullptr, &size) != CL_SUCCESS || size == 0) return {};
     std::string text(size, '\0');
-    check(device.driver.calls->clGetDeviceInfo(device.raw, name, size, text.data(), nullptr));
+    check(ask_device(device, name, size, text.data(), nullptr));
     return text.c_str();
 }
 
-std::vector<_cl_device_id*> find_devices() {
+std::vector<_cl_device_id*> find_own_devices() {
     const device_filter filter(environment_text("devices"));
     // Devices point to their drivers, and live as long as the process.
-    static const auto& drivers = *new std::vector<driver>(load_drivers(filter));
+    static auto& drivers = *new std::vector<driver>(load_drivers(filter));
+    if (const auto* const job = cluster::of_process())
+        for (auto& each : drivers) each.rank = job->rank();
     std::vector<_cl_device_id*> found;
     for (const auto& from : drivers) {
         cl_uint count = 0;
@@ -95,12 +92,94 @@ cl_int device_info(_cl_device_id& device, cl_device_info name, const answer& to)
                   static_cast<cl_command_queue_properties>(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE));
     default:
         return to.from([&](size_t size, void* value, size_t* size_ret) {
-            return device.driver.calls->clGetDeviceInfo(device.raw, name, size, value, size_ret);
+            return ask_device(device, name, size, value, size_ret);
         });
     }
 }
 
+/// Numbers and texts, one after the other.
+void put(std::string& to, std::string_view text) {
+    const auto size = static_cast<std::uint32_t>(text.size());
+    to.append(reinterpret_cast<const char*>(&size), sizeof size).append(text);
+}
+void put(std::string& to, std::uint32_t number) { to.append(reinterpret_cast<const char*>(&number), sizeof number); }
+std::uint32_t take_number(std::string_view& from) {
+    std::uint32_t number = 0;
+    std::memcpy(&number, from.data(), sizeof number);
+    from.remove_prefix(sizeof number);
+    return number;
+}
+std::string take_text(std::string_view& from) {
+    const auto size = take_number(from);
+    std::string text(from.substr(0, size));
+    from.remove_prefix(size);
+    return text;
+}
+
+/// All that a device answers, for the other ranks. OpenCL's own questions, and those of the vendors whose drivers we know.
+std::string description_of(const _cl_device_id& device) {
+    std::string answers;
+    std::uint32_t count = 0;
+    for (const auto& [begin, end] : {std::pair{0x1000U, 0x1080U}, std::pair{0x4000U, 0x4040U}})
+        for (auto name = begin; name < end; ++name) {
+            size_t size = 0;
+            if (ask_device(device, name, 0, nullptr, &size) != CL_SUCCESS || size > 65536) continue;
+            std::string value(size, '\0');
+            if (ask_device(device, name, size, value.data(), nullptr) != CL_SUCCESS) continue;
+            put(answers, name);
+            put(answers, value);
+            ++count;
+        }
+    std::string whole;
+    put(whole, device.driver.name);
+    put(whole, count);
+    return whole + answers;
+}
+
+/// The devices of all ranks, by rank: this one's are `own`, the others' have no driver here.
+std::vector<_cl_device_id*> devices_of_all_ranks(const cluster& job, const std::vector<_cl_device_id*>& own) {
+    std::string mine;
+    put(mine, static_cast<std::uint32_t>(own.size()));
+    for (const auto* device : own) put(mine, description_of(*device));
+    std::vector<_cl_device_id*> all;
+    const auto blobs = job.gather(mine);
+    for (int rank = 0; rank < job.ranks(); ++rank) {
+        if (rank == job.rank()) {
+            all.insert(all.end(), own.begin(), own.end());
+            continue;
+        }
+        std::string_view blob = blobs[static_cast<std::size_t>(rank)];
+        const driver* from = nullptr;
+        for (auto left = take_number(blob); left != 0; --left) {
+            const auto description = take_text(blob);
+            std::string_view rest = description;
+            const auto name = take_text(rest);
+            if (from == nullptr || from->name != name) from = new driver{name, nullptr, nullptr, false, rank}; // lives on
+            auto made = ref<_cl_device_id>::adopt(new _cl_device_id(*from, nullptr));
+            for (auto answers = take_number(rest); answers != 0; --answers) {
+                const auto what = take_number(rest);
+                made->answers[what] = take_text(rest);
+            }
+            all.push_back(made.give());
+        }
+    }
+    return all;
+}
+
+std::vector<_cl_device_id*> find_devices() {
+    auto own = find_own_devices();
+    auto* const job = cluster::of_process();
+    return job == nullptr ? own : devices_of_all_ranks(*job, own);
+}
+
 } // namespace
+
+cl_int ask_device(const _cl_device_id& device, cl_device_info name, size_t size, void* value, size_t* size_ret) {
+    if (device.raw != nullptr) return device.driver.calls->clGetDeviceInfo(device.raw, name, size, value, size_ret);
+    const auto found = device.answers.find(name);
+    if (found == device.answers.end()) return CL_INVALID_VALUE;
+    return answer(size, value, size_ret).bytes(found->second.data(), found->second.size());
+}
 
 std::span<_cl_device_id* const> all_devices() {
     static const auto& found = *new std::vector<_cl_device_id*>(find_devices());
@@ -140,6 +219,8 @@ cl_int CL_API_CALL clCreateSubDevices(cl_device_id whole, const cl_device_partit
                                       cl_device_id* parts, cl_uint* found) {
     return guard([&]() -> cl_int {
         auto& device = checked(whole, CL_INVALID_DEVICE);
+        // The parts would have to be the same on every rank, whose drivers may differ.
+        require(cluster::of_process() == nullptr, CL_DEVICE_PARTITION_FAILED);
         const auto& calls = *device.driver.calls;
         cl_uint made = 0;
         if (parts == nullptr) {

@@ -5,7 +5,9 @@
 #include "platform/driver.hpp"
 #include "platform/object.hpp"
 
+#include <map>
 #include <span>
+#include <string>
 #include <vector>
 
 struct _cl_platform_id final : causeway::platform::object {
@@ -22,7 +24,9 @@ struct _cl_device_id final : causeway::platform::object {
         : object(own_kind), driver(whole.driver), raw(part), parent(&whole), owned(part) {}
 
     const causeway::platform::driver& driver;
-    cl_device_id raw; ///< the driver's
+    cl_device_id raw; ///< the driver's; null for a device of another rank
+    /// What a device of another rank says of itself.
+    std::map<cl_device_info, std::string> answers;
     causeway::platform::ref<_cl_device_id> parent; ///< null for a whole device
     causeway::platform::driver_object<cl_device_id> owned; ///< a part's
 };
@@ -31,7 +35,16 @@ namespace causeway::platform {
 
 [[nodiscard]] _cl_platform_id& the_platform();
 
-/// Whole devices. The first call loads the drivers; the list never changes.
+/// What a device says of itself, as its driver does. Any device.
+[[nodiscard]] cl_int ask_device(const _cl_device_id& device, cl_device_info name, size_t size, void* value, size_t* size_ret);
+/// Zero where it does not say.
+template <class Value> [[nodiscard]] Value ask(const _cl_device_id& device, cl_device_info name) {
+    Value value{};
+    (void)ask_device(device, name, sizeof value, &value, nullptr);
+    return value;
+}
+
+/// Whole devices. In a cluster those of all ranks, the same list on each. The first call loads the drivers; the list never changes.
 [[nodiscard]] std::span<_cl_device_id* const> all_devices();
 
 } // namespace causeway::platform

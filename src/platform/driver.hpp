@@ -18,6 +18,7 @@ struct driver {
     const cl_icd_dispatch* calls = nullptr;
     /// Says that a command is complete whose wait list failed (Intel's CPU runtime 2026.2); clWaitForEvents knows better.
     bool hides_failed_waits = false;
+    int rank = 0; ///< of a cluster; those of other ranks have no calls here
 };
 
 /// What CAUSEWAY_DEVICES lets the platform have: items NAME, NAME:INDEX, cpu, gpu or accelerator, with commas between.

@@ -2,6 +2,9 @@
 // The checks that all commands share, and the way round for those that their driver cannot have at once.
 #include "platform/enqueue.hpp"
 
+#include <algorithm>
+#include <cstring>
+
 namespace causeway::platform {
 
 namespace {
@@ -41,6 +44,63 @@ issue_function own_meaning(_cl_command_queue& queue, issue_function issue) {
     };
 }
 
+void count(command_counts& counts, const new_command& command) {
+    ++counts.all;
+    if (!command.queue.where.here) ++counts.virtual_ones;
+    switch (command.type) {
+    case CL_COMMAND_WRITE_BUFFER: case CL_COMMAND_WRITE_BUFFER_RECT: case CL_COMMAND_WRITE_IMAGE: ++counts.writes; break;
+    case CL_COMMAND_READ_BUFFER: case CL_COMMAND_READ_BUFFER_RECT: case CL_COMMAND_READ_IMAGE: ++counts.reads; break;
+    case CL_COMMAND_COPY_BUFFER: case CL_COMMAND_COPY_BUFFER_RECT: case CL_COMMAND_COPY_IMAGE: ++counts.copies; break;
+    case CL_COMMAND_NDRANGE_KERNEL: case CL_COMMAND_TASK: ++counts.kernels; break;
+    default: break;
+    }
+}
+
+/// What a command on another rank's device has to be noted for here: where memory objects are then, and which of this rank's
+/// events it waits for. The context's order is held.
+void follow(const new_command& command) {
+    auto& there = command.queue.where;
+    std::vector<ref<_cl_event>> none;
+    for (const auto& use : command.uses) bring(*use.object, there, use.how, none, none);
+    for (const auto& use : command.uses) note_use(*use.object, there, use.how, nullptr);
+    for (cl_uint i = 0; i < command.wait_count; ++i) {
+        auto& event = *command.wait_list[i];
+        if (event.rank >= 0 && is_here(event)) tell(event, there.rank);
+    }
+}
+
+/// The paper's section 3.7: the command touches nothing that this rank has to know of.
+bool may_be_dropped(const new_command& command) {
+    return command.wait_count == 0 && !command.uses.empty() &&
+           std::all_of(command.uses.begin(), command.uses.end(), [](const memory_use& use) {
+               const auto* const attached = use.object->root().attached;
+               return attached != nullptr && !attached->here;
+           });
+}
+
+cl_int enqueue_elsewhere(const new_command& command) {
+    if (may_be_dropped(command)) {
+        ++cluster::of_process()->counts.dropped;
+    } else {
+        const std::lock_guard lock(command.queue.context.order);
+        follow(command);
+    }
+    if (command.event != nullptr) *command.event = new _cl_event(command.queue, command.type);
+    return CL_SUCCESS;
+}
+
+/// The command's own wait list, and what its memory objects wait for. The context's order is held where it spans places.
+waiting_command with_waits(const new_command& command, ref<_cl_event> event, issue_function issue) {
+    waiting_command made{std::move(event), {}, {}, std::move(issue), command.order};
+    for (cl_uint i = 0; i < command.wait_count; ++i) {
+        auto& wait = *command.wait_list[i];
+        if (wait.rank >= 0 && !is_here(wait)) listen(wait);
+        made.waits.emplace_back(&wait);
+    }
+    for (const auto& use : command.uses) bring(*use.object, command.queue.where, use.how, made.waits, made.orders);
+    return made;
+}
+
 } // namespace
 
 void check_command(const new_command& command) {
@@ -61,26 +121,30 @@ obstacle look_at_waits(const new_command& command, raw_waits& raws) {
 
 void give_event(const new_command& command, cl_event raw, bool had_waits) {
     auto made = ref<_cl_event>::adopt(new _cl_event(command.queue, command.type));
-    made->issued_as(raw, had_waits);
+    if (raw != nullptr)
+        made->issued_as(raw, had_waits);
+    else
+        (void)made->finish(CL_COMPLETE);
     *command.event = made.give();
 }
 
 cl_int enqueue_in_turn(const new_command& command, issue_function issue) {
     auto& queue = command.queue;
+    if (auto* const job = cluster::of_process()) count(job->counts, command);
+    if (!queue.where.here) return enqueue_elsewhere(command);
     auto event = ref<_cl_event>::adopt(new _cl_event(queue, command.type));
-    waiting_command made{event, {}, {}, std::move(issue), command.order};
-    for (cl_uint i = 0; i < command.wait_count; ++i) made.waits.emplace_back(command.wait_list[i]);
     if ((command.type == CL_COMMAND_MARKER || command.type == CL_COMMAND_BARRIER) && command.wait_count != 0)
-        made.issue = own_meaning(queue, std::move(made.issue));
+        issue = own_meaning(queue, std::move(issue));
     cl_int code = CL_SUCCESS;
     if (queue.context.spans()) {
         const std::lock_guard lock(queue.context.order);
-        for (const auto& use : command.uses) bring(*use.object, queue.where, use.how, made.waits, made.orders);
-        hand_over(queue, std::move(made), code);
+        hand_over(queue, with_waits(command, event, std::move(issue)), code);
         if (code == CL_SUCCESS)
-            for (const auto& use : command.uses) note_use(*use.object, queue.where, use.how, *event);
+            for (const auto& use : command.uses) note_use(*use.object, queue.where, use.how, event.get());
     } else {
-        hand_over(queue, std::move(made), code);
+        auto waiting = command;
+        waiting.uses = {}; // the driver's affair
+        hand_over(queue, with_waits(waiting, event, std::move(issue)), code);
     }
     if (code != CL_SUCCESS) return code;
     if (command.blocking != CL_FALSE) {
@@ -93,13 +157,69 @@ cl_int enqueue_in_turn(const new_command& command, issue_function issue) {
 }
 
 ref<_cl_event> enqueue_copy(_cl_command_queue& queue, cl_command_type type, std::vector<ref<_cl_event>> waits,
-                            std::vector<ref<_cl_event>> orders, issue_function issue) {
-    auto event = ref<_cl_event>::adopt(new _cl_event(queue, type));
+                            std::vector<ref<_cl_event>> orders, issue_function issue, bool foreign) {
+    auto event = ref<_cl_event>::adopt(new _cl_event(queue, type, foreign));
     cl_int code = CL_SUCCESS;
     hand_over(queue, {event, std::move(waits), std::move(orders), std::move(issue), {}}, code);
     check(code);
     queue.flush();
     return event;
+}
+
+namespace {
+
+void unpack(const host_target& to, const std::byte* from) {
+    const size_t row_pitch = to.row_pitch == 0 ? to.row_bytes : to.row_pitch;
+    const size_t slice_pitch = to.slice_pitch == 0 ? row_pitch * to.rows : to.slice_pitch;
+    for (size_t z = 0; z < to.slices; ++z)
+        for (size_t y = 0; y < to.rows; ++y, from += to.row_bytes)
+            std::memcpy(static_cast<std::byte*>(to.address) + z * slice_pitch + y * row_pitch, from, to.row_bytes);
+}
+
+} // namespace
+
+cl_int read_everywhere(const new_command& command, const host_target& target, const std::shared_ptr<std::byte[]>& staging,
+                       issue_function issue) {
+    check_command(command);
+    auto& queue = command.queue;
+    auto& job = *cluster::of_process();
+    count(job.counts, command);
+    auto& plan = scheduler::of_process();
+    // It ends on each rank when the bytes are there.
+    auto event = ref<_cl_event>::adopt(new _cl_event(queue, command.type, true));
+    auto* const status_place = staging.get() + target.bytes();
+    const auto arrive = [event, target, staging, status_place, &plan] {
+        cl_int status = CL_COMPLETE;
+        std::memcpy(&status, status_place, sizeof status);
+        if (status == CL_COMPLETE) unpack(target, staging.get());
+        plan.end(*event, status);
+    };
+    {
+        const std::lock_guard lock(queue.context.order);
+        std::erase_if(queue.reads, [](const auto& read) { return read->known_end() <= CL_COMPLETE; });
+        queue.reads.push_back(event);
+        auto pass_on = job.spread(queue.where.rank, staging, target.bytes() + sizeof(cl_int), arrive);
+        if (queue.where.here) {
+            auto own = ref<_cl_event>::adopt(new _cl_event(queue, command.type));
+            cl_int code = CL_SUCCESS;
+            hand_over(queue, with_waits(command, own, std::move(issue)), code);
+            if (code != CL_SUCCESS) plan.end(*own, code);
+            plan.after(*own, [arrive, pass_on = std::move(pass_on), status_place](cl_int status) {
+                std::memcpy(status_place, &status, sizeof status);
+                pass_on();
+                arrive();
+            });
+        } else {
+            follow(command);
+        }
+    }
+    cl_int code = CL_SUCCESS;
+    if (command.blocking != CL_FALSE) {
+        plan.wait_for(*event);
+        code = std::min(event->status(), CL_SUCCESS);
+    }
+    if (command.event != nullptr) *command.event = event.give();
+    return code;
 }
 
 } // namespace causeway::platform

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "platform/boundary.hpp"
+#include "platform/cluster.hpp"
 #include "platform/memory.hpp"
 #include "platform/scheduler.hpp"
 
@@ -29,12 +30,27 @@ void check_command(const new_command& command);
 /// Takes the way round: through memory objects' states and, if need be, the scheduler.
 cl_int enqueue_in_turn(const new_command& command, issue_function issue);
 
-/// Makes an event of the program for a command that its driver has.
+/// Makes an event of the program for a command that its driver has; one that is over for a null `raw`.
 void give_event(const new_command& command, cl_event raw, bool had_waits);
 
-/// A command of the platform itself on the queue of a place. The context's order is held.
+/// A command of the platform itself on the queue of a place. The context's order is held. The driver does not know what
+/// ends a `foreign` one.
 [[nodiscard]] ref<_cl_event> enqueue_copy(_cl_command_queue& queue, cl_command_type type, std::vector<ref<_cl_event>> waits,
-                                          std::vector<ref<_cl_event>> orders, issue_function issue);
+                                          std::vector<ref<_cl_event>> orders, issue_function issue, bool foreign = false);
+
+/// Host memory that a command reads into: rows of bytes, in slices.
+struct host_target {
+    void* address;
+    size_t row_bytes, rows = 1, slices = 1;
+    size_t row_pitch = 0, slice_pitch = 0; ///< 0: packed
+
+    [[nodiscard]] size_t bytes() const { return row_bytes * rows * slices; }
+};
+
+/// A read in a cluster: what it reads, packed, into `staging` goes to `target` on every rank.
+cl_int read_everywhere(const new_command& command, const host_target& target, const std::shared_ptr<std::byte[]>& staging,
+                       issue_function issue);
+
 
 /// Checks and enqueues. `issue` is what an issue_function can be made of.
 template <class Issue> cl_int enqueue(const new_command& command, Issue issue) {
@@ -49,12 +65,21 @@ template <class Issue> cl_int enqueue(const new_command& command, Issue issue) {
             if (!changes_meaning) {
                 cl_event raw = nullptr;
                 const auto code = issue(command.blocking, raws.count(), raws.list(), command.event != nullptr ? &raw : nullptr);
-                if (raw != nullptr) give_event(command, raw, raws.count() != 0);
+                if (code == CL_SUCCESS && command.event != nullptr) give_event(command, raw, raws.count() != 0);
                 return code;
             }
         }
     }
     return enqueue_in_turn(command, issue_function(std::move(issue)));
+}
+
+/// As enqueue(), for commands that read into host memory: make_issue(address, row pitch, slice pitch) gives what to issue.
+template <class MakeIssue> cl_int enqueue_read(const new_command& command, const host_target& target, MakeIssue make_issue) {
+    if (cluster::of_process() == nullptr)
+        return enqueue(command, make_issue(target.address, target.row_pitch, target.slice_pitch));
+    // With room for the status at the end.
+    const std::shared_ptr<std::byte[]> staging(new std::byte[target.bytes() + sizeof(cl_int)]);
+    return read_everywhere(command, target, staging, issue_function(make_issue(staging.get(), size_t{0}, size_t{0})));
 }
 
 } // namespace causeway::platform

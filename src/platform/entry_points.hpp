@@ -16,3 +16,10 @@ namespace causeway::platform::entry {
 #undef CAUSEWAY_REFUSED
 
 } // namespace causeway::platform::entry
+
+namespace causeway::platform {
+
+/// clAttachBufferToDevice of CL/cl_cluster.h.
+cl_int CL_API_CALL attach_buffer_to_device(cl_mem buffer, cl_device_id device);
+
+} // namespace causeway::platform

@@ -6,10 +6,11 @@
 
 using namespace causeway::platform;
 
-_cl_event::_cl_event(_cl_context& of) : object(own_kind), context(&of), type(CL_COMMAND_USER), where(nullptr) {}
+_cl_event::_cl_event(_cl_context& of) : object(own_kind), context(&of), type(CL_COMMAND_USER), where(nullptr), rank(-1) {}
 
-_cl_event::_cl_event(_cl_command_queue& in, cl_command_type what)
-    : object(own_kind), context(&in.context), queue(&in), type(what), where(&in.where) {}
+_cl_event::_cl_event(_cl_command_queue& in, cl_command_type what, bool foreign)
+    : object(own_kind), context(&in.context), queue(&in), type(what), where(foreign ? nullptr : &in.where),
+      rank(foreign ? -1 : in.where.rank) {}
 
 void _cl_event::issued_as(cl_event raw, bool had_waits) {
     m_raw = driver_object<cl_event>(raw);
@@ -31,7 +32,7 @@ cl_int _cl_event::status() {
         calls_of(raw_event).clGetEventInfo(raw_event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof now, &now, nullptr);
     if (code != CL_SUCCESS) now = code;
     if (now > CL_COMPLETE) return now;
-    if (now == CL_COMPLETE && m_had_waits && where->from->hides_failed_waits &&
+    if (now == CL_COMPLETE && m_had_waits && where != nullptr && where->from->hides_failed_waits &&
         calls_of(raw_event).clWaitForEvents(1, &raw_event) != CL_SUCCESS)
         now = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     finish(now);

@@ -19,8 +19,9 @@ struct _cl_event final : causeway::platform::object {
 
     /// A user event.
     explicit _cl_event(_cl_context& of);
-    /// A command that no driver has yet.
-    _cl_event(_cl_command_queue& in, cl_command_type what);
+    /// A command that no driver has yet. One that its driver must not wait for, because it does not know what ends it, is
+    /// `foreign`.
+    _cl_event(_cl_command_queue& in, cl_command_type what, bool foreign = false);
 
     /// The driver has the command, as `raw`; `had_waits`: behind events of its own. Once.
     void issued_as(cl_event raw, bool had_waits);
@@ -39,10 +40,16 @@ struct _cl_event final : causeway::platform::object {
     const causeway::platform::ref<_cl_context> context;
     const causeway::platform::ref<_cl_command_queue> queue; ///< null for user events
     const cl_command_type type;
-    const causeway::platform::place* const where; ///< null for user events
+    const causeway::platform::place* const where; ///< whose driver may wait for it; null if none may
+    /// Where the command runs, in a cluster; -1 if every rank sees it end by itself.
+    const int rank;
 
     // The rest belongs to the scheduler, under its mutex.
     std::vector<callback> callbacks;
+    // In a cluster, under the context's order.
+    std::vector<int> told; ///< the ranks that hear of its end
+    bool told_all = false;
+
     bool watched = false;
     bool rings = false; ///< the driver has been asked to call back
     std::vector<std::function<void(cl_int)>> actions; ///< of the platform, for when the command is over

@@ -59,12 +59,16 @@ cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue queue_handle, cl_mem imag
         check_box(image, from, extent);
         check_host_may(image, CL_MEM_HOST_WRITE_ONLY);
         const memory_use uses[] = {{&image, access::read}};
-        return enqueue({queue, CL_COMMAND_READ_IMAGE, blocking, count, list, event, uses},
-                       [&queue, held = ref<_cl_mem>(&image), from, extent, row_pitch, slice_pitch,
-                        target](cl_bool wait, cl_uint waits, const cl_event* events, cl_event* made) {
-                           return queue.calls().clEnqueueReadImage(queue.raw.raw(), held->raw(queue.where), wait, from.data(),
-                                                                   extent.data(), row_pitch, slice_pitch, target, waits, events, made);
-                       });
+        const host_target place{target, image.image.pixel_bytes * extent[0], extent[1], extent[2], row_pitch, slice_pitch};
+        return enqueue_read({queue, CL_COMMAND_READ_IMAGE, blocking, count, list, event, uses}, place,
+                            [&](void* to, size_t row, size_t slice) {
+                                return [&queue, held = ref<_cl_mem>(&image), from, extent, row, slice, to](
+                                           cl_bool wait, cl_uint waits, const cl_event* events, cl_event* made) {
+                                    return queue.calls().clEnqueueReadImage(queue.raw.raw(), held->raw(queue.where), wait,
+                                                                            from.data(), extent.data(), row, slice, to, waits, events,
+                                                                            made);
+                                };
+                            });
     });
 }
 

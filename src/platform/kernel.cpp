@@ -127,12 +127,17 @@ void _cl_kernel::set(cl_uint index, size_t size, const void* value) {
     // launch says where they are needed.
     if (context->spans() && takes == argument_facts::sort::memory) return;
     auto& judge = any_part();
-    const auto code = give(judge.raw.raw(), context->places[static_cast<std::size_t>(&judge - parts.data())], index);
+    const auto code = give(judge.raw.raw(), *context->here()[static_cast<std::size_t>(&judge - parts.data())], index);
     if (code != CL_SUCCESS) {
         std::swap(m_arguments[index], next);
         throw refusal{code};
     }
     judge.applied[index] = m_arguments[index].version;
+}
+
+bool _cl_kernel::complete() const {
+    return std::none_of(m_arguments.begin(), m_arguments.end(),
+                        [](const kernel_argument& one) { return one.what == kernel_argument::sort::unset; });
 }
 
 void _cl_kernel::take_arguments(_cl_kernel& from) {

@@ -52,6 +52,8 @@ struct _cl_kernel final : causeway::platform::object {
     /// Another kernel of the driver with the arguments that are set now, for a launch that comes later. Locks as above.
     [[nodiscard]] std::shared_ptr<causeway::platform::driver_object<cl_kernel>> snapshot(causeway::platform::place& at);
     [[nodiscard]] part& any_part();
+    /// Whether all arguments are set; with `mutex` held.
+    [[nodiscard]] bool complete() const;
 
     const causeway::platform::ref<_cl_program> program;
     const causeway::platform::ref<_cl_context> context;

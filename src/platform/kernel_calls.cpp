@@ -59,6 +59,7 @@ cl_int enqueue_kernel(cl_command_queue queue_handle, cl_kernel kernel_handle, cl
     std::vector<memory_use> uses;
     if (queue.context.spans()) {
         const std::lock_guard lock(kernel.mutex);
+        require(kernel.complete(), CL_INVALID_KERNEL_ARGS); // the driver may be one of another rank
         uses = kernel.uses();
     }
     return enqueue({queue, type, CL_FALSE, count, list, event, uses}, std::move(made));
@@ -157,7 +158,13 @@ std::pair<cl_kernel, cl_device_id> on_device(cl_kernel handle, cl_device_id devi
     }
     auto& on = checked(device, CL_INVALID_DEVICE);
     require(std::any_of(devices.begin(), devices.end(), [&](const auto& one) { return one.get() == &on; }), CL_INVALID_DEVICE);
-    const auto& part = kernel.parts[kernel.context->place_of(on).index];
+    const auto& at = kernel.context->place_of(on);
+    if (!at.here) { // as a device of this rank would have it
+        const auto& any = kernel.any_part();
+        const auto index = static_cast<std::size_t>(&any - kernel.parts.data());
+        return {any.raw.raw(), kernel.program->parts[index].devices.front()->raw};
+    }
+    const auto& part = kernel.parts[at.index];
     require(static_cast<bool>(part.raw), CL_INVALID_DEVICE);
     return {part.raw.raw(), on.raw};
 }
@@ -214,8 +221,7 @@ cl_int CL_API_CALL clEnqueueNativeKernel(cl_command_queue handle, void(CL_CALLBA
         std::vector<memory_use> uses;
         for (cl_uint i = 0; i < memory_count; ++i)
             uses.push_back({&checked(memory[i], CL_INVALID_MEM_OBJECT), access::write});
-        cl_device_exec_capabilities can = 0;
-        (void)queue.calls().clGetDeviceInfo(queue.device->raw, CL_DEVICE_EXECUTION_CAPABILITIES, sizeof can, &can, nullptr);
+        const auto can = ask<cl_device_exec_capabilities>(*queue.device, CL_DEVICE_EXECUTION_CAPABILITIES);
         require((can & CL_EXEC_NATIVE_KERNEL) != 0, CL_INVALID_OPERATION);
         std::vector<ref<_cl_mem>> held;
         std::vector<size_t> offsets;

@@ -66,12 +66,25 @@ void map_shadow(const new_command& command, _cl_mem& object, const mapping& made
     const bool reads = made.flags != CL_MAP_WRITE_INVALIDATE_REGION;
     const memory_use uses[] = {{&object, access::read}};
     auto turn = command;
-    if (reads) turn.uses = uses;
-    check(enqueue_in_turn(turn, issue_function([&queue = command.queue, held = ref<_cl_mem>(&object), made, address, reads](
-                                                   cl_bool, cl_uint waits, const cl_event* events, cl_event* event) {
-                              return reads ? read_box(queue, *held, made, address, waits, events, event)
-                                           : marker(queue, waits, events, event);
-                          })));
+    turn.uses = {};
+    auto& queue = command.queue;
+    if (!reads) {
+        check(enqueue(turn, [&queue](cl_bool, cl_uint waits, const cl_event* events, cl_event* event) {
+            return marker(queue, waits, events, event);
+        }));
+        return;
+    }
+    turn.uses = uses;
+    const auto& region = made.where.region;
+    const host_target place{address, region[0] * std::max<size_t>(object.image.pixel_bytes, 1), region[1], region[2],
+                            made.pitches[0], made.pitches[1]};
+    check(enqueue_read(turn, place, [&](void* to, size_t row, size_t slice) {
+        auto into = made;
+        into.pitches = {row, slice};
+        return [&queue, held = ref<_cl_mem>(&object), into, to](cl_bool, cl_uint waits, const cl_event* events, cl_event* event) {
+            return read_box(queue, *held, into, to, waits, events, event);
+        };
+    }));
 }
 
 /// Calls the driver's map: map(number of events, events, where its event goes, code). Gives the program its event.
@@ -83,17 +96,17 @@ template <class Map> void* map_by_driver(const new_command& command, _cl_mem& ob
     void* const address = map(raws.count(), raws.list(), command.event != nullptr ? &raw : nullptr, &code);
     check(code);
     remember(object, address, made);
-    if (raw != nullptr) give_event(command, raw, raws.count() != 0);
+    if (command.event != nullptr) give_event(command, raw, raws.count() != 0);
     return address;
 }
 
 void* map_buffer(const new_command& command, _cl_mem& buffer, cl_map_flags flags, size_t offset, size_t size) {
     require(!buffer.is_image(), CL_INVALID_MEM_OBJECT);
-    check_command(command);
     check_map(buffer, flags);
     require(size != 0 && offset <= buffer.size && size <= buffer.size - offset, CL_INVALID_VALUE);
     const mapping made{false, flags, {{offset, 0, 0}, {size, 1, 1}}};
     raw_waits raws;
+    check_command(command);
     if (driver_can(command, raws))
         return map_by_driver(command, buffer, made, raws, [&](cl_uint waits, const cl_event* events, cl_event* event, cl_int* code) {
             auto& queue = command.queue;
@@ -108,7 +121,6 @@ void* map_buffer(const new_command& command, _cl_mem& buffer, cl_map_flags flags
 void* map_image(const new_command& command, _cl_mem& image, cl_map_flags flags, const triple& origin, const triple& region,
                 size_t* row_pitch, size_t* slice_pitch) {
     require(image.is_image(), CL_INVALID_MEM_OBJECT);
-    check_command(command);
     check_map(image, flags);
     const auto whole = whole_region(image);
     for (std::size_t i = 0; i < 3; ++i)
@@ -118,6 +130,7 @@ void* map_image(const new_command& command, _cl_mem& image, cl_map_flags flags, 
     require(row_pitch != nullptr && (slice_pitch != nullptr || !has_slices), CL_INVALID_VALUE);
     mapping made{false, flags, {origin, region}};
     raw_waits raws;
+    check_command(command);
     if (driver_can(command, raws))
         return map_by_driver(command, image, made, raws, [&](cl_uint waits, const cl_event* events, cl_event* event, cl_int* code) {
             auto& queue = command.queue;

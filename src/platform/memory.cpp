@@ -3,6 +3,7 @@
 #include "platform/memory.hpp"
 
 #include "base/spin_lock.hpp"
+#include "platform/cluster.hpp"
 #include "platform/enqueue.hpp"
 
 #include <algorithm>
@@ -67,28 +68,117 @@ std::array<size_t, 3> whole_region(const _cl_mem& image) {
     }
 }
 
+namespace {
+
+/// Fewer steps are nearer: the same rank, then the next ranks. The same choice on every rank.
+place& nearest(const std::vector<place*>& latest, const place& to) {
+    const auto* const job = cluster::of_process();
+    const int ranks = job == nullptr ? 1 : job->ranks();
+    return **std::min_element(latest.begin(), latest.end(), [&](const place* one, const place* other) {
+        const auto steps = [&](const place* from) { return (from->rank - to.rank + ranks) % ranks; };
+        return steps(one) < steps(other);
+    });
+}
+
+void* const* untyped(const cl_event* list) { return reinterpret_cast<void* const*>(list); }
+
+/// The engine sends and receives whole buffers.
+issue_function transfer(_cl_mem& object, place& at, int peer, int tag, bool sends) {
+    return [held = ref<_cl_mem>(&object), &at, peer, tag, sends](cl_bool, cl_uint count, const cl_event* list, cl_event* event) {
+        const auto& calls = cluster::of_process()->calls();
+        const auto call = sends ? calls.send_buffer : calls.receive_buffer;
+        const auto code = call(at.copies->raw.raw(), held->raw(at), held->size, peer, tag, count, untyped(list),
+                               reinterpret_cast<void**>(event));
+        return code;
+    };
+}
+
+/// What must be over before the contents of `source` can be read.
+struct before_reading {
+    std::vector<ref<_cl_event>> waits, orders;
+};
+before_reading look_before_reading(memory_copy& source) {
+    before_reading found;
+    add_unless_over(found.waits, source.arrival);
+    forget_those_over(source.writers);
+    found.orders = source.writers;
+    return found;
+}
+
+void move_here(_cl_mem& root, place& from, place& to) {
+    auto& source = root.copies[from.index];
+    auto& target = root.copies[to.index];
+    const std::shared_ptr<std::byte[]> staging(new std::byte[root.size]);
+    auto before = look_before_reading(source);
+    const auto out = enqueue_copy(*from.copies, CL_COMMAND_READ_BUFFER, std::move(before.waits), std::move(before.orders),
+                                  read_whole(root, from, staging));
+    source.departures.push_back(out);
+    target.arrival = enqueue_copy(*to.copies, CL_COMMAND_WRITE_BUFFER, {out}, target.departures, write_whole(root, to, staging));
+    scheduler::of_process().after(*target.arrival, [staging](cl_int) {}); // it lives until then
+}
+
+void move_out(_cl_mem& root, place& from, int rank) {
+    auto& job = *cluster::of_process();
+    auto& source = root.copies[from.index];
+    auto before = look_before_reading(source);
+    // Goes also if what it waits for failed: the other rank must not wait for ever for contents that nobody can use.
+    auto& orders = before.orders;
+    orders.insert(orders.end(), before.waits.begin(), before.waits.end());
+    if (!root.is_image()) {
+        const int tag = job.next_data_tag(job.rank(), rank);
+        source.departures.push_back(enqueue_copy(*from.copies, CL_COMMAND_READ_BUFFER, {}, std::move(orders),
+                                                 transfer(root, from, rank, tag, true), true));
+        return;
+    }
+    const std::shared_ptr<std::byte[]> staging(new std::byte[root.size]);
+    auto send = job.promise(rank, staging, root.size);
+    source.departures.push_back(
+        enqueue_copy(*from.copies, CL_COMMAND_READ_IMAGE, {}, std::move(orders), read_whole(root, from, staging)));
+    scheduler::of_process().after(*source.departures.back(), [send = std::move(send)](cl_int) { send(); });
+}
+
+void move_in(_cl_mem& root, int rank, place& to) {
+    auto& job = *cluster::of_process();
+    auto& target = root.copies[to.index];
+    if (!root.is_image()) {
+        const int tag = job.next_data_tag(rank, job.rank());
+        target.arrival = enqueue_copy(*to.copies, CL_COMMAND_WRITE_BUFFER, {}, target.departures,
+                                      transfer(root, to, rank, tag, false), true);
+        return;
+    }
+    const std::shared_ptr<std::byte[]> staging(new std::byte[root.size]);
+    auto message = ref<_cl_event>::adopt(new _cl_event(*to.copies, CL_COMMAND_WRITE_IMAGE, true));
+    job.receive(rank, staging, root.size, [message] { scheduler::of_process().end(*message, CL_COMPLETE); });
+    target.arrival = enqueue_copy(*to.copies, CL_COMMAND_WRITE_IMAGE, {message}, target.departures, write_whole(root, to, staging));
+    scheduler::of_process().after(*target.arrival, [staging](cl_int) {});
+}
+
+/// Every rank knows of every move; those at its ends make it.
+void move(_cl_mem& root, place& from, place& to) {
+    if (to.here) (void)root.raw(to);
+    if (from.here && to.here)
+        move_here(root, from, to);
+    else if (from.here)
+        move_out(root, from, to.rank);
+    else if (to.here)
+        move_in(root, from.rank, to);
+    // Ranks that have nothing to do with an attached object do not follow it: no other place may count as its home.
+    if (root.attached != nullptr)
+        root.latest.assign(1, root.attached);
+    else
+        root.latest.push_back(&to);
+}
+
+} // namespace
+
 void bring(_cl_mem& object, place& here, access how, std::vector<ref<_cl_event>>& waits, std::vector<ref<_cl_event>>& orders) {
     auto& root = object.root();
+    if (&object != &root && how == access::overwrite) how = access::write;
+    if (here.here) (void)object.raw(here);
+    const bool is_latest = std::find(root.latest.begin(), root.latest.end(), &here) != root.latest.end();
+    if (how != access::overwrite && root.has_contents && !is_latest) move(root, nearest(root.latest, here), here);
+    if (!here.here) return;
     auto& mine = root.copies[here.index];
-    (void)object.raw(here);
-    if (&object != &root) how = how == access::overwrite ? access::write : how;
-    if (how != access::overwrite && root.has_contents && !mine.latest) {
-        const auto nearest = std::find_if(root.copies.begin(), root.copies.end(), [](const auto& copy) { return copy.latest; });
-        auto& source = *nearest;
-        auto& from = root.context->places[static_cast<size_t>(nearest - root.copies.begin())];
-        const std::shared_ptr<std::byte[]> staging(new std::byte[root.size]);
-        std::vector<ref<_cl_event>> before;
-        std::vector<ref<_cl_event>> after;
-        add_unless_over(before, source.arrival);
-        forget_those_over(source.writers);
-        after = source.writers;
-        const auto out = enqueue_copy(*from.copies, CL_COMMAND_READ_BUFFER, before, after, read_whole(root, from, staging));
-        source.departures.push_back(out);
-        after = mine.departures;
-        mine.arrival = enqueue_copy(*here.copies, CL_COMMAND_WRITE_BUFFER, {out}, after, write_whole(root, here, staging));
-        scheduler::of_process().after(*mine.arrival, [staging](cl_int) {}); // it lives until then
-        mine.latest = true;
-    }
     // What failed to come matters no more where nothing of it is left.
     add_unless_over(how == access::overwrite ? orders : waits, mine.arrival);
     if (how == access::read) return;
@@ -96,17 +186,30 @@ void bring(_cl_mem& object, place& here, access how, std::vector<ref<_cl_event>>
     orders.insert(orders.end(), mine.departures.begin(), mine.departures.end());
 }
 
-void note_use(_cl_mem& object, const place& here, access how, _cl_event& command) {
+void note_use(_cl_mem& object, place& here, access how, _cl_event* command) {
     if (how == access::read) return;
     auto& root = object.root();
-    for (auto& copy : root.copies) copy.latest = false;
-    auto& mine = root.copies[here.index];
-    mine.latest = true;
-    if (how == access::overwrite) mine.arrival = {};
-    forget_those_over(mine.writers);
-    mine.writers.emplace_back(&command);
+    root.latest.assign(1, &here);
     root.has_contents = true;
     root.initial.reset();
+    if (command != nullptr) {
+        auto& mine = root.copies[here.index];
+        if (how == access::overwrite && &object == &root) mine.arrival = {};
+        forget_those_over(mine.writers);
+        mine.writers.emplace_back(command);
+    }
+    if (root.attached != nullptr && root.attached != &here) move(root, here, *root.attached);
+}
+
+void attach(_cl_mem& object, place& here) {
+    auto& root = object.root();
+    if (here.here) (void)root.raw(here);
+    const bool is_latest = std::find(root.latest.begin(), root.latest.end(), &here) != root.latest.end();
+    if (root.has_contents && !is_latest) move(root, nearest(root.latest, here), here);
+    root.latest.assign(1, &here);
+    root.has_contents = true;
+    root.initial.reset();
+    root.attached = &here;
 }
 
 namespace {
@@ -134,7 +237,7 @@ void remove_live_handle(const void* handle) {
 
 _cl_mem::_cl_mem(_cl_context& of, cl_mem_object_type what, cl_mem_flags as, size_t bytes, void* host)
     : object(own_kind), context(&of), type(what), flags(as), size(bytes), host_ptr((as & CL_MEM_USE_HOST_PTR) != 0 ? host : nullptr),
-      copies(of.places.size()) {
+      copies(of.here().size()) {
     add_live_handle(this);
 }
 
@@ -201,7 +304,6 @@ driver_object<cl_mem> _cl_mem::create(place& at) {
         made = at.calls().clCreateImage(at.context.raw(), driver_flags, &image.format, &shape, host, &code);
     }
     require(made != nullptr, code == CL_SUCCESS ? CL_OUT_OF_RESOURCES : code);
-    if (spans && initial) copies[at.index].latest = true;
     return driver_object<cl_mem>(made);
 }
 

@@ -29,7 +29,6 @@ struct memory_use {
 /// One driver's object behind a memory object, and the commands that its contents wait for. The context's order guards it.
 struct memory_copy {
     driver_object<cl_mem> raw;
-    bool latest = false;
     ref<_cl_event> arrival;                 ///< brought the latest contents here
     std::vector<ref<_cl_event>> departures; ///< read the contents for other places
     std::vector<ref<_cl_event>> writers;    ///< of the program
@@ -84,9 +83,11 @@ struct _cl_mem final : causeway::platform::object {
 
     // For contexts that span places; roots only.
     bool has_contents = false;
+    std::vector<causeway::platform::place*> latest; ///< which have the latest contents
+    causeway::platform::place* attached = nullptr;  ///< by clAttachBufferToDevice: always among `latest`
     std::shared_ptr<std::byte[]> initial; ///< what it was made with, until a command has written to it
 
-    std::vector<causeway::platform::memory_copy> copies; ///< one for each place
+    std::vector<causeway::platform::memory_copy> copies; ///< one for each place of this rank
 
     std::mutex mutex; // guards mappings, m_shadow, destructors
     std::multimap<void*, causeway::platform::mapping> mappings;
@@ -104,7 +105,11 @@ namespace causeway::platform {
 void bring(_cl_mem& object, place& here, access how, std::vector<ref<_cl_event>>& waits, std::vector<ref<_cl_event>>& orders);
 
 /// Remembers that `command`, which is enqueued at `here` now, uses the object. The context's order is held.
-void note_use(_cl_mem& object, const place& here, access how, _cl_event& command);
+/// `command` is null on a rank that does not run it.
+void note_use(_cl_mem& object, place& here, access how, _cl_event* command);
+
+/// From now on the latest contents are always at `here`. The context's order is held.
+void attach(_cl_mem& object, place& here);
 
 /// The whole of an image, as the region of a command.
 [[nodiscard]] std::array<size_t, 3> whole_region(const _cl_mem& image);

@@ -33,19 +33,13 @@ void check_host_pointer(cl_mem_flags flags, const void* host) {
 
 cl_mem_flags with_default_access(cl_mem_flags flags) { return (flags & kernel_access) == 0 ? flags | CL_MEM_READ_WRITE : flags; }
 
-template <class Value> Value ask(const _cl_device_id& device, cl_device_info name) {
-    Value value{};
-    check(device.driver.calls->clGetDeviceInfo(device.raw, name, sizeof value, &value, nullptr));
-    return value;
-}
-
 /// Gives the object its contents. One driver gets them, and makes its object, now; where the context spans places, they are
 /// kept until each place that uses the object has them.
 void fill(_cl_mem& made, void* host) {
     auto& context = *made.context;
     if (!context.spans()) {
         if (host != nullptr) made.initial = std::shared_ptr<std::byte[]>(static_cast<std::byte*>(host), [](auto*) {});
-        (void)made.raw(context.places.front());
+        (void)made.raw(*context.here().front());
         made.initial.reset();
         return;
     }
@@ -114,7 +108,7 @@ ref<_cl_mem> create_image(cl_context handle, cl_mem_flags flags, const cl_image_
     if (shape->mem_object != nullptr) made->parent = ref<_cl_mem>(&checked(shape->mem_object, CL_INVALID_IMAGE_DESCRIPTOR));
     // Only drivers know all rules for shapes and formats: the first one is asked before anything is computed from them.
     if (context.spans()) {
-        auto& at = context.places.front();
+        auto& at = *context.here().front();
         cl_int code = CL_SUCCESS;
         auto probe = *shape;
         if (made->parent) probe.mem_object = made->parent->raw(at);
@@ -127,7 +121,7 @@ ref<_cl_mem> create_image(cl_context handle, cl_mem_flags flags, const cl_image_
     fill(*made, made->parent ? nullptr : host);
     if (!context.spans()) {
         size_t size = 0;
-        auto& at = context.places.front();
+        auto& at = *context.here().front();
         check(at.calls().clGetMemObjectInfo(made->raw(at), CL_MEM_SIZE, sizeof size, &size, nullptr));
         made->size = size;
     }
@@ -186,7 +180,7 @@ cl_mem CL_API_CALL clCreateSubBuffer(cl_mem handle, cl_mem_flags flags, cl_buffe
         auto made = ref<_cl_mem>::adopt(new _cl_mem(*parent.context, CL_MEM_OBJECT_BUFFER, flags, region.size, host));
         made->parent = ref<_cl_mem>(&parent);
         made->offset = region.origin;
-        if (!parent.context->spans()) (void)made->raw(parent.context->places.front());
+        if (!parent.context->spans()) (void)made->raw(*parent.context->here().front());
         return made;
     });
 }
@@ -274,7 +268,7 @@ cl_int CL_API_CALL clGetImageInfo(cl_mem handle, cl_image_info name, size_t size
         require(object.is_image(), CL_INVALID_MEM_OBJECT);
         const answer to(size, value, size_ret);
         if (name == CL_IMAGE_BUFFER) return to(static_cast<cl_mem>(object.parent.get()));
-        auto& at = object.context->places.front();
+        auto& at = *object.context->here().front();
         std::unique_lock<std::mutex> lock;
         if (object.context->spans()) lock = std::unique_lock(object.context->order);
         const auto raw = object.raw(at);
@@ -288,7 +282,8 @@ cl_int CL_API_CALL clGetSupportedImageFormats(cl_context handle, cl_mem_flags fl
         auto& context = checked(handle, CL_INVALID_CONTEXT);
         require(formats == nullptr || room != 0, CL_INVALID_VALUE);
         std::vector<cl_image_format> common;
-        for (auto& at : context.places) {
+        for (auto* const place : context.here()) {
+            auto& at = *place;
             cl_uint count = 0;
             check(at.calls().clGetSupportedImageFormats(at.context.raw(), flags, type, 0, nullptr, &count));
             std::vector<cl_image_format> theirs(count);

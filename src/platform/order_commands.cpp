@@ -61,3 +61,19 @@ cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_queue handle, cl_uint o
 }
 
 } // namespace causeway::platform::entry
+
+namespace causeway::platform {
+
+cl_int CL_API_CALL attach_buffer_to_device(cl_mem buffer_handle, cl_device_id device_handle) {
+    return guard([&]() -> cl_int {
+        auto& buffer = checked(buffer_handle, CL_INVALID_MEM_OBJECT);
+        require(!buffer.is_image(), CL_INVALID_MEM_OBJECT);
+        auto& at = buffer.context->place_of(checked(device_handle, CL_INVALID_DEVICE));
+        if (!buffer.context->spans()) return CL_SUCCESS;
+        const std::lock_guard lock(buffer.context->order);
+        attach(buffer, at);
+        return CL_SUCCESS;
+    });
+}
+
+} // namespace causeway::platform

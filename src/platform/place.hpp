@@ -10,7 +10,11 @@ namespace causeway::platform {
 
 struct place {
     const driver* from = nullptr;
-    unsigned index = 0; ///< in its context
+    unsigned index = 0; ///< in its context: places of this rank come first
+    int rank = 0;       ///< in a cluster
+    bool here = true;   ///< else there are no driver's objects
+    /// Runs nothing: only answers questions about programs where all of a context's devices are on other ranks.
+    bool understudy = false;
     driver_object<cl_context> context;
     std::vector<_cl_device_id*> devices; ///< in the context's order
     /// Moves contents of memory objects in and out, beside the program's commands. Only where the context has several places.

@@ -25,6 +25,7 @@ const std::map<std::string, void*, std::less<>>& functions() {
 #undef CAUSEWAY_ENTRY
 #undef CAUSEWAY_REFUSED
         {"clIcdGetPlatformIDsKHR", reinterpret_cast<void*>(dispatch_table.clGetPlatformIDs)},
+        {"clAttachBufferToDevice", reinterpret_cast<void*>(&attach_buffer_to_device)},
         {"clCreateProgramWithILKHR", reinterpret_cast<void*>(dispatch_table.clCreateProgramWithIL)},
     };
     return all;

@@ -3,6 +3,7 @@
 #include "platform/program.hpp"
 
 #include "platform/boundary.hpp"
+#include "platform/cluster.hpp"
 #include "platform/entry_points.hpp"
 
 #include <algorithm>
@@ -20,8 +21,11 @@ std::vector<ref<_cl_device_id>> held(const std::vector<_cl_device_id*>& devices)
 } // namespace
 
 _cl_program::_cl_program(_cl_context& of, std::vector<_cl_device_id*> on)
-    : object(own_kind), context(&of), devices(held(on)), parts(of.places.size()) {
-    for (auto* const device : on) parts[of.place_of(*device).index].devices.push_back(device);
+    : object(own_kind), context(&of), devices(held(on)), parts(of.here().size()) {
+    for (auto* const device : on)
+        if (const auto& at = of.place_of(*device); at.here) parts[at.index].devices.push_back(device);
+    for (const auto* at : of.here())
+        if (at->understudy) parts[at->index].devices = at->devices;
 }
 
 _cl_program::part& _cl_program::any_part() {
@@ -58,7 +62,8 @@ std::vector<_cl_device_id*> checked_devices(cl_uint count, const cl_device_id* l
 /// A program with a driver's program at each place that has devices of it: create(place, part, code).
 template <class Create> ref<_cl_program> create(_cl_context& context, std::vector<_cl_device_id*> devices, Create create_part) {
     auto made = ref<_cl_program>::adopt(new _cl_program(context, std::move(devices)));
-    for (auto& at : context.places) {
+    for (auto* const place : context.here()) {
+        auto& at = *place;
         auto& part = made->part_of(at);
         if (part.devices.empty()) continue;
         cl_int code = CL_SUCCESS;
@@ -82,16 +87,27 @@ template <class Act> cl_int for_each_part(_cl_program& program, cl_uint count, c
         require(std::any_of(program.devices.begin(), program.devices.end(), [&](const auto& one) { return one.get() == device; }),
                 CL_INVALID_DEVICE);
     cl_int first_failure = CL_SUCCESS;
-    for (auto& at : program.context->places) {
-        auto& part = program.part_of(at);
-        std::vector<_cl_device_id*> here;
-        for (auto* const device : part.devices)
-            if (chosen.empty() || std::find(chosen.begin(), chosen.end(), device) != chosen.end()) here.push_back(device);
-        if (here.empty()) continue;
-        const auto code = act(at, part, raws_of(here));
+    bool any = false;
+    const auto act_on = [&](place& at, const std::vector<_cl_device_id*>& here) {
+        any = true;
+        const auto code = act(at, program.part_of(at), raws_of(here));
         if (first_failure == CL_SUCCESS) first_failure = code;
+    };
+    for (auto* const at : program.context->here()) {
+        std::vector<_cl_device_id*> here;
+        for (auto* const device : program.part_of(*at).devices)
+            if (at->understudy || chosen.empty() || std::find(chosen.begin(), chosen.end(), device) != chosen.end())
+                here.push_back(device);
+        if (!here.empty()) act_on(*at, here);
     }
-    return first_failure;
+    const auto* const job = cluster::of_process();
+    if (job == nullptr) return first_failure;
+    // A rank none of whose devices are asked for still has to know the kernels and their arguments.
+    if (!any) {
+        auto& at = *program.context->here().front();
+        act_on(at, program.part_of(at).devices);
+    }
+    return job->agree(first_failure);
 }
 
 /// Builds run in the call; the program is told at its end, as the specification lets an implementation do.
@@ -153,6 +169,7 @@ cl_program CL_API_CALL clCreateProgramWithBinary(cl_context handle, cl_uint coun
         auto& context = checked(handle, CL_INVALID_CONTEXT);
         require(count != 0 && list != nullptr && lengths != nullptr && binaries != nullptr, CL_INVALID_VALUE);
         const auto devices = checked_devices(count, list);
+        if (status != nullptr) std::fill_n(status, count, CL_SUCCESS);
         for (cl_uint i = 0; i < count; ++i) {
             require(context.has(*devices[i]), CL_INVALID_DEVICE);
             if (lengths[i] == 0 || binaries[i] == nullptr) {
@@ -166,7 +183,8 @@ cl_program CL_API_CALL clCreateProgramWithBinary(cl_context handle, cl_uint coun
             std::vector<cl_int> results(part.devices.size());
             std::vector<cl_uint> positions;
             for (cl_uint i = 0; i < count; ++i) {
-                if (&devices[i]->driver != at.from) continue;
+                // An understudy makes do with a binary for a device like its own.
+                if (at.understudy ? !positions.empty() : &devices[i]->driver != at.from) continue;
                 sizes.push_back(lengths[i]);
                 theirs.push_back(binaries[i]);
                 positions.push_back(i);
@@ -246,7 +264,8 @@ cl_program CL_API_CALL clLinkProgram(cl_context handle, cl_uint count, const cl_
         if (devices.empty()) devices = all_of(context);
         auto linked = ref<_cl_program>::adopt(new _cl_program(context, devices));
         linked->options = options == nullptr ? "" : options;
-        for (auto& at : context.places) {
+        for (auto* const place : context.here()) {
+            auto& at = *place;
             auto& part = linked->part_of(at);
             if (part.devices.empty()) continue;
             const auto raws = raws_of(part.devices);
@@ -276,34 +295,45 @@ void check_built(cl_int code) {
     if (code != CL_INVALID_PROGRAM && code != CL_INVALID_PROGRAM_EXECUTABLE) check(code);
 }
 
-/// Answers that have one element for each device, in the program's order.
-template <class Element> std::vector<Element> by_device(_cl_program& program, cl_program_info name) {
-    std::vector<Element> all(program.devices.size());
+size_t place_of(const _cl_program& program, const _cl_device_id* device) {
+    const auto at = std::find_if(program.devices.begin(), program.devices.end(), [&](const auto& one) { return one.get() == device; });
+    return static_cast<size_t>(at - program.devices.begin());
+}
+
+/// Size of each device's binary, in the program's order. Collective in a cluster: each rank has those of its devices.
+std::vector<size_t> binary_sizes(_cl_program& program) {
+    std::vector<size_t> all(program.devices.size());
     for (auto& part : program.parts) {
-        if (!part.raw) continue;
-        std::vector<Element> theirs(part.devices.size());
-        check_built(part.raw.calls().clGetProgramInfo(part.raw.raw(), name, theirs.size() * sizeof(Element), theirs.data(), nullptr));
-        for (std::size_t i = 0; i < theirs.size(); ++i) {
-            const auto at = std::find_if(program.devices.begin(), program.devices.end(),
-                                         [&](const auto& one) { return one.get() == part.devices[i]; });
-            all[static_cast<std::size_t>(at - program.devices.begin())] = theirs[i];
-        }
+        if (!part.raw || place_of(program, part.devices.front()) == all.size()) continue; // an understudy's
+        std::vector<size_t> theirs(part.devices.size());
+        check_built(part.raw.calls().clGetProgramInfo(part.raw.raw(), CL_PROGRAM_BINARY_SIZES, theirs.size() * sizeof(size_t),
+                                                      theirs.data(), nullptr));
+        for (size_t i = 0; i < theirs.size(); ++i) all[place_of(program, part.devices[i])] = theirs[i];
     }
+    const auto* const job = cluster::of_process();
+    if (job == nullptr) return all;
+    const auto blobs = job->gather(std::string(reinterpret_cast<const char*>(all.data()), all.size() * sizeof(size_t)));
+    for (size_t i = 0; i < all.size(); ++i)
+        std::memcpy(&all[i], blobs[static_cast<size_t>(program.devices[i]->driver.rank)].data() + i * sizeof(size_t), sizeof(size_t));
     return all;
 }
 
 /// The program has given memory for each device's binary, or null where it wants none.
 void copy_binaries(_cl_program& program, unsigned char* const* targets) {
+    const auto sizes = binary_sizes(program);
+    std::vector<std::vector<unsigned char>> all;
+    for (const auto size : sizes) all.emplace_back(size);
     for (auto& part : program.parts) {
-        if (!part.raw) continue;
+        if (!part.raw || place_of(program, part.devices.front()) == all.size()) continue;
         std::vector<unsigned char*> theirs;
-        for (auto* const device : part.devices) {
-            const auto at = std::find_if(program.devices.begin(), program.devices.end(),
-                                         [&](const auto& one) { return one.get() == device; });
-            theirs.push_back(targets[at - program.devices.begin()]);
-        }
+        for (auto* const device : part.devices) theirs.push_back(all[place_of(program, device)].data());
         check_built(part.raw.calls().clGetProgramInfo(part.raw.raw(), CL_PROGRAM_BINARIES, theirs.size() * sizeof(unsigned char*),
-                                                theirs.data(), nullptr));
+                                                      theirs.data(), nullptr));
+    }
+    for (size_t i = 0; i < all.size(); ++i) {
+        if (const auto* const job = cluster::of_process())
+            job->calls().broadcast(program.devices[i]->driver.rank, all[i].data(), all[i].size());
+        if (targets[i] != nullptr) std::copy(all[i].begin(), all[i].end(), targets[i]);
     }
 }
 
@@ -324,7 +354,7 @@ cl_int CL_API_CALL clGetProgramInfo(cl_program handle, cl_program_info name, siz
         }
         case CL_PROGRAM_SOURCE: return to.text(program.source);
         case CL_PROGRAM_IL: return to.bytes(program.il.data(), program.il.size());
-        case CL_PROGRAM_BINARY_SIZES: return to.list(std::span<const size_t>(by_device<size_t>(program, name)));
+        case CL_PROGRAM_BINARY_SIZES: return to.list(std::span<const size_t>(binary_sizes(program)));
         case CL_PROGRAM_BINARIES: {
             const auto bytes = program.devices.size() * sizeof(unsigned char*);
             if (value != nullptr) {
@@ -352,9 +382,12 @@ cl_int CL_API_CALL clGetProgramBuildInfo(cl_program handle, cl_device_id device_
                 CL_INVALID_DEVICE);
         const answer to(size, value, size_ret);
         if (name == CL_PROGRAM_BUILD_OPTIONS) return to.text(program.options);
-        auto& part = program.part_of(program.context->place_of(device));
+        // The log of a device of another rank is its own; here is what this rank's compiler said of the same source.
+        const auto& at = program.context->place_of(device);
+        auto& part = at.here ? program.part_of(at) : program.any_part();
+        const auto on = at.here ? device.raw : part.devices.front()->raw;
         return to.from([&](size_t room, void* where, size_t* used) {
-            return part.raw.calls().clGetProgramBuildInfo(part.raw.raw(), device.raw, name, room, where, used);
+            return part.raw.calls().clGetProgramBuildInfo(part.raw.raw(), on, name, room, where, used);
         });
     });
 }

@@ -3,6 +3,7 @@
 #include "platform/queue.hpp"
 
 #include "platform/boundary.hpp"
+#include "platform/cluster.hpp"
 #include "platform/entry_points.hpp"
 #include "platform/scheduler.hpp"
 
@@ -10,9 +11,9 @@
 
 using namespace causeway::platform;
 
-_cl_command_queue::_cl_command_queue(owner whose, _cl_context& of, _cl_device_id& on, cl_command_queue_properties as)
-    : object(own_kind), context(of), held_context(whose == owner::program ? &of : nullptr), device(&on), where(of.place_of(on)),
-      properties(as) {
+_cl_command_queue::_cl_command_queue(owner whose, _cl_context& of, _cl_device_id& on, place& at, cl_command_queue_properties as)
+    : object(own_kind), context(of), held_context(whose == owner::program ? &of : nullptr), device(&on), where(at), properties(as) {
+    if (!at.here) return;
     cl_int code = CL_SUCCESS;
     raw = driver_object<cl_command_queue>(where.calls().clCreateCommandQueue(where.context.raw(), on.raw, as, &code));
     check(code);
@@ -28,7 +29,7 @@ ref<_cl_command_queue> create(cl_context context, cl_device_id device, cl_comman
     require(of.has(on), CL_INVALID_DEVICE);
     constexpr cl_command_queue_properties known = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE;
     require((properties & ~known) == 0, CL_INVALID_VALUE);
-    return ref<_cl_command_queue>::adopt(new _cl_command_queue(_cl_command_queue::owner::program, of, on, properties));
+    return ref<_cl_command_queue>::adopt(new _cl_command_queue(_cl_command_queue::owner::program, of, on, of.place_of(on), properties));
 }
 
 } // namespace
@@ -89,15 +90,24 @@ cl_int CL_API_CALL clFlush(cl_command_queue handle) {
     return guard([&] {
         auto& queue = checked(handle, CL_INVALID_COMMAND_QUEUE);
         // Commands that still wait are flushed when their turn comes.
-        return queue.calls().clFlush(queue.raw.raw());
+        return queue.raw ? queue.calls().clFlush(queue.raw.raw()) : CL_SUCCESS;
     });
 }
 
 cl_int CL_API_CALL clFinish(cl_command_queue handle) {
     return guard([&] {
         auto& queue = checked(handle, CL_INVALID_COMMAND_QUEUE);
-        scheduler::of_process().wait_for_turns(queue);
-        return queue.calls().clFinish(queue.raw.raw());
+        if (queue.raw) scheduler::of_process().wait_for_turns(queue);
+        const auto code = queue.raw ? queue.calls().clFinish(queue.raw.raw()) : CL_SUCCESS;
+        const auto* const job = cluster::of_process();
+        if (job == nullptr) return code;
+        std::vector<ref<_cl_event>> reads;
+        {
+            const std::lock_guard lock(queue.context.order);
+            reads.swap(queue.reads);
+        }
+        for (const auto& read : reads) scheduler::of_process().wait_for(*read);
+        return job->from(queue.where.rank, code);
     });
 }
 
@@ -129,12 +139,49 @@ cl_int CL_API_CALL clWaitForEvents(cl_uint count, const cl_event* list) {
             if (list[i]->raw() != nullptr && list[i]->known_end() > CL_COMPLETE) list[i]->queue->flush();
         bool failed = false;
         for (cl_uint i = 0; i < count; ++i) {
+            if (cluster::of_process() != nullptr) {
+                failed = wait_everywhere(*list[i]) < CL_COMPLETE || failed;
+                continue;
+            }
             scheduler::of_process().wait_for(*list[i]);
             failed = failed || list[i]->status() < CL_COMPLETE;
         }
         return failed ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : CL_SUCCESS;
     });
 }
+
+namespace {
+
+/// The same answer on every rank, or their programs would part.
+cl_int status_everywhere(_cl_event& event) {
+    const auto* const job = cluster::of_process();
+    if (job == nullptr || event.is_users()) return event.status();
+    const auto owner = event.queue->where.rank;
+    const auto status = job->from(owner, owner == job->rank() ? event.status() : CL_QUEUED);
+    if (status > CL_COMPLETE || owner == job->rank()) return status;
+    if (event.rank < 0)
+        scheduler::of_process().wait_for(event); // its bytes are still on their way here
+    else
+        scheduler::of_process().end(event, status);
+    return status;
+}
+
+/// Times of a command that ran; of another rank if it ran there.
+cl_int profiling_info(_cl_event& event, cl_profiling_info name, const answer& to) {
+    const auto raw = event.raw();
+    const bool profiled = raw != nullptr && (event.queue->properties & CL_QUEUE_PROFILING_ENABLE) != 0;
+    struct {
+        cl_int code = CL_PROFILING_INFO_NOT_AVAILABLE;
+        cl_ulong time = 0;
+    } found;
+    if (profiled && event.status() == CL_COMPLETE)
+        found.code = calls_of(raw).clGetEventProfilingInfo(raw, name, sizeof found.time, &found.time, nullptr);
+    if (const auto* const job = cluster::of_process(); job != nullptr && !event.is_users())
+        found = job->from(event.queue->where.rank, found);
+    return found.code == CL_SUCCESS ? to(found.time) : found.code;
+}
+
+} // namespace
 
 cl_int CL_API_CALL clGetEventInfo(cl_event handle, cl_event_info name, size_t size, void* value, size_t* size_ret) {
     return guard([&] {
@@ -144,7 +191,7 @@ cl_int CL_API_CALL clGetEventInfo(cl_event handle, cl_event_info name, size_t si
         case CL_EVENT_COMMAND_QUEUE: return to(static_cast<cl_command_queue>(event.queue.get()));
         case CL_EVENT_CONTEXT: return to(static_cast<cl_context>(event.context.get()));
         case CL_EVENT_COMMAND_TYPE: return to(event.type);
-        case CL_EVENT_COMMAND_EXECUTION_STATUS: return to(event.status());
+        case CL_EVENT_COMMAND_EXECUTION_STATUS: return to(status_everywhere(event));
         case CL_EVENT_REFERENCE_COUNT: return to(event.references());
         default: return CL_INVALID_VALUE;
         }
@@ -155,6 +202,10 @@ cl_int CL_API_CALL clSetEventCallback(cl_event handle, cl_int at, void(CL_CALLBA
     return guard([&]() -> cl_int {
         auto& event = checked(handle, CL_INVALID_EVENT);
         require(call != nullptr && at >= CL_COMPLETE && at <= CL_SUBMITTED, CL_INVALID_VALUE);
+        if (cluster::of_process() != nullptr) {
+            const std::lock_guard lock(event.context->order);
+            tell_all(event);
+        }
         scheduler::of_process().call_back(event, {at, call, data});
         return CL_SUCCESS;
     });
@@ -163,10 +214,7 @@ cl_int CL_API_CALL clSetEventCallback(cl_event handle, cl_int at, void(CL_CALLBA
 cl_int CL_API_CALL clGetEventProfilingInfo(cl_event handle, cl_profiling_info name, size_t size, void* value, size_t* size_ret) {
     return guard([&] {
         auto& event = checked(handle, CL_INVALID_EVENT);
-        const auto raw = event.raw();
-        const bool profiled = raw != nullptr && (event.queue->properties & CL_QUEUE_PROFILING_ENABLE) != 0;
-        if (!profiled || event.status() != CL_COMPLETE) return CL_PROFILING_INFO_NOT_AVAILABLE;
-        return calls_of(raw).clGetEventProfilingInfo(raw, name, size, value, size_ret);
+        return profiling_info(event, name, {size, value, size_ret});
     });
 }
 

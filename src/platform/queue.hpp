@@ -64,7 +64,8 @@ struct _cl_command_queue final : causeway::platform::object {
 
     enum class owner { program, context };
     /// The context's own queues do not hold it. Throws the driver's code.
-    _cl_command_queue(owner whose, _cl_context& of, _cl_device_id& on, cl_command_queue_properties as);
+    _cl_command_queue(owner whose, _cl_context& of, _cl_device_id& on, causeway::platform::place& at,
+                      cl_command_queue_properties as);
 
     _cl_context& context;
     const causeway::platform::ref<_cl_context> held_context;
@@ -72,11 +73,14 @@ struct _cl_command_queue final : causeway::platform::object {
     causeway::platform::place& where;
     const cl_command_queue_properties properties;
     std::vector<cl_queue_properties> property_list; ///< as given to clCreateCommandQueueWithProperties
-    causeway::platform::driver_object<cl_command_queue> raw;
+    causeway::platform::driver_object<cl_command_queue> raw; ///< null on a device of another rank
+    std::vector<causeway::platform::ref<_cl_event>> reads;    ///< of a cluster, that may not be over; the context's order
 
     [[nodiscard]] bool in_order() const { return (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0; }
     [[nodiscard]] const cl_icd_dispatch& calls() const { return where.calls(); }
-    void flush() const { (void)calls().clFlush(raw.raw()); }
+    void flush() const {
+        if (raw) (void)calls().clFlush(raw.raw());
+    }
 
     std::atomic<unsigned> waiting_count{0}; ///< of commands that the driver does not have yet
     std::deque<causeway::platform::waiting_command> waiting; // the scheduler's mutex guards it

@@ -18,7 +18,8 @@ namespace {
 ref<_cl_sampler> create(cl_context handle, cl_bool normalised, cl_addressing_mode addressing, cl_filter_mode filter) {
     auto& context = checked(handle, CL_INVALID_CONTEXT);
     auto made = ref<_cl_sampler>::adopt(new _cl_sampler(context));
-    for (auto& at : context.places) {
+    for (auto* const place : context.here()) {
+        auto& at = *place;
         cl_int code = CL_SUCCESS;
         made->raws.emplace_back(at.calls().clCreateSampler(at.context.raw(), normalised, addressing, filter, &code));
         check(code);

@@ -2,6 +2,8 @@
 // One context over all devices, also those of different drivers: contents follow the commands, events hold everywhere.
 #include "platform_fixture.hpp"
 
+#include <CL/cl_cluster.h>
+
 #include <numeric>
 #include <random>
 #include <thread>
@@ -269,6 +271,36 @@ TEST_F(spanning, random_graphs_give_the_serial_result) {
             ASSERT_EQ(read(queue(random() % devices().size()), buffers[i], length), expected[i]) << "graph " << graph << ", buffer " << i;
         }
     }
+}
+
+TEST_F(spanning, attached_buffers_are_right_on_every_device_also_on_the_wrong_one) {
+    const auto attach = reinterpret_cast<clAttachBufferToDevice_fn>(
+        clGetExtensionFunctionAddressForPlatform(platform(), "clAttachBufferToDevice"));
+    ASSERT_NE(attach, nullptr);
+    const auto program = build(add_source);
+    const auto add = kernel_of(program, "add");
+    for (std::size_t home = 0; home < devices().size(); ++home) {
+        std::vector<cl_uint> start(items, 5);
+        const auto buffer = new_buffer(items * 4, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, start.data());
+        ASSERT_EQ(attach(buffer.get(), devices()[home]), CL_SUCCESS);
+        cl_uint sum = 5;
+        for (std::size_t on = 0; on < devices().size(); ++on) {
+            for (cl_uint round = 1; round <= 3; ++round) launch(queue(on), add, buffer, sum += round, items), sum += sum - round;
+            ASSERT_EQ(clFinish(queue(on)), CL_SUCCESS);
+        }
+        cl_uint expected = 5;
+        cl_uint step = 5;
+        for (std::size_t on = 0; on < devices().size(); ++on)
+            for (cl_uint round = 1; round <= 3; ++round) {
+                step += round;
+                expected += step;
+                step += step - round;
+            }
+        EXPECT_EQ(read(last_queue(), buffer, items), std::vector<cl_uint>(items, expected));
+        EXPECT_EQ(read(queue(), buffer, items), std::vector<cl_uint>(items, expected));
+    }
+    EXPECT_EQ(attach(nullptr, devices()[0]), CL_INVALID_MEM_OBJECT);
+    EXPECT_EQ(attach(new_buffer(4).get(), nullptr), CL_INVALID_DEVICE);
 }
 
 TEST_F(spanning, threads_enqueue_on_different_devices_at_once) {

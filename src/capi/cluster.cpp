@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// What libcauseway does for the platform of a cluster: messages, and the engine's transfers between ranks.
+#include "base/cluster_calls.hpp"
+#include "base/error.hpp"
+#include "comm/cluster_link.hpp"
+
+#include <CL/cl_data_transfer.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace causeway::capi {
+
+namespace {
+
+comm::cluster_link* link = nullptr; // made once, never destroyed
+bool started_mpi = false;
+
+void end_cluster() {
+    int finalized = 0;
+    MPI_Finalized(&finalized);
+    if (finalized != 0) return;
+    link->stop();
+    if (started_mpi) MPI_Finalize();
+}
+
+int send_buffer(void* queue, void* buffer, std::size_t bytes, int to, int tag, unsigned waits, void* const* list, void** event) {
+    return clEnqueueSendBuffer(static_cast<cl_command_queue>(queue), static_cast<cl_mem>(buffer), CL_FALSE, 0, bytes, to, tag,
+                               link->data(), waits, reinterpret_cast<const cl_event*>(list), reinterpret_cast<cl_event*>(event));
+}
+
+int receive_buffer(void* queue, void* buffer, std::size_t bytes, int from, int tag, unsigned waits, void* const* list, void** event) {
+    return clEnqueueRecvBuffer(static_cast<cl_command_queue>(queue), static_cast<cl_mem>(buffer), CL_FALSE, 0, bytes, from, tag,
+                               link->data(), waits, reinterpret_cast<const cl_event*>(list), reinterpret_cast<cl_event*>(event));
+}
+
+} // namespace
+
+} // namespace causeway::capi
+
+extern "C" __attribute__((visibility("default"))) bool causeway_cluster_join(causeway::cluster_calls* calls, char* why,
+                                                                             std::size_t room) {
+    using namespace causeway;
+    using capi::link;
+    try {
+        int initialized = 0;
+        MPI_Initialized(&initialized);
+        capi::started_mpi = initialized == 0;
+        comm::start_mpi();
+        link = new comm::cluster_link;
+        std::atexit(capi::end_cluster);
+    } catch (...) {
+        std::snprintf(why, room, "%s", current_failure().message.c_str());
+        return false;
+    }
+    calls->rank = link->rank();
+    calls->ranks = link->ranks();
+    calls->all_gather = [](const void* mine, std::size_t bytes, void* all) { link->all_gather(mine, bytes, all); };
+    calls->broadcast = [](int root, void* data, std::size_t bytes) { link->broadcast(root, data, bytes); };
+    calls->send = [](int to, int tag, const void* bytes, std::size_t size, message_over over, void* data) {
+        link->send(to, tag, bytes, size, over, data);
+    };
+    calls->receive = [](int from, int tag, void* bytes, std::size_t size, message_over over, void* data) {
+        link->receive(from, tag, bytes, size, over, data);
+    };
+    calls->send_buffer = capi::send_buffer;
+    calls->receive_buffer = capi::receive_buffer;
+    calls->give_up = [](const char* text) { link->give_up(text); };
+    return true;
+}

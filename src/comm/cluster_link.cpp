@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// One thread owns the requests; collectives wait with pauses, as ranks may share processors.
+#include "comm/cluster_link.hpp"
+
+#include "base/blocked_signals.hpp"
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+namespace causeway::comm {
+
+namespace {
+
+using namespace std::chrono_literals;
+/// How long a wait looks without a pause, and its longest pause.
+constexpr auto hot = 20us;
+constexpr auto longest_pause = 200us;
+
+class patience {
+  public:
+    void moved() { m_begin = std::chrono::steady_clock::now(); }
+    void pause() {
+        const auto waited = std::chrono::steady_clock::now() - m_begin;
+        if (waited < hot)
+            std::this_thread::yield();
+        else
+            std::this_thread::sleep_for(std::min<std::chrono::steady_clock::duration>(waited / 10, longest_pause));
+    }
+
+  private:
+    std::chrono::steady_clock::time_point m_begin = std::chrono::steady_clock::now();
+};
+
+} // namespace
+
+void start_mpi() {
+    int finalized = 0;
+    int initialized = 0;
+    MPI_Finalized(&finalized);
+    if (finalized != 0) throw transfer_error(status::invalid_operation, "MPI is over already");
+    MPI_Initialized(&initialized);
+    int provided = MPI_THREAD_SINGLE;
+    if (initialized == 0) {
+        // hwloc's OpenCL plugin would ask for every platform inside MPI_Init.
+        setenv("HWLOC_COMPONENTS", "-opencl", 0);
+        MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
+    } else {
+        MPI_Query_thread(&provided);
+    }
+    if (provided < MPI_THREAD_MULTIPLE)
+        throw transfer_error(status::invalid_operation, "a cluster needs MPI_THREAD_MULTIPLE, and MPI was started without it");
+}
+
+cluster_link::cluster_link() {
+    MPI_Comm_rank(MPI_COMM_WORLD, &m_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &m_ranks);
+    for (auto* const made : {&m_collective, &m_messages, &m_data}) MPI_Comm_dup(MPI_COMM_WORLD, made);
+    const blocked_signals none;
+    std::thread([this] { run(); }).detach();
+}
+
+void cluster_link::wait(MPI_Request request) {
+    patience patient;
+    for (int done = 0;;) {
+        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        if (done != 0) return;
+        patient.pause();
+    }
+}
+
+void cluster_link::all_gather(const void* mine, std::size_t bytes, void* all) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Iallgather(mine, static_cast<int>(bytes), MPI_BYTE, all, static_cast<int>(bytes), MPI_BYTE, m_collective, &request);
+    wait(request);
+}
+
+void cluster_link::broadcast(int root, void* data, std::size_t bytes) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Ibcast(data, static_cast<int>(bytes), MPI_BYTE, root, m_collective, &request);
+    wait(request);
+}
+
+void cluster_link::send(int to, int tag, const void* bytes, std::size_t size, message_over over, void* data) {
+    add({message::way::out, to, tag, const_cast<void*>(bytes), size, over, data});
+}
+
+void cluster_link::receive(int from, int tag, void* bytes, std::size_t size, message_over over, void* data) {
+    add({message::way::in, from, tag, bytes, size, over, data});
+}
+
+void cluster_link::give_up(const char* why) {
+    std::fprintf(stderr, "causeway: rank %d: %s\n", m_rank, why);
+    std::fflush(stderr);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+    std::abort();
+}
+
+void cluster_link::add(const message& added) {
+    {
+        const std::lock_guard lock(m_mutex);
+        m_added.push_back(added);
+    }
+    m_bell.notify_one();
+}
+
+void cluster_link::start(const message& next) {
+    // In pieces: MPI counts in ints. Pieces of one message have one tag, and arrive in order.
+    constexpr std::size_t piece = 1U << 30;
+    for (std::size_t at = 0; at == 0 || at < next.size; at += piece) {
+        const int count = static_cast<int>(std::min(piece, next.size - at));
+        auto* const bytes = static_cast<char*>(next.bytes) + at;
+        MPI_Request request = MPI_REQUEST_NULL;
+        if (next.direction == message::way::out)
+            MPI_Isend(bytes, count, MPI_BYTE, next.peer, next.tag, m_messages, &request);
+        else
+            MPI_Irecv(bytes, count, MPI_BYTE, next.peer, next.tag, m_messages, &request);
+        m_requests.push_back(request);
+        m_active.push_back(next);
+        // The last piece tells.
+        if (at + piece < next.size) m_active.back().over = nullptr;
+    }
+}
+
+bool cluster_link::poll() {
+    if (m_requests.empty()) return false;
+    m_indices.resize(m_requests.size());
+    int count = 0;
+    // Open MPI's MPI_Testsome makes no progress when something was complete already.
+    for (int tries = 0; tries < 2 && count == 0; ++tries)
+        MPI_Testsome(static_cast<int>(m_requests.size()), m_requests.data(), &count, m_indices.data(), MPI_STATUSES_IGNORE);
+    if (count == 0 || count == MPI_UNDEFINED) return false;
+    std::vector<message> over;
+    for (int i = 0; i < count; ++i) over.push_back(m_active[static_cast<std::size_t>(m_indices[static_cast<std::size_t>(i)])]);
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < m_requests.size(); ++i) {
+        if (m_requests[i] == MPI_REQUEST_NULL) continue;
+        m_requests[kept] = m_requests[i];
+        m_active[kept++] = m_active[i];
+    }
+    m_requests.resize(kept);
+    m_active.resize(kept);
+    for (const auto& done : over)
+        if (done.over != nullptr) done.over(done.data, true);
+    return true;
+}
+
+void cluster_link::run() {
+    patience patient;
+    std::vector<message> taken;
+    for (;;) {
+        {
+            std::unique_lock lock(m_mutex);
+            if (m_requests.empty()) m_bell.wait(lock, [this] { return !m_added.empty() || m_stopping; });
+            taken.swap(m_added);
+            if (m_stopping && taken.empty() && m_requests.empty()) {
+                m_stopped = true;
+                m_bell.notify_all();
+                return;
+            }
+        }
+        for (const auto& next : taken) start(next);
+        const bool moved = poll() || !taken.empty();
+        taken.clear();
+        if (moved)
+            patient.moved();
+        else
+            patient.pause();
+    }
+}
+
+void cluster_link::stop() {
+    std::unique_lock lock(m_mutex);
+    m_stopping = true;
+    m_bell.notify_all();
+    m_bell.wait_for(lock, 5s, [this] { return m_stopped; });
+}
+
+} // namespace causeway::comm

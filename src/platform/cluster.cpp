@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// Joins the cluster, and sends what its ranks have to tell each other.
+#include "platform/cluster.hpp"
+
+#include "base/options.hpp"
+#include "platform/boundary.hpp"
+#include "platform/queue.hpp"
+#include "platform/scheduler.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <filesystem>
+
+namespace causeway::platform {
+
+namespace {
+
+constexpr int tags = 1 << 20;
+
+/// Beside this library, wherever that has been found.
+std::string path_of_causeway() {
+    Dl_info own{};
+    dladdr(reinterpret_cast<void*>(&path_of_causeway), &own);
+    return (std::filesystem::path(own.dli_fname).parent_path() / "libcauseway.so.0").string();
+}
+
+[[noreturn]] void give_up(const std::string& why) {
+    // There is nothing to go back to: half of the job's devices would be missing on this rank alone.
+    std::fprintf(stderr, "causeway: CAUSEWAY_CLUSTER: %s\n", why.c_str());
+    std::_Exit(1);
+}
+
+void print_counts() {
+    const auto& job = *cluster::of_process();
+    const auto& counts = job.counts;
+    const auto real = counts.all - counts.virtual_ones;
+    std::fprintf(stderr,
+                 "causeway: rank %d of %d: %lu commands, %lu virtual, %lu virtual after optimisation, %lu run here; "
+                 "%lu writes, %lu copies, %lu reads, %lu kernels\n",
+                 job.rank(), job.ranks(), counts.all, counts.virtual_ones, counts.virtual_ones - counts.dropped, real, counts.writes,
+                 counts.copies, counts.reads, counts.kernels);
+}
+
+} // namespace
+
+cluster* cluster::of_process() {
+    // Never destroyed: messages may be under way while the process ends.
+    static cluster* const one = environment_text("cluster") == "1" ? new cluster : nullptr;
+    return one;
+}
+
+cluster::cluster() {
+    const auto path = path_of_causeway();
+    void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL); // plugins of MPI look for its symbols
+    if (library == nullptr) give_up(dlerror());
+    const auto join = reinterpret_cast<cluster_join>(dlsym(library, "causeway_cluster_join"));
+    if (join == nullptr) give_up(path + " is of another version");
+    char why[512] = "";
+    if (!join(&m_calls, why, sizeof why)) give_up(why);
+    for (auto* const counters : {&m_data_out, &m_data_in, &m_out, &m_in}) counters->resize(static_cast<std::size_t>(ranks()));
+    if (environment_text("stats") == "1") std::atexit(print_counts);
+}
+
+std::vector<std::string> cluster::gather(const std::string& mine) const {
+    const auto count = static_cast<std::size_t>(ranks());
+    std::vector<std::size_t> sizes(count);
+    const std::size_t own = mine.size();
+    m_calls.all_gather(&own, sizeof own, sizes.data());
+    const auto room = *std::max_element(sizes.begin(), sizes.end());
+    std::string padded = mine;
+    padded.resize(room);
+    std::string all(room * count, '\0');
+    m_calls.all_gather(padded.data(), room, all.data());
+    std::vector<std::string> blobs;
+    for (std::size_t i = 0; i < count; ++i) blobs.push_back(all.substr(i * room, sizes[i]));
+    return blobs;
+}
+
+cl_int cluster::agree(cl_int code) const {
+    std::vector<cl_int> codes(static_cast<std::size_t>(ranks()));
+    m_calls.all_gather(&code, sizeof code, codes.data());
+    const auto failed = std::find_if(codes.begin(), codes.end(), [](cl_int one) { return one != CL_SUCCESS; });
+    return failed == codes.end() ? CL_SUCCESS : *failed;
+}
+
+int cluster::next_data_tag(int from, int to) {
+    auto& count = from == rank() ? m_data_out[static_cast<std::size_t>(to)] : m_data_in[static_cast<std::size_t>(from)];
+    return count++ % tags;
+}
+
+int cluster::next_message_tag(int from, int to) {
+    auto& count = from == rank() ? m_out[static_cast<std::size_t>(to)] : m_in[static_cast<std::size_t>(from)];
+    return count++ % tags;
+}
+
+namespace {
+
+struct outgoing {
+    std::shared_ptr<std::byte[]> bytes;
+};
+struct incoming {
+    std::shared_ptr<std::byte[]> bytes;
+    std::function<void()> over;
+};
+
+} // namespace
+
+std::function<void()> cluster::promise(int to, std::shared_ptr<std::byte[]> bytes, std::size_t size) {
+    return [this, to, bytes = std::move(bytes), size, tag = next_message_tag(rank(), to)] {
+        auto* const held = new outgoing{bytes};
+        m_calls.send(to, tag, held->bytes.get(), size, [](void* data, bool) { delete static_cast<outgoing*>(data); }, held);
+    };
+}
+
+void cluster::receive(int from, std::shared_ptr<std::byte[]> bytes, std::size_t size, std::function<void()> over) {
+    auto* const held = new incoming{std::move(bytes), std::move(over)};
+    m_calls.receive(from, next_message_tag(from, rank()), held->bytes.get(), size,
+                    [](void* data, bool) {
+                        const std::unique_ptr<incoming> done(static_cast<incoming*>(data));
+                        done->over();
+                    },
+                    held);
+}
+
+std::function<void()> cluster::spread(int root, const std::shared_ptr<std::byte[]>& bytes, std::size_t size,
+                                      std::function<void()> arrived) {
+    // A binomial tree around the root. Tags are taken now, in the order of the calls; messages go when the bytes are there.
+    const int count = ranks();
+    const int place = (rank() - root + count) % count;
+    const int low = place == 0 ? count : place & -place;
+    std::vector<std::function<void()>> promises;
+    for (int step = 1; step < low && place + step < count; step *= 2)
+        promises.push_back(promise((place + step + root) % count, bytes, size));
+    auto pass_on = [promises = std::move(promises)] {
+        for (const auto& keep : promises) keep();
+    };
+    if (place == 0) return pass_on;
+    const int parent = (place - low + root) % count;
+    receive(parent, bytes, size, [pass_on = std::move(pass_on), arrived = std::move(arrived)] {
+        pass_on();
+        arrived();
+    });
+    return {};
+}
+
+bool is_here(const _cl_event& event) {
+    const auto* const job = cluster::of_process();
+    return event.rank < 0 || job == nullptr || event.rank == job->rank();
+}
+
+namespace {
+
+std::shared_ptr<std::byte[]> room_for_status() { return std::shared_ptr<std::byte[]>(new std::byte[sizeof(cl_int)]); }
+
+void end_with(_cl_event& event, const std::byte* bytes) {
+    cl_int status = CL_COMPLETE;
+    std::memcpy(&status, bytes, sizeof status);
+    scheduler::of_process().end(event, status);
+}
+
+} // namespace
+
+void tell(_cl_event& event, int rank) {
+    if (std::find(event.told.begin(), event.told.end(), rank) != event.told.end()) return;
+    event.told.push_back(rank);
+    auto& job = *cluster::of_process();
+    auto bytes = room_for_status();
+    auto pass_on = job.promise(rank, bytes, sizeof(cl_int));
+    scheduler::of_process().after(event, [bytes, pass_on = std::move(pass_on)](cl_int status) {
+        std::memcpy(bytes.get(), &status, sizeof status);
+        pass_on();
+    });
+}
+
+void listen(_cl_event& event) {
+    if (!event.told.empty()) return;
+    auto& job = *cluster::of_process();
+    event.told.push_back(job.rank());
+    auto bytes = room_for_status();
+    job.receive(event.rank, bytes, sizeof(cl_int), [bytes, held = ref<_cl_event>(&event)] { end_with(*held, bytes.get()); });
+}
+
+void tell_all(_cl_event& event) {
+    if (event.rank < 0 || event.told_all) return;
+    event.told_all = true;
+    auto& job = *cluster::of_process();
+    auto bytes = room_for_status();
+    auto pass_on = job.spread(event.rank, bytes, sizeof(cl_int),
+                              [bytes, held = ref<_cl_event>(&event)] { end_with(*held, bytes.get()); });
+    if (event.rank != job.rank()) return;
+    scheduler::of_process().after(event, [bytes, pass_on = std::move(pass_on)](cl_int status) {
+        std::memcpy(bytes.get(), &status, sizeof status);
+        pass_on();
+    });
+}
+
+cl_int wait_everywhere(_cl_event& event) {
+    if (is_here(event)) scheduler::of_process().wait_for(event);
+    if (event.rank < 0) return event.status();
+    const auto& job = *cluster::of_process();
+    const auto status = job.from(event.rank, is_here(event) ? event.status() : CL_QUEUED);
+    if (!is_here(event)) scheduler::of_process().end(event, status);
+    return status;
+}
+
+} // namespace causeway::platform

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The other ranks that run the same program, if there are any. All of them make the same calls in the same order; so each
+// knows without asking which messages come next.
+#pragma once
+
+#include "base/cluster_calls.hpp"
+#include "platform/event.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace causeway::platform {
+
+/// What the commands of a job were, for CAUSEWAY_STATS.
+struct command_counts {
+    unsigned long all = 0, virtual_ones = 0, dropped = 0;
+    unsigned long writes = 0, copies = 0, reads = 0, kernels = 0;
+};
+
+class cluster {
+  public:
+    /// Null unless CAUSEWAY_CLUSTER asks for it. The first call joins; collective. Ends the process if that cannot be.
+    [[nodiscard]] static cluster* of_process();
+
+    [[nodiscard]] int rank() const { return m_calls.rank; }
+    [[nodiscard]] int ranks() const { return m_calls.ranks; }
+    [[nodiscard]] const cluster_calls& calls() const { return m_calls; }
+
+    /// One blob of each rank. Collective.
+    [[nodiscard]] std::vector<std::string> gather(const std::string& mine) const;
+    /// The code that the program gets on every rank: the first failure, in the order of ranks. Collective.
+    [[nodiscard]] cl_int agree(cl_int code) const;
+    /// `value` of rank `root` on every rank. Collective.
+    template <class Value> [[nodiscard]] Value from(int root, Value value) const {
+        m_calls.broadcast(root, &value, sizeof value);
+        return value;
+    }
+
+    // Each pair of ranks counts its messages; both ends count alike.
+    [[nodiscard]] int next_data_tag(int from, int to);
+    /// `bytes` are held until the message is over.
+    void receive(int from, std::shared_ptr<std::byte[]> bytes, std::size_t size, std::function<void()> over);
+
+    /// A message whose place among those to `to` is taken now: call what it returns when the bytes are there.
+    [[nodiscard]] std::function<void()> promise(int to, std::shared_ptr<std::byte[]> bytes, std::size_t size);
+    /// Sends the bytes of `root` down a tree of all ranks. There, call what it returns when the bytes are there; on the others
+    /// `arrived` is called when they are.
+    [[nodiscard]] std::function<void()> spread(int root, const std::shared_ptr<std::byte[]>& bytes, std::size_t size,
+                                               std::function<void()> arrived);
+
+    command_counts counts;
+
+  private:
+    cluster();
+    [[nodiscard]] int next_message_tag(int from, int to);
+
+    cluster_calls m_calls;
+    std::vector<int> m_data_out, m_data_in, m_out, m_in; ///< how many messages to and from each rank
+};
+
+/// Whether the command behind `event` runs on this rank; user events are everywhere.
+[[nodiscard]] bool is_here(const _cl_event& event);
+
+/// The completion of a command on another rank, here: its owner has been told by tell(). The context's order is held.
+void tell(_cl_event& event, int rank);
+void listen(_cl_event& event);
+/// As both, for all ranks.
+void tell_all(_cl_event& event);
+
+/// Final status of a command on every rank; waits for it. Collective unless the event is everywhere.
+[[nodiscard]] cl_int wait_everywhere(_cl_event& event);
+
+} // namespace causeway::platform
