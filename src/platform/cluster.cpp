@@ -86,6 +86,17 @@ cl_int cluster::agree(cl_int code) const {
     return failed == codes.end() ? CL_SUCCESS : *failed;
 }
 
+void cluster::compare(const call_trace& theirs, int root) const {
+    if (theirs.calls == m_trace.calls && theirs.hash == m_trace.hash) return;
+    char why[400];
+    std::snprintf(why, sizeof why,
+                  "the programs of the ranks have parted: this one has enqueued %lu commands, the last of type 0x%x, where rank %d "
+                  "has enqueued %lu%s. Ranks must not differ in time, random numbers, process numbers, input or threads.",
+                  m_trace.calls, static_cast<unsigned>(m_last), root, theirs.calls,
+                  theirs.calls == m_trace.calls ? " others" : "");
+    m_calls.give_up(why);
+}
+
 int cluster::next_data_tag(int from, int to) {
     auto& count = from == rank() ? m_data_out[static_cast<std::size_t>(to)] : m_data_in[static_cast<std::size_t>(from)];
     return count++ % tags;
@@ -200,7 +211,7 @@ void tell_all(_cl_event& event) {
 cl_int wait_everywhere(_cl_event& event) {
     if (is_here(event)) scheduler::of_process().wait_for(event);
     if (event.rank < 0) return event.status();
-    const auto& job = *cluster::of_process();
+    auto& job = *cluster::of_process();
     const auto status = job.from(event.rank, is_here(event) ? event.status() : CL_QUEUED);
     if (!is_here(event)) scheduler::of_process().end(event, status);
     return status;

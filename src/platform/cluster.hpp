@@ -33,9 +33,20 @@ class cluster {
     /// The code that the program gets on every rank: the first failure, in the order of ranks. Collective.
     [[nodiscard]] cl_int agree(cl_int code) const;
     /// `value` of rank `root` on every rank. Collective.
-    template <class Value> [[nodiscard]] Value from(int root, Value value) const {
-        m_calls.broadcast(root, &value, sizeof value);
-        return value;
+    template <class Value> [[nodiscard]] Value from(int root, Value value) {
+        struct {
+            Value value;
+            call_trace trace;
+        } message{value, m_trace};
+        m_calls.broadcast(root, &message, sizeof message);
+        compare(message.trace, root);
+        return message.value;
+    }
+    /// One more call of the program. What goes into it must be the same on every rank.
+    void note(cl_command_type type, std::size_t queue, std::size_t waits, std::size_t uses) {
+        m_trace.hash = (m_trace.hash ^ (type * 31 + queue * 17 + waits * 5 + uses)) * 0x100000001b3;
+        ++m_trace.calls;
+        m_last = type;
     }
 
     // Each pair of ranks counts its messages; both ends count alike.
@@ -53,10 +64,20 @@ class cluster {
     command_counts counts;
 
   private:
+    /// What the program has called, in short.
+    struct call_trace {
+        unsigned long hash = 0xcbf29ce484222325;
+        unsigned long calls = 0;
+    };
+
     cluster();
+    /// Ends the job if `root` has made other calls: its ranks would wait for each other for ever, or compute nonsense.
+    void compare(const call_trace& theirs, int root) const;
     [[nodiscard]] int next_message_tag(int from, int to);
 
     cluster_calls m_calls;
+    call_trace m_trace;
+    cl_command_type m_last = 0;
     std::vector<int> m_data_out, m_data_in, m_out, m_in; ///< how many messages to and from each rank
 };
 

@@ -44,7 +44,9 @@ issue_function own_meaning(_cl_command_queue& queue, issue_function issue) {
     };
 }
 
-void count(command_counts& counts, const new_command& command) {
+void count(cluster& job, const new_command& command) {
+    auto& counts = job.counts;
+    job.note(command.type, static_cast<std::size_t>(command.queue.where.rank), command.wait_count, command.uses.size());
     ++counts.all;
     if (!command.queue.where.here) ++counts.virtual_ones;
     switch (command.type) {
@@ -130,7 +132,7 @@ void give_event(const new_command& command, cl_event raw, bool had_waits) {
 
 cl_int enqueue_in_turn(const new_command& command, issue_function issue) {
     auto& queue = command.queue;
-    if (auto* const job = cluster::of_process()) count(job->counts, command);
+    if (auto* const job = cluster::of_process()) count(*job, command);
     if (!queue.where.here) return enqueue_elsewhere(command);
     auto event = ref<_cl_event>::adopt(new _cl_event(queue, command.type));
     if ((command.type == CL_COMMAND_MARKER || command.type == CL_COMMAND_BARRIER) && command.wait_count != 0)
@@ -183,7 +185,7 @@ cl_int read_everywhere(const new_command& command, const host_target& target, co
     check_command(command);
     auto& queue = command.queue;
     auto& job = *cluster::of_process();
-    count(job.counts, command);
+    count(job, command);
     auto& plan = scheduler::of_process();
     // It ends on each rank when the bytes are there.
     auto event = ref<_cl_event>::adopt(new _cl_event(queue, command.type, true));

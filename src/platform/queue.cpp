@@ -99,7 +99,7 @@ cl_int CL_API_CALL clFinish(cl_command_queue handle) {
         auto& queue = checked(handle, CL_INVALID_COMMAND_QUEUE);
         if (queue.raw) scheduler::of_process().wait_for_turns(queue);
         const auto code = queue.raw ? queue.calls().clFinish(queue.raw.raw()) : CL_SUCCESS;
-        const auto* const job = cluster::of_process();
+        auto* const job = cluster::of_process();
         if (job == nullptr) return code;
         std::vector<ref<_cl_event>> reads;
         {
@@ -154,7 +154,7 @@ namespace {
 
 /// The same answer on every rank, or their programs would part.
 cl_int status_everywhere(_cl_event& event) {
-    const auto* const job = cluster::of_process();
+    auto* const job = cluster::of_process();
     if (job == nullptr || event.is_users()) return event.status();
     const auto owner = event.queue->where.rank;
     const auto status = job->from(owner, owner == job->rank() ? event.status() : CL_QUEUED);
@@ -176,7 +176,7 @@ cl_int profiling_info(_cl_event& event, cl_profiling_info name, const answer& to
     } found;
     if (profiled && event.status() == CL_COMPLETE)
         found.code = calls_of(raw).clGetEventProfilingInfo(raw, name, sizeof found.time, &found.time, nullptr);
-    if (const auto* const job = cluster::of_process(); job != nullptr && !event.is_users())
+    if (auto* const job = cluster::of_process(); job != nullptr && !event.is_users())
         found = job->from(event.queue->where.rank, found);
     return found.code == CL_SUCCESS ? to(found.time) : found.code;
 }

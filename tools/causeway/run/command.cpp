@@ -11,10 +11,13 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <memory>
+#include <stdexcept>
 #include <utility>
 
 extern "C" char** environ;
@@ -36,6 +39,8 @@ Examples:
   causeway run -n 4 --dry-run ./program       only print the command
   causeway run -n 2 -- causeway perf --quick  a program with options of its own, behind --
   causeway trace -- causeway run -n 4 ./program
+  causeway run --cluster -n 4 ./program       a program without MPI, with the devices of all ranks as its own
+  srun causeway run --cluster ./program       the same in ranks that somebody else has started
 
 Exit status: that of PROGRAM; 1 if it cannot be started, 2 for wrong arguments.)";
 
@@ -62,7 +67,6 @@ std::vector<variable> settings_for(const launcher& by, const arguments& typed) {
         all.emplace_back("OMPI_ALLOW_RUN_AS_ROOT", "1");
         all.emplace_back("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
     }
-    if (typed.cluster) all.emplace_back("CAUSEWAY_CLUSTER", "1");
     std::erase_if(all, [](const variable& each) { return std::getenv(each.first.c_str()) != nullptr; });
     return all;
 }
@@ -82,6 +86,36 @@ std::vector<std::string> command_for(const launcher& by, const arguments& typed,
     return words;
 }
 
+/// Beside the program, in the build as when installed: bin/../share/causeway.
+std::string vendors_folder() {
+    const auto folder = std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() /
+                        "share/causeway/opencl-vendors";
+    if (!std::filesystem::exists(folder / "causeway.icd"))
+        throw std::runtime_error("the platform is not installed: there is no " + (folder / "causeway.icd").string());
+    return folder.string();
+}
+
+/// A rank of a cluster becomes the program, which finds the platform Causeway alone. That one looks for drivers where the
+/// loader would have looked.
+[[noreturn]] void become(const std::vector<std::string>& program) {
+    const char* const before = std::getenv("OCL_ICD_VENDORS");
+    setenv("CAUSEWAY_VENDORS", before == nullptr || *before == '\0' ? "/etc/OpenCL/vendors" : before, 0);
+    setenv("OCL_ICD_VENDORS", vendors_folder().c_str(), 1);
+    setenv("CAUSEWAY_CLUSTER", "1", 1);
+    std::vector<char*> words;
+    for (const auto& each : program) words.push_back(const_cast<char*>(each.c_str()));
+    words.push_back(nullptr);
+    execvp(words.front(), words.data());
+    throw std::runtime_error("cannot run " + program.front() + ": " + std::strerror(errno));
+}
+
+/// Each rank sets its own environment: launchers do not take all of it to other nodes.
+std::vector<std::string> as_rank_of_cluster(const std::vector<std::string>& program) {
+    std::vector<std::string> words{std::filesystem::read_symlink("/proc/self/exe").string(), "run", "--cluster", "--"};
+    words.insert(words.end(), program.begin(), program.end());
+    return words;
+}
+
 std::string quoted(const std::string& word) {
     if (!word.empty() && word.find_first_of(" \t\n'\"\\$&|;<>()*?[]#~`!{}") == std::string::npos) return word;
     std::string text = "'";
@@ -92,10 +126,10 @@ std::string quoted(const std::string& word) {
 int start(const arguments& typed, const std::vector<std::string>& program) {
     if (program.empty()) throw usage_error("run: no program; for example: causeway run -n 2 ./program");
     if (typed.ranks == 0) throw usage_error("run: -n 0: a program needs at least one rank");
-    if (causeway_tool::is_started_by_launcher())
+    if (causeway_tool::is_started_by_launcher()) {
+        if (typed.cluster) become(program);
         throw usage_error("run: this is a rank of a job already; start causeway run without mpirun or srun");
-    if (typed.cluster && causeway_option_get("cluster", nullptr, 0) < 0)
-        throw usage_error("run: --cluster: this build of Causeway has no platform that makes a cluster's devices local ones");
+    }
     const auto found = causeway_tool::find_launcher();
     if (!found)
         throw std::runtime_error("no launcher of " + causeway_tool::mpi_name() +
@@ -107,7 +141,7 @@ int start(const arguments& typed, const std::vector<std::string>& program) {
         shown += name + "=" + quoted(value) + " ";
         setenv(name.c_str(), value.c_str(), 1);
     }
-    const auto words = command_for(*found, typed, program);
+    const auto words = command_for(*found, typed, typed.cluster ? as_rank_of_cluster(program) : program);
     for (const auto& each : words) shown += quoted(each) + " ";
     shown.pop_back();
     if (typed.dry) {
