@@ -13,11 +13,7 @@ namespace {
 void hand_over(_cl_command_queue& queue, waiting_command command, cl_int& code) {
     if (queue.waiting_count.load(std::memory_order_acquire) == 0) {
         raw_waits raws;
-        obstacle found;
-        for (const auto& wait : command.waits)
-            if (found.what == obstacle::sort::none) found = look_at(*wait, &queue.where, false, raws);
-        for (const auto& order : command.orders)
-            if (found.what == obstacle::sort::none) found = look_at(*order, &queue.where, true, raws);
+        const auto found = look_at_all(command, queue, raws);
         if (found.what == obstacle::sort::failed) {
             command.event->finish(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
             return;

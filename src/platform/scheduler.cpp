@@ -33,6 +33,17 @@ obstacle look_at(_cl_event& event, const place* here, bool may_fail, raw_waits& 
     return {};
 }
 
+obstacle look_at_all(const waiting_command& command, const _cl_command_queue& queue, raw_waits& raws) {
+    for (const auto& wait : command.waits)
+        if (const auto found = look_at(*wait, &queue.where, false, raws); found.what != obstacle::sort::none) return found;
+    for (const auto& order : command.orders)
+        if (const auto found = look_at(*order, &queue.where, true, raws); found.what != obstacle::sort::none) return found;
+    for (const auto* const list : {&command.waits, &command.orders})
+        for (const auto& event : *list)
+            if (event->known_end() > CL_COMPLETE && event->queue && event->queue.get() != &queue) event->queue->flush();
+    return {};
+}
+
 scheduler& scheduler::of_process() {
     // Never destroyed: threads of drivers may still ring while the process ends.
     static auto& one = *new scheduler;
@@ -178,11 +189,7 @@ bool scheduler::issue_ready(_cl_command_queue& queue, std::unique_lock<std::mute
         auto& next = queue.waiting[at];
         if (at > 0 && (queue.in_order() || next.order.after_all)) break;
         raw_waits raws;
-        obstacle found;
-        for (const auto& wait : next.waits)
-            if (found.what == obstacle::sort::none) found = look_at(*wait, &queue.where, false, raws);
-        for (const auto& order : next.orders)
-            if (found.what == obstacle::sort::none) found = look_at(*order, &queue.where, true, raws);
+        const auto found = look_at_all(next, queue, raws);
         if (found.what == obstacle::sort::not_yet) {
             watch(*found.event);
             if (queue.in_order() || next.order.before_all) break;

@@ -44,6 +44,10 @@ struct obstacle {
 /// `raws`. An event that has failed is never given to a driver: PoCL 3.1 hangs then, Intel's runtime 2026.2 crashes.
 [[nodiscard]] obstacle look_at(_cl_event& event, const place* here, bool may_fail, raw_waits& raws);
 
+/// As above, for all that a command of `queue` waits for. If nothing holds it back, the queues of what its driver must wait
+/// for are flushed: the program does not know of some of them, and drivers do not start what nobody has flushed.
+[[nodiscard]] obstacle look_at_all(const waiting_command& command, const _cl_command_queue& queue, raw_waits& raws);
+
 /// One for the process. Threads start with the first command that has to wait, and never end.
 class scheduler {
   public:
