@@ -6,6 +6,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
+#include <string>
 #include <thread>
 
 using namespace support;
@@ -67,6 +69,12 @@ TEST_F(objects, answers_name_our_objects_and_no_drivers) {
     const auto gate = new_user_event();
     EXPECT_EQ(answer<cl_command_queue>([&](auto... to) { return clGetEventInfo(gate.get(), CL_EVENT_COMMAND_QUEUE, to...); }), nullptr);
     ASSERT_EQ(clSetUserEventStatus(gate.get(), CL_COMPLETE), CL_SUCCESS);
+}
+
+TEST_F(objects, only_the_devices_that_the_filter_names_are_there) {
+    const char* const expected = std::getenv("CAUSEWAY_TEST_DEVICES");
+    if (expected == nullptr) GTEST_SKIP() << "for runs with CAUSEWAY_DEVICES";
+    EXPECT_EQ(devices().size(), std::stoul(expected));
 }
 
 TEST_F(objects, references_count_what_the_program_holds) {
