@@ -108,7 +108,8 @@ void add_platforms(const library& source, std::vector<driver>& drivers) {
         // This library, or another copy of it, which would go round in circles.
         if (name == identity::name) continue;
         if (std::any_of(drivers.begin(), drivers.end(), [&](const driver& one) { return one.platform == platform; })) continue;
-        drivers.push_back({source.name, platform, &calls, name.starts_with("Intel"), 0});
+        const bool is_intel = name.starts_with("Intel");
+        drivers.push_back({source.name, platform, &calls, is_intel, is_intel, 0});
     }
 }
 

@@ -18,6 +18,9 @@ struct driver {
     const cl_icd_dispatch* calls = nullptr;
     /// Says that a command is complete whose wait list failed (Intel's CPU runtime 2026.2); clWaitForEvents knows better.
     bool hides_failed_waits = false;
+    /// Its worker thread waits for itself, for ever, if it is the last that holds an out-of-order queue (Intel's CPU runtime
+    /// 2026.2): such queues are finished before they are given back, and are not made where there is a choice.
+    bool hangs_in_last_release = false;
     int rank = 0; ///< of a cluster; those of other ranks have no calls here
 };
 

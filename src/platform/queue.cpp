@@ -12,11 +12,15 @@
 using namespace causeway::platform;
 
 _cl_command_queue::_cl_command_queue(owner whose, _cl_context& of, _cl_device_id& on, place& at, cl_command_queue_properties as)
-    : object(own_kind), context(of), held_context(whose == owner::program ? &of : nullptr), device(&on), where(at), properties(as) {
+    : object(own_kind), context(of), held_context(whose == owner::program ? &of : nullptr), device(&on), where(at), driver(*at.from), properties(as) {
     if (!at.here) return;
     cl_int code = CL_SUCCESS;
     raw = driver_object<cl_command_queue>(where.calls().clCreateCommandQueue(where.context.raw(), on.raw, as, &code));
     check(code);
+}
+
+_cl_command_queue::~_cl_command_queue() {
+    if (raw && driver.hangs_in_last_release && !in_order()) (void)raw.calls().clFinish(raw.raw());
 }
 
 namespace causeway::platform::entry {

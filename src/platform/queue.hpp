@@ -67,10 +67,13 @@ struct _cl_command_queue final : causeway::platform::object {
     _cl_command_queue(owner whose, _cl_context& of, _cl_device_id& on, causeway::platform::place& at,
                       cl_command_queue_properties as);
 
+    ~_cl_command_queue();
+
     _cl_context& context;
     const causeway::platform::ref<_cl_context> held_context;
     const causeway::platform::ref<_cl_device_id> device;
-    causeway::platform::place& where;
+    causeway::platform::place& where; // may be gone before the queue
+    const causeway::platform::driver& driver;
     const cl_command_queue_properties properties;
     std::vector<cl_queue_properties> property_list; ///< as given to clCreateCommandQueueWithProperties
     causeway::platform::driver_object<cl_command_queue> raw; ///< null on a device of another rank
