@@ -9,9 +9,11 @@ install(TARGETS causeway EXPORT CausewayTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 # The platform: loaders find it where OCL_ICD_VENDORS names this folder, or where its file is copied to the system's.
-install(TARGETS causeway_icd LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(CODE "file(WRITE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/causeway/opencl-vendors/causeway.icd\"
-  \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/libcauseway_icd.so\\n\")")
+if(TARGET causeway_icd)
+  install(TARGETS causeway_icd LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(CODE "file(WRITE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/causeway/opencl-vendors/causeway.icd\"
+    \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/libcauseway_icd.so\\n\")")
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/CL ${PROJECT_SOURCE_DIR}/include/causeway
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 install(EXPORT CausewayTargets NAMESPACE Causeway:: DESTINATION ${causeway_package_dir})

@@ -15,7 +15,7 @@ namespace causeway::capi {
 namespace {
 
 enum class wish { automatic, off, host }; // of the option
-constexpr std::size_t smallest = std::size_t{2} << 20; // of what goes through windows
+constexpr std::size_t smallest = std::size_t{4} << 20; // of what goes through windows
 /// The vendor's interfaces take about a second to start.
 constexpr auto longest_wait = std::chrono::seconds(5);
 

@@ -141,7 +141,7 @@ void scheduler::watch(_cl_event& event) {
     if (raw == nullptr || event.rings) return;
     event.rings = true;
     event.queue->flush();
-    // Held while it may ring (FIELD-NOTES of drivers: an event around its own callback); m_watched does.
+    // An event has to be held around its own callback; m_watched does.
     (void)calls_of(raw).clSetEventCallback(raw, CL_COMPLETE, ring_scheduler, nullptr);
 }
 

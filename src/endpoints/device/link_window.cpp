@@ -112,8 +112,8 @@ namespace {
 /// Several of the largest copies one behind the other on a slow card take less; kernels worth overlapping take longer.
 constexpr auto usual_time = std::chrono::microseconds(300);
 constexpr double usual_bytes_per_second = 100e9;
-/// For so long no other copy tries.
-constexpr auto crowded_time = std::chrono::seconds(1);
+/// For so long no other copy tries; twice as long each time.
+constexpr auto first_crowded_time = std::chrono::seconds(1), longest_crowded_time = std::chrono::seconds(64);
 
 /// Of what the option allows: the most is for blocks that arrive, as these wait for the other end too.
 std::size_t bytes_in(const options& settings) { return settings[option::window] / 2; }
@@ -218,7 +218,12 @@ void link_window::fill(const std::shared_ptr<bridge::known_window>& window, cons
 
 void link_window::copied(timed_copy& which, std::size_t bytes, std::chrono::nanoseconds took) {
     const std::chrono::duration<double> usual(double(bytes) / usual_bytes_per_second);
-    if (took > usual_time + usual) m_crowded_until = m_clock.now() + crowded_time;
+    if (took <= usual_time + usual) {
+        m_crowded_time = {};
+    } else if (!is_crowded()) {
+        m_crowded_time = std::clamp(2 * m_crowded_time, first_crowded_time, longest_crowded_time);
+        m_crowded_until = m_clock.now() + m_crowded_time;
+    }
     std::erase_if(m_copying, [&](const auto& each) { return each.get() == &which; });
 }
 

@@ -89,6 +89,7 @@ class link_window {
     std::vector<std::unique_ptr<departure>> m_departures;
     std::vector<std::unique_ptr<timed_copy>> m_copying;
     time_point m_crowded_until;
+    std::chrono::seconds m_crowded_time{0}; // the last time
     std::shared_ptr<arrival_memory> m_in;
     time_point m_next_try; // to have it
     transfer::staging_pool m_pool; // of m_in

@@ -33,7 +33,7 @@ class device_window final : public strategy {
     }
 
   private:
-    static constexpr std::size_t smallest = std::size_t{2} << 20;
+    static constexpr std::size_t smallest = std::size_t{4} << 20;
     static constexpr std::size_t smallest_within_one = std::size_t{16} << 20;
     static constexpr std::size_t middle = std::size_t{16} << 20;
 };

@@ -70,7 +70,7 @@ class peer_bench {
     /// The library starts what it needs for a direct link with the first large copies, beside them.
     void wait_for_windows() {
         const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(3);
-        while (m_bytes >= 2 * mib && std::chrono::steady_clock::now() < until) {
+        while (m_bytes >= 4 * mib && std::chrono::steady_clock::now() < until) {
             next();
             if (plan_of(peer_copy().get()).strategy == "device-window") return;
             std::this_thread::sleep_for(std::chrono::milliseconds(10));

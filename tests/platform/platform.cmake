@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+# The platform Causeway through the ordinary loader, over each runtime and over both at once.
+if(NOT TARGET causeway_icd)
+  return()
+endif()
+file(GLOB platform_sources CONFIGURE_DEPENDS platform/*.cpp)
+add_executable(platform_tests ${platform_sources} support/patterns.cpp support/watchdog.cpp)
+target_include_directories(platform_tests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
+target_link_libraries(platform_tests PRIVATE
+  causeway_flags OpenCL::OpenCL GTest::gmock GTest::gtest_main Threads::Threads ${CMAKE_DL_LIBS})
+add_dependencies(platform_tests causeway_icd causeway)
+set(platform_icd ${PROJECT_BINARY_DIR}/share/causeway/opencl-vendors/causeway.icd)
+foreach(runtime ${runtimes} both)
+  causeway_test(platform.${runtime} LABEL platform RUNTIME ${runtime} PLATFORM ${platform_icd} TIMEOUT 300
+    COMMAND $<TARGET_FILE:platform_tests>)
+endforeach()
+# Of two devices of PoCL and one of Intel.
+foreach(filter "pocl:1=1" "intel,pocl=3" "INTEL:0,pocl:0=2" "cpu=3")
+  string(REGEX MATCH "^(.*)=([0-9]+)$" _ ${filter})
+  string(MAKE_C_IDENTIFIER ${CMAKE_MATCH_1} name)
+  causeway_test(platform.filter.${name} LABEL platform RUNTIME both PLATFORM ${platform_icd} TIMEOUT 60
+    COMMAND env CAUSEWAY_DEVICES=${CMAKE_MATCH_1} CAUSEWAY_TEST_DEVICES=${CMAKE_MATCH_2}
+            $<TARGET_FILE:platform_tests> --gtest_filter=objects.only_the_devices*)
+endforeach()
+# The same program on two ranks, which see the devices of both. Threads of a host program are not in step on all ranks.
+foreach(runtime ${runtimes})
+  causeway_test(platform.cluster.${runtime}.2 LABEL platform RUNTIME ${runtime} PLATFORM ${platform_icd} RANKS 2 TIMEOUT 300
+    COMMAND env CAUSEWAY_CLUSTER=1 $<TARGET_FILE:platform_tests> --gtest_filter=-*threads*)
+endforeach()
+add_executable(parting_program support/programs/parting_program.cpp)
+target_link_libraries(parting_program PRIVATE causeway_flags OpenCL::OpenCL)
+causeway_test(platform.cluster.parting_ranks LABEL platform RUNTIME pocl PLATFORM ${platform_icd} RANKS 2 TIMEOUT 60
+  COMMAND env CAUSEWAY_CLUSTER=1 $<TARGET_FILE:parting_program>)
+set_tests_properties(platform.cluster.parting_ranks PROPERTIES PASS_REGULAR_EXPRESSION "programs of the ranks have parted"
+  FAIL_REGULAR_EXPRESSION "nobody noticed.*nobody noticed")
+if(TARGET causeway_program)
+  causeway_test(platform.causeway_run LABEL platform RUNTIME pocl TIMEOUT 120
+    COMMAND $<TARGET_FILE:causeway_program> run --cluster -n 2 -- $<TARGET_FILE:platform_tests>
+            --gtest_filter=spanning.contents*)
+endif()
