@@ -47,7 +47,7 @@ void bridge_keeper::begin(const bridge::device_uuid& device) {
                 if (made->has(device)) made->start(device);
                 say(made->name());
                 m_process.use_bridge(std::move(made));
-            } catch (const transfer_error& error) {
+            } catch (const std::exception& error) {
                 say(std::string("none: ") + error.what());
             }
             m_over.set_value();

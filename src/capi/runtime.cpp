@@ -143,7 +143,8 @@ void runtime::require_running() const {
 }
 
 void runtime::at_exit() {
-    if (m_thread->is_current()) return;
+    // A child of fork() has this handler, but neither the thread nor anything to end.
+    if (m_thread->is_current() || m_process != ::getpid()) return;
     {
         const std::lock_guard lock(m_enqueue_mutex);
         m_ended = true;

@@ -19,6 +19,8 @@
 #include "transfer/turnstile.hpp"
 #include "transfer/workers.hpp"
 
+#include <unistd.h>
+
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -102,6 +104,7 @@ class runtime {
     std::set<int> m_closed_spaces;
     bool m_mpi_used = false;
     bool m_mpi_ended = false;
+    pid_t m_process = ::getpid();
     std::unique_ptr<transfer::engine_thread> m_thread;
     figure_keeper m_figures;
     bridge_keeper m_bridges;

@@ -58,13 +58,14 @@ void count(cluster& job, const new_command& command) {
 /// events it waits for. The context's order is held.
 void follow(const new_command& command) {
     auto& there = command.queue.where;
-    std::vector<ref<_cl_event>> none;
-    for (const auto& use : command.uses) bring(*use.object, there, use.how, none, none);
-    for (const auto& use : command.uses) note_use(*use.object, there, use.how, nullptr);
+    // In the order in which the command's rank listens: events first, see with_waits().
     for (cl_uint i = 0; i < command.wait_count; ++i) {
         auto& event = *command.wait_list[i];
         if (event.rank >= 0 && is_here(event)) tell(event, there.rank);
     }
+    std::vector<ref<_cl_event>> none;
+    for (const auto& use : command.uses) bring(*use.object, there, use.how, none, none);
+    for (const auto& use : command.uses) note_use(*use.object, there, use.how, nullptr);
 }
 
 /// The paper's section 3.7: the command touches nothing that this rank has to know of.

@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 constexpr auto hot = 50us;
 constexpr auto longest_pause = 5ms;
 
-void CL_CALLBACK ring_scheduler(cl_event, cl_int, void*) { scheduler::of_process().ring(); }
+void CL_CALLBACK ring_scheduler(cl_event raw, cl_int, void*) { scheduler::of_process().called_back(raw); }
 
 } // namespace
 
@@ -64,6 +64,24 @@ void scheduler::ring() {
         m_rung = true;
     }
     m_bell.notify_one();
+}
+
+void scheduler::called_back(cl_event raw) {
+    {
+        const std::lock_guard lock(m_bell_mutex);
+        m_called_back.push_back(raw);
+        m_rung = true;
+    }
+    m_bell.notify_one();
+}
+
+void scheduler::let_go_of_called_back() {
+    std::vector<cl_event> over;
+    {
+        const std::lock_guard lock(m_bell_mutex);
+        over.swap(m_called_back);
+    }
+    for (auto* const raw : over) (void)calls_of(raw).clReleaseEvent(raw);
 }
 
 void scheduler::announce() {
@@ -141,14 +159,18 @@ void scheduler::watch(_cl_event& event) {
     if (raw == nullptr || event.rings) return;
     event.rings = true;
     event.queue->flush();
-    // An event has to be held around its own callback; m_watched does.
-    (void)calls_of(raw).clSetEventCallback(raw, CL_COMPLETE, ring_scheduler, nullptr);
+    // An event has to be held around its own callback, which comes after its status has changed. One that fails on PoCL 3.1
+    // is never called back, and stays.
+    (void)calls_of(raw).clRetainEvent(raw);
+    if (calls_of(raw).clSetEventCallback(raw, CL_COMPLETE, ring_scheduler, nullptr) != CL_SUCCESS)
+        (void)calls_of(raw).clReleaseEvent(raw);
 }
 
 void scheduler::run() {
     auto moved_at = std::chrono::steady_clock::now();
     auto pause = std::chrono::microseconds(20);
     for (;;) {
+        let_go_of_called_back();
         bool moved = false;
         bool idle = false;
         {

@@ -69,11 +69,14 @@ class scheduler {
 
     /// Something may have changed that a command waits for. Any thread, also a driver's.
     void ring();
+    /// A driver says that an event is over, which was held for that.
+    void called_back(cl_event raw);
 
   private:
     scheduler() = default;
     void start(); // with m_mutex held
     void run();
+    void let_go_of_called_back();
     bool issue_ready(_cl_command_queue& queue, std::unique_lock<std::mutex>& lock);
     bool look_at_watched(std::unique_lock<std::mutex>& lock);
     void watch(_cl_event& event);
@@ -95,6 +98,7 @@ class scheduler {
     std::mutex m_bell_mutex; // guards m_rung; drivers ring while they hold locks of theirs, so nothing else is done under it
     std::condition_variable m_bell;
     bool m_rung = false;
+    std::vector<cl_event> m_called_back; // guarded by m_bell_mutex too
 
     std::mutex m_changed_mutex; // for m_changed: an event was issued or is over, or a queue ran empty
     std::condition_variable m_changed;

@@ -42,7 +42,7 @@ def dry(start, given):
 def arguments(start, given):
     """Wrong arguments end with status 2 and say what to do."""
     for words, message in (([], "no program"), (["-n", "0", "true"], "at least one"), (["--rnks", "2", "true"], "--ranks"),
-                           (["-n", "two", "true"], "--ranks"), (["--cluster", "true"], "no platform")):
+                           (["-n", "two", "true"], "--ranks")):
         run = start("run", *words, runtime="none")
         check(run.returncode == 2 and message in run.stderr, f"run {words} is not refused", run)
     run = start("run", "-n", "2", "true", runtime="none", ranks=2)

@@ -86,6 +86,7 @@ class range_endpoint final : public device_endpoint {
             return;
         }
         m_sends = request.is_source && request.device_window;
+        if (m_sends) m_bridged = &services().links.window_of(link());
         if (!request.map || request.bytes == 0) {
             done.finish({request.bytes, {}});
             return;
@@ -118,8 +119,14 @@ class range_endpoint final : public device_endpoint {
 
     [[nodiscard]] bool reaches(const transfer::device_name& device) const override {
         const auto own = services().links.name_of(place().context.get(), place().device);
-        auto* const bridge = services().windows.bridge();
-        return own.is_known && (own.uuid == device.uuid || bridge->reaches(own.uuid, device.uuid));
+        if (!own.is_known) return false;
+        if (!services().windows.bridge()->reaches(own.uuid, device.uuid)) return own.uuid == device.uuid;
+        try {
+            const auto found = services().links.find(place().context.get(), place().device);
+            return services().links.window_of(*found).can_depart();
+        } catch (const transfer_error&) {
+            return false; // open() meets it again, and reports it
+        }
     }
     [[nodiscard]] transfer::device_memory window() override { return services().links.window_of(link()).arrivals(); }
     [[nodiscard]] bool use(const transfer::device_memory& window) override {
@@ -127,8 +134,7 @@ class range_endpoint final : public device_endpoint {
         return there && services().links.window_of(link()).can_fill(*there);
     }
     [[nodiscard]] std::size_t block_limit() const override {
-        return m_sends ? link_window::largest_departure(services().links.settings())
-                       : std::numeric_limits<std::size_t>::max();
+        return m_sends && m_bridged ? m_bridged->largest_departure() : std::numeric_limits<std::size_t>::max();
     }
 
     void read_ahead(std::size_t offset, std::span<std::byte> block, step& done) override {
@@ -196,6 +202,7 @@ class range_endpoint final : public device_endpoint {
     cl::queue m_ahead_queue;
     cl::queue m_map_queue;
     bool m_sends = false; // blocks to windows of other devices
+    link_window* m_bridged = nullptr; // of the link
     void* m_mapped = nullptr;
     std::size_t m_mapped_bytes = 0;
 };

@@ -19,6 +19,8 @@ class link_window::arrival_memory final : public transfer::staging_allocator {
         : m_window(std::move(window)), m_ranges(m_window->address(), m_window->bytes()) {}
 
     [[nodiscard]] const std::shared_ptr<bridge::known_window>& window() const { return m_window; }
+    /// Part of it is never handed out again.
+    [[nodiscard]] bool is_damaged() const { return !m_given_up.empty(); }
 
     [[nodiscard]] std::byte* allocate(std::size_t bytes) override {
         auto* const block = m_ranges.take(bytes);
@@ -54,7 +56,7 @@ class link_window::departure final : private transfer::step_owner {
     void begin(std::byte* place) {
         m_place = place;
         m_step.begin();
-        const auto& out = m_owner.import(m_owner.m_out);
+        const auto& out = m_owner.m_imports.at(m_owner.m_out->key()).buffer;
         m_owner.copy(m_queue, out, m_from.buffer, m_from.offset, out,
                      static_cast<std::size_t>(place - m_owner.m_out->address()), m_block.size(), "copying out", m_step);
     }
@@ -110,7 +112,7 @@ class link_window::timed_copy final : private transfer::step_owner {
 namespace {
 
 /// Several of the largest copies one behind the other on a slow card take less; kernels worth overlapping take longer.
-constexpr auto usual_time = std::chrono::microseconds(300);
+constexpr auto usual_time = std::chrono::milliseconds(1);
 constexpr double usual_bytes_per_second = 100e9;
 /// For so long no other copy tries; twice as long each time.
 constexpr auto first_crowded_time = std::chrono::seconds(1), longest_crowded_time = std::chrono::seconds(64);
@@ -133,7 +135,27 @@ bool link_window::possible(const bridge::windows& windows, cl_device_id device) 
     return facts.host_memory || cl::external_memory(device);
 }
 
+std::size_t link_window::largest_departure() const { return m_out ? m_out->bytes() : m_options[option::window] / 4; }
+
+bool link_window::can_depart() {
+    if (m_out) return true;
+    const auto now = m_clock.now();
+    if (now < m_next_departure) return false;
+    m_next_departure = now + std::chrono::milliseconds(m_options[option::keep]);
+    try {
+        m_bridge.windows().bridge()->start(m_uuid);
+        auto made = m_bridge.windows().create(m_uuid, largest_departure());
+        (void)import(made);
+        m_out_ranges.emplace(made->address(), made->bytes());
+        m_out = std::move(made);
+        return true;
+    } catch (...) {
+        return false; // as for arrivals()
+    }
+}
+
 transfer::device_memory link_window::arrivals() {
+    if (m_in && m_in->is_damaged()) return {}; // it goes with the link
     if (!m_in) {
         const auto now = m_clock.now();
         if (now < m_next_try) return {};
@@ -142,7 +164,7 @@ transfer::device_memory link_window::arrivals() {
             auto window = m_bridge.windows().create(m_uuid, bytes_in(m_options));
             (void)import(window);
             m_in = std::make_shared<arrival_memory>(std::move(window));
-        } catch (const transfer_error&) {
+        } catch (...) {
             return {}; // the device's memory is full, or the option forbids it: there are other ways
         }
     }
@@ -197,16 +219,16 @@ void link_window::fill(const std::shared_ptr<bridge::known_window>& window, cons
     try {
         // A device that does not reach itself over the bridge needs none.
         if (!m_bridge.windows().bridge()->reaches(m_uuid, window->device())) {
+            if (window->device() != m_uuid)
+                throw transfer_error(status::invalid_operation, "no direct link leads to the device that a block is for");
             const auto& there = import(window);
             copy(queue, there, from.buffer, from.offset, there, static_cast<std::size_t>(block.data() - window->address()),
                  block.size(), "copying out", done);
             return;
         }
-        if (!m_out) {
-            m_out = m_bridge.windows().create(m_uuid, largest_departure(m_options));
-            m_out_ranges.emplace(m_out->address(), m_out->bytes());
-            (void)import(m_out);
-        }
+        if (!m_out || block.size() > m_out->bytes())
+            throw transfer_error(status::out_of_resources, "no room for a block of " + bytes_text(block.size()) +
+                                                               " on its way to another device");
         m_departures.push_back(std::make_unique<departure>(*this, window, queue, from, block, done));
         m_waiting.push_back(m_departures.back().get());
     } catch (...) {

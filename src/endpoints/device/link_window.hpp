@@ -36,8 +36,10 @@ class link_window {
     /// Whether the device can have windows at all.
     [[nodiscard]] static bool possible(const bridge::windows& windows, cl_device_id device);
 
-    /// No block may be larger that is to leave by a bridge.
-    [[nodiscard]] static std::size_t largest_departure(const options& settings) { return settings[option::window] / 4; }
+    /// Whether blocks can leave by the bridge; makes what they need.
+    [[nodiscard]] bool can_depart();
+    /// No block may be larger that is to do so.
+    [[nodiscard]] std::size_t largest_departure() const;
 
     /// Whether copies on the device wait for kernels just now. OpenCL's copies within a device run where kernels do (NVIDIA
     /// driver 580: 1 MiB takes 14 us, and 4.3 ms beside a kernel of 4.9), those through the host on copy engines: a program
@@ -78,13 +80,9 @@ class link_window {
     cl_device_id m_device;
     bridge::device_uuid m_uuid;
     cl::external_memory m_external;
-    struct imported {
-        std::weak_ptr<bridge::known_window> window;
-        cl::buffer buffer;
-    };
-    std::map<std::uint64_t, imported> m_imports; // by key
     std::shared_ptr<bridge::known_window> m_out;  // where blocks of this device wait for the bridge
     std::optional<address_ranges> m_out_ranges;
+    time_point m_next_departure; // to have it
     std::deque<departure*> m_waiting; // for room there
     std::vector<std::unique_ptr<departure>> m_departures;
     std::vector<std::unique_ptr<timed_copy>> m_copying;
@@ -92,6 +90,11 @@ class link_window {
     std::chrono::seconds m_crowded_time{0}; // the last time
     std::shared_ptr<arrival_memory> m_in;
     time_point m_next_try; // to have it
+    struct imported {
+        std::weak_ptr<bridge::known_window> window;
+        cl::buffer buffer;
+    };
+    std::map<std::uint64_t, imported> m_imports; // by key; let go before the windows
     transfer::staging_pool m_pool; // of m_in
 };
 
