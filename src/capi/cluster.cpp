@@ -24,14 +24,18 @@ void end_cluster() {
     if (started_mpi) MPI_Finalize();
 }
 
-int send_buffer(void* queue, void* buffer, std::size_t bytes, int to, int tag, unsigned waits, void* const* list, void** event) {
-    return clEnqueueSendBuffer(static_cast<cl_command_queue>(queue), static_cast<cl_mem>(buffer), CL_FALSE, 0, bytes, to, tag,
-                               link->data(), waits, reinterpret_cast<const cl_event*>(list), reinterpret_cast<cl_event*>(event));
+int send_buffer(void* queue, void* buffer, std::size_t bytes, int to, int tag, unsigned waits, void* const* list,
+                void** event) {
+    return clEnqueueSendBuffer(static_cast<cl_command_queue>(queue), static_cast<cl_mem>(buffer), CL_FALSE, 0, bytes,
+                               to, tag, link->data(), waits, reinterpret_cast<const cl_event*>(list),
+                               reinterpret_cast<cl_event*>(event));
 }
 
-int receive_buffer(void* queue, void* buffer, std::size_t bytes, int from, int tag, unsigned waits, void* const* list, void** event) {
-    return clEnqueueRecvBuffer(static_cast<cl_command_queue>(queue), static_cast<cl_mem>(buffer), CL_FALSE, 0, bytes, from, tag,
-                               link->data(), waits, reinterpret_cast<const cl_event*>(list), reinterpret_cast<cl_event*>(event));
+int receive_buffer(void* queue, void* buffer, std::size_t bytes, int from, int tag, unsigned waits, void* const* list,
+                   void** event) {
+    return clEnqueueRecvBuffer(static_cast<cl_command_queue>(queue), static_cast<cl_mem>(buffer), CL_FALSE, 0, bytes,
+                               from, tag, link->data(), waits, reinterpret_cast<const cl_event*>(list),
+                               reinterpret_cast<cl_event*>(event));
 }
 
 } // namespace

@@ -52,7 +52,8 @@ void start_mpi() {
         MPI_Query_thread(&provided);
     }
     if (provided < MPI_THREAD_MULTIPLE)
-        throw transfer_error(status::invalid_operation, "a cluster needs MPI_THREAD_MULTIPLE, and MPI was started without it");
+        throw transfer_error(status::invalid_operation,
+                             "a cluster needs MPI_THREAD_MULTIPLE, and MPI was started without it");
 }
 
 cluster_link::cluster_link() {
@@ -74,7 +75,8 @@ void cluster_link::wait(MPI_Request request) {
 
 void cluster_link::all_gather(const void* mine, std::size_t bytes, void* all) {
     MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Iallgather(mine, static_cast<int>(bytes), MPI_BYTE, all, static_cast<int>(bytes), MPI_BYTE, m_collective, &request);
+    MPI_Iallgather(mine, static_cast<int>(bytes), MPI_BYTE, all, static_cast<int>(bytes), MPI_BYTE, m_collective,
+                   &request);
     wait(request);
 }
 
@@ -131,10 +133,12 @@ bool cluster_link::poll() {
     int count = 0;
     // Open MPI's MPI_Testsome makes no progress when something was complete already.
     for (int tries = 0; tries < 2 && count == 0; ++tries)
-        MPI_Testsome(static_cast<int>(m_requests.size()), m_requests.data(), &count, m_indices.data(), MPI_STATUSES_IGNORE);
+        MPI_Testsome(static_cast<int>(m_requests.size()), m_requests.data(), &count, m_indices.data(),
+                     MPI_STATUSES_IGNORE);
     if (count == 0 || count == MPI_UNDEFINED) return false;
     std::vector<message> over;
-    for (int i = 0; i < count; ++i) over.push_back(m_active[static_cast<std::size_t>(m_indices[static_cast<std::size_t>(i)])]);
+    for (int i = 0; i < count; ++i)
+        over.push_back(m_active[static_cast<std::size_t>(m_indices[static_cast<std::size_t>(i)])]);
     std::size_t kept = 0;
     for (std::size_t i = 0; i < m_requests.size(); ++i) {
         if (m_requests[i] == MPI_REQUEST_NULL) continue;

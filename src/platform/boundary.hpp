@@ -67,7 +67,9 @@ class answer {
         return CL_SUCCESS;
     }
     template <class Value> cl_int operator()(const Value& value) const { return bytes(&value, sizeof value); }
-    template <class Value> cl_int list(std::span<const Value> values) const { return bytes(values.data(), values.size_bytes()); }
+    template <class Value> cl_int list(std::span<const Value> values) const {
+        return bytes(values.data(), values.size_bytes());
+    }
     /// `text` with the zero that ends it.
     cl_int text(std::string_view text) const {
         const std::vector<char> ended = [&] {

@@ -54,8 +54,9 @@ void check_box(const _cl_mem& buffer, const layout& of) { require(of.end <= buff
 
 } // namespace
 
-cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue queue_handle, cl_mem buffer_handle, cl_bool blocking, size_t offset,
-                                       size_t size, void* target, cl_uint count, const cl_event* list, cl_event* event) {
+cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue queue_handle, cl_mem buffer_handle, cl_bool blocking,
+                                       size_t offset, size_t size, void* target, cl_uint count, const cl_event* list,
+                                       cl_event* event) {
     return guard([&] {
         auto& queue = checked(queue_handle, CL_INVALID_COMMAND_QUEUE);
         auto& buffer = checked_buffer(buffer_handle);
@@ -65,17 +66,19 @@ cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue queue_handle, cl_mem buf
         const memory_use uses[] = {{&buffer, access::read}};
         return enqueue_read({queue, CL_COMMAND_READ_BUFFER, blocking, count, list, event, uses}, {target, size},
                             [&](void* to, size_t, size_t) {
-                                return [&queue, held = ref<_cl_mem>(&buffer), offset, size, to](
-                                           cl_bool wait, cl_uint waits, const cl_event* events, cl_event* made) {
-                                    return queue.calls().clEnqueueReadBuffer(queue.raw.raw(), held->raw(queue.where), wait, offset,
-                                                                             size, to, waits, events, made);
+                                return [&queue, held = ref<_cl_mem>(&buffer), offset, size,
+                                        to](cl_bool wait, cl_uint waits, const cl_event* events, cl_event* made) {
+                                    return queue.calls().clEnqueueReadBuffer(queue.raw.raw(), held->raw(queue.where),
+                                                                             wait, offset, size, to, waits, events,
+                                                                             made);
                                 };
                             });
     });
 }
 
-cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue queue_handle, cl_mem buffer_handle, cl_bool blocking, size_t offset,
-                                        size_t size, const void* source, cl_uint count, const cl_event* list, cl_event* event) {
+cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue queue_handle, cl_mem buffer_handle, cl_bool blocking,
+                                        size_t offset, size_t size, const void* source, cl_uint count,
+                                        const cl_event* list, cl_event* event) {
     return guard([&] {
         auto& queue = checked(queue_handle, CL_INVALID_COMMAND_QUEUE);
         auto& buffer = checked_buffer(buffer_handle);
@@ -84,18 +87,19 @@ cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue queue_handle, cl_mem bu
         check_host_may(buffer, CL_MEM_HOST_READ_ONLY);
         const memory_use uses[] = {{&buffer, writing(buffer, size)}};
         return enqueue({queue, CL_COMMAND_WRITE_BUFFER, blocking, count, list, event, uses},
-                       [&queue, held = ref<_cl_mem>(&buffer), offset, size, source](cl_bool wait, cl_uint waits,
-                                                                                    const cl_event* events, cl_event* made) {
-                           return queue.calls().clEnqueueWriteBuffer(queue.raw.raw(), held->raw(queue.where), wait, offset, size,
-                                                                     source, waits, events, made);
+                       [&queue, held = ref<_cl_mem>(&buffer), offset, size,
+                        source](cl_bool wait, cl_uint waits, const cl_event* events, cl_event* made) {
+                           return queue.calls().clEnqueueWriteBuffer(queue.raw.raw(), held->raw(queue.where), wait,
+                                                                     offset, size, source, waits, events, made);
                        });
     });
 }
 
 cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue queue_handle, cl_mem buffer_handle, cl_bool blocking,
-                                           const size_t* buffer_origin, const size_t* host_origin, const size_t* region,
-                                           size_t buffer_row, size_t buffer_slice, size_t host_row, size_t host_slice, void* target,
-                                           cl_uint count, const cl_event* list, cl_event* event) {
+                                           const size_t* buffer_origin, const size_t* host_origin,
+                                           const size_t* region, size_t buffer_row, size_t buffer_slice,
+                                           size_t host_row, size_t host_slice, void* target, cl_uint count,
+                                           const cl_event* list, cl_event* event) {
     return guard([&] {
         auto& queue = checked(queue_handle, CL_INVALID_COMMAND_QUEUE);
         auto& buffer = checked_buffer(buffer_handle);
@@ -107,25 +111,31 @@ cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue queue_handle, cl_mem
         const auto in_host = lay_out(to, extent, host_row, host_slice);
         check_host_may(buffer, CL_MEM_HOST_WRITE_ONLY);
         const memory_use uses[] = {{&buffer, access::read}};
-        const host_target place{static_cast<std::byte*>(target) + in_host.begin, extent[0], extent[1], extent[2], in_host.row_pitch,
+        const host_target place{static_cast<std::byte*>(target) + in_host.begin,
+                                extent[0],
+                                extent[1],
+                                extent[2],
+                                in_host.row_pitch,
                                 in_host.slice_pitch};
-        return enqueue_read({queue, CL_COMMAND_READ_BUFFER_RECT, blocking, count, list, event, uses}, place,
-                            [&](void* first, size_t row, size_t slice) {
-                                return [&queue, held = ref<_cl_mem>(&buffer), from, extent, buffer_row, buffer_slice, row, slice,
-                                        first](cl_bool wait, cl_uint waits, const cl_event* events, cl_event* made) {
-                                    constexpr triple none{};
-                                    return queue.calls().clEnqueueReadBufferRect(
-                                        queue.raw.raw(), held->raw(queue.where), wait, from.data(), none.data(), extent.data(),
-                                        buffer_row, buffer_slice, row, slice, first, waits, events, made);
-                                };
-                            });
+        return enqueue_read(
+            {queue, CL_COMMAND_READ_BUFFER_RECT, blocking, count, list, event, uses}, place,
+            [&](void* first, size_t row, size_t slice) {
+                return [&queue, held = ref<_cl_mem>(&buffer), from, extent, buffer_row, buffer_slice, row, slice,
+                        first](cl_bool wait, cl_uint waits, const cl_event* events, cl_event* made) {
+                    constexpr triple none{};
+                    return queue.calls().clEnqueueReadBufferRect(queue.raw.raw(), held->raw(queue.where), wait,
+                                                                 from.data(), none.data(), extent.data(), buffer_row,
+                                                                 buffer_slice, row, slice, first, waits, events, made);
+                };
+            });
     });
 }
 
 cl_int CL_API_CALL clEnqueueWriteBufferRect(cl_command_queue queue_handle, cl_mem buffer_handle, cl_bool blocking,
-                                            const size_t* buffer_origin, const size_t* host_origin, const size_t* region,
-                                            size_t buffer_row, size_t buffer_slice, size_t host_row, size_t host_slice,
-                                            const void* source, cl_uint count, const cl_event* list, cl_event* event) {
+                                            const size_t* buffer_origin, const size_t* host_origin,
+                                            const size_t* region, size_t buffer_row, size_t buffer_slice,
+                                            size_t host_row, size_t host_slice, const void* source, cl_uint count,
+                                            const cl_event* list, cl_event* event) {
     return guard([&] {
         auto& queue = checked(queue_handle, CL_INVALID_COMMAND_QUEUE);
         auto& buffer = checked_buffer(buffer_handle);
@@ -138,17 +148,18 @@ cl_int CL_API_CALL clEnqueueWriteBufferRect(cl_command_queue queue_handle, cl_me
         check_host_may(buffer, CL_MEM_HOST_READ_ONLY);
         const memory_use uses[] = {{&buffer, access::write}};
         return enqueue({queue, CL_COMMAND_WRITE_BUFFER_RECT, blocking, count, list, event, uses},
-                       [&queue, held = ref<_cl_mem>(&buffer), from, to, extent, buffer_row, buffer_slice, host_row, host_slice,
-                        source](cl_bool wait, cl_uint waits, const cl_event* events, cl_event* made) {
-                           return queue.calls().clEnqueueWriteBufferRect(queue.raw.raw(), held->raw(queue.where), wait, to.data(),
-                                                                         from.data(), extent.data(), buffer_row, buffer_slice,
-                                                                         host_row, host_slice, source, waits, events, made);
+                       [&queue, held = ref<_cl_mem>(&buffer), from, to, extent, buffer_row, buffer_slice, host_row,
+                        host_slice, source](cl_bool wait, cl_uint waits, const cl_event* events, cl_event* made) {
+                           return queue.calls().clEnqueueWriteBufferRect(
+                               queue.raw.raw(), held->raw(queue.where), wait, to.data(), from.data(), extent.data(),
+                               buffer_row, buffer_slice, host_row, host_slice, source, waits, events, made);
                        });
     });
 }
 
-cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue queue_handle, cl_mem source_handle, cl_mem target_handle, size_t from,
-                                       size_t to, size_t size, cl_uint count, const cl_event* list, cl_event* event) {
+cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue queue_handle, cl_mem source_handle, cl_mem target_handle,
+                                       size_t from, size_t to, size_t size, cl_uint count, const cl_event* list,
+                                       cl_event* event) {
     return guard([&] {
         auto& queue = checked(queue_handle, CL_INVALID_COMMAND_QUEUE);
         auto& source = checked_buffer(source_handle);
@@ -157,22 +168,24 @@ cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue queue_handle, cl_mem sou
         check_range(target, to, size);
         const size_t first = source.offset + from;
         const size_t second = target.offset + to;
-        require(&source.root() != &target.root() || first + size <= second || second + size <= first, CL_MEM_COPY_OVERLAP);
+        require(&source.root() != &target.root() || first + size <= second || second + size <= first,
+                CL_MEM_COPY_OVERLAP);
         const memory_use uses[] = {{&source, access::read}, {&target, writing(target, size)}};
         return enqueue({queue, CL_COMMAND_COPY_BUFFER, CL_FALSE, count, list, event, uses},
                        [&queue, held_source = ref<_cl_mem>(&source), held_target = ref<_cl_mem>(&target), from, to,
                         size](cl_bool, cl_uint waits, const cl_event* events, cl_event* made) {
                            return queue.calls().clEnqueueCopyBuffer(queue.raw.raw(), held_source->raw(queue.where),
-                                                                    held_target->raw(queue.where), from, to, size, waits, events,
-                                                                    made);
+                                                                    held_target->raw(queue.where), from, to, size,
+                                                                    waits, events, made);
                        });
     });
 }
 
 cl_int CL_API_CALL clEnqueueCopyBufferRect(cl_command_queue queue_handle, cl_mem source_handle, cl_mem target_handle,
-                                           const size_t* source_origin, const size_t* target_origin, const size_t* region,
-                                           size_t source_row, size_t source_slice, size_t target_row, size_t target_slice,
-                                           cl_uint count, const cl_event* list, cl_event* event) {
+                                           const size_t* source_origin, const size_t* target_origin,
+                                           const size_t* region, size_t source_row, size_t source_slice,
+                                           size_t target_row, size_t target_slice, cl_uint count, const cl_event* list,
+                                           cl_event* event) {
     return guard([&] {
         auto& queue = checked(queue_handle, CL_INVALID_COMMAND_QUEUE);
         auto& source = checked_buffer(source_handle);
@@ -185,24 +198,26 @@ cl_int CL_API_CALL clEnqueueCopyBufferRect(cl_command_queue queue_handle, cl_mem
         const memory_use uses[] = {{&source, access::read}, {&target, access::write}};
         // Whether boxes of one buffer overlap is the driver's to say (it has the specification's own algorithm).
         return enqueue({queue, CL_COMMAND_COPY_BUFFER_RECT, CL_FALSE, count, list, event, uses},
-                       [&queue, held_source = ref<_cl_mem>(&source), held_target = ref<_cl_mem>(&target), from, to, extent,
-                        source_row, source_slice, target_row, target_slice](cl_bool, cl_uint waits, const cl_event* events,
-                                                                            cl_event* made) {
+                       [&queue, held_source = ref<_cl_mem>(&source), held_target = ref<_cl_mem>(&target), from, to,
+                        extent, source_row, source_slice, target_row,
+                        target_slice](cl_bool, cl_uint waits, const cl_event* events, cl_event* made) {
                            return queue.calls().clEnqueueCopyBufferRect(
-                               queue.raw.raw(), held_source->raw(queue.where), held_target->raw(queue.where), from.data(), to.data(),
-                               extent.data(), source_row, source_slice, target_row, target_slice, waits, events, made);
+                               queue.raw.raw(), held_source->raw(queue.where), held_target->raw(queue.where),
+                               from.data(), to.data(), extent.data(), source_row, source_slice, target_row,
+                               target_slice, waits, events, made);
                        });
     });
 }
 
-cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue queue_handle, cl_mem buffer_handle, const void* pattern, size_t pattern_size,
-                                       size_t offset, size_t size, cl_uint count, const cl_event* list, cl_event* event) {
+cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue queue_handle, cl_mem buffer_handle, const void* pattern,
+                                       size_t pattern_size, size_t offset, size_t size, cl_uint count,
+                                       const cl_event* list, cl_event* event) {
     return guard([&] {
         auto& queue = checked(queue_handle, CL_INVALID_COMMAND_QUEUE);
         auto& buffer = checked_buffer(buffer_handle);
         std::array<std::byte, 128> copy{};
-        require(pattern != nullptr && pattern_size != 0 && pattern_size <= copy.size() && (pattern_size & (pattern_size - 1)) == 0 &&
-                    offset % pattern_size == 0 && size % pattern_size == 0,
+        require(pattern != nullptr && pattern_size != 0 && pattern_size <= copy.size() &&
+                    (pattern_size & (pattern_size - 1)) == 0 && offset % pattern_size == 0 && size % pattern_size == 0,
                 CL_INVALID_VALUE);
         check_range(buffer, offset, size);
         std::memcpy(copy.data(), pattern, pattern_size);
@@ -210,8 +225,9 @@ cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue queue_handle, cl_mem buf
         return enqueue({queue, CL_COMMAND_FILL_BUFFER, CL_FALSE, count, list, event, uses},
                        [&queue, held = ref<_cl_mem>(&buffer), copy, pattern_size, offset,
                         size](cl_bool, cl_uint waits, const cl_event* events, cl_event* made) {
-                           return queue.calls().clEnqueueFillBuffer(queue.raw.raw(), held->raw(queue.where), copy.data(), pattern_size,
-                                                                    offset, size, waits, events, made);
+                           return queue.calls().clEnqueueFillBuffer(queue.raw.raw(), held->raw(queue.where),
+                                                                    copy.data(), pattern_size, offset, size, waits,
+                                                                    events, made);
                        });
     });
 }

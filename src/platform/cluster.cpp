@@ -40,8 +40,8 @@ void print_counts() {
     std::fprintf(stderr,
                  "causeway: rank %d of %d: %lu commands, %lu virtual, %lu virtual after optimisation, %lu run here; "
                  "%lu writes, %lu copies, %lu reads, %lu kernels\n",
-                 job.rank(), job.ranks(), counts.all, counts.virtual_ones, counts.virtual_ones - counts.dropped, real, counts.writes,
-                 counts.copies, counts.reads, counts.kernels);
+                 job.rank(), job.ranks(), counts.all, counts.virtual_ones, counts.virtual_ones - counts.dropped, real,
+                 counts.writes, counts.copies, counts.reads, counts.kernels);
 }
 
 } // namespace
@@ -60,7 +60,8 @@ cluster::cluster() {
     if (join == nullptr) give_up(path + " is of another version");
     char why[512] = "";
     if (!join(&m_calls, why, sizeof why)) give_up(why);
-    for (auto* const counters : {&m_data_out, &m_data_in, &m_out, &m_in}) counters->resize(static_cast<std::size_t>(ranks()));
+    for (auto* const counters : {&m_data_out, &m_data_in, &m_out, &m_in})
+        counters->resize(static_cast<std::size_t>(ranks()));
     if (environment_text("stats") == "1") std::atexit(print_counts);
 }
 
@@ -89,16 +90,19 @@ cl_int cluster::agree(cl_int code) const {
 void cluster::compare(const call_trace& theirs, int root) const {
     if (theirs.calls == m_trace.calls && theirs.hash == m_trace.hash) return;
     char why[400];
-    std::snprintf(why, sizeof why,
-                  "the programs of the ranks have parted: this one has enqueued %lu commands, the last of type 0x%x, where rank %d "
-                  "has enqueued %lu%s. Ranks must not differ in time, random numbers, process numbers, input or threads.",
-                  m_trace.calls, static_cast<unsigned>(m_last), root, theirs.calls,
-                  theirs.calls == m_trace.calls ? " others" : "");
+    std::snprintf(
+        why, sizeof why,
+        "the programs of the ranks have parted: this one has enqueued %lu commands, the last of type 0x%x, where rank "
+        "%d "
+        "has enqueued %lu%s. Ranks must not differ in time, random numbers, process numbers, input or threads.",
+        m_trace.calls, static_cast<unsigned>(m_last), root, theirs.calls,
+        theirs.calls == m_trace.calls ? " others" : "");
     m_calls.give_up(why);
 }
 
 int cluster::next_data_tag(int from, int to) {
-    auto& count = from == rank() ? m_data_out[static_cast<std::size_t>(to)] : m_data_in[static_cast<std::size_t>(from)];
+    auto& count =
+        from == rank() ? m_data_out[static_cast<std::size_t>(to)] : m_data_in[static_cast<std::size_t>(from)];
     return count++ % tags;
 }
 
@@ -122,18 +126,20 @@ struct incoming {
 std::function<void()> cluster::promise(int to, std::shared_ptr<std::byte[]> bytes, std::size_t size) {
     return [this, to, bytes = std::move(bytes), size, tag = next_message_tag(rank(), to)] {
         auto* const held = new outgoing{bytes};
-        m_calls.send(to, tag, held->bytes.get(), size, [](void* data, bool) { delete static_cast<outgoing*>(data); }, held);
+        m_calls.send(
+            to, tag, held->bytes.get(), size, [](void* data, bool) { delete static_cast<outgoing*>(data); }, held);
     };
 }
 
 void cluster::receive(int from, std::shared_ptr<std::byte[]> bytes, std::size_t size, std::function<void()> over) {
     auto* const held = new incoming{std::move(bytes), std::move(over)};
-    m_calls.receive(from, next_message_tag(from, rank()), held->bytes.get(), size,
-                    [](void* data, bool) {
-                        const std::unique_ptr<incoming> done(static_cast<incoming*>(data));
-                        done->over();
-                    },
-                    held);
+    m_calls.receive(
+        from, next_message_tag(from, rank()), held->bytes.get(), size,
+        [](void* data, bool) {
+            const std::unique_ptr<incoming> done(static_cast<incoming*>(data));
+            done->over();
+        },
+        held);
 }
 
 std::function<void()> cluster::spread(int root, const std::shared_ptr<std::byte[]>& bytes, std::size_t size,
@@ -191,7 +197,8 @@ void listen(_cl_event& event) {
     auto& job = *cluster::of_process();
     event.told.push_back(job.rank());
     auto bytes = room_for_status();
-    job.receive(event.rank, bytes, sizeof(cl_int), [bytes, held = ref<_cl_event>(&event)] { end_with(*held, bytes.get()); });
+    job.receive(event.rank, bytes, sizeof(cl_int),
+                [bytes, held = ref<_cl_event>(&event)] { end_with(*held, bytes.get()); });
 }
 
 void tell_all(_cl_event& event) {

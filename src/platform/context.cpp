@@ -12,27 +12,31 @@
 
 using namespace causeway::platform;
 
-_cl_context::_cl_context(std::vector<_cl_device_id*> of, std::vector<cl_context_properties> as_given, notify on_error, void* data)
+_cl_context::_cl_context(std::vector<_cl_device_id*> of, std::vector<cl_context_properties> as_given, notify on_error,
+                         void* data)
     : object(own_kind), properties(std::move(as_given)) {
     for (auto* const device : of) devices.emplace_back(device);
     // Places of this rank first: whatever has an object of each driver counts by them.
     for (const bool own : {true, false}) {
         for (auto* const device : of) {
             if ((device->driver.calls != nullptr) != own) continue;
-            const auto known = std::find_if(places.begin(), places.end(), [&](const place& one) { return one.from == &device->driver; });
+            const auto known = std::find_if(places.begin(), places.end(),
+                                            [&](const place& one) { return one.from == &device->driver; });
             auto& at = known == places.end() ? add_place(device->driver) : *known;
             at.devices.push_back(device);
         }
         if (!own || !places.empty()) continue;
         const auto all = all_devices();
-        const auto stand_in = std::find_if(all.begin(), all.end(), [](const auto* one) { return one->driver.calls != nullptr; });
+        const auto stand_in =
+            std::find_if(all.begin(), all.end(), [](const auto* one) { return one->driver.calls != nullptr; });
         require(stand_in != all.end(), CL_DEVICE_NOT_AVAILABLE);
         auto& at = add_place((*stand_in)->driver);
         at.understudy = true;
         at.devices.push_back(*stand_in);
     }
     for (auto* const at : m_here) {
-        const cl_context_properties only[] = {CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(at->from->platform), 0};
+        const cl_context_properties only[] = {CL_CONTEXT_PLATFORM,
+                                              reinterpret_cast<cl_context_properties>(at->from->platform), 0};
         const auto raws = at->raw_devices();
         cl_int code = CL_SUCCESS;
         at->context = driver_object<cl_context>(
@@ -84,7 +88,8 @@ std::vector<cl_context_properties> checked_properties(const cl_context_propertie
     std::vector<cl_context_properties> list;
     if (given == nullptr) return list;
     for (; *given != 0; given += 2) {
-        require(std::find(list.begin(), list.end(), given[0]) == list.end() || list.size() % 2 != 0, CL_INVALID_PROPERTY);
+        require(std::find(list.begin(), list.end(), given[0]) == list.end() || list.size() % 2 != 0,
+                CL_INVALID_PROPERTY);
         switch (given[0]) {
         case CL_CONTEXT_PLATFORM: {
             auto* const platform = reinterpret_cast<cl_platform_id>(given[1]);
@@ -107,8 +112,9 @@ ref<_cl_context> create(std::vector<_cl_device_id*> devices, std::vector<cl_cont
 
 } // namespace
 
-cl_context CL_API_CALL clCreateContext(const cl_context_properties* properties, cl_uint count, const cl_device_id* devices,
-                                       _cl_context::notify on_error, void* data, cl_int* code) {
+cl_context CL_API_CALL clCreateContext(const cl_context_properties* properties, cl_uint count,
+                                       const cl_device_id* devices, _cl_context::notify on_error, void* data,
+                                       cl_int* code) {
     return make(code, [&] {
         auto list = checked_properties(properties);
         require(count != 0 && devices != nullptr && (on_error != nullptr || data == nullptr), CL_INVALID_VALUE);
@@ -137,7 +143,8 @@ cl_context CL_API_CALL clCreateContextFromType(const cl_context_properties* prop
 cl_int CL_API_CALL clRetainContext(cl_context context) { return retain(context, CL_INVALID_CONTEXT); }
 cl_int CL_API_CALL clReleaseContext(cl_context context) { return release(context, CL_INVALID_CONTEXT); }
 
-cl_int CL_API_CALL clGetContextInfo(cl_context handle, cl_context_info name, size_t size, void* value, size_t* size_ret) {
+cl_int CL_API_CALL clGetContextInfo(cl_context handle, cl_context_info name, size_t size, void* value,
+                                    size_t* size_ret) {
     return guard([&] {
         const auto& context = checked(handle, CL_INVALID_CONTEXT);
         const answer to(size, value, size_ret);
@@ -155,7 +162,8 @@ cl_int CL_API_CALL clGetContextInfo(cl_context handle, cl_context_info name, siz
     });
 }
 
-cl_int CL_API_CALL clSetContextDestructorCallback(cl_context handle, void(CL_CALLBACK* call)(cl_context, void*), void* data) {
+cl_int CL_API_CALL clSetContextDestructorCallback(cl_context handle, void(CL_CALLBACK* call)(cl_context, void*),
+                                                  void* data) {
     return guard([&]() -> cl_int {
         auto& context = checked(handle, CL_INVALID_CONTEXT);
         require(call != nullptr, CL_INVALID_VALUE);

@@ -18,7 +18,8 @@ struct _cl_context final : causeway::platform::object {
         void* data;
     };
 
-    _cl_context(std::vector<_cl_device_id*> of, std::vector<cl_context_properties> as_given, notify on_error, void* data);
+    _cl_context(std::vector<_cl_device_id*> of, std::vector<cl_context_properties> as_given, notify on_error,
+                void* data);
     ~_cl_context();
 
     /// Throws CL_INVALID_DEVICE for a device of another context.
@@ -33,7 +34,8 @@ struct _cl_context final : causeway::platform::object {
     std::vector<cl_context_properties> properties;
     std::deque<causeway::platform::place> places;
 
-    std::mutex order; // of commands where the context spans places: memory objects' states change in the order of enqueue
+    std::mutex
+        order; // of commands where the context spans places: memory objects' states change in the order of enqueue
 
     std::mutex destructors_mutex; // guards destructors
     std::vector<destructor> destructors;

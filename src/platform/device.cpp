@@ -35,7 +35,8 @@ std::vector<_cl_device_id*> find_own_devices() {
         cl_uint count = 0;
         if (from.calls->clGetDeviceIDs(from.platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count) != CL_SUCCESS) continue;
         std::vector<cl_device_id> raws(count);
-        if (from.calls->clGetDeviceIDs(from.platform, CL_DEVICE_TYPE_ALL, count, raws.data(), nullptr) != CL_SUCCESS) continue;
+        if (from.calls->clGetDeviceIDs(from.platform, CL_DEVICE_TYPE_ALL, count, raws.data(), nullptr) != CL_SUCCESS)
+            continue;
         for (cl_uint i = 0; i < count; ++i) {
             auto made = ref<_cl_device_id>::adopt(new _cl_device_id(from, raws[i]));
             if (filter.passes(from.name, i, ask<cl_device_type>(*made, CL_DEVICE_TYPE))) found.push_back(made.give());
@@ -47,14 +48,33 @@ std::vector<_cl_device_id*> find_own_devices() {
 /// Extensions that are of the language of kernels alone, or whose calls all go through the table. Others have calls of
 /// their own, which would be given objects of this platform.
 std::string own_extensions(const std::string& theirs) {
-    constexpr std::array<std::string_view, 27> kept = {
-        "cl_khr_global_int32_base_atomics", "cl_khr_global_int32_extended_atomics", "cl_khr_local_int32_base_atomics",
-        "cl_khr_local_int32_extended_atomics", "cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics",
-        "cl_khr_byte_addressable_store", "cl_khr_fp64", "cl_khr_fp16", "cl_khr_3d_image_writes", "cl_khr_spir", "cl_khr_il_program",
-        "cl_khr_depth_images", "cl_khr_image2d_from_buffer", "cl_khr_expect_assume", "cl_khr_extended_bit_ops",
-        "cl_khr_integer_dot_product", "cl_khr_subgroups", "cl_khr_subgroup_ballot", "cl_khr_subgroup_shuffle",
-        "cl_khr_subgroup_shuffle_relative", "cl_khr_subgroup_extended_types", "cl_khr_subgroup_non_uniform_arithmetic",
-        "cl_khr_subgroup_non_uniform_vote", "cl_khr_select_fprounding_mode", "cl_nv_pragma_unroll", "cl_nv_compiler_options"};
+    constexpr std::array<std::string_view, 27> kept = {"cl_khr_global_int32_base_atomics",
+                                                       "cl_khr_global_int32_extended_atomics",
+                                                       "cl_khr_local_int32_base_atomics",
+                                                       "cl_khr_local_int32_extended_atomics",
+                                                       "cl_khr_int64_base_atomics",
+                                                       "cl_khr_int64_extended_atomics",
+                                                       "cl_khr_byte_addressable_store",
+                                                       "cl_khr_fp64",
+                                                       "cl_khr_fp16",
+                                                       "cl_khr_3d_image_writes",
+                                                       "cl_khr_spir",
+                                                       "cl_khr_il_program",
+                                                       "cl_khr_depth_images",
+                                                       "cl_khr_image2d_from_buffer",
+                                                       "cl_khr_expect_assume",
+                                                       "cl_khr_extended_bit_ops",
+                                                       "cl_khr_integer_dot_product",
+                                                       "cl_khr_subgroups",
+                                                       "cl_khr_subgroup_ballot",
+                                                       "cl_khr_subgroup_shuffle",
+                                                       "cl_khr_subgroup_shuffle_relative",
+                                                       "cl_khr_subgroup_extended_types",
+                                                       "cl_khr_subgroup_non_uniform_arithmetic",
+                                                       "cl_khr_subgroup_non_uniform_vote",
+                                                       "cl_khr_select_fprounding_mode",
+                                                       "cl_nv_pragma_unroll",
+                                                       "cl_nv_compiler_options"};
     std::string ours = "cl_khr_icd";
     for (std::size_t at = 0; at < theirs.size();) {
         const auto end = std::min(theirs.find(' ', at), theirs.size());
@@ -89,7 +109,8 @@ cl_int device_info(_cl_device_id& device, cl_device_info name, const answer& to)
     // Queues of drivers can be asked for properties that the platform's cannot keep, as a size on the device.
     case CL_DEVICE_QUEUE_PROPERTIES:
         return to(ask<cl_command_queue_properties>(device, CL_DEVICE_QUEUE_PROPERTIES) &
-                  static_cast<cl_command_queue_properties>(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE));
+                  static_cast<cl_command_queue_properties>(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE |
+                                                           CL_QUEUE_PROFILING_ENABLE));
     default:
         return to.from([&](size_t size, void* value, size_t* size_ret) {
             return ask_device(device, name, size, value, size_ret);
@@ -154,7 +175,8 @@ std::vector<_cl_device_id*> devices_of_all_ranks(const cluster& job, const std::
             const auto description = take_text(blob);
             std::string_view rest = description;
             const auto name = take_text(rest);
-            if (from == nullptr || from->name != name) from = new driver{name, nullptr, nullptr, false, false, rank}; // lives on
+            if (from == nullptr || from->name != name)
+                from = new driver{name, nullptr, nullptr, false, false, rank}; // lives on
             auto made = ref<_cl_device_id>::adopt(new _cl_device_id(*from, nullptr));
             for (auto answers = take_number(rest); answers != 0; --answers) {
                 const auto what = take_number(rest);
@@ -198,7 +220,8 @@ cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_device_type type, 
         require((devices != nullptr || found != nullptr) && (devices == nullptr || count != 0), CL_INVALID_VALUE);
         std::vector<_cl_device_id*> fitting;
         for (auto* const device : all_devices())
-            if (type == CL_DEVICE_TYPE_ALL || (ask<cl_device_type>(*device, CL_DEVICE_TYPE) & type & ~static_cast<cl_device_type>(CL_DEVICE_TYPE_DEFAULT)) != 0)
+            if (type == CL_DEVICE_TYPE_ALL || (ask<cl_device_type>(*device, CL_DEVICE_TYPE) & type &
+                                               ~static_cast<cl_device_type>(CL_DEVICE_TYPE_DEFAULT)) != 0)
                 fitting.push_back(device);
         // The platform has one default device: its first.
         if ((type != CL_DEVICE_TYPE_ALL && (type & CL_DEVICE_TYPE_DEFAULT) != 0) && !all_devices().empty() &&
@@ -211,12 +234,13 @@ cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_device_type type, 
     });
 }
 
-cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t size, void* value, size_t* size_ret) {
+cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t size, void* value,
+                                   size_t* size_ret) {
     return guard([&] { return device_info(checked(device, CL_INVALID_DEVICE), name, {size, value, size_ret}); });
 }
 
-cl_int CL_API_CALL clCreateSubDevices(cl_device_id whole, const cl_device_partition_property* properties, cl_uint count,
-                                      cl_device_id* parts, cl_uint* found) {
+cl_int CL_API_CALL clCreateSubDevices(cl_device_id whole, const cl_device_partition_property* properties,
+                                      cl_uint count, cl_device_id* parts, cl_uint* found) {
     return guard([&]() -> cl_int {
         auto& device = checked(whole, CL_INVALID_DEVICE);
         // The parts would have to be the same on every rank, whose drivers may differ.
@@ -236,7 +260,8 @@ cl_int CL_API_CALL clCreateSubDevices(cl_device_id whole, const cl_device_partit
     });
 }
 
-cl_int CL_API_CALL clCreateSubDevicesEXT(cl_device_id, const cl_device_partition_property_ext*, cl_uint, cl_device_id*, cl_uint*) {
+cl_int CL_API_CALL clCreateSubDevicesEXT(cl_device_id, const cl_device_partition_property_ext*, cl_uint, cl_device_id*,
+                                         cl_uint*) {
     return CL_INVALID_OPERATION; // the extension that became clCreateSubDevices; not announced
 }
 

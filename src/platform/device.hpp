@@ -18,7 +18,8 @@ struct _cl_platform_id final : causeway::platform::object {
 struct _cl_device_id final : causeway::platform::object {
     static constexpr auto own_kind = causeway::platform::kind::device;
 
-    _cl_device_id(const causeway::platform::driver& from, cl_device_id raw_device) : object(own_kind), driver(from), raw(raw_device) {}
+    _cl_device_id(const causeway::platform::driver& from, cl_device_id raw_device)
+        : object(own_kind), driver(from), raw(raw_device) {}
     /// A part of `whole`; owns `part`.
     _cl_device_id(_cl_device_id& whole, cl_device_id part)
         : object(own_kind), driver(whole.driver), raw(part), parent(&whole), owned(part) {}
@@ -27,7 +28,7 @@ struct _cl_device_id final : causeway::platform::object {
     cl_device_id raw; ///< the driver's; null for a device of another rank
     /// What a device of another rank says of itself.
     std::map<cl_device_info, std::string> answers;
-    causeway::platform::ref<_cl_device_id> parent; ///< null for a whole device
+    causeway::platform::ref<_cl_device_id> parent;         ///< null for a whole device
     causeway::platform::driver_object<cl_device_id> owned; ///< a part's
 };
 
@@ -36,7 +37,8 @@ namespace causeway::platform {
 [[nodiscard]] _cl_platform_id& the_platform();
 
 /// What a device says of itself, as its driver does. Any device.
-[[nodiscard]] cl_int ask_device(const _cl_device_id& device, cl_device_info name, size_t size, void* value, size_t* size_ret);
+[[nodiscard]] cl_int ask_device(const _cl_device_id& device, cl_device_info name, size_t size, void* value,
+                                size_t* size_ret);
 /// Zero where it does not say.
 template <class Value> [[nodiscard]] Value ask(const _cl_device_id& device, cl_device_info name) {
     Value value{};

@@ -22,7 +22,8 @@ namespace fs = std::filesystem;
 
 std::string in_small_letters(std::string_view text) {
     std::string small(text);
-    std::transform(small.begin(), small.end(), small.begin(), [](unsigned char letter) { return std::tolower(letter); });
+    std::transform(small.begin(), small.end(), small.begin(),
+                   [](unsigned char letter) { return std::tolower(letter); });
     return small;
 }
 
@@ -95,7 +96,8 @@ void add_platforms(const library& source, std::vector<driver>& drivers) {
     if (opened == nullptr) return;
     auto get = reinterpret_cast<decltype(&::clIcdGetPlatformIDsKHR)>(dlsym(opened, "clIcdGetPlatformIDsKHR"));
     if (get == nullptr) {
-        const auto address = reinterpret_cast<cl_api_clGetExtensionFunctionAddress>(dlsym(opened, "clGetExtensionFunctionAddress"));
+        const auto address =
+            reinterpret_cast<cl_api_clGetExtensionFunctionAddress>(dlsym(opened, "clGetExtensionFunctionAddress"));
         if (address != nullptr) get = reinterpret_cast<decltype(get)>(address("clIcdGetPlatformIDsKHR"));
     }
     cl_uint count = 0;
@@ -107,7 +109,8 @@ void add_platforms(const library& source, std::vector<driver>& drivers) {
         const auto name = text_of(calls, platform, CL_PLATFORM_NAME);
         // This library, or another copy of it, which would go round in circles.
         if (name == identity::name) continue;
-        if (std::any_of(drivers.begin(), drivers.end(), [&](const driver& one) { return one.platform == platform; })) continue;
+        if (std::any_of(drivers.begin(), drivers.end(), [&](const driver& one) { return one.platform == platform; }))
+            continue;
         const bool is_intel = name.starts_with("Intel");
         drivers.push_back({source.name, platform, &calls, is_intel, is_intel, 0});
     }
@@ -142,8 +145,8 @@ bool device_filter::wants(const std::string& driver) const {
 
 bool device_filter::passes(const std::string& driver, unsigned index, cl_device_type type) const {
     return m_items.empty() || std::any_of(m_items.begin(), m_items.end(), [&](const item& one) {
-               return driver.find(one.name) != std::string::npos && (one.index == -1 || one.index == static_cast<int>(index)) &&
-                      (type & one.types) != 0;
+               return driver.find(one.name) != std::string::npos &&
+                      (one.index == -1 || one.index == static_cast<int>(index)) && (type & one.types) != 0;
            });
 }
 

@@ -47,7 +47,9 @@ class device_filter {
 [[nodiscard]] std::vector<driver> load_drivers(const device_filter& filter);
 
 /// The table behind a driver's object.
-template <class Raw> const cl_icd_dispatch& calls_of(Raw raw) { return **reinterpret_cast<const cl_icd_dispatch* const*>(raw); }
+template <class Raw> const cl_icd_dispatch& calls_of(Raw raw) {
+    return **reinterpret_cast<const cl_icd_dispatch* const*>(raw);
+}
 
 inline void release_raw(cl_device_id raw) { calls_of(raw).clReleaseDevice(raw); }
 inline void release_raw(cl_context raw) { calls_of(raw).clReleaseContext(raw); }

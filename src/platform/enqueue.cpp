@@ -42,14 +42,22 @@ issue_function own_meaning(_cl_command_queue& queue, issue_function issue) {
 
 void count(cluster& job, const new_command& command) {
     auto& counts = job.counts;
-    job.note(command.type, static_cast<std::size_t>(command.queue.where.rank), command.wait_count, command.uses.size());
+    job.note(command.type, static_cast<std::size_t>(command.queue.where.rank), command.wait_count,
+             command.uses.size());
     ++counts.all;
     if (!command.queue.where.here) ++counts.virtual_ones;
     switch (command.type) {
-    case CL_COMMAND_WRITE_BUFFER: case CL_COMMAND_WRITE_BUFFER_RECT: case CL_COMMAND_WRITE_IMAGE: ++counts.writes; break;
-    case CL_COMMAND_READ_BUFFER: case CL_COMMAND_READ_BUFFER_RECT: case CL_COMMAND_READ_IMAGE: ++counts.reads; break;
-    case CL_COMMAND_COPY_BUFFER: case CL_COMMAND_COPY_BUFFER_RECT: case CL_COMMAND_COPY_IMAGE: ++counts.copies; break;
-    case CL_COMMAND_NDRANGE_KERNEL: case CL_COMMAND_TASK: ++counts.kernels; break;
+    case CL_COMMAND_WRITE_BUFFER:
+    case CL_COMMAND_WRITE_BUFFER_RECT:
+    case CL_COMMAND_WRITE_IMAGE: ++counts.writes; break;
+    case CL_COMMAND_READ_BUFFER:
+    case CL_COMMAND_READ_BUFFER_RECT:
+    case CL_COMMAND_READ_IMAGE: ++counts.reads; break;
+    case CL_COMMAND_COPY_BUFFER:
+    case CL_COMMAND_COPY_BUFFER_RECT:
+    case CL_COMMAND_COPY_IMAGE: ++counts.copies; break;
+    case CL_COMMAND_NDRANGE_KERNEL:
+    case CL_COMMAND_TASK: ++counts.kernels; break;
     default: break;
     }
 }
@@ -106,7 +114,8 @@ void check_command(const new_command& command) {
     require((command.wait_count == 0) == (command.wait_list == nullptr), CL_INVALID_EVENT_WAIT_LIST);
     const auto* const context = &command.queue.context;
     for (cl_uint i = 0; i < command.wait_count; ++i)
-        require(checked(command.wait_list[i], CL_INVALID_EVENT_WAIT_LIST).context.get() == context, CL_INVALID_CONTEXT);
+        require(checked(command.wait_list[i], CL_INVALID_EVENT_WAIT_LIST).context.get() == context,
+                CL_INVALID_CONTEXT);
     for (const auto& use : command.uses) require(use.object->context.get() == context, CL_INVALID_CONTEXT);
 }
 
@@ -177,8 +186,8 @@ void unpack(const host_target& to, const std::byte* from) {
 
 } // namespace
 
-cl_int read_everywhere(const new_command& command, const host_target& target, const std::shared_ptr<std::byte[]>& staging,
-                       issue_function issue) {
+cl_int read_everywhere(const new_command& command, const host_target& target,
+                       const std::shared_ptr<std::byte[]>& staging, issue_function issue) {
     check_command(command);
     auto& queue = command.queue;
     auto& job = *cluster::of_process();

@@ -35,8 +35,9 @@ void give_event(const new_command& command, cl_event raw, bool had_waits);
 
 /// A command of the platform itself on the queue of a place. The context's order is held. The driver does not know what
 /// ends a `foreign` one.
-[[nodiscard]] ref<_cl_event> enqueue_copy(_cl_command_queue& queue, cl_command_type type, std::vector<ref<_cl_event>> waits,
-                                          std::vector<ref<_cl_event>> orders, issue_function issue, bool foreign = false);
+[[nodiscard]] ref<_cl_event> enqueue_copy(_cl_command_queue& queue, cl_command_type type,
+                                          std::vector<ref<_cl_event>> waits, std::vector<ref<_cl_event>> orders,
+                                          issue_function issue, bool foreign = false);
 
 /// Host memory that a command reads into: rows of bytes, in slices.
 struct host_target {
@@ -48,9 +49,8 @@ struct host_target {
 };
 
 /// A read in a cluster: what it reads, packed, into `staging` goes to `target` on every rank.
-cl_int read_everywhere(const new_command& command, const host_target& target, const std::shared_ptr<std::byte[]>& staging,
-                       issue_function issue);
-
+cl_int read_everywhere(const new_command& command, const host_target& target,
+                       const std::shared_ptr<std::byte[]>& staging, issue_function issue);
 
 /// Checks and enqueues. `issue` is what an issue_function can be made of.
 template <class Issue> cl_int enqueue(const new_command& command, Issue issue) {
@@ -64,7 +64,8 @@ template <class Issue> cl_int enqueue(const new_command& command, Issue issue) {
                                          (command.type == CL_COMMAND_MARKER || command.type == CL_COMMAND_BARRIER);
             if (!changes_meaning) {
                 cl_event raw = nullptr;
-                const auto code = issue(command.blocking, raws.count(), raws.list(), command.event != nullptr ? &raw : nullptr);
+                const auto code =
+                    issue(command.blocking, raws.count(), raws.list(), command.event != nullptr ? &raw : nullptr);
                 if (code == CL_SUCCESS && command.event != nullptr) give_event(command, raw, raws.count() != 0);
                 return code;
             }
@@ -74,7 +75,8 @@ template <class Issue> cl_int enqueue(const new_command& command, Issue issue) {
 }
 
 /// As enqueue(), for commands that read into host memory: make_issue(address, row pitch, slice pitch) gives what to issue.
-template <class MakeIssue> cl_int enqueue_read(const new_command& command, const host_target& target, MakeIssue make_issue) {
+template <class MakeIssue>
+cl_int enqueue_read(const new_command& command, const host_target& target, MakeIssue make_issue) {
     if (cluster::of_process() == nullptr)
         return enqueue(command, make_issue(target.address, target.row_pitch, target.slice_pitch));
     // With room for the status at the end.

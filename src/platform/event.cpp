@@ -6,7 +6,8 @@
 
 using namespace causeway::platform;
 
-_cl_event::_cl_event(_cl_context& of) : object(own_kind), context(&of), type(CL_COMMAND_USER), where(nullptr), rank(-1) {}
+_cl_event::_cl_event(_cl_context& of)
+    : object(own_kind), context(&of), type(CL_COMMAND_USER), where(nullptr), rank(-1) {}
 
 _cl_event::_cl_event(_cl_command_queue& in, cl_command_type what, bool foreign)
     : object(own_kind), context(&in.context), queue(&in), type(what), where(foreign ? nullptr : &in.where),

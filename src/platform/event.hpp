@@ -51,7 +51,7 @@ struct _cl_event final : causeway::platform::object {
     bool told_all = false;
 
     bool watched = false;
-    bool rings = false; ///< the driver has been asked to call back
+    bool rings = false;                               ///< the driver has been asked to call back
     std::vector<std::function<void(cl_int)>> actions; ///< of the platform, for when the command is over
 
   private:

@@ -43,13 +43,15 @@ access writing(const _cl_mem& image, const triple& region) {
     return region == whole_region(image) ? access::overwrite : access::write;
 }
 
-size_t bytes_of(const _cl_mem& image, const triple& region) { return image.image.pixel_bytes * region[0] * region[1] * region[2]; }
+size_t bytes_of(const _cl_mem& image, const triple& region) {
+    return image.image.pixel_bytes * region[0] * region[1] * region[2];
+}
 
 } // namespace
 
-cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue queue_handle, cl_mem image_handle, cl_bool blocking, const size_t* origin,
-                                      const size_t* region, size_t row_pitch, size_t slice_pitch, void* target, cl_uint count,
-                                      const cl_event* list, cl_event* event) {
+cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue queue_handle, cl_mem image_handle, cl_bool blocking,
+                                      const size_t* origin, const size_t* region, size_t row_pitch, size_t slice_pitch,
+                                      void* target, cl_uint count, const cl_event* list, cl_event* event) {
     return guard([&] {
         auto& queue = checked(queue_handle, CL_INVALID_COMMAND_QUEUE);
         auto& image = checked_image(image_handle);
@@ -59,22 +61,24 @@ cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue queue_handle, cl_mem imag
         check_box(image, from, extent);
         check_host_may(image, CL_MEM_HOST_WRITE_ONLY);
         const memory_use uses[] = {{&image, access::read}};
-        const host_target place{target, image.image.pixel_bytes * extent[0], extent[1], extent[2], row_pitch, slice_pitch};
+        const host_target place{target,     image.image.pixel_bytes * extent[0], extent[1], extent[2], row_pitch,
+                                slice_pitch};
         return enqueue_read({queue, CL_COMMAND_READ_IMAGE, blocking, count, list, event, uses}, place,
                             [&](void* to, size_t row, size_t slice) {
-                                return [&queue, held = ref<_cl_mem>(&image), from, extent, row, slice, to](
-                                           cl_bool wait, cl_uint waits, const cl_event* events, cl_event* made) {
-                                    return queue.calls().clEnqueueReadImage(queue.raw.raw(), held->raw(queue.where), wait,
-                                                                            from.data(), extent.data(), row, slice, to, waits, events,
-                                                                            made);
+                                return [&queue, held = ref<_cl_mem>(&image), from, extent, row, slice,
+                                        to](cl_bool wait, cl_uint waits, const cl_event* events, cl_event* made) {
+                                    return queue.calls().clEnqueueReadImage(queue.raw.raw(), held->raw(queue.where),
+                                                                            wait, from.data(), extent.data(), row,
+                                                                            slice, to, waits, events, made);
                                 };
                             });
     });
 }
 
-cl_int CL_API_CALL clEnqueueWriteImage(cl_command_queue queue_handle, cl_mem image_handle, cl_bool blocking, const size_t* origin,
-                                       const size_t* region, size_t row_pitch, size_t slice_pitch, const void* source, cl_uint count,
-                                       const cl_event* list, cl_event* event) {
+cl_int CL_API_CALL clEnqueueWriteImage(cl_command_queue queue_handle, cl_mem image_handle, cl_bool blocking,
+                                       const size_t* origin, const size_t* region, size_t row_pitch,
+                                       size_t slice_pitch, const void* source, cl_uint count, const cl_event* list,
+                                       cl_event* event) {
     return guard([&] {
         auto& queue = checked(queue_handle, CL_INVALID_COMMAND_QUEUE);
         auto& image = checked_image(image_handle);
@@ -87,14 +91,16 @@ cl_int CL_API_CALL clEnqueueWriteImage(cl_command_queue queue_handle, cl_mem ima
         return enqueue({queue, CL_COMMAND_WRITE_IMAGE, blocking, count, list, event, uses},
                        [&queue, held = ref<_cl_mem>(&image), to, extent, row_pitch, slice_pitch,
                         source](cl_bool wait, cl_uint waits, const cl_event* events, cl_event* made) {
-                           return queue.calls().clEnqueueWriteImage(queue.raw.raw(), held->raw(queue.where), wait, to.data(),
-                                                                    extent.data(), row_pitch, slice_pitch, source, waits, events, made);
+                           return queue.calls().clEnqueueWriteImage(queue.raw.raw(), held->raw(queue.where), wait,
+                                                                    to.data(), extent.data(), row_pitch, slice_pitch,
+                                                                    source, waits, events, made);
                        });
     });
 }
 
-cl_int CL_API_CALL clEnqueueFillImage(cl_command_queue queue_handle, cl_mem image_handle, const void* colour, const size_t* origin,
-                                      const size_t* region, cl_uint count, const cl_event* list, cl_event* event) {
+cl_int CL_API_CALL clEnqueueFillImage(cl_command_queue queue_handle, cl_mem image_handle, const void* colour,
+                                      const size_t* origin, const size_t* region, cl_uint count, const cl_event* list,
+                                      cl_event* event) {
     return guard([&] {
         auto& queue = checked(queue_handle, CL_INVALID_COMMAND_QUEUE);
         auto& image = checked_image(image_handle);
@@ -104,20 +110,22 @@ cl_int CL_API_CALL clEnqueueFillImage(cl_command_queue queue_handle, cl_mem imag
         check_box(image, to, extent);
         std::array<cl_uint, 4> copy{};
         // One depth value, else four channels of 32 bits.
-        std::memcpy(copy.data(), colour, image.image.format.image_channel_order == CL_DEPTH ? sizeof(cl_float) : sizeof copy);
+        std::memcpy(copy.data(), colour,
+                    image.image.format.image_channel_order == CL_DEPTH ? sizeof(cl_float) : sizeof copy);
         const memory_use uses[] = {{&image, writing(image, extent)}};
         return enqueue({queue, CL_COMMAND_FILL_IMAGE, CL_FALSE, count, list, event, uses},
-                       [&queue, held = ref<_cl_mem>(&image), copy, to, extent](cl_bool, cl_uint waits, const cl_event* events,
-                                                                               cl_event* made) {
-                           return queue.calls().clEnqueueFillImage(queue.raw.raw(), held->raw(queue.where), copy.data(), to.data(),
-                                                                   extent.data(), waits, events, made);
+                       [&queue, held = ref<_cl_mem>(&image), copy, to,
+                        extent](cl_bool, cl_uint waits, const cl_event* events, cl_event* made) {
+                           return queue.calls().clEnqueueFillImage(queue.raw.raw(), held->raw(queue.where),
+                                                                   copy.data(), to.data(), extent.data(), waits,
+                                                                   events, made);
                        });
     });
 }
 
 cl_int CL_API_CALL clEnqueueCopyImage(cl_command_queue queue_handle, cl_mem source_handle, cl_mem target_handle,
-                                      const size_t* source_origin, const size_t* target_origin, const size_t* region, cl_uint count,
-                                      const cl_event* list, cl_event* event) {
+                                      const size_t* source_origin, const size_t* target_origin, const size_t* region,
+                                      cl_uint count, const cl_event* list, cl_event* event) {
     return guard([&] {
         auto& queue = checked(queue_handle, CL_INVALID_COMMAND_QUEUE);
         auto& source = checked_image(source_handle);
@@ -137,8 +145,8 @@ cl_int CL_API_CALL clEnqueueCopyImage(cl_command_queue queue_handle, cl_mem sour
                        [&queue, held_source = ref<_cl_mem>(&source), held_target = ref<_cl_mem>(&target), from, to,
                         extent](cl_bool, cl_uint waits, const cl_event* events, cl_event* made) {
                            return queue.calls().clEnqueueCopyImage(queue.raw.raw(), held_source->raw(queue.where),
-                                                                   held_target->raw(queue.where), from.data(), to.data(),
-                                                                   extent.data(), waits, events, made);
+                                                                   held_target->raw(queue.where), from.data(),
+                                                                   to.data(), extent.data(), waits, events, made);
                        });
     });
 }
@@ -159,16 +167,16 @@ cl_int CL_API_CALL clEnqueueCopyImageToBuffer(cl_command_queue queue_handle, cl_
         return enqueue({queue, CL_COMMAND_COPY_IMAGE_TO_BUFFER, CL_FALSE, count, list, event, uses},
                        [&queue, held_image = ref<_cl_mem>(&image), held_buffer = ref<_cl_mem>(&buffer), from, extent,
                         to](cl_bool, cl_uint waits, const cl_event* events, cl_event* made) {
-                           return queue.calls().clEnqueueCopyImageToBuffer(queue.raw.raw(), held_image->raw(queue.where),
-                                                                           held_buffer->raw(queue.where), from.data(), extent.data(),
-                                                                           to, waits, events, made);
+                           return queue.calls().clEnqueueCopyImageToBuffer(
+                               queue.raw.raw(), held_image->raw(queue.where), held_buffer->raw(queue.where),
+                               from.data(), extent.data(), to, waits, events, made);
                        });
     });
 }
 
-cl_int CL_API_CALL clEnqueueCopyBufferToImage(cl_command_queue queue_handle, cl_mem buffer_handle, cl_mem image_handle, size_t from,
-                                              const size_t* origin, const size_t* region, cl_uint count, const cl_event* list,
-                                              cl_event* event) {
+cl_int CL_API_CALL clEnqueueCopyBufferToImage(cl_command_queue queue_handle, cl_mem buffer_handle, cl_mem image_handle,
+                                              size_t from, const size_t* origin, const size_t* region, cl_uint count,
+                                              const cl_event* list, cl_event* event) {
     return guard([&] {
         auto& queue = checked(queue_handle, CL_INVALID_COMMAND_QUEUE);
         auto& buffer = checked_buffer(buffer_handle);
@@ -182,9 +190,9 @@ cl_int CL_API_CALL clEnqueueCopyBufferToImage(cl_command_queue queue_handle, cl_
         return enqueue({queue, CL_COMMAND_COPY_BUFFER_TO_IMAGE, CL_FALSE, count, list, event, uses},
                        [&queue, held_buffer = ref<_cl_mem>(&buffer), held_image = ref<_cl_mem>(&image), from, to,
                         extent](cl_bool, cl_uint waits, const cl_event* events, cl_event* made) {
-                           return queue.calls().clEnqueueCopyBufferToImage(queue.raw.raw(), held_buffer->raw(queue.where),
-                                                                           held_image->raw(queue.where), from, to.data(),
-                                                                           extent.data(), waits, events, made);
+                           return queue.calls().clEnqueueCopyBufferToImage(
+                               queue.raw.raw(), held_buffer->raw(queue.where), held_image->raw(queue.where), from,
+                               to.data(), extent.data(), waits, events, made);
                        });
     });
 }

@@ -57,8 +57,9 @@ void _cl_kernel::learn(const part& from) {
             facts.takes = argument_facts::sort::memory;
         else
             facts.takes = argument_facts::sort::value;
-        const bool reads_only = is_image ? image != CL_KERNEL_ARG_ACCESS_WRITE_ONLY && image != CL_KERNEL_ARG_ACCESS_READ_WRITE
-                                         : address == CL_KERNEL_ARG_ADDRESS_CONSTANT || (type & CL_KERNEL_ARG_TYPE_CONST) != 0;
+        const bool reads_only =
+            is_image ? image != CL_KERNEL_ARG_ACCESS_WRITE_ONLY && image != CL_KERNEL_ARG_ACCESS_READ_WRITE
+                     : address == CL_KERNEL_ARG_ADDRESS_CONSTANT || (type & CL_KERNEL_ARG_TYPE_CONST) != 0;
         facts.how = reads_only ? access::read : access::write;
     }
 }
@@ -105,7 +106,8 @@ void _cl_kernel::set(cl_uint index, size_t size, const void* value) {
     case argument_facts::sort::sampler:
         require(size == sizeof(cl_sampler), CL_INVALID_ARG_SIZE);
         next.sampler = handle_in<cl_sampler>(value);
-        require(next.sampler != nullptr && next.sampler->is(kind::sampler) && next.sampler->context.get() == context.get(),
+        require(next.sampler != nullptr && next.sampler->is(kind::sampler) &&
+                    next.sampler->context.get() == context.get(),
                 CL_INVALID_SAMPLER);
         next.what = kernel_argument::sort::sampler;
         break;
@@ -150,7 +152,8 @@ cl_int _cl_kernel::give(cl_kernel raw, place& at, cl_uint index) {
     const auto& calls = at.calls();
     switch (argument.what) {
     case kernel_argument::sort::unset: return CL_INVALID_KERNEL_ARGS;
-    case kernel_argument::sort::value: return calls.clSetKernelArg(raw, index, argument.value.size(), argument.value.data());
+    case kernel_argument::sort::value:
+        return calls.clSetKernelArg(raw, index, argument.value.size(), argument.value.data());
     case kernel_argument::sort::local: return calls.clSetKernelArg(raw, index, argument.local_bytes, nullptr);
     case kernel_argument::sort::memory: {
         const cl_mem memory = argument.memory == nullptr ? nullptr : argument.memory->raw(at);
@@ -190,7 +193,8 @@ std::shared_ptr<driver_object<cl_kernel>> _cl_kernel::snapshot(place& at) {
     const auto& built = program->part_of(at);
     require(static_cast<bool>(parts[at.index].raw), CL_INVALID_PROGRAM_EXECUTABLE);
     cl_int code = CL_SUCCESS;
-    auto made = std::make_shared<driver_object<cl_kernel>>(built.raw.calls().clCreateKernel(built.raw.raw(), name.c_str(), &code));
+    auto made = std::make_shared<driver_object<cl_kernel>>(
+        built.raw.calls().clCreateKernel(built.raw.raw(), name.c_str(), &code));
     check(code);
     for (cl_uint i = 0; i < m_arguments.size(); ++i) check(give(made->raw(), at, i));
     return made;

@@ -50,7 +50,8 @@ struct _cl_kernel final : causeway::platform::object {
     /// The memory objects that a launch uses now.
     [[nodiscard]] std::vector<causeway::platform::memory_use> uses();
     /// Another kernel of the driver with the arguments that are set now, for a launch that comes later. Locks as above.
-    [[nodiscard]] std::shared_ptr<causeway::platform::driver_object<cl_kernel>> snapshot(causeway::platform::place& at);
+    [[nodiscard]] std::shared_ptr<causeway::platform::driver_object<cl_kernel>>
+    snapshot(causeway::platform::place& at);
     [[nodiscard]] part& any_part();
     /// Whether all arguments are set; with `mutex` held.
     [[nodiscard]] bool complete() const;

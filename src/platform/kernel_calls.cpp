@@ -31,8 +31,9 @@ struct launch {
 
     cl_int operator()(cl_bool, cl_uint count, const cl_event* list, cl_event* event) const {
         const auto enqueue_raw = [&](cl_kernel raw) {
-            return queue.calls().clEnqueueNDRangeKernel(queue.raw.raw(), raw, dimensions, offset ? offset->data() : nullptr,
-                                                        global.data(), local ? local->data() : nullptr, count, list, event);
+            return queue.calls().clEnqueueNDRangeKernel(queue.raw.raw(), raw, dimensions,
+                                                        offset ? offset->data() : nullptr, global.data(),
+                                                        local ? local->data() : nullptr, count, list, event);
         };
         if (later) return enqueue_raw(later->raw());
         const std::lock_guard lock(kernel.mutex);
@@ -41,8 +42,8 @@ struct launch {
 };
 
 cl_int enqueue_kernel(cl_command_queue queue_handle, cl_kernel kernel_handle, cl_command_type type, cl_uint dimensions,
-                      const size_t* offset, const size_t* global, const size_t* local, cl_uint count, const cl_event* list,
-                      cl_event* event) {
+                      const size_t* offset, const size_t* global, const size_t* local, cl_uint count,
+                      const cl_event* list, cl_event* event) {
     auto& queue = checked(queue_handle, CL_INVALID_COMMAND_QUEUE);
     auto& kernel = checked(kernel_handle, CL_INVALID_KERNEL);
     require(kernel.context.get() == &queue.context, CL_INVALID_CONTEXT);
@@ -138,8 +139,8 @@ cl_int CL_API_CALL clGetKernelInfo(cl_kernel handle, cl_kernel_info name, size_t
     });
 }
 
-cl_int CL_API_CALL clGetKernelArgInfo(cl_kernel handle, cl_uint index, cl_kernel_arg_info name, size_t size, void* value,
-                                      size_t* size_ret) {
+cl_int CL_API_CALL clGetKernelArgInfo(cl_kernel handle, cl_uint index, cl_kernel_arg_info name, size_t size,
+                                      void* value, size_t* size_ret) {
     return guard([&] {
         auto& raw = checked(handle, CL_INVALID_KERNEL).any_part().raw;
         return raw.calls().clGetKernelArgInfo(raw.raw(), index, name, size, value, size_ret);
@@ -157,7 +158,8 @@ std::pair<cl_kernel, cl_device_id> on_device(cl_kernel handle, cl_device_id devi
         device = devices.front().get();
     }
     auto& on = checked(device, CL_INVALID_DEVICE);
-    require(std::any_of(devices.begin(), devices.end(), [&](const auto& one) { return one.get() == &on; }), CL_INVALID_DEVICE);
+    require(std::any_of(devices.begin(), devices.end(), [&](const auto& one) { return one.get() == &on; }),
+            CL_INVALID_DEVICE);
     const auto& at = kernel.context->place_of(on);
     if (!at.here) { // as a device of this rank would have it
         const auto& any = kernel.any_part();
@@ -171,52 +173,59 @@ std::pair<cl_kernel, cl_device_id> on_device(cl_kernel handle, cl_device_id devi
 
 } // namespace
 
-cl_int CL_API_CALL clGetKernelWorkGroupInfo(cl_kernel handle, cl_device_id device, cl_kernel_work_group_info name, size_t size,
-                                            void* value, size_t* size_ret) {
+cl_int CL_API_CALL clGetKernelWorkGroupInfo(cl_kernel handle, cl_device_id device, cl_kernel_work_group_info name,
+                                            size_t size, void* value, size_t* size_ret) {
     return guard([&] {
         const auto [kernel, on] = on_device(handle, device);
         return calls_of(kernel).clGetKernelWorkGroupInfo(kernel, on, name, size, value, size_ret);
     });
 }
 
-cl_int CL_API_CALL clGetKernelSubGroupInfo(cl_kernel handle, cl_device_id device, cl_kernel_sub_group_info name, size_t input_size,
-                                           const void* input, size_t size, void* value, size_t* size_ret) {
+cl_int CL_API_CALL clGetKernelSubGroupInfo(cl_kernel handle, cl_device_id device, cl_kernel_sub_group_info name,
+                                           size_t input_size, const void* input, size_t size, void* value,
+                                           size_t* size_ret) {
     return guard([&]() -> cl_int {
         const auto [kernel, on] = on_device(handle, device);
         const auto& calls = calls_of(kernel);
-        const auto call = calls.clGetKernelSubGroupInfo != nullptr ? calls.clGetKernelSubGroupInfo : calls.clGetKernelSubGroupInfoKHR;
+        const auto call = calls.clGetKernelSubGroupInfo != nullptr ? calls.clGetKernelSubGroupInfo
+                                                                   : calls.clGetKernelSubGroupInfoKHR;
         require(call != nullptr, CL_INVALID_OPERATION);
         return call(kernel, on, name, input_size, input, size, value, size_ret);
     });
 }
 
-cl_int CL_API_CALL clGetKernelSubGroupInfoKHR(cl_kernel kernel, cl_device_id device, cl_kernel_sub_group_info name, size_t input_size,
-                                              const void* input, size_t size, void* value, size_t* size_ret) {
+cl_int CL_API_CALL clGetKernelSubGroupInfoKHR(cl_kernel kernel, cl_device_id device, cl_kernel_sub_group_info name,
+                                              size_t input_size, const void* input, size_t size, void* value,
+                                              size_t* size_ret) {
     return entry::clGetKernelSubGroupInfo(kernel, device, name, input_size, input, size, value, size_ret);
 }
 
-cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t* offset,
-                                          const size_t* global, const size_t* local, cl_uint count, const cl_event* list,
-                                          cl_event* event) {
+cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
+                                          const size_t* offset, const size_t* global, const size_t* local,
+                                          cl_uint count, const cl_event* list, cl_event* event) {
     return guard([&] {
-        return enqueue_kernel(queue, kernel, CL_COMMAND_NDRANGE_KERNEL, dimensions, offset, global, local, count, list, event);
+        return enqueue_kernel(queue, kernel, CL_COMMAND_NDRANGE_KERNEL, dimensions, offset, global, local, count, list,
+                              event);
     });
 }
 
-cl_int CL_API_CALL clEnqueueTask(cl_command_queue queue, cl_kernel kernel, cl_uint count, const cl_event* list, cl_event* event) {
+cl_int CL_API_CALL clEnqueueTask(cl_command_queue queue, cl_kernel kernel, cl_uint count, const cl_event* list,
+                                 cl_event* event) {
     return guard([&] {
         const size_t one = 1;
         return enqueue_kernel(queue, kernel, CL_COMMAND_TASK, 1, nullptr, &one, &one, count, list, event);
     });
 }
 
-cl_int CL_API_CALL clEnqueueNativeKernel(cl_command_queue handle, void(CL_CALLBACK* function)(void*), void* arguments, size_t size,
-                                         cl_uint memory_count, const cl_mem* memory, const void** memory_places, cl_uint count,
-                                         const cl_event* list, cl_event* event) {
+cl_int CL_API_CALL clEnqueueNativeKernel(cl_command_queue handle, void(CL_CALLBACK* function)(void*), void* arguments,
+                                         size_t size, cl_uint memory_count, const cl_mem* memory,
+                                         const void** memory_places, cl_uint count, const cl_event* list,
+                                         cl_event* event) {
     return guard([&]() -> cl_int {
         auto& queue = checked(handle, CL_INVALID_COMMAND_QUEUE);
-        require(function != nullptr && (arguments != nullptr || (size == 0 && memory_count == 0)) && (arguments == nullptr || size != 0) &&
-                    (memory_count == 0) == (memory == nullptr) && (memory_count == 0) == (memory_places == nullptr),
+        require(function != nullptr && (arguments != nullptr || (size == 0 && memory_count == 0)) &&
+                    (arguments == nullptr || size != 0) && (memory_count == 0) == (memory == nullptr) &&
+                    (memory_count == 0) == (memory_places == nullptr),
                 CL_INVALID_VALUE);
         std::vector<memory_use> uses;
         for (cl_uint i = 0; i < memory_count; ++i)
@@ -227,24 +236,26 @@ cl_int CL_API_CALL clEnqueueNativeKernel(cl_command_queue handle, void(CL_CALLBA
         std::vector<size_t> offsets;
         for (cl_uint i = 0; i < memory_count; ++i) {
             held.emplace_back(memory[i]);
-            offsets.push_back(static_cast<size_t>(static_cast<const std::byte*>(memory_places[i]) - static_cast<std::byte*>(arguments)));
+            offsets.push_back(static_cast<size_t>(static_cast<const std::byte*>(memory_places[i]) -
+                                                  static_cast<std::byte*>(arguments)));
         }
         const auto* const first = static_cast<const std::byte*>(arguments);
         auto block = std::vector<std::byte>(first, first + size);
-        return enqueue({queue, CL_COMMAND_NATIVE_KERNEL, CL_FALSE, count, list, event, uses},
-                       [&queue, function, block = std::move(block), held = std::move(held), offsets = std::move(offsets)](
-                           cl_bool, cl_uint waits, const cl_event* wait_list, cl_event* made) mutable {
-                           std::vector<cl_mem> raws;
-                           std::vector<const void*> where;
-                           for (std::size_t i = 0; i < held.size(); ++i) {
-                               raws.push_back(held[i]->raw(queue.where));
-                               where.push_back(block.data() + offsets[i]);
-                           }
-                           return queue.calls().clEnqueueNativeKernel(queue.raw.raw(), function, block.empty() ? nullptr : block.data(),
-                                                                      block.size(), static_cast<cl_uint>(raws.size()),
-                                                                      raws.empty() ? nullptr : raws.data(),
-                                                                      where.empty() ? nullptr : where.data(), waits, wait_list, made);
-                       });
+        return enqueue(
+            {queue, CL_COMMAND_NATIVE_KERNEL, CL_FALSE, count, list, event, uses},
+            [&queue, function, block = std::move(block), held = std::move(held),
+             offsets = std::move(offsets)](cl_bool, cl_uint waits, const cl_event* wait_list, cl_event* made) mutable {
+                std::vector<cl_mem> raws;
+                std::vector<const void*> where;
+                for (std::size_t i = 0; i < held.size(); ++i) {
+                    raws.push_back(held[i]->raw(queue.where));
+                    where.push_back(block.data() + offsets[i]);
+                }
+                return queue.calls().clEnqueueNativeKernel(
+                    queue.raw.raw(), function, block.empty() ? nullptr : block.data(), block.size(),
+                    static_cast<cl_uint>(raws.size()), raws.empty() ? nullptr : raws.data(),
+                    where.empty() ? nullptr : where.data(), waits, wait_list, made);
+            });
     });
 }
 

@@ -14,10 +14,12 @@ constexpr cl_map_flags known_flags = CL_MAP_READ | CL_MAP_WRITE | CL_MAP_WRITE_I
 
 void check_map(const _cl_mem& object, cl_map_flags flags) {
     require((flags & ~known_flags) == 0, CL_INVALID_VALUE);
-    require((flags & CL_MAP_WRITE_INVALIDATE_REGION) == 0 || (flags & (CL_MAP_READ | CL_MAP_WRITE)) == 0, CL_INVALID_VALUE);
+    require((flags & CL_MAP_WRITE_INVALIDATE_REGION) == 0 || (flags & (CL_MAP_READ | CL_MAP_WRITE)) == 0,
+            CL_INVALID_VALUE);
     const bool forbidden = (object.flags & CL_MEM_HOST_NO_ACCESS) != 0 ||
                            ((flags & CL_MAP_READ) != 0 && (object.flags & CL_MEM_HOST_WRITE_ONLY) != 0) ||
-                           ((flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) != 0 && (object.flags & CL_MEM_HOST_READ_ONLY) != 0);
+                           ((flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) != 0 &&
+                            (object.flags & CL_MEM_HOST_READ_ONLY) != 0);
     require(!forbidden, CL_INVALID_OPERATION);
 }
 
@@ -34,24 +36,26 @@ void remember(_cl_mem& object, void* address, const mapping& made) {
     object.mappings.emplace(address, made);
 }
 
-cl_int read_box(_cl_command_queue& queue, _cl_mem& object, const mapping& of, void* target, cl_uint waits, const cl_event* events,
-                cl_event* made) {
+cl_int read_box(_cl_command_queue& queue, _cl_mem& object, const mapping& of, void* target, cl_uint waits,
+                const cl_event* events, cl_event* made) {
     const auto raw = object.raw(queue.where);
     if (!object.is_image())
-        return queue.calls().clEnqueueReadBuffer(queue.raw.raw(), raw, CL_FALSE, of.where.origin[0], of.where.region[0], target, waits,
-                                                 events, made);
-    return queue.calls().clEnqueueReadImage(queue.raw.raw(), raw, CL_FALSE, of.where.origin.data(), of.where.region.data(),
-                                            of.pitches[0], of.pitches[1], target, waits, events, made);
+        return queue.calls().clEnqueueReadBuffer(queue.raw.raw(), raw, CL_FALSE, of.where.origin[0],
+                                                 of.where.region[0], target, waits, events, made);
+    return queue.calls().clEnqueueReadImage(queue.raw.raw(), raw, CL_FALSE, of.where.origin.data(),
+                                            of.where.region.data(), of.pitches[0], of.pitches[1], target, waits,
+                                            events, made);
 }
 
 cl_int write_box(_cl_command_queue& queue, _cl_mem& object, const mapping& of, const void* source, cl_uint waits,
                  const cl_event* events, cl_event* made) {
     const auto raw = object.raw(queue.where);
     if (!object.is_image())
-        return queue.calls().clEnqueueWriteBuffer(queue.raw.raw(), raw, CL_FALSE, of.where.origin[0], of.where.region[0], source, waits,
-                                                  events, made);
-    return queue.calls().clEnqueueWriteImage(queue.raw.raw(), raw, CL_FALSE, of.where.origin.data(), of.where.region.data(),
-                                             of.pitches[0], of.pitches[1], source, waits, events, made);
+        return queue.calls().clEnqueueWriteBuffer(queue.raw.raw(), raw, CL_FALSE, of.where.origin[0],
+                                                  of.where.region[0], source, waits, events, made);
+    return queue.calls().clEnqueueWriteImage(queue.raw.raw(), raw, CL_FALSE, of.where.origin.data(),
+                                             of.where.region.data(), of.pitches[0], of.pitches[1], source, waits,
+                                             events, made);
 }
 
 cl_int marker(_cl_command_queue& queue, cl_uint waits, const cl_event* events, cl_event* made) {
@@ -76,19 +80,22 @@ void map_shadow(const new_command& command, _cl_mem& object, const mapping& made
     }
     turn.uses = uses;
     const auto& region = made.where.region;
-    const host_target place{address, region[0] * std::max<size_t>(object.image.pixel_bytes, 1), region[1], region[2],
+    const host_target place{address,         region[0] * std::max<size_t>(object.image.pixel_bytes, 1),
+                            region[1],       region[2],
                             made.pitches[0], made.pitches[1]};
     check(enqueue_read(turn, place, [&](void* to, size_t row, size_t slice) {
         auto into = made;
         into.pitches = {row, slice};
-        return [&queue, held = ref<_cl_mem>(&object), into, to](cl_bool, cl_uint waits, const cl_event* events, cl_event* event) {
+        return [&queue, held = ref<_cl_mem>(&object), into, to](cl_bool, cl_uint waits, const cl_event* events,
+                                                                cl_event* event) {
             return read_box(queue, *held, into, to, waits, events, event);
         };
     }));
 }
 
 /// Calls the driver's map: map(number of events, events, where its event goes, code). Gives the program its event.
-template <class Map> void* map_by_driver(const new_command& command, _cl_mem& object, mapping made, const raw_waits& raws, Map map) {
+template <class Map>
+void* map_by_driver(const new_command& command, _cl_mem& object, mapping made, const raw_waits& raws, Map map) {
     cl_event raw = nullptr;
     cl_int code = CL_SUCCESS;
     made.by_driver = true;
@@ -108,18 +115,19 @@ void* map_buffer(const new_command& command, _cl_mem& buffer, cl_map_flags flags
     raw_waits raws;
     check_command(command);
     if (driver_can(command, raws))
-        return map_by_driver(command, buffer, made, raws, [&](cl_uint waits, const cl_event* events, cl_event* event, cl_int* code) {
-            auto& queue = command.queue;
-            return queue.calls().clEnqueueMapBuffer(queue.raw.raw(), buffer.raw(queue.where), command.blocking, flags, offset, size,
-                                                    waits, events, event, code);
-        });
+        return map_by_driver(
+            command, buffer, made, raws, [&](cl_uint waits, const cl_event* events, cl_event* event, cl_int* code) {
+                auto& queue = command.queue;
+                return queue.calls().clEnqueueMapBuffer(queue.raw.raw(), buffer.raw(queue.where), command.blocking,
+                                                        flags, offset, size, waits, events, event, code);
+            });
     void* const address = buffer.shadow() + offset;
     map_shadow(command, buffer, made, address);
     return address;
 }
 
-void* map_image(const new_command& command, _cl_mem& image, cl_map_flags flags, const triple& origin, const triple& region,
-                size_t* row_pitch, size_t* slice_pitch) {
+void* map_image(const new_command& command, _cl_mem& image, cl_map_flags flags, const triple& origin,
+                const triple& region, size_t* row_pitch, size_t* slice_pitch) {
     require(image.is_image(), CL_INVALID_MEM_OBJECT);
     check_map(image, flags);
     const auto whole = whole_region(image);
@@ -132,11 +140,13 @@ void* map_image(const new_command& command, _cl_mem& image, cl_map_flags flags, 
     raw_waits raws;
     check_command(command);
     if (driver_can(command, raws))
-        return map_by_driver(command, image, made, raws, [&](cl_uint waits, const cl_event* events, cl_event* event, cl_int* code) {
-            auto& queue = command.queue;
-            return queue.calls().clEnqueueMapImage(queue.raw.raw(), image.raw(queue.where), command.blocking, flags, origin.data(),
-                                                   region.data(), row_pitch, slice_pitch, waits, events, event, code);
-        });
+        return map_by_driver(
+            command, image, made, raws, [&](cl_uint waits, const cl_event* events, cl_event* event, cl_int* code) {
+                auto& queue = command.queue;
+                return queue.calls().clEnqueueMapImage(queue.raw.raw(), image.raw(queue.where), command.blocking,
+                                                       flags, origin.data(), region.data(), row_pitch, slice_pitch,
+                                                       waits, events, event, code);
+            });
     const auto packed = image.packed_pitches();
     // Reading and writing take no slice pitch for images that have no slices.
     made.pitches = {packed[0], image.type == CL_MEM_OBJECT_IMAGE2D || image.type == CL_MEM_OBJECT_IMAGE1D ||
@@ -146,39 +156,42 @@ void* map_image(const new_command& command, _cl_mem& image, cl_map_flags flags, 
     *row_pitch = packed[0];
     if (slice_pitch != nullptr) *slice_pitch = made.pitches[1];
     const bool of_lines = image.type == CL_MEM_OBJECT_IMAGE1D_ARRAY;
-    void* const address = image.shadow() + origin[0] * image.image.pixel_bytes + origin[1] * (of_lines ? packed[1] : packed[0]) +
-                          origin[2] * packed[1];
+    void* const address = image.shadow() + origin[0] * image.image.pixel_bytes +
+                          origin[1] * (of_lines ? packed[1] : packed[0]) + origin[2] * packed[1];
     map_shadow(command, image, made, address);
     return address;
 }
 
 } // namespace
 
-void* CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, cl_map_flags flags, size_t offset,
-                                     size_t size, cl_uint count, const cl_event* list, cl_event* event, cl_int* code) {
+void* CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, cl_map_flags flags,
+                                     size_t offset, size_t size, cl_uint count, const cl_event* list, cl_event* event,
+                                     cl_int* code) {
     void* address = nullptr;
     const auto result = guard([&]() -> cl_int {
         auto& in = checked(queue, CL_INVALID_COMMAND_QUEUE);
         auto& object = checked(buffer, CL_INVALID_MEM_OBJECT);
         const memory_use uses[] = {{&object, access::read}};
-        address = map_buffer({in, CL_COMMAND_MAP_BUFFER, blocking, count, list, event, uses}, object, flags, offset, size);
+        address =
+            map_buffer({in, CL_COMMAND_MAP_BUFFER, blocking, count, list, event, uses}, object, flags, offset, size);
         return CL_SUCCESS;
     });
     if (code != nullptr) *code = result;
     return address;
 }
 
-void* CL_API_CALL clEnqueueMapImage(cl_command_queue queue, cl_mem image, cl_bool blocking, cl_map_flags flags, const size_t* origin,
-                                    const size_t* region, size_t* row_pitch, size_t* slice_pitch, cl_uint count,
-                                    const cl_event* list, cl_event* event, cl_int* code) {
+void* CL_API_CALL clEnqueueMapImage(cl_command_queue queue, cl_mem image, cl_bool blocking, cl_map_flags flags,
+                                    const size_t* origin, const size_t* region, size_t* row_pitch, size_t* slice_pitch,
+                                    cl_uint count, const cl_event* list, cl_event* event, cl_int* code) {
     void* address = nullptr;
     const auto result = guard([&]() -> cl_int {
         auto& in = checked(queue, CL_INVALID_COMMAND_QUEUE);
         auto& object = checked(image, CL_INVALID_MEM_OBJECT);
         require(origin != nullptr && region != nullptr, CL_INVALID_VALUE);
         const memory_use uses[] = {{&object, access::read}};
-        address = map_image({in, CL_COMMAND_MAP_IMAGE, blocking, count, list, event, uses}, object, flags,
-                            {origin[0], origin[1], origin[2]}, {region[0], region[1], region[2]}, row_pitch, slice_pitch);
+        address =
+            map_image({in, CL_COMMAND_MAP_IMAGE, blocking, count, list, event, uses}, object, flags,
+                      {origin[0], origin[1], origin[2]}, {region[0], region[1], region[2]}, row_pitch, slice_pitch);
         return CL_SUCCESS;
     });
     if (code != nullptr) *code = result;
@@ -204,12 +217,15 @@ cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue queue_handle, cl_mem
         const auto code = enqueue(command, [&queue, held = ref<_cl_mem>(&object), of, address, writes_back](
                                                cl_bool, cl_uint waits, const cl_event* events, cl_event* made) {
             if (of.by_driver)
-                return queue.calls().clEnqueueUnmapMemObject(queue.raw.raw(), held->raw(queue.where), address, waits, events, made);
-            return writes_back ? write_box(queue, *held, of, address, waits, events, made) : marker(queue, waits, events, made);
+                return queue.calls().clEnqueueUnmapMemObject(queue.raw.raw(), held->raw(queue.where), address, waits,
+                                                             events, made);
+            return writes_back ? write_box(queue, *held, of, address, waits, events, made)
+                               : marker(queue, waits, events, made);
         });
         check(code);
         const std::lock_guard lock(object.mutex);
-        if (const auto found = object.mappings.find(address); found != object.mappings.end()) object.mappings.erase(found);
+        if (const auto found = object.mappings.find(address); found != object.mappings.end())
+            object.mappings.erase(found);
         return code;
     });
 }

@@ -15,8 +15,8 @@ namespace causeway::platform {
 
 namespace {
 
-constexpr cl_mem_flags host_flags =
-    CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS;
+constexpr cl_mem_flags host_flags = CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR | CL_MEM_HOST_READ_ONLY |
+                                    CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS;
 
 void forget_those_over(std::vector<ref<_cl_event>>& events) {
     std::erase_if(events, [](const auto& event) { return event->over(); });
@@ -27,30 +27,32 @@ void add_unless_over(std::vector<ref<_cl_event>>& events, const ref<_cl_event>& 
 }
 
 issue_function read_whole(_cl_mem& object, place& at, std::shared_ptr<std::byte[]> target) {
-    return [held = ref<_cl_mem>(&object), &at, target = std::move(target)](cl_bool, cl_uint count, const cl_event* list,
-                                                                         cl_event* event) {
+    return [held = ref<_cl_mem>(&object), &at, target = std::move(target)](cl_bool, cl_uint count,
+                                                                           const cl_event* list, cl_event* event) {
         const auto queue = at.copies->raw.raw();
         const auto raw = held->raw(at);
         if (!held->is_image())
-            return at.calls().clEnqueueReadBuffer(queue, raw, CL_FALSE, 0, held->size, target.get(), count, list, event);
+            return at.calls().clEnqueueReadBuffer(queue, raw, CL_FALSE, 0, held->size, target.get(), count, list,
+                                                  event);
         const std::array<size_t, 3> origin{};
         const auto region = whole_region(*held);
-        return at.calls().clEnqueueReadImage(queue, raw, CL_FALSE, origin.data(), region.data(), 0, 0, target.get(), count,
-                                             list, event);
+        return at.calls().clEnqueueReadImage(queue, raw, CL_FALSE, origin.data(), region.data(), 0, 0, target.get(),
+                                             count, list, event);
     };
 }
 
 issue_function write_whole(_cl_mem& object, place& at, std::shared_ptr<std::byte[]> source) {
-    return [held = ref<_cl_mem>(&object), &at, source = std::move(source)](cl_bool, cl_uint count, const cl_event* list,
-                                                                         cl_event* event) {
+    return [held = ref<_cl_mem>(&object), &at, source = std::move(source)](cl_bool, cl_uint count,
+                                                                           const cl_event* list, cl_event* event) {
         const auto queue = at.copies->raw.raw();
         const auto raw = held->raw(at);
         if (!held->is_image())
-            return at.calls().clEnqueueWriteBuffer(queue, raw, CL_FALSE, 0, held->size, source.get(), count, list, event);
+            return at.calls().clEnqueueWriteBuffer(queue, raw, CL_FALSE, 0, held->size, source.get(), count, list,
+                                                   event);
         const std::array<size_t, 3> origin{};
         const auto region = whole_region(*held);
-        return at.calls().clEnqueueWriteImage(queue, raw, CL_FALSE, origin.data(), region.data(), 0, 0, source.get(), count,
-                                              list, event);
+        return at.calls().clEnqueueWriteImage(queue, raw, CL_FALSE, origin.data(), region.data(), 0, 0, source.get(),
+                                              count, list, event);
     };
 }
 
@@ -61,7 +63,8 @@ std::array<size_t, 3> whole_region(const _cl_mem& image) {
     const auto at_least_one = [](size_t count) { return std::max<size_t>(count, 1); };
     switch (image.type) {
     case CL_MEM_OBJECT_IMAGE1D_ARRAY: return {shape.image_width, at_least_one(shape.image_array_size), 1};
-    case CL_MEM_OBJECT_IMAGE2D_ARRAY: return {shape.image_width, shape.image_height, at_least_one(shape.image_array_size)};
+    case CL_MEM_OBJECT_IMAGE2D_ARRAY:
+        return {shape.image_width, shape.image_height, at_least_one(shape.image_array_size)};
     case CL_MEM_OBJECT_IMAGE3D: return {shape.image_width, shape.image_height, shape.image_depth};
     case CL_MEM_OBJECT_IMAGE2D: return {shape.image_width, shape.image_height, 1};
     default: return {shape.image_width, 1, 1};
@@ -84,7 +87,8 @@ void* const* untyped(const cl_event* list) { return reinterpret_cast<void* const
 
 /// The engine sends and receives whole buffers.
 issue_function transfer(_cl_mem& object, place& at, int peer, int tag, bool sends) {
-    return [held = ref<_cl_mem>(&object), &at, peer, tag, sends](cl_bool, cl_uint count, const cl_event* list, cl_event* event) {
+    return [held = ref<_cl_mem>(&object), &at, peer, tag, sends](cl_bool, cl_uint count, const cl_event* list,
+                                                                 cl_event* event) {
         const auto& calls = cluster::of_process()->calls();
         const auto call = sends ? calls.send_buffer : calls.receive_buffer;
         const auto code = call(at.copies->raw.raw(), held->raw(at), held->size, peer, tag, count, untyped(list),
@@ -110,10 +114,11 @@ void move_here(_cl_mem& root, place& from, place& to) {
     auto& target = root.copies[to.index];
     const std::shared_ptr<std::byte[]> staging(new std::byte[root.size]);
     auto before = look_before_reading(source);
-    const auto out = enqueue_copy(*from.copies, CL_COMMAND_READ_BUFFER, std::move(before.waits), std::move(before.orders),
-                                  read_whole(root, from, staging));
+    const auto out = enqueue_copy(*from.copies, CL_COMMAND_READ_BUFFER, std::move(before.waits),
+                                  std::move(before.orders), read_whole(root, from, staging));
     source.departures.push_back(out);
-    target.arrival = enqueue_copy(*to.copies, CL_COMMAND_WRITE_BUFFER, {out}, target.departures, write_whole(root, to, staging));
+    target.arrival =
+        enqueue_copy(*to.copies, CL_COMMAND_WRITE_BUFFER, {out}, target.departures, write_whole(root, to, staging));
     scheduler::of_process().after(*target.arrival, [staging](cl_int) {}); // it lives until then
 }
 
@@ -149,7 +154,8 @@ void move_in(_cl_mem& root, int rank, place& to) {
     const std::shared_ptr<std::byte[]> staging(new std::byte[root.size]);
     auto message = ref<_cl_event>::adopt(new _cl_event(*to.copies, CL_COMMAND_WRITE_IMAGE, true));
     job.receive(rank, staging, root.size, [message] { scheduler::of_process().end(*message, CL_COMPLETE); });
-    target.arrival = enqueue_copy(*to.copies, CL_COMMAND_WRITE_IMAGE, {message}, target.departures, write_whole(root, to, staging));
+    target.arrival =
+        enqueue_copy(*to.copies, CL_COMMAND_WRITE_IMAGE, {message}, target.departures, write_whole(root, to, staging));
     scheduler::of_process().after(*target.arrival, [staging](cl_int) {});
 }
 
@@ -171,7 +177,8 @@ void move(_cl_mem& root, place& from, place& to) {
 
 } // namespace
 
-void bring(_cl_mem& object, place& here, access how, std::vector<ref<_cl_event>>& waits, std::vector<ref<_cl_event>>& orders) {
+void bring(_cl_mem& object, place& here, access how, std::vector<ref<_cl_event>>& waits,
+           std::vector<ref<_cl_event>>& orders) {
     auto& root = object.root();
     if (&object != &root && how == access::overwrite) how = access::write;
     if (here.here) (void)object.raw(here);
@@ -236,8 +243,8 @@ void remove_live_handle(const void* handle) {
 } // namespace causeway::platform
 
 _cl_mem::_cl_mem(_cl_context& of, cl_mem_object_type what, cl_mem_flags as, size_t bytes, void* host)
-    : object(own_kind), context(&of), type(what), flags(as), size(bytes), host_ptr((as & CL_MEM_USE_HOST_PTR) != 0 ? host : nullptr),
-      copies(of.here().size()) {
+    : object(own_kind), context(&of), type(what), flags(as), size(bytes),
+      host_ptr((as & CL_MEM_USE_HOST_PTR) != 0 ? host : nullptr), copies(of.here().size()) {
     add_live_handle(this);
 }
 
@@ -291,10 +298,12 @@ driver_object<cl_mem> _cl_mem::create(place& at) {
         driver_flags &= ~host_flags;
         if (host != nullptr) driver_flags |= CL_MEM_COPY_HOST_PTR;
     }
-    if (parent) driver_flags &= ~static_cast<cl_mem_flags>(CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR | CL_MEM_ALLOC_HOST_PTR);
+    if (parent)
+        driver_flags &= ~static_cast<cl_mem_flags>(CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR | CL_MEM_ALLOC_HOST_PTR);
     if (type == CL_MEM_OBJECT_BUFFER && parent) {
         const cl_buffer_region region{offset, size};
-        made = at.calls().clCreateSubBuffer(parent->raw(at), driver_flags, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
+        made =
+            at.calls().clCreateSubBuffer(parent->raw(at), driver_flags, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
     } else if (type == CL_MEM_OBJECT_BUFFER) {
         made = at.calls().clCreateBuffer(at.context.raw(), driver_flags, size, host, &code);
     } else {

@@ -85,7 +85,7 @@ struct _cl_mem final : causeway::platform::object {
     bool has_contents = false;
     std::vector<causeway::platform::place*> latest; ///< which have the latest contents
     causeway::platform::place* attached = nullptr;  ///< by clAttachBufferToDevice: always among `latest`
-    std::shared_ptr<std::byte[]> initial; ///< what it was made with, until a command has written to it
+    std::shared_ptr<std::byte[]> initial;           ///< what it was made with, until a command has written to it
 
     std::vector<causeway::platform::memory_copy> copies; ///< one for each place of this rank
 
@@ -102,7 +102,8 @@ namespace causeway::platform {
 
 /// Sees to it that the latest contents are at `here` when a command runs that waits for `waits` and comes after `orders`, to
 /// both of which it adds. The context's order is held.
-void bring(_cl_mem& object, place& here, access how, std::vector<ref<_cl_event>>& waits, std::vector<ref<_cl_event>>& orders);
+void bring(_cl_mem& object, place& here, access how, std::vector<ref<_cl_event>>& waits,
+           std::vector<ref<_cl_event>>& orders);
 
 /// Remembers that `command`, which is enqueued at `here` now, uses the object. The context's order is held.
 /// `command` is null on a rank that does not run it.

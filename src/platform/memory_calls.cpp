@@ -31,7 +31,9 @@ void check_host_pointer(cl_mem_flags flags, const void* host) {
     require((host != nullptr) == ((flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR)) != 0), CL_INVALID_HOST_PTR);
 }
 
-cl_mem_flags with_default_access(cl_mem_flags flags) { return (flags & kernel_access) == 0 ? flags | CL_MEM_READ_WRITE : flags; }
+cl_mem_flags with_default_access(cl_mem_flags flags) {
+    return (flags & kernel_access) == 0 ? flags | CL_MEM_READ_WRITE : flags;
+}
 
 /// Gives the object its contents. One driver gets them, and makes its object, now; where the context spans places, they are
 /// kept until each place that uses the object has them.
@@ -67,34 +69,52 @@ ref<_cl_mem> create_buffer(cl_context handle, cl_mem_flags flags, size_t size, v
     check_flags(flags);
     require(size != 0, CL_INVALID_BUFFER_SIZE);
     cl_ulong largest = 0;
-    for (const auto& device : context.devices) largest = std::max(largest, ask<cl_ulong>(*device, CL_DEVICE_MAX_MEM_ALLOC_SIZE));
+    for (const auto& device : context.devices)
+        largest = std::max(largest, ask<cl_ulong>(*device, CL_DEVICE_MAX_MEM_ALLOC_SIZE));
     require(size <= largest, CL_INVALID_BUFFER_SIZE);
     check_host_pointer(flags, host);
-    auto made = ref<_cl_mem>::adopt(new _cl_mem(context, CL_MEM_OBJECT_BUFFER, with_default_access(flags), size, host));
+    auto made =
+        ref<_cl_mem>::adopt(new _cl_mem(context, CL_MEM_OBJECT_BUFFER, with_default_access(flags), size, host));
     fill(*made, host);
     return made;
 }
 
-
 size_t bytes_of_pixel(const cl_image_format& format) {
     size_t channels = 1;
     switch (format.image_channel_order) {
-    case CL_RG: case CL_RA: case CL_RGx: channels = 2; break;
-    case CL_RGB: case CL_RGBx: case CL_sRGB: channels = 3; break;
-    case CL_RGBA: case CL_BGRA: case CL_ARGB: case CL_ABGR: case CL_sRGBA: case CL_sBGRA: case CL_sRGBx: channels = 4; break;
+    case CL_RG:
+    case CL_RA:
+    case CL_RGx: channels = 2; break;
+    case CL_RGB:
+    case CL_RGBx:
+    case CL_sRGB: channels = 3; break;
+    case CL_RGBA:
+    case CL_BGRA:
+    case CL_ARGB:
+    case CL_ABGR:
+    case CL_sRGBA:
+    case CL_sBGRA:
+    case CL_sRGBx: channels = 4; break;
     default: break;
     }
     switch (format.image_channel_data_type) {
-    case CL_UNORM_SHORT_565: case CL_UNORM_SHORT_555: return 2;
-    case CL_UNORM_INT_101010: case CL_UNORM_INT24: return 4;
-    case CL_SNORM_INT8: case CL_UNORM_INT8: case CL_SIGNED_INT8: case CL_UNSIGNED_INT8: return channels;
-    case CL_SIGNED_INT32: case CL_UNSIGNED_INT32: case CL_FLOAT: return 4 * channels;
+    case CL_UNORM_SHORT_565:
+    case CL_UNORM_SHORT_555: return 2;
+    case CL_UNORM_INT_101010:
+    case CL_UNORM_INT24: return 4;
+    case CL_SNORM_INT8:
+    case CL_UNORM_INT8:
+    case CL_SIGNED_INT8:
+    case CL_UNSIGNED_INT8: return channels;
+    case CL_SIGNED_INT32:
+    case CL_UNSIGNED_INT32:
+    case CL_FLOAT: return 4 * channels;
     default: return 2 * channels;
     }
 }
 
-ref<_cl_mem> create_image(cl_context handle, cl_mem_flags flags, const cl_image_format* format, const cl_image_desc* shape,
-                          void* host) {
+ref<_cl_mem> create_image(cl_context handle, cl_mem_flags flags, const cl_image_format* format,
+                          const cl_image_desc* shape, void* host) {
     auto& context = checked(handle, CL_INVALID_CONTEXT);
     check_flags(flags);
     require(format != nullptr, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
@@ -105,14 +125,16 @@ ref<_cl_mem> create_image(cl_context handle, cl_mem_flags flags, const cl_image_
             CL_INVALID_OPERATION);
     auto made = ref<_cl_mem>::adopt(new _cl_mem(context, shape->image_type, with_default_access(flags), 0, host));
     made->image = {*format, *shape, bytes_of_pixel(*format)};
-    if (shape->mem_object != nullptr) made->parent = ref<_cl_mem>(&checked(shape->mem_object, CL_INVALID_IMAGE_DESCRIPTOR));
+    if (shape->mem_object != nullptr)
+        made->parent = ref<_cl_mem>(&checked(shape->mem_object, CL_INVALID_IMAGE_DESCRIPTOR));
     // Only drivers know all rules for shapes and formats: the first one is asked before anything is computed from them.
     if (context.spans()) {
         auto& at = *context.here().front();
         cl_int code = CL_SUCCESS;
         auto probe = *shape;
         if (made->parent) probe.mem_object = made->parent->raw(at);
-        const driver_object<cl_mem> tried(at.calls().clCreateImage(at.context.raw(), flags, format, &probe, host, &code));
+        const driver_object<cl_mem> tried(
+            at.calls().clCreateImage(at.context.raw(), flags, format, &probe, host, &code));
         check(code);
     }
     const auto packed = made->packed_pitches();
@@ -128,8 +150,8 @@ ref<_cl_mem> create_image(cl_context handle, cl_mem_flags flags, const cl_image_
     return made;
 }
 
-ref<_cl_mem> create_old_image(cl_context context, cl_mem_flags flags, const cl_image_format* format, cl_image_desc shape,
-                              void* host) {
+ref<_cl_mem> create_old_image(cl_context context, cl_mem_flags flags, const cl_image_format* format,
+                              cl_image_desc shape, void* host) {
     require(shape.image_width != 0 && shape.image_height != 0, CL_INVALID_IMAGE_SIZE);
     try {
         return create_image(context, flags, format, &shape, host);
@@ -145,21 +167,25 @@ cl_mem CL_API_CALL clCreateBuffer(cl_context context, cl_mem_flags flags, size_t
     return make(code, [&] { return create_buffer(context, flags, size, host); });
 }
 
-cl_mem CL_API_CALL clCreateBufferWithProperties(cl_context context, const cl_mem_properties* properties, cl_mem_flags flags,
-                                                size_t size, void* host, cl_int* code) {
+cl_mem CL_API_CALL clCreateBufferWithProperties(cl_context context, const cl_mem_properties* properties,
+                                                cl_mem_flags flags, size_t size, void* host, cl_int* code) {
     return make(code, [&] {
         require(properties == nullptr || *properties == 0, CL_INVALID_PROPERTY);
         return create_buffer(context, flags, size, host);
     });
 }
 
-cl_mem CL_API_CALL clCreateSubBuffer(cl_mem handle, cl_mem_flags flags, cl_buffer_create_type type, const void* info, cl_int* code) {
+cl_mem CL_API_CALL clCreateSubBuffer(cl_mem handle, cl_mem_flags flags, cl_buffer_create_type type, const void* info,
+                                     cl_int* code) {
     return make(code, [&] {
         auto& parent = checked(handle, CL_INVALID_MEM_OBJECT);
         require(!parent.is_image() && !parent.parent, CL_INVALID_MEM_OBJECT);
         check_flags(flags);
-        require((flags & host_pointer) == 0 && type == CL_BUFFER_CREATE_TYPE_REGION && info != nullptr, CL_INVALID_VALUE);
-        const auto may = [&](cl_mem_flags wanted, cl_mem_flags unless) { return (flags & wanted) == 0 || (parent.flags & unless) == 0; };
+        require((flags & host_pointer) == 0 && type == CL_BUFFER_CREATE_TYPE_REGION && info != nullptr,
+                CL_INVALID_VALUE);
+        const auto may = [&](cl_mem_flags wanted, cl_mem_flags unless) {
+            return (flags & wanted) == 0 || (parent.flags & unless) == 0;
+        };
         require(may(CL_MEM_READ_WRITE | CL_MEM_READ_ONLY, CL_MEM_WRITE_ONLY) &&
                     may(CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY, CL_MEM_READ_ONLY) &&
                     may(CL_MEM_HOST_READ_ONLY, CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS) &&
@@ -170,13 +196,16 @@ cl_mem CL_API_CALL clCreateSubBuffer(cl_mem handle, cl_mem_flags flags, cl_buffe
         require(region.origin <= parent.size && region.size <= parent.size - region.origin, CL_INVALID_VALUE);
         require(std::any_of(parent.context->devices.begin(), parent.context->devices.end(),
                             [&](const auto& device) {
-                                return region.origin % (ask<cl_uint>(*device, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / CHAR_BIT) == 0;
+                                return region.origin %
+                                           (ask<cl_uint>(*device, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / CHAR_BIT) ==
+                                       0;
                             }),
                 CL_MISALIGNED_SUB_BUFFER_OFFSET);
         if ((flags & kernel_access) == 0) flags |= parent.flags & kernel_access;
         if ((flags & host_access) == 0) flags |= parent.flags & host_access;
         flags |= parent.flags & host_pointer;
-        void* const host = parent.host_ptr == nullptr ? nullptr : static_cast<std::byte*>(parent.host_ptr) + region.origin;
+        void* const host =
+            parent.host_ptr == nullptr ? nullptr : static_cast<std::byte*>(parent.host_ptr) + region.origin;
         auto made = ref<_cl_mem>::adopt(new _cl_mem(*parent.context, CL_MEM_OBJECT_BUFFER, flags, region.size, host));
         made->parent = ref<_cl_mem>(&parent);
         made->offset = region.origin;
@@ -185,13 +214,14 @@ cl_mem CL_API_CALL clCreateSubBuffer(cl_mem handle, cl_mem_flags flags, cl_buffe
     });
 }
 
-cl_mem CL_API_CALL clCreateImage(cl_context context, cl_mem_flags flags, const cl_image_format* format, const cl_image_desc* shape,
-                                 void* host, cl_int* code) {
+cl_mem CL_API_CALL clCreateImage(cl_context context, cl_mem_flags flags, const cl_image_format* format,
+                                 const cl_image_desc* shape, void* host, cl_int* code) {
     return make(code, [&] { return create_image(context, flags, format, shape, host); });
 }
 
-cl_mem CL_API_CALL clCreateImageWithProperties(cl_context context, const cl_mem_properties* properties, cl_mem_flags flags,
-                                               const cl_image_format* format, const cl_image_desc* shape, void* host, cl_int* code) {
+cl_mem CL_API_CALL clCreateImageWithProperties(cl_context context, const cl_mem_properties* properties,
+                                               cl_mem_flags flags, const cl_image_format* format,
+                                               const cl_image_desc* shape, void* host, cl_int* code) {
     return make(code, [&] {
         require(properties == nullptr || *properties == 0, CL_INVALID_PROPERTY);
         return create_image(context, flags, format, shape, host);
@@ -211,7 +241,8 @@ cl_mem CL_API_CALL clCreateImage2D(cl_context context, cl_mem_flags flags, const
 }
 
 cl_mem CL_API_CALL clCreateImage3D(cl_context context, cl_mem_flags flags, const cl_image_format* format, size_t width,
-                                   size_t height, size_t depth, size_t row_pitch, size_t slice_pitch, void* host, cl_int* code) {
+                                   size_t height, size_t depth, size_t row_pitch, size_t slice_pitch, void* host,
+                                   cl_int* code) {
     return make(code, [&] {
         cl_image_desc shape{};
         shape.image_type = CL_MEM_OBJECT_IMAGE3D;
@@ -228,7 +259,8 @@ cl_mem CL_API_CALL clCreateImage3D(cl_context context, cl_mem_flags flags, const
 cl_int CL_API_CALL clRetainMemObject(cl_mem object) { return retain(object, CL_INVALID_MEM_OBJECT); }
 cl_int CL_API_CALL clReleaseMemObject(cl_mem object) { return release(object, CL_INVALID_MEM_OBJECT); }
 
-cl_int CL_API_CALL clSetMemObjectDestructorCallback(cl_mem handle, void(CL_CALLBACK* call)(cl_mem, void*), void* data) {
+cl_int CL_API_CALL clSetMemObjectDestructorCallback(cl_mem handle, void(CL_CALLBACK* call)(cl_mem, void*),
+                                                    void* data) {
     return guard([&]() -> cl_int {
         auto& object = checked(handle, CL_INVALID_MEM_OBJECT);
         require(call != nullptr, CL_INVALID_VALUE);
@@ -272,12 +304,14 @@ cl_int CL_API_CALL clGetImageInfo(cl_mem handle, cl_image_info name, size_t size
         std::unique_lock<std::mutex> lock;
         if (object.context->spans()) lock = std::unique_lock(object.context->order);
         const auto raw = object.raw(at);
-        return to.from([&](size_t room, void* where, size_t* used) { return at.calls().clGetImageInfo(raw, name, room, where, used); });
+        return to.from([&](size_t room, void* where, size_t* used) {
+            return at.calls().clGetImageInfo(raw, name, room, where, used);
+        });
     });
 }
 
-cl_int CL_API_CALL clGetSupportedImageFormats(cl_context handle, cl_mem_flags flags, cl_mem_object_type type, cl_uint room,
-                                              cl_image_format* formats, cl_uint* found) {
+cl_int CL_API_CALL clGetSupportedImageFormats(cl_context handle, cl_mem_flags flags, cl_mem_object_type type,
+                                              cl_uint room, cl_image_format* formats, cl_uint* found) {
     return guard([&]() -> cl_int {
         auto& context = checked(handle, CL_INVALID_CONTEXT);
         require(formats == nullptr || room != 0, CL_INVALID_VALUE);
@@ -287,7 +321,9 @@ cl_int CL_API_CALL clGetSupportedImageFormats(cl_context handle, cl_mem_flags fl
             cl_uint count = 0;
             check(at.calls().clGetSupportedImageFormats(at.context.raw(), flags, type, 0, nullptr, &count));
             std::vector<cl_image_format> theirs(count);
-            if (count != 0) check(at.calls().clGetSupportedImageFormats(at.context.raw(), flags, type, count, theirs.data(), nullptr));
+            if (count != 0)
+                check(at.calls().clGetSupportedImageFormats(at.context.raw(), flags, type, count, theirs.data(),
+                                                            nullptr));
             if (at.index == 0) common = theirs;
             // An image has to be possible at every place.
             std::erase_if(common, [&](const cl_image_format& one) {
@@ -303,7 +339,9 @@ cl_int CL_API_CALL clGetSupportedImageFormats(cl_context handle, cl_mem_flags fl
     });
 }
 
-void* CL_API_CALL clSVMAlloc(cl_context, cl_svm_mem_flags, size_t, cl_uint) { return nullptr; } // no device has shared virtual memory
+void* CL_API_CALL clSVMAlloc(cl_context, cl_svm_mem_flags, size_t, cl_uint) {
+    return nullptr;
+} // no device has shared virtual memory
 void CL_API_CALL clSVMFree(cl_context, void*) {}
 
 } // namespace causeway::platform::entry

@@ -31,7 +31,9 @@ class object {
     object& operator=(const object&) = delete;
 
     /// Whether the program may still name it as an object of this kind.
-    [[nodiscard]] bool is(kind of) const { return m_dispatch == &dispatch_table && m_kind.load(std::memory_order_relaxed) == of; }
+    [[nodiscard]] bool is(kind of) const {
+        return m_dispatch == &dispatch_table && m_kind.load(std::memory_order_relaxed) == of;
+    }
     [[nodiscard]] cl_uint references() const { return m_references.load(std::memory_order_relaxed); }
 
     void retain() { m_references.fetch_add(1, std::memory_order_relaxed); }

@@ -5,7 +5,8 @@
 
 namespace causeway::platform::entry {
 
-cl_int CL_API_CALL clEnqueueMarkerWithWaitList(cl_command_queue handle, cl_uint count, const cl_event* list, cl_event* event) {
+cl_int CL_API_CALL clEnqueueMarkerWithWaitList(cl_command_queue handle, cl_uint count, const cl_event* list,
+                                               cl_event* event) {
     return guard([&] {
         auto& queue = checked(handle, CL_INVALID_COMMAND_QUEUE);
         // Without a list it waits for all that came before.
@@ -16,7 +17,8 @@ cl_int CL_API_CALL clEnqueueMarkerWithWaitList(cl_command_queue handle, cl_uint 
     });
 }
 
-cl_int CL_API_CALL clEnqueueBarrierWithWaitList(cl_command_queue handle, cl_uint count, const cl_event* list, cl_event* event) {
+cl_int CL_API_CALL clEnqueueBarrierWithWaitList(cl_command_queue handle, cl_uint count, const cl_event* list,
+                                                cl_event* event) {
     return guard([&] {
         auto& queue = checked(handle, CL_INVALID_COMMAND_QUEUE);
         return enqueue({queue, CL_COMMAND_BARRIER, CL_FALSE, count, list, event, {}, {count == 0, true}},
@@ -30,7 +32,9 @@ cl_int CL_API_CALL clEnqueueBarrierWithWaitList(cl_command_queue handle, cl_uint
 cl_int CL_API_CALL clEnqueueMarker(cl_command_queue queue, cl_event* event) {
     return event == nullptr ? CL_INVALID_VALUE : entry::clEnqueueMarkerWithWaitList(queue, 0, nullptr, event);
 }
-cl_int CL_API_CALL clEnqueueBarrier(cl_command_queue queue) { return entry::clEnqueueBarrierWithWaitList(queue, 0, nullptr, nullptr); }
+cl_int CL_API_CALL clEnqueueBarrier(cl_command_queue queue) {
+    return entry::clEnqueueBarrierWithWaitList(queue, 0, nullptr, nullptr);
+}
 cl_int CL_API_CALL clEnqueueWaitForEvents(cl_command_queue queue, cl_uint count, const cl_event* list) {
     if (count == 0 || list == nullptr) return CL_INVALID_VALUE;
     const auto code = entry::clEnqueueBarrierWithWaitList(queue, count, list, nullptr);
@@ -38,7 +42,8 @@ cl_int CL_API_CALL clEnqueueWaitForEvents(cl_command_queue queue, cl_uint count,
 }
 
 cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_queue handle, cl_uint object_count, const cl_mem* objects,
-                                              cl_mem_migration_flags flags, cl_uint count, const cl_event* list, cl_event* event) {
+                                              cl_mem_migration_flags flags, cl_uint count, const cl_event* list,
+                                              cl_event* event) {
     return guard([&] {
         auto& queue = checked(handle, CL_INVALID_COMMAND_QUEUE);
         require(object_count != 0 && objects != nullptr, CL_INVALID_VALUE);
@@ -48,15 +53,17 @@ cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_queue handle, cl_uint o
         std::vector<ref<_cl_mem>> held;
         for (cl_uint i = 0; i < object_count; ++i) {
             held.emplace_back(&checked(objects[i], CL_INVALID_MEM_OBJECT));
-            uses.push_back({objects[i], (flags & CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED) != 0 ? access::overwrite : access::read});
+            uses.push_back({objects[i], (flags & CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED) != 0 ? access::overwrite
+                                                                                               : access::read});
         }
-        return enqueue({queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, CL_FALSE, count, list, event, uses},
-                       [&queue, held = std::move(held), flags](cl_bool, cl_uint waits, const cl_event* events, cl_event* made) {
-                           std::vector<cl_mem> raws;
-                           for (const auto& object : held) raws.push_back(object->raw(queue.where));
-                           return queue.calls().clEnqueueMigrateMemObjects(queue.raw.raw(), static_cast<cl_uint>(raws.size()),
-                                                                           raws.data(), flags, waits, events, made);
-                       });
+        return enqueue(
+            {queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, CL_FALSE, count, list, event, uses},
+            [&queue, held = std::move(held), flags](cl_bool, cl_uint waits, const cl_event* events, cl_event* made) {
+                std::vector<cl_mem> raws;
+                for (const auto& object : held) raws.push_back(object->raw(queue.where));
+                return queue.calls().clEnqueueMigrateMemObjects(queue.raw.raw(), static_cast<cl_uint>(raws.size()),
+                                                                raws.data(), flags, waits, events, made);
+            });
     });
 }
 

@@ -48,7 +48,8 @@ cl_int CL_API_CALL clGetPlatformIDs(cl_uint count, cl_platform_id* platforms, cl
     return CL_SUCCESS;
 }
 
-cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platform, cl_platform_info name, size_t size, void* value, size_t* size_ret) {
+cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platform, cl_platform_info name, size_t size, void* value,
+                                     size_t* size_ret) {
     return guard([&] {
         if (platform != nullptr) (void)checked(platform, CL_INVALID_PLATFORM);
         const answer to(size, value, size_ret);
@@ -84,7 +85,8 @@ cl_int CL_API_CALL clUnloadPlatformCompiler(cl_platform_id platform) {
 // What loaders look for by name; all else goes through the table.
 extern "C" {
 
-__attribute__((visibility("default"))) cl_int CL_API_CALL clIcdGetPlatformIDsKHR(cl_uint count, cl_platform_id* platforms,
+__attribute__((visibility("default"))) cl_int CL_API_CALL clIcdGetPlatformIDsKHR(cl_uint count,
+                                                                                 cl_platform_id* platforms,
                                                                                  cl_uint* found) {
     return causeway::platform::entry::clGetPlatformIDs(count, platforms, found);
 }

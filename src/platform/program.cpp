@@ -29,7 +29,8 @@ _cl_program::_cl_program(_cl_context& of, std::vector<_cl_device_id*> on)
 }
 
 _cl_program::part& _cl_program::any_part() {
-    const auto found = std::find_if(parts.begin(), parts.end(), [](const part& one) { return static_cast<bool>(one.raw); });
+    const auto found =
+        std::find_if(parts.begin(), parts.end(), [](const part& one) { return static_cast<bool>(one.raw); });
     require(found != parts.end(), CL_INVALID_PROGRAM);
     return *found;
 }
@@ -60,7 +61,8 @@ std::vector<_cl_device_id*> checked_devices(cl_uint count, const cl_device_id* l
 }
 
 /// A program with a driver's program at each place that has devices of it: create(place, part, code).
-template <class Create> ref<_cl_program> create(_cl_context& context, std::vector<_cl_device_id*> devices, Create create_part) {
+template <class Create>
+ref<_cl_program> create(_cl_context& context, std::vector<_cl_device_id*> devices, Create create_part) {
     auto made = ref<_cl_program>::adopt(new _cl_program(context, std::move(devices)));
     for (auto* const place : context.here()) {
         auto& at = *place;
@@ -84,7 +86,8 @@ std::string with_argument_info(const std::string& options) {
 template <class Act> cl_int for_each_part(_cl_program& program, cl_uint count, const cl_device_id* list, Act act) {
     const auto chosen = checked_devices(count, list);
     for (const auto* device : chosen)
-        require(std::any_of(program.devices.begin(), program.devices.end(), [&](const auto& one) { return one.get() == device; }),
+        require(std::any_of(program.devices.begin(), program.devices.end(),
+                            [&](const auto& one) { return one.get() == device; }),
                 CL_INVALID_DEVICE);
     cl_int first_failure = CL_SUCCESS;
     bool any = false;
@@ -112,8 +115,8 @@ template <class Act> cl_int for_each_part(_cl_program& program, cl_uint count, c
 
 /// Builds run in the call; the program is told at its end, as the specification lets an implementation do.
 cl_int tell(cl_int code, cl_program program, notify done, void* data) {
-    const bool was_built = code == CL_SUCCESS || code == CL_BUILD_PROGRAM_FAILURE || code == CL_COMPILE_PROGRAM_FAILURE ||
-                           code == CL_LINK_PROGRAM_FAILURE;
+    const bool was_built = code == CL_SUCCESS || code == CL_BUILD_PROGRAM_FAILURE ||
+                           code == CL_COMPILE_PROGRAM_FAILURE || code == CL_LINK_PROGRAM_FAILURE;
     if (done == nullptr || !was_built) return code;
     done(program, data);
     return CL_SUCCESS;
@@ -121,8 +124,8 @@ cl_int tell(cl_int code, cl_program program, notify done, void* data) {
 
 } // namespace
 
-cl_program CL_API_CALL clCreateProgramWithSource(cl_context handle, cl_uint count, const char** strings, const size_t* lengths,
-                                                 cl_int* code) {
+cl_program CL_API_CALL clCreateProgramWithSource(cl_context handle, cl_uint count, const char** strings,
+                                                 const size_t* lengths, cl_int* code) {
     return make(code, [&] {
         auto& context = checked(handle, CL_INVALID_CONTEXT);
         require(count != 0 && strings != nullptr, CL_INVALID_VALUE);
@@ -137,7 +140,8 @@ cl_program CL_API_CALL clCreateProgramWithSource(cl_context handle, cl_uint coun
         auto made = create(context, all_of(context), [&](place& at, _cl_program::part&, cl_int* failed) {
             const char* const text = source.c_str();
             const size_t length = source.size();
-            return at.calls().clCreateProgramWithSource(at.context.raw(), 1, const_cast<const char**>(&text), &length, failed);
+            return at.calls().clCreateProgramWithSource(at.context.raw(), 1, const_cast<const char**>(&text), &length,
+                                                        failed);
         });
         made->source = std::move(source);
         return made;
@@ -152,8 +156,9 @@ cl_program CL_API_CALL clCreateProgramWithIL(cl_context handle, const void* il, 
             // Drivers of OpenCL 1.2 have the extension, if they have it at all.
             auto call = at.calls().clCreateProgramWithIL;
             if (call == nullptr)
-                call = reinterpret_cast<cl_api_clCreateProgramWithIL>(
-                    at.calls().clGetExtensionFunctionAddressForPlatform(at.from->platform, "clCreateProgramWithILKHR"));
+                call =
+                    reinterpret_cast<cl_api_clCreateProgramWithIL>(at.calls().clGetExtensionFunctionAddressForPlatform(
+                        at.from->platform, "clCreateProgramWithILKHR"));
             if (call != nullptr) return call(at.context.raw(), il, length, failed);
             *failed = CL_INVALID_OPERATION;
             return nullptr;
@@ -163,8 +168,9 @@ cl_program CL_API_CALL clCreateProgramWithIL(cl_context handle, const void* il, 
     });
 }
 
-cl_program CL_API_CALL clCreateProgramWithBinary(cl_context handle, cl_uint count, const cl_device_id* list, const size_t* lengths,
-                                                 const unsigned char** binaries, cl_int* status, cl_int* code) {
+cl_program CL_API_CALL clCreateProgramWithBinary(cl_context handle, cl_uint count, const cl_device_id* list,
+                                                 const size_t* lengths, const unsigned char** binaries, cl_int* status,
+                                                 cl_int* code) {
     return make(code, [&] {
         auto& context = checked(handle, CL_INVALID_CONTEXT);
         require(count != 0 && list != nullptr && lengths != nullptr && binaries != nullptr, CL_INVALID_VALUE);
@@ -190,8 +196,9 @@ cl_program CL_API_CALL clCreateProgramWithBinary(cl_context handle, cl_uint coun
                 positions.push_back(i);
             }
             const auto raws = raws_of(part.devices);
-            const auto raw = at.calls().clCreateProgramWithBinary(at.context.raw(), static_cast<cl_uint>(raws.size()), raws.data(),
-                                                                  sizes.data(), theirs.data(), results.data(), failed);
+            const auto raw =
+                at.calls().clCreateProgramWithBinary(at.context.raw(), static_cast<cl_uint>(raws.size()), raws.data(),
+                                                     sizes.data(), theirs.data(), results.data(), failed);
             for (std::size_t i = 0; status != nullptr && i < positions.size(); ++i) status[positions[i]] = results[i];
             return raw;
         });
@@ -207,8 +214,8 @@ cl_program CL_API_CALL clCreateProgramWithBuiltInKernels(cl_context handle, cl_u
         for (const auto* device : devices) require(context.has(*device), CL_INVALID_DEVICE);
         return create(context, devices, [&](place& at, _cl_program::part& part, cl_int* failed) {
             const auto raws = raws_of(part.devices);
-            return at.calls().clCreateProgramWithBuiltInKernels(at.context.raw(), static_cast<cl_uint>(raws.size()), raws.data(),
-                                                                names, failed);
+            return at.calls().clCreateProgramWithBuiltInKernels(at.context.raw(), static_cast<cl_uint>(raws.size()),
+                                                                raws.data(), names, failed);
         });
     });
 }
@@ -216,23 +223,25 @@ cl_program CL_API_CALL clCreateProgramWithBuiltInKernels(cl_context handle, cl_u
 cl_int CL_API_CALL clRetainProgram(cl_program program) { return retain(program, CL_INVALID_PROGRAM); }
 cl_int CL_API_CALL clReleaseProgram(cl_program program) { return release(program, CL_INVALID_PROGRAM); }
 
-cl_int CL_API_CALL clBuildProgram(cl_program handle, cl_uint count, const cl_device_id* list, const char* options, notify done,
-                                  void* data) {
+cl_int CL_API_CALL clBuildProgram(cl_program handle, cl_uint count, const cl_device_id* list, const char* options,
+                                  notify done, void* data) {
     return guard([&] {
         auto& program = checked(handle, CL_INVALID_PROGRAM);
         require(done != nullptr || data == nullptr, CL_INVALID_VALUE);
         program.options = options == nullptr ? "" : options;
         const auto theirs = with_argument_info(program.options);
-        const auto code = for_each_part(program, count, list, [&](place& at, _cl_program::part& part, const auto& raws) {
-            return at.calls().clBuildProgram(part.raw.raw(), static_cast<cl_uint>(raws.size()), raws.data(), theirs.c_str(), nullptr,
-                                             nullptr);
-        });
+        const auto code =
+            for_each_part(program, count, list, [&](place& at, _cl_program::part& part, const auto& raws) {
+                return at.calls().clBuildProgram(part.raw.raw(), static_cast<cl_uint>(raws.size()), raws.data(),
+                                                 theirs.c_str(), nullptr, nullptr);
+            });
         return tell(code, handle, done, data);
     });
 }
 
 cl_int CL_API_CALL clCompileProgram(cl_program handle, cl_uint count, const cl_device_id* list, const char* options,
-                                    cl_uint header_count, const cl_program* headers, const char** names, notify done, void* data) {
+                                    cl_uint header_count, const cl_program* headers, const char** names, notify done,
+                                    void* data) {
     return guard([&] {
         auto& program = checked(handle, CL_INVALID_PROGRAM);
         require((header_count == 0) == (headers == nullptr) && (header_count == 0) == (names == nullptr) &&
@@ -241,19 +250,21 @@ cl_int CL_API_CALL clCompileProgram(cl_program handle, cl_uint count, const cl_d
         for (cl_uint i = 0; i < header_count; ++i) (void)checked(headers[i], CL_INVALID_PROGRAM);
         program.options = options == nullptr ? "" : options;
         const auto theirs = with_argument_info(program.options);
-        const auto code = for_each_part(program, count, list, [&](place& at, _cl_program::part& part, const auto& raws) {
-            std::vector<cl_program> raw_headers;
-            for (cl_uint i = 0; i < header_count; ++i) raw_headers.push_back(headers[i]->part_of(at).raw.raw());
-            return at.calls().clCompileProgram(part.raw.raw(), static_cast<cl_uint>(raws.size()), raws.data(), theirs.c_str(),
-                                               header_count, header_count == 0 ? nullptr : raw_headers.data(), names, nullptr,
-                                               nullptr);
-        });
+        const auto code =
+            for_each_part(program, count, list, [&](place& at, _cl_program::part& part, const auto& raws) {
+                std::vector<cl_program> raw_headers;
+                for (cl_uint i = 0; i < header_count; ++i) raw_headers.push_back(headers[i]->part_of(at).raw.raw());
+                return at.calls().clCompileProgram(
+                    part.raw.raw(), static_cast<cl_uint>(raws.size()), raws.data(), theirs.c_str(), header_count,
+                    header_count == 0 ? nullptr : raw_headers.data(), names, nullptr, nullptr);
+            });
         return tell(code, handle, done, data);
     });
 }
 
 cl_program CL_API_CALL clLinkProgram(cl_context handle, cl_uint count, const cl_device_id* list, const char* options,
-                                     cl_uint input_count, const cl_program* inputs, notify done, void* data, cl_int* code) {
+                                     cl_uint input_count, const cl_program* inputs, notify done, void* data,
+                                     cl_int* code) {
     cl_int link_code = CL_SUCCESS;
     auto* const made = make(code, [&] {
         auto& context = checked(handle, CL_INVALID_CONTEXT);
@@ -296,7 +307,8 @@ void check_built(cl_int code) {
 }
 
 size_t place_of(const _cl_program& program, const _cl_device_id* device) {
-    const auto at = std::find_if(program.devices.begin(), program.devices.end(), [&](const auto& one) { return one.get() == device; });
+    const auto at = std::find_if(program.devices.begin(), program.devices.end(),
+                                 [&](const auto& one) { return one.get() == device; });
     return static_cast<size_t>(at - program.devices.begin());
 }
 
@@ -306,15 +318,17 @@ std::vector<size_t> binary_sizes(_cl_program& program) {
     for (auto& part : program.parts) {
         if (!part.raw || place_of(program, part.devices.front()) == all.size()) continue; // an understudy's
         std::vector<size_t> theirs(part.devices.size());
-        check_built(part.raw.calls().clGetProgramInfo(part.raw.raw(), CL_PROGRAM_BINARY_SIZES, theirs.size() * sizeof(size_t),
-                                                      theirs.data(), nullptr));
+        check_built(part.raw.calls().clGetProgramInfo(part.raw.raw(), CL_PROGRAM_BINARY_SIZES,
+                                                      theirs.size() * sizeof(size_t), theirs.data(), nullptr));
         for (size_t i = 0; i < theirs.size(); ++i) all[place_of(program, part.devices[i])] = theirs[i];
     }
     const auto* const job = cluster::of_process();
     if (job == nullptr) return all;
-    const auto blobs = job->gather(std::string(reinterpret_cast<const char*>(all.data()), all.size() * sizeof(size_t)));
+    const auto blobs =
+        job->gather(std::string(reinterpret_cast<const char*>(all.data()), all.size() * sizeof(size_t)));
     for (size_t i = 0; i < all.size(); ++i)
-        std::memcpy(&all[i], blobs[static_cast<size_t>(program.devices[i]->driver.rank)].data() + i * sizeof(size_t), sizeof(size_t));
+        std::memcpy(&all[i], blobs[static_cast<size_t>(program.devices[i]->driver.rank)].data() + i * sizeof(size_t),
+                    sizeof(size_t));
     return all;
 }
 
@@ -327,8 +341,8 @@ void copy_binaries(_cl_program& program, unsigned char* const* targets) {
         if (!part.raw || place_of(program, part.devices.front()) == all.size()) continue;
         std::vector<unsigned char*> theirs;
         for (auto* const device : part.devices) theirs.push_back(all[place_of(program, device)].data());
-        check_built(part.raw.calls().clGetProgramInfo(part.raw.raw(), CL_PROGRAM_BINARIES, theirs.size() * sizeof(unsigned char*),
-                                                      theirs.data(), nullptr));
+        check_built(part.raw.calls().clGetProgramInfo(part.raw.raw(), CL_PROGRAM_BINARIES,
+                                                      theirs.size() * sizeof(unsigned char*), theirs.data(), nullptr));
     }
     for (size_t i = 0; i < all.size(); ++i) {
         if (const auto* const job = cluster::of_process())
@@ -339,7 +353,8 @@ void copy_binaries(_cl_program& program, unsigned char* const* targets) {
 
 } // namespace
 
-cl_int CL_API_CALL clGetProgramInfo(cl_program handle, cl_program_info name, size_t size, void* value, size_t* size_ret) {
+cl_int CL_API_CALL clGetProgramInfo(cl_program handle, cl_program_info name, size_t size, void* value,
+                                    size_t* size_ret) {
     return guard([&]() -> cl_int {
         auto& program = checked(handle, CL_INVALID_PROGRAM);
         const answer to(size, value, size_ret);
@@ -373,12 +388,13 @@ cl_int CL_API_CALL clGetProgramInfo(cl_program handle, cl_program_info name, siz
     });
 }
 
-cl_int CL_API_CALL clGetProgramBuildInfo(cl_program handle, cl_device_id device_handle, cl_program_build_info name, size_t size,
-                                         void* value, size_t* size_ret) {
+cl_int CL_API_CALL clGetProgramBuildInfo(cl_program handle, cl_device_id device_handle, cl_program_build_info name,
+                                         size_t size, void* value, size_t* size_ret) {
     return guard([&] {
         auto& program = checked(handle, CL_INVALID_PROGRAM);
         auto& device = checked(device_handle, CL_INVALID_DEVICE);
-        require(std::any_of(program.devices.begin(), program.devices.end(), [&](const auto& one) { return one.get() == &device; }),
+        require(std::any_of(program.devices.begin(), program.devices.end(),
+                            [&](const auto& one) { return one.get() == &device; }),
                 CL_INVALID_DEVICE);
         const answer to(size, value, size_ret);
         if (name == CL_PROGRAM_BUILD_OPTIONS) return to.text(program.options);

@@ -11,8 +11,10 @@
 
 using namespace causeway::platform;
 
-_cl_command_queue::_cl_command_queue(owner whose, _cl_context& of, _cl_device_id& on, place& at, cl_command_queue_properties as)
-    : object(own_kind), context(of), held_context(whose == owner::program ? &of : nullptr), device(&on), where(at), driver(*at.from), properties(as) {
+_cl_command_queue::_cl_command_queue(owner whose, _cl_context& of, _cl_device_id& on, place& at,
+                                     cl_command_queue_properties as)
+    : object(own_kind), context(of), held_context(whose == owner::program ? &of : nullptr), device(&on), where(at),
+      driver(*at.from), properties(as) {
     if (!at.here) return;
     cl_int code = CL_SUCCESS;
     raw = driver_object<cl_command_queue>(where.calls().clCreateCommandQueue(where.context.raw(), on.raw, as, &code));
@@ -33,7 +35,8 @@ ref<_cl_command_queue> create(cl_context context, cl_device_id device, cl_comman
     require(of.has(on), CL_INVALID_DEVICE);
     constexpr cl_command_queue_properties known = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE;
     require((properties & ~known) == 0, CL_INVALID_VALUE);
-    return ref<_cl_command_queue>::adopt(new _cl_command_queue(_cl_command_queue::owner::program, of, on, of.place_of(on), properties));
+    return ref<_cl_command_queue>::adopt(
+        new _cl_command_queue(_cl_command_queue::owner::program, of, on, of.place_of(on), properties));
 }
 
 } // namespace
@@ -51,7 +54,8 @@ cl_command_queue CL_API_CALL clCreateCommandQueueWithProperties(cl_context conte
         if (list != nullptr) {
             for (; *list != 0; list += 2) {
                 require(list[0] == CL_QUEUE_PROPERTIES || list[0] == CL_QUEUE_SIZE, CL_INVALID_VALUE);
-                require(list[0] == CL_QUEUE_PROPERTIES && (list[1] & (CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT)) == 0,
+                require(list[0] == CL_QUEUE_PROPERTIES &&
+                            (list[1] & (CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT)) == 0,
                         CL_INVALID_QUEUE_PROPERTIES);
                 properties = list[1];
                 given.insert(given.end(), {list[0], list[1]});
@@ -202,7 +206,8 @@ cl_int CL_API_CALL clGetEventInfo(cl_event handle, cl_event_info name, size_t si
     });
 }
 
-cl_int CL_API_CALL clSetEventCallback(cl_event handle, cl_int at, void(CL_CALLBACK* call)(cl_event, cl_int, void*), void* data) {
+cl_int CL_API_CALL clSetEventCallback(cl_event handle, cl_int at, void(CL_CALLBACK* call)(cl_event, cl_int, void*),
+                                      void* data) {
     return guard([&]() -> cl_int {
         auto& event = checked(handle, CL_INVALID_EVENT);
         require(call != nullptr && at >= CL_COMPLETE && at <= CL_SUBMITTED, CL_INVALID_VALUE);
@@ -215,7 +220,8 @@ cl_int CL_API_CALL clSetEventCallback(cl_event handle, cl_int at, void(CL_CALLBA
     });
 }
 
-cl_int CL_API_CALL clGetEventProfilingInfo(cl_event handle, cl_profiling_info name, size_t size, void* value, size_t* size_ret) {
+cl_int CL_API_CALL clGetEventProfilingInfo(cl_event handle, cl_profiling_info name, size_t size, void* value,
+                                           size_t* size_ret) {
     return guard([&] {
         auto& event = checked(handle, CL_INVALID_EVENT);
         return profiling_info(event, name, {size, value, size_ret});

@@ -75,9 +75,9 @@ struct _cl_command_queue final : causeway::platform::object {
     causeway::platform::place& where; // may be gone before the queue
     const causeway::platform::driver& driver;
     const cl_command_queue_properties properties;
-    std::vector<cl_queue_properties> property_list; ///< as given to clCreateCommandQueueWithProperties
+    std::vector<cl_queue_properties> property_list;          ///< as given to clCreateCommandQueueWithProperties
     causeway::platform::driver_object<cl_command_queue> raw; ///< null on a device of another rank
-    std::vector<causeway::platform::ref<_cl_event>> reads;    ///< of a cluster, that may not be over; the context's order
+    std::vector<causeway::platform::ref<_cl_event>> reads; ///< of a cluster, that may not be over; the context's order
 
     [[nodiscard]] bool in_order() const { return (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0; }
     [[nodiscard]] const cl_icd_dispatch& calls() const { return where.calls(); }
@@ -85,6 +85,6 @@ struct _cl_command_queue final : causeway::platform::object {
         if (raw) (void)calls().clFlush(raw.raw());
     }
 
-    std::atomic<unsigned> waiting_count{0}; ///< of commands that the driver does not have yet
+    std::atomic<unsigned> waiting_count{0};                  ///< of commands that the driver does not have yet
     std::deque<causeway::platform::waiting_command> waiting; // the scheduler's mutex guards it
 };

@@ -29,12 +29,13 @@ ref<_cl_sampler> create(cl_context handle, cl_bool normalised, cl_addressing_mod
 
 } // namespace
 
-cl_sampler CL_API_CALL clCreateSampler(cl_context context, cl_bool normalised, cl_addressing_mode addressing, cl_filter_mode filter,
-                                       cl_int* code) {
+cl_sampler CL_API_CALL clCreateSampler(cl_context context, cl_bool normalised, cl_addressing_mode addressing,
+                                       cl_filter_mode filter, cl_int* code) {
     return make(code, [&] { return create(context, normalised, addressing, filter); });
 }
 
-cl_sampler CL_API_CALL clCreateSamplerWithProperties(cl_context context, const cl_sampler_properties* list, cl_int* code) {
+cl_sampler CL_API_CALL clCreateSamplerWithProperties(cl_context context, const cl_sampler_properties* list,
+                                                     cl_int* code) {
     return make(code, [&] {
         cl_bool normalised = CL_TRUE;
         cl_addressing_mode addressing = CL_ADDRESS_CLAMP;
@@ -54,7 +55,8 @@ cl_sampler CL_API_CALL clCreateSamplerWithProperties(cl_context context, const c
 cl_int CL_API_CALL clRetainSampler(cl_sampler sampler) { return retain(sampler, CL_INVALID_SAMPLER); }
 cl_int CL_API_CALL clReleaseSampler(cl_sampler sampler) { return release(sampler, CL_INVALID_SAMPLER); }
 
-cl_int CL_API_CALL clGetSamplerInfo(cl_sampler handle, cl_sampler_info name, size_t size, void* value, size_t* size_ret) {
+cl_int CL_API_CALL clGetSamplerInfo(cl_sampler handle, cl_sampler_info name, size_t size, void* value,
+                                    size_t* size_ret) {
     return guard([&] {
         const auto& sampler = checked(handle, CL_INVALID_SAMPLER);
         const answer to(size, value, size_ret);
@@ -63,7 +65,8 @@ cl_int CL_API_CALL clGetSamplerInfo(cl_sampler handle, cl_sampler_info name, siz
         case CL_SAMPLER_CONTEXT: return to(static_cast<cl_context>(sampler.context.get()));
         default:
             return to.from([&](size_t room, void* where, size_t* used) {
-                return sampler.raws.front().calls().clGetSamplerInfo(sampler.raws.front().raw(), name, room, where, used);
+                return sampler.raws.front().calls().clGetSamplerInfo(sampler.raws.front().raw(), name, room, where,
+                                                                     used);
             });
         }
     });

@@ -35,12 +35,15 @@ obstacle look_at(_cl_event& event, const place* here, bool may_fail, raw_waits& 
 
 obstacle look_at_all(const waiting_command& command, const _cl_command_queue& queue, raw_waits& raws) {
     for (const auto& wait : command.waits)
-        if (const auto found = look_at(*wait, &queue.where, false, raws); found.what != obstacle::sort::none) return found;
+        if (const auto found = look_at(*wait, &queue.where, false, raws); found.what != obstacle::sort::none)
+            return found;
     for (const auto& order : command.orders)
-        if (const auto found = look_at(*order, &queue.where, true, raws); found.what != obstacle::sort::none) return found;
+        if (const auto found = look_at(*order, &queue.where, true, raws); found.what != obstacle::sort::none)
+            return found;
     for (const auto* const list : {&command.waits, &command.orders})
         for (const auto& event : *list)
-            if (event->known_end() > CL_COMPLETE && event->queue && event->queue.get() != &queue) event->queue->flush();
+            if (event->known_end() > CL_COMPLETE && event->queue && event->queue.get() != &queue)
+                event->queue->flush();
     return {};
 }
 
@@ -85,7 +88,9 @@ void scheduler::let_go_of_called_back() {
 }
 
 void scheduler::announce() {
-    { const std::lock_guard lock(m_changed_mutex); }
+    {
+        const std::lock_guard lock(m_changed_mutex);
+    }
     m_changed.notify_all();
 }
 
@@ -180,7 +185,8 @@ void scheduler::run() {
                 const auto queue = m_busy[i];
                 moved = issue_ready(*queue, lock) || moved;
             }
-            std::erase_if(m_busy, [](const auto& queue) { return queue->waiting_count.load(std::memory_order_relaxed) == 0; });
+            std::erase_if(m_busy,
+                          [](const auto& queue) { return queue->waiting_count.load(std::memory_order_relaxed) == 0; });
             moved = look_at_watched(lock) || moved;
             idle = m_busy.empty() && m_watched.empty();
         }
@@ -230,7 +236,8 @@ bool scheduler::issue_ready(_cl_command_queue& queue, std::unique_lock<std::mute
     return moved;
 }
 
-void scheduler::carry_out(_cl_command_queue& queue, waiting_command command, const obstacle& found, const raw_waits& raws) {
+void scheduler::carry_out(_cl_command_queue& queue, waiting_command command, const obstacle& found,
+                          const raw_waits& raws) {
     auto& event = *command.event;
     if (found.what == obstacle::sort::failed) {
         event.finish(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);

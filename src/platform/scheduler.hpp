@@ -17,7 +17,8 @@ namespace causeway::platform {
 class raw_waits {
   public:
     void add(cl_event raw) {
-        if (m_count < m_few.size()) m_few[m_count] = raw;
+        if (m_count < m_few.size())
+            m_few[m_count] = raw;
         else {
             if (m_count == m_few.size()) m_many.assign(m_few.begin(), m_few.end());
             m_many.push_back(raw);
@@ -25,7 +26,9 @@ class raw_waits {
         ++m_count;
     }
     [[nodiscard]] cl_uint count() const { return m_count; }
-    [[nodiscard]] const cl_event* list() const { return m_count == 0 ? nullptr : m_count > m_few.size() ? m_many.data() : m_few.data(); }
+    [[nodiscard]] const cl_event* list() const {
+        return m_count == 0 ? nullptr : m_count > m_few.size() ? m_many.data() : m_few.data();
+    }
 
   private:
     cl_uint m_count = 0;
@@ -95,7 +98,8 @@ class scheduler {
     std::vector<ref<_cl_event>> m_watched;
     bool m_started = false;
 
-    std::mutex m_bell_mutex; // guards m_rung; drivers ring while they hold locks of theirs, so nothing else is done under it
+    std::mutex
+        m_bell_mutex; // guards m_rung; drivers ring while they hold locks of theirs, so nothing else is done under it
     std::condition_variable m_bell;
     bool m_rung = false;
     std::vector<cl_event> m_called_back; // guarded by m_bell_mutex too

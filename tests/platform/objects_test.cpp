@@ -29,26 +29,39 @@ template <class Value, class Ask> Value answer(Ask ask) {
 TEST_F(objects, every_slot_of_the_table_is_filled) {
     // The first word of an object is its table, as loaders need it.
     const auto* const table = *reinterpret_cast<void* const* const*>(platform());
-    for (std::size_t i = 0; i < sizeof(cl_icd_dispatch) / sizeof(void*); ++i) EXPECT_NE(table[i], nullptr) << "slot " << i;
+    for (std::size_t i = 0; i < sizeof(cl_icd_dispatch) / sizeof(void*); ++i)
+        EXPECT_NE(table[i], nullptr) << "slot " << i;
     EXPECT_EQ(*reinterpret_cast<void* const* const*>(context()), table);
     EXPECT_EQ(*reinterpret_cast<void* const* const*>(queue()), table);
 }
 
 TEST_F(objects, answers_name_our_objects_and_no_drivers) {
     for (auto* const device : devices()) {
-        EXPECT_EQ(answer<cl_platform_id>([&](auto... to) { return clGetDeviceInfo(device, CL_DEVICE_PLATFORM, to...); }), platform());
-        EXPECT_EQ(answer<cl_device_id>([&](auto... to) { return clGetDeviceInfo(device, CL_DEVICE_PARENT_DEVICE, to...); }), nullptr);
+        EXPECT_EQ(
+            answer<cl_platform_id>([&](auto... to) { return clGetDeviceInfo(device, CL_DEVICE_PLATFORM, to...); }),
+            platform());
+        EXPECT_EQ(
+            answer<cl_device_id>([&](auto... to) { return clGetDeviceInfo(device, CL_DEVICE_PARENT_DEVICE, to...); }),
+            nullptr);
     }
     std::vector<cl_device_id> listed(devices().size());
-    ASSERT_EQ(clGetContextInfo(context(), CL_CONTEXT_DEVICES, listed.size() * sizeof(cl_device_id), listed.data(), nullptr), CL_SUCCESS);
+    ASSERT_EQ(
+        clGetContextInfo(context(), CL_CONTEXT_DEVICES, listed.size() * sizeof(cl_device_id), listed.data(), nullptr),
+        CL_SUCCESS);
     EXPECT_EQ(listed, devices());
-    EXPECT_EQ(answer<cl_context>([&](auto... to) { return clGetCommandQueueInfo(queue(), CL_QUEUE_CONTEXT, to...); }), context());
-    EXPECT_EQ(answer<cl_device_id>([&](auto... to) { return clGetCommandQueueInfo(queue(), CL_QUEUE_DEVICE, to...); }), devices()[0]);
+    EXPECT_EQ(answer<cl_context>([&](auto... to) { return clGetCommandQueueInfo(queue(), CL_QUEUE_CONTEXT, to...); }),
+              context());
+    EXPECT_EQ(answer<cl_device_id>([&](auto... to) { return clGetCommandQueueInfo(queue(), CL_QUEUE_DEVICE, to...); }),
+              devices()[0]);
     const auto program = build(add_source);
     const auto kernel = kernel_of(program, "scale");
-    EXPECT_EQ(answer<cl_context>([&](auto... to) { return clGetProgramInfo(program.get(), CL_PROGRAM_CONTEXT, to...); }), context());
-    EXPECT_EQ(answer<cl_program>([&](auto... to) { return clGetKernelInfo(kernel.get(), CL_KERNEL_PROGRAM, to...); }), program.get());
-    EXPECT_EQ(answer<cl_uint>([&](auto... to) { return clGetKernelInfo(kernel.get(), CL_KERNEL_NUM_ARGS, to...); }), 3U);
+    EXPECT_EQ(
+        answer<cl_context>([&](auto... to) { return clGetProgramInfo(program.get(), CL_PROGRAM_CONTEXT, to...); }),
+        context());
+    EXPECT_EQ(answer<cl_program>([&](auto... to) { return clGetKernelInfo(kernel.get(), CL_KERNEL_PROGRAM, to...); }),
+              program.get());
+    EXPECT_EQ(answer<cl_uint>([&](auto... to) { return clGetKernelInfo(kernel.get(), CL_KERNEL_NUM_ARGS, to...); }),
+              3U);
     char source[1000] = "";
     ASSERT_EQ(clGetProgramInfo(program.get(), CL_PROGRAM_SOURCE, sizeof source, source, nullptr), CL_SUCCESS);
     EXPECT_STREQ(source, add_source);
@@ -63,11 +76,15 @@ TEST_F(objects, answers_name_our_objects_and_no_drivers) {
     const auto buffer = new_buffer(64);
     event_handle event;
     ASSERT_EQ(clEnqueueMarkerWithWaitList(last_queue(), 0, nullptr, event.out()), CL_SUCCESS);
-    EXPECT_EQ(answer<cl_command_queue>([&](auto... to) { return clGetEventInfo(event.get(), CL_EVENT_COMMAND_QUEUE, to...); }),
+    EXPECT_EQ(answer<cl_command_queue>(
+                  [&](auto... to) { return clGetEventInfo(event.get(), CL_EVENT_COMMAND_QUEUE, to...); }),
               last_queue());
-    EXPECT_EQ(answer<cl_context>([&](auto... to) { return clGetMemObjectInfo(buffer.get(), CL_MEM_CONTEXT, to...); }), context());
+    EXPECT_EQ(answer<cl_context>([&](auto... to) { return clGetMemObjectInfo(buffer.get(), CL_MEM_CONTEXT, to...); }),
+              context());
     const auto gate = new_user_event();
-    EXPECT_EQ(answer<cl_command_queue>([&](auto... to) { return clGetEventInfo(gate.get(), CL_EVENT_COMMAND_QUEUE, to...); }), nullptr);
+    EXPECT_EQ(answer<cl_command_queue>(
+                  [&](auto... to) { return clGetEventInfo(gate.get(), CL_EVENT_COMMAND_QUEUE, to...); }),
+              nullptr);
     ASSERT_EQ(clSetUserEventStatus(gate.get(), CL_COMPLETE), CL_SUCCESS);
 }
 
@@ -80,12 +97,14 @@ TEST_F(objects, only_the_devices_that_the_filter_names_are_there) {
 TEST_F(objects, references_count_what_the_program_holds) {
     const auto buffer = new_buffer(64);
     const auto count = [&] {
-        return answer<cl_uint>([&](auto... to) { return clGetMemObjectInfo(buffer.get(), CL_MEM_REFERENCE_COUNT, to...); });
+        return answer<cl_uint>(
+            [&](auto... to) { return clGetMemObjectInfo(buffer.get(), CL_MEM_REFERENCE_COUNT, to...); });
     };
     EXPECT_EQ(count(), 1U);
     const auto gate = new_user_event();
     const cl_uint one = 1;
-    ASSERT_EQ(clEnqueueFillBuffer(queue(), buffer.get(), &one, 4, 0, 64, 1, std::vector{gate.get()}.data(), nullptr), CL_SUCCESS);
+    ASSERT_EQ(clEnqueueFillBuffer(queue(), buffer.get(), &one, 4, 0, 64, 1, std::vector{gate.get()}.data(), nullptr),
+              CL_SUCCESS);
     EXPECT_EQ(count(), 1U) << "what the platform itself holds is its own affair";
     ASSERT_EQ(clRetainMemObject(buffer.get()), CL_SUCCESS);
     EXPECT_EQ(count(), 2U);
@@ -107,7 +126,9 @@ TEST_F(objects, commands_keep_what_they_use) {
         const auto buffer = new_buffer(64, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, start.data());
         ASSERT_EQ(clEnqueueBarrierWithWaitList(own.get(), 1, std::vector{gate.get()}.data(), nullptr), CL_SUCCESS);
         launch(own.get(), add, buffer, 4, 16);
-        ASSERT_EQ(clEnqueueReadBuffer(own.get(), buffer.get(), CL_FALSE, 0, 64, result.data(), 0, nullptr, read_event.out()), CL_SUCCESS);
+        ASSERT_EQ(
+            clEnqueueReadBuffer(own.get(), buffer.get(), CL_FALSE, 0, 64, result.data(), 0, nullptr, read_event.out()),
+            CL_SUCCESS);
     }
     ASSERT_EQ(clSetUserEventStatus(gate.get(), CL_COMPLETE), CL_SUCCESS);
     ASSERT_EQ(clWaitForEvents(1, std::vector{read_event.get()}.data()), CL_SUCCESS);
@@ -116,17 +137,25 @@ TEST_F(objects, commands_keep_what_they_use) {
 
 TEST_F(objects, those_of_other_platforms_and_kinds_are_refused) {
     // An object of another table, as any other platform's would be.
-    struct { void* table[200]; void* first; } foreign{};
+    struct {
+        void* table[200];
+        void* first;
+    } foreign{};
     foreign.first = foreign.table;
-    struct { const void* table; char rest[256]; } alien{foreign.table, {}};
+    struct {
+        const void* table;
+        char rest[256];
+    } alien{foreign.table, {}};
     auto* const event = reinterpret_cast<cl_event>(&alien);
     auto* const memory = reinterpret_cast<cl_mem>(&alien);
     const auto buffer = new_buffer(64);
     cl_uint value = 0;
-    EXPECT_EQ(clEnqueueReadBuffer(queue(), buffer.get(), CL_TRUE, 0, 4, &value, 1, &event, nullptr), CL_INVALID_EVENT_WAIT_LIST);
+    EXPECT_EQ(clEnqueueReadBuffer(queue(), buffer.get(), CL_TRUE, 0, 4, &value, 1, &event, nullptr),
+              CL_INVALID_EVENT_WAIT_LIST);
     EXPECT_EQ(clEnqueueReadBuffer(queue(), memory, CL_TRUE, 0, 4, &value, 0, nullptr, nullptr), CL_INVALID_MEM_OBJECT);
-    EXPECT_EQ(clEnqueueReadBuffer(queue(), reinterpret_cast<cl_mem>(queue()), CL_TRUE, 0, 4, &value, 0, nullptr, nullptr),
-              CL_INVALID_MEM_OBJECT);
+    EXPECT_EQ(
+        clEnqueueReadBuffer(queue(), reinterpret_cast<cl_mem>(queue()), CL_TRUE, 0, 4, &value, 0, nullptr, nullptr),
+        CL_INVALID_MEM_OBJECT);
     cl_int code = CL_SUCCESS;
     auto* const device = reinterpret_cast<cl_device_id>(&alien);
     EXPECT_EQ(clCreateCommandQueue(context(), device, 0, &code), nullptr);
@@ -138,7 +167,8 @@ TEST_F(objects, those_of_other_platforms_and_kinds_are_refused) {
     EXPECT_EQ(clSetKernelArg(add.get(), 1, 8, "12345678"), CL_INVALID_ARG_SIZE);
     EXPECT_EQ(clSetKernelArg(add.get(), 2, 4, &value), CL_INVALID_ARG_INDEX);
     size_t items = 16;
-    EXPECT_EQ(clEnqueueNDRangeKernel(queue(), kernel_of(program, "add").get(), 1, nullptr, &items, nullptr, 0, nullptr, nullptr),
+    EXPECT_EQ(clEnqueueNDRangeKernel(queue(), kernel_of(program, "add").get(), 1, nullptr, &items, nullptr, 0, nullptr,
+                                     nullptr),
               CL_INVALID_KERNEL_ARGS);
 }
 
@@ -150,9 +180,11 @@ TEST_F(objects, those_of_another_context_are_refused) {
     const event_handle gate(clCreateUserEvent(other.get(), &code));
     const auto ours = new_buffer(64);
     cl_uint value = 0;
-    EXPECT_EQ(clEnqueueReadBuffer(queue(), theirs.get(), CL_TRUE, 0, 4, &value, 0, nullptr, nullptr), CL_INVALID_CONTEXT);
-    EXPECT_EQ(clEnqueueReadBuffer(queue(), ours.get(), CL_TRUE, 0, 4, &value, 1, std::vector{gate.get()}.data(), nullptr),
+    EXPECT_EQ(clEnqueueReadBuffer(queue(), theirs.get(), CL_TRUE, 0, 4, &value, 0, nullptr, nullptr),
               CL_INVALID_CONTEXT);
+    EXPECT_EQ(
+        clEnqueueReadBuffer(queue(), ours.get(), CL_TRUE, 0, 4, &value, 1, std::vector{gate.get()}.data(), nullptr),
+        CL_INVALID_CONTEXT);
     ASSERT_EQ(clSetUserEventStatus(gate.get(), CL_COMPLETE), CL_SUCCESS);
 }
 
@@ -162,13 +194,18 @@ TEST_F(objects, arguments_out_of_range_are_refused_at_the_call) {
     const auto gate = new_user_event();
     auto* const wait = gate.get();
     // Also where the command would have to wait before its driver could judge.
-    EXPECT_EQ(clEnqueueReadBuffer(queue(), buffer.get(), CL_FALSE, 61, 4, &value, 1, &wait, nullptr), CL_INVALID_VALUE);
-    EXPECT_EQ(clEnqueueReadBuffer(queue(), buffer.get(), CL_FALSE, 0, 4, nullptr, 1, &wait, nullptr), CL_INVALID_VALUE);
-    EXPECT_EQ(clEnqueueReadBuffer(queue(), buffer.get(), CL_FALSE, 0, 4, &value, 0, &wait, nullptr), CL_INVALID_EVENT_WAIT_LIST);
-    EXPECT_EQ(clEnqueueCopyBuffer(queue(), buffer.get(), buffer.get(), 0, 4, 8, 1, &wait, nullptr), CL_MEM_COPY_OVERLAP);
+    EXPECT_EQ(clEnqueueReadBuffer(queue(), buffer.get(), CL_FALSE, 61, 4, &value, 1, &wait, nullptr),
+              CL_INVALID_VALUE);
+    EXPECT_EQ(clEnqueueReadBuffer(queue(), buffer.get(), CL_FALSE, 0, 4, nullptr, 1, &wait, nullptr),
+              CL_INVALID_VALUE);
+    EXPECT_EQ(clEnqueueReadBuffer(queue(), buffer.get(), CL_FALSE, 0, 4, &value, 0, &wait, nullptr),
+              CL_INVALID_EVENT_WAIT_LIST);
+    EXPECT_EQ(clEnqueueCopyBuffer(queue(), buffer.get(), buffer.get(), 0, 4, 8, 1, &wait, nullptr),
+              CL_MEM_COPY_OVERLAP);
     EXPECT_EQ(clEnqueueFillBuffer(queue(), buffer.get(), &value, 3, 0, 9, 1, &wait, nullptr), CL_INVALID_VALUE);
     const auto unreadable = new_buffer(64, CL_MEM_HOST_WRITE_ONLY);
-    EXPECT_EQ(clEnqueueReadBuffer(queue(), unreadable.get(), CL_FALSE, 0, 4, &value, 1, &wait, nullptr), CL_INVALID_OPERATION);
+    EXPECT_EQ(clEnqueueReadBuffer(queue(), unreadable.get(), CL_FALSE, 0, 4, &value, 1, &wait, nullptr),
+              CL_INVALID_OPERATION);
     cl_int code = CL_SUCCESS;
     EXPECT_EQ(clCreateBuffer(context(), CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY, 4, nullptr, &code), nullptr);
     EXPECT_EQ(code, CL_INVALID_VALUE);
@@ -213,7 +250,8 @@ TEST_F(objects, callbacks_come_with_our_event_for_every_status_and_for_failures)
 
         const auto failing = new_user_event();
         event_handle failed;
-        ASSERT_EQ(clEnqueueMarkerWithWaitList(queue(i), 1, std::vector{failing.get()}.data(), failed.out()), CL_SUCCESS);
+        ASSERT_EQ(clEnqueueMarkerWithWaitList(queue(i), 1, std::vector{failing.get()}.data(), failed.out()),
+                  CL_SUCCESS);
         seen failure, late;
         ASSERT_EQ(clSetEventCallback(failed.get(), CL_COMPLETE, note, &failure), CL_SUCCESS);
         ASSERT_EQ(clSetUserEventStatus(failing.get(), -5), CL_SUCCESS);
@@ -264,12 +302,14 @@ TEST_F(objects, profiling_times_follow_one_another) {
     for (std::size_t i = 0; i < devices().size(); ++i) {
         event_handle event;
         const cl_uint one = 1;
-        ASSERT_EQ(clEnqueueFillBuffer(queue(i), buffer.get(), &one, 4, 0, 1 << 20, 0, nullptr, event.out()), CL_SUCCESS);
+        ASSERT_EQ(clEnqueueFillBuffer(queue(i), buffer.get(), &one, 4, 0, 1 << 20, 0, nullptr, event.out()),
+                  CL_SUCCESS);
         ASSERT_EQ(clWaitForEvents(1, std::vector{event.get()}.data()), CL_SUCCESS);
         cl_ulong before = 0;
-        for (const cl_profiling_info name :
-             {CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_SUBMIT, CL_PROFILING_COMMAND_START, CL_PROFILING_COMMAND_END}) {
-            const auto time = answer<cl_ulong>([&](auto... to) { return clGetEventProfilingInfo(event.get(), name, to...); });
+        for (const cl_profiling_info name : {CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_SUBMIT,
+                                             CL_PROFILING_COMMAND_START, CL_PROFILING_COMMAND_END}) {
+            const auto time =
+                answer<cl_ulong>([&](auto... to) { return clGetEventProfilingInfo(event.get(), name, to...); });
             EXPECT_LE(before, time);
             before = time;
         }
@@ -287,13 +327,16 @@ TEST_F(objects, an_out_of_order_queue_keeps_its_barriers_and_nothing_more) {
         const auto buffer = new_buffer(64);
         const cl_uint one = 1;
         event_handle gated, free, marked, behind;
-        ASSERT_EQ(clEnqueueFillBuffer(own.get(), buffer.get(), &one, 4, 0, 4, 1, std::vector{gate.get()}.data(), gated.out()), CL_SUCCESS);
+        ASSERT_EQ(clEnqueueFillBuffer(own.get(), buffer.get(), &one, 4, 0, 4, 1, std::vector{gate.get()}.data(),
+                                      gated.out()),
+                  CL_SUCCESS);
         ASSERT_EQ(clEnqueueMarkerWithWaitList(own.get(), 1, std::vector{new_user_event().get()}.data(), nullptr),
                   CL_SUCCESS); // waits for ever, and holds nobody
         const auto other = new_buffer(64);
         ASSERT_EQ(clEnqueueFillBuffer(own.get(), other.get(), &one, 4, 0, 4, 0, nullptr, free.out()), CL_SUCCESS);
         EXPECT_EQ(clWaitForEvents(1, std::vector{free.get()}.data()), CL_SUCCESS);
-        ASSERT_EQ(clEnqueueBarrierWithWaitList(own.get(), 1, std::vector{gated.get()}.data(), marked.out()), CL_SUCCESS);
+        ASSERT_EQ(clEnqueueBarrierWithWaitList(own.get(), 1, std::vector{gated.get()}.data(), marked.out()),
+                  CL_SUCCESS);
         ASSERT_EQ(clEnqueueFillBuffer(own.get(), other.get(), &one, 4, 0, 4, 0, nullptr, behind.out()), CL_SUCCESS);
         EXPECT_GT(status_of(behind.get()), CL_COMPLETE);
         ASSERT_EQ(clSetUserEventStatus(gate.get(), CL_COMPLETE), CL_SUCCESS);

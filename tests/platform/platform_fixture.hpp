@@ -49,7 +49,8 @@ class platform_test : public testing::Test {
         EXPECT_EQ(code, CL_SUCCESS);
         return made;
     }
-    [[nodiscard]] buffer_handle new_buffer(std::size_t size, cl_mem_flags flags = CL_MEM_READ_WRITE, void* host = nullptr) const {
+    [[nodiscard]] buffer_handle new_buffer(std::size_t size, cl_mem_flags flags = CL_MEM_READ_WRITE,
+                                           void* host = nullptr) const {
         cl_int code = CL_SUCCESS;
         buffer_handle made(clCreateBuffer(context(), flags, size, host, &code));
         EXPECT_EQ(code, CL_SUCCESS);
@@ -80,28 +81,33 @@ class platform_test : public testing::Test {
         auto* const raw = buffer.get();
         EXPECT_EQ(clSetKernelArg(kernel.get(), 0, sizeof raw, &raw), CL_SUCCESS);
         EXPECT_EQ(clSetKernelArg(kernel.get(), 1, sizeof value, &value), CL_SUCCESS);
-        EXPECT_EQ(clEnqueueNDRangeKernel(queue, kernel.get(), 1, nullptr, &items, nullptr, static_cast<cl_uint>(waits.size()),
-                                         waits.empty() ? nullptr : waits.data(), event),
+        EXPECT_EQ(clEnqueueNDRangeKernel(queue, kernel.get(), 1, nullptr, &items, nullptr,
+                                         static_cast<cl_uint>(waits.size()), waits.empty() ? nullptr : waits.data(),
+                                         event),
                   CL_SUCCESS);
     }
-    [[nodiscard]] static std::vector<cl_uint> read(cl_command_queue queue, const buffer_handle& buffer, std::size_t items) {
+    [[nodiscard]] static std::vector<cl_uint> read(cl_command_queue queue, const buffer_handle& buffer,
+                                                   std::size_t items) {
         std::vector<cl_uint> values(items);
-        EXPECT_EQ(clEnqueueReadBuffer(queue, buffer.get(), CL_TRUE, 0, items * sizeof(cl_uint), values.data(), 0, nullptr, nullptr),
+        EXPECT_EQ(clEnqueueReadBuffer(queue, buffer.get(), CL_TRUE, 0, items * sizeof(cl_uint), values.data(), 0,
+                                      nullptr, nullptr),
                   CL_SUCCESS);
         return values;
     }
     [[nodiscard]] static cl_int status_of(cl_event event) {
         cl_int status = CL_QUEUED;
-        EXPECT_EQ(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr), CL_SUCCESS);
+        EXPECT_EQ(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr),
+                  CL_SUCCESS);
         return status;
     }
 
-    static constexpr const char* add_source = "__kernel void add(__global uint* data, uint value) {"
-                                              "    data[get_global_id(0)] += value;"
-                                              "}"
-                                              "__kernel void scale(__global const uint* from, __global uint* to, uint by) {"
-                                              "    to[get_global_id(0)] = from[get_global_id(0)] * by;"
-                                              "}";
+    static constexpr const char* add_source =
+        "__kernel void add(__global uint* data, uint value) {"
+        "    data[get_global_id(0)] += value;"
+        "}"
+        "__kernel void scale(__global const uint* from, __global uint* to, uint by) {"
+        "    to[get_global_id(0)] = from[get_global_id(0)] * by;"
+        "}";
 
   private:
     cl_platform_id m_platform = nullptr;

@@ -15,7 +15,9 @@ constexpr std::size_t items = 64;
 TEST_F(programs, what_was_built_comes_back_from_its_binaries_for_every_device) {
     const auto built = build(add_source);
     std::vector<size_t> sizes(devices().size());
-    ASSERT_EQ(clGetProgramInfo(built.get(), CL_PROGRAM_BINARY_SIZES, sizes.size() * sizeof(size_t), sizes.data(), nullptr), CL_SUCCESS);
+    ASSERT_EQ(
+        clGetProgramInfo(built.get(), CL_PROGRAM_BINARY_SIZES, sizes.size() * sizeof(size_t), sizes.data(), nullptr),
+        CL_SUCCESS);
     std::vector<std::vector<unsigned char>> binaries;
     std::vector<unsigned char*> places;
     for (const auto size : sizes) {
@@ -23,7 +25,8 @@ TEST_F(programs, what_was_built_comes_back_from_its_binaries_for_every_device) {
         binaries.emplace_back(size);
     }
     for (auto& binary : binaries) places.push_back(binary.data());
-    ASSERT_EQ(clGetProgramInfo(built.get(), CL_PROGRAM_BINARIES, places.size() * sizeof(unsigned char*), places.data(), nullptr),
+    ASSERT_EQ(clGetProgramInfo(built.get(), CL_PROGRAM_BINARIES, places.size() * sizeof(unsigned char*), places.data(),
+                               nullptr),
               CL_SUCCESS);
     std::vector<cl_int> status(devices().size(), 1);
     cl_int code = CL_SUCCESS;
@@ -31,8 +34,9 @@ TEST_F(programs, what_was_built_comes_back_from_its_binaries_for_every_device) {
     const std::vector<cl_device_id> reversed(devices().rbegin(), devices().rend());
     std::vector<size_t> reversed_sizes(sizes.rbegin(), sizes.rend());
     std::vector<const unsigned char*> reversed_places(places.rbegin(), places.rend());
-    const program_handle program(clCreateProgramWithBinary(context(), static_cast<cl_uint>(reversed.size()), reversed.data(),
-                                                           reversed_sizes.data(), reversed_places.data(), status.data(), &code));
+    const program_handle program(clCreateProgramWithBinary(context(), static_cast<cl_uint>(reversed.size()),
+                                                           reversed.data(), reversed_sizes.data(),
+                                                           reversed_places.data(), status.data(), &code));
     ASSERT_EQ(code, CL_SUCCESS);
     EXPECT_EQ(status, std::vector<cl_int>(devices().size(), CL_SUCCESS));
     ASSERT_EQ(clBuildProgram(program.get(), 0, nullptr, "", nullptr, nullptr), CL_SUCCESS);
@@ -52,7 +56,9 @@ TEST_F(programs, one_that_is_built_for_one_device_has_a_binary_for_that_one) {
     ASSERT_EQ(code, CL_SUCCESS);
     ASSERT_EQ(clBuildProgram(program.get(), 1, devices().data(), "", nullptr, nullptr), CL_SUCCESS);
     std::vector<size_t> sizes(devices().size());
-    ASSERT_EQ(clGetProgramInfo(program.get(), CL_PROGRAM_BINARY_SIZES, sizes.size() * sizeof(size_t), sizes.data(), nullptr), CL_SUCCESS);
+    ASSERT_EQ(
+        clGetProgramInfo(program.get(), CL_PROGRAM_BINARY_SIZES, sizes.size() * sizeof(size_t), sizes.data(), nullptr),
+        CL_SUCCESS);
     EXPECT_GT(sizes.front(), 0U);
     const auto add = kernel_of(program, "add");
     std::vector<cl_uint> start(items, 2);
@@ -72,30 +78,39 @@ TEST_F(programs, errors_are_in_the_log_of_each_driver_and_the_callback_comes) {
         char driver[256] = "";
         ASSERT_EQ(clGetDeviceInfo(device, CL_DRIVER_VERSION, sizeof driver, driver, nullptr), CL_SUCCESS);
         std::vector<char> log(100000);
-        ASSERT_EQ(clGetProgramBuildInfo(program.get(), device, CL_PROGRAM_BUILD_LOG, log.size(), log.data(), nullptr), CL_SUCCESS);
+        ASSERT_EQ(clGetProgramBuildInfo(program.get(), device, CL_PROGRAM_BUILD_LOG, log.size(), log.data(), nullptr),
+                  CL_SUCCESS);
         logs[driver] += log.data();
         cl_build_status status = CL_BUILD_NONE;
-        ASSERT_EQ(clGetProgramBuildInfo(program.get(), device, CL_PROGRAM_BUILD_STATUS, sizeof status, &status, nullptr), CL_SUCCESS);
+        ASSERT_EQ(
+            clGetProgramBuildInfo(program.get(), device, CL_PROGRAM_BUILD_STATUS, sizeof status, &status, nullptr),
+            CL_SUCCESS);
         EXPECT_EQ(status, CL_BUILD_ERROR);
         char options[100] = "";
-        ASSERT_EQ(clGetProgramBuildInfo(program.get(), device, CL_PROGRAM_BUILD_OPTIONS, sizeof options, options, nullptr), CL_SUCCESS);
+        ASSERT_EQ(
+            clGetProgramBuildInfo(program.get(), device, CL_PROGRAM_BUILD_OPTIONS, sizeof options, options, nullptr),
+            CL_SUCCESS);
         EXPECT_STREQ(options, "-DX=1") << "the program's own options";
     }
-    for (const auto& [driver, log] : logs) EXPECT_NE(log.find("no_such_thing"), std::string::npos) << driver << ": " << log;
+    for (const auto& [driver, log] : logs)
+        EXPECT_NE(log.find("no_such_thing"), std::string::npos) << driver << ": " << log;
     EXPECT_EQ(clCreateKernel(program.get(), "broken", &code), nullptr);
     EXPECT_NE(code, CL_SUCCESS);
     cl_program told = nullptr;
-    EXPECT_EQ(clBuildProgram(program.get(), 0, nullptr, "", [](cl_program of, void* to) { *static_cast<cl_program*>(to) = of; }, &told),
-              CL_SUCCESS);
+    EXPECT_EQ(
+        clBuildProgram(
+            program.get(), 0, nullptr, "", [](cl_program of, void* to) { *static_cast<cl_program*>(to) = of; }, &told),
+        CL_SUCCESS);
     EXPECT_EQ(told, program.get());
 }
 
 TEST_F(programs, compile_with_headers_and_link) {
     const char* header_source = "#define STEP 11\n";
     const char* library_source = "#include \"step.h\"\nuint stepped(uint x) { return x + STEP; }";
-    const char* main_source = "uint stepped(uint x);"
-                              "__kernel void go(__global uint* data, uint times) {"
-                              "    for (uint i = 0; i < times; ++i) data[get_global_id(0)] = stepped(data[get_global_id(0)]); }";
+    const char* main_source =
+        "uint stepped(uint x);"
+        "__kernel void go(__global uint* data, uint times) {"
+        "    for (uint i = 0; i < times; ++i) data[get_global_id(0)] = stepped(data[get_global_id(0)]); }";
     cl_int code = CL_SUCCESS;
     const auto from_source = [&](const char* source) {
         program_handle made(clCreateProgramWithSource(context(), 1, &source, nullptr, &code));
@@ -106,7 +121,9 @@ TEST_F(programs, compile_with_headers_and_link) {
     const auto library = from_source(library_source);
     const auto main_part = from_source(main_source);
     const char* name = "step.h";
-    ASSERT_EQ(clCompileProgram(library.get(), 0, nullptr, "", 1, std::vector{header.get()}.data(), &name, nullptr, nullptr), CL_SUCCESS);
+    ASSERT_EQ(
+        clCompileProgram(library.get(), 0, nullptr, "", 1, std::vector{header.get()}.data(), &name, nullptr, nullptr),
+        CL_SUCCESS);
     ASSERT_EQ(clCompileProgram(main_part.get(), 0, nullptr, "", 0, nullptr, nullptr, nullptr, nullptr), CL_SUCCESS);
     const std::vector<cl_program> inputs{library.get(), main_part.get()};
     const program_handle linked(clLinkProgram(context(), 0, nullptr, "", 2, inputs.data(), nullptr, nullptr, &code));
@@ -115,7 +132,8 @@ TEST_F(programs, compile_with_headers_and_link) {
     std::vector<cl_uint> start(items, 1);
     const auto buffer = new_buffer(items * 4, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, start.data());
     for (std::size_t i = 0; i < devices().size(); ++i) launch(queue(i), go, buffer, 1, items), clFinish(queue(i));
-    EXPECT_EQ(read(queue(), buffer, items), std::vector<cl_uint>(items, 1 + 11 * static_cast<cl_uint>(devices().size())));
+    EXPECT_EQ(read(queue(), buffer, items),
+              std::vector<cl_uint>(items, 1 + 11 * static_cast<cl_uint>(devices().size())));
 }
 
 TEST_F(programs, all_kernels_of_a_program_at_once) {
@@ -135,14 +153,15 @@ TEST_F(programs, all_kernels_of_a_program_at_once) {
 }
 
 TEST_F(programs, local_memory_samplers_and_images_reach_kernels) {
-    const auto program = build("__kernel void sum(__global uint* data, __local uint* scratch) {"
-                               "    scratch[get_local_id(0)] = data[get_global_id(0)];"
-                               "    barrier(CLK_LOCAL_MEM_FENCE);"
-                               "    uint all = 0;"
-                               "    for (uint i = 0; i < get_local_size(0); ++i) all += scratch[i];"
-                               "    data[get_global_id(0)] = all; }"
-                               "__kernel void pick(read_only image2d_t image, sampler_t how, __global uint* data) {"
-                               "    data[get_global_id(0)] = read_imageui(image, how, (int2)(get_global_id(0), 0)).x; }");
+    const auto program =
+        build("__kernel void sum(__global uint* data, __local uint* scratch) {"
+              "    scratch[get_local_id(0)] = data[get_global_id(0)];"
+              "    barrier(CLK_LOCAL_MEM_FENCE);"
+              "    uint all = 0;"
+              "    for (uint i = 0; i < get_local_size(0); ++i) all += scratch[i];"
+              "    data[get_global_id(0)] = all; }"
+              "__kernel void pick(read_only image2d_t image, sampler_t how, __global uint* data) {"
+              "    data[get_global_id(0)] = read_imageui(image, how, (int2)(get_global_id(0), 0)).x; }");
     const auto sum = kernel_of(program, "sum");
     const auto pick = kernel_of(program, "pick");
     std::vector<cl_uint> start(items, 1);
@@ -154,7 +173,8 @@ TEST_F(programs, local_memory_samplers_and_images_reach_kernels) {
     std::vector<cl_uint> pixels(items * 4);
     for (cl_uint i = 0; i < items; ++i) pixels[4 * i] = i * 3;
     cl_int code = CL_SUCCESS;
-    const buffer_handle image(clCreateImage(context(), CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, &format, &shape, pixels.data(), &code));
+    const buffer_handle image(
+        clCreateImage(context(), CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, &format, &shape, pixels.data(), &code));
     ASSERT_EQ(code, CL_SUCCESS);
     const sampler_handle sampler(clCreateSampler(context(), CL_FALSE, CL_ADDRESS_NONE, CL_FILTER_NEAREST, &code));
     ASSERT_EQ(code, CL_SUCCESS);
@@ -165,14 +185,16 @@ TEST_F(programs, local_memory_samplers_and_images_reach_kernels) {
         ASSERT_EQ(clSetKernelArg(sum.get(), 1, 16 * 4, nullptr), CL_SUCCESS);
         const size_t global = items;
         const size_t local = 16;
-        ASSERT_EQ(clEnqueueNDRangeKernel(queue(i), sum.get(), 1, nullptr, &global, &local, 0, nullptr, nullptr), CL_SUCCESS);
+        ASSERT_EQ(clEnqueueNDRangeKernel(queue(i), sum.get(), 1, nullptr, &global, &local, 0, nullptr, nullptr),
+                  CL_SUCCESS);
         EXPECT_EQ(read(queue(i), buffer, items), std::vector<cl_uint>(items, 16));
         auto* const raw_image = image.get();
         auto* const raw_sampler = sampler.get();
         ASSERT_EQ(clSetKernelArg(pick.get(), 0, sizeof raw_image, &raw_image), CL_SUCCESS);
         ASSERT_EQ(clSetKernelArg(pick.get(), 1, sizeof raw_sampler, &raw_sampler), CL_SUCCESS);
         ASSERT_EQ(clSetKernelArg(pick.get(), 2, sizeof raw, &raw), CL_SUCCESS);
-        ASSERT_EQ(clEnqueueNDRangeKernel(queue(i), pick.get(), 1, nullptr, &global, nullptr, 0, nullptr, nullptr), CL_SUCCESS);
+        ASSERT_EQ(clEnqueueNDRangeKernel(queue(i), pick.get(), 1, nullptr, &global, nullptr, 0, nullptr, nullptr),
+                  CL_SUCCESS);
         const auto picked = read(queue(i), buffer, items);
         for (cl_uint at = 0; at < items; ++at) ASSERT_EQ(picked[at], at * 3);
     }
@@ -192,11 +214,13 @@ TEST_F(programs, native_kernels_get_memory_where_their_device_has_it) {
     cl_uint expected = 1;
     for (std::size_t i = 0; i < devices().size(); ++i) {
         cl_device_exec_capabilities can = 0;
-        ASSERT_EQ(clGetDeviceInfo(devices()[i], CL_DEVICE_EXECUTION_CAPABILITIES, sizeof can, &can, nullptr), CL_SUCCESS);
+        ASSERT_EQ(clGetDeviceInfo(devices()[i], CL_DEVICE_EXECUTION_CAPABILITIES, sizeof can, &can, nullptr),
+                  CL_SUCCESS);
         arguments given{nullptr, 5};
         auto* const raw = buffer.get();
         const void* place = &given.data;
-        const auto code = clEnqueueNativeKernel(queue(i), function, &given, sizeof given, 1, &raw, &place, 0, nullptr, nullptr);
+        const auto code =
+            clEnqueueNativeKernel(queue(i), function, &given, sizeof given, 1, &raw, &place, 0, nullptr, nullptr);
         if ((can & CL_EXEC_NATIVE_KERNEL) == 0) {
             EXPECT_EQ(code, CL_INVALID_OPERATION);
             continue;
@@ -212,7 +236,8 @@ TEST_F(programs, sub_devices_are_devices) {
         cl_uint units = 0;
         ASSERT_EQ(clGetDeviceInfo(whole, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, nullptr), CL_SUCCESS);
         if (units < 2) continue;
-        const cl_device_partition_property properties[] = {CL_DEVICE_PARTITION_BY_COUNTS, 1, CL_DEVICE_PARTITION_BY_COUNTS_LIST_END, 0};
+        const cl_device_partition_property properties[] = {CL_DEVICE_PARTITION_BY_COUNTS, 1,
+                                                           CL_DEVICE_PARTITION_BY_COUNTS_LIST_END, 0};
         cl_uint count = 0;
         cl_device_id part = nullptr;
         if (clCreateSubDevices(whole, properties, 1, &part, &count) != CL_SUCCESS) continue; // not every driver can
@@ -228,7 +253,8 @@ TEST_F(programs, sub_devices_are_devices) {
             ASSERT_EQ(code, CL_SUCCESS);
             const buffer_handle buffer(clCreateBuffer(own.get(), 0, 64, nullptr, &code));
             const cl_uint seven = 7;
-            ASSERT_EQ(clEnqueueFillBuffer(on_part.get(), buffer.get(), &seven, 4, 0, 64, 0, nullptr, nullptr), CL_SUCCESS);
+            ASSERT_EQ(clEnqueueFillBuffer(on_part.get(), buffer.get(), &seven, 4, 0, 64, 0, nullptr, nullptr),
+                      CL_SUCCESS);
             EXPECT_EQ(read(on_part.get(), buffer, 16), std::vector<cl_uint>(16, 7));
         }
         EXPECT_EQ(clReleaseDevice(part), CL_SUCCESS);

@@ -36,7 +36,8 @@ TEST_F(spanning, events_order_commands_of_different_devices) {
     const auto buffer = new_buffer(items * sizeof(cl_uint));
     const cl_uint zero = 0;
     event_handle before;
-    ASSERT_EQ(clEnqueueFillBuffer(queue(), buffer.get(), &zero, sizeof zero, 0, items * sizeof zero, 0, nullptr, before.out()),
+    ASSERT_EQ(clEnqueueFillBuffer(queue(), buffer.get(), &zero, sizeof zero, 0, items * sizeof zero, 0, nullptr,
+                                  before.out()),
               CL_SUCCESS);
     for (cl_uint round = 1; round <= 60; ++round) {
         event_handle after;
@@ -55,8 +56,8 @@ TEST_F(spanning, a_user_event_holds_commands_of_every_device_back_and_in_order) 
     const std::vector<cl_uint> zeros(items, 0);
     for (std::size_t i = 0; i < devices().size(); ++i) {
         buffers.push_back(new_buffer(items * sizeof(cl_uint)));
-        ASSERT_EQ(clEnqueueWriteBuffer(queue(i), buffers[i].get(), CL_FALSE, 0, items * sizeof(cl_uint), zeros.data(), 1,
-                                       std::vector{gate.get()}.data(), nullptr),
+        ASSERT_EQ(clEnqueueWriteBuffer(queue(i), buffers[i].get(), CL_FALSE, 0, items * sizeof(cl_uint), zeros.data(),
+                                       1, std::vector{gate.get()}.data(), nullptr),
                   CL_SUCCESS);
         launch(queue(i), add, buffers[i], 7, items);
         // The arguments of a launch are those of its enqueue.
@@ -78,14 +79,16 @@ TEST_F(spanning, a_failed_event_fails_its_dependents_on_every_device_and_nothing
         const auto buffer = new_buffer(items * sizeof(cl_uint));
         const std::vector<cl_uint> good(items, 1);
         const std::vector<cl_uint> bad(items, 2);
-        ASSERT_EQ(clEnqueueWriteBuffer(queue(i), buffer.get(), CL_TRUE, 0, items * sizeof(cl_uint), good.data(), 0, nullptr, nullptr),
+        ASSERT_EQ(clEnqueueWriteBuffer(queue(i), buffer.get(), CL_TRUE, 0, items * sizeof(cl_uint), good.data(), 0,
+                                       nullptr, nullptr),
                   CL_SUCCESS);
         event_handle write;
         event_handle chained;
-        ASSERT_EQ(clEnqueueWriteBuffer(queue(i), buffer.get(), CL_FALSE, 0, 4, bad.data(), 1, std::vector{gate.get()}.data(),
-                                       write.out()),
+        ASSERT_EQ(clEnqueueWriteBuffer(queue(i), buffer.get(), CL_FALSE, 0, 4, bad.data(), 1,
+                                       std::vector{gate.get()}.data(), write.out()),
                   CL_SUCCESS);
-        ASSERT_EQ(clEnqueueMarkerWithWaitList(last_queue(), 1, std::vector{write.get()}.data(), chained.out()), CL_SUCCESS);
+        ASSERT_EQ(clEnqueueMarkerWithWaitList(last_queue(), 1, std::vector{write.get()}.data(), chained.out()),
+                  CL_SUCCESS);
         ASSERT_EQ(clSetUserEventStatus(gate.get(), -77), CL_SUCCESS);
         EXPECT_EQ(clWaitForEvents(1, std::vector{chained.get()}.data()), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
         EXPECT_EQ(status_of(gate.get()), -77);
@@ -134,8 +137,9 @@ TEST_F(spanning, maps_show_what_another_device_wrote_and_write_it_back) {
         ASSERT_EQ(clFinish(queue()), CL_SUCCESS);
         cl_int code = CL_SUCCESS;
         event_handle mapped;
-        auto* const values = static_cast<cl_uint*>(clEnqueueMapBuffer(last_queue(), buffer.get(), CL_TRUE, CL_MAP_READ | CL_MAP_WRITE,
-                                                                      400, 40, 0, nullptr, mapped.out(), &code));
+        auto* const values =
+            static_cast<cl_uint*>(clEnqueueMapBuffer(last_queue(), buffer.get(), CL_TRUE, CL_MAP_READ | CL_MAP_WRITE,
+                                                     400, 40, 0, nullptr, mapped.out(), &code));
         ASSERT_EQ(code, CL_SUCCESS);
         if (flags == CL_MEM_USE_HOST_PTR) {
             EXPECT_EQ(values, host.data() + 100);
@@ -162,13 +166,13 @@ TEST_F(spanning, a_map_that_waits_has_its_address_at_once_and_its_contents_later
     const auto gate = new_user_event();
     const std::vector<cl_uint> values(items, 9);
     const auto buffer = new_buffer(items * 4);
-    ASSERT_EQ(clEnqueueWriteBuffer(queue(), buffer.get(), CL_FALSE, 0, items * 4, values.data(), 1, std::vector{gate.get()}.data(),
-                                   nullptr),
+    ASSERT_EQ(clEnqueueWriteBuffer(queue(), buffer.get(), CL_FALSE, 0, items * 4, values.data(), 1,
+                                   std::vector{gate.get()}.data(), nullptr),
               CL_SUCCESS);
     cl_int code = CL_SUCCESS;
     event_handle mapped;
-    auto* const address = static_cast<cl_uint*>(clEnqueueMapBuffer(queue(), buffer.get(), CL_FALSE, CL_MAP_READ, 0, items * 4, 0,
-                                                                   nullptr, mapped.out(), &code));
+    auto* const address = static_cast<cl_uint*>(clEnqueueMapBuffer(queue(), buffer.get(), CL_FALSE, CL_MAP_READ, 0,
+                                                                   items * 4, 0, nullptr, mapped.out(), &code));
     ASSERT_EQ(code, CL_SUCCESS);
     ASSERT_NE(address, nullptr);
     EXPECT_GT(status_of(mapped.get()), CL_COMPLETE);
@@ -191,17 +195,21 @@ TEST_F(spanning, images_move_between_devices) {
     ASSERT_EQ(code, CL_SUCCESS);
     const size_t origin[3] = {0, 0, 0};
     const size_t region[3] = {33, 17, 1};
-    ASSERT_EQ(clEnqueueWriteImage(queue(), image.get(), CL_TRUE, origin, region, 0, 0, pixels.data(), 0, nullptr, nullptr), CL_SUCCESS);
+    ASSERT_EQ(
+        clEnqueueWriteImage(queue(), image.get(), CL_TRUE, origin, region, 0, 0, pixels.data(), 0, nullptr, nullptr),
+        CL_SUCCESS);
     bytes back(pixels.size());
-    ASSERT_EQ(clEnqueueReadImage(last_queue(), image.get(), CL_TRUE, origin, region, 0, 0, back.data(), 0, nullptr, nullptr),
-              CL_SUCCESS);
+    ASSERT_EQ(
+        clEnqueueReadImage(last_queue(), image.get(), CL_TRUE, origin, region, 0, 0, back.data(), 0, nullptr, nullptr),
+        CL_SUCCESS);
     EXPECT_TRUE(same_bytes(pixels, back));
 
     const size_t corner[3] = {3, 5, 0};
     const size_t part[3] = {4, 2, 1};
     size_t row_pitch = 0;
-    auto* const mapped = static_cast<unsigned char*>(clEnqueueMapImage(last_queue(), image.get(), CL_TRUE, CL_MAP_READ, corner, part,
-                                                                       &row_pitch, nullptr, 0, nullptr, nullptr, &code));
+    auto* const mapped =
+        static_cast<unsigned char*>(clEnqueueMapImage(last_queue(), image.get(), CL_TRUE, CL_MAP_READ, corner, part,
+                                                      &row_pitch, nullptr, 0, nullptr, nullptr, &code));
     ASSERT_EQ(code, CL_SUCCESS);
     for (std::size_t y = 0; y < 2; ++y)
         for (std::size_t x = 0; x < 16; ++x) ASSERT_EQ(mapped[y * row_pitch + x], pixels[(5 + y) * 33 * 4 + 12 + x]);
@@ -251,12 +259,15 @@ TEST_F(spanning, random_graphs_give_the_serial_result) {
                 ASSERT_EQ(clSetKernelArg(scale.get(), 0, sizeof from, &from), CL_SUCCESS);
                 ASSERT_EQ(clSetKernelArg(scale.get(), 1, sizeof to, &to), CL_SUCCESS);
                 ASSERT_EQ(clSetKernelArg(scale.get(), 2, sizeof value, &value), CL_SUCCESS);
-                ASSERT_EQ(clEnqueueNDRangeKernel(on, scale.get(), 1, nullptr, &length, nullptr, count, list, made.out()), CL_SUCCESS);
+                ASSERT_EQ(
+                    clEnqueueNDRangeKernel(on, scale.get(), 1, nullptr, &length, nullptr, count, list, made.out()),
+                    CL_SUCCESS);
                 for (std::size_t i = 0; i < length; ++i) expected[second][i] = expected[first][i] * value;
                 break;
             }
             default:
-                ASSERT_EQ(clEnqueueCopyBuffer(on, buffers[first].get(), buffers[second].get(), 16, 32, 128, count, list, made.out()),
+                ASSERT_EQ(clEnqueueCopyBuffer(on, buffers[first].get(), buffers[second].get(), 16, 32, 128, count,
+                                              list, made.out()),
                           CL_SUCCESS);
                 std::copy_n(expected[first].begin() + 4, 32, expected[second].begin() + 8);
             }
@@ -268,7 +279,8 @@ TEST_F(spanning, random_graphs_give_the_serial_result) {
             if (last[i] != nullptr) {
                 ASSERT_EQ(clWaitForEvents(1, &last[i]), CL_SUCCESS);
             }
-            ASSERT_EQ(read(queue(random() % devices().size()), buffers[i], length), expected[i]) << "graph " << graph << ", buffer " << i;
+            ASSERT_EQ(read(queue(random() % devices().size()), buffers[i], length), expected[i])
+                << "graph " << graph << ", buffer " << i;
         }
     }
 }
@@ -285,7 +297,8 @@ TEST_F(spanning, attached_buffers_are_right_on_every_device_also_on_the_wrong_on
         ASSERT_EQ(attach(buffer.get(), devices()[home]), CL_SUCCESS);
         cl_uint sum = 5;
         for (std::size_t on = 0; on < devices().size(); ++on) {
-            for (cl_uint round = 1; round <= 3; ++round) launch(queue(on), add, buffer, sum += round, items), sum += sum - round;
+            for (cl_uint round = 1; round <= 3; ++round)
+                launch(queue(on), add, buffer, sum += round, items), sum += sum - round;
             ASSERT_EQ(clFinish(queue(on)), CL_SUCCESS);
         }
         cl_uint expected = 5;
