@@ -85,8 +85,7 @@ class range_endpoint final : public device_endpoint {
             done.finish({0, current_failure()});
             return;
         }
-        m_sends = request.is_source && request.device_window;
-        if (m_sends) m_bridged = &services().links.window_of(link());
+        if (request.is_source && request.device_window) m_leaves_by = &services().links.window_of(link());
         if (!request.map || request.bytes == 0) {
             done.finish({request.bytes, {}});
             return;
@@ -134,7 +133,7 @@ class range_endpoint final : public device_endpoint {
         return there && services().links.window_of(link()).can_fill(*there);
     }
     [[nodiscard]] std::size_t block_limit() const override {
-        return m_sends && m_bridged ? m_bridged->largest_departure() : std::numeric_limits<std::size_t>::max();
+        return m_leaves_by != nullptr ? m_leaves_by->largest_departure() : std::numeric_limits<std::size_t>::max();
     }
 
     void read_ahead(std::size_t offset, std::span<std::byte> block, step& done) override {
@@ -201,8 +200,7 @@ class range_endpoint final : public device_endpoint {
     device_order m_order;
     cl::queue m_ahead_queue;
     cl::queue m_map_queue;
-    bool m_sends = false; // blocks to windows of other devices
-    link_window* m_bridged = nullptr; // of the link
+    link_window* m_leaves_by = nullptr; // of the link, if blocks go to windows of other devices
     void* m_mapped = nullptr;
     std::size_t m_mapped_bytes = 0;
 };
