@@ -4,14 +4,13 @@
 
 Usage: info_test.py --program CAUSEWAY --run-with RUN_WITH.SH [--mpiexec PATH] [--sanitizer KIND] [--runtime NAME] TEST
 """
-import argparse
 import json
 import os
 import pathlib
 import subprocess
 import tempfile
 
-from perf_test import check, starter
+from perf_test import check, run_one_of
 
 
 def facts(start, given):
@@ -101,18 +100,5 @@ def launcher(start, given):
 TESTS = {"facts": facts, "options": options, "set_up": set_up, "programs": programs, "launcher": launcher}
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    for name in ("--program", "--run-with"):
-        parser.add_argument(name, required=True)
-    for name in ("--mpiexec", "--sanitizer"):
-        parser.add_argument(name, default="")
-    parser.add_argument("--runtime", default="pocl")
-    parser.add_argument("--ranks", type=int, default=1)
-    parser.add_argument("test", choices=TESTS)
-    given = parser.parse_args()
-    TESTS[given.test](starter(given), given)
-
-
 if __name__ == "__main__":
-    main()
+    run_one_of(TESTS)

@@ -311,7 +311,8 @@ TESTS = {"quick": quick, "arguments": arguments, "wrong-ranks": wrong_ranks, "ch
          "documented": documented, "man-page": man_page}
 
 
-def main():
+def run_one_of(tests):
+    """Runs the test that the command line names."""
     parser = argparse.ArgumentParser()
     for name in ("--program", "--run-with"):
         parser.add_argument(name, required=True)
@@ -319,10 +320,10 @@ def main():
         parser.add_argument(name, default="")
     parser.add_argument("--runtime", default="pocl")
     parser.add_argument("--ranks", type=int, default=1)
-    parser.add_argument("test", choices=TESTS)
+    parser.add_argument("test", choices=tests)
     given = parser.parse_args()
-    TESTS[given.test](starter(given), given)
+    tests[given.test](starter(given), given)
 
 
 if __name__ == "__main__":
-    main()
+    run_one_of(TESTS)

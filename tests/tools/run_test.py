@@ -4,7 +4,6 @@
 
 Usage: run_test.py --program CAUSEWAY --run-with RUN_WITH.SH [--mpiexec PATH] [--sanitizer KIND] TEST
 """
-import argparse
 import os
 import pathlib
 import re
@@ -12,7 +11,7 @@ import shlex
 import shutil
 import subprocess
 
-from perf_test import check, starter
+from perf_test import check, run_one_of
 
 
 def ranks(start, given):
@@ -77,18 +76,5 @@ def completion(start, given):
 TESTS = {"ranks": ranks, "dry": dry, "arguments": arguments, "completion": completion}
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    for name in ("--program", "--run-with"):
-        parser.add_argument(name, required=True)
-    for name in ("--mpiexec", "--sanitizer"):
-        parser.add_argument(name, default="")
-    parser.add_argument("--runtime", default="pocl")
-    parser.add_argument("--ranks", type=int, default=1)
-    parser.add_argument("test", choices=TESTS)
-    given = parser.parse_args()
-    TESTS[given.test](starter(given), given)
-
-
 if __name__ == "__main__":
-    main()
+    run_one_of(TESTS)

@@ -4,7 +4,6 @@
 
 Usage: trace_test.py --program CAUSEWAY --run-with RUN_WITH.SH [--mpiexec PATH] [--runtime NAME] TEST
 """
-import argparse
 import json
 import os
 import pathlib
@@ -14,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-from perf_test import SKIPPED, check, starter
+from perf_test import SKIPPED, check, run_one_of
 
 PHASES = {"M": {"args"}, "X": {"ts", "dur"}, "s": {"ts", "id", "cat"}, "f": {"ts", "id", "cat", "bp"}, "C": {"ts", "args"}}
 HIMENO = ["--size", "XS", "--version", "causeway", "--iterations", "6", "--rounds", "1"]
@@ -193,18 +192,5 @@ TESTS = {"himeno": himeno, "files": files, "graph": graph, "killed": killed, "no
          "page": page}
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    for name in ("--program", "--run-with"):
-        parser.add_argument(name, required=True)
-    for name in ("--mpiexec", "--sanitizer"):
-        parser.add_argument(name, default="")
-    parser.add_argument("--runtime", default="pocl")
-    parser.add_argument("--ranks", type=int, default=1)
-    parser.add_argument("test", choices=TESTS)
-    given = parser.parse_args()
-    TESTS[given.test](starter(given), given)
-
-
 if __name__ == "__main__":
-    main()
+    run_one_of(TESTS)

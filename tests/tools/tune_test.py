@@ -4,7 +4,6 @@
 
 Usage: tune_test.py --program CAUSEWAY --run-with RUN_WITH.SH [--mpiexec PATH] [--sanitizer KIND] [--runtime NAME] TEST
 """
-import argparse
 import json
 import os
 import pathlib
@@ -12,7 +11,7 @@ import re
 import stat
 import tempfile
 
-from perf_test import check, starter
+from perf_test import check, run_one_of
 
 OPERATIONS = {"copy in", "copy out", "map in", "map out", "read", "write", "send", "receive", "window"}
 EXPLAINED = re.compile(
@@ -169,18 +168,5 @@ TESTS = {"devices": devices, "directory": directory, "ranks": ranks, "explained"
          "bad_files": bad_files, "modes": modes}
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    for name in ("--program", "--run-with"):
-        parser.add_argument(name, required=True)
-    for name in ("--mpiexec", "--sanitizer"):
-        parser.add_argument(name, default="")
-    parser.add_argument("--runtime", default="pocl")
-    parser.add_argument("--ranks", type=int, default=1)
-    parser.add_argument("test", choices=TESTS)
-    given = parser.parse_args()
-    TESTS[given.test](starter(given), given)
-
-
 if __name__ == "__main__":
-    main()
+    run_one_of(TESTS)
