@@ -19,12 +19,16 @@ std::shared_ptr<known_window> windows::create(const device_uuid& device, std::si
         throw transfer_error(status::out_of_resources, bytes_text(bytes) + " more for a window would be more than the " +
                                                            bytes_text(m_options[option::window]) +
                                                            " that CAUSEWAY_WINDOW allows on the device");
+    auto made = create_for_program(device, bytes);
+    own.push_back(made);
+    return made;
+}
+
+std::shared_ptr<known_window> windows::create_for_program(const device_uuid& device, std::size_t bytes) {
     static thread_local std::mt19937_64 random{std::random_device{}()};
     auto memory = m_bridge->create(device, bytes);
     auto shared = memory->share();
-    auto made = keep(std::make_shared<known_window>(random() | 1, device, std::move(memory), std::move(shared)));
-    own.push_back(made);
-    return made;
+    return keep(std::make_shared<known_window>(random() | 1, device, std::move(memory), std::move(shared)));
 }
 
 std::shared_ptr<known_window> windows::open(const device_uuid& device, std::uint64_t key, descriptor shared,

@@ -48,6 +48,8 @@ class windows {
 
     /// Throws transfer_error, also if `device` would give more than the option `window` allows.
     [[nodiscard]] std::shared_ptr<known_window> create(const device_uuid& device, std::size_t bytes);
+    /// For a buffer of the program, which the option does not limit. Throws transfer_error.
+    [[nodiscard]] std::shared_ptr<known_window> create_for_program(const device_uuid& device, std::size_t bytes);
     /// The window that another process calls `key`. Throws transfer_error.
     [[nodiscard]] std::shared_ptr<known_window> open(const device_uuid& device, std::uint64_t key, descriptor shared,
                                                      std::size_t bytes);

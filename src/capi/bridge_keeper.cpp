@@ -34,8 +34,21 @@ void bridge_keeper::wanted(cl_device_id device, std::size_t bytes) noexcept {
     } else if (!facts.host_memory && facts.uuid != bridge::device_uuid{}) {
         m_is_begun = true;
         begin(facts.uuid);
+    } else {
+        say("not wanted: the device's memory is the host's, or nothing names it");
     }
 }
+
+void bridge_keeper::await(cl_device_id device) {
+    {
+        const std::lock_guard lock(m_process.enqueue_mutex());
+        wanted(device, smallest);
+        if (!m_thread.joinable()) return;
+    }
+    (void)is_over_soon();
+}
+
+bool bridge_keeper::is_over_soon() const { return m_is_over.wait_for(longest_wait) == std::future_status::ready; }
 
 void bridge_keeper::begin(const bridge::device_uuid& device) {
     say("is being started");
@@ -70,8 +83,7 @@ std::string bridge_keeper::state() const {
 
 void bridge_keeper::end() {
     if (!m_thread.joinable()) return;
-    const bool over = m_over.get_future().wait_for(longest_wait) == std::future_status::ready;
-    over ? m_thread.join() : m_thread.detach();
+    is_over_soon() ? m_thread.join() : m_thread.detach();
 }
 
 } // namespace causeway::capi

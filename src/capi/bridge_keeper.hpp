@@ -24,6 +24,8 @@ class bridge_keeper {
     /// A transfer of `bytes` from device to device was enqueued on `device`, in this process or between ranks. Until the
     /// bridge is there, transfers go without. Call with the enqueue mutex held.
     void wanted(cl_device_id device, std::size_t bytes) noexcept;
+    /// Begins it whatever the size, and waits until it is there or has failed. Call without the enqueue mutex.
+    void await(cl_device_id device);
     /// "CUDA 13.0 and Vulkan", or why there is none. Any thread.
     [[nodiscard]] std::string state() const;
     /// Waits a while for the thread.
@@ -31,6 +33,7 @@ class bridge_keeper {
 
   private:
     void begin(const bridge::device_uuid& device);
+    [[nodiscard]] bool is_over_soon() const;
     void say(const std::string& state);
 
     runtime& m_process;
@@ -39,6 +42,7 @@ class bridge_keeper {
     std::string m_state = "not wanted yet";
     std::thread m_thread;
     std::promise<void> m_over;
+    std::shared_future<void> m_is_over = m_over.get_future().share();
 };
 
 } // namespace causeway::capi

@@ -4,6 +4,7 @@
 
 #include "capi/guard.hpp"
 #include "capi/runtime.hpp"
+#include "capi/window_buffers.hpp"
 #include "endpoints/device/event_gate.hpp"
 
 #include <CL/cl_data_transfer.h>
@@ -89,7 +90,10 @@ endpoints::device_place check_buffer(const checked_queue& queue, cl_mem buffer) 
     const auto facts = cl::facts_of(buffer);
     if (facts.context != queue.facts.context)
         throw transfer_error(status::invalid_context, "the buffer and the command queue belong to different contexts");
-    return {cl::context::share(facts.context), queue.facts.device, cl::buffer::share(buffer), facts.bytes, facts.flags};
+    endpoints::device_place place{cl::context::share(facts.context), queue.facts.device, cl::buffer::share(buffer),
+                                  facts.bytes, facts.flags};
+    window_buffers::of_process().locate(place);
+    return place;
 }
 
 void check_access(const endpoints::device_place& place, host_access access) {

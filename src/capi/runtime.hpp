@@ -48,6 +48,7 @@ class runtime {
     [[nodiscard]] comm::mpi_port& port() { return m_port; }
     [[nodiscard]] figure_keeper& figures() { return m_figures; }
     [[nodiscard]] bridge_keeper& bridges() { return m_bridges; }
+    [[nodiscard]] bridge::windows& windows() { return m_windows; }
     /// From now on devices with a direct link meet in windows. Any thread.
     void use_bridge(std::unique_ptr<bridge::device_bridge> made);
     /// Null if none is recorded.

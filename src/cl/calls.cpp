@@ -4,10 +4,12 @@
 
 #include "base/error.hpp"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <set>
 #include <string_view>
+#include <vector>
 
 namespace causeway::cl {
 
@@ -92,6 +94,15 @@ cl_context context_of(cl_event event) {
         clGetEventInfo(event, CL_EVENT_CONTEXT, sizeof context, &context, nullptr) != CL_SUCCESS)
         throw transfer_error(status::invalid_event, "the event is not valid");
     return context;
+}
+
+bool has_device(cl_context context, cl_device_id device) {
+    std::size_t bytes = 0;
+    if (context == nullptr || clGetContextInfo(context, CL_CONTEXT_DEVICES, 0, nullptr, &bytes) != CL_SUCCESS)
+        throw transfer_error(status::invalid_context, "the context is not valid");
+    std::vector<cl_device_id> devices(bytes / sizeof(cl_device_id));
+    check(clGetContextInfo(context, CL_CONTEXT_DEVICES, bytes, devices.data(), nullptr), "asking for a context's devices");
+    return std::find(devices.begin(), devices.end(), device) != devices.end();
 }
 
 cl_int status_of(cl_event event) {

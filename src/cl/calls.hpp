@@ -41,6 +41,8 @@ struct root_place {
 [[nodiscard]] buffer_facts facts_of(cl_mem buffer);
 [[nodiscard]] root_place root_of(cl_mem buffer);
 [[nodiscard]] cl_context context_of(cl_event event);
+/// Throws transfer_error(invalid_context) if that is not valid.
+[[nodiscard]] bool has_device(cl_context context, cl_device_id device);
 
 /// CL_QUEUED ... CL_COMPLETE, or a negative code, also if it cannot be asked.
 [[nodiscard]] cl_int status_of(cl_event event);

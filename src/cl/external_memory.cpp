@@ -30,11 +30,11 @@ external_memory::external_memory(cl_device_id device) : m_device(device) {
     m_create = reinterpret_cast<create_function*>(::dlsym(RTLD_DEFAULT, "clCreateBufferWithProperties"));
 }
 
-buffer external_memory::import(cl_context context, int descriptor, std::size_t bytes) const {
+buffer external_memory::import(cl_context context, int descriptor, std::size_t bytes, cl_mem_flags flags) const {
     const cl_bitfield properties[] = {opaque_descriptor, static_cast<cl_bitfield>(descriptor), device_list,
                                       reinterpret_cast<cl_bitfield>(m_device), 0, 0};
     cl_int code = CL_SUCCESS;
-    auto made = buffer::adopt(m_create(context, properties, CL_MEM_READ_WRITE, bytes, nullptr, &code));
+    auto made = buffer::adopt(m_create(context, properties, flags, bytes, nullptr, &code));
     if (code != CL_SUCCESS) ::close(descriptor);
     check(code, "importing " + bytes_text(bytes) + " of a window");
     return made;

@@ -27,11 +27,13 @@ struct device_name {
 
 class staging_pool;
 
-/// Memory of a device for blocks, which no host touches: it is filled by the device that the block comes from.
+/// Memory of a device, which no host touches: it is filled by the device that the bytes come from.
 struct device_memory {
-    std::shared_ptr<staging_allocator> allocator; ///< null if there is none
+    std::byte* first = nullptr;                   ///< the address that it begins at; null if there is none
+    std::shared_ptr<staging_allocator> allocator; ///< of blocks; null if the target's own bytes begin at `first`
     staging_pool* pool = nullptr;                 ///< that holds what the allocator has given
-    const std::byte* first = nullptr;             ///< the address that the memory begins at
+
+    [[nodiscard]] bool is_in_place() const { return first != nullptr && !allocator; }
 };
 
 /// The same for the send and the receive of one message; `number` is 0 if there is none.
@@ -60,6 +62,8 @@ struct endpoint_traits {
     std::string_view place;
     /// The device, if windows of it can be had; of a rank, the device that it receives with, if its windows are open here.
     device_name device;
+    /// Its bytes lie in such a window themselves.
+    bool in_window = false;
 };
 
 /// What open() is asked for.
@@ -166,7 +170,7 @@ class endpoint {
         (void)device;
         return false;
     }
-    /// A target: its device's memory for blocks.
+    /// A target: its device's memory, for blocks or its own.
     [[nodiscard]] virtual device_memory window() { return {}; }
     /// A source that is open: whether its blocks can come to this memory, and will.
     [[nodiscard]] virtual bool use(const device_memory& window) {

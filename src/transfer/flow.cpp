@@ -65,8 +65,8 @@ void flow::settle_window() {
     if (!m_plan->device_window || m_bytes == 0) return;
     if (m_target->shares_device_memory()) return;
     m_window = m_target->window();
-    if (m_window.allocator && m_source->use(m_window)) {
-        m_block_bytes = std::min(m_block_bytes, m_window.pool->largest_block());
+    if (m_window.first != nullptr && m_source->use(m_window)) {
+        if (m_window.allocator) m_block_bytes = std::min(m_block_bytes, m_window.pool->largest_block());
         return;
     }
     m_window = {};
@@ -272,7 +272,7 @@ void flow::advance_opening() {
     const bool target_shows = m_plan->map_target || m_target_traits.has_memory;
     m_direct = source_shows || !target_shows ? m_source->memory() : nullptr;
     m_direct_is_source = m_direct != nullptr;
-    if (!m_direct_is_source) m_direct = m_target->memory();
+    if (!m_direct_is_source) m_direct = m_window.is_in_place() ? m_window.first : m_target->memory();
     m_lent = m_target->shares_memory();
     if (m_lent) m_target->lend(m_source->allocator(), [this] { m_owner->flow_ready(); });
     m_stage = stage::securing;
@@ -307,7 +307,7 @@ void flow::advance_securing() {
         if (quiet()) begin_closing();
         return;
     }
-    if (std::exchange(m_plan->window, false) && !m_lent && !m_window.allocator && !m_source->shares_memory())
+    if (std::exchange(m_plan->window, false) && !m_lent && m_window.first == nullptr && !m_source->shares_memory())
         m_plan->strategy = m_plan->without_window;
     prepare_source();
     m_target->prepare(m_block_bytes);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <CL/cl_data_transfer.h>
-#include <causeway/causeway.h>
+#include <causeway/buffer.h>
 
 #include <algorithm>
 #include <chrono>
@@ -35,6 +35,14 @@ inline void check(cl_int code, const char *what)
 {
     if (code != CL_SUCCESS)
         throw std::runtime_error(std::string(what) + " gave " + std::to_string(code));
+}
+
+/// With CAUSEWAY_TEST_BUFFERS=mixed: in turn false and true.
+inline bool every_second_in_window()
+{
+    static const bool is_mixed = std::getenv("CAUSEWAY_TEST_BUFFERS") != nullptr;
+    static bool last = true;
+    return is_mixed && (last = !last);
 }
 
 /// Owns one reference to an OpenCL object.
@@ -157,12 +165,24 @@ public:
     /// A buffer with `contents`; of one byte if they are empty.
     [[nodiscard]] buffer make_buffer(bytes contents, cl_mem_flags flags = 0) const
     {
+        if (every_second_in_window() && flags == 0 && !contents.empty())
+            return make_buffer_in_window(contents);
         unsigned char nothing = 0;
         cl_int code = CL_SUCCESS;
         buffer made(clCreateBuffer(context(), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR | flags,
                                    std::max<std::size_t>(1, contents.size()),
                                    contents.empty() ? &nothing : contents.data(), &code));
         check(code, "clCreateBuffer");
+        return made;
+    }
+
+    [[nodiscard]] buffer make_buffer_in_window(const bytes &contents) const
+    {
+        cl_int code = CL_SUCCESS;
+        buffer made(causeway_buffer_create(context(), m_device, CL_MEM_READ_WRITE, contents.size(), &code));
+        check(code, "causeway_buffer_create");
+        check(clEnqueueWriteBuffer(queue(), made.get(), CL_TRUE, 0, contents.size(), contents.data(), 0, nullptr, nullptr),
+              "clEnqueueWriteBuffer");
         return made;
     }
 

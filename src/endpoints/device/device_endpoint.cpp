@@ -75,7 +75,7 @@ class range_endpoint final : public device_endpoint {
         const bool readable = (place().flags & CL_MEM_HOST_WRITE_ONLY) == 0;
         const auto facts = cl::facts_of(place().device);
         return {.kind = medium::device, .can_map = readable && facts.host_memory, .place = facts.identity,
-                .device = services().links.name_of(place().context.get(), place().device)};
+                .device = device_name(), .in_window = is_in_window()};
     }
 
     void open(const transfer::open_request& request, step& done) override {
@@ -85,7 +85,7 @@ class range_endpoint final : public device_endpoint {
             done.finish({0, current_failure()});
             return;
         }
-        if (request.is_source && request.device_window) m_leaves_by = &services().links.window_of(link());
+        if (request.is_source && request.device_window && !is_in_window()) m_leaves_by = &services().links.window_of(link());
         if (!request.map || request.bytes == 0) {
             done.finish({request.bytes, {}});
             return;
@@ -117,9 +117,10 @@ class range_endpoint final : public device_endpoint {
     }
 
     [[nodiscard]] bool reaches(const transfer::device_name& device) const override {
-        const auto own = services().links.name_of(place().context.get(), place().device);
+        const auto own = device_name();
         if (!own.is_known) return false;
         if (!services().windows.bridge()->reaches(own.uuid, device.uuid)) return own.uuid == device.uuid;
+        if (is_in_window()) return true;
         try {
             const auto found = services().links.find(place().context.get(), place().device);
             return services().links.window_of(*found).can_depart();
@@ -127,7 +128,10 @@ class range_endpoint final : public device_endpoint {
             return false; // open() meets it again, and reports it
         }
     }
-    [[nodiscard]] transfer::device_memory window() override { return services().links.window_of(link()).arrivals(); }
+    [[nodiscard]] transfer::device_memory window() override {
+        if (is_in_window()) return {.first = address(0)};
+        return services().links.window_of(link()).arrivals();
+    }
     [[nodiscard]] bool use(const transfer::device_memory& window) override {
         const auto there = services().windows.at(window.first);
         return there && services().links.window_of(link()).can_fill(*there);
@@ -148,7 +152,9 @@ class range_endpoint final : public device_endpoint {
 
     void read(std::size_t offset, std::span<std::byte> block, step& done) override {
         if (const auto window = services().windows.at(block.data())) {
-            services().links.window_of(link()).fill(window, link().from_device, {place().buffer, m_offset + offset}, block, done);
+            services().links.window_of(link()).fill(
+                window, link().from_device,
+                {place().buffer, m_offset + offset, is_in_window() ? address(offset) : nullptr}, block, done);
             return;
         }
         run(link().from_device, m_offset + offset, block.size(), "reading", done, [&](cl_event* event) {
@@ -168,17 +174,17 @@ class range_endpoint final : public device_endpoint {
         });
     }
 
-    /// Within one context, where no byte has to leave the device; between two GPUs of a context the vendor's copy is
-    /// slower than ours through the host (NVIDIA driver 580: 0.67 GB/s).
     [[nodiscard]] bool takes_from(const endpoint& source) const override {
         const auto* const other = dynamic_cast<const range_endpoint*>(&source);
-        if (other == nullptr || other->place().context.get() != place().context.get()) return false;
-        return other->place().device == place().device ||
-               (cl::facts_of(other->place().device).host_memory && cl::facts_of(place().device).host_memory);
+        return other != nullptr && (crosses_link(*other) || is_beside(*other));
     }
 
     void take(endpoint& source, std::size_t offset, std::size_t bytes, step& done) override {
         auto& other = dynamic_cast<range_endpoint&>(source);
+        if (crosses_link(other)) {
+            services().links.bridge().copy(other.place().window->device(), address(offset), other.address(offset), bytes, done);
+            return;
+        }
         run(link().to_device, m_offset + offset, bytes, "copying to", done, [&](cl_event* event) {
             return clEnqueueCopyBuffer(link().to_device.get(), other.place().buffer.get(), place().buffer.get(),
                                        other.m_offset + offset, m_offset + offset, bytes, 0, nullptr, event);
@@ -196,6 +202,28 @@ class range_endpoint final : public device_endpoint {
     }
 
   private:
+    [[nodiscard]] bool is_in_window() const { return place().window != nullptr; }
+    [[nodiscard]] std::byte* address(std::size_t offset) const {
+        return place().window->address() + place().window_offset + m_offset + offset;
+    }
+    [[nodiscard]] transfer::device_name device_name() const {
+        return services().links.name_of(place().context.get(), place().device, is_in_window());
+    }
+
+    /// Both lie in windows, of two devices with a link.
+    [[nodiscard]] bool crosses_link(const range_endpoint& source) const {
+        return is_in_window() && source.is_in_window() && device_name().is_known &&
+               services().windows.bridge()->reaches(source.place().window->device(), place().window->device());
+    }
+
+    /// Within one context, where no byte has to leave the device; between two GPUs of a context the vendor's copy is
+    /// slower than ours through the host (NVIDIA driver 580: 0.67 GB/s).
+    [[nodiscard]] bool is_beside(const range_endpoint& source) const {
+        if (source.place().context.get() != place().context.get()) return false;
+        return source.place().device == place().device ||
+               (cl::facts_of(source.place().device).host_memory && cl::facts_of(place().device).host_memory);
+    }
+
     std::size_t m_offset;
     device_order m_order;
     cl::queue m_ahead_queue;

@@ -28,6 +28,9 @@ struct device_place {
     cl::buffer buffer;
     std::size_t buffer_bytes = 0;
     cl_mem_flags flags = 0;
+    /// The window of the device that the buffer lies in from the start, if it does, and where in it.
+    std::shared_ptr<bridge::known_window> window;
+    std::size_t window_offset = 0;
 };
 
 /// The services outlive the endpoint.

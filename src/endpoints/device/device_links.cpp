@@ -95,8 +95,9 @@ std::shared_ptr<device_link> device_links::find(cl_context context, cl_device_id
     return link;
 }
 
-transfer::device_name device_links::name_of(cl_context context, cl_device_id device) const {
+transfer::device_name device_links::name_of(cl_context context, cl_device_id device, bool in_window) const {
     if (!link_window::possible(m_bridge.windows(), device)) return {};
+    if (in_window) return {true, cl::facts_of(device).uuid};
     const auto link = std::find_if(m_links.begin(), m_links.end(), [&](const auto& each) {
         return each->context.get() == context && each->device == device;
     });

@@ -39,8 +39,10 @@ class device_links final : public transfer::progress_source {
     [[nodiscard]] std::shared_ptr<device_link> find(cl_context context, cl_device_id device);
 
     [[nodiscard]] const options& settings() const { return m_options; }
-    /// Whether transfers to or from `device` may use windows now, and how other devices name it.
-    [[nodiscard]] transfer::device_name name_of(cl_context context, cl_device_id device) const;
+    /// Whether transfers to or from `device` may use windows now, and how other devices name it. Those of buffers that are
+    /// `in_window` may whatever kernels do.
+    [[nodiscard]] transfer::device_name name_of(cl_context context, cl_device_id device, bool in_window = false) const;
+    [[nodiscard]] bridge_watch& bridge() { return m_bridge; }
     [[nodiscard]] link_window& window_of(device_link& link);
 
     /// A queue of link.ahead, or null if too many are in use; to be put back there.

@@ -168,7 +168,7 @@ transfer::device_memory link_window::arrivals() {
             return {}; // the device's memory is full, or the option forbids it: there are other ways
         }
     }
-    return {m_in, &m_pool, m_in->window()->address()};
+    return {m_in->window()->address(), m_in, &m_pool};
 }
 
 bool link_window::can_fill(const bridge::known_window& window) const {
@@ -224,6 +224,10 @@ void link_window::fill(const std::shared_ptr<bridge::known_window>& window, cons
             const auto& there = import(window);
             copy(queue, there, from.buffer, from.offset, there, static_cast<std::size_t>(block.data() - window->address()),
                  block.size(), "copying out", done);
+            return;
+        }
+        if (from.home != nullptr) {
+            m_bridge.copy(m_uuid, block.data(), from.home, block.size(), done);
             return;
         }
         if (!m_out || block.size() > m_out->bytes())

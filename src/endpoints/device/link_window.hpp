@@ -23,6 +23,7 @@ namespace causeway::endpoints {
 struct buffer_range {
     cl::buffer buffer;
     std::size_t offset = 0;
+    const std::byte* home = nullptr; ///< where the range is, if the buffer lies in a window from the start
 };
 
 /// OpenCL copies between the program's buffers and windows of the same device; from a window of another device there is the

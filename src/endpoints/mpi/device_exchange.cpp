@@ -40,14 +40,11 @@ void device_exchange::answered(int rank, std::uint64_t key, bool is_open) {
     if (found != m_ours.end()) found->second.is = is_open ? state::open : state::refused;
 }
 
-std::vector<std::pair<int, std::uint64_t>> device_exchange::retired() {
-    std::vector<place> gone;
+void device_exchange::retire(const std::function<bool(int, std::uint64_t)>& tell) {
     std::erase_if(m_ours, [&](const auto& each) {
         if (!each.second.window.expired()) return false;
-        if (each.second.is != state::refused) gone.push_back(each.first);
-        return true;
+        return each.second.is == state::refused || tell(each.first.first, each.first.second);
     });
-    return gone;
 }
 
 std::pair<std::uint64_t, std::size_t> device_exchange::address_of(const std::byte* block) const {

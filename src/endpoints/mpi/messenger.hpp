@@ -215,7 +215,6 @@ class messenger final : public transfer::progress_source {
     comm::port& m_port;
     windows m_windows;
     device_exchange m_devices;
-    std::map<int, std::pair<int, int>> m_offered; // space and rank by which ranks of the job were offered windows
     std::set<int> m_unshared; // ranks of the job whose memory and ours do not meet
     std::map<int, std::unique_ptr<space_state>> m_spaces;
     struct known_conversation {

@@ -99,7 +99,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
         if (m_may_share && m_message.window && !m_sharing) m_sharing = m_talk.shared().allocator_for(other);
         return m_sharing;
     }
-    [[nodiscard]] bool shares_memory() const override { return m_sharing != nullptr || m_device != nullptr; }
+    [[nodiscard]] bool shares_memory() const override { return m_sharing != nullptr || m_device.first != nullptr; }
 
     [[nodiscard]] bool reaches(const transfer::device_name&) const override {
         return m_wanted != comm::any_source && m_talk.devices().may_fill(m_talk.job_rank(m_space, m_wanted));
@@ -110,8 +110,8 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
             m_talk.offer_window(m_space, m_source, window.first);
             return false;
         }
-        if (m_message.device_window) m_device = window.allocator;
-        return m_device != nullptr;
+        if (m_message.device_window) m_device = window;
+        return m_message.device_window;
     }
 
     void prepare(std::size_t block_bytes) override {
@@ -191,7 +191,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
     void grant(std::size_t offset, std::span<std::byte> block, step& done) {
         auto said = answer(m_accepted ? wire_header::kind::grant : wire_header::kind::accept);
         said.offset = offset;
-        if (m_device) {
+        if (m_device.first != nullptr) {
             std::tie(said.device_window, said.window.offset) = m_talk.devices().address_of(block.data());
         } else {
             said.window = m_sharing->address_of(block.data());
@@ -221,13 +221,15 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
     /// Ends the reads of shared memory.
     void end_grants(const failure& why, sender state) {
         for (const auto& each : std::exchange(m_grants, {})) {
-            if (state == sender::may_still_write) shared_memory().give_up(each.block.data());
+            if (auto* const memory = shared_memory(); memory != nullptr && state == sender::may_still_write)
+                memory->give_up(each.block.data());
             each.done->finish({0, why});
         }
     }
 
-    [[nodiscard]] transfer::staging_allocator& shared_memory() {
-        return m_device ? *m_device : static_cast<transfer::staging_allocator&>(*m_sharing);
+    /// Null if it is the target's own bytes.
+    [[nodiscard]] transfer::staging_allocator* shared_memory() {
+        return m_device.first != nullptr ? m_device.allocator.get() : m_sharing.get();
     }
 
     /// The sender cannot reach our memory: what it was to fill comes as messages.
@@ -508,7 +510,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
     std::vector<std::unique_ptr<block_receive>> m_receives;
     bool m_may_share = false;                    // blocks go through staging memory
     std::shared_ptr<window_allocator> m_sharing; // whose memory the sender fills, if it does
-    std::shared_ptr<transfer::staging_allocator> m_device; // the same in memory of our device
+    transfer::device_memory m_device;            // the same in memory of our device
     std::vector<block_grant> m_grants;
 };
 

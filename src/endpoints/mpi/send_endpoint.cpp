@@ -205,6 +205,10 @@ class send_endpoint final : public transfer::endpoint, private conversation {
         }
     }
 
+    [[nodiscard]] std::size_t block_bytes(std::size_t offset) const {
+        return std::min(m_block_limit, m_bytes - std::min(offset, m_bytes));
+    }
+
     /// Memory of the receiver for a block.
     void granted(const wire_header& said) {
         const bool is_first = said.what == wire_header::kind::accept;
@@ -214,7 +218,7 @@ class send_endpoint final : public transfer::endpoint, private conversation {
         }
         if (!is_first && !m_sharing) return; // said before the other rank heard that its memory is out of reach
         auto window = m_talk.shared().find(said.window.segment);
-        if (window && said.window.offset + m_block_limit <= said.window.segment.bytes) {
+        if (window && said.window.offset + block_bytes(said.offset) <= said.window.segment.bytes) {
             m_sharing = true;
             auto* const memory = window->memory() + said.window.offset;
             if (!is_first) window->pin(m_device);
@@ -230,7 +234,7 @@ class send_endpoint final : public transfer::endpoint, private conversation {
 
     void granted_on_device(const wire_header& said, bool is_first) {
         auto window = m_talk.devices().find(m_talk.job_rank(m_space, m_rank), said.device_window);
-        if (window && said.window.offset + m_block_limit <= window->bytes()) {
+        if (window && said.window.offset + block_bytes(said.offset) <= window->bytes()) {
             m_sharing = m_on_device = true;
             auto* const memory = window->address() + said.window.offset;
             m_granted.push_back({said.offset, memory, nullptr, std::move(window)});

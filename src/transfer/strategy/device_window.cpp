@@ -18,7 +18,11 @@ class device_window final : public strategy {
     [[nodiscard]] bool suits(const route& way) const override {
         const bool within_one = way.source.device.is_known && way.target.device.is_known &&
                                 way.source.device.uuid == way.target.device.uuid;
-        return way.bytes >= (within_one ? smallest_within_one : smallest) && !way.source.can_map && !way.target.can_map;
+        const auto is_there = [](const endpoint_traits& end) { return end.kind != medium::device || end.in_window; };
+        const auto least = is_there(way.source) && is_there(way.target) ? smallest_in_window
+                           : within_one                                 ? smallest_within_one
+                                                                        : smallest;
+        return way.bytes >= least && !way.source.can_map && !way.target.can_map;
     }
     [[nodiscard]] plan make(const route& way) const override {
         // The link takes 43 us for 16 MiB, the calls for a block 20 to 60: one block is better than two of half the size.
@@ -33,6 +37,8 @@ class device_window final : public strategy {
     }
 
   private:
+    /// Without steps on the device.
+    static constexpr std::size_t smallest_in_window = std::size_t{64} << 10;
     static constexpr std::size_t smallest = std::size_t{4} << 20;
     static constexpr std::size_t smallest_within_one = std::size_t{16} << 20;
     static constexpr std::size_t middle = std::size_t{16} << 20;

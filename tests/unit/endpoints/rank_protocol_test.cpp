@@ -117,6 +117,7 @@ TEST_P(rank_protocol, tells_both_ends_of_truncation_and_stays_usable) {
 TEST_P(rank_protocol, ends_both_when_any_step_of_the_sender_or_receiver_fails) {
     for (int failing = 0; failing < 3; ++failing) {
         for (const bool sender_fails : {true, false}) {
+            if (!sender_fails && where == home::in_window) continue; // its device has nothing to do
             explore([&](chooser& choices) {
                 two_ranks both;
                 auto sent = bench::pattern(10), got = std::vector<std::byte>(10);

@@ -35,7 +35,7 @@ class arrivals final : public staging_allocator {
     [[nodiscard]] bool has_room(std::size_t wanted) const override { return m_ranges.has_room(wanted); }
     [[nodiscard]] bool reusable(const std::byte* memory) const override { return m_given_up.count(memory) == 0; }
     void give_up(const std::byte* memory) override { m_given_up.insert(memory); }
-    [[nodiscard]] const std::byte* first() const { return m_window->address(); }
+    [[nodiscard]] std::byte* first() const { return m_window->address(); }
 
   private:
     std::shared_ptr<bridge::known_window> m_window;
@@ -51,18 +51,30 @@ struct windowed_device {
     staging_pool pool; // of the memory
 };
 
+/// Where the bytes of a device are.
+enum class home { ordinary, in_window };
+
 /// Device memory whose steps end at once; one of them may fail. With `window`, a device that meets others in windows.
 class instant_memory final : public endpoint {
   public:
-    instant_memory(std::vector<std::byte>& bytes, int failing_call, std::shared_ptr<windowed_device> window = nullptr)
-        : m_bytes(bytes), m_failing(failing_call), m_window(std::move(window)) {}
+    instant_memory(std::vector<std::byte>& bytes, int failing_call, std::shared_ptr<windowed_device> window = nullptr,
+                   home where = home::ordinary)
+        : m_bytes(bytes), m_failing(failing_call), m_window(std::move(window)) {
+        if (where == home::ordinary || bytes.empty()) return;
+        m_home = m_window->memory->allocate(bytes.size()); // null if they are too many
+        if (m_home != nullptr) std::copy(bytes.begin(), bytes.end(), m_home);
+    }
+    ~instant_memory() override {
+        if (m_home != nullptr) m_window->memory->release(m_home, m_bytes.size());
+    }
     [[nodiscard]] endpoint_traits traits() const override {
-        return {.kind = medium::device, .device = {.is_known = m_window != nullptr}};
+        return {.kind = medium::device, .device = {.is_known = m_window != nullptr}, .in_window = m_home != nullptr};
     }
     [[nodiscard]] bool reaches(const device_name&) const override { return m_window != nullptr; }
     [[nodiscard]] device_memory window() override {
         if (!m_window) return {};
-        return {m_window->memory, &m_window->pool, m_window->memory->first()};
+        if (m_home != nullptr) return {.first = m_home};
+        return {m_window->memory->first(), m_window->memory, &m_window->pool};
     }
     [[nodiscard]] std::string name() const override { return "memory"; }
     void read(std::size_t offset, std::span<std::byte> to, step& done) override {
@@ -72,37 +84,60 @@ class instant_memory final : public endpoint {
     }
     void write(std::size_t offset, std::span<const std::byte> from, step& done) override {
         if (m_failing-- == 0) return done.finish({0, {status::out_of_resources, 0, 0, "writing fails"}});
-        std::copy(from.begin(), from.end(), m_bytes.begin() + static_cast<std::ptrdiff_t>(offset));
+        auto* const to = m_home != nullptr ? m_home : m_bytes.data();
+        std::copy(from.begin(), from.end(), to + offset);
         done.finish({from.size(), {}});
+    }
+    void close(std::size_t, const failure&, step& done) override {
+        if (m_home != nullptr) std::copy_n(m_home, m_bytes.size(), m_bytes.begin());
+        done.finish({});
     }
 
   private:
     std::vector<std::byte>& m_bytes;
     int m_failing;
     std::shared_ptr<windowed_device> m_window;
+    std::byte* m_home = nullptr; // in the window
 };
 
-/// Every test of the protocol, with blocks as messages, in memory that both ranks have mapped, and in memory of a device.
-class by_strategy : public ::testing::TestWithParam<const char*> {
+/// How bytes travel in a test of the protocol.
+struct way_of_blocks {
+    const char* title;
+    const char* strategy;
+    home where = home::ordinary; ///< the bytes of both devices
+};
+
+inline std::string title_of(const ::testing::TestParamInfo<way_of_blocks>& each) { return each.param.title; }
+
+/// Every test of the protocol, with blocks as messages, in memory that both ranks have mapped, in memory of a device, and
+/// between buffers that lie there.
+class by_strategy : public ::testing::TestWithParam<way_of_blocks> {
   public:
-    by_strategy() { name = GetParam(); }
+    by_strategy() {
+        name = GetParam().strategy;
+        where = GetParam().where;
+    }
     ~by_strategy() override { find_segment = comm::shared_segment::open; }
     inline static const char* name = "";
+    inline static home where = home::ordinary;
     inline static endpoints::windows::finder find_segment = comm::shared_segment::open;
     [[nodiscard]] static bool on_device() { return std::string(name) == "device-window"; }
     [[nodiscard]] static bool shares_windows() { return std::string(name) == "shared-window" || on_device(); }
 };
 #define CAUSEWAY_BY_STRATEGY(suite)                                                                                    \
-    INSTANTIATE_TEST_SUITE_P(, suite, ::testing::Values("pipelined", "shared-window", "device-window"),                \
-                             [](const auto& each) {                                                                    \
-                                 return std::string(each.index == 0 ? "messages"                                       \
-                                                                    : each.index == 1 ? "window" : "device_window");   \
-                             })
+    INSTANTIATE_TEST_SUITE_P(, suite,                                                                                  \
+                             ::testing::Values(way_of_blocks{"messages", "pipelined"},                                 \
+                                               way_of_blocks{"window", "shared-window"},                               \
+                                               way_of_blocks{"device_window", "device-window"},                        \
+                                               way_of_blocks{"buffers_in_windows", "device-window", home::in_window}), \
+                             title_of)
 
 /// As above, for what blocks on devices do not do: come before the receive has started.
 #define CAUSEWAY_BY_HOST_STRATEGY(suite)                                                                               \
-    INSTANTIATE_TEST_SUITE_P(, suite, ::testing::Values("pipelined", "shared-window"),                                 \
-                             [](const auto& each) { return std::string(each.index == 0 ? "messages" : "window"); })
+    INSTANTIATE_TEST_SUITE_P(, suite,                                                                                  \
+                             ::testing::Values(way_of_blocks{"messages", "pipelined"},                                 \
+                                               way_of_blocks{"window", "shared-window"}),                              \
+                             title_of)
 
 struct one_rank {
     one_rank(fake_network& network, int number, std::uint64_t node = 1)
@@ -140,7 +175,7 @@ struct one_rank {
 
     std::shared_ptr<command> send(std::vector<std::byte>& bytes, int to, int with_tag = tag, int failing = -1,
                                   std::vector<std::unique_ptr<gate>> gates = {}) {
-        auto work = bench::make(std::make_unique<instant_memory>(bytes, failing, window),
+        auto work = bench::make(std::make_unique<instant_memory>(bytes, failing, window, by_strategy::where),
                                 endpoints::make_send_endpoint({talk, turns}, 0, to, with_tag), bytes.size(), nullptr,
                                 std::move(gates));
         machine.submit(work);
@@ -149,7 +184,7 @@ struct one_rank {
     std::shared_ptr<command> receive(std::vector<std::byte>& bytes, int from, int with_tag = tag, int failing = -1,
                                      std::vector<std::unique_ptr<gate>> gates = {}) {
         auto work = bench::make(endpoints::make_receive_endpoint({talk, turns}, 0, from, with_tag, nullptr),
-                                std::make_unique<instant_memory>(bytes, failing, window), bytes.size(), nullptr,
+                                std::make_unique<instant_memory>(bytes, failing, window, by_strategy::where), bytes.size(), nullptr,
                                 std::move(gates));
         machine.submit(work);
         return work;

@@ -151,5 +151,5 @@ TEST_P(device_window, that_is_gone_is_retired_at_the_other_rank) {
     EXPECT_FALSE(both->a.talk.devices().device_of(rank_of_b).has_value());
 }
 
-INSTANTIATE_TEST_SUITE_P(, device_window, ::testing::Values("device-window"), [](const auto&) { return "between_two_ranks"; });
-INSTANTIATE_TEST_SUITE_P(, window, ::testing::Values("shared-window"), [](const auto&) { return "between_two_ranks"; });
+INSTANTIATE_TEST_SUITE_P(, device_window, ::testing::Values(way_of_blocks{"between_two_ranks", "device-window"}), title_of);
+INSTANTIATE_TEST_SUITE_P(, window, ::testing::Values(way_of_blocks{"between_two_ranks", "shared-window"}), title_of);

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Buffers that other devices reach over a direct link. */
+#ifndef CAUSEWAY_BUFFER_H
+#define CAUSEWAY_BUFFER_H
+
+#include <causeway/causeway.h>
+
+#include <CL/cl.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * A buffer of `size` bytes for commands of `device`, one of the context's, like one of clCreateBuffer: kernels, commands,
+ * sub-buffers, clRetainMemObject and clReleaseMemObject do with it what they do with any. Where the vendor's other
+ * interfaces reach its memory (NVIDIA: CUDA and Vulkan), clEnqueuePeerCopyBuffer and the commands between ranks of one
+ * node move it between devices in one step, over the link and without a copy on the device that would wait behind
+ * kernels. Else it is an ordinary buffer, and CAUSEWAY_EXPLAIN=1 says why. The option `window` does not limit it.
+ *
+ * flags: CL_MEM_READ_WRITE, CL_MEM_READ_ONLY, CL_MEM_WRITE_ONLY and CL_MEM_HOST_*; no CL_MEM_*_HOST_PTR. In a context of
+ * several devices, kernels of the others must not use it. The first call of a process may take a second: it starts those
+ * interfaces.
+ *
+ * Returns NULL with CL_INVALID_CONTEXT, CL_INVALID_DEVICE, CL_INVALID_VALUE (flags), or what clCreateBuffer returns for
+ * the same arguments. errcode_ret may be NULL. Any thread.
+ */
+CAUSEWAY_EXPORT cl_mem causeway_buffer_create(cl_context context, cl_device_id device, cl_mem_flags flags, size_t size,
+                                              cl_int *errcode_ret);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

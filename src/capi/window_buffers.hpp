@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Buffers that lie in windows of their devices from the start.
+#pragma once
+
+#include "endpoints/device/device_endpoint.hpp"
+
+#include <CL/cl.h>
+
+#include <atomic>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+
+namespace causeway::capi {
+
+/// Made by causeway_buffer_create(). Any thread.
+class window_buffers {
+  public:
+    [[nodiscard]] static window_buffers& of_process();
+
+    /// One reference, the caller's. Waits for the bridge; an ordinary buffer where there is none, or no memory that it
+    /// reaches. Throws transfer_error for arguments that clCreateBuffer() would refuse.
+    [[nodiscard]] cl_mem create(cl_context context, cl_device_id device, cl_mem_flags flags, std::size_t bytes);
+
+    /// Fills in the window of place.buffer, if that or what it is part of lies in one of place.device.
+    void locate(endpoints::device_place& place) const;
+
+  private:
+    struct entry {
+        std::shared_ptr<bridge::known_window> window;
+        cl_device_id device;
+    };
+    static void CL_CALLBACK released(cl_mem buffer, void* self);
+
+    mutable std::mutex m_mutex; // guards m_entries
+    std::map<cl_mem, entry> m_entries;
+    std::atomic<std::size_t> m_count{0}; // of them, so that programs without such buffers take no mutex
+};
+
+} // namespace causeway::capi
