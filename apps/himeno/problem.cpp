@@ -2,6 +2,8 @@
 // The Himeno problem on a device: decomposition, buffers, kernels, gosa.
 #include "himeno/problem.hpp"
 
+#include "common/linked_buffer.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <stdexcept>
@@ -95,7 +97,7 @@ problem::problem(const grid &grid, MPI_Comm communicator, cl_device_id device)
         queue = apps::create_in_order_queue(m_context.get(), device);
     const std::size_t bytes = (m_planes + 2) * plane_bytes();
     for (auto &pressure : m_pressure)
-        pressure = apps::create_buffer(m_context.get(), bytes);
+        pressure = apps::create_linked_buffer(m_context.get(), device, bytes); // neighbours reach its halos
     for (float value : coefficient_values) {
         m_coefficients.push_back(apps::create_buffer(m_context.get(), bytes));
         fill(m_coefficients.back().get(), value, 0, bytes / sizeof(float));

@@ -2,6 +2,8 @@
 // Devices, data and questions to transfers, for every route.
 #include "perf/bench.hpp"
 
+#include "common/linked_buffer.hpp"
+
 #include <causeway/causeway.h>
 
 #include <algorithm>
@@ -58,8 +60,13 @@ test_data::test_data(const place& where, std::size_t window_bytes)
     }
 }
 
-apps::buffer test_data::on_device(const place& where) const {
-    auto made = apps::create_buffer(where.context.get(), whole_bytes());
+apps::buffer make_buffer(const place& where, std::size_t bytes, buffer_kind kind) {
+    return kind == buffer_kind::linked ? apps::create_linked_buffer(where.context.get(), where.device, bytes)
+                                       : apps::create_buffer(where.context.get(), bytes);
+}
+
+apps::buffer test_data::on_device(const place& where, buffer_kind kind) const {
+    auto made = make_buffer(where, whole_bytes(), kind);
     write_device(where.in_order.get(), made.get(), 0, whole_bytes(), whole());
     return made;
 }

@@ -35,6 +35,8 @@ struct place {
     bool host_memory; // device memory is host memory
 };
 
+[[nodiscard]] apps::buffer make_buffer(const place& where, std::size_t bytes, buffer_kind kind);
+
 /// Data in page-locked memory. A transfer moves a window of it, and each transfer another window, so that what an
 /// earlier one has left behind is never taken for right.
 class test_data {
@@ -49,7 +51,7 @@ class test_data {
     [[nodiscard]] const std::byte* at(std::size_t window) const { return whole() + offset_of(window); }
 
     /// A device buffer that holds all of the data.
-    [[nodiscard]] apps::buffer on_device(const place& where) const;
+    [[nodiscard]] apps::buffer on_device(const place& where, buffer_kind kind = buffer_kind::ordinary) const;
 
     /// Throws with the offset of the first wrong byte.
     void verify(const void* found, std::size_t window) const;

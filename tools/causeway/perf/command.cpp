@@ -90,6 +90,8 @@ void add_options(CLI::App& command, arguments& typed) {
     typed.device_given =
         command.add_option("--device", typed.device, "the platform's device of this number, from 0, and no other")
             ->type_name("N");
+    command.add_flag("--linked-buffers", wanted.in_windows,
+                     "peer and rank routes between buffers of causeway_buffer_create, which a direct link reaches");
     command.add_option("--json", wanted.json, "write all figures to FILE")->type_name("FILE");
     command.add_option("--plot", wanted.plot, "draw bandwidth over size into FILE (.png, .svg, .pdf)")
         ->type_name("FILE");

@@ -20,7 +20,7 @@ class peer_bench {
   public:
     peer_bench(session& session, const place& from, const place& to, std::size_t bytes)
         : m_session(session), m_from(from), m_to(to), m_bytes(bytes), m_data(from, bytes),
-          m_source(m_data.on_device(from)), m_target(apps::create_buffer(to.context.get(), bytes)),
+          m_source(m_data.on_device(from, session.buffers())), m_target(make_buffer(to, bytes, session.buffers())),
           m_out(from.context.get(), from.in_order.get(), bytes), m_in(to, bytes), m_pageable(bytes),
           m_link(direct_link::between(uuid_of(from.device), uuid_of(to.device), bytes)) {}
 
@@ -72,7 +72,8 @@ class peer_bench {
         const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(3);
         while (m_bytes >= 4 * mib && std::chrono::steady_clock::now() < until) {
             next();
-            if (plan_of(peer_copy().get()).strategy == "device-window") return;
+            const auto way = plan_of(peer_copy().get()).strategy;
+            if (way == "device-window" || way == "direct") return;
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
         }
     }

@@ -16,8 +16,8 @@ class rank_pair {
 
     rank_pair(session& session, const place& where, std::size_t bytes)
         : m_session(session), m_place(where), m_comm(session.comm()), m_rank(session.rank()), m_peer(1 - m_rank),
-          m_bytes(bytes), m_data(where, bytes), m_source(m_data.on_device(where)),
-          m_target(apps::create_buffer(where.context.get(), bytes)),
+          m_bytes(bytes), m_data(where, bytes), m_source(m_data.on_device(where, session.buffers())),
+          m_target(make_buffer(where, bytes, session.buffers())),
           m_pinned(where.context.get(), where.in_order.get(), bytes), m_outgoing(bytes), m_incoming(bytes),
           m_repeats(bytes < 64 * kib ? 100 : bytes < mib ? 20 : 1) {
         int copies = where.host_memory ? 0 : 1;

@@ -39,6 +39,9 @@ class session {
     /// The library's choice first, then all that is forced for transfers of `bytes`.
     [[nodiscard]] std::vector<forced_plan> plans(std::size_t bytes) const;
 
+    /// Of the routes between devices.
+    [[nodiscard]] buffer_kind buffers() const { return m_settings.in_windows ? buffer_kind::linked : buffer_kind::ordinary; }
+
     /// Adds a note, once.
     void note(const std::string& text);
 

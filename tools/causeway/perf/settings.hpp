@@ -14,6 +14,9 @@ constexpr std::size_t kib = 1U << 10U;
 constexpr std::size_t mib = 1U << 20U;
 constexpr std::size_t gib = 1U << 30U;
 
+/// Of a device; linked ones are causeway_buffer_create()'s.
+enum class buffer_kind { ordinary, linked };
+
 struct settings {
     std::vector<std::string> routes;     // names or beginnings of names; empty: all
     std::vector<std::size_t> sizes;      // of a transfer
@@ -22,6 +25,7 @@ struct settings {
     int repetitions = 0;                 // of each way
     double seconds = 0;                  // after which the repetitions of a route and size end, if there are three
     bool quick = false;
+    bool in_windows = false;             // buffers of causeway_buffer_create(), for routes between devices
     bool progress = false;               // also where standard error is no terminal
     std::filesystem::path directory;     // where files are made
     std::filesystem::path file;          // read this one instead; may be empty
