@@ -142,6 +142,18 @@ void runtime::require_running() const {
     if (m_ended) throw transfer_error(status::invalid_operation, "the process is ending");
 }
 
+void runtime::line_up(const std::shared_ptr<transfer::command>& command, const std::vector<cl_command_queue>& queues) {
+    constexpr std::size_t many = 64;
+    if (m_last_in_queue.size() >= many) std::erase_if(m_last_in_queue, [](const auto& each) { return each.second.expired(); });
+    std::vector<std::shared_ptr<transfer::command>> before;
+    for (auto* const queue : queues) {
+        auto& last = m_last_in_queue[queue];
+        if (auto alive = last.lock(); alive && !alive->complete()) before.push_back(std::move(alive));
+        last = command;
+    }
+    command->come_behind(std::move(before));
+}
+
 void runtime::at_exit() {
     // A child of fork() has this handler, but neither the thread nor anything to end.
     if (m_thread->is_current() || m_process != ::getpid()) return;
