@@ -10,6 +10,7 @@
 
 #include <array>
 #include <chrono>
+#include <deque>
 #include <cstdio>
 #include <exception>
 #include <functional>
@@ -31,8 +32,8 @@ kernel void use(global const uint* halo, global uint* sum) { sum[get_global_id(0
 /// Of one size and kind of buffer. Both ranks call the same functions in the same order.
 class exchange {
   public:
-    exchange(cl_device_id device, std::size_t bytes, bool linked)
-        : m_bytes(bytes), m_context(apps::create_context(device)),
+    exchange(cl_device_id device, std::size_t bytes, bool linked, int ahead)
+        : m_bytes(bytes), m_ahead(std::size_t(ahead)), m_context(apps::create_context(device)),
           m_queue(apps::create_in_order_queue(m_context.get(), device)),
           m_sum(apps::create_buffer(m_context.get(), bytes)),
           m_sent(m_context.get(), m_queue.get(), bytes), m_received(m_context.get(), m_queue.get(), bytes),
@@ -59,6 +60,7 @@ class exchange {
             launch(m_use.get());
         }
         apps::check(clFinish(m_queue.get()), "clFinish");
+        m_under_way.clear();
         const std::chrono::duration<double, std::micro> all = std::chrono::steady_clock::now() - begin;
         double took = all.count() / steps;
         MPI_Allreduce(MPI_IN_PLACE, &took, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
@@ -82,9 +84,14 @@ class exchange {
 
     void by_command() {
         const int peer = 1 - m_rank;
+        cl_event moved = nullptr;
         const auto code = clEnqueueSendrecvBuffer(m_queue.get(), m_halos[0].get(), m_halos[1].get(), CL_FALSE, 0, m_bytes,
-                                                  peer, 0, 0, m_bytes, peer, 0, MPI_COMM_WORLD, 0, nullptr, nullptr);
+                                                  peer, 0, 0, m_bytes, peer, 0, MPI_COMM_WORLD, 0, nullptr, &moved);
         apps::check(code, "clEnqueueSendrecvBuffer");
+        m_under_way.emplace_back(moved);
+        if (m_under_way.size() <= m_ahead) return;
+        apps::wait_for({m_under_way.front().get()}, "exchanging a halo");
+        m_under_way.pop_front();
     }
 
   private:
@@ -114,7 +121,8 @@ class exchange {
     }
 
     int m_rank = 0;
-    std::size_t m_bytes;
+    std::size_t m_bytes, m_ahead;
+    std::deque<apps::event> m_under_way;
     apps::context m_context;
     apps::queue m_queue;
     std::array<apps::buffer, 2> m_halos; // out, in
@@ -124,8 +132,8 @@ class exchange {
     apps::kernel m_make, m_use;
 };
 
-void measure(cl_device_id device, std::size_t bytes, bool tells) {
-    exchange ordinary(device, bytes, false), linked(device, bytes, true);
+void measure(cl_device_id device, std::size_t bytes, int ahead, bool tells) {
+    exchange ordinary(device, bytes, false, ahead), linked(device, bytes, true, ahead);
     const std::array<std::function<double()>, 4> ways = {
         [&] { return linked.run(&exchange::nothing); }, [&] { return ordinary.run(&exchange::by_hand); },
         [&] { return ordinary.run(&exchange::by_command); }, [&] { return linked.run(&exchange::by_command); }};
@@ -151,15 +159,16 @@ int main(int argc, char** argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     try {
         if (ranks != 2) throw std::runtime_error("takes two ranks: mpirun -n 2");
+        const int ahead = argc > 1 ? std::stoi(argv[1]) : 4;
         const auto devices = apps::devices_of("");
         const auto device = devices[std::size_t(rank) % devices.size()];
         if (rank == 0) {
-            std::printf("halo, %s, %d steps, median of %d, microseconds of a step\n", apps::device_name(device).c_str(),
-                        steps, rounds);
+            std::printf("halo, %s, %d steps, enqueued %d ahead, median of %d, microseconds of a step\n",
+                        apps::device_name(device).c_str(), steps, ahead, rounds);
             std::printf("%10s %12s %12s %12s %12s %10s %10s\n", "halo", "kernels", "by hand", "ordinary", "linked",
                         "hand/ord.", "hand/link.");
         }
-        for (const std::size_t kib : {64, 128, 256, 512, 1024, 2048, 4096}) measure(device, kib << 10, rank == 0);
+        for (const std::size_t kib : {64, 128, 256, 512, 1024, 2048, 4096}) measure(device, kib << 10, ahead, rank == 0);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "halo: %s\n", error.what());
         MPI_Abort(MPI_COMM_WORLD, 1);

@@ -38,7 +38,7 @@ class device_window final : public strategy {
 
   private:
     /// Without steps on the device.
-    static constexpr std::size_t smallest_in_window = std::size_t{64} << 10;
+    static constexpr std::size_t smallest_in_window = std::size_t{16} << 10;
     static constexpr std::size_t smallest = std::size_t{4} << 20;
     static constexpr std::size_t smallest_within_one = std::size_t{16} << 20;
     static constexpr std::size_t middle = std::size_t{16} << 20;
