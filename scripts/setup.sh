@@ -9,7 +9,7 @@ usage() {
 usage: scripts/setup.sh GROUP...
 
   build      compiler, CMake, Ninja, OpenCL headers and loader, PoCL, Open MPI, CLI11 and nlohmann/json
-  test       GoogleTest, Python 3 with matplotlib
+  test       GoogleTest, Python 3 with matplotlib, clinfo
   intel      the second OpenCL of the tests: Intel's CPU runtime, from PyPI into .venv (x86-64 only)
   python     what the tests of the Python package and of smith_waterman need (pyopencl, mpi4py, Biopython, ...),
              from PyPI into .venv
@@ -29,7 +29,7 @@ debian_packages() {
     case $1 in
     build) echo g++ cmake ninja-build pkg-config ocl-icd-opencl-dev opencl-headers pocl-opencl-icd \
         libopenmpi-dev openmpi-bin libcli11-dev nlohmann-json3-dev libvulkan-dev ;;
-    test) echo libgtest-dev libgmock-dev python3 python3-matplotlib ;;
+    test) echo libgtest-dev libgmock-dev python3 python3-matplotlib clinfo ;;
     intel | python) echo python3 python3-venv ;;
     mpich) echo mpich libmpich-dev ;;
     browser) echo chromium ;;
@@ -95,6 +95,7 @@ GoogleTest (gtest/gtest.h)|has_header gtest/gtest.h
 GoogleMock (gmock/gmock.h)|has_header gmock/gmock.h
 Python 3 (python3)|has_command python3
 matplotlib for Python 3|has_matplotlib
+clinfo|has_command clinfo
 TEXT
         ;;
     intel | python) echo 'Python 3 with venv and ensurepip|has_python_venv' ;;
