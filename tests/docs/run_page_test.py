@@ -10,15 +10,16 @@ RUN_PAGE = pathlib.Path(__file__).with_name("run_page.py")
 
 # name: (page, the exit status, what is said)
 PAGES = {
-    "blocks share one shell": ("```sh\nx=5\n```\n\n   ```sh\n   echo $x > out; cat out\n   ```\n<!-- output -->\n```\n5\n```\n",
-                               0, "2 of 2"),
+    "blocks share one shell": (
+        "```sh\nx=5\n```\n\n   ```sh\n   echo $x > out; cat out\n   ```\n<!-- output -->\n```\n5\n```\n", 0, "2 of 2"),
     "a failing command": ("```sh\ntrue\n```\n\n```sh\nfalse\ntrue\n```\n", 1, ":5: status 1"),
     "a failing hidden command": ("<!-- run:\nfalse\n-->\n```sh\ntrue\n```\n", 1, ":1: status 1"),
     "a failing part of a pipe": ("```sh\nfalse | true\n```\n", 1, ":1: status 1"),
     "other output": ("```sh\necho 5\n```\n<!-- output -->\n```\n6\n```\n", 1, "something else"),
     "more output": ("```sh\necho 5; echo 6\n```\n<!-- output -->\n```\n5\n```\n", 1, "something else"),
     "elided output": ("```sh\nseq 9; echo a b\n```\n<!-- output -->\n```\n1\n…\na …\n```\n", 0, "1 of 1"),
-    "other numbers": ("```sh\necho 'took  5.5 s'\n```\n<!-- output: numbers -->\n```\ntook 12.25 s\n```\n", 0, "1 of 1"),
+    "other numbers": (
+        "```sh\necho 'took  5.5 s'\n```\n<!-- output: numbers -->\n```\ntook 12.25 s\n```\n", 0, "1 of 1"),
     "a file": ("<!-- file: a.txt -->\n```c\n5\n```\n```sh\ngrep 5 a.txt\n```\n", 0, "1 of 1"),
     "left out": ("<!-- not run: no network -->\n```sh\nfalse\n```\n<!-- output -->\n```\n6\n```\n", 0, "no network"),
     "left out without a reason": ("<!-- not run -->\n```sh\nfalse\n```\n", 1, "without a reason"),
