@@ -16,8 +16,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <stdexcept>
+#include <string>
+#include <system_error>
 #include <utility>
 
 extern "C" char** environ;
@@ -86,13 +89,18 @@ std::vector<std::string> command_for(const launcher& by, const arguments& typed,
     return words;
 }
 
-/// Beside the program, in the build as when installed: bin/../share/causeway.
-std::string vendors_folder() {
-    const auto folder = std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() /
-                        "share/causeway/opencl-vendors";
-    if (!std::filesystem::exists(folder / "causeway.icd"))
-        throw std::runtime_error("the platform is not installed: there is no " + (folder / "causeway.icd").string());
-    return folder.string();
+/// Where the loader finds the platform Causeway alone: the folder with its file, which lies beside the program, in the build
+/// as when installed (bin/../share/causeway). In a tree that was moved since, the file names a place of the past; there it
+/// is the library itself, which ocl-icd, but not every loader, takes as well.
+std::string vendors() {
+    namespace fs = std::filesystem;
+    const auto library = causeway_tool::library_file("libcauseway_icd.so");
+    if (!fs::exists(library)) throw std::runtime_error("the platform is not installed: there is no " + library);
+    const fs::path file = causeway_tool::shared_file("opencl-vendors/causeway.icd");
+    std::string named;
+    std::getline(std::ifstream(file), named);
+    std::error_code not_there;
+    return fs::equivalent(named, library, not_there) ? file.parent_path().string() : library;
 }
 
 /// A rank of a cluster becomes the program, which finds the platform Causeway alone. That one looks for drivers where the
@@ -100,7 +108,7 @@ std::string vendors_folder() {
 [[noreturn]] void become(const std::vector<std::string>& program) {
     const char* const before = std::getenv("OCL_ICD_VENDORS");
     setenv("CAUSEWAY_VENDORS", before == nullptr || *before == '\0' ? "/etc/OpenCL/vendors" : before, 0);
-    setenv("OCL_ICD_VENDORS", vendors_folder().c_str(), 1);
+    setenv("OCL_ICD_VENDORS", vendors().c_str(), 1);
     setenv("CAUSEWAY_CLUSTER", "1", 1);
     std::vector<char*> words;
     for (const auto& each : program) words.push_back(const_cast<char*>(each.c_str()));
