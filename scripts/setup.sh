@@ -14,6 +14,7 @@ usage: scripts/setup.sh GROUP...
   python     what the tests of the Python package and of smith_waterman need (pyopencl, mpi4py, Biopython, ...),
              from PyPI into .venv
   mpich      the second MPI of the tests
+  site       Sphinx, from PyPI into .venv, and mandoc, for the documentation as a site
   browser    Chromium, for the test of the page that causeway trace view makes
   sanitize   the run-time libraries of the address, undefined and thread sanitizers
 TEXT
@@ -24,6 +25,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # Pinned, so that two machines test the same runtime.
 intel_packages=(intel-opencl-rt==2026.2.0 intel-cmplr-lib-rt==2026.2.0)
 python_packages=(pyopencl==2026.1.4 mpi4py==4.1.2 pytest==9.2.0 mypy==2.4.1 biopython==1.88)
+site_packages=(sphinx==9.0.4 myst-parser==5.2.0 furo==2025.12.19)
 
 debian_packages() {
     case $1 in
@@ -31,6 +33,7 @@ debian_packages() {
         libopenmpi-dev openmpi-bin libcli11-dev nlohmann-json3-dev libvulkan-dev ;;
     test) echo libgtest-dev libgmock-dev python3 python3-matplotlib clinfo ;;
     intel | python) echo python3 python3-venv ;;
+    site) echo python3 python3-venv mandoc ;;
     mpich) echo mpich libmpich-dev ;;
     browser) echo chromium ;;
     sanitize) echo g++ ;; # its compiler brings the sanitizers' libraries
@@ -99,6 +102,11 @@ clinfo|has_command clinfo
 TEXT
         ;;
     intel | python) echo 'Python 3 with venv and ensurepip|has_python_venv' ;;
+    site) cat <<'TEXT'
+Python 3 with venv and ensurepip|has_python_venv
+mandoc|has_command mandoc
+TEXT
+        ;;
     mpich) echo 'MPICH (mpicc.mpich, mpirun.mpich)|has_mpich' ;;
     browser) echo 'Chromium (chromium)|has_command chromium' ;;
     sanitize) cat <<'TEXT'
@@ -165,7 +173,7 @@ install_intel_runtime() {
 [ $# -gt 0 ] || { usage >&2; exit 2; }
 for group in "$@"; do
     case $group in
-    build | test | intel | python | mpich | browser | sanitize) ;;
+    build | test | intel | python | site | mpich | browser | sanitize) ;;
     -h | --help) usage; exit 0 ;;
     *) echo "setup: no group '$group'" >&2; usage >&2; exit 2 ;;
     esac
@@ -191,5 +199,6 @@ for group in "$@"; do
     case $group in
     intel) install_intel_runtime ;;
     python) install_from_pypi python.stamp "${python_packages[@]}" ;;
+    site) install_from_pypi site.stamp "${site_packages[@]}" ;;
     esac
 done

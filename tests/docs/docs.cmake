@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# The commands of the documentation, run as its readers run them. The pages speak of build/release and of Open MPI.
+# The documentation: as a site without a broken link; its commands, run as its readers run them. The pages speak of
+# build/release and of Open MPI.
 if(NOT PROJECT_BINARY_DIR STREQUAL ${PROJECT_SOURCE_DIR}/build/release OR NOT TARGET causeway_program)
   return()
 endif()
+
+add_test(NAME site COMMAND ${PROJECT_SOURCE_DIR}/scripts/site.sh)
+set_tests_properties(site PROPERTIES LABELS docs SKIP_RETURN_CODE 77 TIMEOUT 120)
 
 file(GLOB pages CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
   ${PROJECT_SOURCE_DIR}/*.md ${PROJECT_SOURCE_DIR}/docs/*.md ${PROJECT_SOURCE_DIR}/examples/*.md

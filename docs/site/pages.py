@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Gathers the pages of the site from the tree, in a newcomer's order. Usage: pages.py FOLDER
+
+Pages keep their places, so that links between them hold as in the tree. Files that pages link to, such as programs,
+become pages that show them; the man page and the public headers, whose comments are the C reference, too.
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+TREE = pathlib.Path(__file__).resolve().parent.parent.parent
+
+# The first page is README.md. A page that is missing here is an error of Sphinx's.
+CONTENTS = {
+    "First steps": ["docs/graph.md", "docs/python.md", "examples/README.md"],
+    "Using it": ["docs/timeline.md", "docs/performance.md", "docs/tuning.md", "docs/platform.md",
+                 "docs/applications.md"],
+    "Reference": ["docs/api.md", "docs/options.md", "docs/man", "include", "bindings/python/README.md"],
+    "Inside": ["docs/architecture.md", "docs/decisions", "CONTRIBUTING.md", "benchmarks/results/README.md",
+               "CHANGELOG.md"],
+}
+GENERATED = {"docs/man", "docs/decisions", "include"}  # pages that are lists of others
+LINK = re.compile(r"(\]\()([^)\s#]+)(#[^)\s]*)?(\))")
+LANGUAGES = {".c": "c", ".h": "c", ".cpp": "cpp", ".hpp": "cpp", ".py": "python", ".sh": "sh"}
+
+
+def write(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def listing(pages):
+    return "\n".join(["```{toctree}", *pages, "```", ""])
+
+
+class site:
+    def __init__(self, folder):
+        self.folder = folder
+        self.gathered = set()
+
+    def add_page(self, page):
+        """The page without the markers of tests, its links turned to where their targets are on the site."""
+        text = (TREE / page).read_text(encoding="utf-8")
+        text = re.sub(r"^ *<!--.*?-->\n", "", text, flags=re.M | re.S)
+
+        def turned(match):
+            target = pathlib.Path(os.path.normpath(page.parent / match[2]))
+            source = TREE / target
+            if "://" in match[2] or not source.exists():
+                return match[0]  # what does not exist, Sphinx finds
+            if str(target) == "README.md":
+                place = pathlib.Path("index.md")
+            elif str(target) in GENERATED:
+                place = target / "index.md"
+            elif source.suffix == ".md":
+                place = target
+            elif source.suffix in (".png", ".svg"):
+                self.copy(target)
+                place = target
+            elif source.is_file():
+                self.show(target)
+                place = target.with_name(target.name + ".md")
+            else:
+                return match[0]
+            return match[1] + os.path.relpath(place, page.parent) + (match[3] or "") + match[4]
+
+        text = LINK.sub(turned, text)
+        if str(page) == "README.md":
+            page = pathlib.Path("index.md")
+            for title, pages in CONTENTS.items():
+                names = [f"{each}/index" if each in GENERATED else each.removesuffix(".md") for each in pages]
+                text += "\n" + listing([":hidden:", f":caption: {title}", "", *names])
+        write(self.folder / page, text)
+
+    def copy(self, file):
+        (self.folder / file).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(TREE / file, self.folder / file)
+
+    def show(self, file):
+        """A page with the file's text; of all files, only headers are in a list of contents."""
+        if file in self.gathered:
+            return
+        self.gathered.add(file)
+        listed = file.is_relative_to("include")
+        title = file.relative_to("include") if listed else file
+        orphan = "" if listed else "---\norphan: true\n---\n"
+        text = (TREE / file).read_text(encoding="utf-8")
+        write(self.folder / file.with_name(file.name + ".md"),
+              f"{orphan}# `{title}`\n\n````{LANGUAGES.get(file.suffix, 'text')}\n{text}````\n")
+
+    def add_headers(self):
+        headers = sorted(path.relative_to(TREE) for path in (TREE / "include").rglob("*.h*"))
+        lines = []
+        for header in headers:
+            self.show(header)
+            about = re.search(r"^(?:/\* (.*?)(?:\*/|$)|// (.*)$)", (TREE / header).read_text().split("\n", 1)[1], re.M)
+            name = header.relative_to("include")
+            lines.append(f"- [`{name}`]({name}.md): {(about[1] or about[2]).strip()}")
+        names = [str(header.relative_to("include")) for header in headers]
+        write(self.folder / "include/index.md", "# Headers\n\nThe comments of the public headers say of each function what "
+              "it takes, does and refuses.\n\n" + "\n".join(lines) + "\n\n" + listing([":hidden:", "", *names]))
+
+    def add_man_pages(self):
+        names = []
+        for source in sorted((TREE / "docs").glob("*.1")):
+            text = subprocess.run(["mandoc", "-T", "markdown", source], text=True, capture_output=True, check=True).stdout
+            # Its headings stand below the page's own, and its header and footer are not for the web.
+            body = re.sub(r"^# (.*)$", lambda match: f"## {match[1].capitalize()}", text.split("\n\n", 1)[1], flags=re.M)
+            write(self.folder / f"docs/man/{source.name}.md", f"# {source.stem}(1)\n\n" + body.rsplit("\n\n", 1)[0] + "\n")
+            names.append(source.name)
+        write(self.folder / "docs/man/index.md", "# Manual pages\n\n" + listing(names))
+
+    def add_decisions(self):
+        names = sorted(path.stem for path in (TREE / "docs/decisions").glob("*.md"))
+        for name in names:
+            self.add_page(pathlib.Path("docs/decisions", f"{name}.md"))
+        write(self.folder / "docs/decisions/index.md", "# Decisions\n\n" + listing(names))
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    shutil.rmtree(folder, ignore_errors=True)
+    made = site(folder)
+    pages = [each for section in CONTENTS.values() for each in section if each not in GENERATED]
+    pages += [str(path.relative_to(TREE)) for path in (TREE / "docs").glob("*.md")]
+    for page in sorted({"README.md", *pages}):
+        made.add_page(pathlib.Path(page))
+    made.add_headers()
+    made.add_man_pages()
+    made.add_decisions()
+
+
+if __name__ == "__main__":
+    main()
