@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <optional>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -94,10 +94,27 @@ std::vector<std::string> parts_of(const std::string& timeline) {
     return found;
 }
 
-/// Whether the process that made it is gone.
-bool is_left(const std::string& part) {
-    const open_file file(part, O_RDONLY);
-    return file.is_open() && file.lock(LOCK_EX | LOCK_NB);
+/// What a process that is gone has left. It is locked as long as this lives, so that nobody else takes it.
+struct left_part {
+    std::string path;
+    std::unique_ptr<open_file> file;
+    record::file_header header;
+};
+
+/// Those beside `timeline`. What was left by a process that was killed before it had written anything is removed.
+std::vector<left_part> left_parts(const std::string& timeline) {
+    std::vector<left_part> found;
+    for (auto& path : parts_of(timeline)) {
+        // To be written, or NFS would not lock it.
+        auto file = std::make_unique<open_file>(path, O_RDWR);
+        if (!file->is_open() || !file->lock(LOCK_EX | LOCK_NB)) continue;
+        if (const auto header = read_header(path)) {
+            found.push_back({std::move(path), std::move(file), *header});
+        } else {
+            ::unlink(path.c_str());
+        }
+    }
+    return found;
 }
 
 /// A rank whose events are in the file: its clock, and how it was compared with the others'.
@@ -219,23 +236,15 @@ class collection {
 };
 
 /// Adds what dead ranks of the job have left. Parts of other jobs belong to a timeline that is replaced.
-std::size_t take_left(collection& all, const std::string& timeline) {
-    std::vector<std::string> taken;
+std::size_t take(const std::vector<left_part>& left, collection& all) {
     std::size_t added = 0;
-    for (const auto& each : parts_of(timeline)) {
-        if (!is_left(each)) continue;
-        try {
-            const auto part = read_part(each);
-            if (part.header.job == all.job()) {
-                all.add(part);
-                ++added;
-            }
-        } catch (const transfer_error&) { // killed before it had written anything
-        }
-        taken.push_back(each);
+    for (const auto& each : left) {
+        if (each.header.job != all.job()) continue;
+        all.add(read_part(each.path));
+        ++added;
     }
     all.write();
-    for (const auto& each : taken) ::unlink(each.c_str());
+    for (const auto& each : left) ::unlink(each.path.c_str());
     return added;
 }
 
@@ -248,21 +257,19 @@ void add_part(const std::string& timeline, const std::string& part) {
     all.add(own);
     all.write();
     ::unlink(part.c_str());
-    (void)take_left(all, timeline);
+    (void)take(left_parts(timeline), all);
 }
 
 std::size_t add_left_parts(const std::string& timeline) {
-    std::optional<record::file_header> newest;
-    for (const auto& each : parts_of(timeline)) {
-        if (!is_left(each)) continue;
-        const auto who = read_part(each).header;
-        if (!newest || newest->begun_since_1970 < who.begun_since_1970) newest = who;
-    }
-    if (!newest) return 0;
+    const auto left = left_parts(timeline);
+    if (left.empty()) return 0;
+    const auto& newest = std::max_element(left.begin(), left.end(), [](const auto& a, const auto& b) {
+                             return a.header.begun_since_1970 < b.header.begun_since_1970;
+                         })->header;
     collection all(timeline);
     // A job of which no rank came to its end has not replaced the timeline of the one before.
-    if (all.begun_since_1970() < newest->begun_since_1970 && all.job() != newest->job) all.begin(*newest);
-    return take_left(all, timeline);
+    if (all.begun_since_1970() < newest.begun_since_1970 && all.job() != newest.job) all.begin(newest);
+    return take(left, all);
 }
 
 } // namespace causeway::trace

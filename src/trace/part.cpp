@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <utility>
 
 namespace causeway::trace {
 
@@ -27,6 +29,9 @@ template <std::size_t Size> void copy_text(char (&to)[Size], const std::string& 
     std::copy_n(from.begin(), std::min(from.size(), Size - 1), to);
 }
 
+/// Processes of one number on hosts of one name: containers, or those that came before and were killed.
+constexpr int most_namesakes = 1000;
+
 std::string host_name() {
     utsname host{};
     (void)::uname(&host);
@@ -35,17 +40,19 @@ std::string host_name() {
 
 } // namespace
 
-part::part(const std::string& timeline, const identity& who, std::uint64_t most_bytes)
-    : m_path(timeline + "." + host_name() + "." + std::to_string(::getpid()) + ".part"), m_most_bytes(most_bytes) {
+part::part(const std::string& timeline, const identity& who, std::uint64_t most_bytes) : m_most_bytes(most_bytes) {
     const auto refuse = [&](const char* what) {
         const int reason = errno;
         if (m_file >= 0) ::close(m_file);
         throw transfer_error(status::invalid_value, std::string(what) + " " + m_path + ": " + errno_text(reason), reason);
     };
-    m_file = ::open(m_path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (m_file < 0) refuse("making");
-    // Tells others that this process lives. Where no lock can be had, nobody is taken for dead.
-    (void)::flock(m_file, LOCK_EX | LOCK_NB);
+    const auto own_name = timeline + "." + host_name() + "." + std::to_string(::getpid());
+    for (int namesakes = 0; m_file < 0; ++namesakes) {
+        m_path = own_name;
+        if (namesakes > 0) m_path.append(".").append(std::to_string(namesakes));
+        m_path += ".part";
+        if (!claim() && (errno != EEXIST || namesakes == most_namesakes)) refuse("making");
+    }
     // Room first: a page that the disk has none for would end the process.
     if ((errno = ::posix_fallocate(m_file, 0, record::header_bytes)) != 0) refuse("making room in");
     void* const mapped = ::mmap(nullptr, record::header_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, m_file, 0);
@@ -61,6 +68,20 @@ part::part(const std::string& timeline, const identity& who, std::uint64_t most_
     copy_text(m_header->host, host_name());
     copy_text(m_header->version, who.version);
     std::memcpy(m_header->magic, record::magic, sizeof record::magic);
+}
+
+bool part::claim() {
+    m_file = ::open(m_path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (m_file < 0) return false;
+    // Tells others that this process lives. Where no lock can be had, nobody is taken for dead.
+    const bool is_taken = ::flock(m_file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    // Who collects parts may have found it before it was locked, and takes it for left.
+    struct stat made {}, named {};
+    if (!is_taken && ::fstat(m_file, &made) == 0 && ::stat(m_path.c_str(), &named) == 0 && made.st_ino == named.st_ino)
+        return true;
+    ::close(std::exchange(m_file, -1));
+    errno = EEXIST;
+    return false;
 }
 
 part::~part() {

@@ -22,7 +22,7 @@ struct identity {
 /// Any thread.
 class part {
   public:
-    /// Makes `timeline`.<host>.<process>.part; throws transfer_error if it cannot. Takes at most `most_bytes`.
+    /// Makes `timeline`.<host>.<process>.part, numbered if there is one already; throws transfer_error if it cannot. Takes at most `most_bytes`.
     part(const std::string& timeline, const identity& who, std::uint64_t most_bytes);
     ~part();
     part(const part&) = delete;
@@ -39,6 +39,9 @@ class part {
     [[nodiscard]] const std::string& path() const { return m_path; }
 
   private:
+    /// Makes the file m_path, which is nobody else's then. Says EEXIST if it is.
+    [[nodiscard]] bool claim();
+
     std::string m_path;
     std::uint64_t m_most_bytes;
     int m_file = -1;

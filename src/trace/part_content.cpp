@@ -4,7 +4,6 @@
 
 #include "base/error.hpp"
 
-#include <cerrno>
 #include <cstring>
 #include <fstream>
 
@@ -92,20 +91,27 @@ template <std::size_t Size> void end_text(char (&text)[Size]) { text[Size - 1] =
 
 } // namespace
 
-part_content read_part(const std::string& path) {
+std::optional<record::file_header> read_header(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
-    std::string bytes(record::header_bytes, '\0');
-    if (!file.read(bytes.data(), record::header_bytes))
-        throw transfer_error(status::io_error, "reading " + path + ": it is no part of a timeline", errno);
+    record::file_header header{};
+    if (!file.read(reinterpret_cast<char*>(&header), sizeof header) ||
+        std::memcmp(header.magic, record::magic, sizeof record::magic) != 0)
+        return std::nullopt;
+    end_text(header.job);
+    end_text(header.host);
+    end_text(header.version);
+    return header;
+}
+
+part_content read_part(const std::string& path) {
+    const auto header = read_header(path);
+    std::ifstream file(path, std::ios::binary);
+    if (!header || !file.seekg(record::header_bytes))
+        throw transfer_error(status::io_error, path + " cannot be read, or is no part of a timeline of this version");
     part_content read;
-    std::memcpy(&read.header, bytes.data(), sizeof read.header);
-    if (std::memcmp(read.header.magic, record::magic, sizeof record::magic) != 0)
-        throw transfer_error(status::invalid_value, path + " is no part of a timeline, or of another version");
-    end_text(read.header.job);
-    end_text(read.header.host);
-    end_text(read.header.version);
+    read.header = *header;
     reader to(read);
-    bytes.resize(record::chunk_bytes);
+    std::string bytes(record::chunk_bytes, '\0');
     while (file.read(bytes.data(), record::chunk_bytes)) to.chunk(bytes);
     return read;
 }

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,9 @@ struct part_content {
 
     [[nodiscard]] const std::string& text(std::uint32_t number) const { return texts[number]; }
 };
+
+/// Nothing if `path` cannot be read or is no part of a timeline of this version.
+[[nodiscard]] std::optional<record::file_header> read_header(const std::string& path);
 
 /// Reads what is whole; throws transfer_error if `path` cannot be read or is no part of a timeline.
 [[nodiscard]] part_content read_part(const std::string& path);

@@ -11,17 +11,40 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <utility>
 
 using namespace unit;
 using namespace causeway;
 using namespace std::chrono_literals;
 using nlohmann::json;
+
+namespace {
+
+/// Called once, before the next lock is taken: what another process does just then.
+std::function<void()> before_lock;
+
+} // namespace
+
+/// In place of the system's: an exclusive lock needs a file that can be written, as on NFS.
+extern "C" int flock(int file, int how) noexcept {
+    if (before_lock) std::exchange(before_lock, nullptr)();
+    if ((how & LOCK_EX) != 0 && (fcntl(file, F_GETFL) & O_ACCMODE) == O_RDONLY) {
+        errno = EBADF;
+        return -1;
+    }
+    return static_cast<int>(syscall(SYS_flock, file, how));
+}
 
 namespace {
 
@@ -179,6 +202,48 @@ TEST(timeline, is_made_of_what_killed_ranks_left_when_none_came_to_its_end) {
     EXPECT_EQ(trace::add_left_parts(where.timeline), 1u);
     EXPECT_EQ(events_of(where.read(), "X", "transfer").size(), 1u);
     EXPECT_EQ(trace::add_left_parts(where.timeline), 0u);
+}
+
+TEST(timeline, is_made_although_a_rank_was_killed_before_it_recorded_anything) {
+    const folder where;
+    fake_clock clock;
+    std::ofstream(where.timeline + ".host.1.part").flush();
+    EXPECT_EQ(trace::add_left_parts(where.timeline), 0u);
+    EXPECT_EQ(where.files(), 0u) << "an empty part stays";
+    std::ofstream(where.timeline + ".host.1.part").flush();
+    in_a_killed_process([&] {
+        auto& part = *new trace::part(where.timeline, rank_of(1), 1 << 20);
+        record_transfer(*new trace::part_recorder(part, clock), clock, 1);
+    });
+    EXPECT_EQ(trace::add_left_parts(where.timeline), 1u);
+    EXPECT_EQ(events_of(where.read(), "X", "transfer").size(), 1u);
+    EXPECT_EQ(where.files(), 1u);
+}
+
+TEST(timeline, is_not_lost_to_whom_collects_it_before_its_process_has_locked_it) {
+    const folder where;
+    fake_clock clock;
+    before_lock = [&] { (void)trace::add_left_parts(where.timeline); };
+    trace::part part(where.timeline, rank_of(0), 1 << 20);
+    {
+        trace::part_recorder to(part, clock);
+        record_transfer(to, clock, 1);
+    }
+    trace::add_part(where.timeline, part.path());
+    EXPECT_EQ(events_of(where.read(), "X", "transfer").size(), 1u);
+    EXPECT_EQ(where.files(), 1u);
+}
+
+TEST(timeline, keeps_what_an_earlier_process_of_the_same_number_has_left) {
+    const folder where;
+    fake_clock clock;
+    for (const int rank : {0, 1}) {
+        trace::part left(where.timeline, rank_of(rank), 1 << 20);
+        trace::part_recorder to(left, clock);
+        record_transfer(to, clock, 1);
+    }
+    EXPECT_EQ(trace::add_left_parts(where.timeline), 2u);
+    EXPECT_EQ(events_of(where.read(), "X", "transfer").size(), 2u);
 }
 
 TEST(timeline, of_a_rank_that_lives_is_left_to_it) {
