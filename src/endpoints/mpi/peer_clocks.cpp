@@ -19,16 +19,20 @@ std::int64_t peer_clocks::now() const {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(m_to.now().time_since_epoch()).count();
 }
 
+bool peer_clocks::holds(const estimate& known, std::int64_t now) {
+    return known.begun != 0 && now - known.begun <= while_it_holds;
+}
+
 std::int64_t peer_clocks::least_heard(int job_rank) const {
     const auto found = m_peers.find(job_rank);
-    return found != m_peers.end() ? found->second.from : 0;
+    return found != m_peers.end() && holds(found->second, now()) ? found->second.from : 0;
 }
 
 void peer_clocks::heard(int job_rank, std::int64_t said_at, std::int64_t least_heard) {
     if (said_at == 0) return; // the other rank records nothing
     const auto now = this->now();
     auto& known = m_peers[job_rank];
-    if (known.begun == 0 || now - known.begun > while_it_holds) known = {.begun = now};
+    if (!holds(known, now)) known = {.begun = now};
     bool is_better = false;
     if (const auto took = now - said_at; took != 0 && is_less(took, known.from)) {
         known.from = took;

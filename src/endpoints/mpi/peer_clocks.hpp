@@ -17,7 +17,7 @@ class peer_clocks {
     explicit peer_clocks(transfer::recorder& to) : m_to(to) {}
 
     [[nodiscard]] std::int64_t now() const;
-    /// For the header to a rank; 0 if nothing was heard of it.
+    /// For the header to a rank; 0 if nothing was heard of it lately.
     [[nodiscard]] std::int64_t least_heard(int job_rank) const;
     /// A header of a rank has come.
     void heard(int job_rank, std::int64_t said_at, std::int64_t least_heard);
@@ -28,6 +28,8 @@ class peer_clocks {
         std::int64_t from = 0, to = 0; ///< 0: none yet
         std::int64_t begun = 0;
     };
+    [[nodiscard]] static bool holds(const estimate& known, std::int64_t now);
+
     transfer::recorder& m_to;
     std::map<int, estimate> m_peers; // by rank of the job
 };

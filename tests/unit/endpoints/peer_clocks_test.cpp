@@ -75,3 +75,18 @@ TEST(peer_clocks, forget_old_messages_as_clocks_drift) {
     EXPECT_GE(two.we.peers.back().most, 1000000);
     EXPECT_GT(two.we.peers.back().least, 900000);
 }
+
+TEST(peer_clocks, hand_no_old_messages_to_the_other_rank_either) {
+    two_clocks two(0ns);
+    for (int i = 0; i < 2; ++i) {
+        two.say_to_them(10us);
+        two.say_to_us(10us);
+    }
+    two.ours.advance(1ms);
+    two.pass(10s);
+    two.say_to_them(10us);
+    two.say_to_us(10us);
+    two.say_to_them(10us);
+    EXPECT_GE(two.they.peers.back().most, 1000000);
+    EXPECT_GT(two.they.peers.back().least, 900000);
+}
