@@ -309,7 +309,7 @@ void engine::look_back(const command& work) {
     // Transfers beside others say nothing of what stages can do.
     const bool was_alone = work.m_alone_since == m_starts && work.m_flows.size() == 1;
     const bool explains = m_options[option::explain] != 0;
-    const auto took = m_clock.now() - work.report().started;
+    const auto took = explains ? m_clock.now() - work.report().started : std::chrono::nanoseconds(0);
     for (const auto& part : work.m_flows) {
         // What was expected of it, before it corrects what is expected.
         const auto text = explains ? part->explanation(m_tuner, took) : std::string();
