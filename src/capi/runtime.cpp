@@ -170,6 +170,7 @@ void runtime::at_exit() {
     // down before us.
     if (ended) {
         m_figures.end();
+        if (m_timeline) call_and_wait([this] { m_timeline->look_at_last(); });
         m_stopped = m_thread->stop_within(longest_call);
     }
     if (m_timeline) m_timeline->end();

@@ -73,10 +73,11 @@ std::unique_ptr<transfer::recorder> tracing::new_recorder() {
 }
 
 void tracing::compare_clocks(cl_context context, cl_device_id device) {
+    if (m_ended) return;
     const std::lock_guard lock(m_mutex);
     auto& known = m_clocks[device];
     const auto now = m_clock.now();
-    if (known.refused || m_ended || (!known.asked && now < known.next)) return;
+    if (known.refused || (!known.asked && now < known.next)) return;
     if (!known.asked) {
         ask(known, context, device);
         return;
@@ -109,8 +110,8 @@ void tracing::ask(device_clock& clock, cl_context context, cl_device_id device) 
 }
 
 void tracing::watch(cl_event event, const char* name, std::span<const std::uint64_t> transfers) {
-    const std::lock_guard lock(m_mutex);
     if (m_ended) return;
+    const std::lock_guard lock(m_mutex);
     m_watched.push_back({cl::event::share(event), name != nullptr ? name : "", ++m_last_watched});
     for (const auto each : transfers) m_program.command_waits(m_last_watched, each);
     look(4);
@@ -135,10 +136,13 @@ void tracing::look(std::size_t count) {
     }
 }
 
-void tracing::end() {
+void tracing::look_at_last() {
     const std::lock_guard lock(m_mutex);
-    if (std::exchange(m_ended, true)) return;
     for (const auto& each : m_watched) (void)tell(each);
+}
+
+void tracing::end() {
+    if (m_ended.exchange(true)) return;
     m_part.end();
     try {
         trace::add_part(m_timeline, m_part.path());

@@ -37,7 +37,10 @@ class tracing {
     /// Notes the times of the command when it is complete; `transfers` are those that it waits for.
     void watch(cl_event event, const char* name, std::span<const std::uint64_t> transfers);
 
-    /// The process ends: adds its part to the timeline. Gives nothing back to a driver.
+    /// Once, when the process ends: asks drivers for the times of all that is still watched, and gives nothing back to them.
+    void look_at_last();
+
+    /// The process ends: adds its part to the timeline. Asks no driver, and waits for nobody who does: it may have shut down.
     void end();
 
   private:
@@ -62,6 +65,7 @@ class tracing {
 
     std::string m_timeline;
     std::atomic<unsigned> m_graphs{0};
+    std::atomic<bool> m_ended{false};
     const monotonic_clock& m_clock;
     trace::part m_part;
     trace::part_recorder m_engine;
@@ -70,7 +74,6 @@ class tracing {
     std::map<cl_device_id, device_clock> m_clocks;
     std::deque<watched> m_watched;
     std::uint64_t m_last_watched = 0;
-    bool m_ended = false;
 };
 
 } // namespace causeway::capi

@@ -80,3 +80,16 @@ TEST_P(end_of_process, a_first_transfer_made_in_an_exit_handler_is_drained) {
 TEST_P(end_of_process, a_worker_that_sits_in_an_endless_read_does_not_keep_the_process) {
     expect_given_up("stuck_pipe_return");
 }
+
+TEST_P(end_of_process, a_driver_that_is_gone_does_not_keep_the_timeline) {
+    const temporary_folder folder;
+    const auto timeline = folder.path("t.json");
+    const auto end = run_program(CAUSEWAY_TEST_ENDING_PROGRAM, {"driver_gone_exit", index_of(GetParam()), path()},
+                                 {"CAUSEWAY_TRACE=" + timeline});
+    ASSERT_TRUE(end) << "the process does not end";
+    EXPECT_EQ(end->code, good_exit);
+    const auto recorded = file_contents(timeline);
+    const std::string text(reinterpret_cast<const char*>(recorded.data()), recorded.size());
+    EXPECT_NE(text.find("\"ended\":true"), std::string::npos) << text;
+    EXPECT_NE(text.find("device buffer -> "), std::string::npos) << text;
+}

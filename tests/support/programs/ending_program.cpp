@@ -3,7 +3,9 @@
 #include "plain_program.hpp"
 
 #include <causeway/causeway.h>
+#include <causeway/trace.h>
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -11,6 +13,21 @@
 #include <thread>
 
 using namespace programs;
+
+namespace {
+
+std::atomic<bool> driver_is_gone{false};
+
+} // namespace
+
+/// In place of the driver's, which may have shut down when a process ends: then it never answers.
+__attribute__((visibility("default"))) cl_int clGetEventProfilingInfo(cl_event event, cl_profiling_info name, size_t size,
+                                                                      void* value, size_t* size_ret) {
+    while (driver_is_gone) pause();
+    static auto* const driver =
+        reinterpret_cast<decltype(&clGetEventProfilingInfo)>(dlsym(RTLD_NEXT, "clGetEventProfilingInfo"));
+    return driver(event, name, size, value, size_ret);
+}
 
 namespace {
 
@@ -125,6 +142,20 @@ int main(int argc, char** argv) {
     }
     if (scenario == "first_call_in_exit_handler") {
         at_exit(work, write_in_exit_handler);
+        std::exit(7);
+    }
+    if (scenario == "driver_gone_exit") {
+        work.write_file();
+        cl_event last = nullptr;
+        const unsigned char value = 0;
+        const cl_event held = work.never_set();
+        check(clEnqueueFillBuffer(work.queue, work.buffer, &value, 1, 0, size, 1, &held, &last), "clEnqueueFillBuffer");
+        if (causeway_trace_command(last, "the last", 0, nullptr) != 1) {
+            give_up("causeway_trace_command", 0);
+        }
+        clSetUserEventStatus(held, CL_COMPLETE);
+        check(clFinish(work.queue), "clFinish");
+        driver_is_gone = true;
         std::exit(7);
     }
     if (scenario == "stuck_pipe_return") {
