@@ -119,6 +119,36 @@ def graph(start, given):
         check(len({name for _, name in numbers}) >= 3, f"actors {set(numbers)}")
 
 
+PYTHON_PROGRAM = """
+import pyopencl, sys
+context = pyopencl.Context(pyopencl.get_platforms()[0].get_devices()[:1])
+queue = pyopencl.CommandQueue(context)
+buffer = pyopencl.Buffer(context, pyopencl.mem_flags.READ_WRITE, 4096)
+program = pyopencl.Program(context, "kernel void twice(global float *x) { x[get_global_id(0)] *= 2; }").build()
+program.twice(queue, (1024,), None, buffer).wait()
+import causeway
+with open(sys.argv[1], "wb") as file:
+    causeway.enqueue_read_to_file(queue, buffer, file, wait_for=[program.twice(queue, (1024,), None, buffer)]).wait()
+"""
+
+
+def python(start, given):
+    """Libraries that only Python sees: an OpenCL of pyopencl's own, and ours when it has long been at work."""
+    with tempfile.TemporaryDirectory() as folder:
+        timeline = pathlib.Path(folder, "t.json")
+        script = pathlib.Path(folder, "program.py")
+        script.write_text(PYTHON_PROGRAM, encoding="utf-8")
+        run = start("trace", "-o", timeline, "--", pathlib.Path(__file__).parent.parent / "python" / "run.sh",
+                    pathlib.Path(given.program).parent.parent / "lib" / "libcauseway.so", script, pathlib.Path(folder, "out"))
+        if run.returncode == SKIPPED:
+            print(run.stdout)
+            sys.exit(SKIPPED)
+        check(run.returncode == 0, "the program fails", run)
+        found = check_events(json.loads(timeline.read_text(encoding="utf-8")), 1)
+        check([event["name"] for event in found[("X", "command")]] == ["twice"], f"commands {found[('X', 'command')]}")
+        check(len(found[("X", "transfer")]) == 1, f"transfers {found[('X', 'transfer')]}")
+
+
 def killed(start, given):
     """A rank that is killed leaves what it has recorded, and `causeway trace` adds it."""
     with tempfile.TemporaryDirectory() as folder:
@@ -188,7 +218,7 @@ def page(start, given):
         check("<dt>strategy</dt>" in html and "waited for" in html, "no details")
 
 
-TESTS = {"himeno": himeno, "files": files, "graph": graph, "killed": killed, "nothing": nothing,
+TESTS = {"himeno": himeno, "files": files, "graph": graph, "python": python, "killed": killed, "nothing": nothing,
          "page": page}
 
 

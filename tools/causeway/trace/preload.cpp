@@ -9,7 +9,10 @@
 #include <link.h>
 
 #include <array>
+#include <atomic>
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -18,17 +21,49 @@ using queue_property = cl_ulong; // cl_queue_properties, of OpenCL 2.0
 
 constexpr queue_property queue_properties = 0x1093, on_device = 1 << 2; // CL_QUEUE_PROPERTIES, CL_QUEUE_ON_DEVICE
 
-/// The function that this library stands in front of.
-template <class Function> Function* next(const char* name) { return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name)); }
+/// A function of a library that is loaded, also where only those see it who loaded it, as Python does. The library stays
+/// loaded from then on.
+void* function_of(const char* library, const char* function) {
+    struct search {
+        const char* library;
+        std::vector<std::string> found;
+    } wanted{library, {}};
+    dl_iterate_phdr(
+        [](dl_phdr_info* object, size_t, void* into) {
+            auto& wanted = *static_cast<search*>(into);
+            const std::string_view path = object->dlpi_name;
+            if (path.substr(path.rfind('/') + 1).starts_with(wanted.library)) wanted.found.emplace_back(path);
+            return 0;
+        },
+        &wanted);
+    for (const auto& path : wanted.found)
+        if (void* const handle = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD))
+            if (void* const address = dlsym(handle, function)) return address;
+    return nullptr;
+}
+
+/// The function that this library stands in front of. Of two loaders of OpenCL any will do: the driver is found by the object.
+template <class Function> Function* next(const char* name) {
+    void* const found = dlsym(RTLD_NEXT, name);
+    return reinterpret_cast<Function*>(found != nullptr ? found : function_of("libOpenCL", name));
+}
 
 /// Where libcauseway is in memory: what it does itself, its engine tells the timeline.
 struct library_range {
     decltype(&causeway_trace_command) show = nullptr;
     std::uintptr_t first = 0, last = 0;
 
-    static const library_range& instance() {
-        static const library_range found = find();
-        return found;
+    /// Null while the program has not loaded it.
+    static const library_range* instance() {
+        static std::atomic<const library_range*> known{nullptr};
+        static std::atomic<unsigned long long> loads_seen{0};
+        if (const auto* const found = known.load(std::memory_order_acquire)) return found;
+        if (const auto loads = loads_of_libraries(); loads_seen.exchange(loads) == loads) return nullptr;
+        void* const show = function_of("libcauseway", "causeway_trace_command");
+        if (show == nullptr) return nullptr;
+        static const library_range found = range_of(show);
+        known.store(&found, std::memory_order_release);
+        return &found;
     }
     [[nodiscard]] bool contains(const void* caller) const {
         const auto address = reinterpret_cast<std::uintptr_t>(caller);
@@ -36,10 +71,20 @@ struct library_range {
     }
 
   private:
-    static library_range find() {
+    static unsigned long long loads_of_libraries() {
+        unsigned long long loads = 0;
+        dl_iterate_phdr(
+            [](dl_phdr_info* object, size_t, void* into) {
+                *static_cast<unsigned long long*>(into) = object->dlpi_adds;
+                return 1;
+            },
+            &loads);
+        return loads;
+    }
+    static library_range range_of(void* function) {
         library_range found;
-        found.show = reinterpret_cast<decltype(found.show)>(dlsym(RTLD_DEFAULT, "causeway_trace_command"));
-        if (found.show != nullptr) dl_iterate_phdr(look, &found);
+        found.show = reinterpret_cast<decltype(found.show)>(function);
+        dl_iterate_phdr(look, &found);
         return found;
     }
     /// The object that has the function is the library.
@@ -61,6 +106,11 @@ struct library_range {
     }
 };
 
+bool is_library(const void* caller) {
+    const auto* const library = library_range::instance();
+    return library != nullptr && library->contains(caller);
+}
+
 void release(cl_event event) {
     static auto* const call = next<decltype(clReleaseEvent)>("clReleaseEvent");
     (void)call(event);
@@ -69,13 +119,13 @@ void release(cl_event event) {
 /// Enqueues by `call`, which takes the place for the event, and shows the command.
 template <class Call>
 cl_int watched(const void* caller, cl_event* wanted, cl_uint count, const cl_event* list, const char* name, Call call) {
-    const auto& library = library_range::instance();
-    if (library.show == nullptr || library.contains(caller)) return call(wanted);
+    const auto* const library = library_range::instance();
+    if (library == nullptr || library->contains(caller)) return call(wanted);
     cl_event own = nullptr;
     auto* const event = wanted != nullptr ? wanted : &own;
     const cl_int code = call(event);
     if (code != CL_SUCCESS) return code;
-    (void)library.show(*event, name, count, list);
+    (void)library->show(*event, name, count, list);
     if (wanted == nullptr) release(own);
     return code;
 }
@@ -87,7 +137,7 @@ cl_int watched(const void* caller, cl_event* wanted, cl_uint count, const cl_eve
 EXPORTED cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device,
                                                cl_command_queue_properties properties, cl_int* code) {
     static auto* const call = next<decltype(clCreateCommandQueue)>("clCreateCommandQueue");
-    const bool own = library_range::instance().contains(__builtin_return_address(0));
+    const bool own = is_library(__builtin_return_address(0));
     return call(context, device, properties | (own ? 0 : CL_QUEUE_PROFILING_ENABLE), code);
 }
 
@@ -95,7 +145,7 @@ EXPORTED cl_command_queue clCreateCommandQueueWithProperties(cl_context context,
                                                              const queue_property* properties, cl_int* code) {
     using function = cl_command_queue(cl_context, cl_device_id, const queue_property*, cl_int*);
     static auto* const call = next<function>("clCreateCommandQueueWithProperties");
-    if (library_range::instance().contains(__builtin_return_address(0))) return call(context, device, properties, code);
+    if (is_library(__builtin_return_address(0))) return call(context, device, properties, code);
     queue_property flags = 0;
     std::vector<queue_property> others;
     for (const auto* each = properties; each != nullptr && *each != 0; each += 2) {
