@@ -132,6 +132,21 @@ with open(sys.argv[1], "wb") as file:
 """
 
 
+def ordinary(start, given):
+    """A program that knows nothing of this library: its kernels and copies make a timeline, too."""
+    with tempfile.TemporaryDirectory() as folder:
+        timeline = pathlib.Path(folder, "t.json")
+        run = start("trace", "-o", timeline, "--", program_beside(given, "tutorial_1_ordinary"),
+                    pathlib.Path(folder, "plate"), 8, 100, 3, 3, ranks=2)
+        check(run.returncode == 0, "the program fails", run)
+        commands = check_events(json.loads(timeline.read_text(encoding="utf-8")), 2)[("X", "command")]
+        for rank in 0, 1:
+            names = [event["name"] for event in commands if event["pid"] == rank]
+            # Before its three steps it runs the kernel twice, and writes the plate.
+            check((names.count("heat"), names.count("read buffer"), names.count("write buffer")) == (5, 7, 7),
+                  f"commands of rank {rank}: {names}")
+
+
 def python(start, given):
     """Libraries that only Python sees: an OpenCL of pyopencl's own, and ours when it has long been at work."""
     with tempfile.TemporaryDirectory() as folder:
@@ -145,7 +160,7 @@ def python(start, given):
             sys.exit(SKIPPED)
         check(run.returncode == 0, "the program fails", run)
         found = check_events(json.loads(timeline.read_text(encoding="utf-8")), 1)
-        check([event["name"] for event in found[("X", "command")]] == ["twice"], f"commands {found[('X', 'command')]}")
+        check([event["name"] for event in found[("X", "command")]] == ["twice"] * 2, f"commands {found[('X', 'command')]}")
         check(len(found[("X", "transfer")]) == 1, f"transfers {found[('X', 'transfer')]}")
 
 
@@ -218,7 +233,7 @@ def page(start, given):
         check("<dt>strategy</dt>" in html and "waited for" in html, "no details")
 
 
-TESTS = {"himeno": himeno, "files": files, "graph": graph, "python": python, "killed": killed, "nothing": nothing,
+TESTS = {"himeno": himeno, "ordinary": ordinary, "files": files, "graph": graph, "python": python, "killed": killed, "nothing": nothing,
          "page": page}
 
 

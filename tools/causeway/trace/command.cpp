@@ -57,8 +57,8 @@ int record(const arguments& typed, const std::vector<std::string>& program) {
     (void)causeway_trace_collect(timeline.c_str()); // what killed ranks left
     const bool is_there = std::filesystem::exists(timeline, ignored);
     if (!is_there || (was_there && std::filesystem::last_write_time(timeline, ignored) == old)) {
-        std::fprintf(stderr, "causeway trace: nothing was recorded: the program made no transfer, or is not linked with "
-                             "libcauseway\n");
+        std::fprintf(stderr, "causeway trace: nothing was recorded: the program enqueued no transfer, no kernel and no copy, "
+                             "or it is linked statically or with another MPI\n");
         return status != 0 ? status : 1;
     }
     std::fprintf(stderr, "causeway trace: %s; causeway trace summary %s, causeway trace view %s\n", typed.output.c_str(),

@@ -9,7 +9,6 @@
 #include <link.h>
 
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -21,25 +20,42 @@ using queue_property = cl_ulong; // cl_queue_properties, of OpenCL 2.0
 
 constexpr queue_property queue_properties = 0x1093, on_device = 1 << 2; // CL_QUEUE_PROPERTIES, CL_QUEUE_ON_DEVICE
 
-/// A function of a library that is loaded, also where only those see it who loaded it, as Python does. The library stays
-/// loaded from then on.
-void* function_of(const char* library, const char* function) {
+/// Paths of the libraries that are loaded whose names begin so.
+std::vector<std::string> loaded_libraries(std::string_view beginning) {
     struct search {
-        const char* library;
+        std::string_view beginning;
         std::vector<std::string> found;
-    } wanted{library, {}};
+    } wanted{beginning, {}};
     dl_iterate_phdr(
         [](dl_phdr_info* object, size_t, void* into) {
             auto& wanted = *static_cast<search*>(into);
             const std::string_view path = object->dlpi_name;
-            if (path.substr(path.rfind('/') + 1).starts_with(wanted.library)) wanted.found.emplace_back(path);
+            if (path.substr(path.rfind('/') + 1).starts_with(wanted.beginning)) wanted.found.emplace_back(path);
             return 0;
         },
         &wanted);
-    for (const auto& path : wanted.found)
+    return wanted.found;
+}
+
+/// A function of a library that is loaded, also where only those see it who loaded it, as Python does. The library stays
+/// loaded from then on.
+void* function_of(std::string_view library, const char* function) {
+    for (const auto& path : loaded_libraries(library))
         if (void* const handle = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD))
             if (void* const address = dlsym(handle, function)) return address;
     return nullptr;
+}
+
+/// Loads the libcauseway beside this library, for a program that has none: its commands make a timeline, too. False if
+/// there is none, or if the program has another MPI, with which it must have nothing to do.
+bool bring_library() {
+    Dl_info own{};
+    if (dladdr(reinterpret_cast<void*>(&bring_library), &own) == 0) return false;
+    const auto mpi_of_program = loaded_libraries("libmpi");
+    const std::string path = own.dli_fname;
+    const auto beside = path.substr(0, path.rfind('/') + 1) + "libcauseway.so.0";
+    if (dlopen(beside.c_str(), RTLD_LAZY) == nullptr) return false;
+    return mpi_of_program.empty() || loaded_libraries("libmpi") == mpi_of_program;
 }
 
 /// The function that this library stands in front of. Of two loaders of OpenCL any will do: the driver is found by the object.
@@ -53,17 +69,10 @@ struct library_range {
     decltype(&causeway_trace_command) show = nullptr;
     std::uintptr_t first = 0, last = 0;
 
-    /// Null while the program has not loaded it.
-    static const library_range* instance() {
-        static std::atomic<const library_range*> known{nullptr};
-        static std::atomic<unsigned long long> loads_seen{0};
-        if (const auto* const found = known.load(std::memory_order_acquire)) return found;
-        if (const auto loads = loads_of_libraries(); loads_seen.exchange(loads) == loads) return nullptr;
-        void* const show = function_of("libcauseway", "causeway_trace_command");
-        if (show == nullptr) return nullptr;
-        static const library_range found = range_of(show);
-        known.store(&found, std::memory_order_release);
-        return &found;
+    /// Of the program's, or the one that is loaded for it.
+    static const library_range& instance() {
+        static const library_range found = find();
+        return found;
     }
     [[nodiscard]] bool contains(const void* caller) const {
         const auto address = reinterpret_cast<std::uintptr_t>(caller);
@@ -71,20 +80,13 @@ struct library_range {
     }
 
   private:
-    static unsigned long long loads_of_libraries() {
-        unsigned long long loads = 0;
-        dl_iterate_phdr(
-            [](dl_phdr_info* object, size_t, void* into) {
-                *static_cast<unsigned long long*>(into) = object->dlpi_adds;
-                return 1;
-            },
-            &loads);
-        return loads;
-    }
-    static library_range range_of(void* function) {
+    static library_range find() {
         library_range found;
-        found.show = reinterpret_cast<decltype(found.show)>(function);
-        dl_iterate_phdr(look, &found);
+        const char* const name = "causeway_trace_command";
+        void* show = function_of("libcauseway", name);
+        if (show == nullptr && bring_library()) show = function_of("libcauseway", name);
+        found.show = reinterpret_cast<decltype(found.show)>(show);
+        if (show != nullptr) dl_iterate_phdr(look, &found);
         return found;
     }
     /// The object that has the function is the library.
@@ -106,11 +108,6 @@ struct library_range {
     }
 };
 
-bool is_library(const void* caller) {
-    const auto* const library = library_range::instance();
-    return library != nullptr && library->contains(caller);
-}
-
 void release(cl_event event) {
     static auto* const call = next<decltype(clReleaseEvent)>("clReleaseEvent");
     (void)call(event);
@@ -119,13 +116,13 @@ void release(cl_event event) {
 /// Enqueues by `call`, which takes the place for the event, and shows the command.
 template <class Call>
 cl_int watched(const void* caller, cl_event* wanted, cl_uint count, const cl_event* list, const char* name, Call call) {
-    const auto* const library = library_range::instance();
-    if (library == nullptr || library->contains(caller)) return call(wanted);
+    const auto& library = library_range::instance();
+    if (library.show == nullptr || library.contains(caller)) return call(wanted);
     cl_event own = nullptr;
     auto* const event = wanted != nullptr ? wanted : &own;
     const cl_int code = call(event);
     if (code != CL_SUCCESS) return code;
-    (void)library->show(*event, name, count, list);
+    (void)library.show(*event, name, count, list);
     if (wanted == nullptr) release(own);
     return code;
 }
@@ -137,7 +134,7 @@ cl_int watched(const void* caller, cl_event* wanted, cl_uint count, const cl_eve
 EXPORTED cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device,
                                                cl_command_queue_properties properties, cl_int* code) {
     static auto* const call = next<decltype(clCreateCommandQueue)>("clCreateCommandQueue");
-    const bool own = is_library(__builtin_return_address(0));
+    const bool own = library_range::instance().contains(__builtin_return_address(0));
     return call(context, device, properties | (own ? 0 : CL_QUEUE_PROFILING_ENABLE), code);
 }
 
@@ -145,7 +142,7 @@ EXPORTED cl_command_queue clCreateCommandQueueWithProperties(cl_context context,
                                                              const queue_property* properties, cl_int* code) {
     using function = cl_command_queue(cl_context, cl_device_id, const queue_property*, cl_int*);
     static auto* const call = next<function>("clCreateCommandQueueWithProperties");
-    if (is_library(__builtin_return_address(0))) return call(context, device, properties, code);
+    if (library_range::instance().contains(__builtin_return_address(0))) return call(context, device, properties, code);
     queue_property flags = 0;
     std::vector<queue_property> others;
     for (const auto* each = properties; each != nullptr && *each != 0; each += 2) {
