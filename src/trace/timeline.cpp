@@ -73,8 +73,8 @@ class event_writer {
         std::string name;
         const char* category;
         json details;
-        std::int64_t lane_begin, lane_end; ///< with what comes before and after it in the same lane
-        std::size_t* lane = nullptr;       ///< told where it is
+        std::size_t* lane = nullptr;      ///< told where it is
+        std::int64_t waits_since = INT64_MAX;
     };
     /// In this order on the page: kind, then what it is of.
     using track = std::tuple<int, std::string>;
@@ -145,11 +145,7 @@ class event_writer {
             const auto name = m_part.text(each.source) + " -> " + m_part.text(each.target);
             auto& lane = m_tracks[{0, "transfers"}];
             lane.push_back({place.begin, place.end, name, each.status != 0 ? "failure" : "transfer", std::move(details),
-                            each.queued, each.ended, &place.lane});
-            if (ran && each.started > each.queued)
-                m_waits.push_back({{each.queued, each.started, "waits: " + name, "wait",
-                                    json{{"transfer", each.transfer}, {"flow", each.flow}}, 0, 0, nullptr},
-                                   &place.lane});
+                            &place.lane, each.queued});
         }
     }
 
@@ -165,7 +161,7 @@ class event_writer {
             }
             if (each.failed != 0) details["failed"] = true;
             m_tracks[{1, (place.empty() ? "" : place + ": ") + what}].push_back(
-                {each.begin, each.end, what, each.failed != 0 ? "failure" : "block", std::move(details), each.begin, each.end});
+                {each.begin, each.end, what, each.failed != 0 ? "failure" : "block", std::move(details)});
         }
     }
 
@@ -216,8 +212,7 @@ class event_writer {
             json details;
             if (told.queued != 0 && told.started >= told.queued)
                 details["in_queue_us"] = static_cast<double>(told.started - told.queued) / 1e3;
-            m_tracks[{2, track_name}].push_back(
-                {begin, end, name, "command", std::move(details), begin, end, &m_commands[i].lane});
+            m_tracks[{2, track_name}].push_back({begin, end, name, "command", std::move(details), &m_commands[i].lane});
         }
     }
 
@@ -228,11 +223,12 @@ class event_writer {
             const auto end = on_device ? host_time(each.place, each.ended) : static_cast<std::int64_t>(each.ended);
             const auto& graph = m_part.text(each.graph);
             m_tracks[{3, graph + ": " + m_part.text(each.actor)}].push_back(
-                {begin, end, m_part.text(each.actor), "firing", json{{"number", each.number}}, begin, end});
+                {begin, end, m_part.text(each.actor), "firing", json{{"number", each.number}}});
         }
     }
 
-    /// Slices of one lane must not overlap: each goes into the first lane of its track that is free.
+    /// Slices of one lane must not overlap: each goes into the first lane of its track that is free. What waits is shown
+    /// before it as far as the lane has room: of a program that is far ahead, hundreds wait at once.
     void add_lanes() {
         const auto& who = m_part.header;
         put("M", "process_name", 0,
@@ -241,15 +237,19 @@ class event_writer {
         std::size_t next_lane = 1;
         for (auto& [name, slices] : m_tracks) {
             std::stable_sort(slices.begin(), slices.end(),
-                             [](const slice& a, const slice& b) { return a.lane_begin < b.lane_begin; });
+                             [](const slice& a, const slice& b) { return a.begin < b.begin; });
             std::vector<std::int64_t> free_from;
             for (auto& each : slices) {
                 auto found = std::find_if(free_from.begin(), free_from.end(),
-                                          [&](std::int64_t when) { return when <= each.lane_begin; });
-                if (found == free_from.end()) found = free_from.insert(found, 0);
-                *found = each.lane_end;
+                                          [&](std::int64_t when) { return when <= each.begin; });
+                if (found == free_from.end()) found = free_from.insert(found, INT64_MIN);
+                const auto waits_from = std::max(*found, each.waits_since);
+                *found = each.end;
                 const auto lane = next_lane + static_cast<std::size_t>(found - free_from.begin());
                 if (each.lane != nullptr) *each.lane = lane;
+                if (waits_from < each.begin)
+                    put_slice({waits_from, each.begin, "waits: " + each.name, "wait",
+                               json{{"transfer", each.details["transfer"]}, {"flow", each.details["flow"]}}}, lane);
                 put_slice(each, lane);
             }
             for (std::size_t i = 0; i < free_from.size(); ++i) {
@@ -259,7 +259,6 @@ class event_writer {
             }
             next_lane += free_from.size();
         }
-        for (const auto& [wait, lane] : m_waits) put_slice(wait, *lane);
     }
 
     /// Of a marker the last command before it in its queue, if that was seen.
@@ -318,7 +317,6 @@ class event_writer {
     const clock_line& m_reference;
     std::string m_text;
     std::map<track, std::vector<slice>> m_tracks;
-    std::vector<std::pair<slice, const std::size_t*>> m_waits; // in the lanes of what comes behind them
     std::map<std::pair<std::uint64_t, std::uint32_t>, slice_place> m_transfers;
     std::map<std::uint32_t, clock_line> m_devices;     // by place
     std::map<std::uint32_t, std::int64_t> m_guessed;   // by place, for those without samples

@@ -151,6 +151,34 @@ TEST(timeline, gives_slices_that_overlap_lanes_of_their_own) {
     EXPECT_EQ(end_of_lane.size(), 3u);
 }
 
+TEST(timeline, needs_no_lane_for_each_transfer_that_waits) {
+    const folder where;
+    fake_clock clock;
+    const auto enqueued = clock.now();
+    trace::part part(where.timeline, rank_of(0), 1 << 20);
+    {
+        trace::part_recorder to(part, clock);
+        for (std::uint64_t number = 1; number <= 50; ++number) {
+            clock.advance(1ms);
+            const auto started = clock.now();
+            clock.advance(1ms);
+            to.transfer_over({.transfer = number, .source = "a", .target = "b", .queued = enqueued, .submitted = enqueued,
+                              .started = started, .ended = clock.now()});
+        }
+    }
+    trace::add_part(where.timeline, part.path());
+    const auto whole = where.read();
+    const auto transfers = events_of(whole, "X", "transfer"), waits = events_of(whole, "X", "wait");
+    ASSERT_EQ(transfers.size(), 50u);
+    ASSERT_EQ(waits.size(), 50u);
+    for (std::size_t i = 0; i < transfers.size(); ++i) {
+        EXPECT_EQ(transfers[i].at("tid"), transfers[0].at("tid"));
+        EXPECT_EQ(waits[i].at("tid"), transfers[0].at("tid"));
+        EXPECT_DOUBLE_EQ(waits[i].at("dur"), 1000) << "a wait shows where another transfer does not run";
+        EXPECT_DOUBLE_EQ(transfers[i].at("args").at("waited_us"), 1000 + 2000 * static_cast<double>(i));
+    }
+}
+
 TEST(timeline, joins_the_ranks_of_a_job_and_their_messages) {
     const folder where;
     fake_clock clock;
