@@ -160,7 +160,7 @@ class event_writer {
                 details["bytes"] = each.bytes;
             }
             if (each.failed != 0) details["failed"] = true;
-            m_tracks[{1, (place.empty() ? "" : place + ": ") + what}].push_back(
+            m_tracks[{3, (place.empty() ? "" : place + ": ") + what}].push_back(
                 {each.begin, each.end, what, each.failed != 0 ? "failure" : "block", std::move(details)});
         }
     }
@@ -212,7 +212,7 @@ class event_writer {
             json details;
             if (told.queued != 0 && told.started >= told.queued)
                 details["in_queue_us"] = static_cast<double>(told.started - told.queued) / 1e3;
-            m_tracks[{2, track_name}].push_back({begin, end, name, "command", std::move(details), &m_commands[i].lane});
+            m_tracks[{1, track_name}].push_back({begin, end, name, "command", std::move(details), &m_commands[i].lane});
         }
     }
 
@@ -222,7 +222,7 @@ class event_writer {
             const auto begin = on_device ? host_time(each.place, each.started) : static_cast<std::int64_t>(each.started);
             const auto end = on_device ? host_time(each.place, each.ended) : static_cast<std::int64_t>(each.ended);
             const auto& graph = m_part.text(each.graph);
-            m_tracks[{3, graph + ": " + m_part.text(each.actor)}].push_back(
+            m_tracks[{2, graph + ": " + m_part.text(each.actor)}].push_back(
                 {begin, end, m_part.text(each.actor), "firing", json{{"number", each.number}}});
         }
     }
