@@ -55,10 +55,11 @@ static inline struct example example_begin(int *argc, char ***argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &with.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &with.ranks);
     if (provided < MPI_THREAD_MULTIPLE) {
-        fprintf(stderr, "this MPI has no MPI_THREAD_MULTIPLE\n");
+        fprintf(stderr, "this MPI has no MPI_THREAD_MULTIPLE; causeway info says what it has, and what to do\n");
         example_abort();
     }
-    EXAMPLE_CHECK(clGetPlatformIDs(16, platforms, &platform_count));
+    if (clGetPlatformIDs(16, platforms, &platform_count) != CL_SUCCESS)
+        platform_count = 0; /* the loader's error if it finds none */
     for (cl_uint platform = 0; platform < platform_count && platform < 16 && device_count < 64; ++platform) {
         cl_uint count = 0;
         if (clGetDeviceIDs(platforms[platform], CL_DEVICE_TYPE_ALL, 64 - device_count, devices + device_count, &count)
@@ -66,7 +67,7 @@ static inline struct example example_begin(int *argc, char ***argv)
             device_count += count < 64 - device_count ? count : 64 - device_count;
     }
     if (device_count == 0) {
-        fprintf(stderr, "there is no OpenCL device\n");
+        fprintf(stderr, "there is no OpenCL device; causeway info says why, and what to do\n");
         example_abort();
     }
     with.device = devices[(cl_uint)with.rank % device_count];

@@ -2,11 +2,16 @@
 // The engine's requests in one array, and communicators numbered by an attribute.
 #include "comm/mpi_port.hpp"
 
+#include <link.h>
+
 #include <algorithm>
 #include <cassert>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace causeway::comm {
 
@@ -133,7 +138,30 @@ arrival arrival_of(const MPI_Status& status) {
 
 } // namespace
 
+namespace {
+
+/// A program and its libraries may be linked with different MPIs. Which of them a call reaches is then chance, and what is a
+/// communicator for one is none for the other.
+void warn_of_second_mpi() {
+    std::vector<std::string> found;
+    dl_iterate_phdr(
+        [](dl_phdr_info* object, std::size_t, void* into) {
+            const std::string_view path = object->dlpi_name, name = path.substr(path.rfind('/') + 1);
+            if (name.starts_with("libmpi.so") || name.starts_with("libmpich.so"))
+                static_cast<std::vector<std::string>*>(into)->emplace_back(path);
+            return 0;
+        },
+        &found);
+    if (found.size() > 1)
+        warn_once("the process has two MPI libraries, " + found[0] + " and " + found[1] +
+                  ": link the program and all of its libraries with one; ldd shows who brings the other");
+}
+
+} // namespace
+
 void require_mpi() {
+    static std::once_flag looked;
+    std::call_once(looked, warn_of_second_mpi);
     int initialised = 0, finalised = 0, level = MPI_THREAD_SINGLE;
     PMPI_Initialized(&initialised);
     PMPI_Finalized(&finalised);

@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of `causeway info`, and of what is said about the mistakes of the first day.
 
-Usage: info_test.py --program CAUSEWAY --run-with RUN_WITH.SH [--mpiexec PATH] [--sanitizer KIND] [--runtime NAME] TEST
+Usage: info_test.py --program CAUSEWAY --run-with RUN_WITH.SH [--mpiexec PATH] [--sanitizer KIND] [--preload LIBRARY]
+                    [--runtime NAME] TEST
 """
 import json
 import os
 import pathlib
+import resource
+import shutil
 import subprocess
 import tempfile
 
@@ -81,6 +84,11 @@ def programs(start, given):
     expect(run({"POCL_DEVICES": "basic"}, folder / "example_algorithm2_files"), 1, "use POCL_DEVICES=pthread")
     expect(run({"OCL_ICD_VENDORS": "/nonexistent"}, folder / "stream", runtime="system"), 1, "no OpenCL device",
            "causeway info")
+    with tempfile.TemporaryDirectory() as scratch:
+        for example in "example_algorithm2_files", "tutorial_1_ordinary":
+            ended = run({"OCL_ICD_VENDORS": "/nonexistent"}, folder / example, scratch + "/plate", runtime="system")
+            check(ended.returncode != 0, "it runs without a device", ended)
+            expect(ended, ended.returncode, "no OpenCL device", "causeway info")
     # The launcher is of another MPI: it says that there are two ranks, and MPI knows of one.
     expect(run({"OMPI_COMM_WORLD_SIZE": "2"} if "mpich" in os.path.realpath(given.mpiexec or "") else {"PMI_SIZE": "2"},
                folder / "work_in_flight", "exit-drain"), 0, "are of different MPIs", "causeway run")
@@ -97,7 +105,41 @@ def launcher(start, given):
     expect(alone("info", "--check"), 1, "no MPI launcher of")
 
 
-TESTS = {"facts": facts, "options": options, "set_up": set_up, "programs": programs, "launcher": launcher}
+def mistakes(start, given):
+    """Those that need another machine: what `causeway info` and a program say of them."""
+    def info(mistake, *words):
+        return start("info", "--check", *words,
+                     environment={"LD_PRELOAD": given.preload, "CAUSEWAY_TEST_MISTAKE": mistake})
+
+    def stream(mistake, **settings):
+        return subprocess.run([given.run_with, "pocl", "--", pathlib.Path(given.program).parent / "stream", "--size-mib", "16",
+                               "--rounds", "1"], text=True, capture_output=True, check=False,
+                              env={**os.environ, "LD_PRELOAD": given.preload, "CAUSEWAY_TEST_MISTAKE": mistake, **settings})
+
+    expect(info("none"), 0)
+    expect(info("thread level"), 1, "provides MPI_THREAD_SERIALIZED only", "take an MPI that was built with it")
+
+    expect(info("direct access"), 0, "cannot be read past the page cache: Permission denied", "that you may write to")
+    expect(stream("direct access", CAUSEWAY_DIRECT_IO="always"), 0, "goes through the page cache",
+           "Permission denied", "this user must be allowed to open it")
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_MEMLOCK)
+    resource.setrlimit(resource.RLIMIT_MEMLOCK, (65536, hard))
+    expect(info("locked memory"), 0, "only 64 KiB of memory may be page-locked", "ulimit -l unlimited")
+    expect(stream("locked memory", CAUSEWAY_STRATEGY="pinned"), 1, "page-locked staging memory: CL_OUT_OF_RESOURCES", "may lock 64 KiB", "ulimit -l unlimited")
+    resource.setrlimit(resource.RLIMIT_MEMLOCK, (soft, hard))
+
+    with tempfile.TemporaryDirectory() as folder:
+        other = "libmpi.so.99" if "mpich" in os.path.realpath(given.mpiexec or "") else "libmpich.so.12"
+        second = shutil.copy(given.preload, pathlib.Path(folder, other))
+        expect(start("info", "--check", environment={"LD_PRELOAD": second}), 1, "has two MPI libraries", other, "ldd")
+        run = subprocess.run([given.run_with, "pocl", "--", pathlib.Path(given.program).parent / "work_in_flight", "exit-drain"],
+                             text=True, capture_output=True, check=False, env={**os.environ, "LD_PRELOAD": second})
+        expect(run, 0, "two MPI libraries", other, "ldd")
+
+
+TESTS = {"facts": facts, "options": options, "set_up": set_up, "programs": programs, "launcher": launcher,
+         "mistakes": mistakes}
 
 
 if __name__ == "__main__":

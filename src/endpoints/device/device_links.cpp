@@ -5,6 +5,8 @@
 #include "base/error.hpp"
 #include "cl/calls.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -12,6 +14,19 @@
 namespace causeway::endpoints {
 
 namespace {
+
+/// Where the system's limit may be why memory could not be page-locked, what to do about it.
+std::string advice_on_locking() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return "";
+    return "; this process may lock " + bytes_text(limit.rlim_cur) +
+           ": raise that by ulimit -l unlimited, or memlock in /etc/security/limits.conf (in containers --ulimit memlock=-1)";
+}
+
+void check_locked(cl_int code, const char* doing, std::size_t bytes, const char* of_what) {
+    if (code == CL_SUCCESS) return;
+    throw transfer_error(code, doing + (" " + bytes_text(bytes)) + " of " + of_what + ": " + cl::code_text(code) + advice_on_locking());
+}
 
 /// CL_MEM_ALLOC_HOST_PTR and a map that lasts: the one portable way to page-locked memory.
 class pinned_allocator final : public transfer::staging_allocator {
@@ -22,10 +37,10 @@ class pinned_allocator final : public transfer::staging_allocator {
         cl_int code = CL_SUCCESS;
         auto memory = cl::buffer::adopt(
             clCreateBuffer(m_context.get(), CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, nullptr, &code));
-        cl::check(code, "allocating " + bytes_text(bytes) + " of page-locked staging memory");
+        check_locked(code, "allocating", bytes, "page-locked staging memory");
         auto* const address = clEnqueueMapBuffer(m_queue.get(), memory.get(), CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
                                                  bytes, 0, nullptr, nullptr, &code);
-        cl::check(code, "mapping " + bytes_text(bytes) + " of page-locked staging memory");
+        check_locked(code, "mapping", bytes, "page-locked staging memory");
         auto* const first = static_cast<std::byte*>(address);
         m_buffers.emplace(first, std::move(memory));
         return first;
@@ -48,10 +63,10 @@ class pinned_allocator final : public transfer::staging_allocator {
         cl_int code = CL_SUCCESS;
         made->buffer = cl::buffer::adopt(
             clCreateBuffer(m_context.get(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, memory, &code));
-        cl::check(code, "page-locking " + bytes_text(bytes) + " of shared memory");
+        check_locked(code, "page-locking", bytes, "shared memory");
         made->mapped = clEnqueueMapBuffer(m_queue.get(), made->buffer.get(), CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes,
                                           0, nullptr, nullptr, &code);
-        cl::check(code, "page-locking " + bytes_text(bytes) + " of shared memory");
+        check_locked(code, "page-locking", bytes, "shared memory");
         return made;
     }
 
