@@ -11,13 +11,12 @@ run() {
     "$run_with" "$runtime" --mpiexec "$mpirun" --ranks "$1" -- timeout 60 "$programs/tutorial_$2" "$folder/$3" 12 1000 "$4" "$5"
 }
 
-run 1 1_ordinary alone 7 7
-run 2 1_ordinary both 7 7
-cat "$folder/both.0" "$folder/both.1" | cmp - "$folder/alone.0"
-[ "$(wc -c <"$folder/alone.0")" -eq 48000 ]
-
+# Four plates of twelve rows, the last of which is that of one rank and of two.
+run 1 1_ordinary alone 9 2
 run 2 1_ordinary ordinary 9 2
-[ "$(wc -c <"$folder/ordinary.1")" -eq 96000 ] # four plates of six rows
+[ "$(wc -c <"$folder/alone.0")" -eq 192000 ]
+tail -c 48000 "$folder/alone.0" >"$folder/last"
+{ tail -c 24000 "$folder/ordinary.0" && tail -c 24000 "$folder/ordinary.1"; } | cmp - "$folder/last"
 for program in 2_commands 3_overlap 4_files; do
     run 2 "$program" "$program" 9 2
     cmp "$folder/ordinary.0" "$folder/$program.0"

@@ -141,8 +141,11 @@ static inline struct heat heat_begin(int argc, char **argv, int thread_level)
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
 
-    CHECK(clGetPlatformIDs(1, &platform, NULL));
-    CHECK(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 16, devices, &device_count));
+    if (clGetPlatformIDs(1, &platform, NULL) != CL_SUCCESS
+        || clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 16, devices, &device_count) != CL_SUCCESS) {
+        fprintf(stderr, "there is no OpenCL device; causeway info says why, and what to do\n");
+        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    }
     heat.device = devices[(cl_uint)heat.rank % (device_count < 16 ? device_count : 16)];
     heat.context = clCreateContext(NULL, 1, &heat.device, NULL, NULL, &code);
     CHECK(code);
