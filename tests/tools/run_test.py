@@ -50,10 +50,21 @@ def arguments(start, given):
     check(run.returncode == 2 and "did you mean run?" in run.stderr, "a wrong word gets no right one", run)
 
 
+def helps(start, given):
+    """Each command's help teaches: what for, examples that begin with its name, and exit statuses."""
+    for words in ([], ["info"], ["run"], ["perf"], ["tune"], ["trace"], ["trace", "view"], ["trace", "summary"], ["completion"]):
+        run = start(*words, "--help", runtime="none")
+        check(run.returncode == 0 and "Exit status: " in run.stdout, f"{words}: no exit status", run)
+        examples = run.stdout.partition("Examples:\n")[2]
+        check(re.search(rf"^  .*\b{' '.join(['causeway', *words])}\b", examples, re.M), f"{words}: no example", run)
+        check(all(len(line) <= 120 for line in run.stdout.splitlines()), f"{words}: lines too long", run)
+        check(("PROGRAM" in run.stdout.split("\n\n")[0]) == (words in (["run"], ["trace"])), f"{words}: the usage", run)
+
+
 def completion(start, given):
     """Completion scripts are for their shells, and know every command and option."""
     help_text = start("--help", runtime="none").stdout
-    commands = re.findall(r"^  ([a-z]+) ", help_text.split("Subcommands:")[1], re.M)
+    commands = re.findall(r"^  ([a-z]+) ", help_text.split("Subcommands:")[1].split("Examples:")[0], re.M)
     options = {name: set(re.findall(r"--[a-z-]+", " ".join(re.findall(r"^  \S*--\S+", start(name, "--help", runtime="none").stdout, re.M))))
                for name in commands}
     for shell in ("bash", "zsh", "fish"):
@@ -73,7 +84,7 @@ def completion(start, given):
     check(run.returncode == 2 and "did you mean bash?" in run.stderr, "a wrong shell is not refused", run)
 
 
-TESTS = {"ranks": ranks, "dry": dry, "arguments": arguments, "completion": completion}
+TESTS = {"ranks": ranks, "dry": dry, "arguments": arguments, "helps": helps, "completion": completion}
 
 
 if __name__ == "__main__":

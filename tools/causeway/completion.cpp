@@ -18,7 +18,9 @@ const char* const teaching = R"(Examples:
   causeway completion zsh > ~/.zfunc/_causeway
   causeway completion fish > ~/.config/fish/completions/causeway.fish
 
-make install puts all three where shells look for them.)";
+make install puts all three where shells look for them.
+
+Exit status: 0, 2 for wrong arguments.)";
 
 std::vector<std::string> options_of(const CLI::App& app) {
     std::vector<std::string> names;

@@ -25,6 +25,17 @@ namespace {
 
 using causeway_tool::usage_error;
 
+const char* const teaching = R"(Examples:
+  causeway info --check                           is this machine set up, and if not, what to do
+  causeway run -n 2 ./program                     start a program on two ranks
+  causeway trace -- causeway run -n 2 ./program   record what its transfers did, and when
+  causeway trace view causeway-trace.json         look at that in a browser
+  causeway perf --quick                           how fast is it here?
+
+causeway COMMAND --help says more, and man causeway says it all.
+
+Exit status: 0, 1 if something failed, 2 for wrong arguments; run and trace end with that of their program.)";
+
 /// Launchers start the program many times; one of them speaks.
 bool is_first_rank() {
     for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"})
@@ -38,6 +49,16 @@ std::vector<std::string> options_of(const CLI::App& app) {
         for (const auto& name : each->get_lnames()) names.push_back("--" + name);
     return names;
 }
+
+/// Names the program that `causeway run` and `causeway trace` take, which CLI11 does not know of.
+class formatter final : public CLI::Formatter {
+  public:
+    std::string make_usage(const CLI::App* app, std::string name) const override {
+        auto text = CLI::Formatter::make_usage(app, name);
+        if (app->get_prefix_command()) text.insert(text.find_last_not_of('\n') + 1, " [--] PROGRAM [ARGUMENT]...");
+        return text;
+    }
+};
 
 /// CLI11 says which words it did not expect; this says which ones they should have been.
 [[noreturn]] void refuse(const CLI::App& app, const std::string& word) {
@@ -78,9 +99,10 @@ std::vector<std::string> cut_program(int& argc, char** argv) {
 int act(int argc, char** argv) {
     CLI::App app("Causeway makes every movement of data an OpenCL command; this program measures, tunes and shows it.", "causeway");
     app.set_version_flag("--version", std::string("causeway ") + causeway_version());
+    app.formatter(std::make_shared<formatter>());
     app.get_formatter()->column_width(28);
     app.allow_extras();
-    app.footer("causeway COMMAND --help says more.");
+    app.footer(teaching);
     const auto run_info = info::add_command(app);
     const auto run_run = run::add_command(app);
     const auto run_perf = perf::add_command(app);

@@ -34,8 +34,10 @@ Examples:
   mpirun -n 4 causeway info           the machines of four ranks
   causeway info --check               only what is wrong; exit status 1 if something stops transfers
   causeway info --options             every option, its value, where that came from, and what it does
+  causeway info --directory /scratch  this file system, too
+  causeway info --json                all of it for other programs
 
-Exit status: 0, 1 if something failed, 2 for wrong arguments.)";
+Exit status: 0, 1 if something failed or, with --check, something stops transfers, 2 for wrong arguments.)";
 
 struct arguments {
     bool as_json = false, options = false, check = false;

@@ -21,18 +21,40 @@ namespace {
 using causeway_tool::usage_error;
 
 const char* const teaching = R"(Runs PROGRAM and records in one file, for all ranks, what each transfer waited for and when each of its
-blocks was read, copied, sent, received and written, beside the kernels and copies of the program.
+blocks was read, copied, sent, received and written, beside the kernels and copies of the program. These are shown also
+of programs that make no transfer, and of Python's.
 
 Examples:
   causeway trace -- ./program                        record causeway-trace.json
-  causeway trace -o halo.json -- mpirun -n 4 ./program
+  causeway trace -o halo.json -- causeway run -n 4 ./program
   causeway trace summary halo.json                   as a table
   causeway trace view halo.json                      as a page: halo.html, for any browser
   CAUSEWAY_TRACE=halo.json ./program                 the same without this program, but for the kernels
 
 The file is in the trace event format: https://ui.perfetto.dev opens it, too.
 
-Exit status: that of PROGRAM; 1 if something failed, 2 for wrong arguments.)";
+Exit status: that of PROGRAM, 127 if there is no such program; 1 if nothing was recorded or something failed, 2 for
+wrong arguments.)";
+
+const char* const teaching_view = R"(Makes one page of what was recorded, which needs no network: each rank's transfers, kernels and blocks in lanes over
+one clock. The wheel zooms, dragging moves, a click shows all that is known of a slice and what it waited for.
+
+Examples:
+  causeway trace view halo.json                      halo.html
+  causeway trace view -o /tmp/halo.html halo.json
+  firefox 'halo.html#from=5000&to=9000'              opens at these microseconds
+  firefox 'halo.html#rank=1&transfer=12'             opens at this transfer
+
+Exit status: 0, 1 if the file cannot be read or the page not written, 2 for wrong arguments.)";
+
+const char* const teaching_summary = R"(Prints, for each rank and route, how many transfers there were, their median wait and time, their bandwidth, and its
+share of what the slowest stage alone could do; and for each rank the share of communication that kernels and copies hid.
+
+Examples:
+  causeway trace summary halo.json
+  causeway trace summary --json halo.json            for other programs
+
+Exit status: 0, 1 if the file cannot be read, 2 for wrong arguments.)";
 
 struct arguments {
     std::string output = "causeway-trace.json", shown, page;
@@ -95,10 +117,12 @@ std::function<int(const std::vector<std::string>&)> add_command(CLI::App& app) {
     command->add_option("-o,--output", typed->output, "the file to record into (default: causeway-trace.json)")
         ->type_name("FILE");
     auto* const view = command->add_subcommand("view", "make one page of a timeline, for any browser");
+    view->footer(teaching_view);
     view->allow_extras();
     view->add_option("timeline", typed->shown, "the file that was recorded")->required()->type_name("FILE");
     view->add_option("-o,--output", typed->page, "the page to write (default: the same name with .html)")->type_name("FILE");
     auto* const summary = command->add_subcommand("summary", "print what transfers did as a table");
+    summary->footer(teaching_summary);
     summary->allow_extras();
     summary->add_option("timeline", typed->shown, "the file that was recorded")->required()->type_name("FILE");
     summary->add_flag("--json", typed->as_json, "print it as JSON");
