@@ -108,6 +108,12 @@ waiting_command with_waits(const new_command& command, ref<_cl_event> event, iss
     return made;
 }
 
+/// Drivers hold their memory objects while a command uses them; the shadow is ours.
+void keep_mapped(const new_command& command, _cl_event& event) {
+    if (command.mapped == nullptr) return;
+    scheduler::of_process().after(event, [held = ref<_cl_mem>(command.mapped)](cl_int) {});
+}
+
 } // namespace
 
 void check_command(const new_command& command) {
@@ -155,6 +161,7 @@ cl_int enqueue_in_turn(const new_command& command, issue_function issue) {
         hand_over(queue, with_waits(waiting, event, std::move(issue)), code);
     }
     if (code != CL_SUCCESS) return code;
+    keep_mapped(command, *event);
     if (command.blocking != CL_FALSE) {
         scheduler::of_process().wait_for(*event);
         code = std::min(event->status(), CL_SUCCESS);
@@ -221,6 +228,7 @@ cl_int read_everywhere(const new_command& command, const host_target& target,
             follow(command);
         }
     }
+    keep_mapped(command, *event);
     cl_int code = CL_SUCCESS;
     if (command.blocking != CL_FALSE) {
         plan.wait_for(*event);

@@ -19,6 +19,7 @@ struct new_command {
     cl_event* event = nullptr;
     std::span<const memory_use> uses = {};
     queue_order order = {};
+    _cl_mem* mapped = nullptr; ///< whose shadow it reads or writes: kept until it is over
 };
 
 /// Throws for a list that does not fit its count, for what is no event, and for events and memory objects of other contexts.
@@ -56,7 +57,8 @@ cl_int read_everywhere(const new_command& command, const host_target& target,
 template <class Issue> cl_int enqueue(const new_command& command, Issue issue) {
     check_command(command);
     auto& queue = command.queue;
-    if (!queue.context.spans() && queue.waiting_count.load(std::memory_order_acquire) == 0) {
+    if (!queue.context.spans() && command.mapped == nullptr &&
+        queue.waiting_count.load(std::memory_order_acquire) == 0) {
         raw_waits raws;
         if (look_at_waits(command, raws).what == obstacle::sort::none) {
             // A marker or barrier in an out-of-order queue whose events are all over must not wait for the whole queue.

@@ -71,6 +71,7 @@ void map_shadow(const new_command& command, _cl_mem& object, const mapping& made
     const memory_use uses[] = {{&object, access::read}};
     auto turn = command;
     turn.uses = {};
+    turn.mapped = &object;
     auto& queue = command.queue;
     if (!reads) {
         check(enqueue(turn, [&queue](cl_bool, cl_uint waits, const cl_event* events, cl_event* event) {
@@ -214,6 +215,7 @@ cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue queue_handle, cl_mem
         const memory_use uses[] = {{&object, access::write}};
         new_command command{queue, CL_COMMAND_UNMAP_MEM_OBJECT, CL_FALSE, count, list, event};
         if (writes_back) command.uses = uses;
+        if (writes_back && !of.by_driver) command.mapped = &object;
         const auto code = enqueue(command, [&queue, held = ref<_cl_mem>(&object), of, address, writes_back](
                                                cl_bool, cl_uint waits, const cl_event* events, cl_event* made) {
             if (of.by_driver)

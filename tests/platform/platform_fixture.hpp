@@ -109,6 +109,14 @@ class platform_test : public testing::Test {
         "    to[get_global_id(0)] = from[get_global_id(0)] * by;"
         "}";
 
+    /// Takes its time: some nanoseconds for each round.
+    static constexpr const char* slow_source =
+        "__kernel void slow(__global uint* data, uint rounds) {"
+        "    uint x = data[0];"
+        "    for (uint i = 0; i < rounds; ++i) x = x * 1664525 + 1013904223;"
+        "    data[0] = x;"
+        "}";
+
   private:
     cl_platform_id m_platform = nullptr;
     std::vector<cl_device_id> m_devices;
