@@ -62,6 +62,13 @@ void count(cluster& job, const new_command& command) {
     }
 }
 
+/// What a command overwrites is lost if the command does not run, and it may not if it waits for something: contents of other
+/// objects count, too. The same on every rank, unlike the state of events.
+access use_of(const new_command& command, const memory_use& use) {
+    const bool may_fail = command.wait_count != 0 || command.uses.size() > 1;
+    return use.how == access::overwrite && may_fail ? access::write : use.how;
+}
+
 /// What a command on another rank's device has to be noted for here: where memory objects are then, and which of this rank's
 /// events it waits for. The context's order is held.
 void follow(const new_command& command) {
@@ -72,8 +79,8 @@ void follow(const new_command& command) {
         if (event.rank >= 0 && is_here(event)) tell(event, there.rank);
     }
     std::vector<ref<_cl_event>> none;
-    for (const auto& use : command.uses) bring(*use.object, there, use.how, none, none);
-    for (const auto& use : command.uses) note_use(*use.object, there, use.how, nullptr);
+    for (const auto& use : command.uses) bring(*use.object, there, use_of(command, use), none, none);
+    for (const auto& use : command.uses) note_use(*use.object, there, use_of(command, use), nullptr);
 }
 
 /// The paper's section 3.7: the command touches nothing that this rank has to know of.
@@ -104,7 +111,8 @@ waiting_command with_waits(const new_command& command, ref<_cl_event> event, iss
         if (wait.rank >= 0 && !is_here(wait)) listen(wait);
         made.waits.emplace_back(&wait);
     }
-    for (const auto& use : command.uses) bring(*use.object, command.queue.where, use.how, made.waits, made.orders);
+    for (const auto& use : command.uses)
+        bring(*use.object, command.queue.where, use_of(command, use), made.waits, made.orders);
     return made;
 }
 
@@ -154,7 +162,7 @@ cl_int enqueue_in_turn(const new_command& command, issue_function issue) {
         const std::lock_guard lock(queue.context.order);
         hand_over(queue, with_waits(command, event, std::move(issue)), code);
         if (code == CL_SUCCESS)
-            for (const auto& use : command.uses) note_use(*use.object, queue.where, use.how, event.get());
+            for (const auto& use : command.uses) note_use(*use.object, queue.where, use_of(command, use), event.get());
     } else {
         auto waiting = command;
         waiting.uses = {}; // the driver's affair

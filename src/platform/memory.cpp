@@ -18,10 +18,6 @@ namespace {
 constexpr cl_mem_flags host_flags = CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR | CL_MEM_HOST_READ_ONLY |
                                     CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS;
 
-void forget_those_over(std::vector<ref<_cl_event>>& events) {
-    std::erase_if(events, [](const auto& event) { return event->over(); });
-}
-
 void add_unless_over(std::vector<ref<_cl_event>>& events, const ref<_cl_event>& event) {
     if (event && event->status() != CL_COMPLETE) events.push_back(event);
 }
@@ -57,6 +53,19 @@ issue_function write_whole(_cl_mem& object, place& at, std::shared_ptr<std::byte
 }
 
 } // namespace
+
+void pending_commands::add(ref<_cl_event> command) {
+    if (m_commands.size() >= m_next_sweep) {
+        std::erase_if(m_commands, [](const auto& one) { return one->over(); });
+        m_next_sweep = std::max(few, 2 * m_commands.size());
+    }
+    m_commands.push_back(std::move(command));
+}
+
+void pending_commands::add_to(std::vector<ref<_cl_event>>& list) {
+    std::erase_if(m_commands, [](const auto& one) { return one->over(); });
+    list.insert(list.end(), m_commands.begin(), m_commands.end());
+}
 
 std::array<size_t, 3> whole_region(const _cl_mem& image) {
     const auto& shape = image.image.shape;
@@ -104,9 +113,16 @@ struct before_reading {
 before_reading look_before_reading(memory_copy& source) {
     before_reading found;
     add_unless_over(found.waits, source.arrival);
-    forget_those_over(source.writers);
-    found.orders = source.writers;
+    source.writers.add_to(found.orders);
     return found;
+}
+
+/// What must be over before contents can come to `target`: all that uses what it has now.
+std::vector<ref<_cl_event>> before_arriving(memory_copy& target) {
+    std::vector<ref<_cl_event>> orders;
+    for (auto* const users : {&target.departures, &target.writers, &target.readers}) users->add_to(orders);
+    add_unless_over(orders, target.arrival);
+    return orders;
 }
 
 void move_here(_cl_mem& root, place& from, place& to) {
@@ -116,9 +132,9 @@ void move_here(_cl_mem& root, place& from, place& to) {
     auto before = look_before_reading(source);
     const auto out = enqueue_copy(*from.copies, CL_COMMAND_READ_BUFFER, std::move(before.waits),
                                   std::move(before.orders), read_whole(root, from, staging));
-    source.departures.push_back(out);
-    target.arrival =
-        enqueue_copy(*to.copies, CL_COMMAND_WRITE_BUFFER, {out}, target.departures, write_whole(root, to, staging));
+    source.departures.add(out);
+    target.arrival = enqueue_copy(*to.copies, CL_COMMAND_WRITE_BUFFER, {out}, before_arriving(target),
+                                  write_whole(root, to, staging));
     scheduler::of_process().after(*target.arrival, [staging](cl_int) {}); // it lives until then
 }
 
@@ -131,15 +147,16 @@ void move_out(_cl_mem& root, place& from, int rank) {
     orders.insert(orders.end(), before.waits.begin(), before.waits.end());
     if (!root.is_image()) {
         const int tag = job.next_data_tag(job.rank(), rank);
-        source.departures.push_back(enqueue_copy(*from.copies, CL_COMMAND_READ_BUFFER, {}, std::move(orders),
-                                                 transfer(root, from, rank, tag, true), true));
+        source.departures.add(enqueue_copy(*from.copies, CL_COMMAND_READ_BUFFER, {}, std::move(orders),
+                                           transfer(root, from, rank, tag, true), true));
         return;
     }
     const std::shared_ptr<std::byte[]> staging(new std::byte[root.size]);
     auto send = job.promise(rank, staging, root.size);
-    source.departures.push_back(
-        enqueue_copy(*from.copies, CL_COMMAND_READ_IMAGE, {}, std::move(orders), read_whole(root, from, staging)));
-    scheduler::of_process().after(*source.departures.back(), [send = std::move(send)](cl_int) { send(); });
+    const auto out =
+        enqueue_copy(*from.copies, CL_COMMAND_READ_IMAGE, {}, std::move(orders), read_whole(root, from, staging));
+    source.departures.add(out);
+    scheduler::of_process().after(*out, [send = std::move(send)](cl_int) { send(); });
 }
 
 void move_in(_cl_mem& root, int rank, place& to) {
@@ -147,15 +164,15 @@ void move_in(_cl_mem& root, int rank, place& to) {
     auto& target = root.copies[to.index];
     if (!root.is_image()) {
         const int tag = job.next_data_tag(rank, job.rank());
-        target.arrival = enqueue_copy(*to.copies, CL_COMMAND_WRITE_BUFFER, {}, target.departures,
+        target.arrival = enqueue_copy(*to.copies, CL_COMMAND_WRITE_BUFFER, {}, before_arriving(target),
                                       transfer(root, to, rank, tag, false), true);
         return;
     }
     const std::shared_ptr<std::byte[]> staging(new std::byte[root.size]);
     auto message = ref<_cl_event>::adopt(new _cl_event(*to.copies, CL_COMMAND_WRITE_IMAGE, true));
     job.receive(rank, staging, root.size, [message] { scheduler::of_process().end(*message, CL_COMPLETE); });
-    target.arrival =
-        enqueue_copy(*to.copies, CL_COMMAND_WRITE_IMAGE, {message}, target.departures, write_whole(root, to, staging));
+    target.arrival = enqueue_copy(*to.copies, CL_COMMAND_WRITE_IMAGE, {message}, before_arriving(target),
+                                  write_whole(root, to, staging));
     scheduler::of_process().after(*target.arrival, [staging](cl_int) {});
 }
 
@@ -188,23 +205,18 @@ void bring(_cl_mem& object, place& here, access how, std::vector<ref<_cl_event>>
     auto& mine = root.copies[here.index];
     // What failed to come matters no more where nothing of it is left.
     add_unless_over(how == access::overwrite ? orders : waits, mine.arrival);
-    if (how == access::read) return;
-    forget_those_over(mine.departures);
-    orders.insert(orders.end(), mine.departures.begin(), mine.departures.end());
+    if (how != access::read) mine.departures.add_to(orders);
 }
 
 void note_use(_cl_mem& object, place& here, access how, _cl_event* command) {
-    if (how == access::read) return;
     auto& root = object.root();
+    auto* const mine = command == nullptr ? nullptr : &root.copies[here.index];
+    if (mine != nullptr) (how == access::read ? mine->readers : mine->writers).add(ref<_cl_event>(command));
+    if (how == access::read) return;
     root.latest.assign(1, &here);
     root.has_contents = true;
     root.initial.reset();
-    if (command != nullptr) {
-        auto& mine = root.copies[here.index];
-        if (how == access::overwrite && &object == &root) mine.arrival = {};
-        forget_those_over(mine.writers);
-        mine.writers.emplace_back(command);
-    }
+    if (mine != nullptr && how == access::overwrite && &object == &root) mine->arrival = {};
     if (root.attached != nullptr && root.attached != &here) move(root, here, *root.attached);
 }
 

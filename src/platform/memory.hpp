@@ -26,12 +26,24 @@ struct memory_use {
     access how;
 };
 
+/// Commands that may not be over yet.
+class pending_commands {
+  public:
+    void add(ref<_cl_event> command);
+    void add_to(std::vector<ref<_cl_event>>& list);
+
+  private:
+    static constexpr std::size_t few = 16;
+    std::vector<ref<_cl_event>> m_commands;
+    std::size_t m_next_sweep = few; ///< asking drivers for each command at each turn would cost the square of their number
+};
+
 /// One driver's object behind a memory object, and the commands that its contents wait for. The context's order guards it.
 struct memory_copy {
     driver_object<cl_mem> raw;
-    ref<_cl_event> arrival;                 ///< brought the latest contents here
-    std::vector<ref<_cl_event>> departures; ///< read the contents for other places
-    std::vector<ref<_cl_event>> writers;    ///< of the program
+    ref<_cl_event> arrival;      ///< brought the latest contents here
+    pending_commands departures; ///< read the contents for other places
+    pending_commands writers, readers; ///< of the program
 };
 
 /// A region that the program has mapped.

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -42,6 +43,16 @@ class platform_test : public testing::Test {
     [[nodiscard]] cl_context context() const { return m_context.get(); }
     [[nodiscard]] cl_command_queue queue(std::size_t of = 0) const { return m_queues.at(of).get(); }
     [[nodiscard]] cl_command_queue last_queue() const { return m_queues.back().get(); }
+
+    /// Whether contents move between the first device and the last: they are of different drivers or of different ranks.
+    [[nodiscard]] bool spans() const {
+        const auto vendor = [](cl_device_id device) {
+            char name[256] = "";
+            EXPECT_EQ(clGetDeviceInfo(device, CL_DEVICE_VERSION, sizeof name, name, nullptr), CL_SUCCESS);
+            return std::string(name);
+        };
+        return std::getenv("CAUSEWAY_CLUSTER") != nullptr || vendor(m_devices.front()) != vendor(m_devices.back());
+    }
 
     [[nodiscard]] queue_handle new_queue(cl_device_id device, cl_command_queue_properties properties = 0) const {
         cl_int code = CL_SUCCESS;
@@ -115,6 +126,11 @@ class platform_test : public testing::Test {
         "    uint x = data[0];"
         "    for (uint i = 0; i < rounds; ++i) x = x * 1664525 + 1013904223;"
         "    data[0] = x;"
+        "}"
+        "__kernel void slow_copy(__global const volatile uint* from, __global uint* to, uint rounds) {"
+        "    uint x = rounds;"
+        "    for (uint i = 0; i < rounds; ++i) x = x * 1664525 + 1013904223;"
+        "    to[0] = x == 1 ? x : from[0];"
         "}";
 
   private:

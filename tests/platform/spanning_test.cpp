@@ -316,6 +316,67 @@ TEST_F(spanning, attached_buffers_are_right_on_every_device_also_on_the_wrong_on
     EXPECT_EQ(attach(new_buffer(4).get(), nullptr), CL_INVALID_DEVICE);
 }
 
+TEST_F(spanning, contents_that_arrive_wait_for_earlier_commands_at_their_target) {
+    if (!spans()) GTEST_SKIP() << "one driver has all devices";
+    const auto program = build(slow_source);
+    const auto slow = kernel_of(program, "slow");
+    const auto slow_copy = kernel_of(program, "slow_copy");
+    const auto written = new_buffer(4);
+    const auto read_slowly = new_buffer(4);
+    const auto copy = new_buffer(4);
+    const cl_uint old = 1;
+    const cl_uint next = 2;
+    const auto write = [](cl_command_queue on, const buffer_handle& to, const cl_uint& value) {
+        EXPECT_EQ(clEnqueueWriteBuffer(on, to.get(), CL_TRUE, 0, 4, &value, 0, nullptr, nullptr), CL_SUCCESS);
+    };
+    write(queue(), read_slowly, old);
+    launch(queue(), slow, written, 50'000'000, 1);
+    auto* const target = copy.get();
+    const cl_uint rounds = 50'000'000;
+    ASSERT_EQ(clSetKernelArg(slow_copy.get(), 1, sizeof target, &target), CL_SUCCESS);
+    ASSERT_EQ(clSetKernelArg(slow_copy.get(), 2, sizeof rounds, &rounds), CL_SUCCESS);
+    auto* const source = read_slowly.get();
+    const std::size_t one = 1;
+    ASSERT_EQ(clSetKernelArg(slow_copy.get(), 0, sizeof source, &source), CL_SUCCESS);
+    ASSERT_EQ(clEnqueueNDRangeKernel(queue(), slow_copy.get(), 1, nullptr, &one, nullptr, 0, nullptr, nullptr),
+              CL_SUCCESS);
+    ASSERT_EQ(clFlush(queue()), CL_SUCCESS);
+    write(last_queue(), written, next);
+    write(last_queue(), read_slowly, next);
+    // Another queue of the first device: the contents come there, whatever its first queue still does.
+    const auto other = new_queue(devices().front());
+    EXPECT_EQ(read(other.get(), read_slowly, 1), std::vector<cl_uint>{next});
+    EXPECT_EQ(read(other.get(), written, 1), std::vector<cl_uint>{next});
+    ASSERT_EQ(clFinish(queue()), CL_SUCCESS);
+    EXPECT_EQ(read(other.get(), written, 1), std::vector<cl_uint>{next});
+    EXPECT_EQ(read(other.get(), copy, 1), std::vector<cl_uint>{old});
+}
+
+TEST_F(spanning, what_a_failed_command_was_to_overwrite_stays) {
+    const auto gate = new_user_event();
+    std::vector<cl_uint> start(items, 5);
+    const std::vector<cl_uint> other(items, 6);
+    const auto source = new_buffer(items * 4, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, start.data());
+    const auto buffer = new_buffer(items * 4);
+    ASSERT_EQ(clEnqueueWriteBuffer(queue(), buffer.get(), CL_TRUE, 0, items * 4, start.data(), 0, nullptr, nullptr),
+              CL_SUCCESS);
+    const cl_uint zero = 0;
+    const std::vector waits{gate.get()};
+    event_handle last;
+    ASSERT_EQ(clEnqueueWriteBuffer(last_queue(), buffer.get(), CL_FALSE, 0, items * 4, other.data(), 1, waits.data(),
+                                   nullptr),
+              CL_SUCCESS);
+    ASSERT_EQ(clEnqueueFillBuffer(last_queue(), buffer.get(), &zero, 4, 0, items * 4, 1, waits.data(), nullptr),
+              CL_SUCCESS);
+    ASSERT_EQ(clEnqueueCopyBuffer(last_queue(), source.get(), buffer.get(), 0, 0, items * 4, 1, waits.data(),
+                                  last.out()),
+              CL_SUCCESS);
+    ASSERT_EQ(clSetUserEventStatus(gate.get(), -5), CL_SUCCESS);
+    EXPECT_EQ(clWaitForEvents(1, std::vector{last.get()}.data()), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    EXPECT_EQ(read(queue(), buffer, items), start);
+    EXPECT_EQ(read(last_queue(), buffer, items), start);
+}
+
 TEST_F(spanning, threads_enqueue_on_different_devices_at_once) {
     const auto program = build(add_source);
     std::vector<std::thread> threads;
