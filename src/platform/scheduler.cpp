@@ -6,7 +6,8 @@
 #include "platform/boundary.hpp"
 
 #include <algorithm>
-#include <chrono>
+#include <cstdlib>
+#include <iterator>
 #include <thread>
 
 namespace causeway::platform {
@@ -18,6 +19,8 @@ using namespace std::chrono_literals;
 /// when a command ends well, so that the longest pause matters for failed ones alone.
 constexpr auto hot = 50us;
 constexpr auto longest_pause = 5ms;
+/// How long the end of the process waits for a thread that is inside a driver's call.
+constexpr auto longest_call = 1s;
 
 void CL_CALLBACK ring_scheduler(cl_event raw, cl_int, void*) { scheduler::of_process().called_back(raw); }
 
@@ -56,9 +59,29 @@ scheduler& scheduler::of_process() {
 void scheduler::start() {
     if (m_started) return;
     const blocked_signals none;
+    m_running = 1;
     std::thread([this] { run(); }).detach();
     std::thread([this] { run_callbacks(); }).detach();
     m_started = true;
+    // Drivers, which are loaded by now, end after what is registered later.
+    std::atexit([] { of_process().stop(); });
+}
+
+void scheduler::stop() {
+    {
+        const std::lock_guard lock(m_changed_mutex);
+        m_stopping = true;
+    }
+    m_changed.notify_all();
+    ring();
+    // A driver may keep the thread in a call for ever.
+    std::unique_lock lock(m_changed_mutex);
+    m_changed.wait_for(lock, longest_call, [this] { return m_running == 0; });
+}
+
+bool scheduler::drain(std::chrono::milliseconds limit) {
+    std::unique_lock lock(m_mutex);
+    return m_settled.wait_for(lock, limit, [this] { return m_idle; });
 }
 
 void scheduler::ring() {
@@ -98,6 +121,7 @@ void scheduler::defer(_cl_command_queue& queue, waiting_command command) {
     {
         const std::lock_guard lock(m_mutex);
         start();
+        m_idle = false;
         if (queue.waiting_count.load(std::memory_order_relaxed) == 0) m_busy.emplace_back(&queue);
         queue.waiting.push_back(std::move(command));
         queue.waiting_count.fetch_add(1, std::memory_order_release);
@@ -137,6 +161,17 @@ void scheduler::end(_cl_event& event, cl_int status) {
     ring();
 }
 
+template <class Over> void scheduler::wait_until(Over over) {
+    std::unique_lock lock(m_changed_mutex);
+    for (;;) {
+        m_changed.wait(lock, [&] { return m_stopping || over(); });
+        if (over()) return;
+        lock.unlock();
+        if (!step()) std::this_thread::sleep_for(100us);
+        lock.lock();
+    }
+}
+
 void scheduler::wait_for(_cl_event& event) {
     while (event.known_end() > CL_COMPLETE) {
         if (const auto raw = event.raw()) {
@@ -144,18 +179,17 @@ void scheduler::wait_for(_cl_event& event) {
             if (event.status() > CL_COMPLETE) std::this_thread::yield();
             continue;
         }
-        std::unique_lock lock(m_changed_mutex);
-        m_changed.wait(lock, [&] { return event.known_end() <= CL_COMPLETE || event.raw() != nullptr; });
+        wait_until([&] { return event.known_end() <= CL_COMPLETE || event.raw() != nullptr; });
     }
 }
 
 void scheduler::wait_for_turns(_cl_command_queue& queue) {
     if (queue.waiting_count.load(std::memory_order_acquire) == 0) return;
-    std::unique_lock lock(m_changed_mutex);
-    m_changed.wait(lock, [&] { return queue.waiting_count.load(std::memory_order_acquire) == 0; });
+    wait_until([&] { return queue.waiting_count.load(std::memory_order_acquire) == 0; });
 }
 
 void scheduler::watch(_cl_event& event) {
+    m_idle = false;
     if (!event.watched) {
         event.watched = true;
         m_watched.emplace_back(&event);
@@ -171,30 +205,42 @@ void scheduler::watch(_cl_event& event) {
         (void)calls_of(raw).clReleaseEvent(raw);
 }
 
+bool scheduler::step() {
+    let_go_of_called_back();
+    bool moved = false;
+    {
+        std::unique_lock lock(m_mutex);
+        // By index: queues come while the lock is given away.
+        for (std::size_t i = 0; i < m_busy.size(); ++i) {
+            const auto queue = m_busy[i];
+            moved = issue_ready(*queue, lock) || moved;
+        }
+        let_go_of_empty_queues(lock);
+        moved = look_at_watched(lock) || moved;
+        m_idle = !moved && m_busy.empty() && m_watched.empty();
+        if (m_idle) m_settled.notify_all();
+    }
+    if (moved) announce();
+    return moved;
+}
+
 void scheduler::run() {
     auto moved_at = std::chrono::steady_clock::now();
     auto pause = std::chrono::microseconds(20);
-    for (;;) {
-        let_go_of_called_back();
-        bool moved = false;
-        bool idle = false;
-        {
-            std::unique_lock lock(m_mutex);
-            // By index: queues come while the lock is given away.
-            for (std::size_t i = 0; i < m_busy.size(); ++i) {
-                const auto queue = m_busy[i];
-                moved = issue_ready(*queue, lock) || moved;
-            }
-            std::erase_if(m_busy,
-                          [](const auto& queue) { return queue->waiting_count.load(std::memory_order_relaxed) == 0; });
-            moved = look_at_watched(lock) || moved;
-            idle = m_busy.empty() && m_watched.empty();
-        }
-        if (moved) {
-            announce();
+    const auto is_stopping = [this] {
+        const std::lock_guard lock(m_changed_mutex);
+        return m_stopping;
+    };
+    while (!is_stopping()) {
+        if (step()) {
             moved_at = std::chrono::steady_clock::now();
             pause = std::chrono::microseconds(20);
             continue;
+        }
+        bool idle = false;
+        {
+            const std::lock_guard lock(m_mutex);
+            idle = m_idle;
         }
         std::unique_lock lock(m_bell_mutex);
         const auto rung = [this] { return m_rung; };
@@ -209,6 +255,23 @@ void scheduler::run() {
         }
         m_rung = false;
     }
+    {
+        const std::lock_guard lock(m_changed_mutex);
+        m_running = 0;
+    }
+    m_changed.notify_all();
+}
+
+void scheduler::let_go_of_empty_queues(std::unique_lock<std::mutex>& lock) {
+    const auto empty = std::partition(m_busy.begin(), m_busy.end(), [](const auto& queue) {
+        return queue->waiting_count.load(std::memory_order_relaxed) != 0;
+    });
+    std::vector<ref<_cl_command_queue>> let_go(std::make_move_iterator(empty), std::make_move_iterator(m_busy.end()));
+    m_busy.erase(empty, m_busy.end());
+    if (let_go.empty()) return;
+    lock.unlock();
+    let_go.clear();
+    lock.lock();
 }
 
 bool scheduler::issue_ready(_cl_command_queue& queue, std::unique_lock<std::mutex>& lock) {
@@ -254,9 +317,9 @@ void scheduler::carry_out(_cl_command_queue& queue, waiting_command command, con
 }
 
 bool scheduler::look_at_watched(std::unique_lock<std::mutex>& lock) {
-    bool moved = false;
-    std::vector<std::pair<ref<_cl_event>, std::function<void(cl_int)>>> actions;
-    std::erase_if(m_watched, [&](const ref<_cl_event>& event) {
+    std::vector<ref<_cl_event>> over;
+    std::vector<std::pair<_cl_event*, std::function<void(cl_int)>>> actions;
+    std::erase_if(m_watched, [&](ref<_cl_event>& event) {
         watch(*event); // its driver may have it by now
         const auto status = event->status();
         std::erase_if(event->callbacks, [&](const _cl_event::callback& callback) {
@@ -267,28 +330,31 @@ bool scheduler::look_at_watched(std::unique_lock<std::mutex>& lock) {
             return true;
         });
         if (status > CL_COMPLETE) return false;
-        for (auto& action : event->actions) actions.emplace_back(event, std::move(action));
+        for (auto& action : event->actions) actions.emplace_back(event.get(), std::move(action));
         event->actions.clear();
         event->watched = false;
-        moved = true;
+        over.push_back(std::move(event));
         return true;
     });
-    if (actions.empty()) return moved;
+    if (over.empty()) return false;
     lock.unlock();
     for (const auto& [event, action] : actions) action(event->known_end());
     actions.clear();
+    over.clear();
     lock.lock();
-    return moved;
+    return true;
 }
 
 void scheduler::run_callbacks() {
     std::unique_lock lock(m_due_mutex);
     for (;;) {
         m_due_bell.wait(lock, [this] { return !m_due.empty(); });
-        const auto due = std::move(m_due.front());
-        m_due.pop_front();
-        lock.unlock();
-        due.callback.call(due.event.get(), due.status, due.callback.data);
+        {
+            const auto due = std::move(m_due.front());
+            m_due.pop_front();
+            lock.unlock();
+            due.callback.call(due.event.get(), due.status, due.callback.data);
+        }
         lock.lock();
     }
 }

@@ -5,6 +5,7 @@
 #include "platform/queue.hpp"
 
 #include <array>
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -51,7 +52,8 @@ struct obstacle {
 /// for are flushed: the program does not know of some of them, and drivers do not start what nobody has flushed.
 [[nodiscard]] obstacle look_at_all(const waiting_command& command, const _cl_command_queue& queue, raw_waits& raws);
 
-/// One for the process. Threads start with the first command that has to wait, and never end.
+/// One for the process. Threads start with the first command that has to wait, and end when the process begins to: drivers
+/// shut down then. Who waits for a command after that does the threads' work himself; callbacks are not called any more.
 class scheduler {
   public:
     [[nodiscard]] static scheduler& of_process();
@@ -70,6 +72,9 @@ class scheduler {
     void wait_for(_cl_event& event);
     void wait_for_turns(_cl_command_queue& queue);
 
+    /// Waits until nothing is left to do, at most for `limit`; says whether that is so.
+    bool drain(std::chrono::milliseconds limit);
+
     /// Something may have changed that a command waits for. Any thread, also a driver's.
     void ring();
     /// A driver says that an event is over, which was held for that.
@@ -79,9 +84,14 @@ class scheduler {
     scheduler() = default;
     void start(); // with m_mutex held
     void run();
+    void stop();
+    /// Looks once at all that waits. Says whether anything moved.
+    bool step();
+    template <class Over> void wait_until(Over over);
     void let_go_of_called_back();
     bool issue_ready(_cl_command_queue& queue, std::unique_lock<std::mutex>& lock);
     bool look_at_watched(std::unique_lock<std::mutex>& lock);
+    void let_go_of_empty_queues(std::unique_lock<std::mutex>& lock);
     void watch(_cl_event& event);
     void carry_out(_cl_command_queue& queue, waiting_command command, const obstacle& found, const raw_waits& raws);
     void announce();
@@ -93,10 +103,14 @@ class scheduler {
         _cl_event::callback callback;
     };
 
-    std::mutex m_mutex; // guards m_busy, m_watched, m_started and what queues and events leave to the scheduler
+    // Guards what follows, and what queues and events leave to the scheduler. No object is let go of under it: the last one of
+    // a context calls the program.
+    std::mutex m_mutex;
     std::vector<ref<_cl_command_queue>> m_busy;
     std::vector<ref<_cl_event>> m_watched;
     bool m_started = false;
+    bool m_idle = true; ///< since the last look, which found nothing that waits
+    std::condition_variable m_settled;
 
     std::mutex
         m_bell_mutex; // guards m_rung; drivers ring while they hold locks of theirs, so nothing else is done under it
@@ -106,6 +120,8 @@ class scheduler {
 
     std::mutex m_changed_mutex; // for m_changed: an event was issued or is over, or a queue ran empty
     std::condition_variable m_changed;
+    bool m_stopping = false; // guarded by m_changed_mutex, as is the next one
+    unsigned m_running = 0;  // threads
 
     std::mutex m_due_mutex; // guards m_due
     std::condition_variable m_due_bell;

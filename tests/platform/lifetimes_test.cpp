@@ -3,6 +3,8 @@
 #include "platform_fixture.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <thread>
 
 using namespace support;
 
@@ -34,6 +36,41 @@ TEST_F(lifetimes, a_mapped_buffer_may_be_released_before_its_unmapping_is_over) 
     const std::vector<cl_uint> in_its_place(large / 4, 9);
     const auto result = read(queue(), target, large / 4);
     EXPECT_EQ(std::count(result.begin(), result.end(), 7U), static_cast<std::ptrdiff_t>(large / 4));
+}
+
+struct farewell {
+    cl_event other;
+    std::atomic<bool> called{false};
+};
+
+void CL_CALLBACK on_end(cl_event, cl_int, void*) {}
+
+void CL_CALLBACK say_farewell(cl_context, void* data) {
+    auto& how = *static_cast<farewell*>(data);
+    EXPECT_EQ(clSetEventCallback(how.other, CL_COMPLETE, on_end, nullptr), CL_SUCCESS);
+    how.called = true;
+}
+
+TEST_F(lifetimes, a_context_whose_last_command_ends_calls_the_program_which_may_call_back) {
+    cl_int code = CL_SUCCESS;
+    const auto other = new_user_event();
+    farewell how{other.get()};
+    {
+        const context_handle own(clCreateContext(nullptr, 1, devices().data(), nullptr, nullptr, &code));
+        ASSERT_EQ(code, CL_SUCCESS);
+        const auto set = reinterpret_cast<cl_int(CL_API_CALL*)(cl_context, void(CL_CALLBACK*)(cl_context, void*), void*)>(
+            clGetExtensionFunctionAddressForPlatform(platform(), "clSetContextDestructorCallback"));
+        ASSERT_NE(set, nullptr);
+        ASSERT_EQ(set(own.get(), say_farewell, &how), CL_SUCCESS);
+        const event_handle gate(clCreateUserEvent(own.get(), &code));
+        const queue_handle on(clCreateCommandQueue(own.get(), devices().front(), 0, &code));
+        event_handle marker;
+        ASSERT_EQ(clEnqueueMarkerWithWaitList(on.get(), 1, std::vector{gate.get()}.data(), marker.out()), CL_SUCCESS);
+        ASSERT_EQ(clSetEventCallback(marker.get(), CL_COMPLETE, on_end, nullptr), CL_SUCCESS);
+        ASSERT_EQ(clSetUserEventStatus(gate.get(), CL_COMPLETE), CL_SUCCESS);
+    }
+    while (!how.called) std::this_thread::yield();
+    ASSERT_EQ(clSetUserEventStatus(other.get(), CL_COMPLETE), CL_SUCCESS);
 }
 
 } // namespace

@@ -27,6 +27,13 @@ foreach(runtime ${runtimes})
   causeway_test(platform.cluster.${runtime}.2 LABEL platform RUNTIME ${runtime} PLATFORM ${platform_icd} RANKS 2 TIMEOUT 300
     COMMAND env CAUSEWAY_CLUSTER=1 $<TARGET_FILE:platform_tests> --gtest_filter=-*threads*)
 endforeach()
+# Threads of ours, of drivers and the end of the process meet differently each time.
+add_executable(leaving_program support/programs/leaving_program.cpp)
+target_link_libraries(leaving_program PRIVATE causeway_flags OpenCL::OpenCL)
+foreach(runtime ${runtimes} both)
+  causeway_test(platform.leaving.${runtime} LABEL platform RUNTIME ${runtime} PLATFORM ${platform_icd} TIMEOUT 60
+    COMMAND sh -c "for i in 1 2 3; do $<TARGET_FILE:leaving_program> || exit 1; done")
+endforeach()
 add_executable(parting_program support/programs/parting_program.cpp)
 target_link_libraries(parting_program PRIVATE causeway_flags OpenCL::OpenCL)
 causeway_test(platform.cluster.parting_ranks LABEL platform RUNTIME pocl PLATFORM ${platform_icd} RANKS 2 TIMEOUT 60
