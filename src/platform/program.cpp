@@ -113,6 +113,17 @@ template <class Act> cl_int for_each_part(_cl_program& program, cl_uint count, c
     return job->agree(first_failure);
 }
 
+/// Throws unless all are programs of the context, with a driver's program for each of `parts` that has devices.
+void check_parts(cl_uint count, const cl_program* programs, const _cl_context& context,
+                 const std::vector<_cl_program::part>& parts) {
+    for (cl_uint i = 0; i < count; ++i) {
+        const auto& one = checked(programs[i], CL_INVALID_PROGRAM);
+        require(one.context.get() == &context, CL_INVALID_PROGRAM);
+        for (size_t at = 0; at < parts.size(); ++at)
+            require(parts[at].devices.empty() || one.parts[at].raw, CL_INVALID_PROGRAM);
+    }
+}
+
 /// Builds run in the call; the program is told at its end, as the specification lets an implementation do.
 cl_int tell(cl_int code, cl_program program, notify done, void* data) {
     const bool was_built = code == CL_SUCCESS || code == CL_BUILD_PROGRAM_FAILURE ||
@@ -247,7 +258,7 @@ cl_int CL_API_CALL clCompileProgram(cl_program handle, cl_uint count, const cl_d
         require((header_count == 0) == (headers == nullptr) && (header_count == 0) == (names == nullptr) &&
                     (done != nullptr || data == nullptr),
                 CL_INVALID_VALUE);
-        for (cl_uint i = 0; i < header_count; ++i) (void)checked(headers[i], CL_INVALID_PROGRAM);
+        check_parts(header_count, headers, *program.context, program.parts);
         program.options = options == nullptr ? "" : options;
         const auto theirs = with_argument_info(program.options);
         const auto code =
@@ -269,11 +280,11 @@ cl_program CL_API_CALL clLinkProgram(cl_context handle, cl_uint count, const cl_
     auto* const made = make(code, [&] {
         auto& context = checked(handle, CL_INVALID_CONTEXT);
         require(input_count != 0 && inputs != nullptr && (done != nullptr || data == nullptr), CL_INVALID_VALUE);
-        for (cl_uint i = 0; i < input_count; ++i) (void)checked(inputs[i], CL_INVALID_PROGRAM);
         auto devices = checked_devices(count, list);
         for (const auto* device : devices) require(context.has(*device), CL_INVALID_DEVICE);
         if (devices.empty()) devices = all_of(context);
         auto linked = ref<_cl_program>::adopt(new _cl_program(context, devices));
+        check_parts(input_count, inputs, context, linked->parts);
         linked->options = options == nullptr ? "" : options;
         for (auto* const place : context.here()) {
             auto& at = *place;

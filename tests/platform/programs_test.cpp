@@ -136,6 +136,29 @@ TEST_F(programs, compile_with_headers_and_link) {
               std::vector<cl_uint>(items, 1 + 11 * static_cast<cl_uint>(devices().size())));
 }
 
+TEST_F(programs, parts_of_another_context_are_refused) {
+    cl_int code = CL_SUCCESS;
+    const context_handle elsewhere(clCreateContext(nullptr, 1, devices().data(), nullptr, nullptr, &code));
+    ASSERT_EQ(code, CL_SUCCESS);
+    const auto from_source = [&](cl_context in) {
+        const char* source = "uint one(void) { return 1; }";
+        program_handle made(clCreateProgramWithSource(in, 1, &source, nullptr, &code));
+        EXPECT_EQ(code, CL_SUCCESS);
+        return made;
+    };
+    const auto foreign = from_source(elsewhere.get());
+    const auto own = from_source(context());
+    const char* name = "foreign.h";
+    EXPECT_EQ(
+        clCompileProgram(own.get(), 0, nullptr, "", 1, std::vector{foreign.get()}.data(), &name, nullptr, nullptr),
+        CL_INVALID_PROGRAM);
+    ASSERT_EQ(clCompileProgram(foreign.get(), 0, nullptr, "", 0, nullptr, nullptr, nullptr, nullptr), CL_SUCCESS);
+    EXPECT_EQ(
+        clLinkProgram(context(), 0, nullptr, "", 1, std::vector{foreign.get()}.data(), nullptr, nullptr, &code),
+        nullptr);
+    EXPECT_EQ(code, CL_INVALID_PROGRAM);
+}
+
 TEST_F(programs, all_kernels_of_a_program_at_once) {
     const auto program = build(add_source);
     cl_uint count = 0;
