@@ -3,7 +3,6 @@
 #include "platform/cluster.hpp"
 
 #include "base/options.hpp"
-#include "platform/boundary.hpp"
 #include "platform/queue.hpp"
 #include "platform/scheduler.hpp"
 
@@ -27,7 +26,7 @@ std::string path_of_causeway() {
     return (std::filesystem::path(own.dli_fname).parent_path() / "libcauseway.so.0").string();
 }
 
-[[noreturn]] void give_up(const std::string& why) {
+[[noreturn]] void cannot_join(const std::string& why) {
     // There is nothing to go back to: half of the job's devices would be missing on this rank alone.
     std::fprintf(stderr, "causeway: CAUSEWAY_CLUSTER: %s\n", why.c_str());
     std::_Exit(1);
@@ -55,11 +54,11 @@ cluster* cluster::of_process() {
 cluster::cluster() {
     const auto path = path_of_causeway();
     void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL); // plugins of MPI look for its symbols
-    if (library == nullptr) give_up(dlerror());
+    if (library == nullptr) cannot_join(dlerror());
     const auto join = reinterpret_cast<cluster_join>(dlsym(library, "causeway_cluster_join"));
-    if (join == nullptr) give_up(path + " is of another version");
+    if (join == nullptr) cannot_join(path + " is of another version");
     char why[512] = "";
-    if (!join(&m_calls, why, sizeof why)) give_up(why);
+    if (!join(&m_calls, why, sizeof why)) cannot_join(why);
     for (auto* const counters : {&m_data_out, &m_data_in, &m_out, &m_in})
         counters->resize(static_cast<std::size_t>(ranks()));
     if (environment_text("stats") == "1") std::atexit(print_counts);
@@ -97,7 +96,12 @@ void cluster::compare(const call_trace& theirs, int root) const {
         "has enqueued %lu%s. Ranks must not differ in time, random numbers, process numbers, input or threads.",
         m_trace.calls, static_cast<unsigned>(m_last), root, theirs.calls,
         theirs.calls == m_trace.calls ? " others" : "");
-    m_calls.give_up(why);
+    give_up(why);
+}
+
+void cluster::give_up(const std::string& why) const {
+    m_calls.give_up(why.c_str());
+    std::abort(); // it does not come back
 }
 
 int cluster::next_data_tag(int from, int to) {

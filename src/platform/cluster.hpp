@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/cluster_calls.hpp"
+#include "platform/boundary.hpp"
 #include "platform/event.hpp"
 
 #include <functional>
@@ -32,6 +33,8 @@ class cluster {
     [[nodiscard]] std::vector<std::string> gather(const std::string& mine) const;
     /// The code that the program gets on every rank: the first failure, in the order of ranks. Collective.
     [[nodiscard]] cl_int agree(cl_int code) const;
+    /// Tells the user why, and ends the job on every rank.
+    [[noreturn]] void give_up(const std::string& why) const;
     /// `value` of rank `root` on every rank. Collective.
     template <class Value> [[nodiscard]] Value from(int root, Value value) {
         struct {
@@ -80,6 +83,20 @@ class cluster {
     cl_command_type m_last = 0;
     std::vector<int> m_data_out, m_data_in, m_out, m_in; ///< how many messages to and from each rank
 };
+
+/// As make(), with one outcome on every rank of a cluster: drivers may refuse on one of them. Collective.
+template <class Action> auto make_everywhere(cl_int* code, Action action) noexcept -> decltype(action().give()) {
+    return make(code, [&] {
+        decltype(action()) made;
+        auto result = guard([&] {
+            made = action();
+            return CL_SUCCESS;
+        });
+        if (const auto* const job = cluster::of_process()) result = job->agree(result);
+        check(result);
+        return made;
+    });
+}
 
 /// Whether the command behind `event` runs on this rank; user events are everywhere.
 [[nodiscard]] bool is_here(const _cl_event& event);

@@ -115,7 +115,7 @@ ref<_cl_context> create(std::vector<_cl_device_id*> devices, std::vector<cl_cont
 cl_context CL_API_CALL clCreateContext(const cl_context_properties* properties, cl_uint count,
                                        const cl_device_id* devices, _cl_context::notify on_error, void* data,
                                        cl_int* code) {
-    return make(code, [&] {
+    return make_everywhere(code, [&] {
         auto list = checked_properties(properties);
         require(count != 0 && devices != nullptr && (on_error != nullptr || data == nullptr), CL_INVALID_VALUE);
         std::vector<_cl_device_id*> chosen;
@@ -129,7 +129,7 @@ cl_context CL_API_CALL clCreateContext(const cl_context_properties* properties, 
 
 cl_context CL_API_CALL clCreateContextFromType(const cl_context_properties* properties, cl_device_type type,
                                                _cl_context::notify on_error, void* data, cl_int* code) {
-    return make(code, [&] {
+    return make_everywhere(code, [&] {
         auto list = checked_properties(properties);
         require(on_error != nullptr || data == nullptr, CL_INVALID_VALUE);
         cl_uint count = 0;

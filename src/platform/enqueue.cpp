@@ -9,27 +9,34 @@ namespace causeway::platform {
 
 namespace {
 
-/// Hands the command to its driver if that can be, else to the scheduler.
-void hand_over(_cl_command_queue& queue, waiting_command command, cl_int& code) {
+/// Hands the command to its driver if that can be, else to the scheduler. A refusal ends the command's event, too.
+cl_int hand_over(_cl_command_queue& queue, waiting_command command) {
     if (queue.waiting_count.load(std::memory_order_acquire) == 0) {
         raw_waits raws;
         const auto found = look_at_all(command, queue, raws);
         if (found.what == obstacle::sort::failed) {
             command.event->finish(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
-            return;
+            return CL_SUCCESS;
         }
         if (found.what == obstacle::sort::none) {
             cl_event raw = nullptr;
-            code = command.issue(CL_FALSE, raws.count(), raws.list(), &raw);
+            const auto code = guard([&] { return command.issue(CL_FALSE, raws.count(), raws.list(), &raw); });
             if (raw != nullptr)
                 command.event->issued_as(raw, raws.count() != 0);
             else
                 command.event->finish(code);
-            return;
+            return code;
         }
     }
-    command.issue.detach();
-    scheduler::of_process().defer(queue, std::move(command));
+    const auto code = guard([&] {
+        command.issue.detach();
+        return CL_SUCCESS;
+    });
+    if (code == CL_SUCCESS)
+        scheduler::of_process().defer(queue, std::move(command));
+    else
+        command.event->finish(code);
+    return code;
 }
 
 /// Its driver would wait for the whole queue if it got the command without its events.
@@ -92,6 +99,16 @@ bool may_be_dropped(const new_command& command) {
            });
 }
 
+/// What a command's call gives on all ranks, of which one knows whether it failed. Blocking for the sake of a code would have the
+/// ranks in step; so only commands that may fail by what they wait for do.
+cl_int result_everywhere(const new_command& command, cl_int code) {
+    auto& job = *cluster::of_process();
+    auto& queue = command.queue;
+    if (command.blocking != CL_FALSE && command.wait_count != 0) return job.from(queue.where.rank, code);
+    if (code != CL_SUCCESS && queue.refused == CL_SUCCESS) queue.refused = code;
+    return CL_SUCCESS;
+}
+
 cl_int enqueue_elsewhere(const new_command& command) {
     if (may_be_dropped(command)) {
         ++cluster::of_process()->counts.dropped;
@@ -100,7 +117,7 @@ cl_int enqueue_elsewhere(const new_command& command) {
         follow(command);
     }
     if (command.event != nullptr) *command.event = new _cl_event(command.queue, command.type);
-    return CL_SUCCESS;
+    return result_everywhere(command, CL_SUCCESS);
 }
 
 /// The command's own wait list, and what its memory objects wait for. The context's order is held where it spans places.
@@ -152,7 +169,8 @@ void give_event(const new_command& command, cl_event raw, bool had_waits) {
 
 cl_int enqueue_in_turn(const new_command& command, issue_function issue) {
     auto& queue = command.queue;
-    if (auto* const job = cluster::of_process()) count(*job, command);
+    auto* const job = cluster::of_process();
+    if (job != nullptr) count(*job, command);
     if (!queue.where.here) return enqueue_elsewhere(command);
     auto event = ref<_cl_event>::adopt(new _cl_event(queue, command.type));
     if ((command.type == CL_COMMAND_MARKER || command.type == CL_COMMAND_BARRIER) && command.wait_count != 0)
@@ -160,20 +178,22 @@ cl_int enqueue_in_turn(const new_command& command, issue_function issue) {
     cl_int code = CL_SUCCESS;
     if (queue.context.spans()) {
         const std::lock_guard lock(queue.context.order);
-        hand_over(queue, with_waits(command, event, std::move(issue)), code);
-        if (code == CL_SUCCESS)
+        code = hand_over(queue, with_waits(command, event, std::move(issue)));
+        // Other ranks count a refused command as one that runs, and fails.
+        if (code == CL_SUCCESS || job != nullptr)
             for (const auto& use : command.uses) note_use(*use.object, queue.where, use_of(command, use), event.get());
     } else {
         auto waiting = command;
         waiting.uses = {}; // the driver's affair
-        hand_over(queue, with_waits(waiting, event, std::move(issue)), code);
+        code = hand_over(queue, with_waits(waiting, event, std::move(issue)));
     }
-    if (code != CL_SUCCESS) return code;
+    if (code != CL_SUCCESS && job == nullptr) return code;
     keep_mapped(command, *event);
     if (command.blocking != CL_FALSE) {
         scheduler::of_process().wait_for(*event);
         code = std::min(event->status(), CL_SUCCESS);
     }
+    if (job != nullptr) code = result_everywhere(command, code);
     // The event is one that the program has only now.
     if (command.event != nullptr) *command.event = event.give();
     return code;
@@ -182,9 +202,7 @@ cl_int enqueue_in_turn(const new_command& command, issue_function issue) {
 ref<_cl_event> enqueue_copy(_cl_command_queue& queue, cl_command_type type, std::vector<ref<_cl_event>> waits,
                             std::vector<ref<_cl_event>> orders, issue_function issue, bool foreign) {
     auto event = ref<_cl_event>::adopt(new _cl_event(queue, type, foreign));
-    cl_int code = CL_SUCCESS;
-    hand_over(queue, {event, std::move(waits), std::move(orders), std::move(issue), {}}, code);
-    check(code);
+    check(hand_over(queue, {event, std::move(waits), std::move(orders), std::move(issue), {}}));
     queue.flush();
     return event;
 }
@@ -224,9 +242,7 @@ cl_int read_everywhere(const new_command& command, const host_target& target,
         auto pass_on = job.spread(queue.where.rank, staging, target.bytes() + sizeof(cl_int), arrive);
         if (queue.where.here) {
             auto own = ref<_cl_event>::adopt(new _cl_event(queue, command.type));
-            cl_int code = CL_SUCCESS;
-            hand_over(queue, with_waits(command, own, std::move(issue)), code);
-            if (code != CL_SUCCESS) plan.end(*own, code);
+            (void)hand_over(queue, with_waits(command, own, std::move(issue))); // the event tells all ranks
             plan.after(*own, [arrive, pass_on = std::move(pass_on), status_place](cl_int status) {
                 std::memcpy(status_place, &status, sizeof status);
                 pass_on();

@@ -69,7 +69,7 @@ cl_int enqueue_kernel(cl_command_queue queue_handle, cl_kernel kernel_handle, cl
 } // namespace
 
 cl_kernel CL_API_CALL clCreateKernel(cl_program program, const char* name, cl_int* code) {
-    return make(code, [&] {
+    return make_everywhere(code, [&] {
         auto& of = checked(program, CL_INVALID_PROGRAM);
         require(name != nullptr, CL_INVALID_VALUE);
         return ref<_cl_kernel>::adopt(new _cl_kernel(of, name));

@@ -176,15 +176,34 @@ void move_in(_cl_mem& root, int rank, place& to) {
     scheduler::of_process().after(*target.arrival, [staging](cl_int) {});
 }
 
+/// What a rank does with contents, the others count on: where it fails, the job of a cluster ends.
+template <class Action> void or_give_up(_cl_mem& object, const std::string& what, Action action) {
+    const auto code = guard([&] {
+        action();
+        return CL_SUCCESS;
+    });
+    if (code == CL_SUCCESS) return;
+    const auto* const job = cluster::of_process();
+    if (job == nullptr) throw refusal{code};
+    job->give_up("a memory object of " + std::to_string(object.root().size) + " bytes cannot be " + what +
+                 ": OpenCL's code " + std::to_string(code));
+}
+
+void make_raw(_cl_mem& object, place& at) {
+    or_give_up(object, "made by the driver " + at.from->name, [&] { (void)object.raw(at); });
+}
+
 /// Every rank knows of every move; those at its ends make it.
 void move(_cl_mem& root, place& from, place& to) {
-    if (to.here) (void)root.raw(to);
-    if (from.here && to.here)
-        move_here(root, from, to);
-    else if (from.here)
-        move_out(root, from, to.rank);
-    else if (to.here)
-        move_in(root, from.rank, to);
+    if (to.here) make_raw(root, to);
+    or_give_up(root, "moved from rank " + std::to_string(from.rank) + " to rank " + std::to_string(to.rank), [&] {
+        if (from.here && to.here)
+            move_here(root, from, to);
+        else if (from.here)
+            move_out(root, from, to.rank);
+        else if (to.here)
+            move_in(root, from.rank, to);
+    });
     // Ranks that have nothing to do with an attached object do not follow it: no other place may count as its home.
     if (root.attached != nullptr)
         root.latest.assign(1, root.attached);
@@ -198,7 +217,7 @@ void bring(_cl_mem& object, place& here, access how, std::vector<ref<_cl_event>>
            std::vector<ref<_cl_event>>& orders) {
     auto& root = object.root();
     if (&object != &root && how == access::overwrite) how = access::write;
-    if (here.here) (void)object.raw(here);
+    if (here.here) make_raw(object, here);
     const bool is_latest = std::find(root.latest.begin(), root.latest.end(), &here) != root.latest.end();
     if (how != access::overwrite && root.has_contents && !is_latest) move(root, nearest(root.latest, here), here);
     if (!here.here) return;
@@ -222,7 +241,7 @@ void note_use(_cl_mem& object, place& here, access how, _cl_event* command) {
 
 void attach(_cl_mem& object, place& here) {
     auto& root = object.root();
-    if (here.here) (void)root.raw(here);
+    if (here.here) make_raw(root, here);
     const bool is_latest = std::find(root.latest.begin(), root.latest.end(), &here) != root.latest.end();
     if (root.has_contents && !is_latest) move(root, nearest(root.latest, here), here);
     root.latest.assign(1, &here);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Buffers, sub-buffers and images: making them and asking about them.
 #include "platform/boundary.hpp"
+#include "platform/cluster.hpp"
 #include "platform/entry_points.hpp"
 #include "platform/memory.hpp"
 
@@ -216,13 +217,13 @@ cl_mem CL_API_CALL clCreateSubBuffer(cl_mem handle, cl_mem_flags flags, cl_buffe
 
 cl_mem CL_API_CALL clCreateImage(cl_context context, cl_mem_flags flags, const cl_image_format* format,
                                  const cl_image_desc* shape, void* host, cl_int* code) {
-    return make(code, [&] { return create_image(context, flags, format, shape, host); });
+    return make_everywhere(code, [&] { return create_image(context, flags, format, shape, host); });
 }
 
 cl_mem CL_API_CALL clCreateImageWithProperties(cl_context context, const cl_mem_properties* properties,
                                                cl_mem_flags flags, const cl_image_format* format,
                                                const cl_image_desc* shape, void* host, cl_int* code) {
-    return make(code, [&] {
+    return make_everywhere(code, [&] {
         require(properties == nullptr || *properties == 0, CL_INVALID_PROPERTY);
         return create_image(context, flags, format, shape, host);
     });
@@ -230,7 +231,7 @@ cl_mem CL_API_CALL clCreateImageWithProperties(cl_context context, const cl_mem_
 
 cl_mem CL_API_CALL clCreateImage2D(cl_context context, cl_mem_flags flags, const cl_image_format* format, size_t width,
                                    size_t height, size_t row_pitch, void* host, cl_int* code) {
-    return make(code, [&] {
+    return make_everywhere(code, [&] {
         cl_image_desc shape{};
         shape.image_type = CL_MEM_OBJECT_IMAGE2D;
         shape.image_width = width;
@@ -243,7 +244,7 @@ cl_mem CL_API_CALL clCreateImage2D(cl_context context, cl_mem_flags flags, const
 cl_mem CL_API_CALL clCreateImage3D(cl_context context, cl_mem_flags flags, const cl_image_format* format, size_t width,
                                    size_t height, size_t depth, size_t row_pitch, size_t slice_pitch, void* host,
                                    cl_int* code) {
-    return make(code, [&] {
+    return make_everywhere(code, [&] {
         cl_image_desc shape{};
         shape.image_type = CL_MEM_OBJECT_IMAGE3D;
         shape.image_width = width;

@@ -137,7 +137,7 @@ cl_int tell(cl_int code, cl_program program, notify done, void* data) {
 
 cl_program CL_API_CALL clCreateProgramWithSource(cl_context handle, cl_uint count, const char** strings,
                                                  const size_t* lengths, cl_int* code) {
-    return make(code, [&] {
+    return make_everywhere(code, [&] {
         auto& context = checked(handle, CL_INVALID_CONTEXT);
         require(count != 0 && strings != nullptr, CL_INVALID_VALUE);
         std::string source;
@@ -160,7 +160,7 @@ cl_program CL_API_CALL clCreateProgramWithSource(cl_context handle, cl_uint coun
 }
 
 cl_program CL_API_CALL clCreateProgramWithIL(cl_context handle, const void* il, size_t length, cl_int* code) {
-    return make(code, [&] {
+    return make_everywhere(code, [&] {
         auto& context = checked(handle, CL_INVALID_CONTEXT);
         require(il != nullptr && length != 0, CL_INVALID_VALUE);
         auto made = create(context, all_of(context), [&](place& at, _cl_program::part&, cl_int* failed) -> cl_program {
@@ -182,7 +182,7 @@ cl_program CL_API_CALL clCreateProgramWithIL(cl_context handle, const void* il, 
 cl_program CL_API_CALL clCreateProgramWithBinary(cl_context handle, cl_uint count, const cl_device_id* list,
                                                  const size_t* lengths, const unsigned char** binaries, cl_int* status,
                                                  cl_int* code) {
-    return make(code, [&] {
+    return make_everywhere(code, [&] {
         auto& context = checked(handle, CL_INVALID_CONTEXT);
         require(count != 0 && list != nullptr && lengths != nullptr && binaries != nullptr, CL_INVALID_VALUE);
         const auto devices = checked_devices(count, list);
@@ -218,7 +218,7 @@ cl_program CL_API_CALL clCreateProgramWithBinary(cl_context handle, cl_uint coun
 
 cl_program CL_API_CALL clCreateProgramWithBuiltInKernels(cl_context handle, cl_uint count, const cl_device_id* list,
                                                          const char* names, cl_int* code) {
-    return make(code, [&] {
+    return make_everywhere(code, [&] {
         auto& context = checked(handle, CL_INVALID_CONTEXT);
         require(count != 0 && list != nullptr && names != nullptr, CL_INVALID_VALUE);
         const auto devices = checked_devices(count, list);
@@ -277,7 +277,7 @@ cl_program CL_API_CALL clLinkProgram(cl_context handle, cl_uint count, const cl_
                                      cl_uint input_count, const cl_program* inputs, notify done, void* data,
                                      cl_int* code) {
     cl_int link_code = CL_SUCCESS;
-    auto* const made = make(code, [&] {
+    auto* const made = make_everywhere(code, [&] {
         auto& context = checked(handle, CL_INVALID_CONTEXT);
         require(input_count != 0 && inputs != nullptr && (done != nullptr || data == nullptr), CL_INVALID_VALUE);
         auto devices = checked_devices(count, list);
@@ -304,6 +304,7 @@ cl_program CL_API_CALL clLinkProgram(cl_context handle, cl_uint count, const cl_
         return linked;
     });
     if (made == nullptr) return nullptr;
+    if (const auto* const job = cluster::of_process()) link_code = job->agree(link_code);
     if (code != nullptr) *code = done == nullptr ? link_code : CL_SUCCESS;
     if (done != nullptr) done(made, data);
     return made;

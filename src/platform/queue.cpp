@@ -43,12 +43,12 @@ ref<_cl_command_queue> create(cl_context context, cl_device_id device, cl_comman
 
 cl_command_queue CL_API_CALL clCreateCommandQueue(cl_context context, cl_device_id device,
                                                   cl_command_queue_properties properties, cl_int* code) {
-    return make(code, [&] { return create(context, device, properties); });
+    return make_everywhere(code, [&] { return create(context, device, properties); });
 }
 
 cl_command_queue CL_API_CALL clCreateCommandQueueWithProperties(cl_context context, cl_device_id device,
                                                                 const cl_queue_properties* list, cl_int* code) {
-    return make(code, [&] {
+    return make_everywhere(code, [&] {
         cl_command_queue_properties properties = 0;
         std::vector<cl_queue_properties> given;
         if (list != nullptr) {
@@ -106,9 +106,10 @@ cl_int CL_API_CALL clFinish(cl_command_queue handle) {
     return guard([&] {
         auto& queue = checked(handle, CL_INVALID_COMMAND_QUEUE);
         if (queue.raw) scheduler::of_process().wait_for_turns(queue);
-        const auto code = queue.raw ? queue.calls().clFinish(queue.raw.raw()) : CL_SUCCESS;
+        auto code = queue.raw ? queue.calls().clFinish(queue.raw.raw()) : CL_SUCCESS;
         auto* const job = cluster::of_process();
         if (job == nullptr) return code;
+        if (const auto refused = std::exchange(queue.refused, CL_SUCCESS); code == CL_SUCCESS) code = refused;
         std::vector<ref<_cl_event>> reads;
         {
             const std::lock_guard lock(queue.context.order);

@@ -77,6 +77,8 @@ struct _cl_command_queue final : causeway::platform::object {
     const cl_command_queue_properties properties;
     std::vector<cl_queue_properties> property_list;          ///< as given to clCreateCommandQueueWithProperties
     causeway::platform::driver_object<cl_command_queue> raw; ///< null on a device of another rank
+    /// In a cluster: the first command whose driver refused it since the last clFinish, which tells every rank.
+    cl_int refused = CL_SUCCESS;
     std::vector<causeway::platform::ref<_cl_event>> reads; ///< of a cluster, that may not be over; the context's order
 
     [[nodiscard]] bool in_order() const { return (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0; }

@@ -3,6 +3,7 @@
 #include "platform/sampler.hpp"
 
 #include "platform/boundary.hpp"
+#include "platform/cluster.hpp"
 #include "platform/entry_points.hpp"
 #include "platform/memory.hpp"
 
@@ -31,12 +32,12 @@ ref<_cl_sampler> create(cl_context handle, cl_bool normalised, cl_addressing_mod
 
 cl_sampler CL_API_CALL clCreateSampler(cl_context context, cl_bool normalised, cl_addressing_mode addressing,
                                        cl_filter_mode filter, cl_int* code) {
-    return make(code, [&] { return create(context, normalised, addressing, filter); });
+    return make_everywhere(code, [&] { return create(context, normalised, addressing, filter); });
 }
 
 cl_sampler CL_API_CALL clCreateSamplerWithProperties(cl_context context, const cl_sampler_properties* list,
                                                      cl_int* code) {
-    return make(code, [&] {
+    return make_everywhere(code, [&] {
         cl_bool normalised = CL_TRUE;
         cl_addressing_mode addressing = CL_ADDRESS_CLAMP;
         cl_filter_mode filter = CL_FILTER_NEAREST;

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Commands that a driver refuses: on all ranks alike, and nothing hangs.
+#include "platform_fixture.hpp"
+
+using namespace support;
+
+namespace {
+
+using refusals = platform_test;
+
+TEST_F(refusals, a_command_that_its_driver_refuses_fails_on_every_rank) {
+    const auto program = build("__kernel __attribute__((reqd_work_group_size(4, 1, 1))) void fours(__global uint* data) {"
+                               "    data[get_global_id(0)] = 4;"
+                               "}");
+    const auto kernel = kernel_of(program, "fours");
+    const bool in_cluster = std::getenv("CAUSEWAY_CLUSTER") != nullptr;
+    for (std::size_t i = 0; i < devices().size(); ++i) {
+        const std::vector<cl_uint> start(8, 1);
+        const auto buffer = new_buffer(32);
+        ASSERT_EQ(clEnqueueWriteBuffer(queue(i), buffer.get(), CL_TRUE, 0, 32, start.data(), 0, nullptr, nullptr),
+                  CL_SUCCESS);
+        auto* const raw = buffer.get();
+        ASSERT_EQ(clSetKernelArg(kernel.get(), 0, sizeof raw, &raw), CL_SUCCESS);
+        const std::size_t global = 8;
+        const std::size_t wrong = 2;
+        event_handle event;
+        const auto code =
+            clEnqueueNDRangeKernel(queue(i), kernel.get(), 1, nullptr, &global, &wrong, 0, nullptr, event.out());
+        if (in_cluster) {
+            // The ranks do not ask one another at each command: the event says so, and clFinish.
+            ASSERT_EQ(code, CL_SUCCESS);
+            EXPECT_EQ(clWaitForEvents(1, std::vector{event.get()}.data()),
+                      CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+            EXPECT_EQ(status_of(event.get()), CL_INVALID_WORK_GROUP_SIZE);
+            EXPECT_EQ(clFinish(queue(i)), CL_INVALID_WORK_GROUP_SIZE);
+        } else {
+            EXPECT_EQ(code, CL_INVALID_WORK_GROUP_SIZE);
+        }
+        EXPECT_EQ(clFinish(queue(i)), CL_SUCCESS);
+        EXPECT_EQ(read(last_queue(), buffer, 8), start);
+        const std::size_t right = 4;
+        EXPECT_EQ(clEnqueueNDRangeKernel(queue(i), kernel.get(), 1, nullptr, &global, &right, 0, nullptr, nullptr),
+                  CL_SUCCESS);
+        EXPECT_EQ(read(queue(i), buffer, 8), std::vector<cl_uint>(8, 4));
+    }
+}
+
+TEST_F(refusals, a_blocking_command_whose_wait_list_fails_says_so_on_every_rank) {
+    for (std::size_t i = 0; i < devices().size(); ++i) {
+        const auto gate = new_user_event();
+        const auto buffer = new_buffer(4);
+        const cl_uint value = 1;
+        ASSERT_EQ(clSetUserEventStatus(gate.get(), -3), CL_SUCCESS);
+        EXPECT_EQ(clEnqueueWriteBuffer(queue(i), buffer.get(), CL_TRUE, 0, 4, &value, 1, std::vector{gate.get()}.data(),
+                                       nullptr),
+                  CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+        EXPECT_EQ(clFinish(queue(i)), CL_SUCCESS);
+    }
+}
+
+} // namespace
