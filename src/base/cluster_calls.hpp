@@ -15,6 +15,10 @@ struct cluster_calls {
     int rank = 0;
     int ranks = 1;
 
+    /// Of the platform, set before joining: sends what is promised. Called before messages end, at exit or when the program
+    /// ends MPI; perhaps more than once.
+    void (*before_end)() = nullptr;
+
     /// Collective, in the same order on every rank. They return when it is over; no rank that is gone keeps them: MPI ends
     /// the job.
     void (*all_gather)(const void* mine, std::size_t bytes, void* all) = nullptr;

@@ -2,12 +2,15 @@
 // What libcauseway does for the platform of a cluster: messages, and the engine's transfers between ranks.
 #include "base/cluster_calls.hpp"
 #include "base/error.hpp"
+#include "capi/cluster.hpp"
+#include "capi/runtime.hpp"
 #include "comm/cluster_link.hpp"
 
 #include <CL/cl_data_transfer.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 namespace causeway::capi {
 
@@ -15,13 +18,25 @@ namespace {
 
 comm::cluster_link* link = nullptr; // made once, never destroyed
 bool started_mpi = false;
+bool ended = false;
+void (*before_end)() = nullptr;
 
-void end_cluster() {
+} // namespace
+
+void end_messages() {
+    if (link == nullptr || std::exchange(ended, true)) return;
+    before_end();
+    link->stop();
+}
+
+namespace {
+
+void end_at_exit() {
     int finalized = 0;
     MPI_Finalized(&finalized);
     if (finalized != 0) return;
-    link->stop();
-    if (started_mpi) MPI_Finalize();
+    end_messages();
+    if (started_mpi) causeway_mpi_finalize();
 }
 
 int send_buffer(void* queue, void* buffer, std::size_t bytes, int to, int tag, unsigned waits, void* const* list,
@@ -51,8 +66,12 @@ extern "C" __attribute__((visibility("default"))) bool causeway_cluster_join(cau
         MPI_Initialized(&initialized);
         capi::started_mpi = initialized == 0;
         comm::start_mpi();
+        capi::before_end = calls->before_end;
         link = new comm::cluster_link;
-        std::atexit(capi::end_cluster);
+        // Exit handlers and MPI's attributes go last in, first out: the engine's come first.
+        (void)capi::runtime::instance().space_of(link->data());
+        link->at_finalize(capi::end_messages);
+        std::atexit(capi::end_at_exit);
     } catch (...) {
         std::snprintf(why, room, "%s", current_failure().message.c_str());
         return false;

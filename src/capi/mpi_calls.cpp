@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // MPI_Send and its kin with MPI_CL_MEM: host memory on this side, a device on the other.
+#include "capi/cluster.hpp"
 #include "capi/guard.hpp"
 #include "capi/ranks.hpp"
 #include "capi/runtime.hpp"
@@ -326,7 +327,10 @@ int causeway_mpi_sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendt
     return code == MPI_SUCCESS ? code : raise(comm, code);
 }
 
-void causeway_mpi_end_transfers(void) { runtime::before_finalize(); }
+void causeway_mpi_end_transfers(void) {
+    causeway::capi::end_messages();
+    runtime::before_finalize();
+}
 
 int causeway_mpi_finalize(void) {
     causeway_mpi_end_transfers();

@@ -19,6 +19,7 @@ using namespace std::chrono_literals;
 /// How long a wait looks without a pause, and its longest pause.
 constexpr auto hot = 20us;
 constexpr auto longest_pause = 200us;
+constexpr auto longest_end = 5s;
 
 class patience {
   public:
@@ -73,7 +74,13 @@ void cluster_link::wait(MPI_Request request) {
     }
 }
 
+void cluster_link::require_open() {
+    const std::lock_guard lock(m_mutex);
+    if (m_stopping) give_up("the program uses devices of the cluster after it has ended MPI");
+}
+
 void cluster_link::all_gather(const void* mine, std::size_t bytes, void* all) {
+    require_open();
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Iallgather(mine, static_cast<int>(bytes), MPI_BYTE, all, static_cast<int>(bytes), MPI_BYTE, m_collective,
                    &request);
@@ -81,6 +88,7 @@ void cluster_link::all_gather(const void* mine, std::size_t bytes, void* all) {
 }
 
 void cluster_link::broadcast(int root, void* data, std::size_t bytes) {
+    require_open();
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Ibcast(data, static_cast<int>(bytes), MPI_BYTE, root, m_collective, &request);
     wait(request);
@@ -97,11 +105,14 @@ void cluster_link::receive(int from, int tag, void* bytes, std::size_t size, mes
 void cluster_link::give_up(const char* why) {
     std::fprintf(stderr, "causeway: rank %d: %s\n", m_rank, why);
     std::fflush(stderr);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-    std::abort();
+    int finalized = 0;
+    MPI_Finalized(&finalized);
+    if (finalized == 0) MPI_Abort(MPI_COMM_WORLD, 1);
+    std::_Exit(1);
 }
 
 void cluster_link::add(const message& added) {
+    require_open();
     {
         const std::lock_guard lock(m_mutex);
         m_added.push_back(added);
@@ -180,7 +191,22 @@ void cluster_link::stop() {
     std::unique_lock lock(m_mutex);
     m_stopping = true;
     m_bell.notify_all();
-    m_bell.wait_for(lock, 5s, [this] { return m_stopped; });
+    if (m_bell.wait_for(lock, longest_end, [this] { return m_stopped; })) return;
+    give_up("messages of the platform to or from other ranks are not over at the end of the program: their programs have "
+            "enqueued something else, or wait for a user event that nobody has set");
+}
+
+void cluster_link::at_finalize(void (*ending)()) {
+    int key = MPI_KEYVAL_INVALID;
+    MPI_Comm_create_keyval(
+        MPI_COMM_NULL_COPY_FN,
+        [](MPI_Comm, int, void* hung, void*) {
+            reinterpret_cast<void (*)()>(hung)();
+            return MPI_SUCCESS;
+        },
+        &key, nullptr);
+    MPI_Comm_set_attr(MPI_COMM_SELF, key, reinterpret_cast<void*>(ending));
+    MPI_Comm_free_keyval(&key);
 }
 
 } // namespace causeway::comm

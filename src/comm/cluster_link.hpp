@@ -32,7 +32,10 @@ class cluster_link {
     void send(int to, int tag, const void* bytes, std::size_t size, message_over over, void* data);
     void receive(int from, int tag, void* bytes, std::size_t size, message_over over, void* data);
     [[noreturn]] void give_up(const char* why);
-    /// All messages are over, or `MPI_Finalize` would wait for ever; the thread ends.
+    /// Calls `ending` in the thread that ends MPI, while it still works.
+    void at_finalize(void (*ending)());
+    /// Waits until all messages are over and ends the thread; ends the job if that takes too long. Nothing can be sent or
+    /// received from then on: what needs the other ranks ends the process.
     void stop();
 
   private:
@@ -45,6 +48,7 @@ class cluster_link {
         void* data;
     };
 
+    void require_open();
     void add(const message& added);
     void run();
     void start(const message& next);

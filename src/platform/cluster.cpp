@@ -18,6 +18,8 @@ namespace causeway::platform {
 namespace {
 
 constexpr int tags = 1 << 20;
+/// How long the end of messages waits for commands whose end other ranks wait for.
+constexpr auto longest_drain = std::chrono::seconds(5);
 
 /// Beside this library, wherever that has been found.
 std::string path_of_causeway() {
@@ -58,6 +60,7 @@ cluster::cluster() {
     const auto join = reinterpret_cast<cluster_join>(dlsym(library, "causeway_cluster_join"));
     if (join == nullptr) cannot_join(path + " is of another version");
     char why[512] = "";
+    m_calls.before_end = [] { (void)scheduler::of_process().drain(longest_drain); };
     if (!join(&m_calls, why, sizeof why)) cannot_join(why);
     for (auto* const counters : {&m_data_out, &m_data_in, &m_out, &m_in})
         counters->resize(static_cast<std::size_t>(ranks()));

@@ -4,6 +4,7 @@
 
 #include "base/blocked_signals.hpp"
 #include "platform/boundary.hpp"
+#include "platform/cluster.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -68,6 +69,8 @@ void scheduler::start() {
 }
 
 void scheduler::stop() {
+    // Other ranks may wait for what is still to be done here.
+    if (const auto* const job = cluster::of_process()) job->calls().before_end();
     {
         const std::lock_guard lock(m_changed_mutex);
         m_stopping = true;

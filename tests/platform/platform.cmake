@@ -40,6 +40,12 @@ causeway_test(platform.cluster.parting_ranks LABEL platform RUNTIME pocl PLATFOR
   COMMAND env CAUSEWAY_CLUSTER=1 $<TARGET_FILE:parting_program>)
 set_tests_properties(platform.cluster.parting_ranks PROPERTIES PASS_REGULAR_EXPRESSION "programs of the ranks have parted"
   FAIL_REGULAR_EXPRESSION "nobody noticed.*nobody noticed")
+add_executable(finalizing_program support/programs/finalizing_program.cpp)
+target_link_libraries(finalizing_program PRIVATE causeway_flags OpenCL::OpenCL MPI::MPI_C)
+foreach(runtime ${runtimes})
+  causeway_test(platform.cluster.finalizing.${runtime} LABEL platform RUNTIME ${runtime} PLATFORM ${platform_icd} RANKS 2 TIMEOUT 60
+    COMMAND env CAUSEWAY_CLUSTER=1 $<TARGET_FILE:finalizing_program>)
+endforeach()
 if(TARGET causeway_program)
   causeway_test(platform.causeway_run LABEL platform RUNTIME pocl TIMEOUT 120
     COMMAND $<TARGET_FILE:causeway_program> run --cluster -n 2 -- $<TARGET_FILE:platform_tests>

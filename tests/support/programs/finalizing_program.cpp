@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program of a cluster that starts and ends MPI by itself, while contents are still on their way between the ranks.
+#include <CL/cl.h>
+#include <mpi.h>
+
+#include <cstdio>
+#include <vector>
+
+int main(int argc, char** argv) {
+    int provided = 0;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    cl_platform_id platform = nullptr;
+    cl_device_id devices[8];
+    cl_uint count = 0;
+    if (clGetPlatformIDs(1, &platform, nullptr) != CL_SUCCESS ||
+        clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 8, devices, &count) != CL_SUCCESS || count < 2)
+        return 1;
+    cl_int code = CL_SUCCESS;
+    auto* const context = clCreateContext(nullptr, count, devices, nullptr, nullptr, &code);
+    constexpr std::size_t large = 4 << 20;
+    auto* const buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, large, nullptr, &code);
+    std::vector<cl_command_queue> queues;
+    for (cl_uint i = 0; i < count; ++i) queues.push_back(clCreateCommandQueue(context, devices[i], 0, &code));
+    static cl_uint values[large / sizeof(cl_uint)];
+    cl_event last = nullptr;
+    for (cl_uint step = 0; step < 40; ++step) {
+        cl_event after = nullptr;
+        if (clEnqueueFillBuffer(queues[step % count], buffer, &step, sizeof step, 0, large / 2, last == nullptr ? 0 : 1,
+                                last == nullptr ? nullptr : &last, &after) != CL_SUCCESS)
+            return 1;
+        last = after;
+    }
+    if (clEnqueueReadBuffer(queues.front(), buffer, CL_FALSE, 0, large, values, 1, &last, nullptr) != CL_SUCCESS) return 1;
+    MPI_Finalize();
+    for (auto* const queue : queues) clReleaseCommandQueue(queue);
+    clReleaseMemObject(buffer);
+    clReleaseContext(context);
+    if (values[0] != 39) return 1;
+    std::puts("ended");
+    return 0;
+}
