@@ -3,6 +3,7 @@
 #include "platform/cluster.hpp"
 
 #include "base/options.hpp"
+#include "platform/dry_run.hpp"
 #include "platform/queue.hpp"
 #include "platform/scheduler.hpp"
 
@@ -30,7 +31,7 @@ std::string path_of_causeway() {
 
 [[noreturn]] void cannot_join(const std::string& why) {
     // There is nothing to go back to: half of the job's devices would be missing on this rank alone.
-    std::fprintf(stderr, "causeway: CAUSEWAY_CLUSTER: %s\n", why.c_str());
+    std::fprintf(stderr, "causeway: no cluster: %s\n", why.c_str());
     std::_Exit(1);
 }
 
@@ -49,11 +50,38 @@ void print_counts() {
 
 cluster* cluster::of_process() {
     // Never destroyed: messages may be under way while the process ends.
-    static cluster* const one = environment_text("cluster") == "1" ? new cluster : nullptr;
+    static cluster* const one =
+        environment_text("cluster") == "1" || !environment_text("dry_run").empty() ? new cluster : nullptr;
     return one;
 }
 
 cluster::cluster() {
+    const auto dry = environment_text("dry_run");
+    if (dry.empty())
+        join();
+    else
+        imagine(dry);
+    for (auto* const counters : {&m_data_out, &m_data_in, &m_out, &m_in})
+        counters->resize(static_cast<std::size_t>(ranks()));
+    if (environment_text("stats") == "1") std::atexit(print_counts);
+}
+
+void cluster::imagine(const std::string& text) {
+    const auto job = read_dry_run(text);
+    if (!job) cannot_join("CAUSEWAY_DRY_RUN=" + text + " is not of the form RANKSxDEVICES or RANKSxDEVICES:RANK");
+    m_calls = calls_of_dry_run(*job);
+    m_dry_devices = job->devices;
+}
+
+void cluster::choose_devices(std::vector<_cl_device_id*>& own) const {
+    if (m_dry_devices == 0) return;
+    if (own.size() < m_dry_devices)
+        cannot_join("CAUSEWAY_DRY_RUN wants " + std::to_string(m_dry_devices) + " devices of each rank, and this one has " +
+                    std::to_string(own.size()));
+    own.resize(m_dry_devices);
+}
+
+void cluster::join() {
     const auto path = path_of_causeway();
     void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL); // plugins of MPI look for its symbols
     if (library == nullptr) cannot_join(dlerror());
@@ -62,9 +90,6 @@ cluster::cluster() {
     char why[512] = "";
     m_calls.before_end = [] { (void)scheduler::of_process().drain(longest_drain); };
     if (!join(&m_calls, why, sizeof why)) cannot_join(why);
-    for (auto* const counters : {&m_data_out, &m_data_in, &m_out, &m_in})
-        counters->resize(static_cast<std::size_t>(ranks()));
-    if (environment_text("stats") == "1") std::atexit(print_counts);
 }
 
 std::vector<std::string> cluster::gather(const std::string& mine) const {

@@ -22,13 +22,21 @@ struct command_counts {
 
 class cluster {
   public:
-    /// Null unless CAUSEWAY_CLUSTER asks for it. The first call joins; collective. Ends the process if that cannot be.
+    /// Null unless CAUSEWAY_CLUSTER or CAUSEWAY_DRY_RUN asks for it. The first call joins; collective. Ends the process if that
+    /// cannot be.
     [[nodiscard]] static cluster* of_process();
+    /// Whether the other ranks are only thought of, and no command runs.
+    [[nodiscard]] static bool is_dry_run() {
+        const auto* const job = of_process();
+        return job != nullptr && job->m_dry_devices != 0;
+    }
 
     [[nodiscard]] int rank() const { return m_calls.rank; }
     [[nodiscard]] int ranks() const { return m_calls.ranks; }
     [[nodiscard]] const cluster_calls& calls() const { return m_calls; }
 
+    /// Leaves as many of this rank's devices as a dry run wants of each rank.
+    void choose_devices(std::vector<_cl_device_id*>& own) const;
     /// One blob of each rank. Collective.
     [[nodiscard]] std::vector<std::string> gather(const std::string& mine) const;
     /// The code that the program gets on every rank: the first failure, in the order of ranks. Collective.
@@ -37,6 +45,7 @@ class cluster {
     [[noreturn]] void give_up(const std::string& why) const;
     /// `value` of rank `root` on every rank. Collective.
     template <class Value> [[nodiscard]] Value from(int root, Value value) {
+        if (m_dry_devices != 0) return root == rank() ? value : Value{}; // all goes well there
         struct {
             Value value;
             call_trace trace;
@@ -74,11 +83,14 @@ class cluster {
     };
 
     cluster();
+    void join();
+    void imagine(const std::string& text);
     /// Ends the job if `root` has made other calls: its ranks would wait for each other for ever, or compute nonsense.
     void compare(const call_trace& theirs, int root) const;
     [[nodiscard]] int next_message_tag(int from, int to);
 
     cluster_calls m_calls;
+    std::size_t m_dry_devices = 0; ///< of each rank; 0: no dry run
     call_trace m_trace;
     cl_command_type m_last = 0;
     std::vector<int> m_data_out, m_data_in, m_out, m_in; ///< how many messages to and from each rank

@@ -191,7 +191,9 @@ std::vector<_cl_device_id*> devices_of_all_ranks(const cluster& job, const std::
 std::vector<_cl_device_id*> find_devices() {
     auto own = find_own_devices();
     auto* const job = cluster::of_process();
-    return job == nullptr ? own : devices_of_all_ranks(*job, own);
+    if (job == nullptr) return own;
+    job->choose_devices(own);
+    return devices_of_all_ranks(*job, own);
 }
 
 } // namespace

@@ -9,8 +9,12 @@ namespace causeway::platform {
 
 namespace {
 
+/// What a dry run does instead of a command.
+cl_int nothing(cl_bool, cl_uint, const cl_event*, cl_event*) { return CL_SUCCESS; }
+
 /// Hands the command to its driver if that can be, else to the scheduler. A refusal ends the command's event, too.
 cl_int hand_over(_cl_command_queue& queue, waiting_command command) {
+    if (cluster::is_dry_run()) command.issue = issue_function(nothing);
     if (queue.waiting_count.load(std::memory_order_acquire) == 0) {
         raw_waits raws;
         const auto found = look_at_all(command, queue, raws);
@@ -69,11 +73,10 @@ void count(cluster& job, const new_command& command) {
     }
 }
 
-/// What a command overwrites is lost if the command does not run, and it may not if it waits for something: contents of other
-/// objects count, too. The same on every rank, unlike the state of events.
+/// What a command overwrites is lost if the command does not run, as it does if what it waits for fails. By the list alone, which
+/// is the same on every rank, unlike the state of events.
 access use_of(const new_command& command, const memory_use& use) {
-    const bool may_fail = command.wait_count != 0 || command.uses.size() > 1;
-    return use.how == access::overwrite && may_fail ? access::write : use.how;
+    return use.how == access::overwrite && command.wait_count != 0 ? access::write : use.how;
 }
 
 /// What a command on another rank's device has to be noted for here: where memory objects are then, and which of this rank's

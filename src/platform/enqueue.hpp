@@ -57,7 +57,7 @@ cl_int read_everywhere(const new_command& command, const host_target& target,
 template <class Issue> cl_int enqueue(const new_command& command, Issue issue) {
     check_command(command);
     auto& queue = command.queue;
-    if (!queue.context.spans() && command.mapped == nullptr &&
+    if (!queue.context.spans() && command.mapped == nullptr && !cluster::is_dry_run() &&
         queue.waiting_count.load(std::memory_order_acquire) == 0) {
         raw_waits raws;
         if (look_at_waits(command, raws).what == obstacle::sort::none) {
@@ -82,7 +82,8 @@ cl_int enqueue_read(const new_command& command, const host_target& target, MakeI
     if (cluster::of_process() == nullptr)
         return enqueue(command, make_issue(target.address, target.row_pitch, target.slice_pitch));
     // With room for the status at the end.
-    const std::shared_ptr<std::byte[]> staging(new std::byte[target.bytes() + sizeof(cl_int)]);
+    const auto size = target.bytes() + sizeof(cl_int);
+    const std::shared_ptr<std::byte[]> staging(cluster::is_dry_run() ? new std::byte[size]() : new std::byte[size]);
     return read_everywhere(command, target, staging, issue_function(make_issue(staging.get(), size_t{0}, size_t{0})));
 }
 

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// One process as rank 1 of four: with CAUSEWAY_DRY_RUN=4x1:1.
+#include "platform_fixture.hpp"
+
+using namespace support;
+
+namespace {
+
+class dry_run : public platform_test {
+  protected:
+    void SetUp() override {
+        if (std::getenv("CAUSEWAY_DRY_RUN") == nullptr) GTEST_SKIP() << "CAUSEWAY_DRY_RUN is not set";
+        platform_test::SetUp();
+    }
+};
+
+TEST_F(dry_run, has_the_devices_of_all_ranks_and_ends_all_that_it_waits_for) {
+    ASSERT_EQ(devices().size(), 4U);
+    const auto program = build(add_source);
+    const auto add = kernel_of(program, "add");
+    std::vector<cl_uint> start(8, 5);
+    const auto buffer = new_buffer(32, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, start.data());
+    const auto gate = new_user_event();
+    std::vector<event_handle> events;
+    for (std::size_t i = 0; i < devices().size(); ++i) {
+        events.emplace_back();
+        launch(queue(i), add, buffer, 1, 8, i == 2 ? std::vector{gate.get()} : std::vector<cl_event>{},
+               events.back().out());
+    }
+    ASSERT_EQ(clSetUserEventStatus(gate.get(), CL_COMPLETE), CL_SUCCESS);
+    for (const auto& event : events) EXPECT_EQ(clWaitForEvents(1, std::vector{event.get()}.data()), CL_SUCCESS);
+    // Nothing has run.
+    for (std::size_t i = 0; i < devices().size(); ++i)
+        EXPECT_EQ(read(queue(i), buffer, 8), std::vector<cl_uint>(8, 0));
+    for (std::size_t i = 0; i < devices().size(); ++i) EXPECT_EQ(clFinish(queue(i)), CL_SUCCESS);
+}
+
+} // namespace
