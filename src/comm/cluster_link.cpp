@@ -20,6 +20,11 @@ using namespace std::chrono_literals;
 constexpr auto hot = 20us;
 constexpr auto longest_pause = 200us;
 constexpr auto longest_end = 5s;
+/// From then on a wait looks whether it is for nothing.
+constexpr auto long_wait = 500ms;
+constexpr int farewell_tag = 1 << 20; // beyond the platform's
+constexpr const char* previous_left =
+    "the rank before this one has left its program, and this one waits for it: the programs of the ranks have parted";
 
 class patience {
   public:
@@ -31,6 +36,8 @@ class patience {
         else
             std::this_thread::sleep_for(std::min<std::chrono::steady_clock::duration>(waited / 10, longest_pause));
     }
+
+    [[nodiscard]] bool is_long() const { return std::chrono::steady_clock::now() - m_begin > long_wait; }
 
   private:
     std::chrono::steady_clock::time_point m_begin = std::chrono::steady_clock::now();
@@ -61,16 +68,40 @@ cluster_link::cluster_link() {
     MPI_Comm_rank(MPI_COMM_WORLD, &m_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &m_ranks);
     for (auto* const made : {&m_collective, &m_messages, &m_data}) MPI_Comm_dup(MPI_COMM_WORLD, made);
+    if (m_ranks > 1)
+        MPI_Irecv(&m_previous_met, 1, MPI_UNSIGNED_LONG, (m_rank + m_ranks - 1) % m_ranks, farewell_tag, m_messages,
+                  &m_farewell);
     const blocked_signals none;
     std::thread([this] { run(); }).detach();
 }
 
+bool cluster_link::previous_has_left() {
+    const std::lock_guard lock(m_farewell_mutex);
+    if (m_ranks == 1) return false;
+    int done = 1;
+    if (m_farewell != MPI_REQUEST_NULL) MPI_Test(&m_farewell, &done, MPI_STATUS_IGNORE);
+    return done != 0;
+}
+
+void cluster_link::leave() {
+    if (m_ranks == 1) return;
+    MPI_Request told = MPI_REQUEST_NULL;
+    MPI_Isend(&m_met, 1, MPI_UNSIGNED_LONG, (m_rank + 1) % m_ranks, farewell_tag, m_messages, &told);
+    MPI_Request_free(&told); // the number lives as long as the process
+    const std::lock_guard lock(m_farewell_mutex);
+    if (m_farewell == MPI_REQUEST_NULL) return;
+    MPI_Cancel(&m_farewell);
+    MPI_Wait(&m_farewell, MPI_STATUS_IGNORE);
+}
+
 void cluster_link::wait(MPI_Request request) {
+    ++m_met;
     patience patient;
     for (int done = 0;;) {
         MPI_Test(&request, &done, MPI_STATUS_IGNORE);
         if (done != 0) return;
         patient.pause();
+        if (patient.is_long() && previous_has_left() && m_previous_met < m_met) give_up(previous_left);
     }
 }
 
@@ -184,14 +215,31 @@ void cluster_link::run() {
             patient.moved();
         else
             patient.pause();
+        // What it had to say, it has said before.
+        if (!moved && patient.is_long() && waits_for_previous() && previous_has_left()) {
+            if (!poll()) give_up(previous_left);
+            patient.moved();
+        }
     }
 }
 
+bool cluster_link::waits_for_previous() const {
+    const int previous = (m_rank + m_ranks - 1) % m_ranks;
+    return m_ranks > 1 && std::any_of(m_active.begin(), m_active.end(), [&](const message& one) {
+               return one.direction == message::way::in && one.peer == previous;
+           });
+}
+
 void cluster_link::stop() {
-    std::unique_lock lock(m_mutex);
-    m_stopping = true;
-    m_bell.notify_all();
-    if (m_bell.wait_for(lock, longest_end, [this] { return m_stopped; })) return;
+    {
+        std::unique_lock lock(m_mutex);
+        m_stopping = true;
+        m_bell.notify_all();
+        if (m_bell.wait_for(lock, longest_end, [this] { return m_stopped; })) {
+            leave();
+            return;
+        }
+    }
     give_up("messages of the platform to or from other ranks are not over at the end of the program: their programs have "
             "enqueued something else, or wait for a user event that nobody has set");
 }

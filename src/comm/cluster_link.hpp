@@ -54,10 +54,20 @@ class cluster_link {
     void start(const message& next);
     bool poll();
     void wait(MPI_Request request);
+    /// Whether the rank before this one has left its program; it says so to the next one alone. Any thread.
+    bool previous_has_left();
+    void leave();
+    [[nodiscard]] bool waits_for_previous() const;
 
     MPI_Comm m_collective = MPI_COMM_NULL;
     MPI_Comm m_messages = MPI_COMM_NULL;
     MPI_Comm m_data = MPI_COMM_NULL;
+    unsigned long m_met = 0; ///< collectives of this rank's program
+
+    std::mutex m_farewell_mutex; // guards what follows
+    MPI_Request m_farewell = MPI_REQUEST_NULL;
+    unsigned long m_previous_met = 0; ///< when the previous rank left
+
     int m_rank = 0;
     int m_ranks = 1;
 

@@ -21,6 +21,7 @@ namespace {
 constexpr int tags = 1 << 20;
 /// How long the end of messages waits for commands whose end other ranks wait for.
 constexpr auto longest_drain = std::chrono::seconds(5);
+constexpr auto usual_watchdog = std::chrono::seconds(60);
 
 /// Beside this library, wherever that has been found.
 std::string path_of_causeway() {
@@ -33,6 +34,11 @@ std::string path_of_causeway() {
     // There is nothing to go back to: half of the job's devices would be missing on this rank alone.
     std::fprintf(stderr, "causeway: no cluster: %s\n", why.c_str());
     std::_Exit(1);
+}
+
+std::chrono::seconds watchdog_limit() {
+    const auto text = environment_text("watchdog");
+    return text.empty() ? usual_watchdog : std::chrono::seconds(std::strtoul(text.c_str(), nullptr, 10));
 }
 
 void print_counts() {
@@ -90,12 +96,15 @@ void cluster::join() {
     char why[512] = "";
     m_calls.before_end = [] { (void)scheduler::of_process().drain(longest_drain); };
     if (!join(&m_calls, why, sizeof why)) cannot_join(why);
+    m_strict = environment_text("strict") == "1";
+    watchdog::of_process().start(watchdog_limit());
 }
 
 std::vector<std::string> cluster::gather(const std::string& mine) const {
     const auto count = static_cast<std::size_t>(ranks());
     std::vector<std::size_t> sizes(count);
     const std::size_t own = mine.size();
+    const watchdog::wait waiting("the other ranks, which have to come to the same call");
     m_calls.all_gather(&own, sizeof own, sizes.data());
     const auto room = *std::max_element(sizes.begin(), sizes.end());
     std::string padded = mine;
@@ -108,22 +117,24 @@ std::vector<std::string> cluster::gather(const std::string& mine) const {
 }
 
 cl_int cluster::agree(cl_int code) const {
-    std::vector<cl_int> codes(static_cast<std::size_t>(ranks()));
-    m_calls.all_gather(&code, sizeof code, codes.data());
-    const auto failed = std::find_if(codes.begin(), codes.end(), [](cl_int one) { return one != CL_SUCCESS; });
-    return failed == codes.end() ? CL_SUCCESS : *failed;
+    struct outcome {
+        cl_int code;
+        call_record record;
+    };
+    const outcome mine{code, m_record};
+    std::vector<outcome> all(static_cast<std::size_t>(ranks()));
+    const watchdog::wait waiting("the other ranks, which have to make the same object or build the same program");
+    m_calls.all_gather(&mine, sizeof mine, all.data());
+    for (int rank = 0; rank < ranks(); ++rank) compare(all[static_cast<std::size_t>(rank)].record, rank);
+    const auto failed = std::find_if(all.begin(), all.end(), [](const outcome& one) { return one.code != CL_SUCCESS; });
+    return failed == all.end() ? CL_SUCCESS : failed->code;
 }
 
-void cluster::compare(const call_trace& theirs, int root) const {
-    if (theirs.calls == m_trace.calls && theirs.hash == m_trace.hash) return;
-    char why[400];
-    std::snprintf(
-        why, sizeof why,
-        "the programs of the ranks have parted: this one has enqueued %lu commands, the last of type 0x%x, where rank "
-        "%d "
-        "has enqueued %lu%s. Ranks must not differ in time, random numbers, process numbers, input or threads.",
-        m_trace.calls, static_cast<unsigned>(m_last), root, theirs.calls,
-        theirs.calls == m_trace.calls ? " others" : "");
+void cluster::compare(const call_record& theirs, int root) const {
+    if (theirs == m_record) return;
+    std::string why = "the programs of the ranks have parted: " + difference(m_record, rank(), theirs, root) +
+                      ". Ranks must not differ in time, random numbers, process numbers, input or threads.";
+    if (!m_strict) why += " CAUSEWAY_STRICT=1 stops at the first call that differs.";
     give_up(why);
 }
 

@@ -5,8 +5,11 @@
 
 #include "base/cluster_calls.hpp"
 #include "platform/boundary.hpp"
+#include "platform/call_record.hpp"
 #include "platform/event.hpp"
+#include "platform/watchdog.hpp"
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <string>
@@ -46,20 +49,25 @@ class cluster {
     /// `value` of rank `root` on every rank. Collective.
     template <class Value> [[nodiscard]] Value from(int root, Value value) {
         if (m_dry_devices != 0) return root == rank() ? value : Value{}; // all goes well there
+        // Of one size, whatever it is that the ranks have come to.
         struct {
-            Value value;
-            call_trace trace;
-        } message{value, m_trace};
+            alignas(16) std::array<std::byte, 16> value;
+            call_record record;
+        } message{{}, m_record};
+        static_assert(sizeof value <= sizeof message.value);
+        std::memcpy(message.value.data(), &value, sizeof value);
+        const watchdog::wait waiting("the other ranks, which have to come to the same call");
         m_calls.broadcast(root, &message, sizeof message);
-        compare(message.trace, root);
-        return message.value;
+        compare(message.record, root);
+        std::memcpy(&value, message.value.data(), sizeof value);
+        return value;
     }
-    /// One more call of the program. What goes into it must be the same on every rank.
-    void note(cl_command_type type, std::size_t queue, std::size_t waits, std::size_t uses) {
-        m_trace.hash = (m_trace.hash ^ (type * 31 + queue * 17 + waits * 5 + uses)) * 0x100000001b3;
-        ++m_trace.calls;
-        m_last = type;
+    /// One more command of the program. In strict mode the ranks meet here, each time.
+    void note(cl_command_type type, unsigned long device, unsigned long waits, unsigned long bytes) {
+        m_record.add(type, device, waits, bytes);
+        if (m_strict) (void)from(0, 0);
     }
+    [[nodiscard]] const call_record& record() const { return m_record; }
 
     // Each pair of ranks counts its messages; both ends count alike.
     [[nodiscard]] int next_data_tag(int from, int to);
@@ -76,23 +84,17 @@ class cluster {
     command_counts counts;
 
   private:
-    /// What the program has called, in short.
-    struct call_trace {
-        unsigned long hash = 0xcbf29ce484222325;
-        unsigned long calls = 0;
-    };
-
     cluster();
     void join();
     void imagine(const std::string& text);
     /// Ends the job if `root` has made other calls: its ranks would wait for each other for ever, or compute nonsense.
-    void compare(const call_trace& theirs, int root) const;
+    void compare(const call_record& theirs, int root) const;
     [[nodiscard]] int next_message_tag(int from, int to);
 
     cluster_calls m_calls;
     std::size_t m_dry_devices = 0; ///< of each rank; 0: no dry run
-    call_trace m_trace;
-    cl_command_type m_last = 0;
+    call_record m_record;
+    bool m_strict = false; ///< CAUSEWAY_STRICT
     std::vector<int> m_data_out, m_data_in, m_out, m_in; ///< how many messages to and from each rank
 };
 

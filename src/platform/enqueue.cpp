@@ -53,8 +53,9 @@ issue_function own_meaning(_cl_command_queue& queue, issue_function issue) {
 
 void count(cluster& job, const new_command& command) {
     auto& counts = job.counts;
-    job.note(command.type, static_cast<std::size_t>(command.queue.where.rank), command.wait_count,
-             command.uses.size());
+    unsigned long bytes = 0;
+    for (const auto& use : command.uses) bytes += use.object->size;
+    job.note(command.type, static_cast<unsigned long>(command.queue.where.rank), command.wait_count, bytes);
     ++counts.all;
     if (!command.queue.where.here) ++counts.virtual_ones;
     switch (command.type) {

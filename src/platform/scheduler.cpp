@@ -114,6 +114,7 @@ void scheduler::let_go_of_called_back() {
 }
 
 void scheduler::announce() {
+    watchdog::of_process().moved();
     {
         const std::lock_guard lock(m_changed_mutex);
     }
@@ -164,6 +165,27 @@ void scheduler::end(_cl_event& event, cl_int status) {
     ring();
 }
 
+std::string scheduler::describe_waits() {
+    constexpr std::size_t most = 4;
+    std::string text;
+    const std::lock_guard lock(m_mutex);
+    for (std::size_t i = 0; i < m_busy.size() && i < most; ++i) {
+        const auto& queue = *m_busy[i];
+        if (queue.waiting.empty()) continue;
+        const auto& command = queue.waiting.front();
+        raw_waits raws;
+        const auto found = look_at_all(command, queue, raws);
+        if (found.what != obstacle::sort::not_yet) continue;
+        const auto& event = *found.event;
+        text += "causeway:   " + function_of(command.event->type) + ", and " + std::to_string(queue.waiting.size() - 1) +
+                " behind it, wait for " +
+                (event.is_users() ? std::string("a user event")
+                                  : function_of(event.type) + " of rank " + std::to_string(event.queue->where.rank)) +
+                "\n";
+    }
+    return text;
+}
+
 template <class Over> void scheduler::wait_until(Over over) {
     std::unique_lock lock(m_changed_mutex);
     for (;;) {
@@ -176,6 +198,8 @@ template <class Over> void scheduler::wait_until(Over over) {
 }
 
 void scheduler::wait_for(_cl_event& event) {
+    if (event.known_end() <= CL_COMPLETE) return;
+    const watchdog::wait waiting("the end of a command");
     while (event.known_end() > CL_COMPLETE) {
         if (const auto raw = event.raw()) {
             (void)calls_of(raw).clWaitForEvents(1, &raw); // and flushes its queue
@@ -188,6 +212,7 @@ void scheduler::wait_for(_cl_event& event) {
 
 void scheduler::wait_for_turns(_cl_command_queue& queue) {
     if (queue.waiting_count.load(std::memory_order_acquire) == 0) return;
+    const watchdog::wait waiting("commands that wait for others");
     wait_until([&] { return queue.waiting_count.load(std::memory_order_acquire) == 0; });
 }
 

@@ -10,6 +10,7 @@
 #include <functional>
 #include <mutex>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace causeway::platform {
@@ -72,6 +73,8 @@ class scheduler {
     void wait_for(_cl_event& event);
     void wait_for_turns(_cl_command_queue& queue);
 
+    /// A line for each of the first commands that wait, and for what, for the user.
+    [[nodiscard]] std::string describe_waits();
     /// Waits until nothing is left to do, at most for `limit`; says whether that is so.
     bool drain(std::chrono::milliseconds limit);
 

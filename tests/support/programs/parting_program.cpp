@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// A host program that does one thing more on one rank than on the other, as those do that look at the time.
+// Programs that part: on one rank something is not as on the other. The word says what.
 #include <CL/cl.h>
 
+#include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
+#include <thread>
 
-int main() {
+int main(int argc, char** argv) {
+    const std::string what = argc > 1 ? argv[1] : "";
     const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
     if (rank == nullptr) rank = std::getenv("PMI_RANK");
     cl_platform_id platform = nullptr;
@@ -14,14 +19,34 @@ int main() {
     if (rank == nullptr || clGetPlatformIDs(1, &platform, nullptr) != CL_SUCCESS ||
         clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 8, devices, &count) != CL_SUCCESS || count < 2)
         return 1;
+    const bool is_other = *rank == '1';
     cl_int code = CL_SUCCESS;
     auto* const context = clCreateContext(nullptr, count, devices, nullptr, nullptr, &code);
     auto* const queue = clCreateCommandQueue(context, devices[0], 0, &code);
     auto* const buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, 64, nullptr, &code);
     const cl_uint one = 1;
-    for (int i = 0; i < (*rank == '1' ? 3 : 2); ++i)
-        clEnqueueFillBuffer(queue, buffer, &one, sizeof one, 0, 64, 0, nullptr, nullptr);
+    const auto fill = [&](std::size_t bytes) {
+        clEnqueueFillBuffer(queue, buffer, &one, sizeof one, 0, bytes, 0, nullptr, nullptr);
+    };
+    for (int i = 0; i < (what == "count" && is_other ? 3 : 2); ++i) fill(64);
+    if (what == "function" && is_other)
+        clEnqueueCopyBuffer(queue, buffer, buffer, 0, 32, 32, 0, nullptr, nullptr);
+    else
+        fill(64);
+    if (what == "killed" && is_other) std::raise(SIGKILL);
+    if (what == "left" && !is_other) return 0;
+    std::thread later;
+    if (what == "stuck") {
+        auto* const gate = clCreateUserEvent(context, &code);
+        clEnqueueMarkerWithWaitList(queue, 1, &gate, nullptr);
+        // As long as the watchdog needs.
+        later = std::thread([gate] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1800));
+            clSetUserEventStatus(gate, CL_COMPLETE);
+        });
+    }
     clFinish(queue);
+    if (later.joinable()) later.join();
     std::puts("nobody noticed");
     return 0;
 }

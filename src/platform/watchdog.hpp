@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Says where a rank of a cluster stands when nothing has moved for a while: the ranks may wait for each other for ever.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+
+namespace causeway::platform {
+
+/// One for the process. Does nothing until it is started.
+class watchdog {
+  public:
+    [[nodiscard]] static watchdog& of_process();
+
+    /// Begins to look; prints once for each time that nothing moves for `limit`.
+    void start(std::chrono::seconds limit);
+    /// Something has moved. Any thread; cheap.
+    void moved() { m_moves.fetch_add(1, std::memory_order_relaxed); }
+
+    /// The program waits for something as long as this lives.
+    class wait {
+      public:
+        explicit wait(const char* what) : m_before(of_process().m_what.exchange(what, std::memory_order_relaxed)) {
+            of_process().moved();
+        }
+        wait(const wait&) = delete;
+        wait& operator=(const wait&) = delete;
+        ~wait() { of_process().m_what.store(m_before, std::memory_order_relaxed); }
+
+      private:
+        const char* m_before;
+    };
+
+  private:
+    void run(std::chrono::seconds limit);
+    void report(std::chrono::seconds limit, const char* what) const;
+
+    std::atomic<unsigned long> m_moves{0};
+    std::atomic<const char*> m_what{nullptr}; ///< what the program waits for
+};
+
+} // namespace causeway::platform
