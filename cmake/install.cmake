@@ -5,6 +5,7 @@ include(CMakePackageConfigHelpers)
 set_target_properties(causeway PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0)
 
 set(causeway_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Causeway)
+install(TARGETS causeway_trial RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/causeway)
 install(TARGETS causeway EXPORT CausewayTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

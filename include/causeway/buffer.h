@@ -29,6 +29,13 @@ extern "C" {
 CAUSEWAY_EXPORT cl_mem causeway_buffer_create(cl_context context, cl_device_id device, cl_mem_flags flags, size_t size,
                                               cl_int *errcode_ret);
 
+/*
+ * Starts what direct links of `device` to others take, if it has not been started, waits up to some seconds, and writes what
+ * there is into `text` (at most `size` bytes, always terminated): "CUDA 13.0 and Vulkan", or "none: " and why.
+ * Returns the length of the whole text without its terminator, or -1 (see causeway_error_last_message). Any thread.
+ */
+CAUSEWAY_EXPORT long causeway_direct_links(cl_device_id device, char *text, size_t size);
+
 #ifdef __cplusplus
 }
 #endif

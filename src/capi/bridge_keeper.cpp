@@ -3,12 +3,18 @@
 #include "capi/bridge_keeper.hpp"
 
 #include "base/blocked_signals.hpp"
+#include "base/cache_file.hpp"
+#include "bridge/trial.hpp"
 #include "capi/runtime.hpp"
 #include "cl/calls.hpp"
 
+#include <causeway/buffer.h>
+
+#include <dlfcn.h>
 #include <pthread.h>
 
 #include <chrono>
+#include <filesystem>
 
 namespace causeway::capi {
 
@@ -16,8 +22,16 @@ namespace {
 
 enum class wish { automatic, off, host }; // of the option
 constexpr std::size_t smallest = std::size_t{4} << 20; // of what goes through windows
-/// The vendor's interfaces take about a second to start.
+/// The vendor's interfaces take about a second to start, and that twice if they are tried first.
 constexpr auto longest_wait = std::chrono::seconds(5);
+constexpr auto longest_trial = std::chrono::seconds(10);
+
+/// Beside this library.
+std::string trial_program() {
+    Dl_info own{};
+    if (::dladdr(reinterpret_cast<const void*>(&causeway_buffer_create), &own) == 0 || own.dli_fname == nullptr) return "";
+    return (std::filesystem::path(own.dli_fname).parent_path() / "causeway" / "try-links").string();
+}
 
 } // namespace
 
@@ -26,16 +40,14 @@ void bridge_keeper::wanted(cl_device_id device, std::size_t bytes) noexcept {
     const auto asked = static_cast<wish>(process_options()[option::bridge]);
     const auto facts = cl::facts_of(device);
     if (asked == wish::off) {
-        say("the option CAUSEWAY_BRIDGE is off");
+        say("none: the option CAUSEWAY_BRIDGE is off");
     } else if (asked == wish::host) {
         m_is_begun = true;
         m_process.use_bridge(bridge::make_host_bridge());
         say("host memory");
     } else if (!facts.host_memory && facts.uuid != bridge::device_uuid{}) {
         m_is_begun = true;
-        begin(facts.uuid);
-    } else {
-        say("not wanted: the device's memory is the host's, or nothing names it");
+        begin(facts.uuid, std::string(facts.identity));
     }
 }
 
@@ -43,6 +55,7 @@ void bridge_keeper::await(cl_device_id device) {
     {
         const std::lock_guard lock(m_process.enqueue_mutex());
         wanted(device, smallest);
+        if (!m_is_begun && cl::facts_of(device).host_memory) say("none: the device's memory is the host's");
         if (!m_thread.joinable()) return;
     }
     (void)is_over_soon();
@@ -50,12 +63,14 @@ void bridge_keeper::await(cl_device_id device) {
 
 bool bridge_keeper::is_over_soon() const { return m_is_over.wait_for(longest_wait) == std::future_status::ready; }
 
-void bridge_keeper::begin(const bridge::device_uuid& device) {
+void bridge_keeper::begin(const bridge::device_uuid& device, const std::string& driver) {
     say("is being started");
     const blocked_signals inherited;
     try {
-        m_thread = std::thread([this, device] {
+        m_thread = std::thread([this, device, driver] {
             try {
+                const auto why_not = bridge::trial(trial_program(), cache_file("links.json")).run(driver, longest_trial);
+                if (!why_not.empty()) throw transfer_error(status::invalid_operation, why_not);
                 auto made = bridge::make_nvidia_bridge();
                 if (made->has(device)) made->start(device);
                 say(made->name());
@@ -73,6 +88,7 @@ void bridge_keeper::begin(const bridge::device_uuid& device) {
 
 void bridge_keeper::say(const std::string& state) {
     const std::lock_guard lock(m_mutex);
+    if (m_state != state && process_options()[option::explain] != 0) tell_user("direct links between devices: " + state);
     m_state = state;
 }
 

@@ -32,14 +32,14 @@ class bridge_keeper {
     void end();
 
   private:
-    void begin(const bridge::device_uuid& device);
+    void begin(const bridge::device_uuid& device, const std::string& driver);
     [[nodiscard]] bool is_over_soon() const;
     void say(const std::string& state);
 
     runtime& m_process;
     bool m_is_begun = false; // guarded by the enqueue mutex
     mutable std::mutex m_mutex; // guards m_state
-    std::string m_state = "not wanted yet";
+    std::string m_state = "none: not wanted yet";
     std::thread m_thread;
     std::promise<void> m_over;
     std::shared_future<void> m_is_over = m_over.get_future().share();

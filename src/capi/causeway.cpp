@@ -17,13 +17,6 @@ using namespace causeway::capi;
 
 namespace {
 
-void copy_text(const std::string& from, char* to, size_t size) {
-    if (to == nullptr || size == 0) return;
-    const auto copied = std::min(size - 1, from.size());
-    std::memcpy(to, from.data(), copied);
-    to[copied] = '\0';
-}
-
 std::string described(const options& settings) {
     static constexpr std::array origins = {"default", "environment", "program"};
     const options untouched;
@@ -61,8 +54,7 @@ int causeway_option_get(const char* name, char* value, size_t size) {
         if (!text)
             throw transfer_error(status::invalid_value,
                                  std::string("no option is called '") + (name != nullptr ? name : "") + "'");
-        length = static_cast<int>(text->size());
-        copy_text(*text, value, size);
+        length = static_cast<int>(give_text(*text, value, size));
         return 0;
     });
     return length;
@@ -71,9 +63,7 @@ int causeway_option_get(const char* name, char* value, size_t size) {
 long causeway_options(char* text, size_t size) {
     long length = -1;
     (void)guard([&] {
-        const auto whole = described(process_options());
-        length = static_cast<long>(whole.size());
-        copy_text(whole, text, size);
+        length = give_text(described(process_options()), text, size);
         return 0;
     });
     return length;

@@ -4,7 +4,9 @@
 
 #include "base/error.hpp"
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace causeway::capi {
@@ -21,6 +23,12 @@ template <class Action> int guard(Action action) noexcept {
         last_message() = std::move(refused.message);
         return refused.status;
     }
+}
+
+/// Copies at most `size` bytes of `from`, always terminated, if there is somewhere to copy to; returns the length of the whole.
+inline long give_text(std::string_view from, char* to, std::size_t size) {
+    if (to != nullptr && size > 0) to[from.copy(to, size - 1)] = '\0';
+    return static_cast<long>(from.size());
 }
 
 } // namespace causeway::capi

@@ -43,7 +43,7 @@ new_window make_window(cl_device_id device, std::size_t bytes) {
     auto& process = runtime::instance();
     process.bridges().await(device);
     const auto made = std::make_shared<new_window>();
-    made->reason = "the bridge between devices: " + process.bridges().state();
+    made->reason = "direct links between devices: " + process.bridges().state();
     process.call_and_wait([&windows = process.windows(), device, bytes, made] {
         if (!endpoints::link_window::possible(windows, device)) return;
         try {
@@ -130,4 +130,15 @@ cl_mem causeway_buffer_create(cl_context context, cl_device_id device, cl_mem_fl
         });
     if (errcode_ret != nullptr) *errcode_ret = code;
     return made;
+}
+
+long causeway_direct_links(cl_device_id device, char* text, size_t size) {
+    long bytes = -1;
+    (void)causeway::capi::guard([&] {
+        auto& bridges = causeway::capi::runtime::instance().bridges();
+        bridges.await(device);
+        bytes = causeway::capi::give_text(bridges.state(), text, size);
+        return CL_SUCCESS;
+    });
+    return bytes;
 }

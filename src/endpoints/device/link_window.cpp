@@ -249,6 +249,9 @@ void link_window::copied(timed_copy& which, std::size_t bytes, std::chrono::nano
     } else if (!is_crowded()) {
         m_crowded_time = std::clamp(2 * m_crowded_time, first_crowded_time, longest_crowded_time);
         m_crowded_until = m_clock.now() + m_crowded_time;
+        if (m_options[option::explain] != 0)
+            tell_user("copies on the device wait for kernels: its transfers go through the host for " +
+                      std::to_string(m_crowded_time.count()) + " s");
     }
     std::erase_if(m_copying, [&](const auto& each) { return each.get() == &which; });
 }

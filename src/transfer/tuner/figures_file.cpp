@@ -2,6 +2,7 @@
 // Reads with suspicion, writes beside the file and renames.
 #include "transfer/tuner/figures_file.hpp"
 
+#include "base/cache_file.hpp"
 #include "base/error.hpp"
 
 #include <fcntl.h>
@@ -167,19 +168,7 @@ std::string figures_text(const std::vector<known_stage>& stages, const std::stri
     return whole.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
-figures_file figures_file::of_user() {
-    const auto folder_in = [](const char* name) {
-        const char* const value = ::getenv(name);
-        return std::filesystem::path(value != nullptr && value[0] == '/' ? value : "");
-    };
-    auto folder = folder_in("XDG_CACHE_HOME");
-    if (folder.empty()) {
-        folder = folder_in("HOME");
-        if (folder.empty()) return figures_file("");
-        folder /= ".cache";
-    }
-    return figures_file((folder / "causeway" / "tuner.json").string());
-}
+figures_file figures_file::of_user() { return figures_file(cache_file("tuner.json")); }
 
 std::vector<known_stage> figures_file::load(std::int64_t now, std::string& problem) const {
     if (m_path.empty()) return {};

@@ -16,7 +16,7 @@ namespace causeway::transfer {
 /// Blocking calls on a file system: not for the engine's thread.
 class figures_file {
   public:
-    /// Below $XDG_CACHE_HOME or ~/.cache, as the variables of the process say; without either there is no file.
+    /// In the user's cache; where there is none, there is no file.
     [[nodiscard]] static figures_file of_user();
     /// An empty path: no file.
     explicit figures_file(std::string path) : m_path(std::move(path)) {}

@@ -75,11 +75,14 @@ void print_devices(const json& rank) {
     for (const auto& platform : rank.at("platforms")) {
         std::printf("  %s, %s\n", words_of(platform.at("name")).c_str(), words_of(platform.at("version")).c_str());
         std::size_t number = 0;
-        for (const auto& device : platform.at("devices"))
+        for (const auto& device : platform.at("devices")) {
             std::printf("    %zu  %s: %s, %u units, %s%s, driver %s\n", number++, words_of(device.at("kind")).c_str(),
                         words_of(device.at("name")).c_str(), device.at("units").get<unsigned>(),
                         bytes_text(device.at("memory_bytes")).c_str(),
                         device.at("host_memory").get<bool>() ? " of the host" : "", words_of(device.at("driver")).c_str());
+            if (!device.at("host_memory").get<bool>())
+                std::printf("       direct links to other devices: %s\n", words_of(device.at("direct_links")).c_str());
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 #include "system_facts.hpp"
 
 #include <CL/cl.h>
+#include <causeway/buffer.h>
 #include <causeway/causeway.h>
 #include <mpi.h>
 
@@ -54,13 +55,17 @@ const char* kind_of(cl_device_type type) {
 
 json facts_of(cl_device_id device, const std::string& vendor) {
     const auto name = text_of(clGetDeviceInfo, device, CL_DEVICE_NAME);
+    const bool host_memory = value_of<cl_bool>(device, CL_DEVICE_HOST_UNIFIED_MEMORY) != CL_FALSE;
+    char links[512] = "none: the device's memory is the host's";
+    if (!host_memory) (void)causeway_direct_links(device, links, sizeof links);
     return {{"name", name},
+            {"direct_links", links},
             {"kind", kind_of(value_of<cl_device_type>(device, CL_DEVICE_TYPE))},
             {"driver", text_of(clGetDeviceInfo, device, CL_DRIVER_VERSION)},
             {"opencl", text_of(clGetDeviceInfo, device, CL_DEVICE_VERSION)},
             {"memory_bytes", value_of<cl_ulong>(device, CL_DEVICE_GLOBAL_MEM_SIZE)},
             {"units", value_of<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS)},
-            {"host_memory", value_of<cl_bool>(device, CL_DEVICE_HOST_UNIFIED_MEMORY) != CL_FALSE},
+            {"host_memory", host_memory},
             // It runs commands inside the enqueue, so that none can wait for what a transfer will complete.
             {"user_events", vendor.find("pocl") == std::string::npos || !name.starts_with("basic")}};
 }

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Starts the program of a trial, waits for its answer, and remembers it.
+#include "bridge/trial.hpp"
+
+#include "base/error.hpp"
+#include "bridge/device_bridge.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+
+extern char** environ;
+
+namespace causeway::bridge {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* works = "works";
+constexpr const char* crashes = "crashes";
+
+/// Anything but an object of texts counts as empty.
+json read(const std::string& file) {
+    std::ifstream stream(file);
+    auto found = json::parse(stream, nullptr, false);
+    return found.is_object() ? found : json::object();
+}
+
+/// In one step; who cannot write tries again next time.
+void write(const std::string& file, const json& all) {
+    std::error_code ignored;
+    std::filesystem::create_directories(std::filesystem::path(file).parent_path(), ignored);
+    const auto made = file + "." + std::to_string(::getpid());
+    {
+        std::ofstream stream(made);
+        stream << all.dump(1, ' ', false, json::error_handler_t::replace) << '\n';
+        if (!stream.flush()) return;
+    }
+    std::filesystem::rename(made, file, ignored);
+    if (ignored) std::filesystem::remove(made, ignored);
+}
+
+/// What comes until its end; what is there once time is over.
+std::string read_all(const descriptor& from, std::chrono::steady_clock::time_point until, bool& ended) {
+    std::string text;
+    char part[512];
+    for (;;) {
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now()).count();
+        pollfd waits{from.get(), POLLIN, 0};
+        if (left <= 0 || ::poll(&waits, 1, static_cast<int>(left)) == 0) return text;
+        const auto bytes = ::read(from.get(), part, sizeof part);
+        if (bytes < 0 && errno == EINTR) continue;
+        if (bytes <= 0) break;
+        text.append(part, static_cast<std::size_t>(bytes));
+    }
+    ended = true;
+    return text;
+}
+
+} // namespace
+
+std::string trial::answer(std::chrono::milliseconds limit) const {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0)
+        throw transfer_error(status::out_of_resources, "a pipe to " + m_program + ": " + errno_text(errno), errno);
+    const descriptor out(ends[0]);
+    descriptor in(ends[1]);
+    pid_t child = 0;
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, in.get(), STDOUT_FILENO);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    char* const arguments[] = {const_cast<char*>(m_program.c_str()), nullptr};
+    const int refused = ::posix_spawn(&child, m_program.c_str(), &actions, nullptr, arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (refused != 0)
+        throw transfer_error(status::out_of_resources, "starting " + m_program + ": " + errno_text(refused), refused);
+    in = descriptor();
+    bool ended = false;
+    auto text = read_all(out, std::chrono::steady_clock::now() + limit, ended);
+    if (!ended) {
+        ::kill(child, SIGKILL);
+        text = "refuses: no answer within " + std::to_string(limit.count()) + " ms";
+    }
+    // The program of the process may have waited for all its children: then there is nothing to wait for.
+    while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {}
+    return text;
+}
+
+std::string trial::run(const std::string& driver, std::chrono::milliseconds limit) const {
+    if (m_program.empty() || ::access(m_program.c_str(), X_OK) != 0) return "";
+    auto known = m_memory.empty() ? json::object() : read(m_memory);
+    auto verdict = known.value(driver, json());
+    if (verdict != works && verdict != crashes) {
+        const auto said = answer(limit);
+        if (said.starts_with("refuses: no answer")) return said;
+        if (said.starts_with("refuses: ")) return "";
+        verdict = said.starts_with(works) ? works : crashes;
+        known[driver] = verdict;
+        if (!m_memory.empty()) write(m_memory, known);
+    }
+    if (verdict == works) return "";
+    return driver + " crashes where OpenCL, CUDA and Vulkan share memory" +
+           (m_memory.empty() ? "" : " (remembered in " + m_memory + ")");
+}
+
+} // namespace causeway::bridge

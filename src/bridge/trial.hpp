@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tries the vendor's interfaces in a process of its own, which a driver may crash.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+namespace causeway::bridge {
+
+/// Of one program, which says "works" in a line of standard output, or "refuses: " and why; whatever else it does, a driver has
+/// crashed it. What drivers have shown is remembered in a file, but for refusals, which whoever asks meets without harm.
+class trial {
+  public:
+    /// `memory` may be empty: nothing is remembered.
+    trial(std::string program, std::string memory) : m_program(std::move(program)), m_memory(std::move(memory)) {}
+
+    /// Empty if nothing speaks against using `driver`: it works, refuses, or there is no program to try. Else why not to.
+    /// Blocks for `limit` at most.
+    [[nodiscard]] std::string run(const std::string& driver, std::chrono::milliseconds limit) const;
+
+  private:
+    [[nodiscard]] std::string answer(std::chrono::milliseconds limit) const;
+
+    std::string m_program, m_memory;
+};
+
+} // namespace causeway::bridge
