@@ -9,11 +9,11 @@ install(TARGETS causeway_trial RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/cause
 install(TARGETS causeway EXPORT CausewayTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-# The platform: loaders find it where OCL_ICD_VENDORS names this folder, or where its file is copied to the system's.
+# The platform: nobody links it, so it is not among the libraries. Loaders find it where OCL_ICD_VENDORS names this folder, or where its file is copied to the system's.
 if(TARGET causeway_icd)
-  install(TARGETS causeway_icd LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(TARGETS causeway_icd LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/causeway)
   install(CODE "file(WRITE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/causeway/opencl-vendors/causeway.icd\"
-    \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/libcauseway_icd.so\\n\")")
+    \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/causeway/libcauseway_icd.so\\n\")")
 endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/CL ${PROJECT_SOURCE_DIR}/include/causeway
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")

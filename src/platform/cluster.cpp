@@ -23,11 +23,11 @@ constexpr int tags = 1 << 20;
 constexpr auto longest_drain = std::chrono::seconds(5);
 constexpr auto usual_watchdog = std::chrono::seconds(60);
 
-/// Beside this library, wherever that has been found.
+/// One folder above this library, wherever that has been found.
 std::string path_of_causeway() {
     Dl_info own{};
     dladdr(reinterpret_cast<void*>(&path_of_causeway), &own);
-    return (std::filesystem::path(own.dli_fname).parent_path() / "libcauseway.so.0").string();
+    return (std::filesystem::path(own.dli_fname).parent_path() / "../libcauseway.so.0").string();
 }
 
 [[noreturn]] void cannot_join(const std::string& why) {

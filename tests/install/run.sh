@@ -88,7 +88,7 @@ if [ -e "$build/bin/causeway" ]; then
     causeway trace -o "$work/trace.json" -- "$work/project/c_main"
     causeway trace view "$work/trace.json"
     grep -qi '<html' "$work/trace.html"
-    if [ -e "$prefix/$libdir/libcauseway_icd.so" ] && command -v clinfo >/dev/null; then
+    if [ -e "$prefix/$libdir/causeway/libcauseway_icd.so" ] && command -v clinfo >/dev/null; then
         causeway run --cluster -- clinfo -l
         grep -q '^Platform #0: Causeway$' "$work/log"
     fi

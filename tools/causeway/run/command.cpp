@@ -94,7 +94,7 @@ std::vector<std::string> command_for(const launcher& by, const arguments& typed,
 /// is the library itself, which ocl-icd, but not every loader, takes as well.
 std::string vendors() {
     namespace fs = std::filesystem;
-    const auto library = causeway_tool::library_file("libcauseway_icd.so");
+    const auto library = causeway_tool::library_file("causeway/libcauseway_icd.so");
     if (!fs::exists(library)) throw std::runtime_error("the platform is not installed: there is no " + library);
     const fs::path file = causeway_tool::shared_file("opencl-vendors/causeway.icd");
     std::string named;

@@ -64,7 +64,7 @@ struct arguments {
 int record(const arguments& typed, const std::vector<std::string>& program) {
     if (program.empty()) throw usage_error("trace: no program; for example: causeway trace -- ./program");
     const auto timeline = std::filesystem::absolute(typed.output).string();
-    const auto preload = causeway_tool::library_file("libcauseway_trace.so");
+    const auto preload = causeway_tool::library_file("causeway/libcauseway_trace.so");
     const char* const before = std::getenv("LD_PRELOAD");
     setenv("CAUSEWAY_TRACE", timeline.c_str(), 1);
     // Without it the kernels are missing, and the rest is there.
