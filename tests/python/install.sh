@@ -28,21 +28,7 @@ install_and_run() {
     env "$@" "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps "$root/bindings/python"
     (
         cd "$work"
-        "$root/scripts/run_with.sh" pocl -- "$venv/bin/python" - "$packages" <<'PROGRAM'
-import sys, tempfile
-import causeway, numpy as np, pyopencl as cl
-
-assert causeway.__file__.startswith(sys.argv[1]), causeway.__file__
-context = cl.create_some_context(interactive=False)
-queue = cl.CommandQueue(context)
-contents = np.arange(10_000)
-buffer = cl.Buffer(context, cl.mem_flags.COPY_HOST_PTR, hostbuf=contents)
-with tempfile.TemporaryFile() as file:
-    causeway.enqueue_read_to_file(queue, buffer, file, blocking=True)
-    file.seek(0)
-    assert file.read() == contents.tobytes()
-print("a transfer with", causeway._library.library._name)
-PROGRAM
+        "$root/scripts/run_with.sh" pocl -- "$venv/bin/python" "$root/tests/install/transfer.py" "$packages"
     )
 }
 
