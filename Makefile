@@ -13,13 +13,14 @@ ctest := ctest --output-on-failure --no-tests=error --parallel $(shell nproc) --
 .DEFAULT_GOAL := help
 # Two targets at once would install the same packages.
 .NOTPARALLEL:
-.PHONY: help build test demo install site asan tsan test-mpich clean
+.PHONY: help build test demo install package site asan tsan test-mpich clean
 
 help:
 	@echo 'make demo        build, run the Himeno benchmark on two ranks and stream a file through a kernel'
 	@echo 'make test        build and run the whole test suite'
 	@echo 'make build       release build: library in build/release/lib, programs in build/release/bin'
 	@echo 'make install     install library, headers, the program causeway, CMake package, pkg-config file (PREFIX=$(PREFIX))'
+	@echo 'make package     Debian packages: build/packages/*.deb'
 	@echo 'make site        the documentation as a site: build/site/index.html'
 	@echo 'make asan        the test suite under the address and undefined-behaviour sanitizers'
 	@echo 'make tsan        the test suite under the thread sanitizer'
@@ -45,6 +46,10 @@ demo: build
 install: build
 	cmake --install build/release --prefix "$$(realpath -m "$(PREFIX)")"
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" -eq 0 ]; then ldconfig; fi
+
+package:
+	@scripts/setup.sh build package
+	@scripts/package.sh
 
 site:
 	@scripts/setup.sh site

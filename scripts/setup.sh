@@ -15,6 +15,7 @@ usage: scripts/setup.sh GROUP...
              from PyPI into .venv
   mpich      the second MPI of the tests
   site       Sphinx, from PyPI into .venv, and mandoc, for the documentation as a site
+  package    debhelper, lintian and mmdebstrap, which make and try the Debian packages
   browser    Chromium, for the test of the page that causeway trace view makes
   sanitize   the run-time libraries of the address, undefined and thread sanitizers
 TEXT
@@ -34,6 +35,7 @@ debian_packages() {
     test) echo libgtest-dev libgmock-dev python3 python3-matplotlib clinfo ;;
     intel | python) echo python3 python3-venv ;;
     site) echo python3 python3-venv mandoc ;;
+    package) echo debhelper dh-python dpkg-dev lintian mmdebstrap python3 ;;
     mpich) echo mpich libmpich-dev ;;
     browser) echo chromium ;;
     sanitize) echo g++ ;; # its compiler brings the sanitizers' libraries
@@ -107,6 +109,7 @@ Python 3 with venv and ensurepip|has_python_venv
 mandoc|has_command mandoc
 TEXT
         ;;
+    package) echo 'dpkg-buildpackage, debhelper, lintian, mmdebstrap|false' ;;
     mpich) echo 'MPICH (mpicc.mpich, mpirun.mpich)|has_mpich' ;;
     browser) echo 'Chromium (chromium)|has_command chromium' ;;
     sanitize) cat <<'TEXT'
@@ -173,7 +176,7 @@ install_intel_runtime() {
 [ $# -gt 0 ] || { usage >&2; exit 2; }
 for group in "$@"; do
     case $group in
-    build | test | intel | python | site | mpich | browser | sanitize) ;;
+    build | test | intel | python | site | package | mpich | browser | sanitize) ;;
     -h | --help) usage; exit 0 ;;
     *) echo "setup: no group '$group'" >&2; usage >&2; exit 2 ;;
     esac
