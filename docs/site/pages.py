@@ -16,7 +16,7 @@ TREE = pathlib.Path(__file__).resolve().parent.parent.parent
 
 # The first page is README.md. A page that is missing here is an error of Sphinx's.
 CONTENTS = {
-    "First steps": ["docs/packages.md", "docs/graph.md", "docs/python.md", "examples/README.md"],
+    "First steps": ["docs/tutorial.md", "docs/packages.md", "docs/graph.md", "docs/python.md", "examples/README.md"],
     "Using it": ["docs/timeline.md", "docs/performance.md", "docs/tuning.md", "docs/platform.md",
                  "docs/applications.md"],
     "Reference": ["docs/api.md", "docs/options.md", "docs/man", "include", "bindings/python/README.md"],
@@ -65,7 +65,8 @@ class site:
                 self.show(target)
                 place = target.with_name(target.name + ".md")
             else:
-                return match[0]
+                self.show_folder(target)
+                place = target / "index.md"
             return match[1] + os.path.relpath(place, page.parent) + (match[3] or "") + match[4]
 
         text = LINK.sub(turned, text)
@@ -91,6 +92,14 @@ class site:
         text = (TREE / file).read_text(encoding="utf-8")
         write(self.folder / file.with_name(file.name + ".md"),
               f"{orphan}# `{title}`\n\n````{LANGUAGES.get(file.suffix, 'text')}\n{text}````\n")
+
+    def show_folder(self, folder):
+        """A page that lists the files of the folder, and their pages."""
+        files = sorted(path.relative_to(TREE) for path in (TREE / folder).iterdir() if path.is_file())
+        for file in files:
+            self.show(file)
+        write(self.folder / folder / "index.md", f"---\norphan: true\n---\n# `{folder}`\n\n" +
+              "".join(f"- [`{file.name}`]({file.name}.md)\n" for file in files))
 
     def add_headers(self):
         headers = sorted(path.relative_to(TREE) for path in (TREE / "include").rglob("*.h*"))
