@@ -35,7 +35,7 @@ debian_packages() {
     test) echo libgtest-dev libgmock-dev python3 python3-matplotlib clinfo ;;
     intel | python) echo python3 python3-venv ;;
     site) echo python3 python3-venv mandoc ;;
-    package) echo debhelper dh-python dpkg-dev lintian mmdebstrap python3 ;;
+    package) echo build-essential debhelper dh-python lintian mmdebstrap python3 ;;
     mpich) echo mpich libmpich-dev ;;
     browser) echo chromium ;;
     sanitize) echo g++ ;; # its compiler brings the sanitizers' libraries
