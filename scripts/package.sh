@@ -1,17 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes the Debian packages of a copy of the tree: build/packages/*.deb. With --check also installs them in a Debian of
-# its own, made for it, and uses them there; that needs network, and root or user namespaces.
+# Makes the Debian packages of a copy of the tree: build/packages/*.deb.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-check=
-case ${1:-} in
-'') ;;
---check) check=yes ;;
-*) echo "usage: scripts/package.sh [--check]" >&2; exit 2 ;;
-esac
-for tool in dpkg-buildpackage dh lintian ${check:+mmdebstrap}; do
+for tool in dpkg-buildpackage dh lintian; do
     command -v "$tool" >/dev/null || { echo "package: no $tool (scripts/setup.sh package)" >&2; exit 1; }
 done
 version=$(sed -n 's/^project(causeway VERSION \([0-9.]*\).*/\1/p' "$root/CMakeLists.txt")
@@ -26,26 +19,11 @@ source=$packages/causeway-$version
 rm -rf "$packages"
 mkdir -p "$source"
 tar -C "$root" -c --exclude=./build --exclude=./.venv --exclude=./.git . | tar -C "$source" -x
-# Without packages of debug information, as large as all else many times.
+# Without packages of debug information, many times as large as all the others.
 export DEB_BUILD_OPTIONS=${DEB_BUILD_OPTIONS:-noautodbgsym} DEB_CFLAGS_STRIP=-g DEB_CXXFLAGS_STRIP=-g
 (cd "$source" && dpkg-buildpackage --unsigned-source --unsigned-changes --build=binary)
 # The project has no mail address yet.
 lintian --allow-root --fail-on error --suppress-tags bogus-mail-host,bogus-mail-host-in-debian-changelog \
     "$packages"/*.changes
-
-if [ -n "$check" ]; then
-    # shellcheck source=/dev/null
-    . /etc/os-release
-    needed=$(sed -n 's/^Depends: @, //p' "$source/debian/tests/control" | tr -d ,)
-    stranger=$packages/stranger
-    mkdir -p "$stranger/tests"
-    cp "$packages"/*.deb "$source/debian/tests/use" "$stranger"
-    cp -r "$source/tests/install" "$stranger/tests"
-    mmdebstrap --variant=apt --customize-hook="copy-in $stranger /" \
-        --customize-hook="chroot \"\$1\" sh -ec 'cd /stranger; apt-get install -y --no-install-recommends ./*.deb $needed'" \
-        --customize-hook='chroot "$1" sh -ec "cd /stranger; ./use"' \
-        "$VERSION_CODENAME" /dev/null
-    rm -rf "$stranger"
-fi
 rm -rf "$source"
 ls "$packages"/*.deb

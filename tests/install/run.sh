@@ -44,6 +44,8 @@ step install into DESTDIR
 DESTDIR=$work/stage cmake --install "$build" --prefix /usr >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 test -e "$work/stage/usr/$libdir/libcauseway.so.0"
 test -e "$work/stage/usr/include/CL/cl_data_transfer.h"
+icd=share/causeway/opencl-vendors/causeway.icd
+[ ! -e "$work/stage/usr/$icd" ] || test "$(cat "$work/stage/usr/$icd")" = "/usr/$libdir/causeway/libcauseway_icd.so"
 
 # A stranger does not have our build's choices in his environment.
 unset CMAKE_PREFIX_PATH PKG_CONFIG_PATH CPATH LIBRARY_PATH
