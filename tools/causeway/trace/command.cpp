@@ -48,7 +48,8 @@ Examples:
 Exit status: 0, 1 if the file cannot be read or the page not written, 2 for wrong arguments.)";
 
 const char* const teaching_summary = R"(Prints, for each rank and route, how many transfers there were, their median wait and time, their bandwidth, and its
-share of what the slowest stage alone could do; and for each rank the share of communication that kernels and copies hid.
+share of what the slowest stage alone could do; and for each rank the share of communication that its kernels and copies
+hid.
 
 Examples:
   causeway trace summary halo.json
@@ -117,11 +118,13 @@ std::function<int(const std::vector<std::string>&)> add_command(CLI::App& app) {
     command->add_option("-o,--output", typed->output, "the file to record into (default: causeway-trace.json)")
         ->type_name("FILE");
     auto* const view = command->add_subcommand("view", "make one page of a timeline, for any browser");
+    view->prefix_command(false);
     view->footer(teaching_view);
     view->allow_extras();
     view->add_option("timeline", typed->shown, "the file that was recorded")->required()->type_name("FILE");
     view->add_option("-o,--output", typed->page, "the page to write (default: the same name with .html)")->type_name("FILE");
     auto* const summary = command->add_subcommand("summary", "print what transfers did as a table");
+    summary->prefix_command(false);
     summary->footer(teaching_summary);
     summary->allow_extras();
     summary->add_option("timeline", typed->shown, "the file that was recorded")->required()->type_name("FILE");

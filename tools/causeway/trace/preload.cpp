@@ -46,15 +46,17 @@ void* function_of(std::string_view library, const char* function) {
     return nullptr;
 }
 
-/// Loads the libcauseway beside this library, for a program that has none: its commands make a timeline, too. False if
-/// there is none, or if the program has another MPI, with which it must have nothing to do.
+/// Loads the libcauseway beside this library, or one folder above it, for a program that has none: its commands make a
+/// timeline, too. False if there is none, or if the program has another MPI, with which it must have nothing to do.
 bool bring_library() {
     Dl_info own{};
     if (dladdr(reinterpret_cast<void*>(&bring_library), &own) == 0) return false;
     const auto mpi_of_program = loaded_libraries("libmpi");
-    const std::string path = own.dli_fname;
-    const auto beside = path.substr(0, path.rfind('/') + 1) + "libcauseway.so.0";
-    if (dlopen(beside.c_str(), RTLD_LAZY) == nullptr) return false;
+    const std::string_view path = own.dli_fname;
+    const std::string folder(path.substr(0, path.rfind('/') + 1));
+    if (dlopen((folder + "libcauseway.so.0").c_str(), RTLD_LAZY) == nullptr &&
+        dlopen((folder + "../libcauseway.so.0").c_str(), RTLD_LAZY) == nullptr)
+        return false;
     return mpi_of_program.empty() || loaded_libraries("libmpi") == mpi_of_program;
 }
 
