@@ -62,7 +62,7 @@ bool goes_to_all_ranks(const std::string& name) {
 }
 
 /// What is not set yet, and should be.
-std::vector<variable> settings_for(const launcher& by, const arguments& typed) {
+std::vector<variable> settings_for(const launcher& by) {
     std::vector<variable> all;
     // hwloc's OpenCL plugin asks every platform inside MPI_Init.
     all.emplace_back("HWLOC_COMPONENTS", "-opencl");
@@ -143,7 +143,7 @@ int start(const arguments& typed, const std::vector<std::string>& program) {
         throw std::runtime_error("no launcher of " + causeway_tool::mpi_name() +
                                  " is on the path: install it (Debian: openmpi-bin, or mpich), add its folder to PATH, or "
                                  "load its module; a program of one rank runs without");
-    const auto settings = settings_for(*found, typed);
+    const auto settings = settings_for(*found);
     std::string shown;
     for (const auto& [name, value] : settings) {
         shown += name + "=" + quoted(value) + " ";
