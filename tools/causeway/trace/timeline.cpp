@@ -185,6 +185,7 @@ void print_summary(const json& summary) {
         if (each.at("clock") != "reference" && each.at("clock") != "of one node")
             std::printf("  its clock was compared %s, to %.0f us\n", each.at("clock").get<std::string>().c_str(),
                         each.at("clock_uncertainty_us").get<double>());
+        if (each.at("routes").empty()) continue;
         std::printf("  %-36s %9s %6s %10s %10s %9s %8s  %s\n", "route", "transfers", "failed", "waits us", "takes us",
                     "GB/s", "of limit", "strategy");
         for (const auto& one : each.at("routes"))
