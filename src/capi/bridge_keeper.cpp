@@ -89,6 +89,7 @@ void bridge_keeper::begin(const bridge::device_uuid& device, const std::string& 
 void bridge_keeper::say(const std::string& state) {
     const std::lock_guard lock(m_mutex);
     if (m_state != state && process_options()[option::explain] != 0) tell_user("direct links between devices: " + state);
+    if (auto* const timeline = m_process.timeline()) timeline->know_links(state);
     m_state = state;
 }
 

@@ -31,6 +31,8 @@ class tracing {
     /// The name of one more graph.
     [[nodiscard]] std::string new_graph() { return "graph " + std::to_string(++m_graphs); }
     void know_rank(int rank, int ranks) { m_part.set_rank(rank, ranks); }
+    /// One thread at a time.
+    void know_links(const std::string& links) { m_part.set_links(links); }
 
     /// Compares the device's clock with the host's from time to time; never waits.
     void compare_clocks(cl_context context, cl_device_id device);

@@ -163,6 +163,7 @@ class collection {
         const auto& who = part.header;
         clock_line line = line_of(part);
         json about{{"rank", who.rank}, {"ranks", who.ranks}, {"host", who.host}, {"process", who.process},
+                   {"direct_links", who.links},
                    {"node", std::to_string(who.node)}, {"job", who.job}, {"begun", who.begun},
                    {"begun_since_1970", who.begun_since_1970}, {"ended", who.ended != 0},
                    {"cut", who.is_cut != 0}, {"clock", m_compared},

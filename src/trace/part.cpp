@@ -26,7 +26,7 @@ template <class Clock> std::int64_t nanoseconds_of() {
 }
 
 template <std::size_t Size> void copy_text(char (&to)[Size], const std::string& from) {
-    std::copy_n(from.begin(), std::min(from.size(), Size - 1), to);
+    *std::copy_n(from.begin(), std::min(from.size(), Size - 1), to) = '\0';
 }
 
 /// Processes of one number on hosts of one name: containers, or those that came before and were killed.
@@ -121,6 +121,8 @@ void part::set_rank(int rank, int ranks) {
     m_header->rank = rank;
     m_header->ranks = ranks;
 }
+
+void part::set_links(const std::string& links) { copy_text(m_header->links, links); }
 
 void part::end() { m_header->ended = nanoseconds_of<std::chrono::steady_clock>(); }
 

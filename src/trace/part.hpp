@@ -34,6 +34,8 @@ class part {
     [[nodiscard]] std::uint32_t next_recorder() { return ++m_recorders; }
 
     void set_rank(int rank, int ranks);
+    /// By which devices reach each other directly, or why they do not. One thread at a time.
+    void set_links(const std::string& links);
     /// Nothing comes any more.
     void end();
     [[nodiscard]] const std::string& path() const { return m_path; }

@@ -21,6 +21,7 @@ struct file_header {
     std::int64_t ended;                   ///< 0 while the process runs, or if it was killed
     std::uint32_t is_cut;                 ///< there was no room for all
     char job[256], host[256], version[64];
+    char links[512]; ///< by which devices reach each other directly, or why not; empty if nobody asked
 };
 static_assert(sizeof(file_header) <= header_bytes);
 

@@ -332,6 +332,15 @@ TEST(timeline, ends_at_its_size_and_says_so) {
     EXPECT_GT(events_of(whole, "X", "transfer").size(), 500u);
 }
 
+TEST(timeline, tells_by_what_devices_reach_each_other) {
+    const folder where;
+    trace::part part(where.timeline, rank_of(0), 1 << 20);
+    part.set_links("is being started, which takes a while");
+    part.set_links("none: no driver");
+    trace::add_part(where.timeline, part.path());
+    EXPECT_EQ(where.read().at("traceEvents").at(0).at("args").at("direct_links"), "none: no driver");
+}
+
 TEST(timeline, shows_commands_once_by_the_clock_of_the_host) {
     const folder where;
     fake_clock clock;

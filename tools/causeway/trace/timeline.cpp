@@ -59,6 +59,7 @@ void add_rank(timeline& to, const json& event) {
     added.number = event.at("pid");
     added.ranks = told.at("ranks");
     added.host = told.at("host");
+    added.direct_links = told.value("direct_links", "");
     added.clock = told.at("clock");
     added.clock_uncertainty = told.at("clock_uncertainty_ns").get<double>() / 1e3;
     added.ended = told.at("ended");
@@ -156,6 +157,7 @@ json summary_of(const timeline& shown) {
         for (const auto& one : each.transfers) by_route[one.name].push_back(&one);
         for (const auto& [name, transfers] : by_route) routes.push_back(summary_of_route(name, transfers));
         ranks.push_back({{"rank", number}, {"host", each.host}, {"ended", each.ended}, {"cut", each.cut},
+                         {"direct_links", each.direct_links},
                          {"clock", each.clock}, {"clock_uncertainty_us", each.clock_uncertainty},
                          {"transfers", each.transfers.size()}, {"moving_us", length(moving)},
                          {"commands", each.commands.size()}, {"commands_without_times", each.commands_without_times},
@@ -177,6 +179,8 @@ void print_summary(const json& summary) {
                     each.at("commands").get<std::size_t>(), each.at("computing_us").get<double>() / 1e3,
                     number_text(each.at("hidden"), "%.0f %%", 100).c_str());
         if (!each.at("ended").get<bool>()) std::printf("  it did not end by itself: the last moments may be missing\n");
+        if (each.at("direct_links") != "")
+            std::printf("  direct links between devices: %s\n", each.at("direct_links").get<std::string>().c_str());
         if (each.at("cut").get<bool>()) std::printf("  there was no room for all of it (CAUSEWAY_TRACE_SIZE)\n");
         if (each.at("commands_without_times").get<std::size_t>() > 0)
             std::printf("  %zu commands that transfers waited for are not shown: their queues do not profile "

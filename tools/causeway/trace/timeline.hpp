@@ -27,7 +27,7 @@ struct transfer {
 
 struct rank {
     int number = 0, ranks = 1;
-    std::string host, clock;
+    std::string host, clock, direct_links;
     double clock_uncertainty = 0; ///< microseconds
     bool ended = true, cut = false;
     std::size_t commands_without_times = 0;
