@@ -8,7 +8,7 @@ the host where it does not; (c) is the version with transfers as commands. Let n
 et al., Scientific Programming 2015.
 
 Usage: scripts/run_with.sh pocl -- scripts/himeno_timeline.py [--program build/release/bin/causeway] [--output FILE]
-                                                              [--large SIZE] [--small SIZE]
+                                                              [--large SIZE] [--small SIZE] [--recorded FOLDER]
 """
 import argparse
 import json
@@ -29,6 +29,8 @@ ITERATIONS = 100
 
 def record(given, size, version, folder):
     timeline = pathlib.Path(folder, f"{version}-{size}.json")
+    if timeline.exists():
+        return json.loads(timeline.read_text(encoding="utf-8"))["traceEvents"]
     himeno = pathlib.Path(given.program).parent / "himeno"
     subprocess.run([given.program, "trace", "-o", timeline, "--", given.program, "run", "-n", "2", "--", himeno, "--size", size,
                     "--version", version, "--iterations", str(ITERATIONS), "--rounds", "1"], check=True, stdout=subprocess.DEVNULL)
@@ -101,6 +103,7 @@ def main():
     parser.add_argument("--output", default="docs/pictures/himeno_timeline.png")
     parser.add_argument("--large", default="M")
     parser.add_argument("--small", default="XS")
+    parser.add_argument("--recorded", help="folder of timelines recorded elsewhere, hand-XS.json and so on")
     given = parser.parse_args()
     figure, axes = pyplot.subplots(3, 1, figsize=(9, 7.6))
     with tempfile.TemporaryDirectory() as folder:
@@ -108,7 +111,7 @@ def main():
                 (axes[0], given.large, "hand", f"(a) by hand, grid {given.large}: messages pass while the device computes"),
                 (axes[1], given.small, "hand", f"(b) by hand, grid {given.small}: the host waits in one exchange before it can begin the next"),
                 (axes[2], given.small, "causeway", f"(c) transfers as commands, grid {given.small}: the host is ahead, and waits in no exchange")):
-            draw(where, record(given, size, version, folder), title)
+            draw(where, record(given, size, version, given.recorded or folder), title)
     handles = {}
     for each in axes:
         for handle, label in zip(*each.get_legend_handles_labels()):

@@ -26,7 +26,7 @@ def main(runtime, build, picture, steps="20", rounds="3"):
     program = Path(build).resolve() / "bin" / "nanopowder"
     seconds = {version: [] for version in VERSIONS}
     for ranks in RANKS:
-        command = [run_with, runtime, "--ranks", str(ranks), "--", program, "--steps", steps, "--rounds", rounds]
+        command = [run_with, runtime, "--ranks", str(ranks), "--", program, "--steps", steps, "--rounds", rounds, "--verify"]
         output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         print(output, flush=True)
         for version in VERSIONS:

@@ -23,6 +23,9 @@ extern "C" {
  * several devices, kernels of the others must not use it. The first call of a process may take a second: it starts those
  * interfaces.
  *
+ * A receive into such a buffer that failed because its sender died, or because MPI failed, leaves the range undefined until
+ * that sender is gone: its device may still write there.
+ *
  * Returns NULL with CL_INVALID_CONTEXT, CL_INVALID_DEVICE, CL_INVALID_VALUE (flags), or what clCreateBuffer returns for
  * the same arguments. errcode_ret may be NULL. Any thread.
  */
@@ -30,8 +33,8 @@ CAUSEWAY_EXPORT cl_mem causeway_buffer_create(cl_context context, cl_device_id d
                                               cl_int *errcode_ret);
 
 /*
- * Starts what direct links of `device` to others take, if it has not been started, waits up to some seconds, and writes what
- * there is into `text` (at most `size` bytes, always terminated): "CUDA 13.0 and Vulkan", or "none: " and why.
+ * Starts what direct links of devices like `device` take, if the process has not started it, waits up to some seconds, and
+ * writes what there is into `text` (at most `size` bytes, always terminated): "CUDA 13.0 and Vulkan", or "none: " and why.
  * Returns the length of the whole text without its terminator, or -1 (see causeway_error_last_message). Any thread.
  */
 CAUSEWAY_EXPORT long causeway_direct_links(cl_device_id device, char *text, size_t size);

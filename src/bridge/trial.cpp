@@ -30,6 +30,11 @@ using nlohmann::json;
 constexpr const char* works = "works";
 constexpr const char* crashes = "crashes";
 
+/// Not what somebody else has sent it.
+bool is_crash(int signal) {
+    return signal == SIGSEGV || signal == SIGABRT || signal == SIGBUS || signal == SIGILL || signal == SIGFPE;
+}
+
 /// Anything but an object of texts counts as empty.
 json read(const std::string& file) {
     std::ifstream stream(file);
@@ -81,8 +86,16 @@ std::string trial::answer(std::chrono::milliseconds limit) const {
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, in.get(), STDOUT_FILENO);
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    // This thread blocks every signal; the child is to end by them.
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    sigset_t none;
+    sigemptyset(&none);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
     char* const arguments[] = {const_cast<char*>(m_program.c_str()), nullptr};
-    const int refused = ::posix_spawn(&child, m_program.c_str(), &actions, nullptr, arguments, environ);
+    const int refused = ::posix_spawn(&child, m_program.c_str(), &actions, &attributes, arguments, environ);
+    posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     if (refused != 0)
         throw transfer_error(status::out_of_resources, "starting " + m_program + ": " + errno_text(refused), refused);
@@ -93,9 +106,12 @@ std::string trial::answer(std::chrono::milliseconds limit) const {
         ::kill(child, SIGKILL);
         text = "refuses: no answer within " + std::to_string(limit.count()) + " ms";
     }
-    // The program of the process may have waited for all its children: then there is nothing to wait for.
-    while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {}
-    return text;
+    // The program of the process may have waited for all its children: then nobody knows how this one ended.
+    int how = 0;
+    pid_t waited = 0;
+    while ((waited = ::waitpid(child, &how, 0)) < 0 && errno == EINTR) {}
+    if (!text.empty()) return text;
+    return waited == child && WIFSIGNALED(how) && is_crash(WTERMSIG(how)) ? crashes : "refuses: it ended without an answer";
 }
 
 std::string trial::run(const std::string& driver, std::chrono::milliseconds limit) const {
@@ -106,6 +122,7 @@ std::string trial::run(const std::string& driver, std::chrono::milliseconds limi
         const auto said = answer(limit);
         if (said.starts_with("refuses: no answer")) return said;
         if (said.starts_with("refuses: ")) return "";
+        if (!said.starts_with(works) && said != crashes) return "";
         verdict = said.starts_with(works) ? works : crashes;
         known[driver] = verdict;
         if (!m_memory.empty()) write(m_memory, known);

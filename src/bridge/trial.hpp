@@ -7,8 +7,8 @@
 
 namespace causeway::bridge {
 
-/// Of one program, which says "works" in a line of standard output, or "refuses: " and why; whatever else it does, a driver has
-/// crashed it. What drivers have shown is remembered in a file, but for refusals, which whoever asks meets without harm.
+/// Of one program, which says "works" in a line of standard output, or "refuses: " and why, or is ended by a signal of a crash.
+/// What drivers have shown is remembered in a file, but for refusals, which whoever asks meets without harm.
 class trial {
   public:
     /// `memory` may be empty: nothing is remembered.

@@ -26,9 +26,7 @@ std::shared_ptr<known_window> windows::create(const device_uuid& device, std::si
 
 std::shared_ptr<known_window> windows::create_for_program(const device_uuid& device, std::size_t bytes) {
     static thread_local std::mt19937_64 random{std::random_device{}()};
-    auto memory = m_bridge->create(device, bytes);
-    auto shared = memory->share();
-    return keep(std::make_shared<known_window>(random() | 1, device, std::move(memory), std::move(shared)));
+    return keep(std::make_shared<known_window>(random() | 1, device, m_bridge->create(device, bytes), descriptor()));
 }
 
 std::shared_ptr<known_window> windows::open(const device_uuid& device, std::uint64_t key, descriptor shared,

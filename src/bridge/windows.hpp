@@ -21,8 +21,8 @@ class known_window {
     [[nodiscard]] const device_uuid& device() const { return m_device; }
     [[nodiscard]] std::byte* address() const { return m_memory->address(); }
     [[nodiscard]] std::size_t bytes() const { return m_memory->bytes(); }
-    /// For others to open, as often as they like; stays this object's.
-    [[nodiscard]] const descriptor& shared() const { return m_shared; }
+    /// For others to open, as often as they like. Throws transfer_error.
+    [[nodiscard]] descriptor shared() const { return m_shared.get() >= 0 ? m_shared.copy() : m_memory->share(); }
     [[nodiscard]] bool contains(const std::byte* where) const {
         return where >= address() && where < address() + bytes();
     }
@@ -31,7 +31,7 @@ class known_window {
     std::uint64_t m_key;
     device_uuid m_device;
     std::unique_ptr<window> m_memory;
-    descriptor m_shared;
+    descriptor m_shared; // of another process's; this one's are shared on demand, as descriptors are few
 };
 
 /// One for each process. Engine's thread only.

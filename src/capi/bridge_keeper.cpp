@@ -56,12 +56,12 @@ void bridge_keeper::await(cl_device_id device) {
         const std::lock_guard lock(m_process.enqueue_mutex());
         wanted(device, smallest);
         if (!m_is_begun && cl::facts_of(device).host_memory) say("none: the device's memory is the host's");
-        if (!m_thread.joinable()) return;
+        if (!m_thread.joinable() || m_is_late) return;
     }
-    (void)is_over_soon();
+    const bool is_late = m_is_over.wait_for(longest_trial + longest_wait) != std::future_status::ready;
+    const std::lock_guard lock(m_process.enqueue_mutex());
+    m_is_late = m_is_late || is_late;
 }
-
-bool bridge_keeper::is_over_soon() const { return m_is_over.wait_for(longest_wait) == std::future_status::ready; }
 
 void bridge_keeper::begin(const bridge::device_uuid& device, const std::string& driver) {
     say("is being started");
@@ -100,7 +100,8 @@ std::string bridge_keeper::state() const {
 
 void bridge_keeper::end() {
     if (!m_thread.joinable()) return;
-    is_over_soon() ? m_thread.join() : m_thread.detach();
+    const bool is_over = m_is_over.wait_for(longest_wait) == std::future_status::ready;
+    is_over ? m_thread.join() : m_thread.detach();
 }
 
 } // namespace causeway::capi

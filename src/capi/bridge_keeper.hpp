@@ -33,11 +33,11 @@ class bridge_keeper {
 
   private:
     void begin(const bridge::device_uuid& device, const std::string& driver);
-    [[nodiscard]] bool is_over_soon() const;
     void say(const std::string& state);
 
     runtime& m_process;
     bool m_is_begun = false; // guarded by the enqueue mutex
+    bool m_is_late = false;  // as well: nobody waits for it again
     mutable std::mutex m_mutex; // guards m_state
     std::string m_state = "none: not wanted yet";
     std::thread m_thread;

@@ -119,15 +119,22 @@ void runtime::use_bridge(std::unique_ptr<bridge::device_bridge> made) {
     m_engine.call([this, shared] { m_windows.use(std::move(*shared)); });
 }
 
-void runtime::call_and_wait(std::function<void()> action) {
+void runtime::let_go(std::shared_ptr<bridge::known_window> window) {
+    m_engine.call([this, window = std::move(window)]() mutable {
+        window.reset();
+        m_messenger.retire_windows();
+    });
+}
+
+bool runtime::call_and_wait(std::function<void()> action) {
     if (m_thread->is_current()) {
         action();
-        return;
+        return true;
     }
     if (m_stopped) {
         const std::lock_guard lock(m_enqueue_mutex);
         action();
-        return;
+        return true;
     }
     auto done = std::make_shared<std::promise<void>>();
     auto told = done->get_future();
@@ -135,7 +142,7 @@ void runtime::call_and_wait(std::function<void()> action) {
         action();
         done->set_value();
     });
-    (void)told.wait_for(longest_call);
+    return told.wait_for(longest_call) == std::future_status::ready;
 }
 
 void runtime::require_running() const {
@@ -226,7 +233,7 @@ void runtime::close_space(int space) {
         // the engine's thread, while it closes the space.
         if (m_mpi_ended || !m_closed_spaces.insert(space).second) return;
     }
-    call_and_wait([this, space] { m_messenger.close(space); });
+    (void)call_and_wait([this, space] { m_messenger.close(space); });
 }
 
 void runtime::needs_mpi(const std::shared_ptr<transfer::command>& work) {
@@ -254,7 +261,7 @@ bool runtime::before_free(MPI_Comm comm) {
 void runtime::at_finalize() {
     if (m_stopped) {
         // An exit handler of the program, after ours: nothing is in flight, and nobody would answer.
-        call_and_wait([this] { m_messenger.close_all(); });
+        (void)call_and_wait([this] { m_messenger.close_all(); });
         return;
     }
     std::vector<std::weak_ptr<transfer::command>> work;
@@ -283,11 +290,11 @@ void runtime::at_finalize() {
     }
     // Other ranks may still need an answer to what was cancelled.
     for (auto quiet = std::make_shared<std::atomic<bool>>(false); m_clock.now() < until;) {
-        call_and_wait([this, quiet] { *quiet = m_messenger.quiet(); });
+        (void)call_and_wait([this, quiet] { *quiet = m_messenger.quiet(); });
         if (*quiet) break;
         std::this_thread::sleep_for(std::chrono::microseconds(100));
     }
-    call_and_wait([this] { m_messenger.close_all(); });
+    (void)call_and_wait([this] { m_messenger.close_all(); });
 }
 
 } // namespace causeway::capi

@@ -55,8 +55,12 @@ class runtime {
     /// Null if none is recorded.
     [[nodiscard]] tracing* timeline() { return m_timeline.get(); }
 
-    /// Runs `action` on the engine's thread and waits for it, but not for ever; in this thread once that one is gone.
-    void call_and_wait(std::function<void()> action);
+    /// Nobody needs the window any more, here or in other processes. Any thread.
+    void let_go(std::shared_ptr<bridge::known_window> window);
+
+    /// Runs `action` on the engine's thread and waits for it, but not for ever; in this thread once that one is gone. False
+    /// if it is still to come.
+    bool call_and_wait(std::function<void()> action);
 
     /// Held while a transfer is put into queues and into the engine: the order in which it is taken is the order of
     /// enqueue, for queues, files and messages alike.

@@ -57,6 +57,7 @@ int main() {
         for (auto* const device : devices())
             if (bridge->has(cl::facts_of(device).uuid)) try_device(*bridge, device);
         std::puts("works");
+        std::fflush(stdout);
     } catch (const std::exception& error) {
         std::printf("refuses: %s\n", error.what());
     }

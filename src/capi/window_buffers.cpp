@@ -44,7 +44,7 @@ new_window make_window(cl_device_id device, std::size_t bytes) {
     process.bridges().await(device);
     const auto made = std::make_shared<new_window>();
     made->reason = "direct links between devices: " + process.bridges().state();
-    process.call_and_wait([&windows = process.windows(), device, bytes, made] {
+    const bool answered = process.call_and_wait([&windows = process.windows(), device, bytes, made] {
         if (!endpoints::link_window::possible(windows, device)) return;
         try {
             made->is_host_memory = windows.bridge()->host_memory();
@@ -53,12 +53,14 @@ new_window make_window(cl_device_id device, std::size_t bytes) {
             made->reason = error.what();
         }
     });
-    return *made;
+    // Still to come: then nobody else may look at it, and what is made goes at once.
+    if (!answered) return {.reason = "the engine's thread is held up by a driver"};
+    return std::move(*made);
 }
 
 cl::buffer import(cl_context context, cl_device_id device, cl_mem_flags flags, std::size_t bytes, const new_window& made) {
     if (!made.is_host_memory)
-        return cl::external_memory(device).import(context, made.window->shared().copy().release(), bytes, flags);
+        return cl::external_memory(device).import(context, made.window->shared().release(), bytes, flags);
     cl_int code = CL_SUCCESS;
     auto buffer = cl::buffer::adopt(
         clCreateBuffer(context, flags | CL_MEM_USE_HOST_PTR, bytes, made.window->address(), &code));
@@ -81,10 +83,15 @@ cl_mem window_buffers::create(cl_context context, cl_device_id device, cl_mem_fl
     try {
         if (!made.window) throw transfer_error(status::invalid_operation, made.reason);
         auto buffer = import(context, device, flags, bytes, made);
-        const std::lock_guard lock(m_mutex);
-        cl::check(clSetMemObjectDestructorCallback(buffer.get(), released, this), "clSetMemObjectDestructorCallback");
-        m_entries[buffer.get()] = {std::move(made.window), device};
-        m_count = m_entries.size();
+        {
+            const std::lock_guard lock(m_mutex);
+            m_entries[buffer.get()] = {std::move(made.window), device};
+            m_count = m_entries.size();
+        }
+        if (const auto code = clSetMemObjectDestructorCallback(buffer.get(), released, this); code != CL_SUCCESS) {
+            released(buffer.get(), this);
+            cl::check(code, "clSetMemObjectDestructorCallback");
+        }
         return buffer.release();
     } catch (const std::exception& error) {
         if (process_options()[option::explain] != 0)
@@ -114,8 +121,7 @@ void CL_CALLBACK window_buffers::released(cl_mem buffer, void* self) {
         all.m_entries.erase(found);
         all.m_count = all.m_entries.size();
     }
-    // Windows are the engine's thread's.
-    runtime::instance().engine().call([last = std::move(last)]() mutable { last.reset(); });
+    runtime::instance().let_go(std::move(last));
 }
 
 } // namespace causeway::capi
@@ -135,6 +141,8 @@ cl_mem causeway_buffer_create(cl_context context, cl_device_id device, cl_mem_fl
 long causeway_direct_links(cl_device_id device, char* text, size_t size) {
     long bytes = -1;
     (void)causeway::capi::guard([&] {
+        cl_device_type type = 0;
+        causeway::cl::check(clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, nullptr), "asking the device");
         auto& bridges = causeway::capi::runtime::instance().bridges();
         bridges.await(device);
         bytes = causeway::capi::give_text(bridges.state(), text, size);

@@ -170,8 +170,11 @@ void engine::admit(const std::shared_ptr<command>& work) {
         end(*work, passed_on(broken));
         return;
     }
-    work->m_looked_at = work->m_gates.empty();
+    work->m_looked_at = work->m_gates.empty() || work->m_open_predecessors > 0;
     if (work->m_open_predecessors > 0) {
+        // Once for what has failed already. A receive may have its message early, wherever it stands.
+        if (look(*work)) return;
+        read_ahead(*work);
         m_cold.emplace(now + look_behind, work->m_number);
     } else if (work->m_gates.empty()) {
         if (!look(*work)) read_ahead(*work);

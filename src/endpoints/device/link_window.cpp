@@ -185,7 +185,7 @@ const cl::buffer& link_window::import(const std::shared_ptr<bridge::known_window
                                                             window->bytes(), window->address(), &code));
             cl::check(code, "making a buffer of a window");
         } else {
-            known.buffer = m_external.import(m_context.get(), window->shared().copy().release(), window->bytes());
+            known.buffer = m_external.import(m_context.get(), window->shared().release(), window->bytes());
         }
         known.window = window;
     }

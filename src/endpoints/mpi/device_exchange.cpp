@@ -42,9 +42,14 @@ void device_exchange::answered(int rank, std::uint64_t key, bool is_open) {
 
 void device_exchange::retire(const std::function<bool(int, std::uint64_t)>& tell) {
     std::erase_if(m_ours, [&](const auto& each) {
-        if (!each.second.window.expired()) return false;
+        // Before the answer to the offer has come, the offer itself may still be on its way, and on another communicator.
+        if (!each.second.window.expired() || each.second.is == state::offered) return false;
         return each.second.is == state::refused || tell(each.first.first, each.first.second);
     });
+}
+
+bool device_exchange::has_retired() const {
+    return std::any_of(m_ours.begin(), m_ours.end(), [](const auto& each) { return each.second.window.expired(); });
 }
 
 std::pair<std::uint64_t, std::size_t> device_exchange::address_of(const std::byte* block) const {

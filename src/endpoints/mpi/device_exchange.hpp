@@ -46,6 +46,8 @@ class device_exchange {
     void answered(int rank, std::uint64_t key, bool is_open);
     /// Tells of our windows that are gone those who have them open: `tell(rank, key)`, again if that is false.
     void retire(const std::function<bool(int, std::uint64_t)>& tell);
+    /// Whether somebody is still to be told.
+    [[nodiscard]] bool has_retired() const;
 
     /// Our window and the place in it of a block.
     [[nodiscard]] std::pair<std::uint64_t, std::size_t> address_of(const std::byte* block) const;

@@ -305,7 +305,7 @@ void messenger::offer_window(int space, int rank, const std::byte* first) {
                       .device = window->device});
 }
 
-bool messenger::trim(time_point now) {
+void messenger::retire_windows() {
     m_devices.retire([this](int peer, std::uint64_t key) {
         const auto way = std::find_if(m_on_node.begin(), m_on_node.end(), [&](const auto& each) {
             const auto [space, rank] = each.first;
@@ -315,7 +315,11 @@ bool messenger::trim(time_point now) {
         say(way->first.first, way->first.second, {.what = wire_header::kind::retire, .device_window = key});
         return true;
     });
-    return m_windows.trim(now);
+}
+
+bool messenger::trim(time_point now) {
+    retire_windows();
+    return m_windows.trim(now) | m_devices.has_retired();
 }
 
 std::string_view messenger::place_of(int space, int peer) const {

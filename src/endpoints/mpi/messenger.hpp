@@ -177,6 +177,8 @@ class messenger final : public transfer::progress_source {
 
     bool poll(time_point now) override;
     bool trim(time_point now) override;
+    /// Tells those who have them open of windows that are gone.
+    void retire_windows();
     /// Nothing that other ranks need to hear or answer is under way.
     [[nodiscard]] bool quiet() const {
         return m_saying == 0 && m_interests == 0 && m_refused.empty() && m_withdrawn.empty();

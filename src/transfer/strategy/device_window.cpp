@@ -19,8 +19,8 @@ class device_window final : public strategy {
         const bool within_one = way.source.device.is_known && way.target.device.is_known &&
                                 way.source.device.uuid == way.target.device.uuid;
         const auto is_there = [](const endpoint_traits& end) { return end.kind != medium::device || end.in_window; };
-        const auto least = is_there(way.source) && is_there(way.target) ? smallest_in_window
-                           : within_one                                 ? smallest_within_one
+        const auto least = within_one                                   ? smallest_within_one
+                           : is_there(way.source) && is_there(way.target) ? smallest_in_window
                                                                         : smallest;
         return way.bytes >= least && !way.source.can_map && !way.target.can_map;
     }
@@ -37,8 +37,8 @@ class device_window final : public strategy {
     }
 
   private:
-    /// Without steps on the device.
-    static constexpr std::size_t smallest_in_window = std::size_t{16} << 10;
+    /// Without steps on the device, but longer than any eager message.
+    static constexpr std::size_t smallest_in_window = (std::size_t{64} << 10) + 1;
     static constexpr std::size_t smallest = std::size_t{4} << 20;
     static constexpr std::size_t smallest_within_one = std::size_t{16} << 20;
     static constexpr std::size_t middle = std::size_t{16} << 20;

