@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What commands cost a host program on the platform of a cluster, real (causeway run --cluster) or imagined
-// (CAUSEWAY_DRY_RUN): the microbenchmark of SnuCL-D's figure 6 (a 16-byte buffer of each device is copied to all others by its
-// device), and single commands for a device of another rank. Each line is of one rank.
+// (CAUSEWAY_DRY_RUN): the microbenchmark of SnuCL-D's figure 6 (a 16-byte buffer of each device is copied to all
+// others by its device), and single commands for a device of another rank. Each line is of one rank.
 
 #include <CL/cl.h>
 #include <CL/cl_cluster.h>
@@ -111,14 +111,15 @@ int run(int iterations) {
         });
         of_ranks.finish();
     });
-    std::printf("%4zu devices: %d times all to all, %.0f commands: %.3f s, %.0f commands/s, %.0f ns to enqueue one\n", count,
-                iterations, made, all.count(), made / all.count(), enqueued.count() * 1e9 / made);
+    std::printf("%4zu devices: %d times all to all, %.0f commands: %.3f s, %.0f commands/s, %.0f ns to enqueue one\n",
+                count, iterations, made, all.count(), made / all.count(), enqueued.count() * 1e9 / made);
     const auto plain = nanoseconds_each(2000, [&](std::size_t times) { of_ranks.fill_last(times, false); });
     const auto with_event = nanoseconds_each(2000, [&](std::size_t times) { of_ranks.fill_last(times, true); });
     of_ranks.attach_last();
     const auto dropped = nanoseconds_each(2000, [&](std::size_t times) { of_ranks.fill_last(times, false); });
-    std::printf("%4zu devices: a command for the last one: %.0f ns, with an event %.0f ns, on an attached buffer %.0f ns\n",
-                count, plain, with_event, dropped);
+    std::printf(
+        "%4zu devices: a command for the last one: %.0f ns, with an event %.0f ns, on an attached buffer %.0f ns\n",
+        count, plain, with_event, dropped);
     of_ranks.finish();
     return 0;
 }

@@ -1,20 +1,191 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the OpenCL platform Causeway has beyond OpenCL. The functions are found at run time; see docs/platform.md. */
+/* What the OpenCL platform Causeway has beyond OpenCL. The functions here find the platform's own at run time, by any
+ * object that they are given: a program is linked with the ordinary loader alone. See docs/platform.md. */
 #ifndef CL_CLUSTER_H
 #define CL_CLUSTER_H
 
 #include <CL/cl.h>
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* From now on `device` always has the latest contents of `buffer`: commands for it need not look where they are, and a rank
- * that has nothing to do with such a command need not even note it. Commands for other devices stay correct, and move the
- * contents there and back. CL_INVALID_MEM_OBJECT, CL_INVALID_DEVICE.
+#define CL_COMMAND_BROADCAST_BUFFER 0x0CA50101
+#define CL_COMMAND_SCATTER_BUFFER 0x0CA50102
+#define CL_COMMAND_GATHER_BUFFER 0x0CA50103
+#define CL_COMMAND_ALL_GATHER_BUFFER 0x0CA50104
+#define CL_COMMAND_ALL_TO_ALL_BUFFER 0x0CA50105
+#define CL_COMMAND_REDUCE_BUFFER 0x0CA50106
+#define CL_COMMAND_ALL_REDUCE_BUFFER 0x0CA50107
+#define CL_COMMAND_REDUCE_SCATTER_BUFFER 0x0CA50108
+#define CL_COMMAND_SCAN_BUFFER 0x0CA50109
+
+/* A type of elements, beside OpenCL's channel types. */
+#define CL_DOUBLE 0x0CA50180
+
+typedef cl_int(CL_API_CALL *clAttachBufferToDevice_fn)(cl_mem buffer, cl_device_id device);
+typedef cl_int(CL_API_CALL *clEnqueueBroadcastBuffer_fn)(cl_command_queue *, cl_mem, cl_uint, cl_mem *, size_t,
+                                                         size_t *, size_t, cl_uint, const cl_event *, cl_event *);
+typedef clEnqueueBroadcastBuffer_fn clEnqueueScatterBuffer_fn;
+typedef cl_int(CL_API_CALL *clEnqueueGatherBuffer_fn)(cl_command_queue, cl_uint, cl_mem *, cl_mem, size_t *, size_t,
+                                                      size_t, cl_uint, const cl_event *, cl_event *);
+typedef cl_int(CL_API_CALL *clEnqueueAllGatherBuffer_fn)(cl_command_queue *, cl_uint, cl_mem *, cl_mem *, size_t *,
+                                                         size_t *, size_t, cl_uint, const cl_event *, cl_event *);
+typedef clEnqueueAllGatherBuffer_fn clEnqueueAlltoAllBuffer_fn;
+typedef cl_int(CL_API_CALL *clEnqueueReduceBuffer_fn)(cl_command_queue, cl_uint, cl_mem *, cl_mem, size_t *, size_t,
+                                                      size_t, cl_channel_type, cl_uint, const cl_event *, cl_event *);
+typedef cl_int(CL_API_CALL *clEnqueueAllReduceBuffer_fn)(cl_command_queue *, cl_uint, cl_mem *, cl_mem *, size_t *,
+                                                         size_t *, size_t, cl_channel_type, cl_uint, const cl_event *,
+                                                         cl_event *);
+typedef clEnqueueAllReduceBuffer_fn clEnqueueReduceScatterBuffer_fn;
+typedef clEnqueueAllReduceBuffer_fn clEnqueueScanBuffer_fn;
+
+/* A function of the platform that `device` belongs to; null if it is another platform. */
+static inline void *causeway_cluster_function(cl_device_id device, const char *name)
+{
+    cl_platform_id platform = NULL;
+    if (clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL) != CL_SUCCESS) return NULL;
+    return clGetExtensionFunctionAddressForPlatform(platform, name);
+}
+static inline void *causeway_cluster_function_of_queue(cl_command_queue queue, const char *name)
+{
+    cl_device_id device = NULL;
+    if (clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, NULL) != CL_SUCCESS) return NULL;
+    return causeway_cluster_function(device, name);
+}
+
+/* From now on `device` always has the latest contents of `buffer`: commands for it need not look where they are, and a
+ * rank that has nothing to do with such a command need not even note it. Commands for other devices stay correct, and
+ * move the contents there and back. CL_INVALID_MEM_OBJECT, CL_INVALID_DEVICE; CL_INVALID_OPERATION on another
+ * platform. */
+static inline cl_int clAttachBufferToDevice(cl_mem buffer, cl_device_id device)
+{
+    const clAttachBufferToDevice_fn call =
+        (clAttachBufferToDevice_fn)causeway_cluster_function(device, "clAttachBufferToDevice");
+    return call == NULL ? CL_INVALID_OPERATION : call(buffer, device);
+}
+
+/*
+ * Collective commands, with the arguments of SnuCL's. `cb` is in bytes, for each destination or of each source; a null
+ * list of offsets is one of zeros. Where there is a list of queues, queue i is of destination i, and event_list[i], if
+ * the list is not null, the event of its part. They come after all earlier commands on their buffers where contents
+ * move between drivers or ranks; else after those of the queues that they are given. Sums are made in pairs, each time
+ * in the same order. A type of elements is CL_SIGNED_INT8, _INT16, _INT32, CL_UNSIGNED_INT8, _INT16, _INT32,
+ * CL_HALF_FLOAT, CL_FLOAT or CL_DOUBLE.
  *
- * From clGetExtensionFunctionAddressForPlatform(platform, "clAttachBufferToDevice"). */
-typedef cl_int (CL_API_CALL *clAttachBufferToDevice_fn)(cl_mem buffer, cl_device_id device);
+ * OpenCL's codes; CL_INVALID_VALUE also for no parts, no bytes, ranges beyond a buffer, an unknown type or a part of
+ * an element; CL_INVALID_OPERATION on another platform.
+ */
+/* `cb` bytes of `src` to every destination. */
+static inline cl_int clEnqueueBroadcastBuffer(cl_command_queue *queues, cl_mem src, cl_uint num_dst, cl_mem *dst,
+                                              size_t src_offset, size_t *dst_offset, size_t cb,
+                                              cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
+                                              cl_event *event_list)
+{
+    const clEnqueueBroadcastBuffer_fn call = (clEnqueueBroadcastBuffer_fn)causeway_cluster_function_of_queue(
+        queues == NULL ? NULL : queues[0], "clEnqueueBroadcastBuffer");
+    return call == NULL ? CL_INVALID_OPERATION
+                        : call(queues, src, num_dst, dst, src_offset, dst_offset, cb, num_events_in_wait_list,
+                               event_wait_list, event_list);
+}
+/* Piece i of `src` to destination i. */
+static inline cl_int clEnqueueScatterBuffer(cl_command_queue *queues, cl_mem src, cl_uint num_dst, cl_mem *dst,
+                                            size_t src_offset, size_t *dst_offset, size_t cb,
+                                            cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
+                                            cl_event *event_list)
+{
+    const clEnqueueScatterBuffer_fn call = (clEnqueueScatterBuffer_fn)causeway_cluster_function_of_queue(
+        queues == NULL ? NULL : queues[0], "clEnqueueScatterBuffer");
+    return call == NULL ? CL_INVALID_OPERATION
+                        : call(queues, src, num_dst, dst, src_offset, dst_offset, cb, num_events_in_wait_list,
+                               event_wait_list, event_list);
+}
+/* Source i becomes piece i of `dst`. */
+static inline cl_int clEnqueueGatherBuffer(cl_command_queue queue, cl_uint num_src, cl_mem *src, cl_mem dst,
+                                           size_t *src_offset, size_t dst_offset, size_t cb,
+                                           cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
+                                           cl_event *event)
+{
+    const clEnqueueGatherBuffer_fn call =
+        (clEnqueueGatherBuffer_fn)causeway_cluster_function_of_queue(queue, "clEnqueueGatherBuffer");
+    return call == NULL ? CL_INVALID_OPERATION
+                        : call(queue, num_src, src, dst, src_offset, dst_offset, cb, num_events_in_wait_list,
+                               event_wait_list, event);
+}
+/* Every destination gets what a gather would give. */
+static inline cl_int clEnqueueAllGatherBuffer(cl_command_queue *queues, cl_uint num, cl_mem *src, cl_mem *dst,
+                                              size_t *src_offset, size_t *dst_offset, size_t cb,
+                                              cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
+                                              cl_event *event_list)
+{
+    const clEnqueueAllGatherBuffer_fn call = (clEnqueueAllGatherBuffer_fn)causeway_cluster_function_of_queue(
+        queues == NULL ? NULL : queues[0], "clEnqueueAllGatherBuffer");
+    return call == NULL ? CL_INVALID_OPERATION
+                        : call(queues, num, src, dst, src_offset, dst_offset, cb, num_events_in_wait_list,
+                               event_wait_list, event_list);
+}
+/* Piece j of source i becomes piece i of destination j. */
+static inline cl_int clEnqueueAlltoAllBuffer(cl_command_queue *queues, cl_uint num, cl_mem *src, cl_mem *dst,
+                                             size_t *src_offset, size_t *dst_offset, size_t cb,
+                                             cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
+                                             cl_event *event_list)
+{
+    const clEnqueueAlltoAllBuffer_fn call = (clEnqueueAlltoAllBuffer_fn)causeway_cluster_function_of_queue(
+        queues == NULL ? NULL : queues[0], "clEnqueueAlltoAllBuffer");
+    return call == NULL ? CL_INVALID_OPERATION
+                        : call(queues, num, src, dst, src_offset, dst_offset, cb, num_events_in_wait_list,
+                               event_wait_list, event_list);
+}
+/* Adds the sources, element by element. */
+static inline cl_int clEnqueueReduceBuffer(cl_command_queue queue, cl_uint num_src, cl_mem *src, cl_mem dst,
+                                           size_t *src_offset, size_t dst_offset, size_t cb, cl_channel_type datatype,
+                                           cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
+                                           cl_event *event)
+{
+    const clEnqueueReduceBuffer_fn call =
+        (clEnqueueReduceBuffer_fn)causeway_cluster_function_of_queue(queue, "clEnqueueReduceBuffer");
+    return call == NULL ? CL_INVALID_OPERATION
+                        : call(queue, num_src, src, dst, src_offset, dst_offset, cb, datatype, num_events_in_wait_list,
+                               event_wait_list, event);
+}
+/* Every destination gets the sum. */
+static inline cl_int clEnqueueAllReduceBuffer(cl_command_queue *queues, cl_uint num, cl_mem *src, cl_mem *dst,
+                                              size_t *src_offset, size_t *dst_offset, size_t cb,
+                                              cl_channel_type datatype, cl_uint num_events_in_wait_list,
+                                              const cl_event *event_wait_list, cl_event *event_list)
+{
+    const clEnqueueAllReduceBuffer_fn call = (clEnqueueAllReduceBuffer_fn)causeway_cluster_function_of_queue(
+        queues == NULL ? NULL : queues[0], "clEnqueueAllReduceBuffer");
+    return call == NULL ? CL_INVALID_OPERATION
+                        : call(queues, num, src, dst, src_offset, dst_offset, cb, datatype, num_events_in_wait_list,
+                               event_wait_list, event_list);
+}
+/* Destination i gets the sum of all pieces i. */
+static inline cl_int clEnqueueReduceScatterBuffer(cl_command_queue *queues, cl_uint num, cl_mem *src, cl_mem *dst,
+                                                  size_t *src_offset, size_t *dst_offset, size_t cb,
+                                                  cl_channel_type datatype, cl_uint num_events_in_wait_list,
+                                                  const cl_event *event_wait_list, cl_event *event_list)
+{
+    const clEnqueueReduceScatterBuffer_fn call = (clEnqueueReduceScatterBuffer_fn)causeway_cluster_function_of_queue(
+        queues == NULL ? NULL : queues[0], "clEnqueueReduceScatterBuffer");
+    return call == NULL ? CL_INVALID_OPERATION
+                        : call(queues, num, src, dst, src_offset, dst_offset, cb, datatype, num_events_in_wait_list,
+                               event_wait_list, event_list);
+}
+/* Destination i gets the sum of sources 0 to i. */
+static inline cl_int clEnqueueScanBuffer(cl_command_queue *queues, cl_uint num, cl_mem *src, cl_mem *dst,
+                                         size_t *src_offset, size_t *dst_offset, size_t cb, cl_channel_type datatype,
+                                         cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
+                                         cl_event *event_list)
+{
+    const clEnqueueScanBuffer_fn call = (clEnqueueScanBuffer_fn)causeway_cluster_function_of_queue(
+        queues == NULL ? NULL : queues[0], "clEnqueueScanBuffer");
+    return call == NULL ? CL_INVALID_OPERATION
+                        : call(queues, num, src, dst, src_offset, dst_offset, cb, datatype, num_events_in_wait_list,
+                               event_wait_list, event_list);
+}
 
 #ifdef __cplusplus
 }

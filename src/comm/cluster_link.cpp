@@ -240,8 +240,9 @@ void cluster_link::stop() {
             return;
         }
     }
-    give_up("messages of the platform to or from other ranks are not over at the end of the program: their programs have "
-            "enqueued something else, or wait for a user event that nobody has set");
+    give_up(
+        "messages of the platform to or from other ranks are not over at the end of the program: their programs have "
+        "enqueued something else, or wait for a user event that nobody has set");
 }
 
 void cluster_link::at_finalize(void (*ending)()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The messages of a cluster's platforms among each other, over MPI: collectives in the caller's thread, all else in one of
-// its own.
+// The messages of a cluster's platforms among each other, over MPI: collectives in the caller's thread, all else in
+// one of its own.
 #pragma once
 
 #include "base/cluster_calls.hpp"
@@ -13,8 +13,8 @@
 
 namespace causeway::comm {
 
-/// Starts MPI if nobody has; then this ends it at exit. Throws transfer_error(invalid_operation) where it has been started
-/// without threads, or is over.
+/// Starts MPI if nobody has; then this ends it at exit. Throws transfer_error(invalid_operation) where it has been
+/// started without threads, or is over.
 void start_mpi();
 
 /// One for the process, never destroyed. Made collectively.
@@ -34,8 +34,8 @@ class cluster_link {
     [[noreturn]] void give_up(const char* why);
     /// Calls `ending` in the thread that ends MPI, while it still works.
     void at_finalize(void (*ending)());
-    /// Waits until all messages are over and ends the thread; ends the job if that takes too long. Nothing can be sent or
-    /// received from then on: what needs the other ranks ends the process.
+    /// Waits until all messages are over and ends the thread; ends the job if that takes too long. Nothing can be sent
+    /// or received from then on: what needs the other ranks ends the process.
     void stop();
 
   private:

@@ -37,19 +37,20 @@ std::string function_of(cl_command_type type) {
          {0, "nothing"}}};
     const auto* const found =
         std::find_if(functions.begin(), functions.end(), [&](const auto& one) { return one.first == type; });
-    return found == functions.end() ? "command type " + std::to_string(type)
-                                                             : std::string(found->second);
+    return found == functions.end() ? "command type " + std::to_string(type) : std::string(found->second);
 }
 
 std::string difference(const call_record& first, int mine, const call_record& second, int theirs) {
     const auto name = [](int rank) { return "rank " + std::to_string(rank); };
     const auto last = [](const call_record& of) {
         return function_of(of.type) + " for a device of rank " + std::to_string(of.device) + " with " +
-               std::to_string(of.waits) + " events to wait for and memory objects of " + std::to_string(of.bytes) + " bytes";
+               std::to_string(of.waits) + " events to wait for and memory objects of " + std::to_string(of.bytes) +
+               " bytes";
     };
     if (first.number != second.number)
-        return name(mine) + " has enqueued " + std::to_string(first.number) + " commands, the last by " + last(first) + "; " +
-               name(theirs) + " has enqueued " + std::to_string(second.number) + ", the last by " + last(second);
+        return name(mine) + " has enqueued " + std::to_string(first.number) + " commands, the last by " + last(first) +
+               "; " + name(theirs) + " has enqueued " + std::to_string(second.number) + ", the last by " +
+               last(second);
     const auto call = "call " + std::to_string(first.number);
     if (first.type == second.type && first.device == second.device && first.waits == second.waits &&
         first.bytes == second.bytes)

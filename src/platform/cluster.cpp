@@ -82,8 +82,8 @@ void cluster::imagine(const std::string& text) {
 void cluster::choose_devices(std::vector<_cl_device_id*>& own) const {
     if (m_dry_devices == 0) return;
     if (own.size() < m_dry_devices)
-        cannot_join("CAUSEWAY_DRY_RUN wants " + std::to_string(m_dry_devices) + " devices of each rank, and this one has " +
-                    std::to_string(own.size()));
+        cannot_join("CAUSEWAY_DRY_RUN wants " + std::to_string(m_dry_devices) +
+                    " devices of each rank, and this one has " + std::to_string(own.size()));
     own.resize(m_dry_devices);
 }
 
@@ -126,7 +126,8 @@ cl_int cluster::agree(cl_int code) const {
     const watchdog::wait waiting("the other ranks, which have to make the same object or build the same program");
     m_calls.all_gather(&mine, sizeof mine, all.data());
     for (int rank = 0; rank < ranks(); ++rank) compare(all[static_cast<std::size_t>(rank)].record, rank);
-    const auto failed = std::find_if(all.begin(), all.end(), [](const outcome& one) { return one.code != CL_SUCCESS; });
+    const auto failed =
+        std::find_if(all.begin(), all.end(), [](const outcome& one) { return one.code != CL_SUCCESS; });
     return failed == all.end() ? CL_SUCCESS : failed->code;
 }
 
@@ -187,7 +188,8 @@ void cluster::receive(int from, std::shared_ptr<std::byte[]> bytes, std::size_t 
 
 std::function<void()> cluster::spread(int root, const std::shared_ptr<std::byte[]>& bytes, std::size_t size,
                                       std::function<void()> arrived) {
-    // A binomial tree around the root. Tags are taken now, in the order of the calls; messages go when the bytes are there.
+    // A binomial tree around the root. Tags are taken now, in the order of the calls; messages go when the bytes are
+    // there.
     const int count = ranks();
     const int place = (rank() - root + count) % count;
     const int low = place == 0 ? count : place & -place;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The other ranks that run the same program, if there are any. All of them make the same calls in the same order; so each
-// knows without asking which messages come next.
+// The other ranks that run the same program, if there are any. All of them make the same calls in the same order; so
+// each knows without asking which messages come next.
 #pragma once
 
 #include "base/cluster_calls.hpp"
@@ -25,8 +25,8 @@ struct command_counts {
 
 class cluster {
   public:
-    /// Null unless CAUSEWAY_CLUSTER or CAUSEWAY_DRY_RUN asks for it. The first call joins; collective. Ends the process if that
-    /// cannot be.
+    /// Null unless CAUSEWAY_CLUSTER or CAUSEWAY_DRY_RUN asks for it. The first call joins; collective. Ends the
+    /// process if that cannot be.
     [[nodiscard]] static cluster* of_process();
     /// Whether the other ranks are only thought of, and no command runs.
     [[nodiscard]] static bool is_dry_run() {
@@ -76,8 +76,8 @@ class cluster {
 
     /// A message whose place among those to `to` is taken now: call what it returns when the bytes are there.
     [[nodiscard]] std::function<void()> promise(int to, std::shared_ptr<std::byte[]> bytes, std::size_t size);
-    /// Sends the bytes of `root` down a tree of all ranks. There, call what it returns when the bytes are there; on the others
-    /// `arrived` is called when they are.
+    /// Sends the bytes of `root` down a tree of all ranks. There, call what it returns when the bytes are there; on
+    /// the others `arrived` is called when they are.
     [[nodiscard]] std::function<void()> spread(int root, const std::shared_ptr<std::byte[]>& bytes, std::size_t size,
                                                std::function<void()> arrived);
 
@@ -94,7 +94,7 @@ class cluster {
     cluster_calls m_calls;
     std::size_t m_dry_devices = 0; ///< of each rank; 0: no dry run
     call_record m_record;
-    bool m_strict = false; ///< CAUSEWAY_STRICT
+    bool m_strict = false;                               ///< CAUSEWAY_STRICT
     std::vector<int> m_data_out, m_data_in, m_out, m_in; ///< how many messages to and from each rank
 };
 

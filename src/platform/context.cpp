@@ -46,13 +46,19 @@ _cl_context::_cl_context(std::vector<_cl_device_id*> of, std::vector<cl_context_
     if (!spans()) return;
     for (auto* const at : m_here) {
         auto& device = *at->devices.front();
-        // In order, copies only wait for one another. Between ranks that may be for ever: each end of a message waits for
-        // the other rank.
+        // In order, copies only wait for one another. Between ranks that may be for ever: each end of a message waits
+        // for the other rank.
         const bool in_order = at->from->hangs_in_last_release && cluster::of_process() == nullptr;
         const auto can = ask<cl_command_queue_properties>(device, CL_DEVICE_QUEUE_PROPERTIES);
         at->copies = ref<_cl_command_queue>::adopt(
             new _cl_command_queue(_cl_command_queue::owner::context, *this, device, *at,
                                   in_order ? 0 : can & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE));
+    }
+    for (auto& at : places) {
+        auto& device = *at.devices.front();
+        const auto can = ask<cl_command_queue_properties>(device, CL_DEVICE_QUEUE_PROPERTIES);
+        at.steps = ref<_cl_command_queue>::adopt(new _cl_command_queue(
+            _cl_command_queue::owner::context, *this, device, at, can & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE));
     }
 }
 

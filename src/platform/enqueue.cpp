@@ -74,14 +74,14 @@ void count(cluster& job, const new_command& command) {
     }
 }
 
-/// What a command overwrites is lost if the command does not run, as it does if what it waits for fails. By the list alone, which
-/// is the same on every rank, unlike the state of events.
+/// What a command overwrites is lost if the command does not run, as it does if what it waits for fails. By the list
+/// alone, which is the same on every rank, unlike the state of events.
 access use_of(const new_command& command, const memory_use& use) {
     return use.how == access::overwrite && command.wait_count != 0 ? access::write : use.how;
 }
 
-/// What a command on another rank's device has to be noted for here: where memory objects are then, and which of this rank's
-/// events it waits for. The context's order is held.
+/// What a command on another rank's device has to be noted for here: where memory objects are then, and which of this
+/// rank's events it waits for. The context's order is held.
 void follow(const new_command& command) {
     auto& there = command.queue.where;
     // In the order in which the command's rank listens: events first, see with_waits().
@@ -103,8 +103,8 @@ bool may_be_dropped(const new_command& command) {
            });
 }
 
-/// What a command's call gives on all ranks, of which one knows whether it failed. Blocking for the sake of a code would have the
-/// ranks in step; so only commands that may fail by what they wait for do.
+/// What a command's call gives on all ranks, of which one knows whether it failed. Blocking for the sake of a code
+/// would have the ranks in step; so only commands that may fail by what they wait for do.
 cl_int result_everywhere(const new_command& command, cl_int code) {
     auto& job = *cluster::of_process();
     auto& queue = command.queue;
@@ -124,7 +124,8 @@ cl_int enqueue_elsewhere(const new_command& command) {
     return result_everywhere(command, CL_SUCCESS);
 }
 
-/// The command's own wait list, and what its memory objects wait for. The context's order is held where it spans places.
+/// The command's own wait list, and what its memory objects wait for. The context's order is held where it spans
+/// places.
 waiting_command with_waits(const new_command& command, ref<_cl_event> event, issue_function issue) {
     waiting_command made{std::move(event), {}, {}, std::move(issue), command.order};
     for (cl_uint i = 0; i < command.wait_count; ++i) {
@@ -134,6 +135,8 @@ waiting_command with_waits(const new_command& command, ref<_cl_event> event, iss
     }
     for (const auto& use : command.uses)
         bring(*use.object, command.queue.where, use_of(command, use), made.waits, made.orders);
+    if (command.apart && command.queue.context.spans())
+        for (const auto& use : command.uses) come_after(*use.object, command.queue.where, use.how, made.orders);
     return made;
 }
 
@@ -185,7 +188,8 @@ cl_int enqueue_in_turn(const new_command& command, issue_function issue) {
         code = hand_over(queue, with_waits(command, event, std::move(issue)));
         // Other ranks count a refused command as one that runs, and fails.
         if (code == CL_SUCCESS || job != nullptr)
-            for (const auto& use : command.uses) note_use(*use.object, queue.where, use_of(command, use), event.get());
+            for (const auto& use : command.uses)
+                note_use(*use.object, queue.where, use_of(command, use), event.get(), command.apart);
     } else {
         auto waiting = command;
         waiting.uses = {}; // the driver's affair

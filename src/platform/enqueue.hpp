@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How every command gets to its driver: at once where the driver sees all that it waits for, else through the scheduler.
+// How every command gets to its driver: at once where the driver sees all that it waits for, else through the
+// scheduler.
 #pragma once
 
 #include "platform/boundary.hpp"
@@ -19,13 +20,16 @@ struct new_command {
     cl_event* event = nullptr;
     std::span<const memory_use> uses = {};
     queue_order order = {};
+    bool apart = false; ///< of the platform: ordered with all on its memory objects, whatever queues those are in
     _cl_mem* mapped = nullptr; ///< whose shadow it reads or writes: kept until it is over
 };
 
-/// Throws for a list that does not fit its count, for what is no event, and for events and memory objects of other contexts.
+/// Throws for a list that does not fit its count, for what is no event, and for events and memory objects of other
+/// contexts.
 void check_command(const new_command& command);
 
-/// Whether the driver can have the command now. If so, `raws` is its wait list. A failed wait throws nothing: it is found.
+/// Whether the driver can have the command now. If so, `raws` is its wait list. A failed wait throws nothing: it is
+/// found.
 [[nodiscard]] obstacle look_at_waits(const new_command& command, raw_waits& raws);
 
 /// Takes the way round: through memory objects' states and, if need be, the scheduler.
@@ -34,8 +38,8 @@ cl_int enqueue_in_turn(const new_command& command, issue_function issue);
 /// Makes an event of the program for a command that its driver has; one that is over for a null `raw`.
 void give_event(const new_command& command, cl_event raw, bool had_waits);
 
-/// A command of the platform itself on the queue of a place. The context's order is held. The driver does not know what
-/// ends a `foreign` one.
+/// A command of the platform itself on the queue of a place. The context's order is held. The driver does not know
+/// what ends a `foreign` one.
 [[nodiscard]] ref<_cl_event> enqueue_copy(_cl_command_queue& queue, cl_command_type type,
                                           std::vector<ref<_cl_event>> waits, std::vector<ref<_cl_event>> orders,
                                           issue_function issue, bool foreign = false);
@@ -61,7 +65,8 @@ template <class Issue> cl_int enqueue(const new_command& command, Issue issue) {
         queue.waiting_count.load(std::memory_order_acquire) == 0) {
         raw_waits raws;
         if (look_at_waits(command, raws).what == obstacle::sort::none) {
-            // A marker or barrier in an out-of-order queue whose events are all over must not wait for the whole queue.
+            // A marker or barrier in an out-of-order queue whose events are all over must not wait for the whole
+            // queue.
             const bool changes_meaning = raws.count() == 0 && command.wait_count != 0 && !queue.in_order() &&
                                          (command.type == CL_COMMAND_MARKER || command.type == CL_COMMAND_BARRIER);
             if (!changes_meaning) {
@@ -76,7 +81,8 @@ template <class Issue> cl_int enqueue(const new_command& command, Issue issue) {
     return enqueue_in_turn(command, issue_function(std::move(issue)));
 }
 
-/// As enqueue(), for commands that read into host memory: make_issue(address, row pitch, slice pitch) gives what to issue.
+/// As enqueue(), for commands that read into host memory: make_issue(address, row pitch, slice pitch) gives what to
+/// issue.
 template <class MakeIssue>
 cl_int enqueue_read(const new_command& command, const host_target& target, MakeIssue make_issue) {
     if (cluster::of_process() == nullptr)

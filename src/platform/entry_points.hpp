@@ -5,6 +5,8 @@
 
 #include "platform/opencl.hpp"
 
+#include <CL/cl_cluster.h>
+
 #include <type_traits>
 
 namespace causeway::platform::entry {
@@ -21,5 +23,12 @@ namespace causeway::platform {
 
 /// clAttachBufferToDevice of CL/cl_cluster.h.
 cl_int CL_API_CALL attach_buffer_to_device(cl_mem buffer, cl_device_id device);
+
+// The collective commands of CL/cl_cluster.h.
+std::remove_pointer_t<clEnqueueBroadcastBuffer_fn> enqueue_broadcast, enqueue_scatter;
+std::remove_pointer_t<clEnqueueGatherBuffer_fn> enqueue_gather;
+std::remove_pointer_t<clEnqueueAllGatherBuffer_fn> enqueue_all_gather, enqueue_all_to_all;
+std::remove_pointer_t<clEnqueueReduceBuffer_fn> enqueue_reduce;
+std::remove_pointer_t<clEnqueueAllReduceBuffer_fn> enqueue_all_reduce, enqueue_reduce_scatter, enqueue_scan;
 
 } // namespace causeway::platform

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mapping memory objects. The driver maps where it can do so at once and alone knows the contents; else a shadow in host
-// memory stands for the object: the command that maps reads into it, the one that unmaps writes it back.
+// Mapping memory objects. The driver maps where it can do so at once and alone knows the contents; else a shadow in
+// host memory stands for the object: the command that maps reads into it, the one that unmaps writes it back.
 #include "platform/enqueue.hpp"
 #include "platform/entry_points.hpp"
 

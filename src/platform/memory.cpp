@@ -7,6 +7,7 @@
 #include "platform/enqueue.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <unordered_set>
 
 using namespace causeway::platform;
@@ -82,14 +83,12 @@ std::array<size_t, 3> whole_region(const _cl_mem& image) {
 
 namespace {
 
-/// Fewer steps are nearer: the same rank, then the next ranks. The same choice on every rank.
+/// The same rank, if it has them; else the places that get the contents one after the other form a binomial tree. The
+/// same choice on every rank.
 place& nearest(const std::vector<place*>& latest, const place& to) {
-    const auto* const job = cluster::of_process();
-    const int ranks = job == nullptr ? 1 : job->ranks();
-    return **std::min_element(latest.begin(), latest.end(), [&](const place* one, const place* other) {
-        const auto steps = [&](const place* from) { return (from->rank - to.rank + ranks) % ranks; };
-        return steps(one) < steps(other);
-    });
+    const auto own =
+        std::find_if(latest.begin(), latest.end(), [&](const place* one) { return one->rank == to.rank; });
+    return own != latest.end() ? **own : *latest[latest.size() - std::bit_floor(latest.size())];
 }
 
 void* const* untyped(const cl_event* list) { return reinterpret_cast<void* const*>(list); }
@@ -228,10 +227,19 @@ void bring(_cl_mem& object, place& here, access how, std::vector<ref<_cl_event>>
     if (how != access::read) mine.departures.add_to(orders);
 }
 
-void note_use(_cl_mem& object, place& here, access how, _cl_event* command) {
+void come_after(_cl_mem& object, place& here, access how, std::vector<ref<_cl_event>>& orders) {
+    auto& mine = object.root().copies[here.index];
+    mine.writers.add_to(orders);
+    if (how != access::read) mine.readers.add_to(orders);
+}
+
+void note_use(_cl_mem& object, place& here, access how, _cl_event* command, bool apart) {
     auto& root = object.root();
     auto* const mine = command == nullptr ? nullptr : &root.copies[here.index];
-    if (mine != nullptr) (how == access::read ? mine->readers : mine->writers).add(ref<_cl_event>(command));
+    if (mine != nullptr) {
+        auto& list = how != access::read ? mine->writers : apart ? mine->departures : mine->readers;
+        list.add(ref<_cl_event>(command));
+    }
     if (how == access::read) return;
     root.latest.assign(1, &here);
     root.has_contents = true;

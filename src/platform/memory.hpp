@@ -35,14 +35,16 @@ class pending_commands {
   private:
     static constexpr std::size_t few = 16;
     std::vector<ref<_cl_event>> m_commands;
-    std::size_t m_next_sweep = few; ///< asking drivers for each command at each turn would cost the square of their number
+    std::size_t m_next_sweep =
+        few; ///< asking drivers for each command at each turn would cost the square of their number
 };
 
-/// One driver's object behind a memory object, and the commands that its contents wait for. The context's order guards it.
+/// One driver's object behind a memory object, and the commands that its contents wait for. The context's order guards
+/// it.
 struct memory_copy {
     driver_object<cl_mem> raw;
-    ref<_cl_event> arrival;      ///< brought the latest contents here
-    pending_commands departures; ///< read the contents for other places
+    ref<_cl_event> arrival;            ///< brought the latest contents here
+    pending_commands departures;       ///< read the contents for other places
     pending_commands writers, readers; ///< of the program
 };
 
@@ -73,8 +75,8 @@ struct _cl_mem final : causeway::platform::object {
     _cl_mem(_cl_context& of, cl_mem_object_type what, cl_mem_flags as, size_t bytes, void* host);
     ~_cl_mem();
 
-    /// The driver's object at `at`; made when first asked for. Where the context spans places, its order is held or the
-    /// object is there already. Throws the driver's code.
+    /// The driver's object at `at`; made when first asked for. Where the context spans places, its order is held or
+    /// the object is there already. Throws the driver's code.
     [[nodiscard]] cl_mem raw(causeway::platform::place& at);
     /// The object whose contents these are: the buffer that a sub-buffer or an image belongs to.
     [[nodiscard]] _cl_mem& root() { return parent ? parent->root() : *this; }
@@ -112,14 +114,18 @@ struct _cl_mem final : causeway::platform::object {
 
 namespace causeway::platform {
 
-/// Sees to it that the latest contents are at `here` when a command runs that waits for `waits` and comes after `orders`, to
-/// both of which it adds. The context's order is held.
+/// Sees to it that the latest contents are at `here` when a command runs that waits for `waits` and comes after
+/// `orders`, to both of which it adds. The context's order is held.
 void bring(_cl_mem& object, place& here, access how, std::vector<ref<_cl_event>>& waits,
            std::vector<ref<_cl_event>>& orders);
 
 /// Remembers that `command`, which is enqueued at `here` now, uses the object. The context's order is held.
-/// `command` is null on a rank that does not run it.
-void note_use(_cl_mem& object, place& here, access how, _cl_event* command);
+/// `command` is null on a rank that does not run it. Later writers wait for one that is `apart`, also in other queues.
+void note_use(_cl_mem& object, place& here, access how, _cl_event* command, bool apart = false);
+
+/// Adds the earlier commands of the program at `here` that a command in a queue of the platform's own comes after. The
+/// context's order is held.
+void come_after(_cl_mem& object, place& here, access how, std::vector<ref<_cl_event>>& orders);
 
 /// From now on the latest contents are always at `here`. The context's order is held.
 void attach(_cl_mem& object, place& here);
@@ -127,7 +133,8 @@ void attach(_cl_mem& object, place& here);
 /// The whole of an image, as the region of a command.
 [[nodiscard]] std::array<size_t, 3> whole_region(const _cl_mem& image);
 
-/// Whether a clSetKernelArg value is a memory object or sampler that lives, for kernels that do not say what they take.
+/// Whether a clSetKernelArg value is a memory object or sampler that lives, for kernels that do not say what they
+/// take.
 [[nodiscard]] bool is_live_handle(const void* handle);
 void add_live_handle(const void* handle);
 void remove_live_handle(const void* handle);

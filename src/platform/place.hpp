@@ -4,6 +4,8 @@
 
 #include "platform/device.hpp"
 
+#include <map>
+#include <mutex>
 #include <vector>
 
 namespace causeway::platform {
@@ -17,8 +19,14 @@ struct place {
     bool understudy = false;
     driver_object<cl_context> context;
     std::vector<_cl_device_id*> devices; ///< in the context's order
-    /// Moves contents of memory objects in and out, beside the program's commands. Only where the context has several places.
+    /// Moves contents of memory objects in and out, beside the program's commands. Only where the context has several
+    /// places.
     ref<_cl_command_queue> copies;
+    /// For the steps of collectives, which may wait for anything. There also for places of other ranks.
+    ref<_cl_command_queue> steps;
+
+    std::mutex sums_mutex;                                    // guards sums
+    std::map<cl_channel_type, driver_object<cl_kernel>> sums; ///< kernels that add, by the type of the elements
 
     [[nodiscard]] const cl_icd_dispatch& calls() const { return *from->calls; }
     [[nodiscard]] std::vector<cl_device_id> raw_devices() const {

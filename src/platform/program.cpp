@@ -82,7 +82,8 @@ std::string with_argument_info(const std::string& options) {
     return options.empty() ? std::string(wanted) : options + " " + std::string(wanted);
 }
 
-/// Calls act(place, part, raw devices) for the places of the devices that are asked for, all of them also after a failure.
+/// Calls act(place, part, raw devices) for the places of the devices that are asked for, all of them also after a
+/// failure.
 template <class Act> cl_int for_each_part(_cl_program& program, cl_uint count, const cl_device_id* list, Act act) {
     const auto chosen = checked_devices(count, list);
     for (const auto* device : chosen)

@@ -16,8 +16,8 @@ namespace causeway::platform {
 namespace {
 
 using namespace std::chrono_literals;
-/// How long the thread looks without a pause after something has moved, and how long a pause is at most. Drivers call back
-/// when a command ends well, so that the longest pause matters for failed ones alone.
+/// How long the thread looks without a pause after something has moved, and how long a pause is at most. Drivers call
+/// back when a command ends well, so that the longest pause matters for failed ones alone.
 constexpr auto hot = 50us;
 constexpr auto longest_pause = 5ms;
 /// How long the end of the process waits for a thread that is inside a driver's call.
@@ -115,9 +115,7 @@ void scheduler::let_go_of_called_back() {
 
 void scheduler::announce() {
     watchdog::of_process().moved();
-    {
-        const std::lock_guard lock(m_changed_mutex);
-    }
+    { const std::lock_guard lock(m_changed_mutex); }
     m_changed.notify_all();
 }
 
@@ -177,8 +175,8 @@ std::string scheduler::describe_waits() {
         const auto found = look_at_all(command, queue, raws);
         if (found.what != obstacle::sort::not_yet) continue;
         const auto& event = *found.event;
-        text += "causeway:   " + function_of(command.event->type) + ", and " + std::to_string(queue.waiting.size() - 1) +
-                " behind it, wait for " +
+        text += "causeway:   " + function_of(command.event->type) + ", and " +
+                std::to_string(queue.waiting.size() - 1) + " behind it, wait for " +
                 (event.is_users() ? std::string("a user event")
                                   : function_of(event.type) + " of rank " + std::to_string(event.queue->where.rank)) +
                 "\n";
@@ -226,8 +224,8 @@ void scheduler::watch(_cl_event& event) {
     if (raw == nullptr || event.rings) return;
     event.rings = true;
     event.queue->flush();
-    // An event has to be held around its own callback, which comes after its status has changed. One that fails on PoCL 3.1
-    // is never called back, and stays.
+    // An event has to be held around its own callback, which comes after its status has changed. One that fails on
+    // PoCL 3.1 is never called back, and stays.
     (void)calls_of(raw).clRetainEvent(raw);
     if (calls_of(raw).clSetEventCallback(raw, CL_COMPLETE, ring_scheduler, nullptr) != CL_SUCCESS)
         (void)calls_of(raw).clReleaseEvent(raw);

@@ -45,16 +45,18 @@ struct obstacle {
     _cl_event* event = nullptr;
 };
 
-/// Whether `event`, which a command at `here` waits for, holds it back. If not, and if its driver must still wait, it is in
-/// `raws`. An event that has failed is never given to a driver: PoCL 3.1 hangs then, Intel's runtime 2026.2 crashes.
+/// Whether `event`, which a command at `here` waits for, holds it back. If not, and if its driver must still wait, it
+/// is in `raws`. An event that has failed is never given to a driver: PoCL 3.1 hangs then, Intel's runtime 2026.2
+/// crashes.
 [[nodiscard]] obstacle look_at(_cl_event& event, const place* here, bool may_fail, raw_waits& raws);
 
-/// As above, for all that a command of `queue` waits for. If nothing holds it back, the queues of what its driver must wait
-/// for are flushed: the program does not know of some of them, and drivers do not start what nobody has flushed.
+/// As above, for all that a command of `queue` waits for. If nothing holds it back, the queues of what its driver must
+/// wait for are flushed: the program does not know of some of them, and drivers do not start what nobody has flushed.
 [[nodiscard]] obstacle look_at_all(const waiting_command& command, const _cl_command_queue& queue, raw_waits& raws);
 
-/// One for the process. Threads start with the first command that has to wait, and end when the process begins to: drivers
-/// shut down then. Who waits for a command after that does the threads' work himself; callbacks are not called any more.
+/// One for the process. Threads start with the first command that has to wait, and end when the process begins to:
+/// drivers shut down then. Who waits for a command after that does the threads' work himself; callbacks are not called
+/// any more.
 class scheduler {
   public:
     [[nodiscard]] static scheduler& of_process();
@@ -106,8 +108,8 @@ class scheduler {
         _cl_event::callback callback;
     };
 
-    // Guards what follows, and what queues and events leave to the scheduler. No object is let go of under it: the last one of
-    // a context calls the program.
+    // Guards what follows, and what queues and events leave to the scheduler. No object is let go of under it: the
+    // last one of a context calls the program.
     std::mutex m_mutex;
     std::vector<ref<_cl_command_queue>> m_busy;
     std::vector<ref<_cl_event>> m_watched;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says where a rank of a cluster stands when nothing has moved for a while: the ranks may wait for each other for ever.
+// Says where a rank of a cluster stands when nothing has moved for a while: the ranks may wait for each other for
+// ever.
 #pragma once
 
 #include <atomic>

@@ -58,8 +58,9 @@ TEST_F(lifetimes, a_context_whose_last_command_ends_calls_the_program_which_may_
     {
         const context_handle own(clCreateContext(nullptr, 1, devices().data(), nullptr, nullptr, &code));
         ASSERT_EQ(code, CL_SUCCESS);
-        const auto set = reinterpret_cast<cl_int(CL_API_CALL*)(cl_context, void(CL_CALLBACK*)(cl_context, void*), void*)>(
-            clGetExtensionFunctionAddressForPlatform(platform(), "clSetContextDestructorCallback"));
+        const auto set =
+            reinterpret_cast<cl_int(CL_API_CALL*)(cl_context, void(CL_CALLBACK*)(cl_context, void*), void*)>(
+                clGetExtensionFunctionAddressForPlatform(platform(), "clSetContextDestructorCallback"));
         ASSERT_NE(set, nullptr);
         ASSERT_EQ(set(own.get(), say_farewell, &how), CL_SUCCESS);
         const event_handle gate(clCreateUserEvent(own.get(), &code));

@@ -27,6 +27,8 @@ foreach(runtime ${runtimes})
   causeway_test(platform.cluster.${runtime}.2 LABEL platform RUNTIME ${runtime} PLATFORM ${platform_icd} RANKS 2 TIMEOUT 300
     COMMAND env CAUSEWAY_CLUSTER=1 $<TARGET_FILE:platform_tests> --gtest_filter=-*threads*)
 endforeach()
+causeway_test(platform.cluster.intel.4 LABEL platform RUNTIME intel PLATFORM ${platform_icd} RANKS 4 TIMEOUT 300
+  COMMAND env CAUSEWAY_CLUSTER=1 $<TARGET_FILE:platform_tests> --gtest_filter=collectives.*:spanning.random*)
 # Threads of ours, of drivers and the end of the process meet differently each time.
 add_executable(leaving_program support/programs/leaving_program.cpp)
 target_link_libraries(leaving_program PRIVATE causeway_flags OpenCL::OpenCL)

@@ -9,9 +9,10 @@ namespace {
 using refusals = platform_test;
 
 TEST_F(refusals, a_command_that_its_driver_refuses_fails_on_every_rank) {
-    const auto program = build("__kernel __attribute__((reqd_work_group_size(4, 1, 1))) void fours(__global uint* data) {"
-                               "    data[get_global_id(0)] = 4;"
-                               "}");
+    const auto program =
+        build("__kernel __attribute__((reqd_work_group_size(4, 1, 1))) void fours(__global uint* data) {"
+              "    data[get_global_id(0)] = 4;"
+              "}");
     const auto kernel = kernel_of(program, "fours");
     const bool in_cluster = std::getenv("CAUSEWAY_CLUSTER") != nullptr;
     for (std::size_t i = 0; i < devices().size(); ++i) {
@@ -51,8 +52,8 @@ TEST_F(refusals, a_blocking_command_whose_wait_list_fails_says_so_on_every_rank)
         const auto buffer = new_buffer(4);
         const cl_uint value = 1;
         ASSERT_EQ(clSetUserEventStatus(gate.get(), -3), CL_SUCCESS);
-        EXPECT_EQ(clEnqueueWriteBuffer(queue(i), buffer.get(), CL_TRUE, 0, 4, &value, 1, std::vector{gate.get()}.data(),
-                                       nullptr),
+        EXPECT_EQ(clEnqueueWriteBuffer(queue(i), buffer.get(), CL_TRUE, 0, 4, &value, 1,
+                                       std::vector{gate.get()}.data(), nullptr),
                   CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
         EXPECT_EQ(clFinish(queue(i)), CL_SUCCESS);
     }

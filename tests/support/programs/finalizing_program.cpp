@@ -25,12 +25,13 @@ int main(int argc, char** argv) {
     cl_event last = nullptr;
     for (cl_uint step = 0; step < 40; ++step) {
         cl_event after = nullptr;
-        if (clEnqueueFillBuffer(queues[step % count], buffer, &step, sizeof step, 0, large / 2, last == nullptr ? 0 : 1,
-                                last == nullptr ? nullptr : &last, &after) != CL_SUCCESS)
+        if (clEnqueueFillBuffer(queues[step % count], buffer, &step, sizeof step, 0, large / 2,
+                                last == nullptr ? 0 : 1, last == nullptr ? nullptr : &last, &after) != CL_SUCCESS)
             return 1;
         last = after;
     }
-    if (clEnqueueReadBuffer(queues.front(), buffer, CL_FALSE, 0, large, values, 1, &last, nullptr) != CL_SUCCESS) return 1;
+    if (clEnqueueReadBuffer(queues.front(), buffer, CL_FALSE, 0, large, values, 1, &last, nullptr) != CL_SUCCESS)
+        return 1;
     MPI_Finalize();
     for (auto* const queue : queues) clReleaseCommandQueue(queue);
     clReleaseMemObject(buffer);

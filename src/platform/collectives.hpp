@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The collective commands of CL/cl_cluster.h: the steps that they are made of.
+#pragma once
+
+#include "platform/enqueue.hpp"
+
+#include <vector>
+
+namespace causeway::platform {
+
+/// A part of a buffer that a collective sends somewhere, or a sum on the way.
+struct collective_part {
+    ref<_cl_mem> memory;
+    size_t offset = 0;
+    _cl_command_queue* on = nullptr; ///< where it was made; a step on it goes there
+    ref<_cl_event> made = {};        ///< null for a part of the program's own buffer
+};
+
+/// One call. Copies and sums are commands like others, which all ranks follow: a part that many devices want goes down
+/// a tree, as every object does that many places read.
+class collective {
+  public:
+    /// The queues are of one context, against which the wait list is checked. Where contents do not move, so that the
+    /// driver alone orders, the call comes after all earlier commands of the queues.
+    collective(std::span<const cl_command_queue> queues, cl_command_type type, size_t bytes, cl_uint wait_count,
+               const cl_event* waits);
+
+    /// Bytes of `source` for a command on `reader`. Where contents move, they are copied out beside the rest of the
+    /// buffer, unless the reader's place has them.
+    [[nodiscard]] collective_part part_of(_cl_mem& source, size_t offset, _cl_command_queue& reader) const;
+    /// As above, in a buffer of its own.
+    [[nodiscard]] collective_part addend_of(_cl_mem& source, size_t offset, _cl_command_queue& reader) const;
+    /// first + second, where the second is.
+    [[nodiscard]] collective_part sum(const collective_part& first, const collective_part& second,
+                                      cl_channel_type type) const;
+    /// The sum of all, in pairs.
+    [[nodiscard]] collective_part sum_of(std::vector<collective_part> parts, cl_channel_type type) const;
+    /// The command that the program sees: `part` goes to `target`.
+    [[nodiscard]] ref<_cl_event> deliver(const collective_part& part, _cl_command_queue& queue, _cl_mem& target,
+                                         size_t offset) const;
+    /// One event for several deliveries in a queue.
+    [[nodiscard]] ref<_cl_event> all(_cl_command_queue& queue, const std::vector<ref<_cl_event>>& events) const;
+    /// Gives the program its events, if it wants them, and sees to it that later commands of the queues come after.
+    void give(std::vector<ref<_cl_event>>& made, cl_event* list) const;
+
+  private:
+    [[nodiscard]] ref<_cl_event> copy(_cl_command_queue& on, cl_command_type type, const collective_part& from,
+                                      _cl_mem& to, size_t offset) const;
+    [[nodiscard]] ref<_cl_mem> room(_cl_command_queue& on) const;
+    /// The program's wait list, and the events that made what `on` can use without a move.
+    [[nodiscard]] std::vector<cl_event> waits_on(const _cl_command_queue& on,
+                                                 std::initializer_list<const collective_part*> parts) const;
+
+    std::span<const cl_command_queue> m_queues;
+    _cl_context& m_context;
+    cl_command_type m_type;
+    size_t m_bytes;
+    std::vector<cl_event> m_waits;
+    std::vector<ref<_cl_event>> m_earlier; ///< markers in the queues
+};
+
+} // namespace causeway::platform

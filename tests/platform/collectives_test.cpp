@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// The collective commands, over more parts than there are devices, against the same on the host.
+#include "platform_fixture.hpp"
+
+#include <CL/cl_cluster.h>
+
+#include <algorithm>
+
+using namespace support;
+
+namespace {
+
+constexpr cl_uint parts = 5;
+constexpr std::size_t piece = 16; // elements
+constexpr std::size_t piece_bytes = piece * sizeof(cl_uint);
+constexpr std::size_t length = piece * parts;
+using values = std::vector<cl_uint>;
+
+/// Part i is on device i, round and round. Sources are written without waiting, targets are full of nines.
+class collectives : public platform_test {
+  protected:
+    void SetUp() override {
+        platform_test::SetUp();
+        for (cl_uint i = 0; i < parts; ++i) {
+            m_queues.push_back(queue(i % devices().size()));
+            m_expected_sources.emplace_back(length);
+            for (std::size_t k = 0; k < length; ++k) m_expected_sources[i][k] = static_cast<cl_uint>(1000 * i + k);
+            m_sources.push_back(new_buffer(length * 4));
+            m_targets.push_back(new_buffer(length * 4));
+            source_list.push_back(m_sources[i].get());
+            target_list.push_back(m_targets[i].get());
+            ASSERT_EQ(clEnqueueWriteBuffer(m_queues[i], source_list[i], CL_FALSE, 0, length * 4,
+                                           m_expected_sources[i].data(), 0, nullptr, nullptr),
+                      CL_SUCCESS);
+            const cl_uint nine = 9;
+            ASSERT_EQ(clEnqueueFillBuffer(m_queues[i], target_list[i], &nine, 4, 0, length * 4, 0, nullptr, nullptr),
+                      CL_SUCCESS);
+        }
+    }
+    [[nodiscard]] cl_uint source(cl_uint of, std::size_t element) const { return m_expected_sources[of][element]; }
+    [[nodiscard]] cl_command_queue* queue_list() { return m_queues.data(); }
+    [[nodiscard]] cl_event* event_list() { return m_events; }
+
+    /// Every event is over and of the right type; target i holds what expected(i, element) says.
+    template <class Expected> void check(cl_command_type type, cl_uint count, Expected expected) {
+        for (cl_uint i = 0; i < count; ++i) {
+            const event_handle event(m_events[i]);
+            ASSERT_EQ(clWaitForEvents(1, &m_events[i]), CL_SUCCESS);
+            cl_command_type found = 0;
+            ASSERT_EQ(clGetEventInfo(event.get(), CL_EVENT_COMMAND_TYPE, sizeof found, &found, nullptr), CL_SUCCESS);
+            EXPECT_EQ(found, type);
+        }
+        for (cl_uint i = 0; i < count; ++i) {
+            values wanted(length);
+            for (std::size_t k = 0; k < length; ++k) wanted[k] = expected(i, k);
+            EXPECT_EQ(read(m_queues[i], m_targets[i], length), wanted) << "target " << i;
+        }
+    }
+
+    std::vector<cl_mem> source_list, target_list;
+
+  private:
+    std::vector<cl_command_queue> m_queues;
+    std::vector<buffer_handle> m_sources, m_targets;
+    std::vector<values> m_expected_sources;
+    cl_event m_events[parts] = {};
+};
+
+TEST_F(collectives, broadcast) {
+    std::size_t to[parts] = {0, 4, 8, 12, 16};
+    ASSERT_EQ(clEnqueueBroadcastBuffer(queue_list(), source_list[1], parts, target_list.data(), 8, to, piece_bytes, 0,
+                                       nullptr, event_list()),
+              CL_SUCCESS);
+    check(CL_COMMAND_BROADCAST_BUFFER, parts,
+          [&](cl_uint i, std::size_t k) { return k >= i && k < i + piece ? source(1, k - i + 2) : 9U; });
+}
+
+TEST_F(collectives, scatter) {
+    ASSERT_EQ(clEnqueueScatterBuffer(queue_list(), source_list[2], parts, target_list.data(), 0, nullptr, piece_bytes,
+                                     0, nullptr, event_list()),
+              CL_SUCCESS);
+    check(CL_COMMAND_SCATTER_BUFFER, parts,
+          [&](cl_uint i, std::size_t k) { return k < piece ? source(2, i * piece + k) : 9U; });
+}
+
+TEST_F(collectives, gather) {
+    std::size_t from[parts] = {0, 4, 8, 12, 16};
+    ASSERT_EQ(clEnqueueGatherBuffer(queue_list()[0], parts, source_list.data(), target_list[0], from, 0, piece_bytes,
+                                    0, nullptr, event_list()),
+              CL_SUCCESS);
+    check(CL_COMMAND_GATHER_BUFFER, 1,
+          [&](cl_uint, std::size_t k) { return source(static_cast<cl_uint>(k / piece), k / piece + k % piece); });
+}
+
+TEST_F(collectives, all_gather) {
+    ASSERT_EQ(clEnqueueAllGatherBuffer(queue_list(), parts, source_list.data(), target_list.data(), nullptr, nullptr,
+                                       piece_bytes, 0, nullptr, event_list()),
+              CL_SUCCESS);
+    check(CL_COMMAND_ALL_GATHER_BUFFER, parts,
+          [&](cl_uint, std::size_t k) { return source(static_cast<cl_uint>(k / piece), k % piece); });
+}
+
+TEST_F(collectives, all_to_all) {
+    ASSERT_EQ(clEnqueueAlltoAllBuffer(queue_list(), parts, source_list.data(), target_list.data(), nullptr, nullptr,
+                                      piece_bytes, 0, nullptr, event_list()),
+              CL_SUCCESS);
+    check(CL_COMMAND_ALL_TO_ALL_BUFFER, parts,
+          [&](cl_uint i, std::size_t k) { return source(static_cast<cl_uint>(k / piece), i * piece + k % piece); });
+}
+
+TEST_F(collectives, reduce) {
+    ASSERT_EQ(clEnqueueReduceBuffer(queue_list()[0], parts, source_list.data(), target_list[0], nullptr, 0,
+                                    piece_bytes, CL_UNSIGNED_INT32, 0, nullptr, event_list()),
+              CL_SUCCESS);
+    check(CL_COMMAND_REDUCE_BUFFER, 1, [&](cl_uint, std::size_t k) {
+        return k < piece ? static_cast<cl_uint>(10000 + parts * k) : 9U; // 0 + 1000 + ... + 4000
+    });
+}
+
+TEST_F(collectives, all_reduce) {
+    ASSERT_EQ(clEnqueueAllReduceBuffer(queue_list(), parts, source_list.data(), target_list.data(), nullptr, nullptr,
+                                       piece_bytes, CL_SIGNED_INT32, 0, nullptr, event_list()),
+              CL_SUCCESS);
+    check(CL_COMMAND_ALL_REDUCE_BUFFER, parts,
+          [&](cl_uint, std::size_t k) { return k < piece ? static_cast<cl_uint>(10000 + parts * k) : 9U; });
+}
+
+TEST_F(collectives, reduce_scatter) {
+    ASSERT_EQ(clEnqueueReduceScatterBuffer(queue_list(), parts, source_list.data(), target_list.data(), nullptr,
+                                           nullptr, piece_bytes, CL_UNSIGNED_INT32, 0, nullptr, event_list()),
+              CL_SUCCESS);
+    check(CL_COMMAND_REDUCE_SCATTER_BUFFER, parts, [&](cl_uint i, std::size_t k) {
+        return k < piece ? static_cast<cl_uint>(10000 + parts * (i * piece + k)) : 9U;
+    });
+}
+
+TEST_F(collectives, scan) {
+    ASSERT_EQ(clEnqueueScanBuffer(queue_list(), parts, source_list.data(), target_list.data(), nullptr, nullptr,
+                                  piece_bytes, CL_UNSIGNED_INT32, 0, nullptr, event_list()),
+              CL_SUCCESS);
+    check(CL_COMMAND_SCAN_BUFFER, parts, [&](cl_uint i, std::size_t k) {
+        return k < piece ? static_cast<cl_uint>(1000 * (i * (i + 1) / 2) + (i + 1) * k) : 9U;
+    });
+}
+
+TEST_F(collectives, a_failed_wait_list_leaves_the_targets_and_fails_every_event) {
+    const auto gate = new_user_event();
+    const std::vector waits{gate.get()};
+    ASSERT_EQ(clEnqueueAllReduceBuffer(queue_list(), parts, source_list.data(), target_list.data(), nullptr, nullptr,
+                                       piece_bytes, CL_UNSIGNED_INT32, 1, waits.data(), event_list()),
+              CL_SUCCESS);
+    ASSERT_EQ(clSetUserEventStatus(gate.get(), -5), CL_SUCCESS);
+    for (cl_uint i = 0; i < parts; ++i) {
+        const event_handle event(event_list()[i]);
+        EXPECT_EQ(clWaitForEvents(1, &event_list()[i]), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+        ASSERT_EQ(clRetainMemObject(target_list[i]), CL_SUCCESS);
+        const buffer_handle target(target_list[i]);
+        EXPECT_EQ(read(queue_list()[i], target, length), values(length, 9));
+    }
+}
+
+TEST_F(collectives, refuse_what_does_not_fit) {
+    auto* const queues = queue_list();
+    auto* const from = source_list.data();
+    auto* const to = target_list.data();
+    EXPECT_EQ(clEnqueueBroadcastBuffer(queues, from[0], 0, to, 0, nullptr, 4, 0, nullptr, nullptr), CL_INVALID_VALUE);
+    EXPECT_EQ(clEnqueueBroadcastBuffer(queues, nullptr, parts, to, 0, nullptr, 4, 0, nullptr, nullptr),
+              CL_INVALID_MEM_OBJECT);
+    EXPECT_EQ(clEnqueueBroadcastBuffer(queues, from[0], parts, to, 0, nullptr, 0, 0, nullptr, nullptr),
+              CL_INVALID_VALUE);
+    EXPECT_EQ(clEnqueueScatterBuffer(queues, from[0], parts, to, 4, nullptr, piece_bytes, 0, nullptr, nullptr),
+              CL_INVALID_VALUE);
+    EXPECT_EQ(
+        clEnqueueReduceBuffer(queues[0], parts, from, to[0], nullptr, 0, 6, CL_UNSIGNED_INT32, 0, nullptr, nullptr),
+        CL_INVALID_VALUE);
+    EXPECT_EQ(clEnqueueReduceBuffer(queues[0], parts, from, to[0], nullptr, 0, 8, CL_UNORM_INT24, 0, nullptr, nullptr),
+              CL_INVALID_VALUE);
+    EXPECT_EQ(clEnqueueGatherBuffer(nullptr, parts, from, to[0], nullptr, 0, 4, 0, nullptr, nullptr),
+              CL_INVALID_OPERATION);
+}
+
+} // namespace
