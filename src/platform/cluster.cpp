@@ -208,6 +208,15 @@ std::function<void()> cluster::spread(int root, const std::shared_ptr<std::byte[
     return {};
 }
 
+void cluster::same(std::byte* bytes, std::size_t size) {
+    std::array<std::byte, 16> piece{};
+    for (; size != 0; bytes += std::min(size, piece.size()), size -= std::min(size, piece.size())) {
+        std::memcpy(piece.data(), bytes, std::min(size, piece.size()));
+        piece = from(0, piece);
+        std::memcpy(bytes, piece.data(), std::min(size, piece.size()));
+    }
+}
+
 bool is_here(const _cl_event& event) {
     const auto* const job = cluster::of_process();
     return event.rank < 0 || job == nullptr || event.rank == job->rank();
@@ -270,3 +279,8 @@ cl_int wait_everywhere(_cl_event& event) {
 }
 
 } // namespace causeway::platform
+
+/// For what `causeway run --cluster` loads in front of a program: rank 0's bytes on every rank.
+extern "C" __attribute__((visibility("default"))) void causeway_cluster_same(void* bytes, std::size_t size) {
+    if (auto* const job = causeway::platform::cluster::of_process()) job->same(static_cast<std::byte*>(bytes), size);
+}

@@ -62,6 +62,8 @@ class cluster {
         std::memcpy(&value, message.value.data(), sizeof value);
         return value;
     }
+    /// The bytes of rank 0 on every rank. Collective.
+    void same(std::byte* bytes, std::size_t size);
     /// One more command of the program. In strict mode the ranks meet here, each time.
     void note(cl_command_type type, unsigned long device, unsigned long waits, unsigned long bytes) {
         m_record.add(type, device, waits, bytes);

@@ -65,6 +65,12 @@ foreach(runtime ${runtimes})
     COMMAND env CAUSEWAY_CLUSTER=1 $<TARGET_FILE:finalizing_program>)
 endforeach()
 if(TARGET causeway_program)
+  add_executable(differing_program support/programs/differing_program.cpp)
+  target_link_libraries(differing_program PRIVATE causeway_flags OpenCL::OpenCL)
+  causeway_test(platform.causeway_run.same LABEL platform RUNTIME pocl TIMEOUT 60
+    COMMAND $<TARGET_FILE:causeway_program> run --cluster -n 2 -- $<TARGET_FILE:differing_program>)
+  set_tests_properties(platform.causeway_run.same PROPERTIES PASS_REGULAR_EXPRESSION "agreed"
+    FAIL_REGULAR_EXPRESSION "agreed.*agreed")
   causeway_test(platform.causeway_run LABEL platform RUNTIME pocl TIMEOUT 120
     COMMAND $<TARGET_FILE:causeway_program> run --cluster -n 2 -- $<TARGET_FILE:platform_tests>
             --gtest_filter=spanning.contents*)

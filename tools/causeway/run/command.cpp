@@ -103,6 +103,13 @@ std::string vendors() {
     return fs::equivalent(named, library, not_there) ? file.parent_path().string() : library;
 }
 
+/// By what the launcher says: Open MPI, MPICH, Slurm.
+int own_rank() {
+    for (const char* const name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"})
+        if (const char* const text = std::getenv(name)) return std::atoi(text);
+    return 0;
+}
+
 /// A rank of a cluster becomes the program, which finds the platform Causeway alone. That one looks for drivers where the
 /// loader would have looked.
 [[noreturn]] void become(const std::vector<std::string>& program) {
@@ -110,11 +117,13 @@ std::string vendors() {
     setenv("CAUSEWAY_VENDORS", before == nullptr || *before == '\0' ? "/etc/OpenCL/vendors" : before, 0);
     setenv("OCL_ICD_VENDORS", vendors().c_str(), 1);
     setenv("CAUSEWAY_CLUSTER", "1", 1);
-    std::vector<char*> words;
-    for (const auto& each : program) words.push_back(const_cast<char*>(each.c_str()));
-    words.push_back(nullptr);
-    execvp(words.front(), words.data());
-    throw std::runtime_error("cannot run " + program.front() + ": " + std::strerror(errno));
+    const char* const loaded = std::getenv("LD_PRELOAD");
+    const auto preload = causeway_tool::library_file("causeway/libcauseway_run.so");
+    setenv("LD_PRELOAD", (preload + (loaded == nullptr ? "" : std::string(":") + loaded)).c_str(), 1);
+    // All ranks print the same.
+    if (own_rank() != 0 && std::freopen("/dev/null", "w", stdout) == nullptr)
+        throw std::runtime_error(std::string("cannot open /dev/null: ") + std::strerror(errno));
+    causeway_tool::become(program);
 }
 
 /// Each rank sets its own environment: launchers do not take all of it to other nodes.
