@@ -3,6 +3,7 @@
 #include "platform/enqueue.hpp"
 #include "platform/entry_points.hpp"
 #include "platform/kernel.hpp"
+#include "platform/remote_answer.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -149,6 +150,15 @@ cl_int CL_API_CALL clGetKernelArgInfo(cl_kernel handle, cl_uint index, cl_kernel
 
 namespace {
 
+/// The rank that knows of a kernel on a device, or null for the only one.
+int rank_of(cl_kernel handle, cl_device_id device) {
+    const auto& kernel = checked(handle, CL_INVALID_KERNEL);
+    const auto& devices = kernel.program->devices;
+    require(device != nullptr || devices.size() == 1, CL_INVALID_DEVICE);
+    return kernel.context->place_of(checked(device == nullptr ? devices.front().get() : device, CL_INVALID_DEVICE))
+        .rank;
+}
+
 /// The driver's kernel and device for a question about both. Null may stand for the only device.
 std::pair<cl_kernel, cl_device_id> on_device(cl_kernel handle, cl_device_id device) {
     auto& kernel = checked(handle, CL_INVALID_KERNEL);
@@ -161,7 +171,7 @@ std::pair<cl_kernel, cl_device_id> on_device(cl_kernel handle, cl_device_id devi
     require(std::any_of(devices.begin(), devices.end(), [&](const auto& one) { return one.get() == &on; }),
             CL_INVALID_DEVICE);
     const auto& at = kernel.context->place_of(on);
-    if (!at.here) { // as a device of this rank would have it
+    if (!at.here) { // in a dry run: as a device of this rank would have it
         const auto& any = kernel.any_part();
         const auto index = static_cast<std::size_t>(&any - kernel.parts.data());
         return {any.raw.raw(), kernel.program->parts[index].devices.front()->raw};
@@ -176,8 +186,12 @@ std::pair<cl_kernel, cl_device_id> on_device(cl_kernel handle, cl_device_id devi
 cl_int CL_API_CALL clGetKernelWorkGroupInfo(cl_kernel handle, cl_device_id device, cl_kernel_work_group_info name,
                                             size_t size, void* value, size_t* size_ret) {
     return guard([&] {
-        const auto [kernel, on] = on_device(handle, device);
-        return calls_of(kernel).clGetKernelWorkGroupInfo(kernel, on, name, size, value, size_ret);
+        const answer to(size, value, size_ret);
+        const auto ask = [&](size_t room, void* where, size_t* used) {
+            const auto [kernel, on] = on_device(handle, device);
+            return calls_of(kernel).clGetKernelWorkGroupInfo(kernel, on, name, room, where, used);
+        };
+        return asks_ranks() ? answer_of(rank_of(handle, device), to, ask) : to.from(ask);
     });
 }
 

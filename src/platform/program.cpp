@@ -5,6 +5,7 @@
 #include "platform/boundary.hpp"
 #include "platform/cluster.hpp"
 #include "platform/entry_points.hpp"
+#include "platform/remote_answer.hpp"
 
 #include <algorithm>
 
@@ -411,13 +412,14 @@ cl_int CL_API_CALL clGetProgramBuildInfo(cl_program handle, cl_device_id device_
                 CL_INVALID_DEVICE);
         const answer to(size, value, size_ret);
         if (name == CL_PROGRAM_BUILD_OPTIONS) return to.text(program.options);
-        // The log of a device of another rank is its own; here is what this rank's compiler said of the same source.
         const auto& at = program.context->place_of(device);
-        auto& part = at.here ? program.part_of(at) : program.any_part();
-        const auto on = at.here ? device.raw : part.devices.front()->raw;
-        return to.from([&](size_t room, void* where, size_t* used) {
+        const auto ask = [&](size_t room, void* where, size_t* used) {
+            // A dry run asks about a device like it.
+            auto& part = at.here ? program.part_of(at) : program.any_part();
+            const auto on = at.here ? device.raw : part.devices.front()->raw;
             return part.raw.calls().clGetProgramBuildInfo(part.raw.raw(), on, name, room, where, used);
-        });
+        };
+        return asks_ranks() ? answer_of(at.rank, to, ask) : to.from(ask);
     });
 }
 

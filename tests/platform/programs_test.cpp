@@ -2,6 +2,7 @@
 // Programs and kernels: sources, binaries, logs, headers, linking, sub-devices, native kernels and samplers.
 #include "platform_fixture.hpp"
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -153,10 +154,44 @@ TEST_F(programs, parts_of_another_context_are_refused) {
         clCompileProgram(own.get(), 0, nullptr, "", 1, std::vector{foreign.get()}.data(), &name, nullptr, nullptr),
         CL_INVALID_PROGRAM);
     ASSERT_EQ(clCompileProgram(foreign.get(), 0, nullptr, "", 0, nullptr, nullptr, nullptr, nullptr), CL_SUCCESS);
-    EXPECT_EQ(
-        clLinkProgram(context(), 0, nullptr, "", 1, std::vector{foreign.get()}.data(), nullptr, nullptr, &code),
-        nullptr);
+    EXPECT_EQ(clLinkProgram(context(), 0, nullptr, "", 1, std::vector{foreign.get()}.data(), nullptr, nullptr, &code),
+              nullptr);
     EXPECT_EQ(code, CL_INVALID_PROGRAM);
+}
+
+TEST_F(programs, a_build_that_fails_for_one_driver_fails_with_its_log_on_every_rank) {
+    const char* const source = "#ifdef POCL_DEVICE_ADDRESS_BITS\n#error not with this driver\n#endif\n"
+                               "__kernel void go(__global uint* data) { data[0] = 1; }";
+    const auto is_pocl = [](cl_device_id device) {
+        char version[256] = "";
+        EXPECT_EQ(clGetDeviceInfo(device, CL_DEVICE_VERSION, sizeof version, version, nullptr), CL_SUCCESS);
+        return std::string(version).find("PoCL") != std::string::npos ||
+               std::string(version).find("pocl") != std::string::npos;
+    };
+    cl_int code = CL_SUCCESS;
+    const program_handle program(
+        clCreateProgramWithSource(context(), 1, const_cast<const char**>(&source), nullptr, &code));
+    ASSERT_EQ(code, CL_SUCCESS);
+    const bool fails = std::any_of(devices().begin(), devices().end(), is_pocl);
+    EXPECT_EQ(clBuildProgram(program.get(), 0, nullptr, "", nullptr, nullptr),
+              fails ? CL_BUILD_PROGRAM_FAILURE : CL_SUCCESS);
+    bool told = false;
+    for (auto* const device : devices()) {
+        cl_build_status status = CL_BUILD_NONE;
+        ASSERT_EQ(
+            clGetProgramBuildInfo(program.get(), device, CL_PROGRAM_BUILD_STATUS, sizeof status, &status, nullptr),
+            CL_SUCCESS);
+        EXPECT_EQ(status, is_pocl(device) ? CL_BUILD_ERROR : CL_BUILD_SUCCESS);
+        std::string log(65536, '\0');
+        ASSERT_EQ(clGetProgramBuildInfo(program.get(), device, CL_PROGRAM_BUILD_LOG, log.size(), log.data(), nullptr),
+                  CL_SUCCESS);
+        if (log.find("not with this driver") != std::string::npos) {
+            EXPECT_TRUE(is_pocl(device));
+            told = true;
+        }
+    }
+    EXPECT_EQ(told, fails); // PoCL 3.1 stops at the first of its devices
+    EXPECT_EQ(clFinish(queue()), CL_SUCCESS);
 }
 
 TEST_F(programs, all_kernels_of_a_program_at_once) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Enqueues as many commands as the time, the process, the host's name and chance say: the same on all ranks only if something
-// sees to it.
+// Enqueues as many commands as the time, the process, the host's name and chance say: the same on all ranks only if
+// something sees to it.
 #include <CL/cl.h>
 
 #include <sys/random.h>
@@ -35,13 +35,14 @@ int main() {
     std::random_device device_of_chance;
     const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
     const auto today = std::chrono::system_clock::now().time_since_epoch().count();
-    for (const auto chance : {static_cast<unsigned>(std::rand()), static_cast<unsigned>(getpid()), bytes,
-                              static_cast<unsigned>(day.tv_usec), static_cast<unsigned>(clock.tv_nsec),
-                              static_cast<unsigned>(name[0]), device_of_chance(), static_cast<unsigned>(now),
-                              static_cast<unsigned>(today)})
+    for (const auto chance :
+         {static_cast<unsigned>(std::rand()), static_cast<unsigned>(getpid()), bytes,
+          static_cast<unsigned>(day.tv_usec), static_cast<unsigned>(clock.tv_nsec), static_cast<unsigned>(name[0]),
+          device_of_chance(), static_cast<unsigned>(now), static_cast<unsigned>(today)})
         for (unsigned i = 0; i < 1 + chance % 97; ++i) {
             const cl_uint value = i;
-            if (clEnqueueFillBuffer(queue, buffer, &value, sizeof value, 0, 64, 0, nullptr, nullptr) != CL_SUCCESS) return 1;
+            if (clEnqueueFillBuffer(queue, buffer, &value, sizeof value, 0, 64, 0, nullptr, nullptr) != CL_SUCCESS)
+                return 1;
         }
     if (clFinish(queue) != CL_SUCCESS) return 1;
     std::puts("agreed");

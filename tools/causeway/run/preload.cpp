@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loaded in front of a program of `causeway run --cluster`: what the program itself asks for, in its first thread, and every rank
-// would answer differently, rank 0 answers for all. Libraries are left alone: drivers and MPI need the truth.
+// Loaded in front of a program of `causeway run --cluster`: what the program itself asks for, in its first thread, and
+// every rank would answer differently, rank 0 answers for all. Libraries are left alone: drivers and MPI need the
+// truth.
 
 #include <dlfcn.h>
 #include <link.h>
@@ -43,7 +44,8 @@ struct program_range {
     }
 };
 
-/// Whether rank 0 answers: the caller is the program, in its first thread, and uses OpenCL. A shell that starts it does not.
+/// Whether rank 0 answers: the caller is the program, in its first thread, and uses OpenCL. A shell that starts it
+/// does not.
 bool is_programs(const void* caller) {
     static const program_range range;
     const auto address = reinterpret_cast<std::uintptr_t>(caller);

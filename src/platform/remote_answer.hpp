@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the driver of another rank says.
+#pragma once
+
+#include "platform/cluster.hpp"
+
+#include <string>
+
+namespace causeway::platform {
+
+/// Whether a question about a device is one for its rank: a dry run has nobody to ask.
+[[nodiscard]] inline bool asks_ranks() { return cluster::of_process() != nullptr && !cluster::is_dry_run(); }
+
+/// The answer of `ask(size, value, size_ret)`, which rank `root` alone asks, on every rank. Collective.
+template <class Ask> cl_int answer_of(int root, const answer& to, Ask ask) {
+    auto& job = *cluster::of_process();
+    struct {
+        cl_int code = CL_SUCCESS;
+        size_t size = 0;
+    } found;
+    std::string bytes;
+    if (root == job.rank()) {
+        found.code = guard([&] {
+            check(ask(size_t{0}, static_cast<void*>(nullptr), &found.size));
+            bytes.resize(found.size);
+            return ask(found.size, static_cast<void*>(bytes.data()), static_cast<size_t*>(nullptr));
+        });
+    }
+    found = job.from(root, found);
+    if (found.code != CL_SUCCESS) return found.code;
+    bytes.resize(found.size);
+    if (found.size != 0) job.calls().broadcast(root, bytes.data(), bytes.size());
+    return to.bytes(bytes.data(), bytes.size());
+}
+
+} // namespace causeway::platform
