@@ -10,6 +10,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <unistd.h>
 #include <utility>
 
 namespace causeway::capi {
@@ -19,6 +20,7 @@ namespace {
 comm::cluster_link* link = nullptr; // made once, never destroyed
 bool started_mpi = false;
 bool ended = false;
+pid_t process = 0;
 void (*before_end)() = nullptr;
 
 } // namespace
@@ -32,6 +34,7 @@ void end_messages() {
 namespace {
 
 void end_at_exit() {
+    if (::getpid() != process) return; // a child of fork()
     int finalized = 0;
     MPI_Finalized(&finalized);
     if (finalized != 0) return;
@@ -71,6 +74,7 @@ extern "C" __attribute__((visibility("default"))) bool causeway_cluster_join(cau
         // Exit handlers and MPI's attributes go last in, first out: the engine's come first.
         (void)capi::runtime::instance().space_of(link->data());
         link->at_finalize(capi::end_messages);
+        capi::process = ::getpid();
         std::atexit(capi::end_at_exit);
     } catch (...) {
         std::snprintf(why, room, "%s", current_failure().message.c_str());

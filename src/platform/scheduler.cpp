@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <iterator>
 #include <thread>
+#include <unistd.h>
 
 namespace causeway::platform {
 
@@ -64,8 +65,11 @@ void scheduler::start() {
     std::thread([this] { run(); }).detach();
     std::thread([this] { run_callbacks(); }).detach();
     m_started = true;
-    // Drivers, which are loaded by now, end after what is registered later.
-    std::atexit([] { of_process().stop(); });
+    // Drivers, which are loaded by now, end after what is registered later. A child of fork() has the handler, but no threads.
+    static const auto process = ::getpid();
+    std::atexit([] {
+        if (process == ::getpid()) of_process().stop();
+    });
 }
 
 void scheduler::stop() {
