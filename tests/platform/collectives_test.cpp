@@ -37,6 +37,10 @@ class collectives : public platform_test {
                       CL_SUCCESS);
         }
     }
+    /// Commands may still read what the test has in host memory.
+    void TearDown() override {
+        for (auto* const each : m_queues) EXPECT_EQ(clFinish(each), CL_SUCCESS);
+    }
     [[nodiscard]] cl_uint source(cl_uint of, std::size_t element) const { return m_expected_sources[of][element]; }
     [[nodiscard]] cl_command_queue* queue_list() { return m_queues.data(); }
     [[nodiscard]] cl_event* event_list() { return m_events; }
