@@ -198,10 +198,6 @@ static std::shared_ptr<transfer::command> submit(new_command made, const event_a
                                                           std::move(dependencies), setter);
             if (status_event)
                 process.events().add(status_event, {command, made.type, made.queues.front().raw, context, made.envelope});
-            std::vector<cl_command_queue> in_order;
-            for (const auto& queue : made.queues)
-                if (queue.facts.in_order) in_order.push_back(queue.raw);
-            process.line_up(command, in_order);
             if (made.needs_mpi) process.needs_mpi(command);
             process.engine().submit(command);
             for (const auto& queue : made.queues) process.figures().used(queue.facts.context, queue.facts.device, bytes);

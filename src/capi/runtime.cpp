@@ -120,10 +120,7 @@ void runtime::use_bridge(std::unique_ptr<bridge::device_bridge> made) {
 }
 
 void runtime::let_go(std::shared_ptr<bridge::known_window> window) {
-    m_engine.call([this, window = std::move(window)]() mutable {
-        window.reset();
-        m_messenger.retire_windows();
-    });
+    m_engine.call([window = std::move(window)]() mutable { window.reset(); });
 }
 
 bool runtime::call_and_wait(std::function<void()> action) {
@@ -147,18 +144,6 @@ bool runtime::call_and_wait(std::function<void()> action) {
 
 void runtime::require_running() const {
     if (m_ended) throw transfer_error(status::invalid_operation, "the process is ending");
-}
-
-void runtime::line_up(const std::shared_ptr<transfer::command>& command, const std::vector<cl_command_queue>& queues) {
-    constexpr std::size_t many = 64;
-    if (m_last_in_queue.size() >= many) std::erase_if(m_last_in_queue, [](const auto& each) { return each.second.expired(); });
-    std::vector<std::shared_ptr<transfer::command>> before;
-    for (auto* const queue : queues) {
-        auto& last = m_last_in_queue[queue];
-        if (auto alive = last.lock(); alive && !alive->complete()) before.push_back(std::move(alive));
-        last = command;
-    }
-    command->come_behind(std::move(before));
 }
 
 void runtime::at_exit() {

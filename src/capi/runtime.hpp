@@ -22,7 +22,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -55,7 +54,7 @@ class runtime {
     /// Null if none is recorded.
     [[nodiscard]] tracing* timeline() { return m_timeline.get(); }
 
-    /// Nobody needs the window any more, here or in other processes. Any thread.
+    /// The program needs the window no more. Any thread.
     void let_go(std::shared_ptr<bridge::known_window> window);
 
     /// Runs `action` on the engine's thread and waits for it, but not for ever; in this thread once that one is gone. False
@@ -68,10 +67,6 @@ class runtime {
 
     /// Throws transfer_error(invalid_operation) once the process is ending. Call with the enqueue mutex held.
     void require_running() const;
-
-    /// `command` is the next in `queues`, those that are in order: comes behind those that are the last there. Call with the
-    /// enqueue mutex held, before it is submitted.
-    void line_up(const std::shared_ptr<transfer::command>& command, const std::vector<cl_command_queue>& queues);
 
     /// The space of a communicator; MPI must be usable. Hooks MPI_Finalize and starts to watch the ranks of the node.
     [[nodiscard]] int space_of(MPI_Comm comm);
@@ -107,7 +102,6 @@ class runtime {
     event_registry m_events;
     std::mutex m_enqueue_mutex; // guards m_ended, and the order of enqueue
     bool m_ended = false;
-    std::map<cl_command_queue, std::weak_ptr<transfer::command>> m_last_in_queue; // guarded by the enqueue mutex
     std::atomic<bool> m_stopped{false}; // the engine's thread is gone: the process's end has stopped it
     std::atomic<bool> m_free_was_refused{false};
     std::mutex m_mpi_mutex; // guards m_mpi_work, m_closed_spaces, m_mpi_used, m_mpi_ended

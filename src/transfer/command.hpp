@@ -41,10 +41,6 @@ class command final : private flow_owner, public std::enable_shared_from_this<co
     command(std::vector<std::unique_ptr<flow>> flows, std::vector<std::unique_ptr<gate>> gates,
             std::vector<std::shared_ptr<command>> dependencies, std::shared_ptr<completion_listener> listener);
 
-    /// `others` are in front of it in in-order queues, so that its gates open after they have ended: until then nobody has
-    /// to look at them. Before it is submitted.
-    void come_behind(std::vector<std::shared_ptr<command>> others) { m_predecessors = std::move(others); }
-
     /// Blocks until the command is complete; the failure, if any. Looks for `patience` before it sleeps.
     failure wait(std::chrono::nanoseconds patience = {}) const;
     [[nodiscard]] bool complete() const;
@@ -60,7 +56,7 @@ class command final : private flow_owner, public std::enable_shared_from_this<co
 
     std::vector<std::unique_ptr<flow>> m_flows;
     std::vector<std::unique_ptr<gate>> m_gates;
-    std::vector<std::shared_ptr<command>> m_dependencies, m_predecessors;
+    std::vector<std::shared_ptr<command>> m_dependencies;
     std::shared_ptr<completion_listener> m_listener;
 
     std::uint64_t m_number = 0; // set by submit()
@@ -71,9 +67,7 @@ class command final : private flow_owner, public std::enable_shared_from_this<co
     std::uint64_t m_alone_since = 0; // the engine's count of starts, if nothing else was running then
     std::size_t m_open_dependencies = 0;
     std::vector<std::shared_ptr<command>> m_dependents;
-    std::size_t m_open_predecessors = 0;
-    std::vector<std::shared_ptr<command>> m_followers;
-    bool m_looked_at = true; // since it was scheduled for the first time
+    bool m_looked_at = true; // since it was admitted
     bool m_armed = false;
     bool m_hot_listed = false;
     bool m_ready_listed = false;

@@ -18,8 +18,6 @@ constexpr auto hot_time = milliseconds(1);
 /// now and then.
 constexpr auto first_cold_look = microseconds(100);
 constexpr auto longest_cold_look = std::chrono::seconds(1);
-/// Gates behind other commands in an in-order queue cannot open yet; but one of a wait list may fail.
-constexpr auto look_behind = milliseconds(10);
 /// A gate that was closed for a time is looked at again after a sixteenth of it: callbacks of some implementations come late,
 /// and this bounds what that costs.
 constexpr auto patience = 16;
@@ -161,24 +159,14 @@ void engine::admit(const std::shared_ptr<command>& work) {
             ++work->m_open_dependencies;
         }
     }
-    for (const auto& other : std::exchange(work->m_predecessors, {})) {
-        if (other->m_stage == command::stage::ended) continue;
-        other->m_followers.push_back(work);
-        ++work->m_open_predecessors;
-    }
     if (broken) {
         end(*work, passed_on(broken));
         return;
     }
-    work->m_looked_at = work->m_gates.empty() || work->m_open_predecessors > 0;
-    if (work->m_open_predecessors > 0) {
-        // Once for what has failed already. A receive may have its message early, wherever it stands.
-        if (look(*work)) return;
-        read_ahead(*work);
-        m_cold.emplace(now + look_behind, work->m_number);
-    } else if (work->m_gates.empty()) {
+    if (work->m_gates.empty()) {
         if (!look(*work)) read_ahead(*work);
     } else {
+        work->m_looked_at = false;
         schedule(*work);
     }
 }
@@ -223,9 +211,9 @@ bool engine::look_at_gates(time_point now) {
             continue;
         }
         const auto waited = now - work->m_gated_since;
-        const std::chrono::nanoseconds least = work->m_open_predecessors > 0 ? look_behind : first_cold_look;
-        m_cold.emplace(now + std::clamp<std::chrono::nanoseconds>(waited / patience, least, longest_cold_look),
-                       work->m_number);
+        m_cold.emplace(
+            now + std::clamp<std::chrono::nanoseconds>(waited / patience, first_cold_look, longest_cold_look),
+            work->m_number);
     }
     // Each look is a call of the driver, and whatever runs waits meanwhile. Who sleeps between steps looks at all.
     const auto looks = now - m_last_progress < m_spin ? std::min(m_hot.size(), looks_in_a_step) : m_hot.size();
@@ -358,8 +346,6 @@ void engine::end(command& work, const failure& result) {
                 schedule(*other);
             }
         }
-        for (const auto& other : std::exchange(ended->m_followers, {}))
-            if (--other->m_open_predecessors == 0 && other->m_stage == command::stage::gated) schedule(*other);
     }
     nudge();
     if (!m_kept) {
@@ -372,8 +358,7 @@ void engine::nudge() {
     int left = nudged_commands;
     for (auto each = m_commands.begin(); each != m_commands.end() && left > 0; ++each, --left) {
         auto& work = *each->second;
-        if (work.m_stage == command::stage::gated && !work.m_gates.empty() && work.m_open_predecessors == 0)
-            schedule(work);
+        if (work.m_stage == command::stage::gated && !work.m_gates.empty()) schedule(work);
     }
 }
 

@@ -40,16 +40,14 @@ void device_exchange::answered(int rank, std::uint64_t key, bool is_open) {
     if (found != m_ours.end()) found->second.is = is_open ? state::open : state::refused;
 }
 
-void device_exchange::retire(const std::function<bool(int, std::uint64_t)>& tell) {
+std::vector<std::pair<int, std::uint64_t>> device_exchange::retired() {
+    std::vector<place> gone;
     std::erase_if(m_ours, [&](const auto& each) {
-        // Before the answer to the offer has come, the offer itself may still be on its way, and on another communicator.
-        if (!each.second.window.expired() || each.second.is == state::offered) return false;
-        return each.second.is == state::refused || tell(each.first.first, each.first.second);
+        if (!each.second.window.expired()) return false;
+        if (each.second.is != state::refused) gone.push_back(each.first);
+        return true;
     });
-}
-
-bool device_exchange::has_retired() const {
-    return std::any_of(m_ours.begin(), m_ours.end(), [](const auto& each) { return each.second.window.expired(); });
+    return gone;
 }
 
 std::pair<std::uint64_t, std::size_t> device_exchange::address_of(const std::byte* block) const {

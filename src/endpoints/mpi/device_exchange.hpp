@@ -6,7 +6,6 @@
 #include "comm/descriptor_post.hpp"
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -44,10 +43,8 @@ class device_exchange {
     [[nodiscard]] std::optional<offer> hand_out(int rank, const std::byte* first);
     /// The answer.
     void answered(int rank, std::uint64_t key, bool is_open);
-    /// Tells of our windows that are gone those who have them open: `tell(rank, key)`, again if that is false.
-    void retire(const std::function<bool(int, std::uint64_t)>& tell);
-    /// Whether somebody is still to be told.
-    [[nodiscard]] bool has_retired() const;
+    /// Our windows that are gone, with those who have them open.
+    [[nodiscard]] std::vector<std::pair<int, std::uint64_t>> retired();
 
     /// Our window and the place in it of a block.
     [[nodiscard]] std::pair<std::uint64_t, std::size_t> address_of(const std::byte* block) const;

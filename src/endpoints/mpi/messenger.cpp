@@ -301,25 +301,18 @@ void messenger::offer_window(int space, int rank, const std::byte* first) {
     if (rank == m_port.own_rank(space) || peer == comm::no_rank) return;
     const auto window = m_devices.hand_out(peer, first);
     if (!window) return;
+    m_offered[peer] = {space, rank};
     say(space, rank, {.what = wire_header::kind::offer, .bytes = window->bytes, .device_window = window->key,
                       .device = window->device});
 }
 
-void messenger::retire_windows() {
-    m_devices.retire([this](int peer, std::uint64_t key) {
-        const auto way = std::find_if(m_on_node.begin(), m_on_node.end(), [&](const auto& each) {
-            const auto [space, rank] = each.first;
-            return !at(space).closed && m_port.job_rank(space, rank) == peer;
-        });
-        if (m_ended || way == m_on_node.end()) return false;
-        say(way->first.first, way->first.second, {.what = wire_header::kind::retire, .device_window = key});
-        return true;
-    });
-}
-
 bool messenger::trim(time_point now) {
-    retire_windows();
-    return m_windows.trim(now) | m_devices.has_retired();
+    for (const auto& [peer, key] : m_devices.retired()) {
+        const auto [space, rank] = m_offered.at(peer);
+        if (!m_ended && !at(space).closed)
+            say(space, rank, {.what = wire_header::kind::retire, .device_window = key});
+    }
+    return m_windows.trim(now);
 }
 
 std::string_view messenger::place_of(int space, int peer) const {

@@ -177,8 +177,6 @@ class messenger final : public transfer::progress_source {
 
     bool poll(time_point now) override;
     bool trim(time_point now) override;
-    /// Tells those who have them open of windows that are gone.
-    void retire_windows();
     /// Nothing that other ranks need to hear or answer is under way.
     [[nodiscard]] bool quiet() const {
         return m_saying == 0 && m_interests == 0 && m_refused.empty() && m_withdrawn.empty();
@@ -217,6 +215,7 @@ class messenger final : public transfer::progress_source {
     comm::port& m_port;
     windows m_windows;
     device_exchange m_devices;
+    std::map<int, std::pair<int, int>> m_offered; // space and rank by which ranks of the job were offered windows
     std::set<int> m_unshared; // ranks of the job whose memory and ours do not meet
     std::map<int, std::unique_ptr<space_state>> m_spaces;
     struct known_conversation {

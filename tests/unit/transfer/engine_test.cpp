@@ -18,13 +18,11 @@ constexpr endpoint_traits host{.kind = medium::host, .has_memory = true};
 /// A command whose two steps of opening and two of closing the test ends.
 struct small_command {
     explicit small_command(bench& on, int name, std::vector<std::unique_ptr<gate>> gates = {},
-                           std::vector<std::shared_ptr<command>> after = {},
-                           std::vector<std::shared_ptr<command>> in_front = {})
+                           std::vector<std::shared_ptr<command>> after = {})
         : told(on.listener(name)) {
         work = bench::make(std::make_unique<fake_endpoint>(on.steps, bytes, host, source),
                            std::make_unique<fake_endpoint>(on.steps, bytes, host, target), 0, told, std::move(gates),
                            std::move(after));
-        work->come_behind(std::move(in_front));
         on.machine->submit(work);
     }
     std::vector<std::byte> bytes = std::vector<std::byte>(1);
@@ -132,53 +130,6 @@ TEST(engine, fails_a_chain_of_a_hundred_thousand_commands) {
     on.settle();
     EXPECT_EQ(chain.back()->told->error.status, status::wait_list_failed);
     EXPECT_EQ(on.machine->active(), 0u);
-}
-
-TEST(engine, does_not_look_at_gates_behind_a_command_that_has_not_ended) {
-    bench on;
-    fake_gate_state front, behind;
-    small_command first(on, 1, gates_of({&front}));
-    small_command second(on, 2, gates_of({&behind}), {}, {first.work});
-    on.settle();
-    front.value = gate::state::open;
-    on.settle();
-    EXPECT_EQ(first.source.opened, 1);
-    EXPECT_EQ(behind.looks, 1); // when it came
-    behind.value = gate::state::open;
-    finish_all(on);
-    EXPECT_EQ(on.order, (std::vector<int>{1, 2}));
-}
-
-TEST(engine, looks_now_and_then_whether_a_gate_behind_has_failed) {
-    bench on;
-    fake_gate_state front, behind;
-    small_command first(on, 1, gates_of({&front}));
-    small_command second(on, 2, gates_of({&behind}), {}, {first.work});
-    on.settle();
-    behind.value = gate::state::failed;
-    on.settle();
-    EXPECT_EQ(second.told->times, 0);
-    on.clock.advance(20ms);
-    on.settle();
-    EXPECT_EQ(second.told->error.status, status::wait_list_failed);
-    EXPECT_EQ(first.told->times, 0);
-    front.value = gate::state::open;
-    on.clock.advance(1s);
-    finish_all(on);
-    EXPECT_EQ(on.order, (std::vector<int>{2, 1}));
-}
-
-TEST(engine, goes_on_behind_a_command_that_was_cancelled) {
-    bench on;
-    fake_gate_state front, behind;
-    small_command first(on, 1, gates_of({&front}));
-    small_command second(on, 2, gates_of({&behind}), {}, {first.work});
-    on.settle();
-    behind.value = gate::state::open;
-    on.machine->cancel(first.work, {status::cancelled, 0, 0, "by the test"});
-    finish_all(on);
-    EXPECT_EQ(on.order, (std::vector<int>{1, 2}));
-    EXPECT_EQ(second.told->error.status, status::complete);
 }
 
 TEST(engine, cancels_a_gated_command_at_once) {
