@@ -103,14 +103,16 @@ def main():
     parser.add_argument("--output", default="docs/pictures/himeno_timeline.png")
     parser.add_argument("--large", default="M")
     parser.add_argument("--small", default="XS")
+    parser.add_argument("--commands", help="the grid of (c), by default that of (b)")
     parser.add_argument("--recorded", help="folder of timelines recorded elsewhere, hand-XS.json and so on")
     given = parser.parse_args()
+    given.commands = given.commands or given.small
     figure, axes = pyplot.subplots(3, 1, figsize=(9, 7.6))
     with tempfile.TemporaryDirectory() as folder:
         for where, size, version, title in (
                 (axes[0], given.large, "hand", f"(a) by hand, grid {given.large}: messages pass while the device computes"),
                 (axes[1], given.small, "hand", f"(b) by hand, grid {given.small}: the host waits in one exchange before it can begin the next"),
-                (axes[2], given.small, "causeway", f"(c) transfers as commands, grid {given.small}: the host is ahead, and waits in no exchange")):
+                (axes[2], given.commands, "causeway", f"(c) transfers as commands, grid {given.commands}: the host is ahead, and waits in no exchange")):
             draw(where, record(given, size, version, given.recorded or folder), title)
     handles = {}
     for each in axes:

@@ -4,6 +4,7 @@
 
 #include "common/program.hpp"
 
+#include <chrono>
 #include <stdexcept>
 
 namespace smith_waterman {
@@ -20,26 +21,29 @@ public:
         // communication begin
         const apps::file file = apps::open_file(database.path(), "rb");
         // communication end
+        m_uncounted = {};
         for (std::size_t chunk = 0; chunk < database.chunks().size(); ++chunk) {
-            // The computation alone finds the first chunk again and again.
-            const bool alone = m_problem.wanted() == parts::computation;
-            if (!alone || chunk == 0) {
-                // communication begin
-                if (std::fread(m_memory.data(), 1, m_memory.size(), file.get()) != m_memory.size())
-                    throw std::runtime_error("reading " + database.path() + " failed");
-                apps::check(clEnqueueWriteBuffer(m_problem.transfer_queue(), m_problem.chunk_in(0), CL_TRUE, 0,
-                                                 m_memory.size(), m_memory.data(), 0, nullptr, nullptr),
-                            "writing a chunk");
-                // communication end
-            }
-            const apps::event searched = m_problem.enqueue_search(alone ? 0 : chunk, 0);
+            const auto begin = std::chrono::steady_clock::now();
+            // communication begin
+            if (std::fread(m_memory.data(), 1, m_memory.size(), file.get()) != m_memory.size())
+                throw std::runtime_error("reading " + database.path() + " failed");
+            apps::check(clEnqueueWriteBuffer(m_problem.transfer_queue(), m_problem.chunk_in(0), CL_TRUE, 0,
+                                             m_memory.size(), m_memory.data(), 0, nullptr, nullptr),
+                        "writing a chunk");
+            // communication end
+            if (m_problem.wanted() == parts::computation)
+                m_uncounted += std::chrono::steady_clock::now() - begin;
+            const apps::event searched = m_problem.enqueue_search(chunk, 0);
             apps::wait_for({searched.get()}, "searching a chunk");
             m_problem.collect(chunk, 0);
         }
     }
 
+    [[nodiscard]] double uncounted() const override { return m_uncounted.count(); }
+
 private:
     problem &m_problem;
+    std::chrono::duration<double> m_uncounted{};
     // communication begin
     std::vector<char> m_memory;
     // communication end

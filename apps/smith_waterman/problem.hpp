@@ -96,6 +96,8 @@ public:
     virtual ~searcher() = default;
     /// Searches the whole database.
     virtual void run() = 0;
+    /// Seconds of the last run that do not count: where computation alone is wanted, its data had to come first.
+    [[nodiscard]] virtual double uncounted() const { return 0; }
 };
 
 std::unique_ptr<searcher> make_plain(problem &problem);
