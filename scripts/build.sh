@@ -20,6 +20,11 @@ tests) options+=(-D CAUSEWAY_BUILD_TESTS=ON) ;;
 *) [ -e "build/$preset/build.ninja" ] || options+=(-D CAUSEWAY_BUILD_TESTS=OFF) ;;
 esac
 
+# What was compiled before need not be compiled again, in whichever folder.
+if command -v ccache >/dev/null; then
+    export CMAKE_C_COMPILER_LAUNCHER=${CMAKE_C_COMPILER_LAUNCHER-ccache} CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER-ccache}
+fi
+
 # With two MPIs installed, plain mpicc and mpirun are whichever was chosen last: name Open MPI's.
 if [ "$preset" != mpich ] && command -v mpicc.openmpi >/dev/null && command -v mpirun.openmpi >/dev/null; then
     options+=(-D MPI_C_COMPILER="$(command -v mpicc.openmpi)"
