@@ -83,7 +83,7 @@ class send_endpoint final : public transfer::endpoint, private conversation {
         }
         auto& operation = begin(block.size(), done);
         if (m_eager) {
-            m_talk.say(m_space, m_rank, announcement(wire_header::kind::eager), block, operation);
+            m_talk.say(m_space, m_rank, header(wire_header::kind::eager), block, operation);
             leave_lines();
         } else {
             m_talk.port().send(m_space, m_rank, m_data_tag, block, operation);
@@ -144,13 +144,6 @@ class send_endpoint final : public transfer::endpoint, private conversation {
         return {.what = what, .tag = m_tag, .bytes = m_bytes, .sender = m_number};
     }
 
-    /// As above, of what the receiver hears of first.
-    [[nodiscard]] wire_header announcement(wire_header::kind what) const {
-        auto said = header(what);
-        said.device_window = static_cast<std::uint64_t>(m_fills);
-        return said;
-    }
-
     static std::uintptr_t key_of(int space) { return static_cast<std::uintptr_t>(space) + 1; }
 
     void leave_lines() {
@@ -180,8 +173,9 @@ class send_endpoint final : public transfer::endpoint, private conversation {
 
     void request(std::size_t block_bytes) {
         m_requested = true;
-        auto said = announcement(wire_header::kind::request);
+        auto said = header(wire_header::kind::request);
         said.block_bytes = block_bytes;
+        said.device_window = static_cast<std::uint64_t>(m_fills);
         if (m_can_share) said.window.segment.process = static_cast<std::int32_t>(::getpid());
         m_talk.say(m_space, m_rank, said);
         leave_lines();
