@@ -146,7 +146,8 @@ bool staging_pool::fits(const staging_share& share) {
     // Flows of other kinds may all be waiting, and for this one; or hold more than a cap that was lowered since.
     if (m_held_by[share.kind()] == 0) return true;
     if (m_held + share.m_block_bytes > cap) return false;
-    return share.m_waits_for == staging_share::waits_for::nobody ||
+    const bool all_is_for_senders = m_cap != 0 && share.m_waits_for == staging_share::waits_for::sender;
+    return share.m_waits_for == staging_share::waits_for::nobody || all_is_for_senders ||
            m_held_by[share.kind()] + share.m_block_bytes <= cap / 2;
 }
 

@@ -106,7 +106,8 @@ class staging_share {
 /// One for each engine, and one for each kind of memory that is not to be had beyond a limit of its own; engine's thread only.
 class staging_pool {
   public:
-    /// `cap` is the most that all shares together hold; 0 for what the option `staging` says.
+    /// `cap` is the most that all shares together hold; 0 for what the option `staging` says. Memory with a cap of its own is
+    /// only for what arrives: no sender waits for any of it, so that flows that wait for senders may hold all.
     staging_pool(const options& settings, const monotonic_clock& clock, std::size_t cap = 0);
     ~staging_pool();
     staging_pool(const staging_pool&) = delete;

@@ -166,6 +166,16 @@ TEST(staging_pool, leaves_half_to_flows_that_wait_for_nobody) {
     out->release(second);
 }
 
+TEST(staging_pool, gives_all_of_memory_with_a_cap_of_its_own_to_flows_that_wait_for_senders) {
+    pool_bench on("1M");
+    staging_pool window(on.settings, on.clock, 16384);
+    staging_share in(window, nullptr, 4096, staging_share::waits_for::sender, [] {});
+    std::vector<std::byte*> blocks;
+    while (auto* const block = in.acquire()) blocks.push_back(block);
+    EXPECT_EQ(blocks.size(), 4u);
+    for (auto* const block : blocks) in.release(block);
+}
+
 TEST(staging_pool, leaves_half_to_the_reader_of_a_pipe_whose_writer_waits_for_it) {
     pool_bench on("8K");
     auto writer = on.share(4096, staging_share::waits_for::receiver);
