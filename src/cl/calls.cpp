@@ -3,6 +3,7 @@
 #include "cl/calls.hpp"
 
 #include "base/error.hpp"
+#include "cl/external_memory.hpp"
 
 #include <algorithm>
 #include <map>
@@ -154,6 +155,7 @@ device_facts ask_facts(cl_device_id device) {
         return facts;
     constexpr cl_device_info device_uuid = 0x106A; // CL_DEVICE_UUID_KHR
     if (!ask(device, device_uuid, facts.uuid)) facts.uuid = {};
+    facts.imports_memory = static_cast<bool>(external_memory(device));
     char driver[256] = "";
     (void)clGetDeviceInfo(device, CL_DRIVER_VERSION, sizeof driver, driver, nullptr);
     facts.identity = interned(std::string(name) + ", " + vendor + " " + driver);

@@ -62,6 +62,8 @@ struct device_facts {
     bool breaks_on_failed_waits = false;
     /// PoCL's "basic" device runs commands inside the enqueue and cannot wait for user events: calls hang for ever.
     bool waits_for_user_events = true;
+    /// Memory of other interfaces can become a buffer of it, see cl/external_memory.hpp.
+    bool imports_memory = false;
     /// CL_DEVICE_UUID_KHR; zeros where the platform does not say.
     std::array<std::uint8_t, 16> uuid{};
     /// Platform, device and driver; the same text in every process. Lives as long as the process.
