@@ -158,8 +158,10 @@ class send_endpoint final : public transfer::endpoint, private conversation {
         }
         // Also a message in one piece waits for its rank, if MPI does not take it at once.
         m_number = m_talk.begin(*this, m_space, m_rank);
+        const auto limit = m_fills == fills_windows::yes ? std::min(m_talk.eager_limit(), largest_eager_beside_link)
+                                                         : m_talk.eager_limit();
         // A message that is larger than a block cannot be one piece.
-        m_eager = m_bytes <= m_talk.eager_limit() && (m_bytes <= block_bytes || m_bytes == 0);
+        m_eager = m_bytes <= limit && (m_bytes <= block_bytes || m_bytes == 0);
         if (m_bytes == 0) {
             auto& done = *std::exchange(m_open, nullptr);
             m_talk.say(m_space, m_rank, header(wire_header::kind::eager), {}, begin(0, done));
