@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two ranks exchange a halo in every step, between a kernel that makes it and one that uses it, all in an in-order
-// queue: by hand, with ordinary buffers, and with buffers of causeway_buffer_create().
+// queue: by hand, with ordinary buffers, and with buffers of causeway_buffer_create(). Beside them what a step takes in which
+// nothing moves, and another thread only holds the queue and lets it go by standard events, as any library has to.
 #include "common/linked_buffer.hpp"
 #include "common/statistics.hpp"
 
@@ -14,8 +15,12 @@
 #include <cstdio>
 #include <exception>
 #include <functional>
+#include <mutex>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -28,6 +33,40 @@ kernel void make(global uint* halo, uint step, uint rank) {
 }
 kernel void use(global const uint* halo, global uint* sum) { sum[get_global_id(0)] += halo[get_global_id(0)]; }
 )";
+
+/// Completes a user event as soon as another event is complete.
+class releaser {
+  public:
+    explicit releaser(std::size_t most) : m_most(most), m_thread([this](const std::stop_token& stop) { run(stop); }) {}
+
+    void release(apps::event held, apps::event seen) {
+        for (;;) {
+            const std::lock_guard lock(m_mutex);
+            if (m_held.size() >= m_most) continue;
+            m_held.emplace_back(std::move(held), std::move(seen));
+            return;
+        }
+    }
+
+  private:
+    void run(const std::stop_token& stop) {
+        while (!stop.stop_requested()) {
+            const std::lock_guard lock(m_mutex);
+            if (m_held.empty()) continue;
+            cl_int status = CL_QUEUED;
+            (void)clGetEventInfo(m_held.front().second.get(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
+                                 nullptr);
+            if (status > CL_COMPLETE) continue;
+            (void)clSetUserEventStatus(m_held.front().first.get(), CL_COMPLETE);
+            m_held.pop_front();
+        }
+    }
+
+    std::size_t m_most;
+    std::mutex m_mutex; // guards m_held
+    std::deque<std::pair<apps::event, apps::event>> m_held;
+    std::jthread m_thread;
+};
 
 /// Of one size and kind of buffer. Both ranks call the same functions in the same order.
 class exchange {
@@ -64,11 +103,24 @@ class exchange {
         const std::chrono::duration<double, std::micro> all = std::chrono::steady_clock::now() - begin;
         double took = all.count() / steps;
         MPI_Allreduce(MPI_IN_PLACE, &took, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-        if (move != &exchange::nothing) verify();
+        if (move != &exchange::nothing && move != &exchange::hold) verify();
         return took;
     }
 
     void nothing() {}
+
+    void hold() {
+        cl_int code = CL_SUCCESS;
+        apps::event held(clCreateUserEvent(m_context.get(), &code));
+        apps::check(code, "clCreateUserEvent");
+        cl_event before = nullptr;
+        apps::check(clEnqueueMarkerWithWaitList(m_queue.get(), 0, nullptr, &before), "clEnqueueMarkerWithWaitList");
+        apps::event seen(before);
+        const cl_event behind = held.get();
+        apps::check(clEnqueueBarrierWithWaitList(m_queue.get(), 1, &behind, nullptr), "clEnqueueBarrierWithWaitList");
+        apps::check(clFlush(m_queue.get()), "clFlush");
+        m_releaser.release(std::move(held), std::move(seen));
+    }
 
     void by_hand() {
         const auto out = m_halos[0].get(), in = m_halos[1].get();
@@ -122,6 +174,7 @@ class exchange {
 
     int m_rank = 0;
     std::size_t m_bytes, m_ahead;
+    releaser m_releaser{m_ahead};
     std::deque<apps::event> m_under_way;
     apps::context m_context;
     apps::queue m_queue;
@@ -134,8 +187,9 @@ class exchange {
 
 void measure(cl_device_id device, std::size_t bytes, int ahead, bool tells) {
     exchange ordinary(device, bytes, false, ahead), linked(device, bytes, true, ahead);
-    const std::array<std::function<double()>, 4> ways = {
-        [&] { return linked.run(&exchange::nothing); }, [&] { return ordinary.run(&exchange::by_hand); },
+    const std::array<std::function<double()>, 5> ways = {
+        [&] { return linked.run(&exchange::nothing); }, [&] { return linked.run(&exchange::hold); },
+        [&] { return ordinary.run(&exchange::by_hand); },
         [&] { return ordinary.run(&exchange::by_command); }, [&] { return linked.run(&exchange::by_command); }};
     std::array<std::vector<double>, ways.size()> times;
     for (const auto& way : ways) (void)way();
@@ -143,10 +197,10 @@ void measure(cl_device_id device, std::size_t bytes, int ahead, bool tells) {
         for (std::size_t i = 0; i < ways.size(); ++i) times[i].push_back(ways[i]());
     std::array<double, ways.size()> medians{};
     for (std::size_t i = 0; i < ways.size(); ++i) medians[i] = apps::quartiles_of(times[i]).median;
-    const auto [kernels_alone, hand, by_command, by_link] = medians;
+    const auto [kernels_alone, held, hand, by_command, by_link] = medians;
     if (tells)
-        std::printf("%6zu KiB %12.1f %12.1f %12.1f %12.1f %10.2f %10.2f\n", bytes >> 10, kernels_alone, hand, by_command,
-                    by_link, hand / by_command, hand / by_link);
+        std::printf("%6zu KiB %10.1f %10.1f %10.1f %10.1f %10.1f %10.2f %10.2f\n", bytes >> 10, kernels_alone, held, hand,
+                    by_command, by_link, hand / by_command, hand / by_link);
 }
 
 } // namespace
@@ -165,10 +219,13 @@ int main(int argc, char** argv) {
         if (rank == 0) {
             std::printf("halo, %s, %d steps, enqueued %d ahead, median of %d, microseconds of a step\n",
                         apps::device_name(device).c_str(), steps, ahead, rounds);
-            std::printf("%10s %12s %12s %12s %12s %10s %10s\n", "halo", "kernels", "by hand", "ordinary", "linked",
-                        "hand/ord.", "hand/link.");
+            std::printf("%10s %10s %10s %10s %10s %10s %10s %10s\n", "halo", "kernels", "held", "by hand", "ordinary",
+                        "linked", "hand/ord.", "hand/link.");
         }
-        for (const std::size_t kib : {64, 128, 256, 512, 1024, 2048, 4096}) measure(device, kib << 10, ahead, rank == 0);
+        std::vector<std::size_t> sizes = {64, 128, 256, 512, 1024, 2048, 4096};
+        if (argc > 2) sizes.clear();
+        for (int i = 2; i < argc; ++i) sizes.push_back(std::stoul(argv[i]));
+        for (const auto kib : sizes) measure(device, kib << 10, ahead, rank == 0);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "halo: %s\n", error.what());
         MPI_Abort(MPI_COMM_WORLD, 1);
