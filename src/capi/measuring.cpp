@@ -8,8 +8,10 @@
 #include "endpoints/host/host_endpoint.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstring>
+#include <span>
 
 namespace causeway::capi {
 
@@ -120,6 +122,7 @@ void measuring::run(const end_maker& source, const end_maker& target, std::size_
     if (std::any_of(probes.begin(), probes.end(), alone))
         std::erase_if(probes, [&](const auto& each) { return !alone(each); });
     into.shared = probes.front()->shared;
+    into.linked = probes.back()->linked;
     std::vector<transfer::sample_pair> sources, targets;
     for (const auto& each : probes) {
         sources.push_back(each->source);
@@ -147,22 +150,72 @@ measuring::seen measuring::run_all(const end_maker& source, const end_maker& tar
 
 std::vector<measured_stage> measuring::device(cl_context context, cl_device_id device) {
     const std::size_t most = (m_effort == effort::thorough ? 16 : 4) * mib;
+    const std::size_t there = m_effort == effort::thorough ? 64 * mib : most; // for the link
     cl_int code = CL_SUCCESS;
     endpoints::device_place place{cl::context::share(context), device,
-                                  cl::buffer::adopt(clCreateBuffer(context, CL_MEM_READ_WRITE, most, nullptr, &code)),
-                                  most, CL_MEM_READ_WRITE};
-    cl::check(code, "creating a buffer of " + bytes_text(most) + " to measure with");
+                                  cl::buffer::adopt(clCreateBuffer(context, CL_MEM_READ_WRITE, there, nullptr, &code)),
+                                  there, CL_MEM_READ_WRITE};
+    cl::check(code, "creating a buffer of " + bytes_text(there) + " to measure with");
     const end_maker range = [&] { return endpoints::make_range_endpoint(m_process.devices(), place, 0); };
     auto copies = shapes(4 * kib, most / 4, most, m_effort == effort::thorough ? many : few);
     for (const auto block : {64 * kib, most / 16}) copies.push_back({most, block, 4, 1});
     std::vector<measured_stage> found;
     add(found, operation::copy_in, run_all(make_nothing, range, copies, {}).target);
     add(found, operation::copy_out, run_all(range, make_nothing, copies, {}).source);
+    if (m_effort == effort::thorough) link(place, found);
     if (!cl::facts_of(device).host_memory) return found;
     const std::vector<shape> maps = {{4 * kib, most, 1, 1}, {512 * kib, most, 1, 1}, {most, most, 1, 1}};
     add(found, operation::map_in, run_all(make_nothing, range, maps, {.map_target = true}).target);
     add(found, operation::map_out, run_all(range, make_nothing, maps, {.map_source = true}).source);
     return found;
+}
+
+std::vector<measuring::shape> measuring::link_shapes() {
+    const std::size_t most = 64 * mib;
+    auto blocks = shapes(256 * kib, 16 * mib, most, few);
+    for (const auto block : {mib, 16 * mib}) blocks.push_back({most, block, 4, 1});
+    return blocks;
+}
+
+bool measuring::reaches_others(cl_device_id device, cl_device_id other) {
+    m_process.bridges().await(device);
+    bool does = false;
+    m_process.call_and_wait([&] {
+        auto* const bridge = m_process.devices().windows.bridge();
+        const auto from = cl::facts_of(device).uuid;
+        does = bridge != nullptr && bridge->has(from);
+        if (does && other != nullptr) {
+            const auto to = cl::facts_of(other).uuid;
+            does = bridge->has(to) && bridge->reaches(from, to);
+        }
+    });
+    return does;
+}
+
+void measuring::link(const endpoints::device_place& source, std::vector<measured_stage>& found) {
+    cl_platform_id platform = nullptr;
+    std::array<cl_device_id, 64> devices{};
+    cl_uint count = 0;
+    if (clGetDeviceInfo(source.device, CL_DEVICE_PLATFORM, sizeof platform, &platform, nullptr) != CL_SUCCESS ||
+        clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, cl_uint(devices.size()), devices.data(), &count) != CL_SUCCESS)
+        return;
+    for (auto* const other : std::span(devices).first(std::min<std::size_t>(count, devices.size()))) {
+        if (!reaches_others(source.device, other)) continue;
+        cl_int code = CL_SUCCESS;
+        endpoints::device_place target{.device = other, .buffer_bytes = source.buffer_bytes, .flags = CL_MEM_READ_WRITE};
+        target.context = cl::context::adopt(clCreateContext(nullptr, 1, &other, nullptr, nullptr, &code));
+        if (code == CL_SUCCESS)
+            target.buffer = cl::buffer::adopt(
+                clCreateBuffer(target.context.get(), CL_MEM_READ_WRITE, target.buffer_bytes, nullptr, &code));
+        cl::check(code, "creating a buffer of " + bytes_text(target.buffer_bytes) + " to measure with");
+        const end_maker out = [&] { return endpoints::make_range_endpoint(m_process.devices(), source, 0); };
+        const end_maker in = [&] { return endpoints::make_range_endpoint(m_process.devices(), target, 0); };
+        const auto seen = run_all(out, in, link_shapes(), {.window = true, .device_window = true});
+        if (!seen.linked) continue;
+        add(found, operation::link, seen.source);
+        add(found, operation::link_in, seen.target);
+        return;
+    }
 }
 
 std::vector<measured_stage> measuring::file(int fd) {
@@ -202,13 +255,16 @@ std::vector<measured_stage> measuring::rank(const end_maker& destination, const 
     }
     // What follows needs both ranks.
     cl_int code = CL_SUCCESS;
-    endpoints::device_place place{cl::context::share(context), device, {}, most, CL_MEM_READ_WRITE};
-    std::byte takes_part{!cl::facts_of(device).host_memory}, other_does{0};
-    if (takes_part != std::byte{0})
-        place.buffer = cl::buffer::adopt(clCreateBuffer(context, CL_MEM_READ_WRITE, most, nullptr, &code));
-    if (code != CL_SUCCESS) takes_part = std::byte{0};
-    const end_maker own_word = [&] { return endpoints::make_host_endpoint(&takes_part); };
-    const end_maker other_word = [&] { return endpoints::make_host_endpoint(&other_does); };
+    const std::size_t there = 64 * mib; // for the link
+    endpoints::device_place place{cl::context::share(context), device, {}, there, CL_MEM_READ_WRITE};
+    constexpr std::byte takes_part{1}, has_links{2};
+    std::byte own{0}, other{0};
+    if (!cl::facts_of(device).host_memory)
+        place.buffer = cl::buffer::adopt(clCreateBuffer(context, CL_MEM_READ_WRITE, there, nullptr, &code));
+    if (place.buffer) own |= takes_part;
+    if (place.buffer && reaches_others(device)) own |= has_links;
+    const end_maker own_word = [&] { return endpoints::make_host_endpoint(&own); };
+    const end_maker other_word = [&] { return endpoints::make_host_endpoint(&other); };
     const transfer::plan word{.strategy = "measuring", .block_bytes = 1};
     std::vector<std::shared_ptr<transfer::flow_probe>> unused;
     for (const bool sends : {is_first, !is_first}) {
@@ -218,8 +274,9 @@ std::vector<measured_stage> measuring::rank(const end_maker& destination, const 
             run_once(origin, other_word, 1, word, unused);
         }
     }
-    cl::check(code, "creating a buffer of " + bytes_text(most) + " to measure with");
-    if (takes_part == std::byte{0} || other_does == std::byte{0}) return found;
+    cl::check(code, "creating a buffer of " + bytes_text(there) + " to measure with");
+    const auto both = own & other;
+    if ((both & takes_part) == std::byte{0}) return found;
 
     const end_maker range = [&] { return endpoints::make_range_endpoint(m_process.devices(), place, 0); };
     for (auto& each : blocks)
@@ -228,6 +285,13 @@ std::vector<measured_stage> measuring::rank(const end_maker& destination, const 
     for (const bool sends : {is_first, !is_first}) {
         const auto seen = sends ? run_all(range, destination, blocks, shared) : run_all(origin, range, blocks, shared);
         if (!sends && seen.shared) add(found, operation::window, seen.source);
+    }
+    if ((both & has_links) == std::byte{0}) return found;
+    const transfer::plan linked{.window = true, .device_window = true, .without_window = "measuring"};
+    for (const bool sends : {is_first, !is_first}) {
+        const auto seen = sends ? run_all(range, destination, link_shapes(), linked)
+                                : run_all(origin, range, link_shapes(), linked);
+        if (!sends && seen.linked) add(found, operation::link, seen.source);
     }
     return found;
 }

@@ -47,8 +47,13 @@ class measuring {
   private:
     struct seen {
         std::vector<transfer::stage_sample> source, target;
-        bool shared = false;
+        bool shared = false, linked = false;
     };
+    /// The link from `source` to another device of its platform, if it has one.
+    void link(const endpoints::device_place& source, std::vector<measured_stage>& found);
+    [[nodiscard]] static std::vector<shape> link_shapes();
+    /// Whether `device` has links at all, or one to `other`; waits for what they take.
+    [[nodiscard]] bool reaches_others(cl_device_id device, cl_device_id other = nullptr);
     /// Adds what several runs by `chosen` show.
     void run(const end_maker& source, const end_maker& target, std::size_t bytes, const transfer::plan& chosen,
              seen& into);

@@ -510,7 +510,8 @@ void flow::advance_closing() {
 }
 
 void flow::teach(tuner& pupil, bool was_alone) const {
-    if (!m_plan || m_failure || m_plan->direct || m_plan->device_window || m_ahead || m_early) return;
+    if (!m_plan || m_failure || m_plan->direct || m_ahead || m_early) return;
+    if (m_plan->device_window && (m_source_traits.in_window || m_target_traits.in_window)) return;
     const bool shares = m_lent || m_source->shares_memory();
     const auto samples = [&](side where, bool is_mapped) {
         return is_mapped ? m_timer.map_sample(where, m_bytes) : m_timer.samples(where);
@@ -520,10 +521,15 @@ void flow::teach(tuner& pupil, bool was_alone) const {
         m_probe->source = from;
         m_probe->target = to;
         m_probe->was_alone = was_alone;
-        m_probe->shared = shares;
+        m_probe->shared = shares && !m_plan->device_window;
+        m_probe->linked = m_plan->device_window;
         return;
     }
     if (!was_alone) return;
+    if (m_plan->device_window) {
+        teach_link(pupil);
+        return;
+    }
     // Beside another rank on the same processors a device is slower than it is in a process of its own.
     const bool has_rank = m_source_traits.kind == medium::rank || m_target_traits.kind == medium::rank;
     const auto learn = [&](const endpoint_traits& end, operation what, const sample_pair& seen) {
@@ -548,6 +554,17 @@ void flow::teach(tuner& pupil, bool was_alone) const {
     }
 }
 
+void flow::teach_link(tuner& pupil) const {
+    const auto learn = [&](const endpoint_traits& end, operation what, side where) {
+        if (end.place.empty()) return;
+        for (const auto& each : m_timer.samples(where)) pupil.learn(end.place, what, each);
+    };
+    // A sender's block is under way for as long as its own part takes, not the other rank's.
+    if (m_target_traits.kind == medium::rank) return;
+    learn(m_source_traits, operation::link, side::source);
+    learn(m_target_traits, operation::link_in, side::target);
+}
+
 std::string flow::explanation(const tuner& known, std::chrono::nanoseconds took) const {
     if (!m_plan || m_probe) return {};
     const route way{m_source_traits, m_target_traits, m_bytes};
@@ -567,7 +584,7 @@ void flow::tell(transfer_span& told, const tuner& known) const {
         const prognosis figures(known, way);
         told.chosen = *m_plan;
         told.expected_seconds = figures.seconds(*m_plan, m_bytes);
-        told.limit_seconds = figures.limit(m_bytes);
+        told.limit_seconds = figures.limit(*m_plan, m_bytes);
     }
     m_trace.to()->transfer_over(told);
 }

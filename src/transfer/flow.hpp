@@ -34,6 +34,7 @@ struct flow_probe {
     sample_pair source, target;
     bool was_alone = false;
     bool shared = false; ///< the blocks were in memory that two processes share
+    bool linked = false; ///< the blocks were in windows of the target's device
 };
 
 /// A state machine; engine's thread only, but for moved(). Life: enqueued(); perhaps read_ahead(); then abandon(), or start();
@@ -116,6 +117,7 @@ class flow final : private step_owner {
     void drop(std::size_t index);
     void written(std::size_t offset, std::size_t bytes);
     void fail(const failure& error, std::size_t at);
+    void teach_link(tuner& pupil) const;
 
     std::unique_ptr<endpoint> m_source, m_target;
     std::size_t m_bytes;

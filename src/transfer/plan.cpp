@@ -65,9 +65,9 @@ plan planner::choose(const route& way) const {
         suitable.why = plan::reason::forced;
         return suitable;
     }
-    if (m_tuner == nullptr || m_tuner->mode() == tuner_mode::off || suitable.direct || suitable.device_window ||
-        way.source.place.empty() ||
-        way.target.place.empty() || way.bytes == 0)
+    const bool is_there = suitable.device_window && (way.source.in_window || way.target.in_window);
+    if (m_tuner == nullptr || m_tuner->mode() == tuner_mode::off || suitable.direct || is_there ||
+        way.source.place.empty() || way.target.place.empty() || way.bytes == 0)
         return suitable;
     const auto& found = decide(way);
     if (!found.has_figures) return suitable;
@@ -154,7 +154,7 @@ const planner::decision& planner::decide(const route& way) const {
         return static_cast<unsigned>(end.kind) << 2 | unsigned{end.can_map} << 1 | unsigned{end.has_memory};
     };
     const situation key{way.source.place, way.target.place, class_of(way.bytes), way.largest_block,
-                        kind_of(way.source) << 8 | kind_of(way.target), way.lanes};
+                        unsigned{way.device_window} << 16 | kind_of(way.source) << 8 | kind_of(way.target), way.lanes};
     const auto [place, is_new] = m_decisions.try_emplace(key);
     if (is_new) {
         auto typical = way;
@@ -172,7 +172,7 @@ planner::decision planner::search(const route& way) const {
 
     std::vector<candidate> all;
     for (const auto& each : m_strategies)
-        if (each->can(way) && each->name() != "direct" && each->name() != "device-window")
+        if (each->can(way) && each->name() != "direct")
             if (const auto found = best_of(*each, way, figures)) all.push_back(*found);
     const auto less = [](const candidate& one, const candidate& other) { return one.seconds < other.seconds; };
     const auto best = std::min_element(all.begin(), all.end(), less);
@@ -203,6 +203,8 @@ std::optional<planner::candidate> planner::best_of(const strategy& which, const 
     candidate best{{.chosen = &which, .lanes = own.lanes}, *expected};
     if (own.depth == 1) best.plain_seconds = *expected;
     const bool has_file = way.source.kind == medium::file || way.target.kind == medium::file;
+    // Blocks of windows are as large as their steps are slow to begin.
+    if (own.device_window) return best;
     // A single block has no neighbours; what maps for a message leaves the blocks to MPI.
     if (own.depth == 1 || (!has_file && (own.map_source || own.map_target))) return best;
     // Workers share a block: what figures say of blocks that one reads does not hold.

@@ -13,7 +13,7 @@ import tempfile
 
 from perf_test import check, run_one_of
 
-OPERATIONS = {"copy in", "copy out", "map in", "map out", "read", "write", "send", "receive", "window"}
+OPERATIONS = {"copy in", "copy out", "map in", "map out", "read", "write", "send", "receive", "window", "link", "link in"}
 EXPLAINED = re.compile(
     r"causeway: .+ -> .+, \d+ [KMGT]?i?B: [a-z-]+, block \d+ [KMGT]?i?B, depth \d+, lanes \d+, "
     r"(by rules|by figures( \(next best: [a-z-]+, [\d.]+ (us|ms|s)\))?|forced by options); "
@@ -62,6 +62,9 @@ def devices(start, _):
         check(run.returncode == 0 and not kept.file.exists(), "--clear leaves the file", run)
         run = start("tune", "--show", environment=kept.environment)
         check("nothing is known yet" in run.stdout, "--clear leaves figures", run)
+        linked = start("tune", environment=kept.environment | {"CAUSEWAY_BRIDGE": "host"})
+        check(linked.returncode == 0, "tune fails where devices have a link", linked)
+        check_stages(kept.stages(), {"copy in", "link", "link in"})
 
 
 def directory(start, _):

@@ -30,6 +30,10 @@ prognosis::prognosis(const tuner& known, const route& way) : m_way(way) {
     if (target.kind == medium::rank) m_send = at(target, operation::send);
     if (source.kind == medium::rank || target.kind == medium::rank)
         m_window = at(source.kind == medium::rank ? source : target, operation::window);
+    // What lies in a window from the start takes fewer steps.
+    if (source.in_window || target.in_window) return;
+    m_link = at(target.kind == medium::rank ? target : source, operation::link);
+    m_link_in = at(in, operation::link_in);
 }
 
 std::optional<double> prognosis::seconds(const plan& chosen, std::size_t bytes) const {
@@ -59,6 +63,9 @@ std::optional<double> prognosis::seconds(const plan& chosen, std::size_t bytes) 
         set_up(m_map_out);
         set_up(m_map_in);
         pass(m_way.source.kind == medium::rank ? m_receive : m_send, ahead);
+    } else if (chosen.device_window) {
+        pass(m_link, chosen.depth);
+        pass(m_link_in, ahead);
     } else if (chosen.window) {
         pass(m_window, chosen.depth);
         pass(m_copy_in, ahead);
@@ -90,7 +97,7 @@ std::optional<double> prognosis::seconds(const plan& chosen, std::size_t bytes) 
     return predicted_seconds(blocks, bytes, chosen.block_bytes, chosen.depth);
 }
 
-std::optional<double> prognosis::limit(std::size_t bytes) const {
+std::optional<double> prognosis::limit(const plan& chosen, std::size_t bytes) const {
     const auto size = static_cast<double>(bytes);
     double slowest = 0;
     bool is_known = true;
@@ -105,17 +112,22 @@ std::optional<double> prognosis::limit(std::size_t bytes) const {
         is_known = is_known && quickest.has_value();
         if (quickest) slowest = std::max(slowest, *quickest);
     };
-    switch (m_way.source.kind) {
-    case medium::device: pass({&m_copy_out, &m_map_out}); break;
-    case medium::file: pass({&m_read}); break;
-    case medium::rank: pass({&m_receive, &m_window}); break;
-    default: break;
-    }
-    switch (m_way.target.kind) {
-    case medium::device: pass({&m_copy_in, &m_map_in}); break;
-    case medium::file: pass({&m_write}); break;
-    case medium::rank: pass({&m_send, &m_window}); break;
-    default: break;
+    if (chosen.device_window) {
+        pass({&m_link});
+        pass({&m_link_in});
+    } else {
+        switch (m_way.source.kind) {
+        case medium::device: pass({&m_copy_out, &m_map_out}); break;
+        case medium::file: pass({&m_read}); break;
+        case medium::rank: pass({&m_receive, &m_window}); break;
+        default: break;
+        }
+        switch (m_way.target.kind) {
+        case medium::device: pass({&m_copy_in, &m_map_in}); break;
+        case medium::file: pass({&m_write}); break;
+        case medium::rank: pass({&m_send, &m_window}); break;
+        default: break;
+        }
     }
     if (!is_known || slowest <= 0) return {};
     return slowest;

@@ -16,13 +16,14 @@ class prognosis {
 
     /// Seconds for `bytes` by `chosen`; nothing if a stage is unknown.
     [[nodiscard]] std::optional<double> seconds(const plan& chosen, std::size_t bytes) const;
-    /// Seconds of the slowest stage alone, at its full speed, whatever the plan; nothing if a stage is unknown.
-    [[nodiscard]] std::optional<double> limit(std::size_t bytes) const;
+    /// Seconds of the slowest stage alone, at its full speed, on the way that `chosen` goes, whatever else the plan says;
+    /// nothing if a stage is unknown.
+    [[nodiscard]] std::optional<double> limit(const plan& chosen, std::size_t bytes) const;
 
   private:
     using figure = std::optional<stage_model>;
     const route& m_way;
-    figure m_copy_in, m_copy_out, m_map_in, m_map_out, m_read, m_write, m_send, m_receive, m_window;
+    figure m_copy_in, m_copy_out, m_map_in, m_map_out, m_read, m_write, m_send, m_receive, m_window, m_link, m_link_in;
 };
 
 } // namespace causeway::transfer

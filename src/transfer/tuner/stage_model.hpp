@@ -9,12 +9,14 @@
 
 namespace causeway::transfer {
 
-/// What a place (a device, a file system, a class of peers) does with the bytes of a block.
-enum class operation : unsigned char { copy_in, copy_out, map_in, map_out, read, write, send, receive, window };
+/// What a place (a device, a file system, a class of peers) does with the bytes of a block. `link`: a device brings them to
+/// memory of another, or ranks of the class let theirs do so; `link_in`: a device takes them from such memory.
+enum class operation : unsigned char { copy_in, copy_out, map_in, map_out, read, write, send, receive, window, link, link_in };
 
 /// As the file of figures and `causeway tune` call them, in order.
-inline constexpr std::array<std::string_view, 9> operation_names = {"copy in", "copy out", "map in", "map out", "read",
-                                                                    "write",   "send",     "receive", "window"};
+inline constexpr std::array<std::string_view, 11> operation_names = {"copy in", "copy out", "map in", "map out",
+                                                                     "read",    "write",    "send",   "receive",
+                                                                     "window",  "link",     "link in"};
 
 /// The time of an operation alone, at seven sizes: a curve and no line, as caches, thresholds and the pauses between
 /// looks at the device bend it. And what several at once take: each of them at least `gap`, and its bytes at `ceiling`

@@ -170,11 +170,15 @@ void measure_ranks(const arguments& typed, int rank, int ranks, const progress& 
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
     int first_of_node = rank;
     MPI_Bcast(&first_of_node, 1, MPI_INT, 0, node);
-    causeway_mpi_comm_free(&node);
     std::vector<int> nodes(static_cast<std::size_t>(ranks));
     MPI_Allgather(&first_of_node, 1, MPI_INT, nodes.data(), 1, MPI_INT, MPI_COMM_WORLD);
 
-    auto* const device = devices_to_measure(typed).front();
+    // Each rank its own device, as programs do.
+    const auto all = typed.device ? devices_to_measure(typed) : apps::devices_of(typed.platform);
+    int rank_of_node = 0;
+    MPI_Comm_rank(node, &rank_of_node);
+    causeway_mpi_comm_free(&node);
+    auto* const device = all[static_cast<std::size_t>(rank_of_node) % all.size()];
     apps::context context;
     const auto queue = make_queue(device, context);
     for (const bool on_node : {true, false}) {

@@ -202,3 +202,35 @@ TEST(choice, keeps_within_staging_memory_and_the_limits_of_the_ends) {
         EXPECT_LE(by.choose(narrow, gpu, bytes).block_bytes, 100'000u);
     }
 }
+
+TEST(choice, knows_direct_links_between_devices) {
+    constexpr endpoint_traits other{.kind = medium::device, .place = "other gpu"};
+    for (const bool is_rank : {false, true}) {
+        choosing by;
+        by.measure_all();
+        by.measured("other gpu", operation::copy_in, 10e-6, 50e9, 54e9);
+        by.measured("peers", operation::window, 30e-6, 50e9, 50e9);
+        const auto& target = is_rank ? peer : other;
+        const auto strategy_of = [&](std::size_t bytes, const endpoint_traits& source) {
+            auto way = by.way(source, target, bytes);
+            way.device_window = true;
+            return by.choices.choose(way).strategy;
+        };
+        // By rules until the link is known.
+        EXPECT_NE(strategy_of(1 * mib, gpu), "device-window");
+        EXPECT_EQ(strategy_of(64 * mib, gpu), "device-window");
+        const auto place = is_rank ? "peers" : "gpu", in = is_rank ? "gpu" : "other gpu";
+        by.measured(place, operation::link, 20e-6, 390e9, 390e9);
+        by.measured(in, operation::link_in, 10e-6, 1500e9, 1500e9);
+        EXPECT_EQ(strategy_of(1 * mib, gpu), "device-window");
+        EXPECT_EQ(strategy_of(64 * mib, gpu), "device-window");
+        EXPECT_NE(by.choose(gpu, target, 64 * mib).strategy, "device-window") << "there is none to this one";
+        by.measured(place, operation::link, 1e-3, 5e9, 5e9);
+        EXPECT_NE(strategy_of(1 * mib, gpu), "device-window");
+        EXPECT_NE(strategy_of(64 * mib, gpu), "device-window");
+        // One step instead of three: the figures do not hold.
+        auto linked = gpu;
+        linked.in_window = true;
+        EXPECT_EQ(strategy_of(64 * mib, linked), "device-window");
+    }
+}
