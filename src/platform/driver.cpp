@@ -96,8 +96,8 @@ void add_platforms(const library& source, std::vector<driver>& drivers) {
     if (opened == nullptr) return;
     auto get = reinterpret_cast<decltype(&::clIcdGetPlatformIDsKHR)>(dlsym(opened, "clIcdGetPlatformIDsKHR"));
     if (get == nullptr) {
-        const auto address =
-            reinterpret_cast<cl_api_clGetExtensionFunctionAddress>(dlsym(opened, "clGetExtensionFunctionAddress"));
+        const auto address = reinterpret_cast<decltype(cl_icd_dispatch::clGetExtensionFunctionAddress)>(
+            dlsym(opened, "clGetExtensionFunctionAddress"));
         if (address != nullptr) get = reinterpret_cast<decltype(get)>(address("clIcdGetPlatformIDsKHR"));
     }
     cl_uint count = 0;

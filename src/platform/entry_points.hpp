@@ -11,7 +11,7 @@
 
 namespace causeway::platform::entry {
 
-#define CAUSEWAY_ENTRY(name) std::remove_pointer_t<cl_api_##name> name;
+#define CAUSEWAY_ENTRY(name) std::remove_pointer_t<decltype(cl_icd_dispatch::name)> name;
 #define CAUSEWAY_REFUSED(name, code)
 #include "platform/entry_points.def"
 #undef CAUSEWAY_ENTRY

@@ -348,7 +348,7 @@ driver_object<cl_mem> _cl_mem::create(place& at) {
         made = at.calls().clCreateBuffer(at.context.raw(), driver_flags, size, host, &code);
     } else {
         auto shape = image.shape;
-        if (parent) shape.mem_object = parent->raw(at);
+        if (parent) shape.buffer = parent->raw(at);
         if (spans && host != nullptr) shape.image_row_pitch = shape.image_slice_pitch = 0; // `initial` is packed
         made = at.calls().clCreateImage(at.context.raw(), driver_flags, &image.format, &shape, host, &code);
     }

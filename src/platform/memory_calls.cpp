@@ -126,14 +126,14 @@ ref<_cl_mem> create_image(cl_context handle, cl_mem_flags flags, const cl_image_
             CL_INVALID_OPERATION);
     auto made = ref<_cl_mem>::adopt(new _cl_mem(context, shape->image_type, with_default_access(flags), 0, host));
     made->image = {*format, *shape, bytes_of_pixel(*format)};
-    if (shape->mem_object != nullptr)
-        made->parent = ref<_cl_mem>(&checked(shape->mem_object, CL_INVALID_IMAGE_DESCRIPTOR));
+    if (shape->buffer != nullptr)
+        made->parent = ref<_cl_mem>(&checked(shape->buffer, CL_INVALID_IMAGE_DESCRIPTOR));
     // Only drivers know all rules for shapes and formats: the first one is asked before anything is computed from them.
     if (context.spans()) {
         auto& at = *context.here().front();
         cl_int code = CL_SUCCESS;
         auto probe = *shape;
-        if (made->parent) probe.mem_object = made->parent->raw(at);
+        if (made->parent) probe.buffer = made->parent->raw(at);
         const driver_object<cl_mem> tried(
             at.calls().clCreateImage(at.context.raw(), flags, format, &probe, host, &code));
         check(code);

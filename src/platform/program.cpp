@@ -169,9 +169,8 @@ cl_program CL_API_CALL clCreateProgramWithIL(cl_context handle, const void* il, 
             // Drivers of OpenCL 1.2 have the extension, if they have it at all.
             auto call = at.calls().clCreateProgramWithIL;
             if (call == nullptr)
-                call =
-                    reinterpret_cast<cl_api_clCreateProgramWithIL>(at.calls().clGetExtensionFunctionAddressForPlatform(
-                        at.from->platform, "clCreateProgramWithILKHR"));
+                call = reinterpret_cast<decltype(call)>(at.calls().clGetExtensionFunctionAddressForPlatform(
+                    at.from->platform, "clCreateProgramWithILKHR"));
             if (call != nullptr) return call(at.context.raw(), il, length, failed);
             *failed = CL_INVALID_OPERATION;
             return nullptr;
