@@ -177,7 +177,7 @@ TEST_F(collectives, refuse_what_does_not_fit) {
     EXPECT_EQ(
         clEnqueueReduceBuffer(queues[0], parts, from, to[0], nullptr, 0, 6, CL_UNSIGNED_INT32, 0, nullptr, nullptr),
         CL_INVALID_VALUE);
-    EXPECT_EQ(clEnqueueReduceBuffer(queues[0], parts, from, to[0], nullptr, 0, 8, CL_UNORM_INT24, 0, nullptr, nullptr),
+    EXPECT_EQ(clEnqueueReduceBuffer(queues[0], parts, from, to[0], nullptr, 0, 8, CL_UNORM_INT_101010, 0, nullptr, nullptr),
               CL_INVALID_VALUE);
     EXPECT_EQ(clEnqueueGatherBuffer(nullptr, parts, from, to[0], nullptr, 0, 4, 0, nullptr, nullptr),
               CL_INVALID_OPERATION);

@@ -63,7 +63,7 @@ struct wire_header {
     std::uint64_t node = 0;     ///< of the rank that says this
     std::uint64_t offset = 0;   ///< in the message, of the block that `grant` and `filled` are about
     block_address window;       ///< of `accept` and `grant`: the memory for a block; of `request`: the sender can do that
-    std::uint64_t device_window = 0; ///< as `window`, if it is a device's: its key, and `window` has the offset; of `request`:
+    std::uint64_t device_window = 0; ///< as `window`, if it is a device's: its key, and `window` has the offset; of `request` and `eager`:
                                      ///< 1 if the sender's device could fill such memory, 2 if it is going to
     bridge::device_uuid device{};    ///< of `offer`: the window's
     std::int64_t said_at = 0;   ///< by the speaker's clock, in nanoseconds; 0 unless it records a timeline

@@ -105,10 +105,9 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
         return m_wanted != comm::any_source && m_talk.devices().may_fill(m_talk.job_rank(m_space, m_wanted));
     }
     [[nodiscard]] bool use(const transfer::device_memory& window) override {
-        if (m_message.eager) return false;
         const bool is_open = m_talk.devices().is_open(m_talk.job_rank(m_space, m_source), window.first);
         if (!is_open) m_talk.offer_window(m_space, m_source, window.first); // for the next message
-        if (!is_open || !m_message.device_window) return false;
+        if (!is_open || m_message.eager || !m_message.device_window) return false;
         m_device = window;
         return true;
     }

@@ -83,7 +83,9 @@ class send_endpoint final : public transfer::endpoint, private conversation {
         }
         auto& operation = begin(block.size(), done);
         if (m_eager) {
-            m_talk.say(m_space, m_rank, header(wire_header::kind::eager), block, operation);
+            auto said = header(wire_header::kind::eager);
+            said.device_window = static_cast<std::uint64_t>(m_fills); // so that the other rank opens one for the next
+            m_talk.say(m_space, m_rank, said, block, operation);
             leave_lines();
         } else {
             m_talk.port().send(m_space, m_rank, m_data_tag, block, operation);

@@ -123,6 +123,15 @@ TEST_P(device_window, is_offered_with_the_first_message_and_used_from_then_on) {
     EXPECT_EQ(strategy_of_a_message(10), "device-window");
 }
 
+TEST_P(device_window, is_offered_with_messages_that_carry_their_bytes_and_used_for_larger_ones) {
+    forget();
+    for (auto* const rank : {&both->a, &both->b})
+        for (const char* const name : {"eager", "block"}) rank->settings.set(name, "65536");
+    EXPECT_EQ(strategy_of_a_message(20'000), "pipelined") << "nothing is known of the other rank's device";
+    for (int i = 0; i < 2; ++i) (void)strategy_of_a_message(10);
+    EXPECT_EQ(strategy_of_a_message(20'000), "device-window");
+}
+
 TEST_P(device_window, of_one_side_alone_leaves_messages_in_blocks_of_the_receivers_size) {
     both->b.window = nullptr;
     by_strategy::find_segment = nothing;
