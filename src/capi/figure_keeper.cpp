@@ -3,13 +3,13 @@
 #include "capi/figure_keeper.hpp"
 
 #include "base/blocked_signals.hpp"
+#include "base/launch.hpp"
 #include "capi/measuring.hpp"
 #include "capi/runtime.hpp"
 #include "cl/calls.hpp"
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <string>
 #include <system_error>
 
@@ -26,11 +26,7 @@ constexpr std::size_t enough_transfers = 64, enough_bytes = std::size_t{64} << 2
 constexpr auto first_look = milliseconds(2), longest_look = milliseconds(500);
 
 /// Of the ranks of a node one measures by itself and writes: the others would measure each other.
-bool is_first_of_node() {
-    for (const char* const name : {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_LOCAL_RANK", "SLURM_LOCALID"})
-        if (const char* const rank = std::getenv(name)) return std::string_view(rank) == "0";
-    return true;
-}
+bool is_first_of_node() { return launch::local_rank().value_or(0) == 0; }
 
 } // namespace
 

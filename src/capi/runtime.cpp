@@ -2,6 +2,7 @@
 // Starts the engine with the first transfer, and ends it with the process.
 #include "capi/runtime.hpp"
 
+#include "base/launch.hpp"
 #include "capi/guard.hpp"
 
 #include <unistd.h>
@@ -20,19 +21,7 @@ constexpr auto longest_call = std::chrono::seconds(1);
 
 std::atomic<bool> mpi_is_used{false};
 
-/// Ranks of this node, as the launchers of Open MPI, MPICH and others say.
-unsigned local_ranks() {
-    for (const char* const name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PMI_LOCAL_SIZE"})
-        if (const char* const value = std::getenv(name)) return std::max(1, std::atoi(value));
-    return 1;
-}
-
-/// Ranks of the job, as the launcher says; 1 if none did.
-int launched_ranks() {
-    for (const char* const name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
-        if (const char* const value = std::getenv(name)) return std::atoi(value);
-    return 1;
-}
+unsigned local_ranks() { return static_cast<unsigned>(std::max(1, launch::local_ranks())); }
 
 unsigned lane_count(const options& settings) {
     const auto asked = settings[option::lanes];
@@ -180,14 +169,15 @@ void runtime::use_mpi() {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (m_timeline) m_timeline->know_rank(rank, ranks);
-    if (ranks == 1 && launched_ranks() > 1)
-        warn_once("the launcher has started " + std::to_string(launched_ranks()) + " ranks, but for MPI this is the only one: "
+    if (ranks == 1 && launch::ranks() > 1)
+        warn_once("the launcher has started " + std::to_string(launch::ranks()) + " ranks, but for MPI this is the only one: "
                   "the launcher and the library that the program is linked with (" + std::string(m_port.library()) +
-                  ") are of different MPIs; start it with that library's mpirun, or by causeway run");
+                  ") are of different MPIs; start it with that library's mpirun, or by causeway run; srun is told the "
+                  "kind of MPI by --mpi (srun --mpi=list)");
     auto peers = std::make_shared<std::unique_ptr<comm::peer_liveness>>(
-        std::make_unique<comm::peer_liveness>(comm::peer_liveness::job(), rank));
+        std::make_unique<comm::peer_liveness>(launch::job(), rank));
     auto post = std::make_shared<std::unique_ptr<comm::descriptor_post>>(
-        std::make_unique<comm::descriptor_post>(comm::peer_liveness::job(), rank));
+        std::make_unique<comm::descriptor_post>(launch::job(), rank));
     m_engine.call([this, peers, post] {
         m_messenger.watch_peers(std::move(*peers));
         m_messenger.devices().use(std::move(*post));

@@ -2,6 +2,7 @@
 // Names the process, and follows commands of the program to their ends.
 #include "capi/tracing.hpp"
 
+#include "base/launch.hpp"
 #include "cl/calls.hpp"
 #include "cl/command_times.hpp"
 #include "comm/peer_liveness.hpp"
@@ -13,7 +14,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <filesystem>
 #include <limits>
 
@@ -28,21 +28,15 @@ constexpr auto between_first_samples = std::chrono::milliseconds(5);
 /// The driver may compile or allocate on the way to the first one, between the two looks at our clock.
 constexpr auto longest_question = std::chrono::milliseconds(1);
 
-int number_from(std::initializer_list<const char*> variables, int otherwise) {
-    for (const char* const name : variables)
-        if (const char* const value = std::getenv(name)) return std::atoi(value);
-    return otherwise;
-}
-
 /// What the launcher says; MPI is asked later, if it is used.
 trace::identity own_identity(const monotonic_clock& clock) {
     trace::identity who;
-    who.rank = number_from({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}, -1);
-    who.ranks = number_from({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"}, 1);
+    const auto launched = launch::rank();
+    who.rank = launched.value_or(0);
+    who.ranks = launch::ranks();
     // Without a launcher nobody else belongs to the job, and the next one is another.
-    who.job = who.rank >= 0 ? comm::peer_liveness::job()
-                            : std::to_string(::getpid()) + "-" + std::to_string(clock.now().time_since_epoch().count());
-    who.rank = std::max(who.rank, 0);
+    who.job = launched ? launch::job()
+                       : std::to_string(::getpid()) + "-" + std::to_string(clock.now().time_since_epoch().count());
     who.node = comm::peer_liveness::node();
     who.version = causeway_version();
     return who;

@@ -2,6 +2,7 @@
 // Sockets that are only there to be closed by the kernel.
 #include "comm/peer_liveness.hpp"
 
+#include "base/launch.hpp"
 #include "comm/abstract_address.hpp"
 
 #include <poll.h>
@@ -10,7 +11,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <fstream>
 #include <functional>
 
@@ -32,16 +32,9 @@ std::uint64_t peer_liveness::node() {
     (void)::uname(&host);
     std::string seen = boot;
     for (const auto& part :
-         {std::to_string(network.st_ino), std::string(host.nodename), std::to_string(::getuid()), job()})
+         {std::to_string(network.st_ino), std::string(host.nodename), std::to_string(::getuid()), launch::job()})
         seen += "/" + part;
     return std::hash<std::string>{}(seen);
-}
-
-std::string peer_liveness::job() {
-    for (const char* const name : {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "PMI_JOBID", "SLURM_JOB_ID"})
-        if (const char* const value = std::getenv(name)) return value;
-    // Launchers start all ranks of a node from one process.
-    return std::to_string(::getppid());
 }
 
 peer_liveness::peer_liveness(std::string job, int own_rank) : m_job(std::move(job)) {

@@ -29,8 +29,6 @@ class peer_liveness {
     /// Equal only for processes that see one another's sockets, under names that both can tell: one that is met there,
     /// and does not listen any more, is gone.
     [[nodiscard]] static std::uint64_t node();
-    /// The same for all ranks of a job on a node, different for other jobs.
-    [[nodiscard]] static std::string job();
 
   private:
     [[nodiscard]] bool connect_to(int rank);

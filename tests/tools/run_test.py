@@ -4,12 +4,14 @@
 
 Usage: run_test.py --program CAUSEWAY --run-with RUN_WITH.SH [--mpiexec PATH] [--sanitizer KIND] TEST
 """
+import json
 import os
 import pathlib
 import re
 import shlex
 import shutil
 import subprocess
+import tempfile
 
 from perf_test import check, run_one_of
 
@@ -36,6 +38,59 @@ def dry(start, given):
     words = [word for word in shlex.split(run.stdout) if "=" not in word]
     check(words[1:3] == ["-n", "3"] and words[-4:] == ["--quiet", "/nonexistent/a program", "it's", "--x"], "the words", run)
     check(os.access(words[0], os.X_OK), f"{words[0]} is no launcher", run)
+
+
+FAKE_SRUN = """#!/bin/sh
+# Tells each task what Slurm tells it, beside what it tells the script that starts them.
+echo "srun $*" >>"$SRUN_LOG"
+count=3 # one for each node of an allocation without -n
+[ "$1" != -n ] || { count=$2; shift 2; }
+while [ "${1#--}" != "$1" ]; do shift; done
+task=0
+while [ $task -lt $count ]; do
+    SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=$count SLURM_PROCID=$task SLURM_LOCALID=$task "$@" || exit
+    task=$((task + 1))
+done
+"""
+
+
+def slurm(start, given):
+    """A script of sbatch is no rank of its job, though it has a SLURM_PROCID: srun starts as many as the job has tasks."""
+    with tempfile.TemporaryDirectory() as folder:
+        srun, log = pathlib.Path(folder, "srun"), pathlib.Path(folder, "log")
+        srun.write_text(FAKE_SRUN, encoding="utf-8")
+        srun.chmod(0o755)
+        script = {"PATH": folder + ":" + os.environ["PATH"], "SRUN_LOG": str(log), "SLURM_JOB_ID": "17", "SLURM_PROCID": "0",
+                  "SLURM_LOCALID": "0", "SLURM_TASK_PID": "1"}
+
+        def tasks(*words, **more):
+            log.write_text("", encoding="utf-8")
+            run = start("run", *words, runtime="none", environment={**script, **more})
+            return run, log.read_text(encoding="utf-8")
+
+        show = ("sh", "-c", 'echo "task $SLURM_PROCID of $SLURM_STEP_NUM_TASKS"')
+        two = {"SLURM_NTASKS": "2"}
+        for words, settings, option, count in (([], two, "-n 2 ", 2), (["-n", "1"], two, "-n 1 ", 1), ([], {}, "", 3),
+                                               ([], {**two, "SLURM_STEPID": "4294967291"}, "-n 2 ", 2),
+                                               ([], {**two, "SLURM_STEP_ID": "4294967290"}, "-n 2 ", 2)):
+            run, asked = tasks(*words, "--", *show, **settings)
+            check(run.stdout.splitlines() == [f"task {n} of {count}" for n in range(count)], f"{words} in {settings}", run)
+            check(asked.startswith(f"srun {option}--export=ALL sh"), f"srun was told {asked}")
+        run, asked = tasks("--launcher-option", "--mpi=pmix", "--", given.program, "run", "true", SLURM_NTASKS="2")
+        check(run.returncode == 2 and "rank of a job already" in run.stderr, "a task is not taken for a rank", run)
+        check(asked.startswith("srun -n 2 --export=ALL --mpi=pmix "), f"srun was told {asked}")
+        # The script itself is a process of its own for the other commands, too.
+        run = start("info", "--json", environment=script)
+        facts = json.loads(run.stdout)
+        check("launched_ranks" not in facts["mpi"] and facts["mpi"]["launcher"] == str(srun), "info in a script", run)
+        timeline = pathlib.Path(folder, "timeline.json")
+        run = start("trace", "--output", timeline, "--", pathlib.Path(given.program).parent / "stream", "--size-mib", "16",
+                    "--rounds", "1", environment={**script, "SLURM_NTASKS": "2"})
+        check(run.returncode == 0 and str(timeline) in run.stderr, "trace in a script", run)
+        # Without srun it is mpirun, for all tasks.
+        srun.unlink()
+        run = start("run", "--dry-run", "true", runtime="none", environment={**script, "SLURM_NTASKS": "2"})
+        check(shlex.split(run.stdout.partition("mpi")[2])[1:3] == ["-n", "2"], "mpirun in a script", run)
 
 
 def arguments(start, given):
@@ -84,7 +139,7 @@ def completion(start, given):
     check(run.returncode == 2 and "did you mean bash?" in run.stderr, "a wrong shell is not refused", run)
 
 
-TESTS = {"ranks": ranks, "dry": dry, "arguments": arguments, "helps": helps, "completion": completion}
+TESTS = {"ranks": ranks, "dry": dry, "slurm": slurm, "arguments": arguments, "helps": helps, "completion": completion}
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -56,11 +55,6 @@ std::string library_file(const std::string& name) {
     std::error_code error;
     const auto library = fs::canonical(found.dli_fname, error);
     return (error ? fs::path(found.dli_fname) : library).parent_path() / name;
-}
-
-bool is_started_by_launcher() {
-    const auto names = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"};
-    return std::any_of(names.begin(), names.end(), [](const char* name) { return std::getenv(name) != nullptr; });
 }
 
 int run_and_wait(const std::vector<std::string>& words) {

@@ -12,9 +12,6 @@ std::string shared_file(const std::string& name);
 /// `name` beside libcauseway, wherever that was loaded from.
 std::string library_file(const std::string& name);
 
-/// Whether mpirun, srun or the like started this process as one of its ranks.
-bool is_started_by_launcher();
-
 /// Starts the program, sends it the signals that come meanwhile, and gives its exit status; 128 and the signal's number
 /// if one ended it, 127 if there is no such program, with a message.
 int run_and_wait(const std::vector<std::string>& words);

@@ -53,10 +53,4 @@ std::optional<launcher> find_launcher() {
     return {};
 }
 
-int launched_ranks() {
-    for (const char* const name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"})
-        if (const char* const value = std::getenv(name)) return std::atoi(value);
-    return 1;
-}
-
 } // namespace causeway_tool

@@ -15,9 +15,6 @@ struct launcher {
 /// In a Slurm job srun; else the mpirun on the path that belongs to the MPI which this program is linked with.
 [[nodiscard]] std::optional<launcher> find_launcher();
 
-/// The ranks that a launcher has started this process as one of, by what it says in the environment; 1 if none did.
-[[nodiscard]] int launched_ranks();
-
 /// The first file of this name on the path that can be run; empty if there is none.
 [[nodiscard]] std::string on_path(const std::string& name);
 

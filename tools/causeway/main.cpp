@@ -3,6 +3,7 @@
 #include "beside.hpp"
 #include "completion.hpp"
 #include "info/command.hpp"
+#include "launched.hpp"
 #include "perf/command.hpp"
 #include "run/command.hpp"
 #include "trace/command.hpp"
@@ -23,6 +24,7 @@
 
 namespace {
 
+using causeway_tool::is_first_rank;
 using causeway_tool::usage_error;
 
 const char* const teaching = R"(Examples:
@@ -35,13 +37,6 @@ const char* const teaching = R"(Examples:
 causeway COMMAND --help says more, and man causeway says it all.
 
 Exit status: 0, 1 if something failed, 2 for wrong arguments; run and trace end with that of their program.)";
-
-/// Launchers start the program many times; one of them speaks.
-bool is_first_rank() {
-    for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"})
-        if (const char* const rank = std::getenv(name)) return std::string(rank) == "0";
-    return true;
-}
 
 std::vector<std::string> options_of(const CLI::App& app) {
     std::vector<std::string> names;

@@ -91,7 +91,8 @@ void check_mpi(const json& facts, finder& found) {
     if (expected > 1 && there == 1)
         found.stops("the launcher has started " + std::to_string(expected) + " ranks, but for MPI each is the only one",
                     "the launcher is of another MPI than " + mpi.at("library").get<std::string>() +
-                        ", which this is linked with: start it with that one's mpirun, or by causeway run");
+                        ", which this is linked with: start it with that one's mpirun, or by causeway run; srun is told the kind of MPI by --mpi "
+                        "(srun --mpi=list), also as causeway run --launcher-option --mpi=pmix");
 }
 
 void check_files(const json& facts, finder& found) {

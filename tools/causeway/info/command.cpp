@@ -5,6 +5,7 @@
 #include "beside.hpp"
 #include "info/checks.hpp"
 #include "info/facts.hpp"
+#include "launched.hpp"
 #include "launcher.hpp"
 #include "system_facts.hpp"
 #include "words.hpp"
@@ -171,7 +172,7 @@ int run(arguments typed) {
     if (typed.directories.empty())
         typed.directories = {std::filesystem::current_path().string(), std::filesystem::temp_directory_path().string()};
     json facts{{"version", causeway_version()}, {"library", causeway_tool::library_file("libcauseway.so")}};
-    const bool is_launched = causeway_tool::is_started_by_launcher();
+    const bool is_launched = causeway_tool::launched_rank().has_value();
     // Before anything else has threads: it forks.
     facts["mpi"] = is_launched ? json{{"library", causeway_tool::mpi_name()}} : facts_of_mpi();
     auto own = facts_of_process();

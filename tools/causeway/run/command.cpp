@@ -3,6 +3,7 @@
 #include "run/command.hpp"
 
 #include "beside.hpp"
+#include "launched.hpp"
 #include "launcher.hpp"
 #include "system_facts.hpp"
 #include "words.hpp"
@@ -18,6 +19,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -32,13 +34,14 @@ namespace {
 using causeway_tool::launcher;
 using causeway_tool::usage_error;
 
-const char* const teaching = R"(Starts PROGRAM on several ranks under the launcher that is there: srun inside a Slurm job, else the mpirun of
-the MPI that Causeway is linked with. On one machine ranks may be more than processors, and none is bound to one; as
-root, which containers are often run as, Open MPI is told that this is meant; variables of Causeway and OpenCL go to
-all ranks.
+const char* const teaching = R"(Starts PROGRAM on several ranks under the launcher that is there: srun in a Slurm job (in a script of sbatch, or
+a shell of salloc), for as many ranks as the job has tasks; else the mpirun of the MPI that Causeway is linked with,
+for one. On one machine ranks may be more than processors, and none is bound to one; as root, which containers are
+often run as, Open MPI is told that this is meant; variables of Causeway and OpenCL go to all ranks.
 
 Examples:
   causeway run -n 4 ./program                 four ranks here
+  causeway run ./program                      in a Slurm job: all of its tasks
   causeway run -n 4 --dry-run ./program       only print the command
   causeway run -n 2 -- causeway perf --quick  a program with options of its own, behind --
   causeway trace -- causeway run -n 4 ./program
@@ -48,7 +51,7 @@ Examples:
 Exit status: that of PROGRAM; 1 if it cannot be started, 2 for wrong arguments.)";
 
 struct arguments {
-    unsigned ranks = 1;
+    std::optional<unsigned> ranks;
     bool dry = false, cluster = false;
     std::vector<std::string> launcher_options;
 };
@@ -74,8 +77,19 @@ std::vector<variable> settings_for(const launcher& by) {
     return all;
 }
 
+/// What -n gets: what was typed, else the tasks of the Slurm job, else one, which srun is left to decide.
+std::optional<std::string> rank_count(const launcher& by, const arguments& typed) {
+    if (typed.ranks) return std::to_string(*typed.ranks);
+    if (const char* const tasks = std::getenv("SLURM_NTASKS")) return tasks;
+    return by.what == launcher::kind::slurm ? std::nullopt : std::optional<std::string>("1");
+}
+
 std::vector<std::string> command_for(const launcher& by, const arguments& typed, const std::vector<std::string>& program) {
-    std::vector<std::string> words{by.path, "-n", std::to_string(typed.ranks)};
+    std::vector<std::string> words{by.path};
+    // A job without a number of tasks has nodes: srun knows how many ranks that is.
+    if (const auto ranks = rank_count(by, typed)) words.insert(words.end(), {"-n", *ranks});
+    // `sbatch --export=NONE` goes on in its script's srun, and would keep what is set from the ranks.
+    if (by.what == launcher::kind::slurm) words.emplace_back("--export=ALL");
     if (by.what == launcher::kind::open_mpi) {
         // Ranks have threads of their own, the engine's and the device's: neither slots nor bindings fit them.
         words.insert(words.end(), {"--oversubscribe", "--bind-to", "none"});
@@ -103,13 +117,6 @@ std::string vendors() {
     return fs::equivalent(named, library, not_there) ? file.parent_path().string() : library;
 }
 
-/// By what the launcher says: Open MPI, MPICH, Slurm.
-int own_rank() {
-    for (const char* const name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"})
-        if (const char* const text = std::getenv(name)) return std::atoi(text);
-    return 0;
-}
-
 /// A rank of a cluster becomes the program, which finds the platform Causeway alone. That one looks for drivers where the
 /// loader would have looked.
 [[noreturn]] void become(const std::vector<std::string>& program) {
@@ -121,7 +128,7 @@ int own_rank() {
     const auto preload = causeway_tool::library_file("causeway/libcauseway_run.so");
     setenv("LD_PRELOAD", (preload + (loaded == nullptr ? "" : std::string(":") + loaded)).c_str(), 1);
     // All ranks print the same.
-    if (own_rank() != 0 && std::freopen("/dev/null", "w", stdout) == nullptr)
+    if (!causeway_tool::is_first_rank() && std::freopen("/dev/null", "w", stdout) == nullptr)
         throw std::runtime_error(std::string("cannot open /dev/null: ") + std::strerror(errno));
     causeway_tool::become(program);
 }
@@ -142,8 +149,8 @@ std::string quoted(const std::string& word) {
 
 int start(const arguments& typed, const std::vector<std::string>& program) {
     if (program.empty()) throw usage_error("run: no program; for example: causeway run -n 2 ./program");
-    if (typed.ranks == 0) throw usage_error("run: -n 0: a program needs at least one rank");
-    if (causeway_tool::is_started_by_launcher()) {
+    if (typed.ranks == 0u) throw usage_error("run: -n 0: a program needs at least one rank");
+    if (causeway_tool::launched_rank()) {
         if (typed.cluster) become(program);
         throw usage_error("run: this is a rank of a job already; start causeway run without mpirun or srun");
     }
@@ -175,7 +182,7 @@ std::function<int(const std::vector<std::string>&)> add_command(CLI::App& app) {
     command->footer(teaching);
     command->prefix_command();
     const auto typed = std::make_shared<arguments>();
-    command->add_option("-n,--ranks", typed->ranks, "how many ranks (default: 1)")->type_name("N");
+    command->add_option("-n,--ranks", typed->ranks, "how many ranks (default: the tasks of the Slurm job, else 1)")->type_name("N");
     command->add_flag("--cluster", typed->cluster, "show the program the devices of all ranks as its own");
     command->add_flag("--dry-run", typed->dry, "print the command, with what is set for it, and start nothing");
     command->add_option("--launcher-option", typed->launcher_options, "hand this word to the launcher; may be repeated")

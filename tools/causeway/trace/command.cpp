@@ -3,6 +3,7 @@
 #include "trace/command.hpp"
 
 #include "beside.hpp"
+#include "launched.hpp"
 #include "trace/page.hpp"
 #include "trace/timeline.hpp"
 #include "words.hpp"
@@ -72,7 +73,7 @@ int record(const arguments& typed, const std::vector<std::string>& program) {
     if (std::filesystem::exists(preload))
         setenv("LD_PRELOAD", (preload + (before != nullptr ? std::string(":") + before : "")).c_str(), 1);
     // As one of many ranks there is nothing to say when it ends.
-    if (causeway_tool::is_started_by_launcher()) causeway_tool::become(program);
+    if (causeway_tool::launched_rank()) causeway_tool::become(program);
     std::error_code ignored;
     const auto old = std::filesystem::last_write_time(timeline, ignored);
     const bool was_there = !ignored;
