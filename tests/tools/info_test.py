@@ -8,7 +8,9 @@ Usage: info_test.py --program CAUSEWAY --run-with RUN_WITH.SH [--mpiexec PATH] [
 import json
 import os
 import pathlib
+import re
 import resource
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -29,11 +31,37 @@ def facts(start, given):
             check(devices and all(device["name"] and device["driver"] and device["memory_bytes"] > 0 for device in devices),
                   f"devices {devices}", run)
             check(rank["locked_memory_bytes"] == "unlimited" or rank["locked_memory_bytes"] >= 0, "no limit", run)
-        check(all(each["file_system"] and each["free_bytes"] >= 0 for each in told["directories"]), "no file system", run)
+            check(all(each["file_system"] and each["free_bytes"] >= 0 for each in rank["directories"]), "no file system", run)
+            check(next(each for each in rank["options"] if each["name"] == "tuner")["from"] == "environment", "no options", run)
         run = start("info", ranks=ranks)
         for text in (devices[0]["name"], told["mpi"]["library"], "page-locked memory", "CAUSEWAY_TUNER"):
             check(text in run.stdout, f"the text has no {text}", run)
-        check(run.stdout.count("causeway ") >= 1 and run.stdout.count("launcher") == 1, "not one rank speaks", run)
+        for text in ("launcher", "page-locked memory", "CAUSEWAY_TUNER", "direct access"):
+            check(run.stdout.count(text) == (1 if text != "direct access" else 2), f"{text} is not said once", run)
+        check("rank 0" not in run.stdout, "equal ranks are told apart", run)
+
+
+def different(start, given):
+    """Ranks that have different options and directories are told apart, and only in these."""
+    with tempfile.TemporaryDirectory() as folder:
+        words = shlex.join([given.program, "info", "--directory", "/proc"])
+        script = f'[ "$OMPI_COMM_WORLD_RANK$PMI_RANK" = 0 ] || {{ export CAUSEWAY_BLOCK=8K; set -- --directory {folder} "$@"; }}'
+        given.program = shutil.which("sh")
+        ranks = lambda *more: start("-c", f'{script}; exec {words} "$@"', "sh", *more, ranks=2)
+        run = ranks()
+        check(run.returncode == 0 and run.stdout.count("page-locked memory") == 1, "what is the same stands twice", run)
+        here = os.uname().nodename
+        for number, told, more in ((0, "options that are set:", ""), (1, "options that are set:", r"  block +8192 .*\n"),
+                                   (0, "/proc: proc,", ""), (1, "/proc: proc,", rf"{folder}: ")):
+            check(re.search(rf"^rank {number} on {here}:\n{told}.*\n{more}", run.stdout, re.M), f"rank {number}: {told}", run)
+        told = json.loads(ranks("--json").stdout)["ranks"]
+        check([len(rank["directories"]) for rank in told] == [1, 2], f"directories {told}")
+        run = ranks("--options")
+        check(run.stdout.count("CAUSEWAY_BLOCK=8192  (from the environment") == 1 and run.stdout.count("CAUSEWAY_BLOCK=0") == 1,
+              "the options of two ranks", run)
+        values = [next(each["value"] for each in rank["options"] if each["name"] == "block")
+                  for rank in json.loads(ranks("--options", "--json").stdout)]
+        check(values == ["0", "8192"], f"values {values}")
 
 
 def options(start, given):
@@ -138,7 +166,7 @@ def mistakes(start, given):
         expect(run, 0, "two MPI libraries", other, "ldd")
 
 
-TESTS = {"facts": facts, "options": options, "set_up": set_up, "programs": programs, "launcher": launcher,
+TESTS = {"facts": facts, "different": different, "options": options, "set_up": set_up, "programs": programs, "launcher": launcher,
          "mistakes": mistakes}
 
 

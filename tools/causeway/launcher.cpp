@@ -2,11 +2,12 @@
 // Looks for launchers, and asks them which MPI they are of.
 #include "launcher.hpp"
 
-#include "system_facts.hpp"
+#include <mpi.h>
 
 #include <unistd.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -30,6 +31,14 @@ bool is_open_mpi(const std::string& text) {
 }
 
 } // namespace
+
+std::string mpi_name() {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0;
+    MPI_Get_library_version(text, &length);
+    std::string name(text, std::size_t(length));
+    return name.substr(0, name.find_first_of("\n\r,"));
+}
 
 std::string on_path(const std::string& name) {
     const char* const path = std::getenv("PATH");

@@ -12,6 +12,9 @@ struct launcher {
     std::string path;
 };
 
+/// The MPI that this program is linked with, and its version.
+[[nodiscard]] std::string mpi_name();
+
 /// In a Slurm job srun; else the mpirun on the path that belongs to the MPI which this program is linked with.
 [[nodiscard]] std::optional<launcher> find_launcher();
 

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks the system and MPI for their names and versions.
+// Asks the system for names and versions.
 #include "system_facts.hpp"
 
-#include <mpi.h>
+#include "base/file_system_name.hpp"
 
 #include <sys/statfs.h>
 #include <sys/utsname.h>
 
-#include <cstddef>
-#include <cstdio>
 #include <fstream>
 
 namespace causeway_tool {
@@ -34,29 +32,10 @@ std::string host_name() {
     return uname(&name) == 0 ? name.nodename : "unknown";
 }
 
-std::string mpi_name() {
-    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-    int length = 0;
-    MPI_Get_library_version(text, &length);
-    std::string name(text, std::size_t(length));
-    return name.substr(0, name.find_first_of("\n\r,"));
-}
-
 std::string file_system_of(const std::string& directory) {
     struct statfs found {};
     if (statfs(directory.c_str(), &found) != 0) return "unknown";
-    switch (static_cast<unsigned long>(found.f_type)) { // statfs(2)
-    case 0x01021994: return "tmpfs";
-    case 0xef53: return "ext4";
-    case 0x58465342: return "xfs";
-    case 0x9123683e: return "btrfs";
-    case 0x794c7630: return "overlay";
-    case 0x6969: return "nfs";
-    default: break;
-    }
-    char number[24];
-    std::snprintf(number, sizeof number, "type 0x%lx", static_cast<unsigned long>(found.f_type));
-    return number;
+    return causeway::file_system_name(static_cast<unsigned long>(found.f_type));
 }
 
 } // namespace causeway_tool

@@ -12,7 +12,5 @@ std::string kernel_name();
 std::string host_name();
 /// "ext4", or its number if it is none of those that are known.
 std::string file_system_of(const std::string& directory);
-/// The MPI that this program is linked with, and its version.
-std::string mpi_name();
 
 } // namespace causeway_tool

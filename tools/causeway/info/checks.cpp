@@ -2,6 +2,7 @@
 // The mistakes of the first day, each by what gives it away.
 #include "info/checks.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <set>
 
@@ -95,9 +96,9 @@ void check_mpi(const json& facts, finder& found) {
                         "(srun --mpi=list), also as causeway run --launcher-option --mpi=pmix");
 }
 
-void check_files(const json& facts, finder& found) {
-    for (const auto& each : facts.at("directories")) {
-        const auto name = each.at("directory").get<std::string>();
+void check_files(const json& rank, bool one_host, finder& found) {
+    for (const auto& each : rank.at("directories")) {
+        const auto name = each.at("directory").get<std::string>() + (one_host ? "" : " on " + rank.at("host").get<std::string>());
         if (each.contains("error")) {
             found.slows(name + ": " + each.at("error").get<std::string>(), "name a directory that is there");
             continue;
@@ -115,16 +116,18 @@ void check_files(const json& facts, finder& found) {
 std::vector<problem> problems_of(const json& facts) {
     std::vector<problem> all;
     finder found(all);
-    for (const auto& rank : facts.at("ranks")) {
+    const auto& ranks = facts.at("ranks");
+    const bool one_host = std::all_of(ranks.begin(), ranks.end(), [&](const json& each) { return each.at("host") == ranks[0].at("host"); });
+    for (const auto& rank : ranks) {
         check_vendors(rank, found);
         check_devices(rank, found);
         check_memory(rank, found);
+        check_files(rank, one_host, found);
         if (rank.at("mpi_libraries").size() > 1)
             found.stops("this process has two MPI libraries: " + rank.at("mpi_libraries").dump(),
                         "link the program and all of its libraries with one MPI; ldd shows who brings the other");
     }
     check_mpi(facts, found);
-    check_files(facts, found);
     return all;
 }
 

@@ -2,6 +2,7 @@
 // Asks OpenCL, the system and MPI, each in a way that survives their failures.
 #include "info/facts.hpp"
 
+#include "launcher.hpp"
 #include "system_facts.hpp"
 
 #include <CL/cl.h>
@@ -179,7 +180,7 @@ std::string thread_level_name(int level) {
 }
 
 json facts_of_process() {
-    return {{"host", causeway_tool::host_name()}, {"processor", causeway_tool::processor_name()},
+    return {{"processor", causeway_tool::processor_name()},
             {"processors", sysconf(_SC_NPROCESSORS_ONLN)}, {"kernel", causeway_tool::kernel_name()},
             {"memory_bytes", static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE))},
             {"locked_memory_bytes", locked_memory()}, {"vendors", vendors()}, {"platforms", platforms()},

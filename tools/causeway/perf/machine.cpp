@@ -2,6 +2,7 @@
 // Asks the system, OpenCL and MPI for their names and versions.
 #include "perf/machine.hpp"
 
+#include "launcher.hpp"
 #include "perf/bench.hpp"
 #include "system_facts.hpp"
 

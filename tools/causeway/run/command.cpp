@@ -5,7 +5,6 @@
 #include "beside.hpp"
 #include "launched.hpp"
 #include "launcher.hpp"
-#include "system_facts.hpp"
 #include "words.hpp"
 
 #include <causeway/causeway.h>
