@@ -11,8 +11,8 @@ namespace {
 std::string_view name_of(cl_command_type type) {
     switch (type) {
     case CL_COMMAND_NDRANGE_KERNEL:
-    case CL_COMMAND_TASK:
-    case CL_COMMAND_NATIVE_KERNEL: return "kernel";
+    case CL_COMMAND_TASK: return "kernel";
+    case CL_COMMAND_NATIVE_KERNEL: return "native kernel";
     case CL_COMMAND_READ_BUFFER:
     case CL_COMMAND_READ_BUFFER_RECT: return "read buffer";
     case CL_COMMAND_WRITE_BUFFER:
@@ -20,6 +20,12 @@ std::string_view name_of(cl_command_type type) {
     case CL_COMMAND_COPY_BUFFER:
     case CL_COMMAND_COPY_BUFFER_RECT: return "copy buffer";
     case CL_COMMAND_FILL_BUFFER: return "fill buffer";
+    case CL_COMMAND_READ_IMAGE: return "read image";
+    case CL_COMMAND_WRITE_IMAGE: return "write image";
+    case CL_COMMAND_COPY_IMAGE: return "copy image";
+    case CL_COMMAND_COPY_IMAGE_TO_BUFFER: return "copy image to buffer";
+    case CL_COMMAND_COPY_BUFFER_TO_IMAGE: return "copy buffer to image";
+    case CL_COMMAND_FILL_IMAGE: return "fill image";
     case CL_COMMAND_MAP_BUFFER:
     case CL_COMMAND_MAP_IMAGE: return "map";
     case CL_COMMAND_UNMAP_MEM_OBJECT: return "unmap";

@@ -147,6 +147,19 @@ def ordinary(start, given):
                   f"commands of rank {rank}: {names}")
 
 
+def commands(start, given):
+    """Every command of OpenCL that moves bytes or computes is seen, and called by its kind, kernels by their names."""
+    with tempfile.TemporaryDirectory() as folder:
+        timeline = pathlib.Path(folder, "t.json")
+        run = start("trace", "-o", timeline, "--", program_beside(given, "every_command"))
+        check(run.returncode == 0, "the program fails", run)
+        seen = check_events(json.loads(timeline.read_text(encoding="utf-8")), 1)[("X", "command")]
+        enqueued = run.stdout.splitlines()
+        for kind in ("copy buffer", "migrate", "fill image", "SVM copy"):
+            check(kind in enqueued, f"the program has not enqueued {kind}", run)
+        check(sorted(event["name"] for event in seen) == sorted(enqueued), f"seen: {sorted(event['name'] for event in seen)}", run)
+
+
 def python(start, given):
     """Libraries that only Python sees: an OpenCL of pyopencl's own, and ours when it has long been at work."""
     with tempfile.TemporaryDirectory() as folder:
@@ -233,8 +246,8 @@ def page(start, given):
         check("<dt>strategy</dt>" in html and "waited for" in html, "no details")
 
 
-TESTS = {"himeno": himeno, "ordinary": ordinary, "files": files, "graph": graph, "python": python, "killed": killed, "nothing": nothing,
-         "page": page}
+TESTS = {"commands": commands, "himeno": himeno, "ordinary": ordinary, "files": files, "graph": graph, "python": python,
+         "killed": killed, "nothing": nothing, "page": page}
 
 
 if __name__ == "__main__":
