@@ -106,11 +106,13 @@ def test_a_file_that_ends_early_says_where(machine, path, blocking):
     assert caught.value.code == -31001
 
 
-def test_a_full_disk_is_the_cause(machine):
+@pytest.mark.parametrize("blocking", [True, False])
+def test_a_full_disk_is_the_cause(machine, blocking):
     with open("/dev/full", "wb") as file, pytest.raises(causeway.FileError) as caught:
-        causeway.enqueue_read_to_file(
-            machine.in_order, machine.buffer(pattern(8192)), file, file_offset=0, blocking=True
+        event = causeway.enqueue_read_to_file(
+            machine.in_order, machine.buffer(pattern(8192)), file, file_offset=0, blocking=blocking
         )
+        causeway.wait_for_events([event])
     assert isinstance(caught.value.__cause__, OSError)
     assert caught.value.__cause__.errno == caught.value.info.errno == 28
 

@@ -136,6 +136,17 @@ def test_requests_become_events(machine, comm, left, right):
     assert np.array_equal(machine.read(buffer), pattern(50_000, left))
 
 
+def test_a_request_that_fails_is_the_cause(machine, comm, left, right):
+    if comm.size == 1:
+        pytest.skip("Open MPI 4.1 reports no truncation of a message to oneself")
+    arrived = causeway.event_from_request(machine.context, comm.Irecv(np.zeros(10, np.uint8), left, 12))
+    comm.Send(pattern(100), right, 12)
+    with pytest.raises(causeway.TransferError) as caught:
+        causeway.wait_for_events([arrived])
+    assert isinstance(caught.value.__cause__, MPI.Exception)
+    assert caught.value.__cause__.Get_error_class() == caught.value.info.mpi_error_class == MPI.ERR_TRUNCATE
+
+
 def test_a_persistent_request_stays_its_owners(machine, comm, left, right):
     incoming = np.zeros(16, np.uint8)
     request = comm.Recv_init(incoming, left, 11)

@@ -5,10 +5,12 @@
 Usage: trace_test.py --program CAUSEWAY --run-with RUN_WITH.SH [--mpiexec PATH] [--runtime NAME] TEST
 """
 import json
+import math
 import os
 import pathlib
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -76,6 +78,10 @@ def himeno(start, given):
         for event in transfers:
             check(event["args"]["moved"] == event["args"]["bytes"] > 0, f"not all was moved: {event}")
         check(any(name == "copy out" for _, _, name in moved), f"no copies: {set(name for _, _, name in moved)}")
+        for rank in 0, 1:
+            requests = [event["args"]["value"] for event in found[("C", None)]
+                        if event["name"] == "MPI requests" and event["pid"] == rank]
+            check(max(requests, default=0) >= 2, f"MPI requests of rank {rank}: {requests}")
         summary = start("trace", "summary", timeline, runtime="none", ranks=1)
         check(summary.returncode == 0 and re.search(r"rank 1 on .*hidden \d+ %", summary.stdout), "the summary", summary)
         table = json.loads(start("trace", "summary", "--json", timeline, runtime="none", ranks=1).stdout)
@@ -117,6 +123,59 @@ def graph(start, given):
         for event in found[("X", "firing")]:
             numbers.setdefault((event["tid"], event["name"]), []).append(event["args"]["number"])
         check(len({name for _, name in numbers}) >= 3, f"actors {set(numbers)}")
+
+
+def made_transfer(begin, end, limit=None, **more):
+    told = {"waited_us": 3, "moved": 1000, "strategy": "pipelined", **({"limit_us": limit} if limit else {}), **more}
+    return {"name": "a file -> device buffer", "ph": "X", "cat": "failure" if "error" in more else "transfer", "pid": 0, "tid": 1,
+            "ts": begin, "dur": end - begin, "args": told}
+
+
+def summary(start, given):
+    """What the table says of a timeline of which all is known."""
+    command = {"name": "k", "ph": "X", "cat": "command", "pid": 0, "tid": 2, "ts": 150, "dur": 50, "args": {}}
+    told = {"rank": 0, "ranks": 1, "host": "a", "clock": "reference", "clock_uncertainty_ns": 0, "ended": True, "cut": False,
+            "commands_without_times": 0}
+    with tempfile.TemporaryDirectory() as folder:
+        timeline = pathlib.Path(folder, "t.json")
+
+        def table(*transfers):
+            events = [{"name": "causeway_rank", "ph": "M", "pid": 0, "tid": 0, "args": told}, command, *transfers]
+            timeline.write_text(json.dumps({"traceEvents": events, "otherData": {"job": "j"}}), encoding="utf-8")
+            run = start("trace", "summary", "--json", timeline, runtime="none")
+            check(run.returncode == 0, "no summary", run)
+            return json.loads(run.stdout)["ranks"][0], start("trace", "summary", timeline, runtime="none")
+
+        # 50, 80 and 20 per cent of the limit; one of which no limit is known, and one that failed.
+        rank, run = table(made_transfer(100, 200, 50), made_transfer(200, 300, 80), made_transfer(300, 400, 20),
+                          made_transfer(400, 500), made_transfer(500, 600, 99, error="broken"))
+        route, = rank["routes"]
+        check((route["percent_of_limit"], route["transfers"], route["failed"], route["median_us"]) == (50, 5, 1, 100), f"{route}")
+        check(route["bytes_per_second"] == 4000 / 400e-6 and route["median_wait_us"] == 3, f"{route}")
+        check(rank["hidden"] == 0.1 and rank["moving_us"] == 500, f"{rank}")
+        check(re.search(r"a file -> device buffer +5 +1 +3\.0 +100\.0 +0\.010 +50 % +pipelined", run.stdout), "the table", run)
+        rank, run = table(made_transfer(100, 200))
+        check(rank["routes"][0]["percent_of_limit"] is None and re.search(r" 0\.010 +- +pipelined", run.stdout), "no limit", run)
+
+
+def limit(start, given):
+    """With figures of the machine each transfer is seen beside what its slowest stage would take."""
+    with tempfile.TemporaryDirectory() as folder:
+        timeline = pathlib.Path(folder, "t.json")
+        environment = {"XDG_CACHE_HOME": folder, "CAUSEWAY_TUNER": "auto"}
+        run = start("tune", "--directory", folder, environment=environment)
+        check(run.returncode == 0, "tune fails", run)
+        environment["CAUSEWAY_TUNER"] = "fixed"
+        run = start("trace", "-o", timeline, "--", program_beside(given, "causeway"), "perf", "--routes", "file-read", "--sizes", "1M",
+                    "--repetitions", "1", "--strategies", "auto", "--directory", folder, environment=environment)
+        check(run.returncode == 0, "the program fails", run)
+        found = check_events(json.loads(timeline.read_text(encoding="utf-8")), 1)
+        transfers = [event for event in found[("X", "transfer")] if event["args"].get("limit_us")]
+        check(len(transfers) == len(found[("X", "transfer")]) > 0, f"limits of {len(transfers)} transfers")
+        table = json.loads(start("trace", "summary", "--json", timeline, runtime="none", ranks=1).stdout)
+        for route in table["ranks"][0]["routes"]:
+            shares = [100 * event["args"]["limit_us"] / event["dur"] for event in transfers if event["name"] == route["route"]]
+            check(math.isclose(route["percent_of_limit"], statistics.median(shares), rel_tol=0.01), f"{route}: {shares}")
 
 
 PYTHON_PROGRAM = """
@@ -246,8 +305,8 @@ def page(start, given):
         check("<dt>strategy</dt>" in html and "waited for" in html, "no details")
 
 
-TESTS = {"commands": commands, "himeno": himeno, "ordinary": ordinary, "files": files, "graph": graph, "python": python,
-         "killed": killed, "nothing": nothing, "page": page}
+TESTS = {"commands": commands, "himeno": himeno, "limit": limit, "summary": summary, "ordinary": ordinary, "files": files,
+         "graph": graph, "python": python, "killed": killed, "nothing": nothing, "page": page}
 
 
 if __name__ == "__main__":

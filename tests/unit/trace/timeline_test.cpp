@@ -22,6 +22,8 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <map>
+#include <optional>
 #include <utility>
 
 using namespace unit;
@@ -69,7 +71,7 @@ trace::identity rank_of(int rank, std::string job = "job", std::uint64_t node = 
 
 /// A transfer of a millisecond with one block, as the engine tells of it.
 void record_transfer(trace::part_recorder& to, fake_clock& clock, std::uint64_t number,
-                     message_identity message = {}, std::string target = "rank 1") {
+                     message_identity message = {}, std::string target = "rank 1", std::optional<double> limit = {}) {
     const auto begun = clock.now();
     clock.advance(1ms);
     to.block_over({.transfer = number, .what = activity::copy_out, .place = "a device", .bytes = 64, .begin = begun + 100us,
@@ -78,6 +80,7 @@ void record_transfer(trace::part_recorder& to, fake_clock& clock, std::uint64_t 
                        .message = message, .queued = begun, .submitted = begun, .started = begun + 50us,
                        .ended = clock.now()};
     told.chosen.strategy = "pinned";
+    told.limit_seconds = limit;
     to.transfer_over(told);
 }
 
@@ -129,6 +132,49 @@ TEST(timeline, has_what_was_recorded) {
     EXPECT_EQ(from[0].at("id"), to[0].at("id"));
     EXPECT_LE(from[0].at("ts").get<double>(), to[0].at("ts").get<double>());
     EXPECT_EQ(where.files(), 1u) << "the part is left behind";
+}
+
+TEST(timeline, has_the_limit_of_each_transfer_of_which_it_is_known) {
+    const folder where;
+    fake_clock clock;
+    trace::part part(where.timeline, rank_of(0), 1 << 20);
+    {
+        trace::part_recorder to(part, clock);
+        record_transfer(to, clock, 1, {}, "rank 1", 0.0005);
+        record_transfer(to, clock, 2);
+    }
+    trace::add_part(where.timeline, part.path());
+    const auto transfers = events_of(where.read(), "X", "transfer");
+    ASSERT_EQ(transfers.size(), 2u);
+    EXPECT_DOUBLE_EQ(transfers[0].at("args").at("limit_us"), 500);
+    EXPECT_FALSE(transfers[1].at("args").contains("limit_us"));
+}
+
+TEST(timeline, has_each_level_when_it_changed) {
+    const folder where;
+    fake_clock clock;
+    trace::part part(where.timeline, rank_of(0), 1 << 20);
+    {
+        trace::part_recorder to(part, clock);
+        for (const std::uint64_t requests : {3, 5, 0}) {
+            to.level_is(level::mpi_requests, requests);
+            clock.advance(1ms);
+        }
+        to.level_is(level::staging_bytes, 4096);
+    }
+    trace::add_part(where.timeline, part.path());
+    std::map<std::string, std::vector<std::pair<double, int>>> levels;
+    for (const auto& each : events_of(where.read(), "C", ""))
+        levels[each.at("name")].emplace_back(each.at("ts"), each.at("args").at("value"));
+    ASSERT_EQ(levels.size(), 2u);
+    const auto& requests = levels.at("MPI requests");
+    ASSERT_EQ(requests.size(), 3u);
+    const int expected[] = {3, 5, 0};
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+        EXPECT_EQ(requests[i].second, expected[i]);
+        EXPECT_NEAR(requests[i].first - requests[0].first, 1000.0 * static_cast<double>(i), 0.002);
+    }
+    EXPECT_EQ(levels.at("staging memory").at(0).second, 4096);
 }
 
 TEST(timeline, gives_slices_that_overlap_lanes_of_their_own) {

@@ -19,8 +19,8 @@ struct recorded_bench : bench {
     }
     std::shared_ptr<command> submit(fault_plan* faults = nullptr, std::vector<std::unique_ptr<gate>> gates = {},
                                     std::vector<std::shared_ptr<command>> after = {}) {
-        auto made = make(std::make_unique<fake_endpoint>(steps, from, endpoint_traits{.kind = medium::file}, source, faults),
-                         std::make_unique<fake_endpoint>(steps, to, endpoint_traits{.kind = medium::device}, target), 250,
+        auto made = make(std::make_unique<fake_endpoint>(steps, from, endpoint_traits{.kind = medium::file, .place = "disk"}, source, faults),
+                         std::make_unique<fake_endpoint>(steps, to, endpoint_traits{.kind = medium::device, .place = "device"}, target), 250,
                          listener(), std::move(gates), std::move(after));
         machine->submit(made);
         return made;
@@ -84,6 +84,18 @@ TEST(recording, tells_of_a_transfer_what_its_owner_may_ask) {
     EXPECT_EQ(told.ended, known.ended);
     EXPECT_FALSE(told.error);
     EXPECT_FALSE(told.limit_seconds) << "nothing is known of the stages";
+}
+
+TEST(recording, tells_of_a_transfer_what_its_slowest_stage_would_take) {
+    recorded_bench on;
+    auto& figures = on.machine->figures();
+    figures.measured("disk", operation::read, stage_model::line(1e-3, 1e6, 1e5));
+    figures.measured("device", operation::copy_in, stage_model::line(1e-6, 1e9, 1e9));
+    on.settings.set("tuner", "fixed");
+    (void)on.submit();
+    on.run();
+    ASSERT_EQ(on.heard.transfers.size(), 1u);
+    EXPECT_NEAR(on.heard.transfers.front().limit_seconds.value(), 1e-9 + 250 / 1e5, 1e-12) << "reads, several at once";
 }
 
 TEST(recording, tells_the_cause_of_a_failure_and_which_block_failed) {

@@ -283,5 +283,6 @@ def wait_for_events(events: Iterable[cl.Event]) -> None:
             except cl.LogicError:
                 continue  # a command of OpenCL's own
             if info.status < 0:
-                raise failed(info) from error
+                failure = failed(info)
+                raise failure from failure.__cause__ or error
         raise

@@ -91,6 +91,22 @@ TEST(choice, is_that_of_the_rules_when_the_tuner_is_off) {
             expect_same(by.choose(source, target, bytes), rules.choose(by.way(source, target, bytes)));
 }
 
+TEST(choice, is_seen_beside_what_the_slowest_stage_takes_at_its_full_speed) {
+    choosing by;
+    by.measure_all();
+    const auto limit = [&](const endpoint_traits& source, const endpoint_traits& target, std::size_t bytes) {
+        return prognosis(by.known, by.way(source, target, bytes)).limit(bytes);
+    };
+    constexpr double gap = 1e-9;
+    EXPECT_NEAR(limit(file, gpu, 16 * mib).value(), gap + 16 * mib / 14e9, 1e-9) << "several reads at once";
+    EXPECT_NEAR(limit(gpu, file, 16 * mib).value(), gap + 16 * mib / 8e9, 1e-9) << "several writes at once";
+    EXPECT_NEAR(limit(file, cpu, 16 * mib).value(), gap + 16 * mib / 14e9, 1e-9) << "a map takes less than a copy";
+    EXPECT_NEAR(limit(cpu, peer, mib).value(), gap + mib / 8e9, 1e-9);
+    constexpr endpoint_traits unknown{.kind = medium::file, .place = "another disk"};
+    EXPECT_FALSE(limit(unknown, gpu, mib));
+    EXPECT_FALSE(limit(gpu, unknown, mib));
+}
+
 TEST(choice, is_what_options_force) {
     choosing by;
     by.measure_all();
