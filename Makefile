@@ -4,8 +4,8 @@
 PREFIX ?= /usr/local
 # The OpenCL that the demonstration runs on; scripts/run_with.sh lists them.
 RUNTIME ?= pocl
-# Groups of scripts/setup.sh that the tests need; without "intel" or "python" the tests of those are skipped.
-TEST_SETUP ?= build test intel python
+# Groups of scripts/setup.sh that the tests need; without those behind "test" the tests of those are skipped.
+TEST_SETUP ?= build test intel python site browser
 
 run := scripts/run_with.sh $(RUNTIME)
 ctest := ctest --output-on-failure --no-tests=error --parallel $(shell nproc) --test-dir

@@ -16,7 +16,7 @@ usage: scripts/setup.sh GROUP...
   mpich      the second MPI of the tests
   site       Sphinx, from PyPI into .venv, and mandoc, for the documentation as a site
   package    debhelper, lintian and mmdebstrap, which make and try the Debian packages
-  browser    Chromium, for the test of the page that causeway trace view makes
+  browser    Chromium without a window, for the test of the page that causeway trace view makes
   sanitize   the run-time libraries of the address, undefined and thread sanitizers
 TEXT
 }
@@ -37,9 +37,15 @@ debian_packages() {
     site) echo python3 python3-venv mandoc ;;
     package) echo build-essential debhelper dh-python lintian mmdebstrap python3 ;;
     mpich) echo mpich libmpich-dev ;;
-    browser) echo chromium ;;
     sanitize) echo g++ ;; # its compiler brings the sanitizers' libraries
     esac
+}
+
+# Runs apt-get as root.
+apt_get() {
+    local sudo=()
+    [ "$(id -u)" -eq 0 ] || sudo=(sudo)
+    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@"
 }
 
 install_debian_packages() {
@@ -50,18 +56,13 @@ install_debian_packages() {
     [ -n "$missing" ] || return 0
     # shellcheck disable=SC2086
     set -- $missing
-    local sudo=()
-    if [ "$(id -u)" -ne 0 ]; then
-        if ! command -v sudo >/dev/null; then
-            echo "setup: missing packages; as root: apt-get install $*" >&2
-            return 1
-        fi
-        sudo=(sudo)
+    if [ "$(id -u)" -ne 0 ] && ! has_command sudo; then
+        echo "setup: missing packages; as root: apt-get install $*" >&2
+        return 1
     fi
     echo "setup: installing $*"
-    local apt=("${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0)
-    "${apt[@]}" update || echo "setup: apt-get update failed; trying with the package lists that are there" >&2
-    "${apt[@]}" install -y --no-install-recommends "$@"
+    apt_get update || echo "setup: apt-get update failed; trying with the package lists that are there" >&2
+    apt_get install -y --no-install-recommends "$@"
 }
 
 has_command() { command -v "$1" >/dev/null 2>&1; }
@@ -71,6 +72,9 @@ has_sanitizer() { echo 'int main() {}' | c++ -x c++ - -o /dev/null "-fsanitize=$
 has_matplotlib() { python3 -c 'import matplotlib' 2>/dev/null || /usr/bin/python3 -c 'import matplotlib' 2>/dev/null; }
 has_python_venv() { find_python >/dev/null; }
 has_pocl() { compgen -G '/etc/OpenCL/vendors/pocl*.icd' >/dev/null; }
+has_browser() {
+    has_command chromium-headless-shell || has_command chromium || has_command chromium-browser || has_command google-chrome
+}
 has_mpich() { has_command mpicc.mpich && has_command mpirun.mpich; }
 
 # Prints "name of the piece" for each one of the group that is missing.
@@ -111,7 +115,7 @@ TEXT
         ;;
     package) echo 'dpkg-buildpackage, debhelper, lintian, mmdebstrap|false' ;;
     mpich) echo 'MPICH (mpicc.mpich, mpirun.mpich)|has_mpich' ;;
-    browser) echo 'Chromium (chromium)|has_command chromium' ;;
+    browser) echo 'Chromium (chromium-headless-shell, chromium or google-chrome)|has_browser' ;;
     sanitize) cat <<'TEXT'
 AddressSanitizer (libasan)|has_sanitizer address
 UndefinedBehaviorSanitizer (libubsan)|has_sanitizer undefined
@@ -173,6 +177,18 @@ install_intel_runtime() {
     fi
 }
 
+# Ubuntu has Chromium as a snap alone, which needs a service that containers lack.
+install_browser() {
+    local package=chromium-headless-shell
+    if has_browser; then return 0; fi
+    apt-cache show "$package" >/dev/null 2>&1 || apt_get update || true
+    if ! apt-cache show "$package" >/dev/null 2>&1; then
+        echo "setup: this system has no package $package; the test of the page will be skipped without a Chromium"
+        return 0
+    fi
+    install_debian_packages "$package"
+}
+
 [ $# -gt 0 ] || { usage >&2; exit 2; }
 for group in "$@"; do
     case $group in
@@ -200,6 +216,7 @@ fi
 
 for group in "$@"; do
     case $group in
+    browser) install_browser ;;
     intel) install_intel_runtime ;;
     python) install_from_pypi python.stamp "${python_packages[@]}" ;;
     site) install_from_pypi site.stamp "${site_packages[@]}" ;;

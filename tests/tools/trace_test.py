@@ -270,7 +270,8 @@ def nothing(start, given):
 
 def page(start, given):
     """The page shows all slices and follows arrows in a real browser, without network."""
-    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    known = "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"
+    browser = next(filter(None, map(shutil.which, known)), None)
     if browser is None:
         print("trace_test: skipped: no Chromium (scripts/setup.sh browser)")
         sys.exit(SKIPPED)
