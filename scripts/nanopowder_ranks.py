@@ -17,7 +17,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plot  # noqa: E402
 
-RANKS = [1, 2, 4, 5, 8]
+RANKS = range(1, 9)
 VERSIONS = ["baseline", "causeway"]
 
 

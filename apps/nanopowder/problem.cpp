@@ -19,9 +19,9 @@ struct product { int larger, smaller; float weight; };
 kernel void coagulate(global const float *restrict table, global const float *restrict now,
                       global float *restrict next, global const struct product *restrict products,
                       global const int *restrict begin, global const float *restrict volumes,
-                      int first_composition, int own_compositions, float time_step)
+                      float time_step)
 {
-    const int size = get_global_id(1), own = get_global_id(0), composition = first_composition + own;
+    const int size = get_global_id(1), composition = get_global_id(0);
     const int index = size * COMPOSITIONS + composition;
     float gain = 0;
     for (int at = begin[size]; at < begin[size + 1]; ++at) {
@@ -52,7 +52,7 @@ kernel void coagulate(global const float *restrict table, global const float *re
             sum += table[index * CLASSES + each] * now[each];
         loss += sum;
     }
-    next[size * own_compositions + own] = now[index] + time_step * (gain - now[index] * loss);
+    next[(composition - get_global_offset(0)) * get_global_size(1) + size] = now[index] + time_step * (gain - now[index] * loss);
 }
 )";
 
@@ -72,14 +72,17 @@ problem::problem(MPI_Comm communicator, cl_device_id device) : m_communicator(co
 {
     MPI_Comm_rank(communicator, &m_rank);
     MPI_Comm_size(communicator, &m_ranks);
-    if (compositions % m_ranks != 0)
-        throw std::invalid_argument(std::to_string(m_ranks) + " ranks do not divide " + std::to_string(compositions)
+    if (m_ranks > compositions)
+        throw std::invalid_argument(std::to_string(m_ranks) + " ranks are more than the " + std::to_string(compositions)
                                     + " compositions");
-    m_own_compositions = std::size_t(compositions / m_ranks);
-    m_own.resize(sizes * m_own_compositions);
+    m_own.resize(std::size_t(begin_of(m_rank + 1) - begin_of(m_rank)) * sizes);
     if (m_rank == 0) {
         m_host_table.resize(table_entries);
         m_gathered.resize(classes);
+        for (int rank = 0; rank < m_ranks; ++rank) {
+            m_places.push_back(begin_of(rank) * sizes);
+            m_counts.push_back(begin_of(rank + 1) * sizes - m_places.back());
+        }
     }
 
     m_context = apps::create_context(device);
@@ -99,8 +102,7 @@ problem::problem(MPI_Comm communicator, cl_device_id device) : m_communicator(co
     m_volumes = make_constant(m_context.get(), volumes);
     m_kernel = apps::create_kernel(m_program.get(), "coagulate");
     apps::set_arguments(m_kernel.get(), m_table.get(), m_now.get(), m_next.get(), m_products.get(), m_begin.get(),
-                        m_volumes.get(), cl_int(std::size_t(m_rank) * m_own_compositions), cl_int(m_own_compositions),
-                        time_step);
+                        m_volumes.get(), time_step);
 }
 
 void problem::reset()
@@ -135,8 +137,8 @@ void problem::begin_step(int step)
 
 apps::event problem::enqueue_coagulation(cl_event table_there)
 {
-    const std::size_t global[] = {m_own_compositions, std::size_t(sizes)};
-    apps::check(clEnqueueNDRangeKernel(m_queue.get(), m_kernel.get(), 2, nullptr, global, nullptr, table_there ? 1 : 0,
+    const std::size_t first[] = {std::size_t(begin_of(m_rank)), 0}, global[] = {m_own.size() / sizes, std::size_t(sizes)};
+    apps::check(clEnqueueNDRangeKernel(m_queue.get(), m_kernel.get(), 2, first, global, nullptr, table_there ? 1 : 0,
                                        table_there ? &table_there : nullptr, nullptr),
                 "clEnqueueNDRangeKernel");
     cl_event complete = nullptr;
@@ -150,12 +152,11 @@ apps::event problem::enqueue_coagulation(cl_event table_there)
 void problem::end_step(cl_event coagulated)
 {
     apps::wait_for({coagulated}, "coagulation");
-    const int count = int(m_own.size());
-    MPI_Gather(m_own.data(), count, MPI_FLOAT, m_gathered.data(), count, MPI_FLOAT, 0, m_communicator);
-    for (std::size_t at = 0; m_rank == 0 && at < classes; ++at) {
-        const std::size_t of_rank = at / m_own.size(), size = at % m_own.size() / m_own_compositions;
-        m_population[size * compositions + of_rank * m_own_compositions + at % m_own_compositions] = m_gathered[at];
-    }
+    MPI_Gatherv(m_own.data(), int(m_own.size()), MPI_FLOAT, m_gathered.data(), m_counts.data(), m_places.data(), MPI_FLOAT, 0,
+                m_communicator);
+    // Ranks have all sizes of some compositions.
+    for (std::size_t at = 0; m_rank == 0 && at < classes; ++at)
+        m_population[at % sizes * compositions + at / sizes] = m_gathered[at];
 }
 
 } // namespace nanopowder

@@ -13,10 +13,10 @@
 
 namespace nanopowder {
 
-/// Each rank computes all sizes of as many compositions as the others. Not thread-safe.
+/// Each rank computes all sizes of some compositions, which differ in number by one at most. Not thread-safe.
 class problem {
 public:
-    /// Throws std::invalid_argument unless the number of ranks divides that of compositions.
+    /// Throws std::invalid_argument if there are more ranks than compositions.
     problem(MPI_Comm communicator, cl_device_id device);
 
     static constexpr std::size_t table_bytes = table_entries * sizeof(float);
@@ -47,9 +47,11 @@ public:
     [[nodiscard]] int ranks() const { return m_ranks; }
 
 private:
+    /// The first composition of a rank.
+    [[nodiscard]] int begin_of(int rank) const { return compositions * rank / m_ranks; }
+
     MPI_Comm m_communicator;
     int m_rank = 0, m_ranks = 1;
-    std::size_t m_own_compositions;
     apps::context m_context;
     apps::queue m_queue;
     apps::program m_program;
@@ -57,7 +59,8 @@ private:
     apps::buffer m_table, m_now, m_next, m_products, m_begin, m_volumes;
     coefficients m_coefficients;
     std::vector<float> m_host_table; // rank 0
-    std::vector<float> m_population, m_own, m_gathered;
+    std::vector<float> m_population, m_own, m_gathered; // m_own, m_gathered: composition by composition
+    std::vector<int> m_counts, m_places;                // rank 0: of each rank in m_gathered
     metals m_supplied{};
 };
 
