@@ -105,8 +105,25 @@ def arguments(start, given):
     check(run.returncode == 2 and "did you mean run?" in run.stderr, "a wrong word gets no right one", run)
 
 
+def check_man_page(start, words, help_text):
+    """The manual page of a command has what its help has, in man's own form."""
+    run = start("man-page", *words, runtime="none")
+    check(run.returncode == 0 and run.stdout.count("\n.SH ") >= 7, f"no page of {words}", run)
+    page = run.stdout.replace("\\-", "-").replace("\\e", "\\").replace("\\&", "")
+    options = set(re.findall(r"^  (-\S+)", help_text, re.M))
+    check(options == set(re.findall(r"^\.B (-\S+)", page, re.M)), f"{words}: the page has other options than {options}")
+    text = help_text.partition("\nOptions:\n")[2].partition("\n\n")[2]
+    text = re.sub(r"Subcommands:\n(  .*\n)*|Examples:\n|Exit status: ", "", text)
+    missing = [line for line in text.splitlines() if line and line not in page.splitlines()]
+    check(not missing, f"{words}: the page lacks {missing}")
+    if shutil.which("mandoc"):
+        lint = subprocess.run(["mandoc", "-T", "lint", "-W", "warning"], input=run.stdout, text=True, capture_output=True, check=False)
+        wrong = [line for line in lint.stdout.splitlines() if "missing date" not in line]
+        check(not wrong, f"{words}: {wrong}")
+
+
 def helps(start, given):
-    """Each command's help teaches: what for, examples that begin with its name, and exit statuses."""
+    """Each command's help teaches: what for, examples that begin with its name, and exit statuses; so does its page."""
     for words in ([], ["info"], ["run"], ["perf"], ["tune"], ["trace"], ["trace", "view"], ["trace", "summary"], ["completion"]):
         run = start(*words, "--help", runtime="none")
         check(run.returncode == 0 and "Exit status: " in run.stdout, f"{words}: no exit status", run)
@@ -114,6 +131,8 @@ def helps(start, given):
         check(re.search(rf"^  .*\b{' '.join(['causeway', *words])}\b", examples, re.M), f"{words}: no example", run)
         check(all(len(line) <= 120 for line in run.stdout.splitlines()), f"{words}: lines too long", run)
         check(("PROGRAM" in run.stdout.split("\n\n")[0]) == (words in (["run"], ["trace"])), f"{words}: the usage", run)
+        if words:
+            check_man_page(start, words, run.stdout)
 
 
 def completion(start, given):

@@ -36,7 +36,7 @@ std::string joined(const std::vector<std::string>& words) {
 }
 
 std::vector<const CLI::App*> commands_of(const CLI::App& app) {
-    const auto found = app.get_subcommands([](const CLI::App*) { return true; });
+    const auto found = app.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); });
     return {found.begin(), found.end()};
 }
 

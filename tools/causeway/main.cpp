@@ -4,6 +4,7 @@
 #include "completion.hpp"
 #include "info/command.hpp"
 #include "launched.hpp"
+#include "man_page.hpp"
 #include "perf/command.hpp"
 #include "run/command.hpp"
 #include "trace/command.hpp"
@@ -104,6 +105,7 @@ int act(int argc, char** argv) {
     const auto run_tune = tune::add_command(app);
     const auto run_trace = trace::add_command(app);
     const auto run_completion = completion::add_command(app);
+    const auto run_man_page = man_page::add_command(app);
 
     auto program = cut_program(argc, argv);
     try {
@@ -123,6 +125,7 @@ int act(int argc, char** argv) {
     if (app.got_subcommand("tune")) return run_tune();
     if (app.got_subcommand("trace")) return run_trace(program);
     if (app.got_subcommand("completion")) return run_completion();
+    if (app.got_subcommand("man-page")) return run_man_page();
     if (is_first_rank()) std::fprintf(stderr, "%s", app.help().c_str());
     return 2;
 }
