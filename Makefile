@@ -13,12 +13,13 @@ ctest := ctest --output-on-failure --no-tests=error --parallel $(shell nproc) --
 .DEFAULT_GOAL := help
 # Two targets at once would install the same packages.
 .NOTPARALLEL:
-.PHONY: help build test demo install package site asan tsan test-mpich clean
+.PHONY: help build tutorial test demo install package site asan tsan test-mpich clean
 
 help:
 	@echo 'make demo        build, run the Himeno benchmark on two ranks and stream a file through a kernel'
 	@echo 'make test        build and run the whole test suite'
 	@echo 'make build       release build: library in build/release/lib, programs in build/release/bin'
+	@echo 'make tutorial    of that only what docs/tutorial.md uses, which is the quickest way to a first timeline'
 	@echo 'make install     install library, headers, the program causeway, CMake package, pkg-config file (PREFIX=$(PREFIX))'
 	@echo 'make package     Debian packages: build/packages/*.deb'
 	@echo 'make site        the documentation as a site: build/site/index.html'
@@ -33,6 +34,10 @@ help:
 build:
 	@scripts/setup.sh build
 	@scripts/build.sh release no-tests
+
+tutorial:
+	@scripts/setup.sh build
+	@TARGET=tutorial scripts/build.sh release no-tests
 
 test:
 	@scripts/setup.sh $(TEST_SETUP)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Configures a preset of CMakePresets.json and builds it into build/PRESET. A folder that has the tests keeps them:
-# `no-tests` is for the first time.
+# Configures a preset of CMakePresets.json and builds it, or TARGET of it, into build/PRESET. A folder that has the tests
+# keeps them: `no-tests` is for the first time.
 set -euo pipefail
 
 if [ $# -lt 2 ]; then
@@ -33,4 +33,4 @@ if [ "$preset" != mpich ] && command -v mpicc.openmpi >/dev/null && command -v m
 fi
 
 cmake --preset "$preset" --log-level=NOTICE "${options[@]}" "$@"
-cmake --build "build/$preset" -j "${JOBS:-$(nproc)}"
+cmake --build "build/$preset" -j "${JOBS:-$(nproc)}" ${TARGET:+--target "$TARGET"}
