@@ -176,7 +176,7 @@ std::vector<_cl_device_id*> devices_of_all_ranks(const cluster& job, const std::
             std::string_view rest = description;
             const auto name = take_text(rest);
             if (from == nullptr || from->name != name)
-                from = new driver{name, nullptr, nullptr, false, false, rank}; // lives on
+                from = new driver{name, nullptr, nullptr, false, false, false, rank}; // lives on
             auto made = ref<_cl_device_id>::adopt(new _cl_device_id(*from, nullptr));
             for (auto answers = take_number(rest); answers != 0; --answers) {
                 const auto what = take_number(rest);

@@ -112,7 +112,8 @@ void add_platforms(const library& source, std::vector<driver>& drivers) {
         if (std::any_of(drivers.begin(), drivers.end(), [&](const driver& one) { return one.platform == platform; }))
             continue;
         const bool is_intel = name.starts_with("Intel");
-        drivers.push_back({source.name, platform, &calls, is_intel, is_intel, 0});
+        const bool is_pocl = name.starts_with("Portable Computing Language");
+        drivers.push_back({source.name, platform, &calls, is_intel, is_intel, is_pocl, 0});
     }
 }
 

@@ -21,6 +21,9 @@ struct driver {
     /// Its worker thread waits for itself, for ever, if it is the last that holds an out-of-order queue (Intel's CPU runtime
     /// 2026.2): such queues are finished before they are given back, and are not made where there is a choice.
     bool hangs_in_last_release = false;
+    /// Its contexts do not hold the parts of devices that they are made of, and its worker threads look at them when all is
+    /// released (PoCL 3.1; a plain program that releases a part crashes now and then): parts are never given back.
+    bool needs_released_parts = false;
     int rank = 0; ///< of a cluster; those of other ranks have no calls here
 };
 
