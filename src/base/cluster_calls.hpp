@@ -4,13 +4,43 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <vector>
 
 namespace causeway {
+
+/// A command of CL/cl_data_transfer.h on a queue of the platform. Handles of OpenCL are void pointers in this file.
+struct cluster_transfer {
+    struct use {
+        void* buffer;
+        bool writes;
+    };
+    void* queue = nullptr;
+    unsigned type = 0;
+    bool blocking = false;
+    std::vector<use> uses;
+    int on_rank = -1; ///< where it runs; -1: where the queue's device is
+    unsigned waits = 0;
+    void* const* list = nullptr;
+    void** event = nullptr;
+    /// Called once at most, on the rank that runs the command: on a queue of a driver, with the driver's buffers. Any
+    /// thread; returns a code of OpenCL.
+    std::function<int(void* queue, void* const* buffers, unsigned waits, void* const* list, void** event)> issue;
+};
+
+/// clEnqueuePeerCopyBuffer, whose queues are of the platform.
+struct cluster_copy {
+    void *source_queue, *source, *target_queue, *target;
+    bool blocking;
+    std::size_t from, to, bytes;
+    unsigned type, waits;
+    void* const* list;
+    void** event;
+};
 
 /// A message of cluster_calls is over. Any thread; must not wait.
 using message_over = void (*)(void* data, bool arrived);
 
-/// Handles of OpenCL are void pointers here: they are drivers' objects.
 struct cluster_calls {
     int rank = 0;
     int ranks = 1;
@@ -18,6 +48,15 @@ struct cluster_calls {
     /// Of the platform, set before joining: sends what is promised. Called before messages end, at exit or when the program
     /// ends MPI; perhaps more than once.
     void (*before_end)() = nullptr;
+
+    // Of the platform, set before joining, for programs that use libcauseway themselves. They return OpenCL's codes.
+    bool (*owns_queue)(void* queue) = nullptr;
+    bool (*owns_event)(void* event) = nullptr;
+    int (*enqueue)(const cluster_transfer& command) = nullptr;
+    int (*copy)(const cluster_copy& command) = nullptr;
+    /// What `ask(driver's event, size, value, size_ret)` says where the transfer behind `event` runs. Collective.
+    int (*transfer_info)(void* event, const std::function<int(void*, std::size_t, void*, std::size_t*)>& ask,
+                         std::size_t size, void* value, std::size_t* size_ret) = nullptr;
 
     /// Collective, in the same order on every rank. They return when it is over; no rank that is gone keeps them: MPI ends
     /// the job.
@@ -28,7 +67,7 @@ struct cluster_calls {
     void (*send)(int to, int tag, const void* bytes, std::size_t size, message_over over, void* data) = nullptr;
     void (*receive)(int from, int tag, void* bytes, std::size_t size, message_over over, void* data) = nullptr;
 
-    /// Transfers of whole buffers by the engine, as commands of a driver's queue. They return OpenCL's codes.
+    /// Transfers of whole buffers of a driver by the engine, as commands of its queue. They return OpenCL's codes.
     int (*send_buffer)(void* queue, void* buffer, std::size_t bytes, int to, int tag, unsigned waits, void* const* list,
                        void** event) = nullptr;
     int (*receive_buffer)(void* queue, void* buffer, std::size_t bytes, int from, int tag, unsigned waits, void* const* list,

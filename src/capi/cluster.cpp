@@ -3,6 +3,7 @@
 #include "base/cluster_calls.hpp"
 #include "base/error.hpp"
 #include "capi/cluster.hpp"
+#include "capi/guard.hpp"
 #include "capi/runtime.hpp"
 #include "comm/cluster_link.hpp"
 
@@ -21,13 +22,13 @@ comm::cluster_link* link = nullptr; // made once, never destroyed
 bool started_mpi = false;
 bool ended = false;
 pid_t process = 0;
-void (*before_end)() = nullptr;
+const cluster_calls* platform = nullptr; // its half of the table; the platform keeps it for ever
 
 } // namespace
 
 void end_messages() {
     if (link == nullptr || std::exchange(ended, true)) return;
-    before_end();
+    platform->before_end();
     link->stop();
 }
 
@@ -58,6 +59,41 @@ int receive_buffer(void* queue, void* buffer, std::size_t bytes, int from, int t
 
 } // namespace
 
+const cluster_calls* cluster_of(cl_command_queue queue) {
+    return link != nullptr && platform->owns_queue(queue) ? platform : nullptr;
+}
+
+const cluster_calls* cluster_of(cl_event event) {
+    return link != nullptr && platform->owns_event(event) ? platform : nullptr;
+}
+
+std::int64_t first_ranks(std::int64_t own) {
+    link->broadcast(0, &own, sizeof own);
+    return own;
+}
+
+cl_int enqueue_in_cluster(const cluster_calls& platform, cl_command_type type, cl_command_queue queue,
+                          const std::vector<buffer_use>& uses, cl_bool blocking, const event_arguments& events,
+                          driver_command issue, int on_rank) {
+    cluster_transfer made;
+    made.queue = queue;
+    made.type = type;
+    made.blocking = blocking != CL_FALSE;
+    for (const auto& use : uses) made.uses.push_back({use.buffer, use.how == host_access::write});
+    made.on_rank = on_rank;
+    made.waits = events.count;
+    made.list = reinterpret_cast<void* const*>(events.list);
+    made.event = reinterpret_cast<void**>(events.event);
+    made.issue = [issue = std::move(issue)](void* raw_queue, void* const* buffers, unsigned waits, void* const* list,
+                                            void** event) {
+        return issue(static_cast<cl_command_queue>(raw_queue), reinterpret_cast<cl_mem const*>(buffers),
+                     {waits, reinterpret_cast<const cl_event*>(list), reinterpret_cast<cl_event*>(event)});
+    };
+    const auto code = platform.enqueue(made);
+    if (code != CL_SUCCESS) last_message() = "the platform of the cluster refused the command";
+    return code;
+}
+
 } // namespace causeway::capi
 
 extern "C" __attribute__((visibility("default"))) bool causeway_cluster_join(causeway::cluster_calls* calls, char* why,
@@ -69,7 +105,7 @@ extern "C" __attribute__((visibility("default"))) bool causeway_cluster_join(cau
         MPI_Initialized(&initialized);
         capi::started_mpi = initialized == 0;
         comm::start_mpi();
-        capi::before_end = calls->before_end;
+        capi::platform = calls;
         link = new comm::cluster_link;
         // Exit handlers and MPI's attributes go last in, first out: the engine's come first.
         (void)capi::runtime::instance().space_of(link->data());

@@ -1,10 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the end of MPI has to know of the platform of a cluster.
+// The platform of a cluster, as the commands and the end of MPI see it.
 #pragma once
+
+#include "base/cluster_calls.hpp"
+#include "capi/enqueue.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <vector>
 
 namespace causeway::capi {
 
 /// Ends the messages of the platform's ranks, if there are any, while the engine still takes transfers. Once.
 void end_messages();
+
+/// The platform's half of the table if this process is a rank of a cluster and the handle is of its platform, else null.
+[[nodiscard]] const cluster_calls* cluster_of(cl_command_queue queue);
+[[nodiscard]] const cluster_calls* cluster_of(cl_event event);
+
+/// The number of rank 0 of the cluster, on every rank. Collective.
+[[nodiscard]] std::int64_t first_ranks(std::int64_t own);
+
+struct buffer_use {
+    cl_mem buffer;
+    host_access how;
+};
+
+/// Enqueues a command on the driver's queue and buffers.
+using driver_command = std::function<cl_int(cl_command_queue, cl_mem const*, const event_arguments&)>;
+
+/// Enqueues a command on a queue of a cluster, with its arguments checked: every rank follows it, and one calls `issue`,
+/// later perhaps. That is the rank of the queue's device, or `on_rank`, which the context has to have a device of.
+[[nodiscard]] cl_int enqueue_in_cluster(const cluster_calls& platform, cl_command_type type, cl_command_queue queue,
+                                        const std::vector<buffer_use>& uses, cl_bool blocking,
+                                        const event_arguments& events, driver_command issue, int on_rank = -1);
 
 } // namespace causeway::capi

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is known of a transfer, and cancelling it.
+#include "capi/cluster.hpp"
 #include "capi/guard.hpp"
 #include "capi/runtime.hpp"
 
@@ -60,11 +61,31 @@ size_t bytes_received(const transfer_record& known, const transfer::command_repo
     return known.type == CL_COMMAND_SENDRECV_BUFFER ? report.bytes_moved[1] : 0;
 }
 
+/// What the platform knows itself, and on every rank the answer of the one that runs the transfer.
+cl_int info_in_cluster(const cluster_calls& platform, cl_event event, cl_transfer_info name, size_t size, void* value,
+                       size_t* size_ret) {
+    switch (name) {
+    case CL_TRANSFER_STATUS: return clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, size, value, size_ret);
+    case CL_TRANSFER_COMMAND_TYPE: return clGetEventInfo(event, CL_EVENT_COMMAND_TYPE, size, value, size_ret);
+    case CL_TRANSFER_COMMAND_QUEUE: return clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, size, value, size_ret);
+    case CL_TRANSFER_CONTEXT: return clGetEventInfo(event, CL_EVENT_CONTEXT, size, value, size_ret);
+    default:
+        return platform.transfer_info(
+            event,
+            [name](void* raw, size_t room, void* where, size_t* used) {
+                return clGetTransferInfo(static_cast<cl_event>(raw), name, room, where, used);
+            },
+            size, value, size_ret);
+    }
+}
+
 } // namespace
 
 cl_int clGetTransferInfo(cl_event event, cl_transfer_info param_name, size_t param_value_size, void* param_value,
                          size_t* param_value_size_ret) {
     return guard([&] {
+        if (const auto* const cluster = cluster_of(event))
+            return info_in_cluster(*cluster, event, param_name, param_value_size, param_value, param_value_size_ret);
         const auto known = find_transfer(event);
         const auto report = known.command->report();
         const answer to(param_value_size, param_value, param_value_size_ret);
@@ -97,6 +118,10 @@ cl_int clGetTransferInfo(cl_event event, cl_transfer_info param_name, size_t par
 
 cl_int clCancelTransfer(cl_event event) {
     return guard([&] {
+        if (const auto* const cluster = cluster_of(event))
+            return cluster->transfer_info(
+                event, [](void* raw, size_t, void*, size_t*) { return clCancelTransfer(static_cast<cl_event>(raw)); }, 0,
+                nullptr, nullptr);
         const auto known = find_transfer(event);
         if (known.command->complete())
             throw transfer_error(status::invalid_operation, "the transfer is complete");

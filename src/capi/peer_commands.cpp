@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies between devices.
+#include "capi/cluster.hpp"
 #include "capi/enqueue.hpp"
 #include "capi/guard.hpp"
 #include "capi/runtime.hpp"
@@ -22,6 +23,15 @@ cl_int clEnqueuePeerCopyBuffer(cl_command_queue source_queue, cl_mem source, cl_
         check_access(source_place, host_access::read);
         check_access(target_place, host_access::write);
         check_overlap(source, source_offset, target, target_offset, size, size);
+        if (const auto* const cluster = cluster_of(target_queue)) {
+            if (from.facts.context != to.facts.context)
+                throw transfer_error(status::invalid_context,
+                                     "between two contexts of a cluster's platform the ranks cannot follow a copy");
+            return cluster->copy({source_queue, source, target_queue, target, blocking != CL_FALSE, source_offset,
+                                  target_offset, size, CL_COMMAND_PEER_COPY_BUFFER, events.count,
+                                  reinterpret_cast<void* const*>(events.list),
+                                  reinterpret_cast<void**>(events.event)});
+        }
         auto& process = runtime::instance();
         new_command made{.type = CL_COMMAND_PEER_COPY_BUFFER, .queues = {to}};
         if (source_queue != target_queue) made.queues.push_back(from);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transfers between device memory and other ranks.
+#include "capi/cluster.hpp"
 #include "capi/enqueue.hpp"
 #include "capi/guard.hpp"
 #include "capi/ranks.hpp"
@@ -7,26 +8,33 @@
 
 #include <CL/cl_data_transfer.h>
 
-#include <algorithm>
+#include <array>
+#include <optional>
 
 using namespace causeway;
 using namespace causeway::capi;
 
 namespace {
 
+using triple = std::optional<std::array<size_t, 3>>; // none for a null pointer
+
+triple copy_of(const size_t* given) {
+    if (given == nullptr) return {};
+    return std::array<size_t, 3>{given[0], given[1], given[2]};
+}
+
 struct box_arguments {
-    const size_t* origin;
-    const size_t* region;
+    triple origin, region;
     size_t row_pitch, slice_pitch;
 };
 
 /// The rules of clEnqueueReadBufferRect (OpenCL 1.2, section 5.2.2).
 endpoints::box check_box(const endpoints::device_place& place, const box_arguments& given) {
     const auto refuse = [](const std::string& why) { throw transfer_error(status::invalid_value, why); };
-    if (given.origin == nullptr || given.region == nullptr) refuse("the origin or the region of the box is null");
+    if (!given.origin || !given.region) refuse("the origin or the region of the box is null");
     endpoints::box shape;
-    std::copy_n(given.origin, 3, shape.origin.begin());
-    std::copy_n(given.region, 3, shape.region.begin());
+    shape.origin = *given.origin;
+    shape.region = *given.region;
     if (shape.region[0] == 0 || shape.region[1] == 0 || shape.region[2] == 0) refuse("the region of the box is empty");
     shape.row_pitch = given.row_pitch != 0 ? given.row_pitch : shape.region[0];
     if (shape.row_pitch < shape.region[0])
@@ -71,7 +79,8 @@ cl_int enqueue_one_way(cl_command_type type, cl_command_queue queue, cl_mem buff
         if (sends) made.order = std::make_shared<std::vector<cl::event>>();
         auto side = make_device(process, place, made.order);
         check_wait_list(events, checked.facts.context, checked.facts.context);
-        check_access(place, sends ? host_access::read : host_access::write);
+        const auto how = sends ? host_access::read : host_access::write;
+        check_access(place, how);
         if (sends) {
             made.flows = one_flow(std::move(side.device), make_destination(rank, tag, comm), side.bytes);
         } else {
@@ -79,7 +88,13 @@ cl_int enqueue_one_way(cl_command_type type, cl_command_queue queue, cl_mem buff
             made.flows = one_flow(make_origin(rank, tag, comm, made.envelope), std::move(side.device),
                                   side.bytes);
         }
-        return enqueue(std::move(made), blocking, events);
+        const auto* const cluster = cluster_of(queue);
+        if (cluster == nullptr) return enqueue(std::move(made), blocking, events);
+        return enqueue_in_cluster(*cluster, type, queue, {{buffer, how}}, blocking, events,
+                                  [=](cl_command_queue raw, cl_mem const* buffers, const event_arguments& waits) {
+                                      return enqueue_one_way(type, raw, buffers[0], CL_FALSE, rank, tag, comm, waits,
+                                                             make_device);
+                                  });
     });
 }
 
@@ -121,7 +136,7 @@ cl_int clEnqueueSendBufferRect(cl_command_queue queue, cl_mem buffer, cl_bool bl
                                cl_event* event) {
     return enqueue_one_way(CL_COMMAND_SEND_BUFFER, queue, buffer, blocking, dest, tag, comm,
                            {num_events_in_wait_list, event_wait_list, event},
-                           box_of({buffer_origin, region, row_pitch, slice_pitch}, dest));
+                           box_of({copy_of(buffer_origin), copy_of(region), row_pitch, slice_pitch}, dest));
 }
 
 cl_int clEnqueueRecvBufferRect(cl_command_queue queue, cl_mem buffer, cl_bool blocking, const size_t buffer_origin[3],
@@ -130,7 +145,7 @@ cl_int clEnqueueRecvBufferRect(cl_command_queue queue, cl_mem buffer, cl_bool bl
                                cl_event* event) {
     return enqueue_one_way(CL_COMMAND_RECV_BUFFER, queue, buffer, blocking, source, tag, comm,
                            {num_events_in_wait_list, event_wait_list, event},
-                           box_of({buffer_origin, region, row_pitch, slice_pitch}, source));
+                           box_of({copy_of(buffer_origin), copy_of(region), row_pitch, slice_pitch}, source));
 }
 
 cl_int clEnqueueSendrecvBuffer(cl_command_queue queue, cl_mem send_buffer, cl_mem recv_buffer, cl_bool blocking,
@@ -154,7 +169,16 @@ cl_int clEnqueueSendrecvBuffer(cl_command_queue queue, cl_mem send_buffer, cl_me
         made.flows = one_flow(std::move(sent.device), make_destination(dest, send_tag, comm), sent.bytes);
         made.flows.push_back(std::make_unique<transfer::flow>(make_origin(source, recv_tag, comm, made.envelope),
                                                               std::move(received.device), received.bytes));
-        return enqueue(std::move(made), blocking, events);
+        const auto* const cluster = cluster_of(queue);
+        if (cluster == nullptr) return enqueue(std::move(made), blocking, events);
+        return enqueue_in_cluster(
+            *cluster, CL_COMMAND_SENDRECV_BUFFER, queue,
+            {{send_buffer, host_access::read}, {recv_buffer, host_access::write}}, blocking, events,
+            [=](cl_command_queue raw, cl_mem const* buffers, const event_arguments& waits) {
+                return clEnqueueSendrecvBuffer(raw, buffers[0], buffers[1], CL_FALSE, send_offset, send_size, dest,
+                                               send_tag, recv_offset, recv_size, source, recv_tag, comm, waits.count,
+                                               waits.list, waits.event);
+            });
     });
 }
 

@@ -6,6 +6,7 @@
 #include "platform/dry_run.hpp"
 #include "platform/queue.hpp"
 #include "platform/scheduler.hpp"
+#include "platform/transfer_commands.hpp"
 
 #include <algorithm>
 #include <array>
@@ -95,6 +96,11 @@ void cluster::join() {
     if (join == nullptr) cannot_join(path + " is of another version");
     char why[512] = "";
     m_calls.before_end = [] { (void)scheduler::of_process().drain(longest_drain); };
+    m_calls.owns_queue = owns_queue;
+    m_calls.owns_event = owns_event;
+    m_calls.enqueue = enqueue_transfer;
+    m_calls.copy = copy_between_queues;
+    m_calls.transfer_info = transfer_info;
     if (!join(&m_calls, why, sizeof why)) cannot_join(why);
     m_strict = environment_text("strict") == "1";
     watchdog::of_process().start(watchdog_limit());

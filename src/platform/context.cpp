@@ -43,6 +43,7 @@ _cl_context::_cl_context(std::vector<_cl_device_id*> of, std::vector<cl_context_
             at->calls().clCreateContext(only, static_cast<cl_uint>(raws.size()), raws.data(), on_error, data, &code));
         check(code);
     }
+    m_spans = places.size() > 1 || cluster::of_process() != nullptr;
     if (!spans()) return;
     for (auto* const at : m_here) {
         auto& device = *at->devices.front();

@@ -25,8 +25,9 @@ struct _cl_context final : causeway::platform::object {
     /// Throws CL_INVALID_DEVICE for a device of another context.
     [[nodiscard]] causeway::platform::place& place_of(const _cl_device_id& device);
     [[nodiscard]] bool has(const _cl_device_id& device) const;
-    /// Whether contents of memory objects move between places, which only the platform sees to.
-    [[nodiscard]] bool spans() const { return places.size() > 1; }
+    /// Whether contents of memory objects move between places, which only the platform sees to. In a cluster they do also
+    /// from one place alone: the other ranks follow it.
+    [[nodiscard]] bool spans() const { return m_spans; }
     /// Those of this rank; there is at least one.
     [[nodiscard]] std::span<causeway::platform::place* const> here() const { return m_here; }
 
@@ -41,6 +42,7 @@ struct _cl_context final : causeway::platform::object {
     std::vector<destructor> destructors;
 
   private:
+    bool m_spans = false;
     causeway::platform::place& add_place(const causeway::platform::driver& from);
 
     std::vector<causeway::platform::place*> m_here;

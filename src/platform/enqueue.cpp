@@ -104,13 +104,20 @@ bool may_be_dropped(const new_command& command) {
 }
 
 /// What a command's call gives on all ranks, of which one knows whether it failed. Blocking for the sake of a code
-/// would have the ranks in step; so only commands that may fail by what they wait for do.
+/// would have the ranks in step; so only commands that may fail by what they wait for, or by what is outside, do.
 cl_int result_everywhere(const new_command& command, cl_int code) {
     auto& job = *cluster::of_process();
     auto& queue = command.queue;
-    if (command.blocking != CL_FALSE && command.wait_count != 0) return job.from(queue.where.rank, code);
+    const bool may_fail = command.wait_count != 0 || command.who == _cl_event::ender::foreign;
+    if (command.blocking != CL_FALSE && may_fail) return job.from(queue.where.rank, code);
     if (code != CL_SUCCESS && queue.refused == CL_SUCCESS) queue.refused = code;
     return CL_SUCCESS;
+}
+
+ref<_cl_event> make_event(const new_command& command) {
+    auto& queue = command.queue;
+    return ref<_cl_event>::adopt(new _cl_event(command.seen_in != nullptr ? *command.seen_in : queue, command.type,
+                                               command.who, queue.where.rank));
 }
 
 cl_int enqueue_elsewhere(const new_command& command) {
@@ -120,7 +127,7 @@ cl_int enqueue_elsewhere(const new_command& command) {
         const std::lock_guard lock(command.queue.context.order);
         follow(command);
     }
-    if (command.event != nullptr) *command.event = new _cl_event(command.queue, command.type);
+    if (command.event != nullptr) *command.event = make_event(command).give();
     return result_everywhere(command, CL_SUCCESS);
 }
 
@@ -179,7 +186,7 @@ cl_int enqueue_in_turn(const new_command& command, issue_function issue) {
     auto* const job = cluster::of_process();
     if (job != nullptr) count(*job, command);
     if (!queue.where.here) return enqueue_elsewhere(command);
-    auto event = ref<_cl_event>::adopt(new _cl_event(queue, command.type));
+    auto event = make_event(command);
     if ((command.type == CL_COMMAND_MARKER || command.type == CL_COMMAND_BARRIER) && command.wait_count != 0)
         issue = own_meaning(queue, std::move(issue));
     cl_int code = CL_SUCCESS;
@@ -208,8 +215,8 @@ cl_int enqueue_in_turn(const new_command& command, issue_function issue) {
 }
 
 ref<_cl_event> enqueue_copy(_cl_command_queue& queue, cl_command_type type, std::vector<ref<_cl_event>> waits,
-                            std::vector<ref<_cl_event>> orders, issue_function issue, bool foreign) {
-    auto event = ref<_cl_event>::adopt(new _cl_event(queue, type, foreign));
+                            std::vector<ref<_cl_event>> orders, issue_function issue, _cl_event::ender who) {
+    auto event = ref<_cl_event>::adopt(new _cl_event(queue, type, who));
     check(hand_over(queue, {event, std::move(waits), std::move(orders), std::move(issue), {}}));
     queue.flush();
     return event;
@@ -235,7 +242,7 @@ cl_int read_everywhere(const new_command& command, const host_target& target,
     count(job, command);
     auto& plan = scheduler::of_process();
     // It ends on each rank when the bytes are there.
-    auto event = ref<_cl_event>::adopt(new _cl_event(queue, command.type, true));
+    auto event = ref<_cl_event>::adopt(new _cl_event(queue, command.type, _cl_event::ender::every_rank));
     auto* const status_place = staging.get() + target.bytes();
     const auto arrive = [event, target, staging, status_place, &plan] {
         cl_int status = CL_COMPLETE;

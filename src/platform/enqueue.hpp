@@ -22,6 +22,8 @@ struct new_command {
     queue_order order = {};
     bool apart = false; ///< of the platform: ordered with all on its memory objects, whatever queues those are in
     _cl_mem* mapped = nullptr; ///< whose shadow it reads or writes: kept until it is over
+    _cl_event::ender who = _cl_event::ender::driver;
+    _cl_command_queue* seen_in = nullptr; ///< the queue that the program knows, if it is not the one where it runs
 };
 
 /// Throws for a list that does not fit its count, for what is no event, and for events and memory objects of other
@@ -38,11 +40,11 @@ cl_int enqueue_in_turn(const new_command& command, issue_function issue);
 /// Makes an event of the program for a command that its driver has; one that is over for a null `raw`.
 void give_event(const new_command& command, cl_event raw, bool had_waits);
 
-/// A command of the platform itself on the queue of a place. The context's order is held. The driver does not know
-/// what ends a `foreign` one.
+/// A command of the platform itself on the queue of a place. The context's order is held.
 [[nodiscard]] ref<_cl_event> enqueue_copy(_cl_command_queue& queue, cl_command_type type,
                                           std::vector<ref<_cl_event>> waits, std::vector<ref<_cl_event>> orders,
-                                          issue_function issue, bool foreign = false);
+                                          issue_function issue,
+                                          _cl_event::ender who = _cl_event::ender::driver);
 
 /// Host memory that a command reads into: rows of bytes, in slices.
 struct host_target {

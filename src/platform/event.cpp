@@ -9,9 +9,13 @@ using namespace causeway::platform;
 _cl_event::_cl_event(_cl_context& of)
     : object(own_kind), context(&of), type(CL_COMMAND_USER), where(nullptr), rank(-1) {}
 
-_cl_event::_cl_event(_cl_command_queue& in, cl_command_type what, bool foreign)
-    : object(own_kind), context(&in.context), queue(&in), type(what), where(foreign ? nullptr : &in.where),
-      rank(foreign ? -1 : in.where.rank) {}
+_cl_event::_cl_event(_cl_command_queue& in, cl_command_type what, ender who) : _cl_event(in, what, who, in.where.rank) {}
+
+_cl_event::_cl_event(_cl_command_queue& in, cl_command_type what, ender who, int on_rank)
+    : object(own_kind), context(&in.context), queue(&in), type(what),
+      where(who == ender::driver ? &in.where : nullptr), rank(who == ender::every_rank ? -1 : on_rank) {}
+
+int _cl_event::owner() const { return rank >= 0 ? rank : queue->where.rank; }
 
 void _cl_event::issued_as(cl_event raw, bool had_waits) {
     m_raw = driver_object<cl_event>(raw);

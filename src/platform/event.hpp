@@ -17,11 +17,15 @@ struct _cl_event final : causeway::platform::object {
         void* data;
     };
 
+    /// Who ends a command: its driver; somebody else whom no driver may wait for, on the rank that runs it; or everybody on
+    /// each rank of a cluster.
+    enum class ender { driver, foreign, every_rank };
+
     /// A user event.
     explicit _cl_event(_cl_context& of);
-    /// A command that no driver has yet. One that its driver must not wait for, because it does not know what ends it, is
-    /// `foreign`.
-    _cl_event(_cl_command_queue& in, cl_command_type what, bool foreign = false);
+    /// A command that no driver has yet, which the program sees in `in`. It may run on another rank than the queue's.
+    _cl_event(_cl_command_queue& in, cl_command_type what, ender who = ender::driver);
+    _cl_event(_cl_command_queue& in, cl_command_type what, ender who, int on_rank);
 
     /// The driver has the command, as `raw`; `had_waits`: behind events of its own. Once.
     void issued_as(cl_event raw, bool had_waits);
@@ -43,6 +47,8 @@ struct _cl_event final : causeway::platform::object {
     const causeway::platform::place* const where; ///< whose driver may wait for it; null if none may
     /// Where the command runs, in a cluster; -1 if every rank sees it end by itself.
     const int rank;
+    /// The rank that knows its status first.
+    [[nodiscard]] int owner() const;
 
     // The rest belongs to the scheduler, under its mutex.
     std::vector<callback> callbacks;

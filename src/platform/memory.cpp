@@ -147,7 +147,7 @@ void move_out(_cl_mem& root, place& from, int rank) {
     if (!root.is_image()) {
         const int tag = job.next_data_tag(job.rank(), rank);
         source.departures.add(enqueue_copy(*from.copies, CL_COMMAND_READ_BUFFER, {}, std::move(orders),
-                                           transfer(root, from, rank, tag, true), true));
+                                           transfer(root, from, rank, tag, true), _cl_event::ender::foreign));
         return;
     }
     const std::shared_ptr<std::byte[]> staging(new std::byte[root.size]);
@@ -164,11 +164,11 @@ void move_in(_cl_mem& root, int rank, place& to) {
     if (!root.is_image()) {
         const int tag = job.next_data_tag(rank, job.rank());
         target.arrival = enqueue_copy(*to.copies, CL_COMMAND_WRITE_BUFFER, {}, before_arriving(target),
-                                      transfer(root, to, rank, tag, false), true);
+                                      transfer(root, to, rank, tag, false), _cl_event::ender::foreign);
         return;
     }
     const std::shared_ptr<std::byte[]> staging(new std::byte[root.size]);
-    auto message = ref<_cl_event>::adopt(new _cl_event(*to.copies, CL_COMMAND_WRITE_IMAGE, true));
+    auto message = ref<_cl_event>::adopt(new _cl_event(*to.copies, CL_COMMAND_WRITE_IMAGE, _cl_event::ender::every_rank));
     job.receive(rank, staging, root.size, [message] { scheduler::of_process().end(*message, CL_COMPLETE); });
     target.arrival = enqueue_copy(*to.copies, CL_COMMAND_WRITE_IMAGE, {message}, before_arriving(target),
                                   write_whole(root, to, staging));

@@ -165,7 +165,7 @@ namespace {
 cl_int status_everywhere(_cl_event& event) {
     auto* const job = cluster::of_process();
     if (job == nullptr || event.is_users()) return event.status();
-    const auto owner = event.queue->where.rank;
+    const auto owner = event.owner();
     const auto status = job->from(owner, owner == job->rank() ? event.status() : CL_QUEUED);
     if (status > CL_COMPLETE || owner == job->rank()) return status;
     if (event.rank < 0)
@@ -186,7 +186,7 @@ cl_int profiling_info(_cl_event& event, cl_profiling_info name, const answer& to
     if (profiled && event.status() == CL_COMPLETE)
         found.code = calls_of(raw).clGetEventProfilingInfo(raw, name, sizeof found.time, &found.time, nullptr);
     if (auto* const job = cluster::of_process(); job != nullptr && !event.is_users())
-        found = job->from(event.queue->where.rank, found);
+        found = job->from(event.owner(), found);
     return found.code == CL_SUCCESS ? to(found.time) : found.code;
 }
 

@@ -20,8 +20,9 @@ template <class Ask> cl_int answer_of(int root, const answer& to, Ask ask) {
     } found;
     std::string bytes;
     if (root == job.rank()) {
-        found.code = guard([&] {
+        found.code = guard([&]() -> cl_int {
             check(ask(size_t{0}, static_cast<void*>(nullptr), &found.size));
+            if (found.size == 0) return CL_SUCCESS;
             bytes.resize(found.size);
             return ask(found.size, static_cast<void*>(bytes.data()), static_cast<size_t*>(nullptr));
         });

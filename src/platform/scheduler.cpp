@@ -182,7 +182,7 @@ std::string scheduler::describe_waits() {
         text += "causeway:   " + function_of(command.event->type) + ", and " +
                 std::to_string(queue.waiting.size() - 1) + " behind it, wait for " +
                 (event.is_users() ? std::string("a user event")
-                                  : function_of(event.type) + " of rank " + std::to_string(event.queue->where.rank)) +
+                                  : function_of(event.type) + " of rank " + std::to_string(event.owner())) +
                 "\n";
     }
     return text;

@@ -27,6 +27,15 @@ foreach(runtime ${runtimes})
   causeway_test(platform.cluster.${runtime}.2 LABEL platform RUNTIME ${runtime} PLATFORM ${platform_icd} RANKS 2 TIMEOUT 300
     COMMAND env CAUSEWAY_CLUSTER=1 $<TARGET_FILE:platform_tests> --gtest_filter=-*threads*)
 endforeach()
+# Programs that use libcauseway, too.
+add_executable(cluster_transfer_tests platform/transfers/cluster_transfers_test.cpp support/patterns.cpp support/watchdog.cpp)
+target_include_directories(cluster_transfer_tests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+target_link_libraries(cluster_transfer_tests PRIVATE
+  causeway_flags Causeway::causeway OpenCL::OpenCL GTest::gtest_main MPI::MPI_C)
+foreach(runtime ${runtimes})
+  causeway_test(platform.cluster.transfers.${runtime} LABEL platform RUNTIME ${runtime} PLATFORM ${platform_icd} RANKS 2 TIMEOUT 120
+    COMMAND env CAUSEWAY_CLUSTER=1 $<TARGET_FILE:cluster_transfer_tests>)
+endforeach()
 # Each rank with a driver of its own.
 causeway_test(platform.cluster.both.2 LABEL platform RUNTIME both PLATFORM ${platform_icd} RANKS 2 TIMEOUT 300
   COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/platform/one_driver_each.sh $<TARGET_FILE:platform_tests>
