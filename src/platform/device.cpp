@@ -138,7 +138,7 @@ std::string take_text(std::string_view& from) {
 }
 
 /// All that a device answers, for the other ranks. OpenCL's own questions, and those of the vendors whose drivers we know.
-std::string description_of(const _cl_device_id& device) {
+std::string answers_of(const _cl_device_id& device) {
     std::string answers;
     std::uint32_t count = 0;
     for (const auto& [begin, end] : {std::pair{0x1000U, 0x1080U}, std::pair{0x4000U, 0x4040U}})
@@ -152,16 +152,25 @@ std::string description_of(const _cl_device_id& device) {
             ++count;
         }
     std::string whole;
-    put(whole, device.driver.name);
     put(whole, count);
     return whole + answers;
+}
+
+void take_answers(std::string_view from, _cl_device_id& device) {
+    for (auto left = take_number(from); left != 0; --left) {
+        const auto what = take_number(from);
+        device.answers[what] = take_text(from);
+    }
 }
 
 /// The devices of all ranks, by rank: this one's are `own`, the others' have no driver here.
 std::vector<_cl_device_id*> devices_of_all_ranks(const cluster& job, const std::vector<_cl_device_id*>& own) {
     std::string mine;
     put(mine, static_cast<std::uint32_t>(own.size()));
-    for (const auto* device : own) put(mine, description_of(*device));
+    for (const auto* device : own) {
+        put(mine, device->driver.name);
+        put(mine, answers_of(*device));
+    }
     std::vector<_cl_device_id*> all;
     const auto blobs = job.gather(mine);
     for (int rank = 0; rank < job.ranks(); ++rank) {
@@ -172,16 +181,11 @@ std::vector<_cl_device_id*> devices_of_all_ranks(const cluster& job, const std::
         std::string_view blob = blobs[static_cast<std::size_t>(rank)];
         const driver* from = nullptr;
         for (auto left = take_number(blob); left != 0; --left) {
-            const auto description = take_text(blob);
-            std::string_view rest = description;
-            const auto name = take_text(rest);
+            const auto name = take_text(blob);
             if (from == nullptr || from->name != name)
                 from = new driver{name, nullptr, nullptr, false, false, false, rank}; // lives on
             auto made = ref<_cl_device_id>::adopt(new _cl_device_id(*from, nullptr));
-            for (auto answers = take_number(rest); answers != 0; --answers) {
-                const auto what = take_number(rest);
-                made->answers[what] = take_text(rest);
-            }
+            take_answers(take_text(blob), *made);
             all.push_back(made.give());
         }
     }
@@ -209,6 +213,67 @@ std::span<_cl_device_id* const> all_devices() {
     static const auto& found = *new std::vector<_cl_device_id*>(find_devices());
     return found;
 }
+
+namespace {
+
+/// The parts that the driver makes of a device of this rank.
+std::vector<ref<_cl_device_id>> make_parts(_cl_device_id& whole, const cl_device_partition_property* properties,
+                                           cl_uint room) {
+    std::vector<cl_device_id> raws(room);
+    cl_uint made = 0;
+    check(whole.driver.calls->clCreateSubDevices(whole.raw, properties, room, raws.data(), &made));
+    std::vector<ref<_cl_device_id>> parts;
+    for (cl_uint i = 0; i < std::min(made, room); ++i)
+        parts.push_back(ref<_cl_device_id>::adopt(new _cl_device_id(whole, raws[i])));
+    return parts;
+}
+
+/// The same on every rank: the device's own makes them and says what they are like. Collective.
+std::vector<ref<_cl_device_id>> make_parts_everywhere(cluster& job, _cl_device_id& whole,
+                                                      const cl_device_partition_property* properties, cl_uint room) {
+    std::vector<ref<_cl_device_id>> parts;
+    struct {
+        cl_int code = CL_SUCCESS;
+        cl_uint count = 0;
+        size_t size = 0;
+    } found;
+    std::string blob;
+    const int owner = whole.driver.rank;
+    if (owner == job.rank()) {
+        found.code = guard([&] {
+            parts = make_parts(whole, properties, room);
+            for (const auto& one : parts) put(blob, answers_of(*one));
+            return CL_SUCCESS;
+        });
+        found.count = static_cast<cl_uint>(parts.size());
+        found.size = blob.size();
+    }
+    found = job.from(owner, found);
+    check(found.code);
+    blob.resize(found.size);
+    job.calls().broadcast(owner, blob.data(), blob.size());
+    std::string_view rest = blob;
+    while (parts.size() < found.count) {
+        parts.push_back(ref<_cl_device_id>::adopt(new _cl_device_id(whole, nullptr)));
+        take_answers(take_text(rest), *parts.back());
+    }
+    return parts;
+}
+
+/// How many there would be.
+cl_uint count_parts(_cl_device_id& whole, const cl_device_partition_property* properties) {
+    struct {
+        cl_int code = CL_SUCCESS;
+        cl_uint count = 0;
+    } found;
+    if (whole.raw != nullptr)
+        found.code = whole.driver.calls->clCreateSubDevices(whole.raw, properties, 0, nullptr, &found.count);
+    if (auto* const job = cluster::of_process()) found = job->from(whole.driver.rank, found);
+    check(found.code);
+    return found.count;
+}
+
+} // namespace
 
 namespace entry {
 
@@ -245,19 +310,17 @@ cl_int CL_API_CALL clCreateSubDevices(cl_device_id whole, const cl_device_partit
                                       cl_uint count, cl_device_id* parts, cl_uint* found) {
     return guard([&]() -> cl_int {
         auto& device = checked(whole, CL_INVALID_DEVICE);
-        // The parts would have to be the same on every rank, whose drivers may differ.
-        require(cluster::of_process() == nullptr, CL_DEVICE_PARTITION_FAILED);
-        const auto& calls = *device.driver.calls;
-        cl_uint made = 0;
+        require(device.raw != nullptr || !cluster::is_dry_run(), CL_DEVICE_PARTITION_FAILED); // nobody makes them there
         if (parts == nullptr) {
-            check(calls.clCreateSubDevices(device.raw, properties, 0, nullptr, &made));
-        } else {
-            std::vector<cl_device_id> raws(count);
-            check(calls.clCreateSubDevices(device.raw, properties, count, raws.data(), &made));
-            made = std::min(made, count);
-            for (cl_uint i = 0; i < made; ++i) parts[i] = new _cl_device_id(device, raws[i]);
+            const auto made = count_parts(device, properties);
+            if (found != nullptr) *found = made;
+            return CL_SUCCESS;
         }
-        if (found != nullptr) *found = made;
+        auto* const job = cluster::of_process();
+        auto made = job == nullptr ? make_parts(device, properties, count)
+                                   : make_parts_everywhere(*job, device, properties, count);
+        if (found != nullptr) *found = static_cast<cl_uint>(made.size());
+        for (auto& part : made) *parts++ = part.give();
         return CL_SUCCESS;
     });
 }

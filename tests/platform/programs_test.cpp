@@ -320,4 +320,55 @@ TEST_F(programs, sub_devices_are_devices) {
     }
 }
 
+TEST_F(programs, parts_of_two_devices_share_a_context_and_its_contents) {
+    std::vector<cl_device_id> parts;
+    for (auto* const whole : {devices().front(), devices().back()}) {
+        const cl_device_partition_property equally[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
+        cl_uint count = 0;
+        if (clCreateSubDevices(whole, equally, 0, nullptr, &count) != CL_SUCCESS || count == 0)
+            GTEST_SKIP() << "a device that cannot be divided";
+        std::vector<cl_device_id> made(count);
+        cl_uint found = 0;
+        ASSERT_EQ(clCreateSubDevices(whole, equally, count, made.data(), &found), CL_SUCCESS);
+        ASSERT_EQ(found, count);
+        for (auto* const part : made) {
+            cl_uint units = 0;
+            ASSERT_EQ(clGetDeviceInfo(part, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, nullptr), CL_SUCCESS);
+            EXPECT_EQ(units, 1U);
+        }
+        const cl_device_partition_property too_many[] = {CL_DEVICE_PARTITION_BY_COUNTS, 100'000,
+                                                         CL_DEVICE_PARTITION_BY_COUNTS_LIST_END, 0};
+        cl_device_id none = nullptr;
+        EXPECT_NE(clCreateSubDevices(whole, too_many, 1, &none, &count), CL_SUCCESS);
+        EXPECT_EQ(none, nullptr);
+        for (std::size_t i = 1; i < made.size(); ++i) EXPECT_EQ(clReleaseDevice(made[i]), CL_SUCCESS);
+        parts.push_back(made.front());
+        if (devices().size() == 1) break;
+    }
+    cl_int code = CL_SUCCESS;
+    {
+        const context_handle own(
+            clCreateContext(nullptr, static_cast<cl_uint>(parts.size()), parts.data(), nullptr, nullptr, &code));
+        ASSERT_EQ(code, CL_SUCCESS);
+        const queue_handle first(clCreateCommandQueue(own.get(), parts.front(), 0, &code));
+        ASSERT_EQ(code, CL_SUCCESS);
+        const queue_handle last(clCreateCommandQueue(own.get(), parts.back(), 0, &code));
+        ASSERT_EQ(code, CL_SUCCESS);
+        const char* source = add_source;
+        const program_handle program(clCreateProgramWithSource(own.get(), 1, &source, nullptr, &code));
+        ASSERT_EQ(clBuildProgram(program.get(), 0, nullptr, "", nullptr, nullptr), CL_SUCCESS);
+        const auto add = kernel_of(program, "add");
+        std::vector<cl_uint> start(items, 1);
+        const buffer_handle buffer(clCreateBuffer(own.get(), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, items * 4,
+                                                  start.data(), &code));
+        ASSERT_EQ(code, CL_SUCCESS);
+        launch(first.get(), add, buffer, 2, items);
+        ASSERT_EQ(clFinish(first.get()), CL_SUCCESS);
+        launch(last.get(), add, buffer, 3, items);
+        EXPECT_EQ(read(last.get(), buffer, items), std::vector<cl_uint>(items, 6));
+        EXPECT_EQ(read(first.get(), buffer, items), std::vector<cl_uint>(items, 6));
+    }
+    for (auto* const part : parts) EXPECT_EQ(clReleaseDevice(part), CL_SUCCESS);
+}
+
 } // namespace
