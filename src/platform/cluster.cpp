@@ -215,12 +215,14 @@ std::function<void()> cluster::spread(int root, const std::shared_ptr<std::byte[
 }
 
 void cluster::same(std::byte* bytes, std::size_t size) {
-    std::array<std::byte, 16> piece{};
-    for (; size != 0; bytes += std::min(size, piece.size()), size -= std::min(size, piece.size())) {
-        std::memcpy(piece.data(), bytes, std::min(size, piece.size()));
-        piece = from(0, piece);
-        std::memcpy(bytes, piece.data(), std::min(size, piece.size()));
-    }
+    std::array<std::byte, 16> few{};
+    const bool is_few = size <= few.size();
+    if (is_few) std::memcpy(few.data(), bytes, size);
+    few = from(0, few);
+    if (is_few)
+        std::memcpy(bytes, few.data(), size);
+    else
+        m_calls.broadcast(0, bytes, size);
 }
 
 bool is_here(const _cl_event& event) {
@@ -286,7 +288,22 @@ cl_int wait_everywhere(_cl_event& event) {
 
 } // namespace causeway::platform
 
-/// For what `causeway run --cluster` loads in front of a program: rank 0's bytes on every rank.
-extern "C" __attribute__((visibility("default"))) void causeway_cluster_same(void* bytes, std::size_t size) {
+// For what `causeway run --cluster` loads in front of a program.
+extern "C" {
+
+/// Rank 0's bytes on every rank.
+__attribute__((visibility("default"))) void causeway_cluster_same(void* bytes, std::size_t size) {
     if (auto* const job = causeway::platform::cluster::of_process()) job->same(static_cast<std::byte*>(bytes), size);
+}
+
+/// Returns when all ranks have come here.
+__attribute__((visibility("default"))) void causeway_cluster_meet() {
+    if (const auto* const job = causeway::platform::cluster::of_process()) (void)job->agree(CL_SUCCESS);
+}
+
+/// 0 where there is no cluster.
+__attribute__((visibility("default"))) int causeway_cluster_rank() {
+    const auto* const job = causeway::platform::cluster::of_process();
+    return job == nullptr ? 0 : job->rank();
+}
 }

@@ -3,79 +3,22 @@
 // every rank would answer differently, rank 0 answers for all. Libraries are left alone: drivers and MPI need the
 // truth.
 
-#include <dlfcn.h>
-#include <link.h>
+#include "rank_0.hpp"
+
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <ctime>
-#include <string>
 
-namespace {
-
-/// The function that this library stands in front of.
-template <class Function> Function* next(const char* name) {
-    return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
-}
-
-/// Where the program's own code is in memory; the first object that the linker knows.
-struct program_range {
-    std::uintptr_t first = UINTPTR_MAX, last = 0;
-
-    program_range() {
-        dl_iterate_phdr(
-            [](dl_phdr_info* object, std::size_t, void* data) {
-                auto& range = *static_cast<program_range*>(data);
-                for (int i = 0; i < object->dlpi_phnum; ++i) {
-                    const auto& part = object->dlpi_phdr[i];
-                    if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0) continue;
-                    range.first = object->dlpi_addr + part.p_vaddr;
-                    range.last = range.first + part.p_memsz;
-                }
-                return 1;
-            },
-            this);
-    }
-};
-
-/// Whether rank 0 answers: the caller is the program, in its first thread, and uses OpenCL. A shell that starts it
-/// does not.
-bool is_programs(const void* caller) {
-    static const program_range range;
-    const auto address = reinterpret_cast<std::uintptr_t>(caller);
-    return range.first <= address && address < range.last && syscall(SYS_gettid) == syscall(SYS_getpid) &&
-           dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_NOLOAD) != nullptr;
-}
-
-/// What rank 0 has there comes to every rank. The platform lies beside this library.
-void take_of_rank_0(void* data, std::size_t size) {
-    using same = void (*)(void*, std::size_t);
-    static const same call = [] {
-        Dl_info own{};
-        dladdr(reinterpret_cast<void*>(&take_of_rank_0), &own);
-        const std::string path = own.dli_fname;
-        const auto platform = path.substr(0, path.rfind('/') + 1) + "libcauseway_icd.so";
-        void* const library = dlopen(platform.c_str(), RTLD_NOW | RTLD_LOCAL);
-        return library == nullptr ? nullptr : reinterpret_cast<same>(dlsym(library, "causeway_cluster_same"));
-    }();
-    if (call != nullptr) call(data, size);
-}
-
-template <class Value> Value same(Value value, const void* caller) {
-    if (is_programs(caller)) take_of_rank_0(&value, sizeof value);
-    return value;
-}
-
-} // namespace
+using causeway_run::is_programs, causeway_run::next, causeway_run::same, causeway_run::take_of_rank_0;
 
 #define CAUSEWAY_CALLER __builtin_return_address(0)
 
+#pragma GCC visibility push(default)
 extern "C" {
 
 time_t time(time_t* place) noexcept {
@@ -138,3 +81,4 @@ unsigned random_value(void* device) {
 }
 
 } // extern "C"
+#pragma GCC visibility pop

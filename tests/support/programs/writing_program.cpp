@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads its standard input in every way, writes files in every way into a folder, and reads them again. What it has read goes
+// into its commands: ranks that read otherwise part. Prints how many files have what they should.
+#include <CL/cl.h>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+#include <string>
+
+namespace {
+
+cl_context context = nullptr;
+cl_command_queue queue = nullptr;
+
+/// Enqueues a command that is another one for another text, where the ranks meet.
+void tell(const std::string& text) {
+    cl_int code = CL_SUCCESS;
+    std::size_t size = 1;
+    for (const char letter : text) size = size * 31 % 4093 + static_cast<unsigned char>(letter);
+    auto* const buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, size, nullptr, &code);
+    const cl_uchar zero = 0;
+    if (code != CL_SUCCESS || clEnqueueFillBuffer(queue, buffer, &zero, 1, 0, size, 0, nullptr, nullptr) != CL_SUCCESS ||
+        clFinish(queue) != CL_SUCCESS)
+        std::exit(1);
+    clReleaseMemObject(buffer);
+}
+
+int right = 0;
+
+void expect(const char* what, const std::string& found, const std::string& wanted) {
+    tell(found);
+    if (found == wanted)
+        ++right;
+    else
+        std::fprintf(stderr, "%s: '%s' instead of '%s'\n", what, found.c_str(), wanted.c_str());
+}
+
+std::string contents_of(const std::string& path) {
+    std::ifstream file(path);
+    std::ostringstream all;
+    all << file.rdbuf();
+    return all.str();
+}
+
+void write_by_stdio(const std::string& path) {
+    auto* const file = std::fopen(path.c_str(), "w+");
+    std::fputs("one two", file);
+    expect("position", std::to_string(std::ftell(file)), "7");
+    std::rewind(file);
+    char word[8] = "";
+    if (std::fscanf(file, "%7s", word) != 1) std::exit(1);
+    expect("read back", word, "one");
+    std::fclose(file);
+    auto* const more = std::fopen(path.c_str(), "a");
+    expect("position for appending", std::to_string(std::ftell(more)), "7");
+    std::fputs(" three", more);
+    std::fclose(more);
+    expect("stdio", contents_of(path), "one two three");
+    auto* const change = std::fopen(path.c_str(), "r+");
+    std::fseek(change, 4, SEEK_SET);
+    std::fputs("TWO", change);
+    std::fflush(change);
+    char rest[16] = "";
+    std::fseek(change, 0, SEEK_SET);
+    if (std::fgets(rest, sizeof rest, change) == nullptr) std::exit(1);
+    expect("read of what was there", rest, "one TWO three");
+    std::fclose(change);
+}
+
+} // namespace
+
+int main(int, char** arguments) {
+    const std::string folder = arguments[1];
+    cl_platform_id platform = nullptr;
+    cl_device_id devices[8] = {};
+    cl_uint count = 0;
+    if (clGetPlatformIDs(1, &platform, nullptr) != CL_SUCCESS ||
+        clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 8, devices, &count) != CL_SUCCESS)
+        return 1;
+    cl_int code = CL_SUCCESS;
+    context = clCreateContext(nullptr, count, devices, nullptr, nullptr, &code);
+    queue = clCreateCommandQueue(context, devices[0], 0, &code);
+
+    int number = 0;
+    if (std::scanf("%d", &number) != 1) return 1;
+    expect("scanf", std::to_string(number), "42");
+    std::string word;
+    std::cin >> word;
+    expect("cin", word, "words");
+    std::getline(std::cin, word);
+    std::getline(std::cin, word);
+    expect("getline", word, "a whole line");
+    expect("end", std::to_string(std::getchar()), std::to_string(EOF));
+
+    expect("mkdir", std::to_string(mkdir(folder.c_str(), 0777)), "0");
+    expect("mkdir again", std::strerror(mkdir(folder.c_str(), 0777) == 0 ? 0 : errno), std::strerror(EEXIST));
+    write_by_stdio(folder + "/stdio");
+    std::ofstream(folder + "/stream") << "by a stream\n" << std::flush;
+    expect("ofstream", contents_of(folder + "/stream"), "by a stream\n");
+    const int fd = open((folder + "/descriptor").c_str(), O_CREAT | O_EXCL | O_WRONLY, 0644);
+    if (write(fd, "bytes", 5) != 5) return 1;
+    close(fd);
+    expect("open", contents_of(folder + "/descriptor"), "bytes");
+    expect("open again",
+           std::to_string(open((folder + "/descriptor").c_str(), O_CREAT | O_EXCL | O_WRONLY, 0644)), "-1");
+    expect("rename", std::to_string(std::rename((folder + "/stream").c_str(), (folder + "/renamed").c_str())), "0");
+    expect("remove", std::to_string(std::remove((folder + "/descriptor").c_str())), "0");
+    expect("no folder", std::fopen((folder + "/no/such").c_str(), "w") == nullptr ? "none" : "one", "none");
+    std::printf("%d right\n", right);
+    return 0;
+}

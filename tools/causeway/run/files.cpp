@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files that the program writes: rank 0 writes them, the others write into memory. A file that has been written is read
+// when rank 0 has come as far.
+#include "rank_0.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdarg>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace {
+
+using namespace causeway_run;
+
+std::string key_of(const char* path) { return std::filesystem::absolute(path).lexically_normal().string(); }
+
+/// What the program has written, or begun to.
+std::set<std::string>& written() {
+    static auto& paths = *new std::set<std::string>; // programs write while they end
+    return paths;
+}
+
+bool writes(int flags) { return (flags & O_ACCMODE) != O_RDONLY || (flags & (O_CREAT | O_TRUNC)) != 0; }
+
+void fill(int fd, std::string_view contents) {
+    while (!contents.empty()) {
+        const auto moved = ::write(fd, contents.data(), contents.size());
+        if (moved <= 0) return;
+        contents.remove_prefix(static_cast<std::size_t>(moved));
+    }
+    ::lseek(fd, 0, SEEK_SET);
+}
+
+std::string contents_of(const char* path, std::size_t size) {
+    std::string contents(size, '\0');
+    if (auto* const file = std::fopen(path, "r")) {
+        contents.resize(std::fread(contents.data(), 1, size, file));
+        std::fclose(file);
+    }
+    contents.resize(size);
+    return contents;
+}
+
+/// A descriptor on every rank, or the same failure. `open_here` opens the file itself.
+template <class Open> int open_once(const char* path, int flags, Open open_here) {
+    struct {
+        std::int64_t error = 0;
+        std::int64_t size = 0;
+    } told;
+    int fd = -1;
+    meet(); // others may still read what is there
+    if (is_rank_0()) {
+        fd = open_here();
+        struct stat facts {};
+        if (fd < 0)
+            told.error = errno;
+        else if (::fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode))
+            told.size = facts.st_size;
+    }
+    take_of_rank_0(&told, sizeof told);
+    if (told.error == 0) written().insert(key_of(path));
+    const auto size = static_cast<std::size_t>(told.size);
+    std::string contents;
+    if ((flags & O_ACCMODE) == O_RDWR && size != 0) {
+        contents = is_rank_0() ? contents_of(path, size) : std::string(size, '\0');
+        take_of_rank_0(contents.data(), size);
+    }
+    if (told.error == 0 && !is_rank_0()) {
+        fd = memfd_create(path, (flags & O_CLOEXEC) != 0 ? MFD_CLOEXEC : 0);
+        // What can only be written needs its size alone.
+        if (fd >= 0 && ::ftruncate(fd, told.size) == 0) fill(fd, contents);
+        if ((flags & O_APPEND) != 0) ::fcntl(fd, F_SETFL, O_APPEND);
+    }
+    if (told.error != 0) errno = static_cast<int>(told.error);
+    return fd;
+}
+
+/// Waits until rank 0 has closed what it has written there.
+void wait_for_writer(const char* path) {
+    if (!written().contains(key_of(path))) return;
+    char nothing = 0;
+    take_of_rank_0(&nothing, sizeof nothing);
+}
+
+using open_function = int(const char*, int, ...);
+int open_file(open_function* real, const void* caller, const char* path, int flags, mode_t mode) {
+    if (!is_programs_file(caller)) return real(path, flags, mode);
+    if (writes(flags)) return open_once(path, flags, [&] { return real(path, flags, mode); });
+    wait_for_writer(path);
+    return real(path, flags, mode);
+}
+
+int flags_of(std::string_view mode) {
+    const bool both = mode.find('+') != std::string_view::npos;
+    int flags = both ? O_RDWR : mode.front() == 'r' ? O_RDONLY : O_WRONLY;
+    if (mode.front() != 'r') flags |= O_CREAT; // fdopen appends
+    if (mode.front() == 'w') flags |= O_TRUNC;
+    if (mode.find('x') != std::string_view::npos) flags |= O_EXCL;
+    if (mode.find('e') != std::string_view::npos) flags |= O_CLOEXEC;
+    return flags;
+}
+
+using fopen_function = std::FILE*(const char*, const char*);
+std::FILE* open_stream(fopen_function* real, const void* caller, const char* path, const char* mode) {
+    if (!is_programs_file(caller)) return real(path, mode);
+    const auto flags = flags_of(mode);
+    if (!writes(flags)) {
+        wait_for_writer(path);
+        return real(path, mode);
+    }
+    const int fd = open_once(path, flags, [&] { return next<open_function>("open64")(path, flags, 0666); });
+    return fd < 0 ? nullptr : ::fdopen(fd, mode);
+}
+
+/// What rank 0 alone does: its outcome on every rank.
+template <class Act> int once(const void* caller, Act act) {
+    if (!is_programs_file(caller)) return act();
+    struct {
+        int code = 0;
+        int error = 0;
+    } told;
+    meet(); // as above
+    if (is_rank_0()) {
+        told.code = act();
+        told.error = errno;
+    }
+    take_of_rank_0(&told, sizeof told);
+    if (told.code != 0) errno = told.error;
+    return told.code;
+}
+
+mode_t mode_of(int flags, std::va_list list) {
+    return (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(list, mode_t) : 0;
+}
+
+} // namespace
+
+#define CAUSEWAY_CALLER __builtin_return_address(0)
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+// By their names for the linker: headers may mean open64 by open.
+int open_small(const char* path, int flags, ...) asm("open");
+int open_small(const char* path, int flags, ...) {
+    static auto* const ask = next<open_function>("open");
+    std::va_list list;
+    va_start(list, flags);
+    const auto mode = mode_of(flags, list);
+    va_end(list);
+    return open_file(ask, CAUSEWAY_CALLER, path, flags, mode);
+}
+int open_large(const char* path, int flags, ...) asm("open64");
+int open_large(const char* path, int flags, ...) {
+    static auto* const ask = next<open_function>("open64");
+    std::va_list list;
+    va_start(list, flags);
+    const auto mode = mode_of(flags, list);
+    va_end(list);
+    return open_file(ask, CAUSEWAY_CALLER, path, flags, mode);
+}
+std::FILE* fopen_small(const char* path, const char* mode) asm("fopen");
+std::FILE* fopen_small(const char* path, const char* mode) {
+    static auto* const ask = next<fopen_function>("fopen");
+    return open_stream(ask, CAUSEWAY_CALLER, path, mode);
+}
+std::FILE* fopen_large(const char* path, const char* mode) asm("fopen64");
+std::FILE* fopen_large(const char* path, const char* mode) {
+    static auto* const ask = next<fopen_function>("fopen64");
+    return open_stream(ask, CAUSEWAY_CALLER, path, mode);
+}
+
+int remove(const char* path) noexcept {
+    static auto* const ask = next<int(const char*)>("remove");
+    return once(CAUSEWAY_CALLER, [&] { return ask(path); });
+}
+int unlink(const char* path) noexcept {
+    static auto* const ask = next<int(const char*)>("unlink");
+    return once(CAUSEWAY_CALLER, [&] { return ask(path); });
+}
+int rename(const char* from, const char* to) noexcept {
+    static auto* const ask = next<int(const char*, const char*)>("rename");
+    return once(CAUSEWAY_CALLER, [&] { return ask(from, to); });
+}
+int mkdir(const char* path, mode_t mode) noexcept {
+    static auto* const ask = next<int(const char*, mode_t)>("mkdir");
+    return once(CAUSEWAY_CALLER, [&] { return ask(path, mode); });
+}
+
+} // extern "C"
+#pragma GCC visibility pop

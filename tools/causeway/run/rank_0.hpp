@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the functions that stand in front of a program's share: who calls, and what rank 0 has.
+#pragma once
+
+#include <dlfcn.h>
+
+#include <cstddef>
+
+namespace causeway_run {
+
+/// The function that this library stands in front of.
+template <class Function> Function* next(const char* name) {
+    return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+/// Whether rank 0 answers: the caller is the program, in its first thread, and uses OpenCL. A shell that starts it
+/// does not.
+[[nodiscard]] bool is_programs(const void* caller);
+/// The same, but where the C++ library calls, its caller counts: its streams are the program's, or those of drivers.
+[[nodiscard]] bool is_programs_file(const void* caller);
+/// The same, whoever calls.
+[[nodiscard]] bool is_in_program();
+
+/// Whether this is rank 0, of a cluster. Joins it.
+[[nodiscard]] bool is_rank_0();
+/// Returns when all ranks have come here. Collective.
+void meet();
+/// What rank 0 has there comes to every rank. Collective.
+void take_of_rank_0(void* data, std::size_t size);
+
+template <class Value> Value same(Value value, const void* caller) {
+    if (is_programs(caller)) take_of_rank_0(&value, sizeof value);
+    return value;
+}
+
+} // namespace causeway_run

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Standard input, which launchers give to rank 0 alone: what it reads comes to all ranks, when the program asks for it.
+#include "rank_0.hpp"
+
+#include <ext/stdio_sync_filebuf.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <string_view>
+
+namespace {
+
+using namespace causeway_run;
+
+ssize_t read_here(void* bytes, std::size_t size) { return syscall(SYS_read, STDIN_FILENO, bytes, size); }
+
+ssize_t read_everywhere(void* bytes, std::size_t size) {
+    struct {
+        std::int64_t got = 0;
+        std::int64_t error = 0;
+    } told;
+    if (is_rank_0()) {
+        told.got = read_here(bytes, size);
+        told.error = errno;
+    }
+    take_of_rank_0(&told, sizeof told);
+    if (told.got > 0) take_of_rank_0(bytes, static_cast<std::size_t>(told.got));
+    if (told.got < 0) errno = static_cast<int>(told.error);
+    return told.got;
+}
+
+std::FILE* stream = nullptr;
+
+/// The C library reads by calls of its own, which nobody can stand in front of; so stdin is a stream of ours.
+struct replaced_stdin {
+    replaced_stdin() {
+        const char* const cluster = std::getenv("CAUSEWAY_CLUSTER");
+        if (cluster == nullptr || cluster != std::string_view("1")) return;
+        const cookie_io_functions_t calls = {[](void*, char* bytes, std::size_t size) {
+                                                 return is_in_program() ? read_everywhere(bytes, size)
+                                                                        : read_here(bytes, size);
+                                             },
+                                             nullptr, nullptr, nullptr};
+        stream = fopencookie(nullptr, "r", calls);
+        if (stream == nullptr) return;
+        stdin = stream;
+        // std::cin may have taken the old one.
+        static __gnu_cxx::stdio_sync_filebuf<char> shared(stream);
+        std::cin.rdbuf(&shared);
+    }
+} at_start;
+
+} // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+ssize_t read(int fd, void* bytes, std::size_t size) {
+    if (fd == STDIN_FILENO && is_programs_file(__builtin_return_address(0))) return read_everywhere(bytes, size);
+    static auto* const ask = next<ssize_t(int, void*, std::size_t)>("read");
+    return ask(fd, bytes, size);
+}
+
+// std::cin without stdio reads from the descriptor of stdin.
+int fileno(std::FILE* of) noexcept {
+    if (of == stream && of != nullptr) return STDIN_FILENO;
+    static auto* const ask = next<int(std::FILE*)>("fileno");
+    return ask(of);
+}
+
+} // extern "C"
+#pragma GCC visibility pop
