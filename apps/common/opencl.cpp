@@ -108,8 +108,13 @@ cl_device_type device_type(cl_device_id device)
 
 context create_context(cl_device_id device)
 {
+    return create_context(std::vector{device});
+}
+
+context create_context(const std::vector<cl_device_id> &devices)
+{
     cl_int code = CL_SUCCESS;
-    context created(clCreateContext(nullptr, 1, &device, nullptr, nullptr, &code));
+    context created(clCreateContext(nullptr, cl_uint(devices.size()), devices.data(), nullptr, nullptr, &code));
     check(code, "clCreateContext");
     return created;
 }
@@ -142,16 +147,27 @@ buffer create_buffer(cl_context context, std::size_t size_bytes)
 
 program build_program(cl_context context, cl_device_id device, const char *source, const std::string &options)
 {
+    return build_program(context, std::vector{device}, source, options);
+}
+
+program build_program(cl_context context, const std::vector<cl_device_id> &devices, const char *source,
+                      const std::string &options)
+{
     cl_int code = CL_SUCCESS;
     program created(clCreateProgramWithSource(context, 1, &source, nullptr, &code));
     check(code, "clCreateProgramWithSource");
-    if (clBuildProgram(created.get(), 1, &device, options.c_str(), nullptr, nullptr) == CL_SUCCESS)
+    if (clBuildProgram(created.get(), cl_uint(devices.size()), devices.data(), options.c_str(), nullptr, nullptr)
+        == CL_SUCCESS)
         return created;
-    std::size_t size = 0;
-    check(clGetProgramBuildInfo(created.get(), device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size), "build log");
-    std::string log(size, '\0');
-    check(clGetProgramBuildInfo(created.get(), device, CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr), "build log");
-    throw std::runtime_error("building the kernels failed:\n" + log);
+    std::string logs;
+    for (cl_device_id device : devices) {
+        std::size_t size = 0;
+        check(clGetProgramBuildInfo(created.get(), device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size), "build log");
+        std::string log(size, '\0');
+        check(clGetProgramBuildInfo(created.get(), device, CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr), "build log");
+        logs += log.c_str();
+    }
+    throw std::runtime_error("building the kernels failed:\n" + logs);
 }
 
 kernel create_kernel(cl_program program, const char *name)

@@ -49,11 +49,15 @@ std::string device_name(cl_device_id device);
 cl_device_type device_type(cl_device_id device);
 
 context create_context(cl_device_id device);
+context create_context(const std::vector<cl_device_id> &devices);
 queue create_in_order_queue(cl_context context, cl_device_id device);
 /// Of the device of `sibling`.
 queue create_out_of_order_queue(cl_context context, cl_command_queue sibling);
 buffer create_buffer(cl_context context, std::size_t size_bytes);
 program build_program(cl_context context, cl_device_id device, const char *source, const std::string &options);
+/// For all devices.
+program build_program(cl_context context, const std::vector<cl_device_id> &devices, const char *source,
+                      const std::string &options);
 kernel create_kernel(cl_program program, const char *name);
 
 /// Binds `arguments` to `kernel` in order, each by its bytes.
