@@ -18,7 +18,7 @@ constexpr const char *source = R"(
 #define TILE 128
 #define DEPTH 16
 #define GROUP 16
-/* With it PoCL 3.1 takes seven times as long; graphics cards need it to keep sums in registers. */
+/* With it PoCL 3.1 takes six times as long; graphics cards need it to keep sums in registers. */
 #ifdef ON_GPUS
 #define EACH_ROW _Pragma("unroll") for (int i = 0; i < 8; ++i)
 #else
