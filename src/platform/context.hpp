@@ -46,4 +46,5 @@ struct _cl_context final : causeway::platform::object {
     causeway::platform::place& add_place(const causeway::platform::driver& from);
 
     std::vector<causeway::platform::place*> m_here;
+    bool m_spans = false;
 };

@@ -30,6 +30,38 @@ TEST_F(spanning, contents_follow_kernels_from_device_to_device) {
     EXPECT_EQ(read(last_queue(), buffer, items), std::vector<cl_uint>(items, sum));
 }
 
+TEST_F(spanning, each_device_may_have_a_context_of_its_own) {
+    for (auto* const device : devices()) {
+        cl_int code = CL_SUCCESS;
+        const context_handle own(clCreateContext(nullptr, 1, &device, nullptr, nullptr, &code));
+        ASSERT_EQ(code, CL_SUCCESS);
+        const queue_handle on(clCreateCommandQueue(own.get(), device, 0, &code));
+        ASSERT_EQ(code, CL_SUCCESS);
+        const buffer_handle buffer(
+            clCreateBuffer(own.get(), CL_MEM_READ_WRITE, items * sizeof(cl_uint), nullptr, &code));
+        ASSERT_EQ(code, CL_SUCCESS);
+        const char* source = add_source;
+        const program_handle program(clCreateProgramWithSource(own.get(), 1, &source, nullptr, &code));
+        ASSERT_EQ(clBuildProgram(program.get(), 0, nullptr, "", nullptr, nullptr), CL_SUCCESS);
+        const std::vector<cl_uint> start(items, 5);
+        ASSERT_EQ(clEnqueueWriteBuffer(on.get(), buffer.get(), CL_FALSE, 0, items * sizeof(cl_uint), start.data(), 0,
+                                       nullptr, nullptr),
+                  CL_SUCCESS);
+        launch(on.get(), kernel_of(program, "add"), buffer, 7, items);
+        auto* const mapped = static_cast<cl_uint*>(clEnqueueMapBuffer(on.get(), buffer.get(), CL_TRUE,
+                                                                      CL_MAP_READ | CL_MAP_WRITE, 0, sizeof(cl_uint),
+                                                                      0, nullptr, nullptr, &code));
+        ASSERT_EQ(code, CL_SUCCESS);
+        EXPECT_EQ(*mapped, 12u);
+        *mapped = 13;
+        ASSERT_EQ(clEnqueueUnmapMemObject(on.get(), buffer.get(), mapped, 0, nullptr, nullptr), CL_SUCCESS);
+        std::vector<cl_uint> expected(items, 12);
+        expected[0] = 13;
+        EXPECT_EQ(read(on.get(), buffer, items), expected);
+        EXPECT_EQ(clFinish(on.get()), CL_SUCCESS);
+    }
+}
+
 TEST_F(spanning, events_order_commands_of_different_devices) {
     const auto program = build(add_source);
     const auto add = kernel_of(program, "add");
