@@ -42,7 +42,6 @@ struct _cl_context final : causeway::platform::object {
     std::vector<destructor> destructors;
 
   private:
-    bool m_spans = false;
     causeway::platform::place& add_place(const causeway::platform::driver& from);
 
     std::vector<causeway::platform::place*> m_here;

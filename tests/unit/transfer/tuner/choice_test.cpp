@@ -95,7 +95,7 @@ TEST(choice, is_seen_beside_what_the_slowest_stage_takes_at_its_full_speed) {
     choosing by;
     by.measure_all();
     const auto limit = [&](const endpoint_traits& source, const endpoint_traits& target, std::size_t bytes) {
-        return prognosis(by.known, by.way(source, target, bytes)).limit(bytes);
+        return prognosis(by.known, by.way(source, target, bytes)).limit({}, bytes);
     };
     constexpr double gap = 1e-9;
     EXPECT_NEAR(limit(file, gpu, 16 * mib).value(), gap + 16 * mib / 14e9, 1e-9) << "several reads at once";
