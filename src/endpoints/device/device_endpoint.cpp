@@ -81,11 +81,11 @@ class range_endpoint final : public device_endpoint {
     void open(const transfer::open_request& request, step& done) override {
         try {
             find_link();
-            if (request.is_source && request.device_window && !is_in_window()) leave(request);
         } catch (...) {
             done.finish({0, current_failure()});
             return;
         }
+        if (request.is_source && request.device_window && !is_in_window()) m_leaves_by = &services().links.window_of(link());
         if (!request.map || request.bytes == 0) {
             done.finish({request.bytes, {}});
             return;
@@ -154,11 +154,9 @@ class range_endpoint final : public device_endpoint {
         if (const auto window = services().windows.at(block.data())) {
             services().links.window_of(link()).fill(
                 window, link().from_device,
-                {place().buffer, m_offset + offset, is_in_window() ? address(offset) : nullptr}, block,
-                std::exchange(m_early, {}), done);
+                {place().buffer, m_offset + offset, is_in_window() ? address(offset) : nullptr}, block, done);
             return;
         }
-        m_early.give_up();
         run(link().from_device, m_offset + offset, block.size(), "reading", done, [&](cl_event* event) {
             return clEnqueueReadBuffer(link().from_device.get(), place().buffer.get(), CL_FALSE, m_offset + offset,
                                        block.size(), block.data(), 0, nullptr, event);
@@ -212,15 +210,6 @@ class range_endpoint final : public device_endpoint {
         return services().links.name_of(place().context.get(), place().device, is_in_window());
     }
 
-    /// While the other end is still being found, the first block, which is the first to be read, is copied out.
-    void leave(const transfer::open_request& request) {
-        m_leaves_by = &services().links.window_of(link());
-        const auto& own = cl::facts_of(place().device).uuid;
-        if (!request.device.is_known || !services().windows.bridge()->reaches(own, request.device.uuid)) return;
-        m_early = m_leaves_by->fill_early(link().from_device, {place().buffer, m_offset, nullptr},
-                                          std::min(request.bytes, request.block_bytes));
-    }
-
     /// Both lie in windows, of two devices with a link.
     [[nodiscard]] bool crosses_link(const range_endpoint& source) const {
         return is_in_window() && source.is_in_window() && device_name().is_known &&
@@ -240,7 +229,6 @@ class range_endpoint final : public device_endpoint {
     cl::queue m_ahead_queue;
     cl::queue m_map_queue;
     link_window* m_leaves_by = nullptr; // of the link, if blocks go to windows of other devices
-    link_window::early_block m_early;
     void* m_mapped = nullptr;
     std::size_t m_mapped_bytes = 0;
 };

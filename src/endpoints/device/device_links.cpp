@@ -142,7 +142,7 @@ cl::queue device_links::take_ahead_queue(device_link& link) {
 bool device_links::trim(time_point now) {
     const auto keep = std::chrono::milliseconds(m_options[option::keep]);
     std::erase_if(m_links, [&](const auto& link) {
-        return link.use_count() == 1 && now - link->last_used >= keep && !(link->window && link->window->is_busy());
+        return link.use_count() == 1 && now - link->last_used >= keep;
     });
     return !m_links.empty();
 }

@@ -43,76 +43,46 @@ class link_window::arrival_memory final : public transfer::staging_allocator {
     std::set<const std::byte*> m_given_up;
 };
 
-/// A block on its way to a window of another device: copied out here first, which needs no target yet.
+/// A block on its way to a window of another device.
 class link_window::departure final : private transfer::step_owner {
   public:
-    departure(link_window& owner, cl::queue queue, buffer_range from, std::size_t bytes)
-        : m_owner(owner), m_queue(std::move(queue)), m_from(std::move(from)), m_bytes(bytes), m_step(*this) {}
+    departure(link_window& owner, std::shared_ptr<bridge::known_window> window, cl::queue queue, buffer_range from,
+              std::span<std::byte> block, transfer::step& done)
+        : m_owner(owner), m_window(std::move(window)), m_queue(std::move(queue)), m_from(std::move(from)),
+          m_block(block), m_done(done), m_step(*this) {}
 
-    [[nodiscard]] std::size_t bytes() const { return m_bytes; }
+    [[nodiscard]] std::size_t bytes() const { return m_block.size(); }
 
     void begin(std::byte* place) {
         m_place = place;
         m_step.begin();
         const auto& out = m_owner.m_imports.at(m_owner.m_out->key()).buffer;
         m_owner.copy(m_queue, out, m_from.buffer, m_from.offset, out,
-                     static_cast<std::size_t>(place - m_owner.m_out->address()), m_bytes, "copying out", m_step);
-    }
-
-    void go_to(std::shared_ptr<bridge::known_window> window, std::byte* target, transfer::step& done) {
-        m_window = std::move(window);
-        m_target = target;
-        m_done = &done;
-        if (m_copied) cross(*m_copied);
-    }
-
-    /// Nobody will say where to.
-    void stay() {
-        m_stays = true;
-        if (m_copied) m_owner.departed(*this, m_place, m_bytes); // this is gone
+                     static_cast<std::size_t>(place - m_owner.m_out->address()), m_block.size(), "copying out", m_step);
     }
 
   private:
     void step_finished() override {
         const auto result = m_step.take();
-        if (m_copied) {
-            end(result);
+        if (!result.error && !std::exchange(m_crossing, true)) {
+            m_step.begin();
+            m_owner.m_bridge.copy(m_owner.m_uuid, m_block.data(), m_place, m_block.size(), m_step);
             return;
         }
-        m_copied = result;
-        if (m_done != nullptr) {
-            cross(result);
-        } else if (m_stays) {
-            m_owner.departed(*this, m_place, m_bytes); // this is gone
-        }
-    }
-
-    void cross(const transfer::outcome& copied) {
-        if (copied.error) {
-            end(copied);
-            return;
-        }
-        m_step.begin();
-        m_owner.m_bridge.copy(m_owner.m_uuid, m_target, m_place, m_bytes, m_step);
-    }
-
-    void end(const transfer::outcome& result) {
-        auto& done = *m_done;
-        m_owner.departed(*this, m_place, m_bytes); // this is gone
+        auto& done = m_done;
+        m_owner.departed(*this, m_place, m_block.size()); // this is gone
         done.finish(result);
     }
 
     link_window& m_owner;
+    std::shared_ptr<bridge::known_window> m_window;
     cl::queue m_queue;
     buffer_range m_from;
-    std::size_t m_bytes;
+    std::span<std::byte> m_block;
+    transfer::step& m_done;
     transfer::step m_step;
     std::byte* m_place = nullptr;
-    std::optional<transfer::outcome> m_copied;
-    bool m_stays = false;
-    std::shared_ptr<bridge::known_window> m_window; // kept while it is written to
-    std::byte* m_target = nullptr;
-    transfer::step* m_done = nullptr;
+    bool m_crossing = false;
 };
 
 /// A copy on the device, whose time is looked at.
@@ -245,7 +215,7 @@ void link_window::copy(const cl::queue& queue, const cl::buffer& window, const c
 }
 
 void link_window::fill(const std::shared_ptr<bridge::known_window>& window, const cl::queue& queue,
-                       const buffer_range& from, std::span<std::byte> block, early_block early, transfer::step& done) {
+                       const buffer_range& from, std::span<std::byte> block, transfer::step& done) {
     try {
         // A device that does not reach itself over the bridge needs none.
         if (!m_bridge.windows().bridge()->reaches(m_uuid, window->device())) {
@@ -263,30 +233,13 @@ void link_window::fill(const std::shared_ptr<bridge::known_window>& window, cons
         if (!m_out || block.size() > m_out->bytes())
             throw transfer_error(status::out_of_resources, "no room for a block of " + bytes_text(block.size()) +
                                                                " on its way to another device");
-        if (early.m_owner != nullptr && m_early->bytes() == block.size()) {
-            early.m_owner = nullptr;
-            std::exchange(m_early, nullptr)->go_to(window, block.data(), done);
-            return;
-        }
-        m_departures.push_back(std::make_unique<departure>(*this, queue, from, block.size()));
-        m_departures.back()->go_to(window, block.data(), done);
+        m_departures.push_back(std::make_unique<departure>(*this, window, queue, from, block, done));
         m_waiting.push_back(m_departures.back().get());
     } catch (...) {
         done.finish({0, current_failure()});
         return;
     }
     begin_departures();
-}
-
-link_window::early_block link_window::fill_early(const cl::queue& queue, const buffer_range& from, std::size_t bytes) {
-    // What waits for another rank holds up others with half of the room at most.
-    if (m_early != nullptr || !m_waiting.empty() || !m_out || bytes > m_out->bytes() / 2) return {};
-    auto* const place = m_out_ranges->take(bytes);
-    if (place == nullptr) return {};
-    m_departures.push_back(std::make_unique<departure>(*this, queue, from, bytes));
-    m_early = m_departures.back().get();
-    m_early->begin(place);
-    return early_block(*this);
 }
 
 void link_window::copied(timed_copy& which, std::size_t bytes, std::chrono::nanoseconds took) {
@@ -301,10 +254,6 @@ void link_window::copied(timed_copy& which, std::size_t bytes, std::chrono::nano
                       std::to_string(m_crowded_time.count()) + " s");
     }
     std::erase_if(m_copying, [&](const auto& each) { return each.get() == &which; });
-}
-
-void link_window::early_block::give_up() {
-    if (auto* const owner = std::exchange(m_owner, nullptr)) std::exchange(owner->m_early, nullptr)->stay();
 }
 
 void link_window::begin_departures() {

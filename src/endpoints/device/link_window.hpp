@@ -52,36 +52,12 @@ class link_window {
     /// Whether a block of this device can be brought to `window`.
     [[nodiscard]] bool can_fill(const bridge::known_window& window) const;
 
-    /// A block that is copied out before it is known which window it is for. Gives up what it holds; not to outlive the
-    /// link_window.
-    class early_block {
-      public:
-        early_block() = default;
-        early_block(early_block&& other) noexcept : m_owner(std::exchange(other.m_owner, nullptr)) {}
-        early_block& operator=(early_block&& other) noexcept {
-            std::swap(m_owner, other.m_owner);
-            return *this;
-        }
-        ~early_block() { give_up(); }
-        void give_up();
-
-      private:
-        friend class link_window;
-        explicit early_block(link_window& owner) : m_owner(&owner) {}
-        link_window* m_owner = nullptr;
-    };
-    /// Copies bytes of a buffer out; an empty one if there is no room to spare, or another is under way.
-    [[nodiscard]] early_block fill_early(const cl::queue& queue, const buffer_range& from, std::size_t bytes);
-    /// Brings bytes of a buffer into `block` of `window`, by commands in `queue` and over the bridge; or those of `early`, if
-    /// they are as many.
+    /// Brings bytes of a buffer into `block` of `window`, by commands in `queue` and over the bridge.
     void fill(const std::shared_ptr<bridge::known_window>& window, const cl::queue& queue, const buffer_range& from,
-              std::span<std::byte> block, early_block early, transfer::step& done);
+              std::span<std::byte> block, transfer::step& done);
     /// Brings a block that has arrived in `window` into a buffer.
     void empty(const std::shared_ptr<bridge::known_window>& window, const cl::queue& queue,
                std::span<const std::byte> block, const buffer_range& to, transfer::step& done);
-
-    /// Whether a copy is under way, perhaps one that nobody waits for.
-    [[nodiscard]] bool is_busy() const { return !m_departures.empty(); }
 
   private:
     class departure;
@@ -109,7 +85,6 @@ class link_window {
     std::optional<address_ranges> m_out_ranges;
     time_point m_next_departure; // to have it
     std::deque<departure*> m_waiting; // for room there
-    departure* m_early = nullptr; // waits for its target
     std::vector<std::unique_ptr<departure>> m_departures;
     std::vector<std::unique_ptr<timed_copy>> m_copying;
     time_point m_crowded_until;
