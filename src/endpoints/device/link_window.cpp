@@ -98,7 +98,7 @@ class link_window::timed_copy final : private transfer::step_owner {
     void step_finished() override {
         const auto result = m_step.take();
         auto& done = m_done;
-        m_owner.copied(*this, m_bytes, m_owner.m_clock.now() - m_begun); // this is gone
+        m_owner.copied(*this, m_bytes, m_begun); // this is gone
         done.finish(result);
     }
 
@@ -242,13 +242,18 @@ void link_window::fill(const std::shared_ptr<bridge::known_window>& window, cons
     begin_departures();
 }
 
-void link_window::copied(timed_copy& which, std::size_t bytes, std::chrono::nanoseconds took) {
+void link_window::copied(timed_copy& which, std::size_t bytes, time_point begun) {
     const std::chrono::duration<double> usual(double(bytes) / usual_bytes_per_second);
-    if (took <= usual_time + usual) {
+    const auto now = m_clock.now();
+    if (now - begun <= usual_time + usual) {
+        m_slow_at.reset();
         m_crowded_time = {};
-    } else if (!is_crowded()) {
+    } else if (!m_slow_at) {
+        m_slow_at = now; // the first copy to new memory takes as long
+    } else if (begun >= *m_slow_at && !is_crowded()) {
+        m_slow_at.reset();
         m_crowded_time = std::clamp(2 * m_crowded_time, first_crowded_time, longest_crowded_time);
-        m_crowded_until = m_clock.now() + m_crowded_time;
+        m_crowded_until = now + m_crowded_time;
         if (m_options[option::explain] != 0)
             tell_user("copies on the device wait for kernels: its transfers go through the host for " +
                       std::to_string(m_crowded_time.count()) + " s");

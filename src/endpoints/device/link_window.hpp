@@ -70,7 +70,7 @@ class link_window {
     void copy(const cl::queue& queue, const cl::buffer& window, const cl::buffer& from, std::size_t from_offset,
               const cl::buffer& to, std::size_t to_offset, std::size_t bytes, const char* what, transfer::step& done);
     void begin_departures();
-    void copied(timed_copy& which, std::size_t bytes, std::chrono::nanoseconds took);
+    void copied(timed_copy& which, std::size_t bytes, time_point begun);
     void departed(departure& which, std::byte* place, std::size_t bytes);
 
     const options& m_options;
@@ -87,6 +87,7 @@ class link_window {
     std::deque<departure*> m_waiting; // for room there
     std::vector<std::unique_ptr<departure>> m_departures;
     std::vector<std::unique_ptr<timed_copy>> m_copying;
+    std::optional<time_point> m_slow_at; // when a slow copy was over, and none was fast since
     time_point m_crowded_until;
     std::chrono::seconds m_crowded_time{0}; // the last time
     std::shared_ptr<arrival_memory> m_in;
