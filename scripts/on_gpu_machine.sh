@@ -95,7 +95,7 @@ choose_nvidia() {
     local folder
     mkdir "$scratch/vendors"
     echo libnvidia-opencl.so.1 >"$scratch/vendors/nvidia.icd"
-    export OCL_ICD_VENDORS=$scratch/vendors
+    export OCL_ICD_VENDORS=$scratch/vendors/
     # The loaders differ in which of the two they read.
     export OCL_ICD_FILENAMES=libnvidia-opencl.so.1
     if ! ldconfig -p | grep -q libnvidia-opencl.so.1; then

@@ -100,7 +100,8 @@ case $runtime in
 pocl | intel | nvidia | both)
     files=$(vendor_files "$runtime")
     mapfile -t files <<<"$files"
-    OCL_ICD_VENDORS=$(make_vendor_folder "${files[@]}")
+    # ocl-icd 2.3.2 takes a folder for one only with the slash.
+    OCL_ICD_VENDORS=$(make_vendor_folder "${files[@]}")/
     export OCL_ICD_VENDORS
     unset OCL_ICD_FILENAMES ;;
 system | none) ;;
@@ -109,7 +110,7 @@ esac
 
 if [ -n "$platform" ]; then
     [ "$runtime" = none ] || export CAUSEWAY_VENDORS=${OCL_ICD_VENDORS:-/etc/OpenCL/vendors}
-    OCL_ICD_VENDORS=$(dirname "$(realpath "$platform")")
+    OCL_ICD_VENDORS=$(dirname "$(realpath "$platform")")/
     export OCL_ICD_VENDORS
 fi
 

@@ -94,7 +94,8 @@ def set_up(start, given):
                "no OpenCL device", "pocl-opencl-icd")
         expect(check_alone(vendors), 1, "has no .icd file", "unset it")
         pathlib.Path(folder, "gone.icd").write_text("/nonexistent/libvendor.so\n", encoding="utf-8")
-        expect(check_alone(vendors), 1, "gone.icd names a library that cannot be loaded", "/nonexistent/libvendor.so")
+        expect(check_alone(vendors), 1, "gone.icd names a library that cannot be loaded", "/nonexistent/libvendor.so",
+               "end it with a slash")
     run = start("info", "--check", runtime="pocl", environment={"POCL_DEVICES": "basic"})
     expect(run, 1, "basic device cannot wait for user events", "POCL_DEVICES=pthread")
     expect(start("info", "--check", "--directory", "/nonexistent"), 0, "No such file", "name a directory that is there")

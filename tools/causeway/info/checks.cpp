@@ -40,6 +40,9 @@ void check_vendors(const json& rank, finder& found) {
             found.stops("OCL_ICD_VENDORS names " + folder + ", which has no .icd file",
                         "unset it, so that /etc/OpenCL/vendors counts, or put a file there that names the library of an "
                         "OpenCL implementation, for example pocl.icd");
+        else if (rank.at("platforms").empty() && vendors.at("files")[0].at("file") != folder && !folder.ends_with('/'))
+            found.slows("OCL_ICD_VENDORS names " + folder + ", where the loader finds nothing",
+                        "end it with a slash: some loaders take a folder for one only then (ocl-icd 2.3.2)");
     }
     for (const auto& each : vendors.at("files"))
         if (each.contains("error"))

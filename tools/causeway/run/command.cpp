@@ -104,7 +104,8 @@ std::vector<std::string> command_for(const launcher& by, const arguments& typed,
 
 /// Where the loader finds the platform Causeway alone: the folder with its file, which lies beside the program, in the build
 /// as when installed (bin/../share/causeway). In a tree that was moved since, the file names a place of the past; there it
-/// is the library itself, which ocl-icd, but not every loader, takes as well.
+/// is the library itself, which ocl-icd, but not every loader, takes as well. (ocl-icd 2.3.2 takes a folder for one only with
+/// the slash.)
 std::string vendors() {
     namespace fs = std::filesystem;
     const auto library = causeway_tool::library_file("causeway/libcauseway_icd.so");
@@ -113,7 +114,7 @@ std::string vendors() {
     std::string named;
     std::getline(std::ifstream(file), named);
     std::error_code not_there;
-    return fs::equivalent(named, library, not_there) ? file.parent_path().string() : library;
+    return fs::equivalent(named, library, not_there) ? file.parent_path().string() + "/" : library;
 }
 
 /// A rank of a cluster becomes the program, which finds the platform Causeway alone. That one looks for drivers where the
