@@ -34,6 +34,7 @@ using triple = std::array<size_t, 3>;
 
 triple triple_of(const size_t* values) {
     require(values != nullptr, CL_INVALID_VALUE);
+    note(values, 3 * sizeof *values);
     return {values[0], values[1], values[2]};
 }
 
@@ -221,6 +222,7 @@ cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue queue_handle, cl_mem buf
                 CL_INVALID_VALUE);
         check_range(buffer, offset, size);
         std::memcpy(copy.data(), pattern, pattern_size);
+        note(pattern, pattern_size);
         const memory_use uses[] = {{&buffer, writing(buffer, size)}};
         return enqueue({queue, CL_COMMAND_FILL_BUFFER, CL_FALSE, count, list, event, uses},
                        [&queue, held = ref<_cl_mem>(&buffer), copy, pattern_size, offset,

@@ -40,23 +40,58 @@ std::string function_of(cl_command_type type) {
     return found == functions.end() ? "command type " + std::to_string(type) : std::string(found->second);
 }
 
-std::string difference(const call_record& first, int mine, const call_record& second, int theirs) {
-    const auto name = [](int rank) { return "rank " + std::to_string(rank); };
-    const auto last = [](const call_record& of) {
-        return function_of(of.type) + " for a device of rank " + std::to_string(of.device) + " with " +
-               std::to_string(of.waits) + " events to wait for and memory objects of " + std::to_string(of.bytes) +
-               " bytes";
-    };
-    if (first.number != second.number)
-        return name(mine) + " has enqueued " + std::to_string(first.number) + " commands, the last by " + last(first) +
-               "; " + name(theirs) + " has enqueued " + std::to_string(second.number) + ", the last by " +
-               last(second);
-    const auto call = "call " + std::to_string(first.number);
-    if (first.type == second.type && first.device == second.device && first.waits == second.waits &&
-        first.bytes == second.bytes)
-        return "before " + call + ", " + last(first) + ", " + name(mine) + " and " + name(theirs) +
-               " have made different ones";
-    return call + " is " + last(first) + " on " + name(mine) + ", and " + last(second) + " on " + name(theirs);
+namespace {
+
+constexpr std::array names = {"nothing",
+#define CAUSEWAY_ENTRY(name) #name,
+#define CAUSEWAY_REFUSED(name, code)
+#include "platform/entry_points.def"
+#undef CAUSEWAY_ENTRY
+#undef CAUSEWAY_REFUSED
+#define CAUSEWAY_EXTENSION(name, function) #name,
+#include "platform/extension_points.def"
+#undef CAUSEWAY_EXTENSION
+                              "a transfer of CL/cl_data_transfer.h"};
+static_assert(names.size() == static_cast<std::size_t>(api_call::transfer) + 1);
+
+std::string name_of(int rank) { return "rank " + std::to_string(rank); }
+
+} // namespace
+
+std::string call_record::text() const {
+    std::string shown(names[static_cast<std::size_t>(m_function)]);
+    shown += '(';
+    for (std::uint32_t i = 0; i < m_count; ++i) {
+        const auto value = m_values[i];
+        if (i != 0) shown += ", ";
+        switch (static_cast<call_argument::sort>(m_sorts >> (2 * i) & 3)) {
+        case call_argument::sort::object:
+            shown += value == 0 ? "null" : "#";
+            if (value != 0) shown += std::to_string(value);
+            break;
+        case call_argument::sort::pointer: shown += value == 0 ? "null" : "pointer"; break;
+        default: shown += std::to_string(value);
+        }
+    }
+    return shown + ')';
+}
+
+bool call_record::looks_like(const call_record& other) const {
+    return m_function == other.m_function && m_sorts == other.m_sorts && m_values == other.m_values;
+}
+
+std::string call_record::difference(int mine, const call_record& other, int theirs) const {
+    std::string shown;
+    if (m_number != other.m_number)
+        shown = name_of(mine) + " has made " + std::to_string(m_number) + " calls, the last " + text() + "; " +
+                name_of(theirs) + " has made " + std::to_string(other.m_number) + ", the last " + other.text();
+    else if (looks_like(other))
+        shown = "in call " + std::to_string(m_number) + ", " + text() + ", or before, " + name_of(mine) + " and " +
+                name_of(theirs) + " have given different arguments";
+    else
+        shown = "call " + std::to_string(m_number) + " is " + text() + " on " + name_of(mine) + ", and " + other.text() +
+                " on " + name_of(theirs);
+    return shown + " (#n is what call n made)";
 }
 
 } // namespace causeway::platform

@@ -1,40 +1,89 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank's program has enqueued, in short, to see whether the ranks' programs still do the same.
+// What a rank's program has called, in short, to see whether the ranks' programs still do the same.
 #pragma once
 
 #include "platform/opencl.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
 #include <string>
 
 namespace causeway::platform {
 
-/// The last command, and a hash of all. What goes into it must be the same on every rank.
-struct call_record {
-    unsigned long hash = 0xcbf29ce484222325;
-    unsigned long number = 0; ///< of commands
-    cl_command_type type = 0;
-    unsigned long device = 0; ///< the rank that has it
-    unsigned long waits = 0;  ///< events in the wait list
-    unsigned long bytes = 0;  ///< of all memory objects that it uses
+enum class api_call : std::uint32_t {
+    none,
+#define CAUSEWAY_ENTRY(name) name,
+#define CAUSEWAY_REFUSED(name, code)
+#include "platform/entry_points.def"
+#undef CAUSEWAY_ENTRY
+#undef CAUSEWAY_REFUSED
+#define CAUSEWAY_EXTENSION(name, function) name,
+#include "platform/extension_points.def"
+#undef CAUSEWAY_EXTENSION
+    transfer ///< one of CL/cl_data_transfer.h
+};
 
-    void add(cl_command_type next, unsigned long on, unsigned long events, unsigned long used) {
-        type = next;
-        device = on;
-        waits = events;
-        bytes = used;
-        ++number;
-        for (const unsigned long part : {static_cast<unsigned long>(next), on, events, used})
-            hash = (hash ^ part) * 0x100000001b3;
+/// An argument as it is on every rank.
+struct call_argument {
+    /// An object counts by the call that made it; of other pointers only whether they are null.
+    enum class sort : std::uint32_t { number, object, pointer };
+    sort what = sort::number;
+    std::uint64_t value = 0;
+};
+
+/// The last call, and a hash of all. What goes into it must be the same on every rank.
+class call_record {
+  public:
+    static constexpr std::size_t most_arguments = 16;
+
+    template <class... Arguments> void begin(api_call function, Arguments... arguments) {
+        static_assert(sizeof...(arguments) <= most_arguments);
+        m_function = function;
+        m_count = 0;
+        m_sorts = 0;
+        ++m_number;
+        mix(static_cast<std::uint64_t>(function));
+        (add(arguments), ...);
     }
+    /// What stands behind an argument.
+    void mix(std::uint64_t value) { m_hash = (m_hash ^ value) * 0x100000001b3; }
+    void mix(const void* bytes, std::size_t size) {
+        const auto* from = static_cast<const char*>(bytes);
+        for (std::uint64_t word = 0; size != 0; from += std::min(size, sizeof word), size -= std::min(size, sizeof word)) {
+            word = 0;
+            std::memcpy(&word, from, std::min(size, sizeof word));
+            mix(word);
+        }
+    }
+
+    [[nodiscard]] std::uint64_t number() const { return m_number; } ///< of calls
     [[nodiscard]] bool operator==(const call_record& other) const {
-        return hash == other.hash && number == other.number;
+        return m_hash == other.m_hash && m_number == other.m_number;
     }
+    /// The last call, for the user.
+    [[nodiscard]] std::string text() const;
+    /// How this record of rank `mine` differs from another, for the user.
+    [[nodiscard]] std::string difference(int mine, const call_record& other, int theirs) const;
+
+  private:
+    void add(const call_argument& argument) {
+        m_values[m_count] = argument.value;
+        m_sorts |= static_cast<std::uint32_t>(argument.what) << (2 * m_count++);
+        mix(argument.value);
+    }
+    [[nodiscard]] bool looks_like(const call_record& other) const;
+
+    std::uint64_t m_hash = 0xcbf29ce484222325;
+    std::uint64_t m_number = 0;
+    api_call m_function = api_call::none;
+    std::uint32_t m_count = 0;
+    std::uint32_t m_sorts = 0; ///< two bits for each
+    std::array<std::uint64_t, most_arguments> m_values{};
 };
 
 /// The function behind a command.
 [[nodiscard]] std::string function_of(cl_command_type type);
-
-/// How two records differ, for the user: the first is that of rank `mine`.
-[[nodiscard]] std::string difference(const call_record& first, int mine, const call_record& second, int theirs);
 
 } // namespace causeway::platform

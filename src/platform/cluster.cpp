@@ -139,7 +139,7 @@ cl_int cluster::agree(cl_int code) const {
 
 void cluster::compare(const call_record& theirs, int root) const {
     if (theirs == m_record) return;
-    std::string why = "the programs of the ranks have parted: " + difference(m_record, rank(), theirs, root) +
+    std::string why = "the programs of the ranks have parted: " + m_record.difference(rank(), theirs, root) +
                       ". Ranks must not differ in time, random numbers, process numbers, input or threads.";
     if (!m_strict) why += " CAUSEWAY_STRICT=1 stops at the first call that differs.";
     give_up(why);

@@ -12,6 +12,7 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <pthread.h>
 #include <string>
 #include <vector>
 
@@ -64,12 +65,40 @@ class cluster {
     }
     /// The bytes of rank 0 on every rank. Collective.
     void same(std::byte* bytes, std::size_t size);
-    /// One more command of the program. In strict mode the ranks meet here, each time.
-    void note(cl_command_type type, unsigned long device, unsigned long waits, unsigned long bytes) {
-        m_record.add(type, device, waits, bytes);
+    /// The program's thread begins a call, whose arguments are the same on every rank; false in other threads, whose calls come
+    /// in any order. In strict mode the ranks meet here, each time, and at the end.
+    template <class... Arguments> bool begin_call(api_call function, Arguments... arguments) {
+        if (!is_programs_thread() || m_paused != 0) return false;
+        m_record.begin(function, arguments...);
+        m_in_call = true;
+        if (m_strict) (void)from(0, 0);
+        return true;
+    }
+    void end_call() {
+        m_in_call = false;
         if (m_strict) (void)from(0, 0);
     }
+    /// What stands behind an argument of the call: see call_record::mix().
+    template <class... Data> void mix(Data... data) {
+        if (m_in_call && is_programs_thread()) m_record.mix(data...);
+    }
     [[nodiscard]] const call_record& record() const { return m_record; }
+    /// Calls are not noted as long as it lives: those of callbacks that come in whichever thread is last.
+    class pause {
+      public:
+        pause() : m_job(of_process()) {
+            if (m_job != nullptr && !m_job->is_programs_thread()) m_job = nullptr;
+            if (m_job != nullptr) ++m_job->m_paused;
+        }
+        pause(const pause&) = delete;
+        pause& operator=(const pause&) = delete;
+        ~pause() {
+            if (m_job != nullptr) --m_job->m_paused;
+        }
+
+      private:
+        cluster* m_job;
+    };
 
     // Each pair of ranks counts its messages; both ends count alike.
     [[nodiscard]] int next_data_tag(int from, int to);
@@ -88,6 +117,7 @@ class cluster {
   private:
     cluster();
     void join();
+    [[nodiscard]] bool is_programs_thread() const { return pthread_equal(pthread_self(), m_thread) != 0; }
     void imagine(const std::string& text);
     /// Ends the job if `root` has made other calls: its ranks would wait for each other for ever, or compute nonsense.
     void compare(const call_record& theirs, int root) const;
@@ -97,8 +127,20 @@ class cluster {
     std::size_t m_dry_devices = 0; ///< of each rank; 0: no dry run
     call_record m_record;
     bool m_strict = false;                               ///< CAUSEWAY_STRICT
+    const pthread_t m_thread = pthread_self();           ///< the program's first that uses the platform
+    bool m_in_call = false;                              ///< of that thread, as the next one
+    unsigned m_paused = 0;
     std::vector<int> m_data_out, m_data_in, m_out, m_in; ///< how many messages to and from each rank
 };
+
+/// For the check of calls, in a cluster: what stands behind an argument of the program's call.
+inline void note(std::uint64_t number) {
+    if (auto* const job = cluster::of_process()) job->mix(number);
+}
+inline void note(const void* bytes, std::size_t size) {
+    if (auto* const job = cluster::of_process()) job->mix(bytes, size);
+}
+inline void note(const object& named) { note(named.made_by); }
 
 /// As make(), with one outcome on every rank of a cluster: drivers may refuse on one of them. Collective.
 template <class Action> auto make_everywhere(cl_int* code, Action action) noexcept -> decltype(action().give()) {

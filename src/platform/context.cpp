@@ -74,6 +74,7 @@ place& _cl_context::add_place(const driver& from) {
 }
 
 _cl_context::~_cl_context() {
+    const cluster::pause unnoted;
     for (auto it = destructors.rbegin(); it != destructors.rend(); ++it) it->call(this, it->data);
 }
 
@@ -128,6 +129,7 @@ cl_context CL_API_CALL clCreateContext(const cl_context_properties* properties, 
         std::vector<_cl_device_id*> chosen;
         for (cl_uint i = 0; i < count; ++i) {
             auto& device = checked(devices[i], CL_INVALID_DEVICE);
+            note(device);
             if (std::find(chosen.begin(), chosen.end(), &device) == chosen.end()) chosen.push_back(&device);
         }
         return create(std::move(chosen), std::move(list), on_error, data);

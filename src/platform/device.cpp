@@ -197,7 +197,9 @@ std::vector<_cl_device_id*> find_devices() {
     auto* const job = cluster::of_process();
     if (job == nullptr) return own;
     job->choose_devices(own);
-    return devices_of_all_ranks(*job, own);
+    auto all = devices_of_all_ranks(*job, own);
+    for (std::size_t i = 0; i < all.size(); ++i) all[i]->made_by = i + 1; // by no call
+    return all;
 }
 
 } // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table that loaders call through. Every slot is filled.
 #include "platform/entry_points.hpp"
-#include "platform/object.hpp"
+#include "platform/noted_call.hpp"
 
 #include <tuple>
 
@@ -30,13 +30,20 @@ template <cl_int Code> struct refused<void*, Code> {
     static std::intptr_t CL_API_CALL call() { return Code; }
 };
 
+template <api_call Which, auto Function, bool IsNoted> auto function_for_programs() {
+    if constexpr (IsNoted)
+        return &noted<Which, Function>::call;
+    else
+        return Function;
+}
+
 template <class Slot, class Function> void fill(Slot& slot, Function function) {
     slot = reinterpret_cast<Slot>(function);
 }
 
 cl_icd_dispatch make_table() {
     cl_icd_dispatch table{};
-#define CAUSEWAY_ENTRY(name) table.name = entry::name;
+#define CAUSEWAY_ENTRY(name) table.name = function_for_programs<api_call::name, &entry::name, goes_into_record(#name)>();
 #define CAUSEWAY_REFUSED(name, code) fill(table.name, refused<decltype(table.name), code>::call);
 #include "platform/entry_points.def"
 #undef CAUSEWAY_ENTRY

@@ -53,9 +53,6 @@ issue_function own_meaning(_cl_command_queue& queue, issue_function issue) {
 
 void count(cluster& job, const new_command& command) {
     auto& counts = job.counts;
-    unsigned long bytes = 0;
-    for (const auto& use : command.uses) bytes += use.object->size;
-    job.note(command.type, static_cast<unsigned long>(command.queue.where.rank), command.wait_count, bytes);
     ++counts.all;
     if (!command.queue.where.here) ++counts.virtual_ones;
     switch (command.type) {
@@ -158,9 +155,11 @@ void keep_mapped(const new_command& command, _cl_event& event) {
 void check_command(const new_command& command) {
     require((command.wait_count == 0) == (command.wait_list == nullptr), CL_INVALID_EVENT_WAIT_LIST);
     const auto* const context = &command.queue.context;
-    for (cl_uint i = 0; i < command.wait_count; ++i)
-        require(checked(command.wait_list[i], CL_INVALID_EVENT_WAIT_LIST).context.get() == context,
-                CL_INVALID_CONTEXT);
+    for (cl_uint i = 0; i < command.wait_count; ++i) {
+        const auto& event = checked(command.wait_list[i], CL_INVALID_EVENT_WAIT_LIST);
+        require(event.context.get() == context, CL_INVALID_CONTEXT);
+        note(event);
+    }
     for (const auto& use : command.uses) require(use.object->context.get() == context, CL_INVALID_CONTEXT);
 }
 

@@ -13,6 +13,7 @@ using triple = std::array<size_t, 3>;
 
 triple triple_of(const size_t* values) {
     require(values != nullptr, CL_INVALID_VALUE);
+    note(values, 3 * sizeof *values);
     return {values[0], values[1], values[2]};
 }
 

@@ -53,6 +53,7 @@ cl_int enqueue_kernel(cl_command_queue queue_handle, cl_kernel kernel_handle, cl
     const auto copy = [&](const size_t* from) {
         std::array<size_t, 3> to{1, 1, 1};
         std::copy_n(from, dimensions, to.begin());
+        note(to.data(), sizeof to);
         return to;
     };
     launch made{kernel, queue, dimensions, {}, {}, copy(global)};
@@ -67,12 +68,24 @@ cl_int enqueue_kernel(cl_command_queue queue_handle, cl_kernel kernel_handle, cl
     return enqueue({queue, type, CL_FALSE, count, list, event, uses}, std::move(made));
 }
 
+/// An object, or a number. Larger ones may be structures, with bytes between their members that hold anything.
+void note_argument(size_t size, const void* value) {
+    if (value == nullptr || size > sizeof(std::uint64_t)) return;
+    std::uint64_t number = 0;
+    std::memcpy(&number, value, size);
+    if (const void* const handle = reinterpret_cast<void*>(number); is_live_handle(handle))
+        note(*static_cast<const object*>(handle));
+    else
+        note(number);
+}
+
 } // namespace
 
 cl_kernel CL_API_CALL clCreateKernel(cl_program program, const char* name, cl_int* code) {
     return make_everywhere(code, [&] {
         auto& of = checked(program, CL_INVALID_PROGRAM);
         require(name != nullptr, CL_INVALID_VALUE);
+        note(name, std::strlen(name));
         return ref<_cl_kernel>::adopt(new _cl_kernel(of, name));
     });
 }
@@ -119,6 +132,7 @@ cl_int CL_API_CALL clReleaseKernel(cl_kernel kernel) { return release(kernel, CL
 cl_int CL_API_CALL clSetKernelArg(cl_kernel handle, cl_uint index, size_t size, const void* value) {
     return guard([&]() -> cl_int {
         checked(handle, CL_INVALID_KERNEL).set(index, size, value);
+        note_argument(size, value);
         return CL_SUCCESS;
     });
 }

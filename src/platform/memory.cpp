@@ -300,6 +300,7 @@ struct farewell {
 void CL_CALLBACK one_left(cl_mem, void* data) {
     auto* const last = static_cast<farewell*>(data);
     if (last->left.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    const cluster::pause unnoted;
     for (auto it = last->destructors.rbegin(); it != last->destructors.rend(); ++it) it->call(last->object, it->data);
     delete last;
 }

@@ -124,6 +124,11 @@ ref<_cl_mem> create_image(cl_context handle, cl_mem_flags flags, const cl_image_
     require(std::any_of(context.devices.begin(), context.devices.end(),
                         [](const auto& device) { return ask<cl_bool>(*device, CL_DEVICE_IMAGE_SUPPORT) != CL_FALSE; }),
             CL_INVALID_OPERATION);
+    for (const std::uint64_t part : {std::uint64_t{format->image_channel_order}, std::uint64_t{format->image_channel_data_type},
+                                     std::uint64_t{shape->image_type}, std::uint64_t{shape->image_width},
+                                     std::uint64_t{shape->image_height}, std::uint64_t{shape->image_depth},
+                                     std::uint64_t{shape->image_array_size}})
+        note(part);
     auto made = ref<_cl_mem>::adopt(new _cl_mem(context, shape->image_type, with_default_access(flags), 0, host));
     made->image = {*format, *shape, bytes_of_pixel(*format)};
     if (shape->buffer != nullptr)
@@ -193,6 +198,7 @@ cl_mem CL_API_CALL clCreateSubBuffer(cl_mem handle, cl_mem_flags flags, cl_buffe
                     may(CL_MEM_HOST_WRITE_ONLY, CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS),
                 CL_INVALID_VALUE);
         const auto& region = *static_cast<const cl_buffer_region*>(info);
+        note(info, sizeof region);
         require(region.size != 0, CL_INVALID_BUFFER_SIZE);
         require(region.origin <= parent.size && region.size <= parent.size - region.origin, CL_INVALID_VALUE);
         require(std::any_of(parent.context->devices.begin(), parent.context->devices.end(),

@@ -56,6 +56,10 @@ class object {
     std::atomic<kind> m_kind;
     std::atomic<cl_uint> m_references{1};
     std::atomic<std::uint32_t> m_holds{1};
+
+  public: // the loader's word comes first
+    /// In a cluster: the number of the call that made it, the same on every rank.
+    std::uint64_t made_by = 0;
 };
 
 /// Holds an object of the platform. Null is allowed.

@@ -4,6 +4,7 @@
 #include "platform/device.hpp"
 #include "platform/entry_points.hpp"
 #include "platform/identity.hpp"
+#include "platform/noted_call.hpp"
 
 #include <map>
 #include <string>
@@ -25,16 +26,10 @@ const std::map<std::string, void*, std::less<>>& functions() {
 #undef CAUSEWAY_ENTRY
 #undef CAUSEWAY_REFUSED
         {"clIcdGetPlatformIDsKHR", reinterpret_cast<void*>(dispatch_table.clGetPlatformIDs)},
-        {"clAttachBufferToDevice", reinterpret_cast<void*>(&attach_buffer_to_device)},
-        {"clEnqueueBroadcastBuffer", reinterpret_cast<void*>(&enqueue_broadcast)},
-        {"clEnqueueScatterBuffer", reinterpret_cast<void*>(&enqueue_scatter)},
-        {"clEnqueueGatherBuffer", reinterpret_cast<void*>(&enqueue_gather)},
-        {"clEnqueueAllGatherBuffer", reinterpret_cast<void*>(&enqueue_all_gather)},
-        {"clEnqueueAlltoAllBuffer", reinterpret_cast<void*>(&enqueue_all_to_all)},
-        {"clEnqueueReduceBuffer", reinterpret_cast<void*>(&enqueue_reduce)},
-        {"clEnqueueAllReduceBuffer", reinterpret_cast<void*>(&enqueue_all_reduce)},
-        {"clEnqueueReduceScatterBuffer", reinterpret_cast<void*>(&enqueue_reduce_scatter)},
-        {"clEnqueueScanBuffer", reinterpret_cast<void*>(&enqueue_scan)},
+#define CAUSEWAY_EXTENSION(name, function)                                                                                 \
+    {#name, reinterpret_cast<void*>(&noted<api_call::name, &function>::call)},
+#include "platform/extension_points.def"
+#undef CAUSEWAY_EXTENSION
         {"clCreateProgramWithILKHR", reinterpret_cast<void*>(dispatch_table.clCreateProgramWithIL)},
     };
     return all;

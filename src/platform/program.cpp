@@ -150,6 +150,7 @@ cl_program CL_API_CALL clCreateProgramWithSource(cl_context handle, cl_uint coun
             else
                 source.append(strings[i]);
         }
+        note(source.data(), source.size());
         auto made = create(context, all_of(context), [&](place& at, _cl_program::part&, cl_int* failed) {
             const char* const text = source.c_str();
             const size_t length = source.size();
@@ -241,6 +242,7 @@ cl_int CL_API_CALL clBuildProgram(cl_program handle, cl_uint count, const cl_dev
         auto& program = checked(handle, CL_INVALID_PROGRAM);
         require(done != nullptr || data == nullptr, CL_INVALID_VALUE);
         program.options = options == nullptr ? "" : options;
+        note(program.options.data(), program.options.size());
         const auto theirs = with_argument_info(program.options);
         const auto code =
             for_each_part(program, count, list, [&](place& at, _cl_program::part& part, const auto& raws) {
@@ -261,6 +263,7 @@ cl_int CL_API_CALL clCompileProgram(cl_program handle, cl_uint count, const cl_d
                 CL_INVALID_VALUE);
         check_parts(header_count, headers, *program.context, program.parts);
         program.options = options == nullptr ? "" : options;
+        note(program.options.data(), program.options.size());
         const auto theirs = with_argument_info(program.options);
         const auto code =
             for_each_part(program, count, list, [&](place& at, _cl_program::part& part, const auto& raws) {

@@ -5,6 +5,7 @@
 
 #include "platform/collectives.hpp"
 #include "platform/entry_points.hpp"
+#include "platform/noted_call.hpp"
 #include "platform/remote_answer.hpp"
 
 #include <algorithm>
@@ -60,12 +61,17 @@ bool owns_queue(void* queue) { return queue != nullptr && static_cast<_cl_comman
 bool owns_event(void* event) { return event != nullptr && static_cast<_cl_event*>(event)->is(kind::event); }
 
 int enqueue_transfer(const cluster_transfer& given) {
-    return guard([&] {
+    auto& job = *cluster::of_process();
+    const bool is_noted = job.begin_call(api_call::transfer, argument_of(static_cast<cl_command_queue>(given.queue)),
+                                         argument_of(given.type), argument_of(given.blocking), argument_of(given.waits),
+                                         argument_of(given.event));
+    const auto result = guard([&] {
         auto& seen = checked(static_cast<cl_command_queue>(given.queue), CL_INVALID_COMMAND_QUEUE);
         std::vector<memory_use> uses;
         std::vector<ref<_cl_mem>> held;
         for (const auto& use : given.uses) {
             held.emplace_back(&checked(static_cast<cl_mem>(use.buffer), CL_INVALID_MEM_OBJECT));
+            note(*held.back());
             uses.push_back({held.back().get(), use.writes ? access::write : access::read});
         }
         auto& places = seen.context.places;
@@ -86,6 +92,8 @@ int enqueue_transfer(const cluster_transfer& given) {
         issue_transfer issue{on, std::move(held), given.issue};
         return aside ? enqueue_aside(command, seen, std::move(issue)) : enqueue(command, std::move(issue));
     });
+    if (is_noted) job.end_call();
+    return result;
 }
 
 int copy_between_queues(const cluster_copy& given) {

@@ -41,10 +41,10 @@ void watchdog::report(std::chrono::seconds limit, const char* what) const {
     const auto& job = *cluster::of_process();
     std::fprintf(
         stderr,
-        "causeway: rank %d of %d: nothing has moved for %ld s: the program waits for %s; its last command is number "
-        "%lu, by %s\n%s",
-        job.rank(), job.ranks(), static_cast<long>(limit.count()), what, job.record().number,
-        function_of(job.record().type).c_str(), scheduler::of_process().describe_waits().c_str());
+        "causeway: rank %d of %d: nothing has moved for %ld s: the program waits for %s; its last call is number "
+        "%lu, %s\n%s",
+        job.rank(), job.ranks(), static_cast<long>(limit.count()), what, static_cast<unsigned long>(job.record().number()),
+        job.record().text().c_str(), scheduler::of_process().describe_waits().c_str());
 }
 
 } // namespace causeway::platform

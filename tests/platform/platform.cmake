@@ -56,8 +56,12 @@ function(parting_test name text)
     COMMAND env CAUSEWAY_CLUSTER=1 ${ARGN} $<TARGET_FILE:parting_program> ${name})
   set_tests_properties(platform.cluster.parting.${name} PROPERTIES PASS_REGULAR_EXPRESSION "${text}")
 endfunction()
-parting_test(count "rank 1 has enqueued 4 commands.*rank 0 has enqueued 3")
-parting_test(function "call 3 is clEnqueueCopyBuffer for .* on rank 1, and clEnqueueFillBuffer" CAUSEWAY_STRICT=1)
+parting_test(count "rank 1 has made 8 calls, the last clFinish.#2.; rank 0 has made 7, the last clFinish")
+parting_test(function "call 6 is clEnqueueCopyBuffer.#2, #3, #3, 0, 32, 32, 0, null, null. on rank 1, and clEnqueueFillBuffer"
+  CAUSEWAY_STRICT=1)
+parting_test(pattern "in call 6, clEnqueueFillBuffer.#2, #3, pointer, 4, 0, 64, 0, null, null., or before, rank 1 and rank 0"
+  CAUSEWAY_STRICT=1)
+parting_test(size "in call 7, clFinish.#2., or before, rank 1 and rank 0 have given different arguments")
 parting_test(killed "signal 9|KILLED BY SIGNAL: 9")
 parting_test(left "has left its program, and this one waits for it")
 parting_test(stuck "nothing has moved for 1 s.*clEnqueueMarkerWithWaitList, and 0 behind it, wait for a user event"

@@ -23,12 +23,13 @@ int main(int argc, char** argv) {
     cl_int code = CL_SUCCESS;
     auto* const context = clCreateContext(nullptr, count, devices, nullptr, nullptr, &code);
     auto* const queue = clCreateCommandQueue(context, devices[0], 0, &code);
-    auto* const buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, 64, nullptr, &code);
-    const cl_uint one = 1;
+    auto* const buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, what == "size" && is_other ? 128 : 64, nullptr, &code);
+    cl_uint one = 1;
     const auto fill = [&](std::size_t bytes) {
         clEnqueueFillBuffer(queue, buffer, &one, sizeof one, 0, bytes, 0, nullptr, nullptr);
     };
     for (int i = 0; i < (what == "count" && is_other ? 3 : 2); ++i) fill(64);
+    if (what == "pattern" && is_other) one = 2;
     if (what == "function" && is_other)
         clEnqueueCopyBuffer(queue, buffer, buffer, 0, 32, 32, 0, nullptr, nullptr);
     else

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// A function of the platform that goes into the record of calls.
+#pragma once
+
+#include "platform/cluster.hpp"
+#include "platform/kernel.hpp"
+#include "platform/memory.hpp"
+#include "platform/program.hpp"
+#include "platform/queue.hpp"
+#include "platform/sampler.hpp"
+
+#include <string_view>
+#include <type_traits>
+
+namespace causeway::platform {
+
+/// Calls that make, set or enqueue something, or wait. Ranks may ask and let go as they like, and user events are set by
+/// callbacks.
+[[nodiscard]] constexpr bool goes_into_record(std::string_view function) {
+    for (const std::string_view other : {"clGet", "clRetain", "clRelease", "clUnload", "clSetUserEventStatus", "clSVM"})
+        if (function.starts_with(other)) return false;
+    return true;
+}
+
+template <class Value>
+constexpr bool is_handle = std::is_pointer_v<Value> && std::is_base_of_v<object, std::remove_pointer_t<Value>>;
+
+template <class Value> call_argument argument_of(Value value) {
+    using sort = call_argument::sort;
+    if constexpr (is_handle<Value>) {
+        constexpr std::uint64_t strange = UINT64_MAX;
+        if (value == nullptr) return {sort::object, 0};
+        return {sort::object, value->is(std::remove_pointer_t<Value>::own_kind) ? value->made_by : strange};
+    } else if constexpr (std::is_pointer_v<Value>) {
+        return {sort::pointer, value != nullptr ? 1U : 0U};
+    } else {
+        return {sort::number, static_cast<std::uint64_t>(value)};
+    }
+}
+
+template <class Value> void name_made(Value made, std::uint64_t call) {
+    if constexpr (is_handle<Value>)
+        if (made != nullptr) made->made_by = call;
+}
+
+template <api_call Which, auto Function> struct noted;
+
+template <api_call Which, class Result, class... Arguments, Result(CL_API_CALL* Function)(Arguments...)>
+struct noted<Which, Function> {
+    static Result CL_API_CALL call(Arguments... arguments) {
+        auto* const job = cluster::of_process();
+        if (job == nullptr || !job->begin_call(Which, argument_of(arguments)...)) return Function(arguments...);
+        const auto number = job->record().number();
+        const auto result = Function(arguments...);
+        name_made(result, number);
+        if (went_well(result)) (name_event(arguments, number), ...);
+        job->end_call();
+        return result;
+    }
+
+  private:
+    static bool went_well(Result result) {
+        if constexpr (std::is_pointer_v<Result>)
+            return result != nullptr;
+        else
+            return result == CL_SUCCESS;
+    }
+    template <class Argument> static void name_event(Argument argument, std::uint64_t call) {
+        if constexpr (std::is_same_v<Argument, cl_event*>)
+            if (argument != nullptr) name_made(*argument, call);
+    }
+};
+
+} // namespace causeway::platform
