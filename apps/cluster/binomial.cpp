@@ -14,8 +14,8 @@ constexpr std::size_t items_of_option = 32, options_of_group = 4, group = items_
 constexpr int steps = 255;
 constexpr float rate = 0.05f, volatility = 0.3f;
 
-// 32 work-items have the 256 last nodes of a tree, eight each, in registers; on the way back to the root only the first
-// one of each goes to its neighbour. What is beyond the shrinking tree is computed and not used.
+// 32 work-items have the 256 last nodes of a tree, eight each, in registers; on the way back to the root only the
+// first one of each goes to its neighbour. What is beyond the shrinking tree is computed and not used.
 constexpr const char *source = R"(
 #define ITEMS 32
 #define OPTIONS 4
@@ -104,7 +104,8 @@ public:
         m_shares = devices.shares_of(m_count / options_of_group);
         m_options.resize(m_count);
         for (std::size_t i = 0; i < m_count; ++i)
-            m_options[i] = {random_number(0, i, 50, 150), random_number(1, i, 50, 150), random_number(2, i, 0.2f, 3), 0};
+            m_options[i] = {random_number(0, i, 50, 150), random_number(1, i, 50, 150), random_number(2, i, 0.2f, 3),
+                            0};
         m_prices.resize(m_count);
         m_kernels = devices.create_kernels(source, "price_options");
         for (std::size_t device = 0; device < devices.size(); ++device) {

@@ -69,8 +69,8 @@ public:
         m_shares = devices.shares_of(m_points / group_y);
         for (std::size_t i = 0; i < m_count; ++i)
             // None is on the plane, where a potential would be infinite.
-            m_atoms.push_back({{random_number(0, i, 0, side()), random_number(1, i, 0, side()), random_number(2, i, 0.5f, 10),
-                                random_number(3, i, -1, 1)}});
+            m_atoms.push_back({{random_number(0, i, 0, side()), random_number(1, i, 0, side()),
+                                random_number(2, i, 0.5f, 10), random_number(3, i, -1, 1)}});
         m_potential.resize(m_points * m_points);
         m_kernels = devices.create_kernels(source, "add_potential");
         for (std::size_t device = 0; device < devices.size(); ++device) {
@@ -137,7 +137,10 @@ public:
 
 private:
     [[nodiscard]] float side() const { return float(m_points) * spacing; }
-    [[nodiscard]] std::size_t points_of(std::size_t device) const { return m_shares[device].count * group_y * m_points; }
+    [[nodiscard]] std::size_t points_of(std::size_t device) const
+    {
+        return m_shares[device].count * group_y * m_points;
+    }
 
     std::size_t m_points = 512, m_count = 4096;
     const device_group *m_devices = nullptr;

@@ -151,7 +151,8 @@ private:
 
     [[nodiscard]] std::size_t elements_of(std::size_t device) const { return m_shares[device].count * tile * m_size; }
 
-    [[nodiscard]] std::vector<std::int64_t> times(const std::vector<float> &matrix, const std::vector<std::int64_t> &x) const
+    [[nodiscard]] std::vector<std::int64_t> times(const std::vector<float> &matrix,
+                                                  const std::vector<std::int64_t> &x) const
     {
         std::vector<std::int64_t> product(m_size);
         for (std::size_t row = 0; row < m_size; ++row)

@@ -154,8 +154,8 @@ private:
 
     [[nodiscard]] std::size_t bodies_of(std::size_t device) const { return m_shares[device].count * group; }
 
-    /// Waits of commands that are far apart are not needed: who overwrites `moved` has got, since those copied it, what
-    /// they computed after that.
+    /// A kernel need not wait for those that copied what it overwrites, the step before the last: it has got what they
+    /// computed after that.
     void move()
     {
         const int now = m_step++ % 2;
