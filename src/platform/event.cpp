@@ -2,6 +2,7 @@
 // The life of an event.
 #include "platform/event.hpp"
 
+#include "platform/device_times.hpp"
 #include "platform/queue.hpp"
 
 using namespace causeway::platform;
@@ -21,6 +22,7 @@ void _cl_event::issued_as(cl_event raw, bool had_waits) {
     m_raw = driver_object<cl_event>(raw);
     m_had_waits = had_waits;
     m_issued.store(true, std::memory_order_release);
+    if (auto* const times = device_times::of_process()) times->note(*this);
 }
 
 bool _cl_event::finish(cl_int status) {

@@ -4,6 +4,7 @@
 
 #include "platform/boundary.hpp"
 #include "platform/cluster.hpp"
+#include "platform/device_times.hpp"
 #include "platform/entry_points.hpp"
 #include "platform/scheduler.hpp"
 
@@ -16,6 +17,7 @@ _cl_command_queue::_cl_command_queue(owner whose, _cl_context& of, _cl_device_id
     : object(own_kind), context(of), held_context(whose == owner::program ? &of : nullptr), device(&on), where(at),
       driver(*at.from), properties(as) {
     if (!at.here) return;
+    if (device_times::of_process() != nullptr) as |= CL_QUEUE_PROFILING_ENABLE;
     cl_int code = CL_SUCCESS;
     raw = driver_object<cl_command_queue>(where.calls().clCreateCommandQueue(where.context.raw(), on.raw, as, &code));
     check(code);
@@ -116,6 +118,7 @@ cl_int CL_API_CALL clFinish(cl_command_queue handle) {
             reads.swap(queue.reads);
         }
         for (const auto& read : reads) scheduler::of_process().wait_for(*read);
+        if (auto* const times = device_times::of_process()) times->settle();
         return job->from(queue.where.rank, code);
     });
 }

@@ -5,6 +5,7 @@
 #include "base/blocked_signals.hpp"
 #include "platform/boundary.hpp"
 #include "platform/cluster.hpp"
+#include "platform/device_times.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -210,6 +211,7 @@ void scheduler::wait_for(_cl_event& event) {
         }
         wait_until([&] { return event.known_end() <= CL_COMPLETE || event.raw() != nullptr; });
     }
+    if (auto* const times = device_times::of_process()) times->settle();
 }
 
 void scheduler::wait_for_turns(_cl_command_queue& queue) {

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the devices of this rank do all the time, for CAUSEWAY_STATS: SnuCL-D's figure 9.
+#pragma once
+
+#include "platform/event.hpp"
+
+#include <array>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace causeway::platform {
+
+class device_times {
+  public:
+    /// Null unless CAUSEWAY_STATS asks for it in a cluster. Drivers' queues have to be profiled then.
+    [[nodiscard]] static device_times* of_process();
+
+    /// The command's driver has it, since now. Any thread.
+    void note(const _cl_event& event);
+    /// Asks drivers when the commands ran that are over, now that something was waited for. At the end of the process it
+    /// is too late: drivers may hang. Any thread; no lock may be held.
+    void settle();
+
+  private:
+    using time = std::chrono::nanoseconds; ///< of the host's steady clock
+    /// Moves are the platform's, of contents between devices. They may wait for another rank as long as they last, so
+    /// that what runs meanwhile does not run beside them: they count where nothing else runs.
+    enum class sort : std::size_t { kernel, write, copy, read, move };
+    static constexpr std::size_t sorts = 5;
+
+    /// A command that may still run.
+    struct running {
+        driver_object<cl_event> raw;
+        const _cl_device_id* device;
+        sort what;
+        time issued;
+        std::shared_ptr<std::atomic<time::rep>> over; ///< of a transfer, which no driver times; 0: not yet
+    };
+    struct span {
+        const _cl_device_id* device;
+        sort what;
+        time begin, end;
+    };
+    /// How long there was one sort of commands alone, kernels beside other commands, and nothing.
+    struct breakdown {
+        std::array<time, sorts> alone{};
+        time beside{}, idle{};
+    };
+
+    device_times();
+    /// False for a command that is still running, or whose time nobody knows.
+    bool has_settled(const running& command);
+    [[nodiscard]] breakdown break_down(const _cl_device_id& device) const;
+    void report();
+
+    std::mutex m_mutex; // guards what follows
+    std::vector<running> m_running;
+    std::vector<span> m_spans;
+};
+
+} // namespace causeway::platform
