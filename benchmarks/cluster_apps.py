@@ -19,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 # A second of work, of one core or of one large GPU.
 SIZES = {
-    "cpu": {
+    "small": {
         "black-scholes": "--size 131072 --runs 100",
         "binomial": "--size 2048 --runs 2",
         "cp": "--size 512 --atoms 4096",
@@ -27,7 +27,7 @@ SIZES = {
         "matmul": "--size 1024",
         "ep": "--size S",
     },
-    "gpu": {
+    "large": {
         "black-scholes": "--size 16777216 --runs 4000",
         "binomial": "--size 1048576 --runs 50",
         "cp": "--size 8192 --atoms 40960",
@@ -36,11 +36,9 @@ SIZES = {
         "ep": "--size D",
     },
 }
-# What a rank, or a single process, starts with: one device. Ranks of one machine share its cores or its GPUs.
-ONE_DEVICE = {
-    "cpu": "export POCL_DEVICES=pthread POCL_MAX_PTHREAD_COUNT=1",
-    "gpu": "export CAUSEWAY_DEVICES=gpu:${OMPI_COMM_WORLD_LOCAL_RANK:-${MPI_LOCALRANKID:-0}}",
-}
+# Gives a rank, or a single process, one device: of processors a core each, of GPUs one each.
+ONE_CORE = "export POCL_DEVICES=pthread POCL_MAX_PTHREAD_COUNT=1"
+ONE_GPU = "export CAUSEWAY_DEVICES=gpu:${OMPI_COMM_WORLD_LOCAL_RANK:-${MPI_LOCALRANKID:-0}}"
 LINE = re.compile(
     r"^(?P<problem>\S+) +(?P<size>\S.*?)  +(?P<load>[\d.]+) +(?P<compute>[\d.]+) +\([\d. -]+\) +(?P<read>[\d.]+)"
     r" +(?P<rate>[\d.]+ \S+) +(?P<digest>[0-9a-f]{16})$", re.MULTILINE)
@@ -57,14 +55,16 @@ class Way:
         self.computing, self.whole, self.rates = [], [], []
 
     def run(self, problem, size, arguments):
-        inner = [arguments.build / "bin/cluster_apps", *self.options, "--rounds", str(arguments.rounds), *(["--verify"] if arguments.verify else []), problem, *size.split()]
+        verify = ["--verify"] if arguments.verify else []
+        one_device = ONE_GPU if arguments.on_gpus else ONE_CORE
         command = [ROOT / "scripts/run_with.sh", arguments.runtime, *self.launcher, "--", "sh", "-c",
-                   ONE_DEVICE[arguments.sizes] + '; exec "$0" "$@"', *inner]
+                   one_device + '; exec "$0" "$@"', arguments.build / "bin/cluster_apps", *self.options,
+                   "--rounds", arguments.rounds, *verify, problem, *size.split()]
         done = subprocess.run([str(word) for word in command], env=os.environ | self.environment, capture_output=True,
                               text=True, timeout=arguments.timeout)
         lines = [match.groupdict() for match in LINE.finditer(done.stdout)]
         if done.returncode != 0 or not lines:
-            sys.exit(f"{self.name}, {problem}: exit status {done.returncode}\n{done.stdout}{done.stderr}")
+            raise RuntimeError(f"{self.name}: exit status {done.returncode}\n{done.stdout}{done.stderr}")
         # The slowest rank's.
         self.computing.append(max(float(line["compute"]) for line in lines))
         self.whole.append(max(sum(float(line[part]) for part in ("load", "compute", "read")) for line in lines))
@@ -98,7 +98,7 @@ def describe_machine(arguments):
     print(f"commit     {arguments.commit or first_line('git', '-C', str(ROOT), 'rev-parse', '--short=10', 'HEAD')}")
     print(f"processor  {processor}, {os.cpu_count()} cores")
     print(f"kernel     {platform.system()} {platform.release()}")
-    if arguments.sizes == "gpu":
+    if arguments.on_gpus:
         print(f"device     {first_line('nvidia-smi', '--query-gpu=name,driver_version', '--format=csv,noheader')}")
     print(f"MPI        {first_line('mpirun', '--version')}")
     print(f"command    {' '.join(sys.argv)}")
@@ -120,17 +120,19 @@ def measure(problem, arguments):
     alone = all_ways[0]
     for way in all_ways:
         computing, whole = statistics.median(way.computing), statistics.median(way.whole)
-        print(f"    {way.name:26} {computing:10.4f} {statistics.median(alone.computing) / computing:8.2f} {whole:24.4f} "
-              f"{statistics.median(alone.whole) / whole:8.2f}  {sorted(way.rates)[len(way.rates) // 2]}", flush=True)
+        speedup = statistics.median(alone.computing) / computing
+        whole_speedup = statistics.median(alone.whole) / whole
+        rate = sorted(way.rates, key=lambda rate: float(rate.split()[0]))[len(way.rates) // 2]
+        print(f"    {way.name:26} {computing:10.4f} {speedup:8.2f} {whole:24.4f} {whole_speedup:8.2f}  {rate}", flush=True)
     return len(digests) == 1
 
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("runtime", help="as for scripts/run_with.sh: pocl, intel, nvidia, system")
+    parser.add_argument("runtime", help="as for scripts/run_with.sh: pocl, intel; nvidia or system for GPUs")
     parser.add_argument("--ranks", default="2", help="with commas between (default: 2)")
-    parser.add_argument("--problems", default=",".join(SIZES["cpu"]), help="with commas between (default: all)")
-    parser.add_argument("--sizes", choices=SIZES, help="default: gpu for nvidia and system, cpu for the others")
+    parser.add_argument("--problems", default=",".join(SIZES["small"]), help="with commas between (default: all)")
+    parser.add_argument("--sizes", choices=SIZES, help="default: large for nvidia and system, else small")
     parser.add_argument("--attach", action="store_true", help="with clAttachBufferToDevice")
     parser.add_argument("--verify", action="store_true", help="check each result with the host's")
     parser.add_argument("--stats", action="store_true", help="show what CAUSEWAY_STATS=1 says")
@@ -141,8 +143,12 @@ def parse():
     parser.add_argument("--commit", help="that is measured (default: what git says)")
     arguments = parser.parse_args()
     arguments.build = arguments.build.resolve()
+    arguments.problems = arguments.problems.split(",")
+    if unknown := set(arguments.problems) - set(SIZES["small"]):
+        parser.error(f"no problem {', '.join(unknown)}")
     arguments.ranks = [int(ranks) for ranks in arguments.ranks.split(",")]
-    arguments.sizes = arguments.sizes or ("gpu" if arguments.runtime in ("nvidia", "system") else "cpu")
+    arguments.on_gpus = arguments.runtime in ("nvidia", "system")
+    arguments.sizes = arguments.sizes or ("large" if arguments.on_gpus else "small")
     return arguments
 
 
@@ -151,8 +157,14 @@ def main():
     if arguments.stats:
         os.environ["CAUSEWAY_STATS"] = "1"
     describe_machine(arguments)
-    same = [measure(problem, arguments) for problem in arguments.problems.split(",")]
-    sys.exit(0 if all(same) else 1)
+    right = True
+    for problem in arguments.problems:
+        try:
+            right = measure(problem, arguments) and right
+        except (RuntimeError, subprocess.TimeoutExpired) as error: # the others are still worth something
+            print(f"{problem}: FAILED: {error}", flush=True)
+            right = False
+    sys.exit(0 if right else 1)
 
 
 if __name__ == "__main__":

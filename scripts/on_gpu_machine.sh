@@ -8,8 +8,8 @@ usage() {
 usage: scripts/on_gpu_machine.sh [OPTION]... [OUT_DIR]
 
   OUT_DIR          where the logs and the summary go (default: build/gpu)
-  --phases LIST    some of build,tests,bench,himeno,stream,filters,film (default: all but film, which sends more than
-                   the device's memory through: minutes)
+  --phases LIST    some of build,tests,bench,himeno,stream,filters,film,cluster (default: all but film, which sends more
+                   than the device's memory through, and cluster, which wants all GPUs: minutes each)
   --build DIR      where to build (default: build/release)
   --commit TEXT    the commit that is measured (default: what git says)
   --runtime NAME   nvidia: the driver's library, whatever is installed (default); system: as the machine is set up
@@ -51,7 +51,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 summary=$out/summary.txt
 : >"$summary"
-rm -f "$out"/{build.log,tests.log,perf.txt,perf-*.json,programs.txt}
+rm -f "$out"/{build.log,tests.log,perf.txt,perf-*.json,programs.txt,cluster-apps.txt}
 
 readonly time_limit=530
 readonly largest_log=4000000
@@ -130,7 +130,7 @@ configure_and_build() {
     # What is measured first: a test that does not compile must not cost the figures.
     local first=(himeno stream)
     if cmake --build "$build" --target help | grep -q '^causeway_program:'; then
-        first+=(causeway_program)
+        first+=(causeway_program cluster_apps)
     else
         echo 'no CLI11 or no nlohmann/json: the program causeway and its figures are left out' | tee "$scratch/no_perf"
     fi
@@ -164,6 +164,7 @@ rank_sizes=8,64K,1M,16M,256M,1G
 himeno_sizes='M L'
 stream_options=(--size-mib 2048)
 filter_frames=100
+application_sizes=large
 film_frames=300
 long_film=
 if [ -n "$small" ]; then
@@ -174,6 +175,7 @@ if [ -n "$small" ]; then
     himeno_sizes='XS'
     stream_options=(--size-mib 32)
     filter_frames=5
+    application_sizes=small
     film_frames=5
     long_film='0 320 180'
 fi
@@ -277,6 +279,19 @@ if wanted film; then
     # shellcheck disable=SC2086 # sizes are several arguments, or none
     phase 'film, larger than memory' 500 programs.txt "${one[@]}" scripts/long_film.sh "$build/bin/video" $long_film
     tail -c "+$((from + 1))" "$out/programs.txt" | grep -E '^(graph|plain|both|FAILED|[0-9]+ frames)' | figures
+fi
+
+# Applications for several devices, on one GPU and on as many ranks as there are GPUs.
+if wanted cluster; then
+    gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU') || gpus=1
+    if [ -x "$build/bin/cluster_apps" ]; then
+        phase "applications on $gpus ranks" 500 cluster-apps.txt python3 benchmarks/cluster_apps.py system \
+            --build "$build" --commit "$commit" --ranks "$gpus" --attach --verify --stats --repeats 2 \
+            --sizes "$application_sizes"
+        grep -E '^[a-z-]+: |^    [0-9]+ of [^:]* [0-9.]+ \S+$' "$out/cluster-apps.txt" | figures
+    else
+        note 'applications on ranks' 'skipped: not built' 0
+    fi
 fi
 
 echo
