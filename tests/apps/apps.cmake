@@ -16,3 +16,22 @@ endforeach()
 # Blocks of 13, 13 and 14 compositions.
 causeway_test(nanopowder.ranks LABEL example RUNTIME pocl RANKS 3
   COMMAND $<TARGET_FILE:nanopowder> --verify --steps 2 --rounds 1)
+
+if(TARGET cluster_apps AND TARGET causeway_icd AND TARGET causeway_program)
+  foreach(runtime ${runtimes})
+    causeway_test(cluster_apps.${runtime} LABEL platform RUNTIME none
+      COMMAND ${CMAKE_CURRENT_LIST_DIR}/cluster_apps.sh ${run_with} ${runtime} ${MPIEXEC_EXECUTABLE} ${platform_icd}
+              $<TARGET_FILE:cluster_apps> $<TARGET_FILE:causeway_program>)
+    set_tests_properties(cluster_apps.${runtime} PROPERTIES PROCESSORS 2)
+  endforeach()
+  # SnuCL-D's table 6, of 32 nodes: blackscholes enqueues 6,848 commands, 6,634 of them virtual, here twice. Reads
+  # alone have to be noted, with attached buffers.
+  causeway_test(cluster_apps.commands LABEL platform RUNTIME pocl PLATFORM ${platform_icd} TIMEOUT 60
+    COMMAND env CAUSEWAY_DRY_RUN=32x2 CAUSEWAY_STATS=1 $<TARGET_FILE:cluster_apps> --rounds 1 --attach
+            black-scholes --size 16384)
+  set_tests_properties(cluster_apps.commands PROPERTIES PASS_REGULAR_EXPRESSION
+    "13696 commands, 13268 virtual, 124 virtual after optimisation, 428 run here; 768 writes, 0 copies, 128 reads")
+  # The parts of a device's time, as SnuCL-D's figure 9 has them.
+  causeway_test(cluster_apps.times LABEL platform RUNTIME pocl PLATFORM ${platform_icd} RANKS 2 TIMEOUT 60
+    COMMAND ${CMAKE_CURRENT_LIST_DIR}/device_times.sh $<TARGET_FILE:cluster_apps>)
+endif()
