@@ -74,7 +74,8 @@ TEST_F(programs, errors_are_in_the_log_of_each_driver_and_the_callback_comes) {
     const program_handle program(clCreateProgramWithSource(context(), 1, &source, nullptr, &code));
     ASSERT_EQ(code, CL_SUCCESS);
     EXPECT_EQ(clBuildProgram(program.get(), 0, nullptr, "-DX=1", nullptr, nullptr), CL_BUILD_PROGRAM_FAILURE);
-    std::map<std::string, std::string> logs; // a driver may stop at its first device
+    std::map<std::string, std::string> logs; // a driver may stop at its first device, as NVIDIA's does
+    std::map<std::string, bool> failed;
     for (auto* const device : devices()) {
         char driver[256] = "";
         ASSERT_EQ(clGetDeviceInfo(device, CL_DRIVER_VERSION, sizeof driver, driver, nullptr), CL_SUCCESS);
@@ -86,13 +87,15 @@ TEST_F(programs, errors_are_in_the_log_of_each_driver_and_the_callback_comes) {
         ASSERT_EQ(
             clGetProgramBuildInfo(program.get(), device, CL_PROGRAM_BUILD_STATUS, sizeof status, &status, nullptr),
             CL_SUCCESS);
-        EXPECT_EQ(status, CL_BUILD_ERROR);
+        EXPECT_NE(status, CL_BUILD_SUCCESS);
+        failed[driver] |= status == CL_BUILD_ERROR;
         char options[100] = "";
         ASSERT_EQ(
             clGetProgramBuildInfo(program.get(), device, CL_PROGRAM_BUILD_OPTIONS, sizeof options, options, nullptr),
             CL_SUCCESS);
         EXPECT_STREQ(options, "-DX=1") << "the program's own options";
     }
+    for (const auto& [driver, did] : failed) EXPECT_TRUE(did) << driver;
     for (const auto& [driver, log] : logs)
         EXPECT_NE(log.find("no_such_thing"), std::string::npos) << driver << ": " << log;
     EXPECT_EQ(clCreateKernel(program.get(), "broken", &code), nullptr);

@@ -50,6 +50,11 @@ std::vector<std::pair<int, std::uint64_t>> device_exchange::retired() {
     return gone;
 }
 
+bool device_exchange::is_of(const bridge::device_uuid& device, const std::byte* first) const {
+    const auto window = m_windows->at(first);
+    return window && window->device() == device;
+}
+
 std::pair<std::uint64_t, std::size_t> device_exchange::address_of(const std::byte* block) const {
     const auto window = m_windows->at(block);
     return {window->key(), static_cast<std::size_t>(block - window->address())};

@@ -46,6 +46,8 @@ class device_exchange {
     /// Our windows that are gone, with those who have them open.
     [[nodiscard]] std::vector<std::pair<int, std::uint64_t>> retired();
 
+    /// Whether our window that `first` lies in is of `device`.
+    [[nodiscard]] bool is_of(const bridge::device_uuid& device, const std::byte* first) const;
     /// Our window and the place in it of a block.
     [[nodiscard]] std::pair<std::uint64_t, std::size_t> address_of(const std::byte* block) const;
 

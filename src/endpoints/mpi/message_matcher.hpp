@@ -2,6 +2,8 @@
 // Matches announced messages with receives as MPI does: by source and tag, in order.
 #pragma once
 
+#include "bridge/device_bridge.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <list>
@@ -21,7 +23,8 @@ struct message {
     std::size_t block_bytes = 0;    ///< the sender's, if the bytes did not come along
     std::uint64_t sender = 0;       ///< number of the send at its source, likewise
     bool window = false;            ///< the sender can fill memory of this process, likewise
-    bool device_window = false;     ///< its device will fill windows that it has open, likewise
+    bool device_window = false;     ///< its device will fill windows that it has open, likewise,
+    bridge::device_uuid device{};   ///< if they are this device's
     std::vector<std::byte> payload; ///< of an eager message
     bool eager = false;
     std::uint64_t arrival = 0;      ///< place among all messages; the matcher's

@@ -239,6 +239,7 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
         if (header.device_window != 0 && header.node == m_node) {
             m_devices.can_fill(m_port.job_rank(where.number, source));
             announced.device_window = header.device_window == 2;
+            announced.device = header.device;
         }
         if (announced.eager) {
             const auto payload = bytes.subspan(sizeof header);

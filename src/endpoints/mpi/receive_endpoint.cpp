@@ -107,7 +107,10 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
     [[nodiscard]] bool use(const transfer::device_memory& window) override {
         const bool is_open = m_talk.devices().is_open(m_talk.job_rank(m_space, m_source), window.first);
         if (!is_open) m_talk.offer_window(m_space, m_source, window.first); // for the next message
-        if (!is_open || m_message.eager || !m_message.device_window) return false;
+        // The sender's device need not reach others of this rank's.
+        if (!is_open || m_message.eager || !m_message.device_window ||
+            !m_talk.devices().is_of(m_message.device, window.first))
+            return false;
         m_device = window;
         return true;
     }

@@ -180,6 +180,7 @@ class send_endpoint final : public transfer::endpoint, private conversation {
         auto said = header(wire_header::kind::request);
         said.block_bytes = block_bytes;
         said.device_window = static_cast<std::uint64_t>(m_fills);
+        if (const auto there = device(); there.is_known) said.device = there.uuid;
         if (m_can_share) said.window.segment.process = static_cast<std::int32_t>(::getpid());
         m_talk.say(m_space, m_rank, said);
         leave_lines();

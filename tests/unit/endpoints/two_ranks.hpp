@@ -25,8 +25,8 @@ inline constexpr int tag = 7;
 class arrivals final : public staging_allocator {
   public:
     static constexpr std::size_t bytes = std::size_t{64} << 10;
-    explicit arrivals(bridge::windows& windows)
-        : m_window(windows.create({}, bytes)), m_ranges(m_window->address(), bytes) {}
+    explicit arrivals(bridge::windows& windows, const bridge::device_uuid& device = {})
+        : m_window(windows.create(device, bytes)), m_ranges(m_window->address(), bytes) {}
 
     [[nodiscard]] std::byte* allocate(std::size_t wanted) override { return m_ranges.take(wanted); }
     void release(std::byte* memory, std::size_t size) noexcept override {
@@ -45,8 +45,9 @@ class arrivals final : public staging_allocator {
 
 /// What a device that meets others in windows has.
 struct windowed_device {
-    windowed_device(bridge::windows& windows, const options& settings, const monotonic_clock& clock)
-        : memory(std::make_shared<arrivals>(windows)), pool(settings, clock, arrivals::bytes) {}
+    windowed_device(bridge::windows& windows, const options& settings, const monotonic_clock& clock,
+                    const bridge::device_uuid& device = {})
+        : memory(std::make_shared<arrivals>(windows, device)), pool(settings, clock, arrivals::bytes) {}
     std::shared_ptr<arrivals> memory;
     staging_pool pool; // of the memory
 };

@@ -132,6 +132,21 @@ TEST_P(device_window, is_offered_with_messages_that_carry_their_bytes_and_used_f
     EXPECT_EQ(strategy_of_a_message(20'000), "device-window");
 }
 
+TEST_P(device_window, is_not_filled_if_it_is_of_another_device_of_the_rank_than_the_sender_has_seen) {
+    constexpr bridge::device_uuid other{1};
+    const auto first = both->b.window;
+    const auto second = std::make_shared<windowed_device>(both->b.windows, both->b.settings, both->b.clock, other);
+    both->b.window = second;
+    both->b.show_window(1, both->a, 0);
+    const bool sees_second = both->a.talk.devices().device_of(1) == other;
+    both->b.window = sees_second ? first : second;
+    (void)strategy_of_a_message(10);
+    EXPECT_EQ(both->b.window->memory->first()[0], std::byte{0}) << "nothing came there";
+    both->b.window = sees_second ? second : first;
+    (void)strategy_of_a_message(10);
+    EXPECT_NE(both->b.window->memory->first()[0], std::byte{0});
+}
+
 TEST_P(device_window, of_one_side_alone_leaves_messages_in_blocks_of_the_receivers_size) {
     both->b.window = nullptr;
     by_strategy::find_segment = nothing;
