@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """smith_waterman beside Biopython's aligner, and what it refuses. usage: smith_waterman_test.py PROGRAM"""
 
+import os
 import random
 import re
 import subprocess
@@ -107,6 +108,11 @@ def check_generated(folder):
     assert text == (folder / "other").read_text()
     assert sum(len(line) for line in text.splitlines() if not line.startswith(">")) == 100_000
     run("pack", folder / "one", folder / "generated")
+    # Through a pipe, the text never lies on a disk.
+    os.mkfifo(folder / "pipe")
+    with subprocess.Popen([PROGRAM, "generate", folder / "pipe", "100000", "5"]):
+        run("pack", folder / "pipe", folder / "piped")
+    assert (folder / "piped").read_bytes() == (folder / "generated").read_bytes()
     transfers = run("search", folder / "queries.fa", folder / "generated", "--transfers-only").stdout
     assert "100000 residues" in transfers and "causeway" in transfers
 
