@@ -22,6 +22,7 @@ constexpr auto longest_pause = 200us;
 constexpr auto longest_end = 5s;
 /// From then on a wait looks whether it is for nothing.
 constexpr auto long_wait = 500ms;
+constexpr std::size_t piece = std::size_t{1} << 30; ///< of a message: MPI counts in ints
 constexpr int farewell_tag = 1 << 20; // beyond the platform's
 constexpr const char* previous_left =
     "the rank before this one has left its program, and this one waits for it: the programs of the ranks have parted";
@@ -120,9 +121,12 @@ void cluster_link::all_gather(const void* mine, std::size_t bytes, void* all) {
 
 void cluster_link::broadcast(int root, void* data, std::size_t bytes) {
     require_open();
-    MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Ibcast(data, static_cast<int>(bytes), MPI_BYTE, root, m_collective, &request);
-    wait(request);
+    for (std::size_t at = 0; at < bytes; at += piece) {
+        MPI_Request request = MPI_REQUEST_NULL;
+        MPI_Ibcast(static_cast<char*>(data) + at, static_cast<int>(std::min(piece, bytes - at)), MPI_BYTE, root,
+                   m_collective, &request);
+        wait(request);
+    }
 }
 
 void cluster_link::send(int to, int tag, const void* bytes, std::size_t size, message_over over, void* data) {
@@ -152,21 +156,14 @@ void cluster_link::add(const message& added) {
 }
 
 void cluster_link::start(const message& next) {
-    // In pieces: MPI counts in ints. Pieces of one message have one tag, and arrive in order.
-    constexpr std::size_t piece = 1U << 30;
-    for (std::size_t at = 0; at == 0 || at < next.size; at += piece) {
-        const int count = static_cast<int>(std::min(piece, next.size - at));
-        auto* const bytes = static_cast<char*>(next.bytes) + at;
-        MPI_Request request = MPI_REQUEST_NULL;
-        if (next.direction == message::way::out)
-            MPI_Isend(bytes, count, MPI_BYTE, next.peer, next.tag, m_messages, &request);
-        else
-            MPI_Irecv(bytes, count, MPI_BYTE, next.peer, next.tag, m_messages, &request);
-        m_requests.push_back(request);
-        m_active.push_back(next);
-        // The last piece tells.
-        if (at + piece < next.size) m_active.back().over = nullptr;
-    }
+    const int count = static_cast<int>(std::min(piece, next.size)); // the rest follows when this is over
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (next.direction == message::way::out)
+        MPI_Isend(next.bytes, count, MPI_BYTE, next.peer, next.tag, m_messages, &request);
+    else
+        MPI_Irecv(next.bytes, count, MPI_BYTE, next.peer, next.tag, m_messages, &request);
+    m_requests.push_back(request);
+    m_active.push_back(next);
 }
 
 bool cluster_link::poll() {
@@ -189,8 +186,15 @@ bool cluster_link::poll() {
     }
     m_requests.resize(kept);
     m_active.resize(kept);
-    for (const auto& done : over)
-        if (done.over != nullptr) done.over(done.data, true);
+    for (auto& done : over) {
+        if (done.size > piece) {
+            done.bytes = static_cast<char*>(done.bytes) + piece;
+            done.size -= piece;
+            start(done);
+        } else {
+            done.over(done.data, true);
+        }
+    }
     return true;
 }
 

@@ -62,6 +62,7 @@ parting_test(function "call 6 is clEnqueueCopyBuffer.#2, #3, #3, 0, 32, 32, 0, n
 parting_test(pattern "in call 6, clEnqueueFillBuffer.#2, #3, pointer, 4, 0, 64, 0, null, null., or before, rank 1 and rank 0"
   CAUSEWAY_STRICT=1)
 parting_test(size "in call 7, clFinish.#2., or before, rank 1 and rank 0 have given different arguments")
+parting_test(large "rank 1: a memory object of 3221225472 bytes cannot be made by the driver pocl")
 parting_test(killed "signal 9|KILLED BY SIGNAL: 9")
 parting_test(left "has left its program, and this one waits for it")
 parting_test(stuck "nothing has moved for 1 s.*clEnqueueMarkerWithWaitList, and 0 behind it, wait for a user event"

@@ -13,13 +13,15 @@ int main(int argc, char** argv) {
     const std::string what = argc > 1 ? argv[1] : "";
     const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
     if (rank == nullptr) rank = std::getenv("PMI_RANK");
+    if (rank == nullptr) return 1;
+    const bool is_other = *rank == '1';
+    if (what == "large" && is_other) setenv("POCL_MEMORY_LIMIT", "1", 1); // GiB
     cl_platform_id platform = nullptr;
     cl_device_id devices[8];
     cl_uint count = 0;
-    if (rank == nullptr || clGetPlatformIDs(1, &platform, nullptr) != CL_SUCCESS ||
+    if (clGetPlatformIDs(1, &platform, nullptr) != CL_SUCCESS ||
         clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 8, devices, &count) != CL_SUCCESS || count < 2)
         return 1;
-    const bool is_other = *rank == '1';
     cl_int code = CL_SUCCESS;
     auto* const context = clCreateContext(nullptr, count, devices, nullptr, nullptr, &code);
     auto* const queue = clCreateCommandQueue(context, devices[0], 0, &code);
@@ -34,6 +36,12 @@ int main(int argc, char** argv) {
         clEnqueueCopyBuffer(queue, buffer, buffer, 0, 32, 32, 0, nullptr, nullptr);
     else
         fill(64);
+    if (what == "large") {
+        auto* const large = clCreateBuffer(context, CL_MEM_READ_WRITE, std::size_t{3} << 30, nullptr, &code);
+        auto* const there = clCreateCommandQueue(context, devices[count - 1], 0, &code);
+        clEnqueueFillBuffer(there, large, &one, sizeof one, 0, 64, 0, nullptr, nullptr);
+        clFinish(there);
+    }
     if (what == "killed" && is_other) std::raise(SIGKILL);
     if (what == "left" && !is_other) return 0;
     std::thread later;
