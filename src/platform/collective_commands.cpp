@@ -6,51 +6,120 @@
 
 #include <CL/cl_cluster.h>
 
+#include <optional>
+
 namespace causeway::platform {
 
 namespace {
 
-/// A list of buffers with an offset each; a null list of offsets is one of zeros.
+/// Buffers, of each of which a collective uses as many bytes. A null list of offsets is one of zeros.
 struct buffers {
-    cl_mem* list;
+    cl_uint count;
+    const cl_mem* list;
     const size_t* offsets;
+    size_t bytes;
 
     [[nodiscard]] _cl_mem& operator[](cl_uint i) const { return *list[i]; }
     [[nodiscard]] size_t offset(cl_uint i) const { return offsets == nullptr ? 0 : offsets[i]; }
 };
 
-void check_buffer(cl_mem handle, const _cl_context& context, size_t offset, size_t bytes) {
-    auto& buffer = checked(handle, CL_INVALID_MEM_OBJECT);
-    require(!buffer.is_image(), CL_INVALID_MEM_OBJECT);
-    require(buffer.context.get() == &context, CL_INVALID_CONTEXT);
-    require(offset <= buffer.size && bytes <= buffer.size - offset, CL_INVALID_VALUE);
-}
-
-void check_buffers(const buffers& all, cl_uint count, const _cl_context& context, size_t bytes) {
-    require(count != 0 && all.list != nullptr, CL_INVALID_VALUE);
-    for (cl_uint i = 0; i < count; ++i) check_buffer(all.list[i], context, all.offset(i), bytes);
-}
+/// What all nine have.
+struct collective_call {
+    cl_command_type type;
+    std::span<const cl_command_queue> queues;
+    buffers source, target;
+    size_t bytes;
+    std::optional<cl_channel_type> elements; ///< of a sum
+    cl_uint wait_count;
+    const cl_event* waits;
+    cl_event* list;
+};
 
 /// Throws unless all are queues of one context.
-_cl_command_queue& check_queues(const cl_command_queue* queues, cl_uint count) {
-    require(count != 0 && queues != nullptr, CL_INVALID_VALUE);
-    auto& first = checked(queues[0], CL_INVALID_COMMAND_QUEUE);
-    for (cl_uint i = 1; i < count; ++i)
-        require(&checked(queues[i], CL_INVALID_COMMAND_QUEUE).context == &first.context, CL_INVALID_CONTEXT);
-    return first;
+_cl_context& check_queues(std::span<const cl_command_queue> queues) {
+    require(!queues.empty() && queues.data() != nullptr, CL_INVALID_VALUE);
+    auto& context = checked(queues.front(), CL_INVALID_COMMAND_QUEUE).context;
+    for (auto* const queue : queues) {
+        require(&checked(queue, CL_INVALID_COMMAND_QUEUE).context == &context, CL_INVALID_CONTEXT);
+        note(*queue);
+    }
+    return context;
+}
+
+void check_buffers(const buffers& all, const _cl_context& context) {
+    require(all.count != 0 && all.list != nullptr, CL_INVALID_VALUE);
+    for (cl_uint i = 0; i < all.count; ++i) {
+        auto& buffer = checked(all.list[i], CL_INVALID_MEM_OBJECT);
+        require(!buffer.is_image(), CL_INVALID_MEM_OBJECT);
+        require(buffer.context.get() == &context, CL_INVALID_CONTEXT);
+        const auto offset = all.offset(i);
+        require(offset <= buffer.size && all.bytes <= buffer.size - offset, CL_INVALID_VALUE);
+        note(buffer);
+        note(offset);
+    }
 }
 
 using events = std::vector<ref<_cl_event>>;
 
+/// Checks the arguments, and gives the program what `enqueue(the collective)` makes.
+template <class Enqueue> cl_int run(const collective_call& call, Enqueue enqueue) {
+    return guard([&]() -> cl_int {
+        const auto& context = check_queues(call.queues);
+        check_buffers(call.source, context);
+        check_buffers(call.target, context);
+        if (call.elements) require(call.bytes % element_size(*call.elements) == 0, CL_INVALID_VALUE);
+        const collective all(call.queues, call.type, call.bytes, call.wait_count, call.waits);
+        events made = enqueue(all);
+        all.give(made, call.list);
+        return CL_SUCCESS;
+    });
+}
+
+/// All bytes of `count` parts; more than any buffer has if that is no number.
+size_t bytes_of(cl_uint count, size_t bytes) {
+    size_t product = 0;
+    return __builtin_mul_overflow(bytes, count, &product) ? SIZE_MAX : product;
+}
+
 /// Sums of which element i of the result begins with destination `first`.
-std::vector<collective_part> addends(const collective& all, const buffers& source, cl_uint count, cl_uint first,
-                                     size_t further, const cl_command_queue* queues) {
+std::vector<collective_part> addends(const collective& all, const buffers& source, cl_uint first, size_t further,
+                                     const cl_command_queue* queues) {
     std::vector<collective_part> parts;
-    for (cl_uint i = 0; i < count; ++i) {
-        const auto at = (first + i) % count;
+    for (cl_uint i = 0; i < source.count; ++i) {
+        const auto at = (first + i) % source.count;
         parts.push_back(all.addend_of(source[at], source.offset(at) + further, *queues[at]));
     }
     return parts;
+}
+
+/// The same part to each target.
+events deliver_to_all(const collective& all, const collective_part& part, const buffers& target,
+                      const cl_command_queue* queues) {
+    events made;
+    for (cl_uint i = 0; i < target.count; ++i)
+        made.push_back(all.deliver(part, *queues[i], target[i], target.offset(i)));
+    return made;
+}
+
+/// Part i for each target j, part_for(i, j), one behind the other. In rounds, so that no rank is everybody's next at once.
+template <class PartFor>
+events deliver_in_rounds(const collective& all, const collective_call& call, PartFor part_for) {
+    const auto& target = call.target;
+    std::vector<events> delivered(target.count);
+    for (cl_uint round = 0; round < target.count; ++round)
+        for (cl_uint j = 0; j < target.count; ++j) {
+            const auto i = (j + round) % target.count;
+            delivered[j].push_back(
+                all.deliver(part_for(i, j), *call.queues[j], target[j], target.offset(j) + i * call.bytes));
+        }
+    events made;
+    for (cl_uint j = 0; j < target.count; ++j) made.push_back(all.all(*call.queues[j], delivered[j]));
+    return made;
+}
+
+/// Bytes that several devices want: where contents move, copied out once.
+collective_part shared_part(const collective& all, _cl_mem& source, size_t offset, _cl_command_queue& on) {
+    return on.context.spans() ? all.addend_of(source, offset, on) : all.part_of(source, offset, on);
 }
 
 } // namespace
@@ -58,180 +127,113 @@ std::vector<collective_part> addends(const collective& all, const buffers& sourc
 cl_int CL_API_CALL enqueue_broadcast(cl_command_queue* queues, cl_mem source, cl_uint count, cl_mem* targets,
                                      size_t from, size_t* to, size_t bytes, cl_uint wait_count, const cl_event* waits,
                                      cl_event* list) {
-    return guard([&]() -> cl_int {
-        auto& first = check_queues(queues, count);
-        check_buffer(source, first.context, from, bytes);
-        const buffers target{targets, to};
-        check_buffers(target, count, first.context, bytes);
-        const collective all({queues, count}, CL_COMMAND_BROADCAST_BUFFER, bytes, wait_count, waits);
-        const auto part =
-            first.context.spans() ? all.addend_of(*source, from, first) : all.part_of(*source, from, first);
-        events made;
-        for (cl_uint i = 0; i < count; ++i) made.push_back(all.deliver(part, *queues[i], target[i], target.offset(i)));
-        all.give(made, list);
-        return CL_SUCCESS;
+    const collective_call call{CL_COMMAND_BROADCAST_BUFFER, {queues, count}, {1, &source, &from, bytes},
+                               {count, targets, to, bytes}, bytes, {}, wait_count, waits, list};
+    return run(call, [&](const collective& all) {
+        return deliver_to_all(all, shared_part(all, *source, from, *queues[0]), call.target, queues);
     });
 }
 
 cl_int CL_API_CALL enqueue_scatter(cl_command_queue* queues, cl_mem source, cl_uint count, cl_mem* targets,
                                    size_t from, size_t* to, size_t bytes, cl_uint wait_count, const cl_event* waits,
                                    cl_event* list) {
-    return guard([&]() -> cl_int {
-        auto& first = check_queues(queues, count);
-        check_buffer(source, first.context, from, bytes * count);
-        const buffers target{targets, to};
-        check_buffers(target, count, first.context, bytes);
-        const collective all({queues, count}, CL_COMMAND_SCATTER_BUFFER, bytes, wait_count, waits);
+    const collective_call call{CL_COMMAND_SCATTER_BUFFER, {queues, count}, {1, &source, &from, bytes_of(count, bytes)},
+                               {count, targets, to, bytes}, bytes, {}, wait_count, waits, list};
+    return run(call, [&](const collective& all) {
         events made;
         for (cl_uint i = 0; i < count; ++i)
-            made.push_back(all.deliver(all.part_of(*source, from + i * bytes, *queues[i]), *queues[i], target[i],
-                                       target.offset(i)));
-        all.give(made, list);
-        return CL_SUCCESS;
+            made.push_back(all.deliver(all.part_of(*source, from + i * bytes, *queues[i]), *queues[i], call.target[i],
+                                       call.target.offset(i)));
+        return made;
     });
 }
 
 cl_int CL_API_CALL enqueue_gather(cl_command_queue queue, cl_uint count, cl_mem* sources, cl_mem target, size_t* from,
                                   size_t to, size_t bytes, cl_uint wait_count, const cl_event* waits,
                                   cl_event* event) {
-    return guard([&]() -> cl_int {
-        auto& on = checked(queue, CL_INVALID_COMMAND_QUEUE);
-        const buffers source{sources, from};
-        check_buffers(source, count, on.context, bytes);
-        check_buffer(target, on.context, to, bytes * count);
-        const collective all({&queue, 1}, CL_COMMAND_GATHER_BUFFER, bytes, wait_count, waits);
+    const collective_call call{CL_COMMAND_GATHER_BUFFER, {&queue, 1}, {count, sources, from, bytes},
+                               {1, &target, &to, bytes_of(count, bytes)}, bytes, {}, wait_count, waits, event};
+    return run(call, [&](const collective& all) {
         events parts;
         for (cl_uint i = 0; i < count; ++i)
-            parts.push_back(all.deliver(all.part_of(source[i], source.offset(i), on), on, *target, to + i * bytes));
-        events made{all.all(on, parts)};
-        all.give(made, event);
-        return CL_SUCCESS;
+            parts.push_back(all.deliver(all.part_of(call.source[i], call.source.offset(i), *queue), *queue, *target,
+                                        to + i * bytes));
+        return events{all.all(*queue, parts)};
     });
 }
 
 cl_int CL_API_CALL enqueue_all_gather(cl_command_queue* queues, cl_uint count, cl_mem* sources, cl_mem* targets,
                                       size_t* from, size_t* to, size_t bytes, cl_uint wait_count,
                                       const cl_event* waits, cl_event* list) {
-    return guard([&]() -> cl_int {
-        auto& first = check_queues(queues, count);
-        const buffers source{sources, from};
-        const buffers target{targets, to};
-        check_buffers(source, count, first.context, bytes);
-        check_buffers(target, count, first.context, bytes * count);
-        const collective all({queues, count}, CL_COMMAND_ALL_GATHER_BUFFER, bytes, wait_count, waits);
+    const collective_call call{CL_COMMAND_ALL_GATHER_BUFFER, {queues, count}, {count, sources, from, bytes},
+                               {count, targets, to, bytes_of(count, bytes)}, bytes, {}, wait_count, waits, list};
+    return run(call, [&](const collective& all) {
         std::vector<collective_part> parts;
         for (cl_uint i = 0; i < count; ++i)
-            parts.push_back(first.context.spans() ? all.addend_of(source[i], source.offset(i), *queues[i])
-                                                  : all.part_of(source[i], source.offset(i), *queues[i]));
-        std::vector<events> delivered(count);
-        // In rounds, so that no rank is everybody's next at once.
-        for (cl_uint round = 0; round < count; ++round)
-            for (cl_uint j = 0; j < count; ++j) {
-                const auto i = (j + round) % count;
-                delivered[j].push_back(all.deliver(parts[i], *queues[j], target[j], target.offset(j) + i * bytes));
-            }
-        events made;
-        for (cl_uint j = 0; j < count; ++j) made.push_back(all.all(*queues[j], delivered[j]));
-        all.give(made, list);
-        return CL_SUCCESS;
+            parts.push_back(shared_part(all, call.source[i], call.source.offset(i), *queues[i]));
+        return deliver_in_rounds(all, call, [&](cl_uint i, cl_uint) { return parts[i]; });
     });
 }
 
 cl_int CL_API_CALL enqueue_all_to_all(cl_command_queue* queues, cl_uint count, cl_mem* sources, cl_mem* targets,
                                       size_t* from, size_t* to, size_t bytes, cl_uint wait_count,
                                       const cl_event* waits, cl_event* list) {
-    return guard([&]() -> cl_int {
-        auto& first = check_queues(queues, count);
-        const buffers source{sources, from};
-        const buffers target{targets, to};
-        check_buffers(source, count, first.context, bytes * count);
-        check_buffers(target, count, first.context, bytes * count);
-        const collective all({queues, count}, CL_COMMAND_ALL_TO_ALL_BUFFER, bytes, wait_count, waits);
-        std::vector<events> delivered(count);
-        for (cl_uint round = 0; round < count; ++round)
-            for (cl_uint j = 0; j < count; ++j) {
-                const auto i = (j + round) % count;
-                const auto part = all.part_of(source[i], source.offset(i) + j * bytes, *queues[j]);
-                delivered[j].push_back(all.deliver(part, *queues[j], target[j], target.offset(j) + i * bytes));
-            }
-        events made;
-        for (cl_uint j = 0; j < count; ++j) made.push_back(all.all(*queues[j], delivered[j]));
-        all.give(made, list);
-        return CL_SUCCESS;
+    const auto whole = bytes_of(count, bytes);
+    const collective_call call{CL_COMMAND_ALL_TO_ALL_BUFFER, {queues, count}, {count, sources, from, whole},
+                               {count, targets, to, whole}, bytes, {}, wait_count, waits, list};
+    return run(call, [&](const collective& all) {
+        return deliver_in_rounds(all, call, [&](cl_uint i, cl_uint j) {
+            return all.part_of(call.source[i], call.source.offset(i) + j * bytes, *queues[j]);
+        });
     });
 }
 
 cl_int CL_API_CALL enqueue_reduce(cl_command_queue queue, cl_uint count, cl_mem* sources, cl_mem target, size_t* from,
                                   size_t to, size_t bytes, cl_channel_type type, cl_uint wait_count,
                                   const cl_event* waits, cl_event* event) {
-    return guard([&]() -> cl_int {
-        auto& on = checked(queue, CL_INVALID_COMMAND_QUEUE);
-        const buffers source{sources, from};
-        check_buffers(source, count, on.context, bytes);
-        check_buffer(target, on.context, to, bytes);
-        require(bytes % element_size(type) == 0, CL_INVALID_VALUE);
-        const collective all({&queue, 1}, CL_COMMAND_REDUCE_BUFFER, bytes, wait_count, waits);
+    const collective_call call{CL_COMMAND_REDUCE_BUFFER, {&queue, 1}, {count, sources, from, bytes},
+                               {1, &target, &to, bytes}, bytes, type, wait_count, waits, event};
+    return run(call, [&](const collective& all) {
         const std::vector<cl_command_queue> queues(count, queue);
-        const auto sum = all.sum_of(addends(all, source, count, 0, 0, queues.data()), type);
-        events made{all.deliver(sum, on, *target, to)};
-        all.give(made, event);
-        return CL_SUCCESS;
+        const auto sum = all.sum_of(addends(all, call.source, 0, 0, queues.data()), type);
+        return deliver_to_all(all, sum, call.target, &queue);
     });
 }
 
 cl_int CL_API_CALL enqueue_all_reduce(cl_command_queue* queues, cl_uint count, cl_mem* sources, cl_mem* targets,
                                       size_t* from, size_t* to, size_t bytes, cl_channel_type type, cl_uint wait_count,
                                       const cl_event* waits, cl_event* list) {
-    return guard([&]() -> cl_int {
-        auto& first = check_queues(queues, count);
-        const buffers source{sources, from};
-        const buffers target{targets, to};
-        check_buffers(source, count, first.context, bytes);
-        check_buffers(target, count, first.context, bytes);
-        require(bytes % element_size(type) == 0, CL_INVALID_VALUE);
-        const collective all({queues, count}, CL_COMMAND_ALL_REDUCE_BUFFER, bytes, wait_count, waits);
-        const auto sum = all.sum_of(addends(all, source, count, 0, 0, queues), type);
-        events made;
-        for (cl_uint i = 0; i < count; ++i) made.push_back(all.deliver(sum, *queues[i], target[i], target.offset(i)));
-        all.give(made, list);
-        return CL_SUCCESS;
+    const collective_call call{CL_COMMAND_ALL_REDUCE_BUFFER, {queues, count}, {count, sources, from, bytes},
+                               {count, targets, to, bytes}, bytes, type, wait_count, waits, list};
+    return run(call, [&](const collective& all) {
+        return deliver_to_all(all, all.sum_of(addends(all, call.source, 0, 0, queues), type), call.target, queues);
     });
 }
 
 cl_int CL_API_CALL enqueue_reduce_scatter(cl_command_queue* queues, cl_uint count, cl_mem* sources, cl_mem* targets,
                                           size_t* from, size_t* to, size_t bytes, cl_channel_type type,
                                           cl_uint wait_count, const cl_event* waits, cl_event* list) {
-    return guard([&]() -> cl_int {
-        auto& first = check_queues(queues, count);
-        const buffers source{sources, from};
-        const buffers target{targets, to};
-        check_buffers(source, count, first.context, bytes * count);
-        check_buffers(target, count, first.context, bytes);
-        require(bytes % element_size(type) == 0, CL_INVALID_VALUE);
-        const collective all({queues, count}, CL_COMMAND_REDUCE_SCATTER_BUFFER, bytes, wait_count, waits);
+    const collective_call call{CL_COMMAND_REDUCE_SCATTER_BUFFER, {queues, count},
+                               {count, sources, from, bytes_of(count, bytes)}, {count, targets, to, bytes}, bytes, type,
+                               wait_count, waits, list};
+    return run(call, [&](const collective& all) {
         events made;
         for (cl_uint j = 0; j < count; ++j) {
             // Each tree has its root where its result goes.
-            const auto sum = all.sum_of(addends(all, source, count, j, j * bytes, queues), type);
-            made.push_back(all.deliver(sum, *queues[j], target[j], target.offset(j)));
+            const auto sum = all.sum_of(addends(all, call.source, j, j * bytes, queues), type);
+            made.push_back(all.deliver(sum, *queues[j], call.target[j], call.target.offset(j)));
         }
-        all.give(made, list);
-        return CL_SUCCESS;
+        return made;
     });
 }
 
 cl_int CL_API_CALL enqueue_scan(cl_command_queue* queues, cl_uint count, cl_mem* sources, cl_mem* targets,
                                 size_t* from, size_t* to, size_t bytes, cl_channel_type type, cl_uint wait_count,
                                 const cl_event* waits, cl_event* list) {
-    return guard([&]() -> cl_int {
-        auto& first = check_queues(queues, count);
-        const buffers source{sources, from};
-        const buffers target{targets, to};
-        check_buffers(source, count, first.context, bytes);
-        check_buffers(target, count, first.context, bytes);
-        require(bytes % element_size(type) == 0, CL_INVALID_VALUE);
-        const collective all({queues, count}, CL_COMMAND_SCAN_BUFFER, bytes, wait_count, waits);
-        auto sums = addends(all, source, count, 0, 0, queues);
+    const collective_call call{CL_COMMAND_SCAN_BUFFER, {queues, count}, {count, sources, from, bytes},
+                               {count, targets, to, bytes}, bytes, type, wait_count, waits, list};
+    return run(call, [&](const collective& all) {
+        auto sums = addends(all, call.source, 0, 0, queues);
         // Each round doubles how many sources a sum is of (Hillis and Steele).
         for (size_t step = 1; step < sums.size(); step *= 2) {
             const auto before = sums;
@@ -239,9 +241,8 @@ cl_int CL_API_CALL enqueue_scan(cl_command_queue* queues, cl_uint count, cl_mem*
         }
         events made;
         for (cl_uint i = 0; i < count; ++i)
-            made.push_back(all.deliver(sums[i], *queues[i], target[i], target.offset(i)));
-        all.give(made, list);
-        return CL_SUCCESS;
+            made.push_back(all.deliver(sums[i], *queues[i], call.target[i], call.target.offset(i)));
+        return made;
     });
 }
 
