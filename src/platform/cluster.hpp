@@ -80,7 +80,7 @@ class cluster {
     }
     /// What stands behind an argument of the call: see call_record::mix().
     template <class... Data> void mix(Data... data) {
-        if (m_in_call && is_programs_thread()) m_record.mix(data...);
+        if (is_programs_thread() && m_in_call) m_record.mix(data...);
     }
     [[nodiscard]] const call_record& record() const { return m_record; }
     /// Calls are not noted as long as it lives: those of callbacks that come in whichever thread is last.
