@@ -95,7 +95,10 @@ void cluster::join() {
     const auto join = reinterpret_cast<cluster_join>(dlsym(library, "causeway_cluster_join"));
     if (join == nullptr) cannot_join(path + " is of another version");
     char why[512] = "";
-    m_calls.before_end = [] { (void)scheduler::of_process().drain(longest_drain); };
+    m_calls.before_end = [] {
+        of_process()->m_ends = true;
+        (void)scheduler::of_process().drain(longest_drain);
+    };
     m_calls.owns_queue = owns_queue;
     m_calls.owns_event = owns_event;
     m_calls.enqueue = enqueue_transfer;
@@ -215,6 +218,7 @@ std::function<void()> cluster::spread(int root, const std::shared_ptr<std::byte[
 }
 
 void cluster::same(std::byte* bytes, std::size_t size) {
+    if (m_ends) return;
     std::array<std::byte, 16> few{};
     const bool is_few = size <= few.size();
     if (is_few) std::memcpy(few.data(), bytes, size);
@@ -223,6 +227,10 @@ void cluster::same(std::byte* bytes, std::size_t size) {
         std::memcpy(bytes, few.data(), size);
     else
         m_calls.broadcast(0, bytes, size);
+}
+
+void cluster::meet() {
+    if (!m_ends) (void)agree(CL_SUCCESS);
 }
 
 bool is_here(const _cl_event& event) {
@@ -298,7 +306,7 @@ __attribute__((visibility("default"))) void causeway_cluster_same(void* bytes, s
 
 /// Returns when all ranks have come here.
 __attribute__((visibility("default"))) void causeway_cluster_meet() {
-    if (const auto* const job = causeway::platform::cluster::of_process()) (void)job->agree(CL_SUCCESS);
+    if (auto* const job = causeway::platform::cluster::of_process()) job->meet();
 }
 
 /// 0 where there is no cluster.

@@ -63,8 +63,10 @@ class cluster {
         std::memcpy(&value, message.value.data(), sizeof value);
         return value;
     }
-    /// The bytes of rank 0 on every rank. Collective.
+    /// The bytes of rank 0 on every rank; and a return when all ranks have come there. Collective; nothing once messages end:
+    /// what a program still does then, each rank does for itself.
     void same(std::byte* bytes, std::size_t size);
+    void meet();
     /// The program's thread begins a call, whose arguments are the same on every rank; false in other threads, whose calls come
     /// in any order. In strict mode the ranks meet here, each time, and at the end.
     template <class... Arguments> bool begin_call(api_call function, Arguments... arguments) {
@@ -130,6 +132,7 @@ class cluster {
     const pthread_t m_thread = pthread_self();           ///< the program's first that uses the platform
     bool m_in_call = false;                              ///< of that thread, as the next one
     unsigned m_paused = 0;
+    std::atomic<bool> m_ends{false};
     std::vector<int> m_data_out, m_data_in, m_out, m_in; ///< how many messages to and from each rank
 };
 

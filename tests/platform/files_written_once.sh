@@ -9,4 +9,5 @@ printf '42 words\na whole line\n' | "$@" "$scratch/folder" | tee "$scratch/shown
 [ "$(cat "$scratch/shown")" = "17 right" ]
 [ "$(cat "$scratch/folder/stdio")" = "one TWO three" ]
 [ "$(cat "$scratch/folder/renamed")" = "by a stream" ]
-[ "$(ls "$scratch/folder")" = $'renamed\nstdio' ]
+[ "$(cat "$scratch/folder/late")" = "late" ]
+[ "$(ls "$scratch/folder")" = $'late\nrenamed\nstdio' ]

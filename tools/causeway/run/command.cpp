@@ -127,6 +127,8 @@ std::string vendors() {
     const char* const loaded = std::getenv("LD_PRELOAD");
     const auto preload = causeway_tool::library_file("causeway/libcauseway_run.so");
     setenv("LD_PRELOAD", (preload + (loaded == nullptr ? "" : std::string(":") + loaded)).c_str(), 1);
+    // Which rank comes first is chance, and the others would not write their own.
+    setenv("PYTHONDONTWRITEBYTECODE", "1", 0);
     // All ranks print the same.
     if (!causeway_tool::is_first_rank() && std::freopen("/dev/null", "w", stdout) == nullptr)
         throw std::runtime_error(std::string("cannot open /dev/null: ") + std::strerror(errno));
