@@ -31,7 +31,7 @@ SIZES = {
         "black-scholes": "--size 16777216 --runs 4000",
         "binomial": "--size 1048576 --runs 50",
         "cp": "--size 8192 --atoms 40960",
-        "n-body": "--size 524288 --steps 8",
+        "n-body": "--size 1048576 --steps 2",
         "matmul": "--size 16384",
         "ep": "--size D",
     },
@@ -39,6 +39,7 @@ SIZES = {
 # Gives a rank, or a single process, one device: of processors a core each, of GPUs one each.
 ONE_CORE = "export POCL_DEVICES=pthread POCL_MAX_PTHREAD_COUNT=1"
 ONE_GPU = "export CAUSEWAY_DEVICES=gpu:${OMPI_COMM_WORLD_LOCAL_RANK:-${MPI_LOCALRANKID:-0}}"
+DEVICE = re.compile(r"the first is (.*); medians")
 LINE = re.compile(
     r"^(?P<problem>\S+) +(?P<size>\S.*?)  +(?P<load>[\d.]+) +(?P<compute>[\d.]+) +\([\d. -]+\) +(?P<read>[\d.]+)"
     r" +(?P<rate>[\d.]+ \S+) +(?P<digest>[0-9a-f]{16})$", re.MULTILINE)
@@ -72,7 +73,7 @@ class Way:
         for line in done.stderr.splitlines():
             if arguments.stats and line.startswith("causeway: "):
                 print(f"    {self.name}, {problem}: {line.removeprefix('causeway: ')}")
-        return {line["digest"] for line in lines}, lines[0]["size"]
+        return {line["digest"] for line in lines}, f"{lines[0]['size']}, on {DEVICE.search(done.stdout)[1]}"
 
 
 def ways(arguments):

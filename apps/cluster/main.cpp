@@ -116,8 +116,10 @@ int main(int argc, char **argv)
     try {
         const device_group devices(options.platform, options.devices,
                                    options.attach ? attaching::yes : attaching::no);
-        std::printf("cluster_apps: %zu devices, the first is %s; medians of %d rounds\n", devices.size(),
-                    apps::device_name(devices.devices()[0]).c_str(), options.rounds);
+        const cl_device_id first = devices.devices()[0];
+        std::printf("cluster_apps: %zu devices, the first is %s, %s, driver %s; medians of %d rounds\n", devices.size(),
+                    apps::device_name(first).c_str(), apps::device_text(first, CL_DEVICE_VERSION).c_str(),
+                    apps::device_text(first, CL_DRIVER_VERSION).c_str(), options.rounds);
         std::printf("%-13s %-34s %8s %9s  %-19s %8s %10s %-18s %s\n", "problem", "size", "load s", "compute s",
                     "(quartiles)", "read s", "rate", "", "digest of the result");
         for (const auto &entry : entries)

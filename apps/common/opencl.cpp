@@ -90,13 +90,18 @@ cl_device_id device_of_another_platform(cl_device_id device, const std::string &
     return nullptr;
 }
 
-std::string device_name(cl_device_id device)
+std::string device_text(cl_device_id device, cl_device_info what)
 {
     std::size_t size = 0;
-    check(clGetDeviceInfo(device, CL_DEVICE_NAME, 0, nullptr, &size), "clGetDeviceInfo");
-    std::string name(size, '\0');
-    check(clGetDeviceInfo(device, CL_DEVICE_NAME, size, name.data(), nullptr), "clGetDeviceInfo");
-    return name.c_str();
+    check(clGetDeviceInfo(device, what, 0, nullptr, &size), "clGetDeviceInfo");
+    std::string text(size, '\0');
+    check(clGetDeviceInfo(device, what, size, text.data(), nullptr), "clGetDeviceInfo");
+    return text.c_str();
+}
+
+std::string device_name(cl_device_id device)
+{
+    return device_text(device, CL_DEVICE_NAME);
 }
 
 cl_device_type device_type(cl_device_id device)

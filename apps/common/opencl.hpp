@@ -45,6 +45,8 @@ cl_device_id device_of_another_platform(cl_device_id device, const std::string &
 /// One of devices_of(). Throws std::invalid_argument if there are not so many.
 cl_device_id device_of(const std::string &platform_name, std::size_t index);
 
+/// What the device says of itself, where that is text.
+std::string device_text(cl_device_id device, cl_device_info what);
 std::string device_name(cl_device_id device);
 cl_device_type device_type(cl_device_id device);
 
