@@ -75,6 +75,12 @@ cl_int CL_API_CALL clRetainCommandQueue(cl_command_queue queue) { return retain(
 cl_int CL_API_CALL clReleaseCommandQueue(cl_command_queue queue) {
     if (queue == nullptr || !queue->is(kind::queue)) return CL_INVALID_COMMAND_QUEUE;
     queue->flush(); // as the specification has it
+    std::vector<ref<_cl_event>> reads;
+    if (queue->references() == 1) {
+        // They hold the queue, and only clFinish asks for them.
+        const std::lock_guard lock(queue->context.order);
+        reads.swap(queue->reads);
+    }
     return release(queue, CL_INVALID_COMMAND_QUEUE);
 }
 
