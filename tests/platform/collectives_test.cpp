@@ -16,7 +16,8 @@ constexpr std::size_t piece_bytes = piece * sizeof(cl_uint);
 constexpr std::size_t length = piece * parts;
 using values = std::vector<cl_uint>;
 
-/// Part i is on device i, round and round. Sources are written without waiting, targets are full of nines.
+/// Part i is on device i, round and round. Sources are written without waiting where collectives come after all that is done to
+/// their buffers, in any queue; targets are full of nines.
 class collectives : public platform_test {
   protected:
     void SetUp() override {
@@ -36,6 +37,8 @@ class collectives : public platform_test {
             ASSERT_EQ(clEnqueueFillBuffer(m_queues[i], target_list[i], &nine, 4, 0, length * 4, 0, nullptr, nullptr),
                       CL_SUCCESS);
         }
+        if (spans()) return;
+        for (auto* const each : m_queues) ASSERT_EQ(clFinish(each), CL_SUCCESS);
     }
     /// Commands may still read what the test has in host memory.
     void TearDown() override {
