@@ -201,21 +201,29 @@ void measuring::link(const endpoints::device_place& source, std::vector<measured
         return;
     for (auto* const other : std::span(devices).first(std::min<std::size_t>(count, devices.size()))) {
         if (!reaches_others(source.device, other)) continue;
-        cl_int code = CL_SUCCESS;
-        endpoints::device_place target{.device = other, .buffer_bytes = source.buffer_bytes, .flags = CL_MEM_READ_WRITE};
-        target.context = cl::context::adopt(clCreateContext(nullptr, 1, &other, nullptr, nullptr, &code));
-        if (code == CL_SUCCESS)
-            target.buffer = cl::buffer::adopt(
-                clCreateBuffer(target.context.get(), CL_MEM_READ_WRITE, target.buffer_bytes, nullptr, &code));
-        cl::check(code, "creating a buffer of " + bytes_text(target.buffer_bytes) + " to measure with");
-        const end_maker out = [&] { return endpoints::make_range_endpoint(m_process.devices(), source, 0); };
-        const end_maker in = [&] { return endpoints::make_range_endpoint(m_process.devices(), target, 0); };
-        const auto seen = run_all(out, in, link_shapes(), {.window = true, .device_window = true});
-        if (!seen.linked) continue;
-        add(found, operation::link, seen.source);
-        add(found, operation::link_in, seen.target);
-        return;
+        try {
+            if (link(source, other, found)) return;
+        } catch (const transfer_error& failed) {
+            if (failed.code() == status::cancelled) throw; // else what is wrong with that one is not this one's
+        }
     }
+}
+
+bool measuring::link(const endpoints::device_place& source, cl_device_id other, std::vector<measured_stage>& found) {
+    cl_int code = CL_SUCCESS;
+    endpoints::device_place target{.device = other, .buffer_bytes = source.buffer_bytes, .flags = CL_MEM_READ_WRITE};
+    target.context = cl::context::adopt(clCreateContext(nullptr, 1, &other, nullptr, nullptr, &code));
+    if (code == CL_SUCCESS)
+        target.buffer = cl::buffer::adopt(
+            clCreateBuffer(target.context.get(), CL_MEM_READ_WRITE, target.buffer_bytes, nullptr, &code));
+    cl::check(code, "creating a buffer of " + bytes_text(target.buffer_bytes) + " to measure with");
+    const end_maker out = [&] { return endpoints::make_range_endpoint(m_process.devices(), source, 0); };
+    const end_maker in = [&] { return endpoints::make_range_endpoint(m_process.devices(), target, 0); };
+    const auto seen = run_all(out, in, link_shapes(), {.window = true, .device_window = true});
+    if (!seen.linked) return false;
+    add(found, operation::link, seen.source);
+    add(found, operation::link_in, seen.target);
+    return true;
 }
 
 std::vector<measured_stage> measuring::file(int fd) {

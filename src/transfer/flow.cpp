@@ -10,6 +10,13 @@
 
 namespace causeway::transfer {
 
+namespace {
+
+/// Times what it is known to take, that is still its own time.
+constexpr double longest_of_a_link = 4;
+
+} // namespace
+
 flow::flow(std::unique_ptr<endpoint> source, std::unique_ptr<endpoint> target, std::size_t bytes)
     : m_source(std::move(source)), m_target(std::move(target)), m_bytes(bytes), m_end(bytes), m_source_step(*this),
       m_target_step(*this) {}
@@ -49,6 +56,8 @@ void flow::plan_for(flow_owner& owner, staging_pool& pool, const planner& choice
     auto possible = way();
     possible.device_window = m_target_traits.device.is_known && m_source->reaches(m_target_traits.device);
     m_plan = m_probe ? m_probe->chosen : choices.choose(possible);
+    // Who receives cannot know whether the sender's device reaches its windows.
+    if (m_probe && m_source_traits.kind == medium::device) m_plan->device_window &= possible.device_window;
     m_block_bytes = m_plan->block_bytes;
     m_trace.planned(m_source_traits, m_target_traits, *m_plan);
     if (choices.known() != nullptr && (m_probe || choices.known()->listens())) m_timer.use(choices.known()->clock());
@@ -557,10 +566,17 @@ void flow::teach(tuner& pupil, bool was_alone) const {
 void flow::teach_link(tuner& pupil) const {
     const auto learn = [&](const endpoint_traits& end, operation what, side where) {
         if (end.place.empty()) return;
-        for (const auto& each : m_timer.samples(where)) pupil.learn(end.place, what, each);
+        const auto known = pupil.find(end.place, what);
+        for (const auto& each : m_timer.samples(where)) {
+            // It waited for a kernel: that is no property of the link, which plans would shun for ever.
+            if (known && each.seconds > longest_of_a_link * known->seconds(each.bytes)) continue;
+            pupil.learn(end.place, what, each);
+        }
     };
     // A sender's block is under way for as long as its own part takes, not the other rank's.
     if (m_target_traits.kind == medium::rank) return;
+    const auto &one = m_source_traits.device, &other = m_target_traits.device;
+    if (one.is_known && other.is_known && one.uuid == other.uuid) return; // within one device there is no link
     learn(m_source_traits, operation::link, side::source);
     learn(m_target_traits, operation::link_in, side::target);
 }

@@ -25,6 +25,8 @@ constexpr std::size_t smallest_block = std::size_t{128} << 10, smallest_message 
 constexpr std::size_t greatest_block = std::size_t{16} << 20;
 constexpr unsigned depths[] = {2, 3, 4, 6, 8, 16, 32};
 constexpr std::size_t most_decisions = 1024;
+/// What the option `eager` allows at most.
+constexpr std::size_t largest_eager = std::size_t{64} << 10;
 
 /// Four classes from one power of two to the next.
 std::size_t class_of(std::size_t bytes) {
@@ -65,8 +67,11 @@ plan planner::choose(const route& way) const {
         suitable.why = plan::reason::forced;
         return suitable;
     }
-    const bool is_there = suitable.device_window && (way.source.in_window || way.target.in_window);
-    if (m_tuner == nullptr || m_tuner->mode() == tuner_mode::off || suitable.direct || is_there ||
+    const auto &one = way.source.device, &other = way.target.device;
+    const bool is_within_one = one.is_known && other.is_known && one.uuid == other.uuid;
+    const bool has_no_figures =
+        suitable.direct || (way.device_window && (way.source.in_window || way.target.in_window || is_within_one));
+    if (m_tuner == nullptr || m_tuner->mode() == tuner_mode::off || has_no_figures ||
         way.source.place.empty() || way.target.place.empty() || way.bytes == 0)
         return suitable;
     const auto& found = decide(way);
@@ -171,8 +176,11 @@ planner::decision planner::search(const route& way) const {
     if (!expected) return {};
 
     std::vector<candidate> all;
+    // Small messages leave before their receive comes, which programs count on.
+    const bool has_rank = way.source.kind == medium::rank || way.target.kind == medium::rank;
+    const bool may_be_eager = has_rank && way.bytes <= largest_eager;
     for (const auto& each : m_strategies)
-        if (each->can(way) && each->name() != "direct")
+        if (each->can(way) && each->name() != "direct" && (each->name() != "device-window" || !may_be_eager))
             if (const auto found = best_of(*each, way, figures)) all.push_back(*found);
     const auto less = [](const candidate& one, const candidate& other) { return one.seconds < other.seconds; };
     const auto best = std::min_element(all.begin(), all.end(), less);

@@ -114,6 +114,9 @@ namespace {
 /// Several of the largest copies one behind the other on a slow card take less; kernels worth overlapping take longer.
 constexpr auto usual_time = std::chrono::milliseconds(1);
 constexpr double usual_bytes_per_second = 100e9;
+/// The first copies to and from memory that the driver has not laid out yet take as long.
+constexpr unsigned slow_copies_of_a_crowd = 3;
+constexpr auto longest_row = std::chrono::seconds(1);
 /// For so long no other copy tries; twice as long each time.
 constexpr auto first_crowded_time = std::chrono::seconds(1), longest_crowded_time = std::chrono::seconds(64);
 
@@ -246,18 +249,23 @@ void link_window::copied(timed_copy& which, std::size_t bytes, time_point begun)
     const std::chrono::duration<double> usual(double(bytes) / usual_bytes_per_second);
     const auto now = m_clock.now();
     if (now - begun <= usual_time + usual) {
-        m_slow_at.reset();
+        m_slow_in_a_row = 0;
         m_crowded_time = {};
-    } else if (!m_slow_at) {
-        m_slow_at = now; // the first copy to new memory takes as long
-    } else if (begun >= *m_slow_at && !is_crowded()) {
-        m_slow_at.reset();
+    } else if (m_slow_in_a_row == 0 || begun >= m_slow_at) {
+        m_slow_in_a_row = m_slow_in_a_row == 0 || now - m_slow_at > longest_row ? 1 : m_slow_in_a_row + 1;
+        m_slow_at = now;
+        if (m_slow_in_a_row < slow_copies_of_a_crowd || is_crowded()) return forget(which);
+        m_slow_in_a_row = 0;
         m_crowded_time = std::clamp(2 * m_crowded_time, first_crowded_time, longest_crowded_time);
         m_crowded_until = now + m_crowded_time;
         if (m_options[option::explain] != 0)
             tell_user("copies on the device wait for kernels: its transfers go through the host for " +
                       std::to_string(m_crowded_time.count()) + " s");
     }
+    forget(which);
+}
+
+void link_window::forget(const timed_copy& which) {
     std::erase_if(m_copying, [&](const auto& each) { return each.get() == &which; });
 }
 

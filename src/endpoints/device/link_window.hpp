@@ -71,6 +71,7 @@ class link_window {
               const cl::buffer& to, std::size_t to_offset, std::size_t bytes, const char* what, transfer::step& done);
     void begin_departures();
     void copied(timed_copy& which, std::size_t bytes, time_point begun);
+    void forget(const timed_copy& which);
     void departed(departure& which, std::byte* place, std::size_t bytes);
 
     const options& m_options;
@@ -87,7 +88,8 @@ class link_window {
     std::deque<departure*> m_waiting; // for room there
     std::vector<std::unique_ptr<departure>> m_departures;
     std::vector<std::unique_ptr<timed_copy>> m_copying;
-    std::optional<time_point> m_slow_at; // when a slow copy was over, and none was fast since
+    unsigned m_slow_in_a_row = 0; // copies, each of which began when the one before was over
+    time_point m_slow_at;         // when the last of them was over
     time_point m_crowded_until;
     std::chrono::seconds m_crowded_time{0}; // the last time
     std::shared_ptr<arrival_memory> m_in;

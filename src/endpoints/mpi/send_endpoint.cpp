@@ -40,6 +40,7 @@ class send_endpoint final : public transfer::endpoint, private conversation {
         m_talk.listen(m_space);
         m_bytes = request.bytes;
         m_can_share = request.window;
+        m_there = device();
         if (request.device.is_known) m_fills = request.device_window ? fills_windows::yes : fills_windows::if_opened;
         m_open = &done;
         // Two lines: sends with one tag keep the order of enqueue, those that are open keep it whatever their tags.
@@ -180,7 +181,7 @@ class send_endpoint final : public transfer::endpoint, private conversation {
         auto said = header(wire_header::kind::request);
         said.block_bytes = block_bytes;
         said.device_window = static_cast<std::uint64_t>(m_fills);
-        if (const auto there = device(); there.is_known) said.device = there.uuid;
+        if (m_there.is_known) said.device = m_there.uuid;
         if (m_can_share) said.window.segment.process = static_cast<std::int32_t>(::getpid());
         m_talk.say(m_space, m_rank, said);
         leave_lines();
@@ -334,6 +335,7 @@ class send_endpoint final : public transfer::endpoint, private conversation {
     bool m_sharing = false;   // the receiver's memory, which it grants
     bool m_on_device = false; // and which is its device's
     enum class fills_windows { no, if_opened, yes } m_fills = fills_windows::no; // our device, as `request` says
+    transfer::device_name m_there; // whose windows our device fills: what the plan was made for
     std::uint64_t m_receiver = 0;
     std::vector<grant> m_granted;
     std::shared_ptr<transfer::staging_allocator> m_device;
