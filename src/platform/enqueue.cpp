@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 namespace causeway::platform {
 
@@ -125,6 +126,7 @@ cl_int enqueue_elsewhere(const new_command& command) {
         follow(command);
     }
     if (command.event != nullptr) *command.event = make_event(command).give();
+    if (command.blocking != CL_FALSE) wait_for_reads(command.queue, std::numeric_limits<unsigned long>::max());
     return result_everywhere(command, CL_SUCCESS);
 }
 
@@ -204,6 +206,7 @@ cl_int enqueue_in_turn(const new_command& command, issue_function issue) {
     if (code != CL_SUCCESS && job == nullptr) return code;
     keep_mapped(command, *event);
     if (command.blocking != CL_FALSE) {
+        wait_for_reads(queue, event->number);
         scheduler::of_process().wait_for(*event);
         code = std::min(event->status(), CL_SUCCESS);
     }
@@ -269,6 +272,7 @@ cl_int read_everywhere(const new_command& command, const host_target& target,
     keep_mapped(command, *event);
     cl_int code = CL_SUCCESS;
     if (command.blocking != CL_FALSE) {
+        wait_for_reads(queue, event->number);
         plan.wait_for(*event);
         code = std::min(event->status(), CL_SUCCESS);
     }

@@ -16,6 +16,11 @@ _cl_event::_cl_event(_cl_command_queue& in, cl_command_type what, ender who, int
     : object(own_kind), context(&in.context), queue(&in), type(what),
       where(who == ender::driver ? &in.where : nullptr), rank(who == ender::every_rank ? -1 : on_rank) {}
 
+unsigned long _cl_event::next_number() {
+    static std::atomic<unsigned long> last{0};
+    return ++last;
+}
+
 int _cl_event::owner() const { return rank >= 0 ? rank : queue->where.rank; }
 
 void _cl_event::issued_as(cl_event raw, bool had_waits) {

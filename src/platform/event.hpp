@@ -45,6 +45,8 @@ struct _cl_event final : causeway::platform::object {
     const causeway::platform::ref<_cl_command_queue> queue; ///< null for user events
     const cl_command_type type;
     const causeway::platform::place* const where; ///< whose driver may wait for it; null if none may
+    /// Larger than those of all that the thread has made before.
+    const unsigned long number = next_number();
     /// Where the command runs, in a cluster; -1 if every rank sees it end by itself.
     const int rank;
     /// The rank that knows its status first.
@@ -61,6 +63,7 @@ struct _cl_event final : causeway::platform::object {
     std::vector<std::function<void(cl_int)>> actions; ///< of the platform, for when the command is over
 
   private:
+    [[nodiscard]] static unsigned long next_number();
     static constexpr cl_int not_over = 1;
     std::atomic<cl_int> m_end{not_over};
     std::atomic<bool> m_issued{false};

@@ -30,6 +30,36 @@ TEST_F(spanning, contents_follow_kernels_from_device_to_device) {
     EXPECT_EQ(read(last_queue(), buffer, items), std::vector<cl_uint>(items, sum));
 }
 
+TEST_F(spanning, what_is_behind_a_read_in_its_queue_is_over_after_it) {
+    constexpr std::size_t many = std::size_t{4} << 20;
+    std::vector<cl_uint> values(many);
+    for (std::size_t i = 0; i < many; ++i) values[i] = static_cast<cl_uint>(i * 2654435761U);
+    for (std::size_t device = 0; device < devices().size(); ++device) {
+        auto* const on = queue(device);
+        const auto large = new_buffer(many * 4), small = new_buffer(4);
+        const cl_uint one = 1;
+        ASSERT_EQ(clEnqueueWriteBuffer(on, large.get(), CL_TRUE, 0, many * 4, values.data(), 0, nullptr, nullptr), CL_SUCCESS);
+        ASSERT_EQ(clEnqueueWriteBuffer(on, small.get(), CL_TRUE, 0, 4, &one, 0, nullptr, nullptr), CL_SUCCESS);
+        for (const bool by_event : {false, true}) {
+            std::vector<cl_uint> back(many);
+            cl_uint word = 0;
+            ASSERT_EQ(clEnqueueReadBuffer(on, large.get(), CL_FALSE, 0, many * 4, back.data(), 0, nullptr, nullptr),
+                      CL_SUCCESS);
+            if (by_event) {
+                cl_event behind = nullptr;
+                ASSERT_EQ(clEnqueueFillBuffer(on, small.get(), &one, 4, 0, 4, 0, nullptr, &behind), CL_SUCCESS);
+                const event_handle held(behind);
+                ASSERT_EQ(clWaitForEvents(1, &behind), CL_SUCCESS);
+            } else {
+                ASSERT_EQ(clEnqueueReadBuffer(on, small.get(), CL_TRUE, 0, 4, &word, 0, nullptr, nullptr), CL_SUCCESS);
+                EXPECT_EQ(word, one);
+            }
+            EXPECT_TRUE(back == values) << "by " << (by_event ? "event" : "a blocking read");
+            ASSERT_EQ(clFinish(on), CL_SUCCESS);
+        }
+    }
+}
+
 TEST_F(spanning, each_device_may_have_a_context_of_its_own) {
     for (auto* const device : devices()) {
         cl_int code = CL_SUCCESS;
