@@ -147,7 +147,8 @@ void cluster_link::give_up(const char* why) {
 }
 
 void cluster_link::add(const message& added) {
-    require_open();
+    // What has arrived is passed on to the end: the thread looks at what was added once more before it stops.
+    if (m_own_thread.load() != std::this_thread::get_id()) require_open();
     {
         const std::lock_guard lock(m_mutex);
         m_added.push_back(added);
@@ -199,6 +200,7 @@ bool cluster_link::poll() {
 }
 
 void cluster_link::run() {
+    m_own_thread = std::this_thread::get_id();
     patience patient;
     std::vector<message> taken;
     for (;;) {

@@ -5,6 +5,8 @@
 
 #include "base/cluster_calls.hpp"
 
+#include <thread>
+#include <atomic>
 #include <mpi.h>
 
 #include <condition_variable>
@@ -75,6 +77,7 @@ class cluster_link {
     std::condition_variable m_bell;
     std::vector<message> m_added;
     bool m_stopping = false;
+    std::atomic<std::thread::id> m_own_thread;
     bool m_stopped = false;
 
     // The thread's own.

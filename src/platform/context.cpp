@@ -7,6 +7,8 @@
 #include "platform/entry_points.hpp"
 #include "platform/queue.hpp"
 
+#include "platform/scheduler.hpp"
+
 #include <algorithm>
 #include <map>
 
@@ -44,6 +46,7 @@ _cl_context::_cl_context(std::vector<_cl_device_id*> of, std::vector<cl_context_
         check(code);
     }
     m_spans = places.size() > 1 || cluster::of_process() != nullptr;
+    if (cluster::of_process() != nullptr) scheduler::of_process().begin();
     if (!spans()) return;
     for (auto* const at : m_here) {
         auto& device = *at->devices.front();

@@ -73,6 +73,11 @@ void scheduler::start() {
     });
 }
 
+void scheduler::begin() {
+    const std::lock_guard lock(m_mutex);
+    start();
+}
+
 void scheduler::stop() {
     // Other ranks may wait for what is still to be done here.
     if (const auto* const job = cluster::of_process()) job->calls().before_end();

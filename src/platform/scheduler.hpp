@@ -77,6 +77,8 @@ class scheduler {
 
     /// A line for each of the first commands that wait, and for what, for the user.
     [[nodiscard]] std::string describe_waits();
+    /// The threads start, if they have not: handlers of `exit` that are registered later run before its own, on every rank.
+    void begin();
     /// Waits until nothing is left to do, at most for `limit`; says whether that is so.
     bool drain(std::chrono::milliseconds limit);
 

@@ -168,6 +168,22 @@ int open_large(const char* path, int flags, ...) {
     va_end(list);
     return open_file(ask, CAUSEWAY_CALLER, path, flags, mode);
 }
+// What headers make of open() where the flags are not known when a program is compiled (_FORTIFY_SOURCE).
+int open_small_checked(const char* path, int flags) asm("__open_2");
+int open_small_checked(const char* path, int flags) {
+    static auto* const ask = next<open_function>("open");
+    return open_file(ask, CAUSEWAY_CALLER, path, flags, 0);
+}
+int open_large_checked(const char* path, int flags) asm("__open64_2");
+int open_large_checked(const char* path, int flags) {
+    static auto* const ask = next<open_function>("open64");
+    return open_file(ask, CAUSEWAY_CALLER, path, flags, 0);
+}
+int creat_small(const char* path, mode_t mode) asm("creat");
+int creat_small(const char* path, mode_t mode) {
+    static auto* const ask = next<open_function>("open");
+    return open_file(ask, CAUSEWAY_CALLER, path, O_CREAT | O_WRONLY | O_TRUNC, mode);
+}
 std::FILE* fopen_small(const char* path, const char* mode) asm("fopen");
 std::FILE* fopen_small(const char* path, const char* mode) {
     static auto* const ask = next<fopen_function>("fopen");
@@ -185,6 +201,10 @@ int remove(const char* path) noexcept {
 }
 int unlink(const char* path) noexcept {
     static auto* const ask = next<int(const char*)>("unlink");
+    return once(CAUSEWAY_CALLER, [&] { return ask(path); });
+}
+int rmdir(const char* path) noexcept {
+    static auto* const ask = next<int(const char*)>("rmdir");
     return once(CAUSEWAY_CALLER, [&] { return ask(path); });
 }
 int rename(const char* from, const char* to) noexcept {

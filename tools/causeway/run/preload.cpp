@@ -56,6 +56,14 @@ int gethostname(char* name, std::size_t size) noexcept {
     return code;
 }
 
+int gethostname_checked(char* name, std::size_t size, std::size_t room) noexcept asm("__gethostname_chk");
+int gethostname_checked(char* name, std::size_t size, std::size_t room) noexcept {
+    static auto* const ask = next<int(char*, std::size_t, std::size_t)>("__gethostname_chk");
+    const int code = ask(name, size, room);
+    if (code == 0 && is_programs(CAUSEWAY_CALLER)) take_of_rank_0(name, size);
+    return code;
+}
+
 ssize_t getrandom(void* bytes, std::size_t size, unsigned flags) {
     static auto* const ask = next<ssize_t(void*, std::size_t, unsigned)>("getrandom");
     const auto got = ask(bytes, size, flags);

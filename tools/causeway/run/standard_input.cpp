@@ -67,6 +67,15 @@ ssize_t read(int fd, void* bytes, std::size_t size) {
     return ask(fd, bytes, size);
 }
 
+// What headers make of read() where they know how large `bytes` is (_FORTIFY_SOURCE).
+ssize_t read_checked(int fd, void* bytes, std::size_t size, std::size_t room) asm("__read_chk");
+ssize_t read_checked(int fd, void* bytes, std::size_t size, std::size_t room) {
+    if (fd == STDIN_FILENO && size <= room && is_programs_file(__builtin_return_address(0)))
+        return read_everywhere(bytes, size);
+    static auto* const ask = next<ssize_t(int, void*, std::size_t, std::size_t)>("__read_chk");
+    return ask(fd, bytes, size, room);
+}
+
 // std::cin without stdio reads from the descriptor of stdin.
 int fileno(std::FILE* of) noexcept {
     if (of == stream && of != nullptr) return STDIN_FILENO;
