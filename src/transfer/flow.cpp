@@ -57,7 +57,7 @@ void flow::plan_for(flow_owner& owner, staging_pool& pool, const planner& choice
     possible.device_window = m_target_traits.device.is_known && m_source->reaches(m_target_traits.device);
     m_plan = m_probe ? m_probe->chosen : choices.choose(possible);
     // Who receives cannot know whether the sender's device reaches its windows.
-    if (m_probe && m_source_traits.kind == medium::device) m_plan->device_window &= possible.device_window;
+    if (m_probe && m_target_traits.kind == medium::rank) m_plan->device_window &= possible.device_window;
     m_block_bytes = m_plan->block_bytes;
     m_trace.planned(m_source_traits, m_target_traits, *m_plan);
     if (choices.known() != nullptr && (m_probe || choices.known()->listens())) m_timer.use(choices.known()->clock());
