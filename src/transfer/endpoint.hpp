@@ -60,7 +60,7 @@ struct endpoint_traits {
     /// What sets the pace, as the tuner knows it: a device and its driver, a file system, a class of peers. Empty if
     /// nothing is known; else the text lives as long as the process.
     std::string_view place;
-    /// The device, if windows of it can be had; of a rank, the device that it receives with, if its windows are open here.
+    /// The device, if windows of it can be had.
     device_name device;
     /// Its bytes lie in such a window themselves.
     bool in_window = false;
@@ -169,6 +169,11 @@ class endpoint {
     [[nodiscard]] virtual bool reaches(const device_name& device) const {
         (void)device;
         return false;
+    }
+    /// A target: the device whose windows blocks of `source` may come to, as far as is known before it is open.
+    [[nodiscard]] virtual device_name device_for(const endpoint& source) const {
+        (void)source;
+        return traits().device;
     }
     /// A target: its device's memory, for blocks or its own.
     [[nodiscard]] virtual device_memory window() { return {}; }

@@ -51,6 +51,7 @@ void flow::plan_for(flow_owner& owner, staging_pool& pool, const planner& choice
     m_pool = &pool;
     m_source_traits = m_source->traits();
     m_target_traits = m_target->traits();
+    m_target_traits.device = m_target->device_for(*m_source);
     m_planner = &choices;
     m_lanes = lanes;
     auto possible = way();

@@ -40,6 +40,16 @@ void device_exchange::answered(int rank, std::uint64_t key, bool is_open) {
     if (found != m_ours.end()) found->second.is = is_open ? state::open : state::refused;
 }
 
+void device_exchange::filled_by(int rank, std::uint64_t key, const bridge::device_uuid& device) {
+    const auto found = m_ours.find({rank, key});
+    if (found != m_ours.end()) found->second.fillers.insert(device);
+}
+
+bool device_exchange::is_filled_by(int rank, const bridge::device_uuid& device, const std::byte* first) const {
+    const auto* const known = ours(rank, first);
+    return known != nullptr && known->is == state::open && known->fillers.count(device) != 0;
+}
+
 std::vector<std::pair<int, std::uint64_t>> device_exchange::retired() {
     std::vector<place> gone;
     std::erase_if(m_ours, [&](const auto& each) {
@@ -48,11 +58,6 @@ std::vector<std::pair<int, std::uint64_t>> device_exchange::retired() {
         return true;
     });
     return gone;
-}
-
-bool device_exchange::is_of(const bridge::device_uuid& device, const std::byte* first) const {
-    const auto window = m_windows->at(first);
-    return window && window->device() == device;
 }
 
 std::pair<std::uint64_t, std::size_t> device_exchange::address_of(const std::byte* block) const {
@@ -65,8 +70,8 @@ bool device_exchange::open(int rank, const offer& window) {
     bridge::descriptor shared(m_post->take(window.key));
     if (shared.get() < 0) return false;
     try {
-        m_theirs[{rank, window.key}] =
-            m_windows->open(window.device, window.key, std::move(shared), static_cast<std::size_t>(window.bytes));
+        m_theirs[{rank, window.key}] = {
+            m_windows->open(window.device, window.key, std::move(shared), static_cast<std::size_t>(window.bytes)), {}};
         return true;
     } catch (const transfer_error&) {
         m_theirs.erase({rank, window.key});
@@ -76,13 +81,24 @@ bool device_exchange::open(int rank, const offer& window) {
 
 std::shared_ptr<bridge::known_window> device_exchange::find(int rank, std::uint64_t key) const {
     const auto found = m_theirs.find({rank, key});
-    return found != m_theirs.end() ? found->second : nullptr;
+    return found != m_theirs.end() ? found->second.window : nullptr;
 }
 
-std::optional<bridge::device_uuid> device_exchange::device_of(int rank) const {
-    const auto found = m_theirs.lower_bound({rank, 0});
-    if (found == m_theirs.end() || found->first.first != rank) return {};
-    return found->second->device();
+std::optional<bridge::device_uuid>
+device_exchange::find_device(int rank, const std::function<bool(const bridge::device_uuid&)>& suits) const {
+    for (auto each = m_theirs.lower_bound({rank, 0}); each != m_theirs.end() && each->first.first == rank; ++each)
+        if (const auto& device = each->second.window->device(); suits(device)) return device;
+    return {};
+}
+
+std::vector<std::uint64_t> device_exchange::newly_filled_by(const bridge::device_uuid& device, int rank) {
+    std::vector<std::uint64_t> found;
+    for (auto each = m_theirs.lower_bound({rank, 0}); each != m_theirs.end() && each->first.first == rank; ++each) {
+        auto& [window, shown] = each->second;
+        const bool is_reached = window->device() == device || m_windows->bridge()->reaches(device, window->device());
+        if (is_reached && shown.insert(device).second) found.push_back(each->first.second);
+    }
+    return found;
 }
 
 void device_exchange::forget(int rank) {

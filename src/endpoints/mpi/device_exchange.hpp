@@ -6,6 +6,7 @@
 #include "comm/descriptor_post.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -43,11 +44,13 @@ class device_exchange {
     [[nodiscard]] std::optional<offer> hand_out(int rank, const std::byte* first);
     /// The answer.
     void answered(int rank, std::uint64_t key, bool is_open);
+    /// `device` of `rank`, which has our window open, reaches it.
+    void filled_by(int rank, std::uint64_t key, const bridge::device_uuid& device);
+    /// Of our window that `first` lies in: whether `rank` has said so.
+    [[nodiscard]] bool is_filled_by(int rank, const bridge::device_uuid& device, const std::byte* first) const;
     /// Our windows that are gone, with those who have them open.
     [[nodiscard]] std::vector<std::pair<int, std::uint64_t>> retired();
 
-    /// Whether our window that `first` lies in is of `device`.
-    [[nodiscard]] bool is_of(const bridge::device_uuid& device, const std::byte* first) const;
     /// Our window and the place in it of a block.
     [[nodiscard]] std::pair<std::uint64_t, std::size_t> address_of(const std::byte* block) const;
 
@@ -55,8 +58,11 @@ class device_exchange {
     [[nodiscard]] bool open(int rank, const offer& window);
     /// A window of `rank` that is open here; null if it is not.
     [[nodiscard]] std::shared_ptr<bridge::known_window> find(int rank, std::uint64_t key) const;
-    /// The device of such a window, if there is one.
-    [[nodiscard]] std::optional<bridge::device_uuid> device_of(int rank) const;
+    /// The first device that has such windows and `suits`.
+    [[nodiscard]] std::optional<bridge::device_uuid>
+    find_device(int rank, const std::function<bool(const bridge::device_uuid&)>& suits) const;
+    /// Such windows that our `device` reaches, each told once.
+    [[nodiscard]] std::vector<std::uint64_t> newly_filled_by(const bridge::device_uuid& device, int rank);
     /// `rank` says that its window is gone.
     void close(int rank, std::uint64_t key) { m_theirs.erase({rank, key}); }
 
@@ -68,6 +74,11 @@ class device_exchange {
     struct handed_out {
         std::weak_ptr<bridge::known_window> window;
         state is = state::offered;
+        std::set<bridge::device_uuid> fillers; // devices of the rank that has it open
+    };
+    struct opened {
+        std::shared_ptr<bridge::known_window> window;
+        std::set<bridge::device_uuid> shown; // our devices that its rank knows to reach it
     };
     using place = std::pair<int, std::uint64_t>; // rank and key
     [[nodiscard]] const handed_out* ours(int rank, const std::byte* first) const;
@@ -76,7 +87,7 @@ class device_exchange {
     std::unique_ptr<comm::descriptor_post> m_post;
     std::set<int> m_fillers;
     std::map<place, handed_out> m_ours;
-    std::map<place, std::shared_ptr<bridge::known_window>> m_theirs;
+    std::map<place, opened> m_theirs;
 };
 
 } // namespace causeway::endpoints

@@ -266,6 +266,9 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
     case wire_header::kind::opened:
         m_devices.answered(m_port.job_rank(where.number, source), header.device_window, header.bytes != 0);
         return;
+    case wire_header::kind::fills:
+        m_devices.filled_by(m_port.job_rank(where.number, source), header.device_window, header.device);
+        return;
     case wire_header::kind::retire:
         m_devices.close(m_port.job_rank(where.number, source), header.device_window);
         return;
@@ -305,6 +308,11 @@ void messenger::offer_window(int space, int rank, const std::byte* first) {
     m_offered[peer] = {space, rank};
     say(space, rank, {.what = wire_header::kind::offer, .bytes = window->bytes, .device_window = window->key,
                       .device = window->device});
+}
+
+void messenger::show_filler(int space, int rank, const bridge::device_uuid& device) {
+    for (const auto key : m_devices.newly_filled_by(device, m_port.job_rank(space, rank)))
+        say(space, rank, {.what = wire_header::kind::fills, .device_window = key, .device = device});
 }
 
 bool messenger::trim(time_point now) {

@@ -105,11 +105,10 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
         return m_wanted != comm::any_source && m_talk.devices().may_fill(m_talk.job_rank(m_space, m_wanted));
     }
     [[nodiscard]] bool use(const transfer::device_memory& window) override {
-        const bool is_open = m_talk.devices().is_open(m_talk.job_rank(m_space, m_source), window.first);
-        if (!is_open) m_talk.offer_window(m_space, m_source, window.first); // for the next message
-        // The sender's device need not reach others of this rank's.
-        if (!is_open || m_message.eager || !m_message.device_window ||
-            !m_talk.devices().is_of(m_message.device, window.first))
+        const auto& devices = m_talk.devices();
+        const int sender = m_talk.job_rank(m_space, m_source);
+        if (!devices.is_open(sender, window.first)) m_talk.offer_window(m_space, m_source, window.first); // for the next message
+        if (m_message.eager || !m_message.device_window || !devices.is_filled_by(sender, m_message.device, window.first))
             return false;
         m_device = window;
         return true;

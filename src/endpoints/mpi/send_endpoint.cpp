@@ -27,10 +27,18 @@ class send_endpoint final : public transfer::endpoint, private conversation {
 
     [[nodiscard]] transfer::endpoint_traits traits() const override {
         return {.kind = transfer::medium::rank, .ordered = true, .largest_block = std::size_t{1} << 30,
-                .place = m_talk.place_of(m_space, m_rank), .device = device()};
+                .place = m_talk.place_of(m_space, m_rank)};
     }
     [[nodiscard]] std::string name() const override { return "rank " + std::to_string(m_rank); }
     [[nodiscard]] std::size_t block_limit() const override { return m_block_limit; }
+
+    /// Of the devices that the other rank has shown windows of; which of them it receives with, its answer says.
+    [[nodiscard]] transfer::device_name device_for(const transfer::endpoint& source) const override {
+        const auto found = m_talk.devices().find_device(m_talk.job_rank(m_space, m_rank), [&](const auto& each) {
+            return source.reaches({true, each});
+        });
+        return found ? transfer::device_name{true, *found} : transfer::device_name();
+    }
 
     void enqueued() override { m_gated_turn.join(); }
     void abandoned() override { m_gated_turn.leave(); }
@@ -40,7 +48,7 @@ class send_endpoint final : public transfer::endpoint, private conversation {
         m_talk.listen(m_space);
         m_bytes = request.bytes;
         m_can_share = request.window;
-        m_there = device();
+        m_device_here = request.device;
         if (request.device.is_known) m_fills = request.device_window ? fills_windows::yes : fills_windows::if_opened;
         m_open = &done;
         // Two lines: sends with one tag keep the order of enqueue, those that are open keep it whatever their tags.
@@ -132,12 +140,6 @@ class send_endpoint final : public transfer::endpoint, private conversation {
         step* done;
     };
 
-    /// The device that the other rank receives with.
-    [[nodiscard]] transfer::device_name device() const {
-        const auto found = m_talk.devices().device_of(m_talk.job_rank(m_space, m_rank));
-        return found ? transfer::device_name{true, *found} : transfer::device_name();
-    }
-
     comm::operation& begin(std::size_t bytes, step& done) {
         m_sends.push_back(std::make_unique<block_send>(*this, bytes, done));
         return *m_sends.back();
@@ -181,7 +183,8 @@ class send_endpoint final : public transfer::endpoint, private conversation {
         auto said = header(wire_header::kind::request);
         said.block_bytes = block_bytes;
         said.device_window = static_cast<std::uint64_t>(m_fills);
-        if (m_there.is_known) said.device = m_there.uuid;
+        said.device = m_device_here.uuid;
+        if (m_fills == fills_windows::yes) m_talk.show_filler(m_space, m_rank, said.device);
         if (m_can_share) said.window.segment.process = static_cast<std::int32_t>(::getpid());
         m_talk.say(m_space, m_rank, said);
         leave_lines();
@@ -335,7 +338,7 @@ class send_endpoint final : public transfer::endpoint, private conversation {
     bool m_sharing = false;   // the receiver's memory, which it grants
     bool m_on_device = false; // and which is its device's
     enum class fills_windows { no, if_opened, yes } m_fills = fills_windows::no; // our device, as `request` says
-    transfer::device_name m_there; // whose windows our device fills: what the plan was made for
+    transfer::device_name m_device_here;
     std::uint64_t m_receiver = 0;
     std::vector<grant> m_granted;
     std::shared_ptr<transfer::staging_allocator> m_device;

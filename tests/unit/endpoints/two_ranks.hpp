@@ -161,6 +161,8 @@ struct one_rank {
         talk.devices().can_fill(others_number);
         const auto offer = talk.devices().hand_out(others_number, window->memory->first());
         talk.devices().answered(others_number, offer->key, other.talk.devices().open(number, *offer));
+        for (const auto key : other.talk.devices().newly_filled_by({}, number))
+            talk.devices().filled_by(others_number, key, {});
     }
     void settle() {
         while (machine.step()) {}

@@ -111,8 +111,46 @@ class device_window : public by_strategy {
         both->a.talk.devices().forget(1);
         both->b.talk.devices().forget(0);
     }
+    /// Of two devices, the second called {1}, both open at a.
+    std::vector<std::shared_ptr<windowed_device>> windows_of_b() {
+        const auto first = both->b.window;
+        both->b.window = std::make_shared<windowed_device>(both->b.windows, both->b.settings, both->b.clock,
+                                                           bridge::device_uuid{1});
+        both->b.show_window(1, both->a, 0);
+        return {first, both->b.window};
+    }
     std::unique_ptr<two_ranks> both;
 };
+
+/// Host memory, but one device is reached by none.
+class bridge_that_misses final : public bridge::device_bridge {
+  public:
+    explicit bridge_that_misses(const bridge::device_uuid& device) : m_missed(device) {}
+    [[nodiscard]] std::string name() const override { return m_inner->name(); }
+    [[nodiscard]] bool has(const bridge::device_uuid& device) const override { return m_inner->has(device); }
+    [[nodiscard]] bool reaches(const bridge::device_uuid&, const bridge::device_uuid& to) const override {
+        return to != m_missed;
+    }
+    [[nodiscard]] bool host_memory() const override { return true; }
+    [[nodiscard]] std::unique_ptr<bridge::window> create(const bridge::device_uuid& device, std::size_t bytes) override {
+        return m_inner->create(device, bytes);
+    }
+    [[nodiscard]] std::unique_ptr<bridge::window> open(const bridge::device_uuid& device, bridge::descriptor shared,
+                                                       std::size_t bytes) override {
+        return m_inner->open(device, std::move(shared), bytes);
+    }
+    [[nodiscard]] bridge::copy_number begin_copy(const bridge::device_uuid& by, std::byte* to, const std::byte* from,
+                                                 std::size_t bytes) override {
+        return m_inner->begin_copy(by, to, from, bytes);
+    }
+    [[nodiscard]] bridge::copy_state look(bridge::copy_number which) override { return m_inner->look(which); }
+
+  private:
+    std::unique_ptr<bridge::device_bridge> m_inner = bridge::make_host_bridge();
+    bridge::device_uuid m_missed;
+};
+
+const auto any_device = [](const bridge::device_uuid&) { return true; };
 
 } // namespace
 
@@ -132,19 +170,22 @@ TEST_P(device_window, is_offered_with_messages_that_carry_their_bytes_and_used_f
     EXPECT_EQ(strategy_of_a_message(20'000), "device-window");
 }
 
-TEST_P(device_window, is_not_filled_if_it_is_of_another_device_of_the_rank_than_the_sender_has_seen) {
-    constexpr bridge::device_uuid other{1};
-    const auto first = both->b.window;
-    const auto second = std::make_shared<windowed_device>(both->b.windows, both->b.settings, both->b.clock, other);
-    both->b.window = second;
-    both->b.show_window(1, both->a, 0);
-    const bool sees_second = both->a.talk.devices().device_of(1) == other;
-    both->b.window = sees_second ? first : second;
+TEST_P(device_window, is_filled_by_a_message_whichever_device_of_the_rank_it_is_of) {
+    for (const auto& each : windows_of_b()) {
+        both->b.window = each;
+        EXPECT_EQ(strategy_of_a_message(10), "device-window");
+        EXPECT_NE(each->memory->first()[0], std::byte{0});
+    }
+}
+
+TEST_P(device_window, that_the_senders_device_does_not_reach_is_left_to_others) {
+    both->a.windows.use(std::make_unique<bridge_that_misses>(bridge::device_uuid{1}));
+    const auto of_b = windows_of_b();
+    both->b.window = of_b[1];
     (void)strategy_of_a_message(10);
-    EXPECT_EQ(both->b.window->memory->first()[0], std::byte{0}) << "nothing came there";
-    both->b.window = sees_second ? second : first;
-    (void)strategy_of_a_message(10);
-    EXPECT_NE(both->b.window->memory->first()[0], std::byte{0});
+    EXPECT_EQ(of_b[1]->memory->first()[0], std::byte{0}) << "nothing came there";
+    both->b.window = of_b[0];
+    EXPECT_EQ(strategy_of_a_message(10), "device-window");
 }
 
 TEST_P(device_window, of_one_side_alone_leaves_messages_in_blocks_of_the_receivers_size) {
@@ -160,7 +201,7 @@ TEST_P(device_window, that_is_gone_is_retired_at_the_other_rank) {
     for (int i = 0; i < 2; ++i) (void)strategy_of_a_message(10);
     EXPECT_EQ(strategy_of_a_message(10), "device-window");
     const auto rank_of_b = 1;
-    EXPECT_TRUE(both->a.talk.devices().device_of(rank_of_b).has_value());
+    EXPECT_TRUE(both->a.talk.devices().find_device(rank_of_b, any_device).has_value());
     const std::weak_ptr<arrivals> gone = both->b.window->memory;
     both->b.window = nullptr;
     EXPECT_TRUE(gone.expired());
@@ -172,7 +213,7 @@ TEST_P(device_window, that_is_gone_is_retired_at_the_other_rank) {
     }
     // A rank that waits for nothing hears nothing: with its next message it does.
     EXPECT_EQ(strategy_of_a_message(10), "pipelined");
-    EXPECT_FALSE(both->a.talk.devices().device_of(rank_of_b).has_value());
+    EXPECT_FALSE(both->a.talk.devices().find_device(rank_of_b, any_device).has_value());
 }
 
 INSTANTIATE_TEST_SUITE_P(, device_window, ::testing::Values(way_of_blocks{"between_two_ranks", "device-window"}), title_of);

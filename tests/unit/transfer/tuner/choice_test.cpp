@@ -241,7 +241,9 @@ TEST(choice, knows_direct_links_between_devices) {
         EXPECT_EQ(strategy_of(1 * mib, gpu), "device-window");
         EXPECT_EQ(strategy_of(64 * mib, gpu), "device-window");
         EXPECT_NE(by.choose(gpu, target, 64 * mib).strategy, "device-window") << "there is none to this one";
-        if (is_rank) EXPECT_NE(strategy_of(64 * kib, gpu), "device-window") << "a small message waits for no receive";
+        if (is_rank) {
+            EXPECT_NE(strategy_of(64 * kib, gpu), "device-window") << "a small message waits for no receive";
+        }
         by.measured(place, operation::link, 1e-3, 5e9, 5e9);
         EXPECT_NE(strategy_of(1 * mib, gpu), "device-window");
         EXPECT_NE(strategy_of(64 * mib, gpu), "device-window");
