@@ -97,6 +97,13 @@ cl_context context_of(cl_event event) {
     return context;
 }
 
+queue make_queue(cl_context context, cl_device_id device) {
+    cl_int code = CL_SUCCESS;
+    auto made = queue::adopt(clCreateCommandQueue(context, device, 0, &code));
+    check(code, "creating a command queue for transfers");
+    return made;
+}
+
 bool has_device(cl_context context, cl_device_id device) {
     std::size_t bytes = 0;
     if (context == nullptr || clGetContextInfo(context, CL_CONTEXT_DEVICES, 0, nullptr, &bytes) != CL_SUCCESS)

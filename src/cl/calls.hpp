@@ -43,6 +43,8 @@ struct root_place {
 [[nodiscard]] cl_context context_of(cl_event event);
 /// Throws transfer_error(invalid_context) if that is not valid.
 [[nodiscard]] bool has_device(cl_context context, cl_device_id device);
+/// An in-order queue for the library's own commands. Throws transfer_error.
+[[nodiscard]] queue make_queue(cl_context context, cl_device_id device);
 
 /// CL_QUEUED ... CL_COMPLETE, or a negative code, also if it cannot be asked.
 [[nodiscard]] cl_int status_of(cl_event event);

@@ -170,6 +170,12 @@ class endpoint {
         (void)device;
         return false;
     }
+    /// A source that reaches(): makes what its blocks need on their way, if they are to go there; false if that is not to be had
+    /// now.
+    [[nodiscard]] virtual bool can_leave_for(const device_name& device) {
+        (void)device;
+        return true;
+    }
     /// A target: the device whose windows blocks of `source` may come to, as far as is known before it is open.
     [[nodiscard]] virtual device_name device_for(const endpoint& source) const {
         (void)source;

@@ -57,6 +57,10 @@ void flow::plan_for(flow_owner& owner, staging_pool& pool, const planner& choice
     auto possible = way();
     possible.device_window = m_target_traits.device.is_known && m_source->reaches(m_target_traits.device);
     m_plan = m_probe ? m_probe->chosen : choices.choose(possible);
+    if (m_plan->device_window && possible.device_window && !m_source->can_leave_for(m_target_traits.device)) {
+        possible.device_window = false;
+        if (!m_probe) m_plan = choices.choose(possible);
+    }
     // Who receives cannot know whether the sender's device reaches its windows.
     if (m_probe && m_target_traits.kind == medium::rank) m_plan->device_window &= possible.device_window;
     m_block_bytes = m_plan->block_bytes;

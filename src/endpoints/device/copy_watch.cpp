@@ -22,7 +22,8 @@ void copy_watch::add(const cl::queue& queue, cl::event running, std::size_t offs
     to->copies.push_back({std::move(running), offset, bytes, what, &done});
 }
 
-bool copy_watch::poll(time_point) {
+bool copy_watch::poll(time_point now) {
+    m_looked_before = std::exchange(m_looked, now);
     std::vector<std::pair<copy, cl_int>> ended;
     for (auto& each : m_lines) {
         // A command that is enqueued uses its memory, flushed or not: only its event tells when that is over.

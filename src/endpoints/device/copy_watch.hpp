@@ -23,6 +23,9 @@ class copy_watch final : public transfer::progress_source {
     void add(const cl::queue& queue, cl::event running, std::size_t offset, std::size_t bytes, const char* what,
              transfer::step& done);
 
+    /// When it looked at copies the last time but one; with the look that finds one over, the time between which that was.
+    [[nodiscard]] time_point looked_before() const { return m_looked_before; }
+
     bool poll(time_point now) override;
     [[nodiscard]] bool busy() const override { return !m_lines.empty(); }
 
@@ -40,6 +43,7 @@ class copy_watch final : public transfer::progress_source {
         std::deque<copy> copies;
     };
     std::vector<line> m_lines;
+    time_point m_looked, m_looked_before;
 };
 
 } // namespace causeway::endpoints

@@ -85,7 +85,6 @@ class range_endpoint final : public device_endpoint {
             done.finish({0, current_failure()});
             return;
         }
-        if (request.is_source && request.device_window && !is_in_window()) m_leaves_by = &services().links.window_of(link());
         if (!request.map || request.bytes == 0) {
             done.finish({request.bytes, {}});
             return;
@@ -119,11 +118,14 @@ class range_endpoint final : public device_endpoint {
     [[nodiscard]] bool reaches(const transfer::device_name& device) const override {
         const auto own = device_name();
         if (!own.is_known) return false;
-        if (!services().windows.bridge()->reaches(own.uuid, device.uuid)) return own.uuid == device.uuid;
-        if (is_in_window()) return true;
+        return own.uuid == device.uuid || services().windows.bridge()->reaches(own.uuid, device.uuid);
+    }
+    [[nodiscard]] bool can_leave_for(const transfer::device_name& device) override {
+        if (is_in_window() || !services().windows.bridge()->reaches(device_name().uuid, device.uuid)) return true;
         try {
             const auto found = services().links.find(place().context.get(), place().device);
-            return services().links.window_of(*found).can_depart();
+            m_way_out = services().links.window_of(*found).departures();
+            return m_way_out != nullptr;
         } catch (const transfer_error&) {
             return false; // open() meets it again, and reports it
         }
@@ -137,7 +139,7 @@ class range_endpoint final : public device_endpoint {
         return there && services().links.window_of(link()).can_fill(*there);
     }
     [[nodiscard]] std::size_t block_limit() const override {
-        return m_leaves_by != nullptr ? m_leaves_by->largest_departure() : std::numeric_limits<std::size_t>::max();
+        return m_way_out ? m_way_out->bytes() : std::numeric_limits<std::size_t>::max();
     }
 
     void read_ahead(std::size_t offset, std::span<std::byte> block, step& done) override {
@@ -153,8 +155,7 @@ class range_endpoint final : public device_endpoint {
     void read(std::size_t offset, std::span<std::byte> block, step& done) override {
         if (const auto window = services().windows.at(block.data())) {
             services().links.window_of(link()).fill(
-                window, link().from_device,
-                {place().buffer, m_offset + offset, is_in_window() ? address(offset) : nullptr}, block, done);
+                window, {place().buffer, m_offset + offset, is_in_window() ? address(offset) : nullptr}, block, done);
             return;
         }
         run(link().from_device, m_offset + offset, block.size(), "reading", done, [&](cl_event* event) {
@@ -165,7 +166,7 @@ class range_endpoint final : public device_endpoint {
 
     void write(std::size_t offset, std::span<const std::byte> block, step& done) override {
         if (const auto window = services().windows.at(block.data())) {
-            services().links.window_of(link()).empty(window, link().to_device, block, {place().buffer, m_offset + offset}, done);
+            services().links.window_of(link()).empty(window, block, {place().buffer, m_offset + offset}, done);
             return;
         }
         run(link().to_device, m_offset + offset, block.size(), "writing", done, [&](cl_event* event) {
@@ -228,7 +229,7 @@ class range_endpoint final : public device_endpoint {
     device_order m_order;
     cl::queue m_ahead_queue;
     cl::queue m_map_queue;
-    link_window* m_leaves_by = nullptr; // of the link, if blocks go to windows of other devices
+    std::shared_ptr<bridge::known_window> m_way_out; // blocks leave through it for windows of other devices
     void* m_mapped = nullptr;
     std::size_t m_mapped_bytes = 0;
 };

@@ -83,13 +83,6 @@ class pinned_allocator final : public transfer::staging_allocator {
     std::map<std::byte*, cl::buffer> m_buffers;
 };
 
-cl::queue make_queue(cl_context context, cl_device_id device) {
-    cl_int code = CL_SUCCESS;
-    auto made = cl::queue::adopt(clCreateCommandQueue(context, device, 0, &code));
-    cl::check(code, "creating a command queue for transfers");
-    return made;
-}
-
 } // namespace
 
 std::shared_ptr<device_link> device_links::find(cl_context context, cl_device_id device) {
@@ -102,8 +95,8 @@ std::shared_ptr<device_link> device_links::find(cl_context context, cl_device_id
     link->context = cl::context::share(context);
     link->device = device;
     link->host_memory = cl::facts_of(device).host_memory;
-    link->to_device = make_queue(context, device);
-    link->from_device = make_queue(context, device);
+    link->to_device = cl::make_queue(context, device);
+    link->from_device = cl::make_queue(context, device);
     if (!link->host_memory) link->allocator = std::make_shared<pinned_allocator>(link->context, link->to_device);
     link->last_used = m_clock.now();
     m_links.push_back(link);
@@ -122,8 +115,12 @@ transfer::device_name device_links::name_of(cl_context context, cl_device_id dev
 }
 
 link_window& device_links::window_of(device_link& link) {
-    if (!link.window)
-        link.window = std::make_unique<link_window>(m_options, m_clock, m_bridge, m_copies, link.context, link.device);
+    if (!link.window) {
+        const auto& uuid = cl::facts_of(link.device).uuid;
+        auto& shared = m_windows[uuid];
+        if (!shared) shared = std::make_shared<device_windows>(m_options, m_clock, m_bridge.windows(), uuid);
+        link.window = std::make_unique<link_window>(m_options, m_clock, m_bridge, m_copies, shared, link.context, link.device);
+    }
     return *link.window;
 }
 
@@ -131,7 +128,7 @@ cl::queue device_links::take_ahead_queue(device_link& link) {
     constexpr std::size_t most = 8;
     if (link.ahead.empty()) {
         if (link.ahead_made == most) return {};
-        link.ahead.push_back(make_queue(link.context.get(), link.device));
+        link.ahead.push_back(cl::make_queue(link.context.get(), link.device));
         ++link.ahead_made;
     }
     auto taken = std::move(link.ahead.back());
@@ -144,7 +141,12 @@ bool device_links::trim(time_point now) {
     std::erase_if(m_links, [&](const auto& link) {
         return link.use_count() == 1 && now - link->last_used >= keep;
     });
-    return !m_links.empty();
+    bool is_left = !m_links.empty();
+    for (const auto& [device, shared] : m_windows) is_left |= shared->trim(now);
+    for (const auto& link : m_links)
+        if (link->window) link->window->trim();
+    std::erase_if(m_windows, [](const auto& each) { return each.second.use_count() == 1; });
+    return is_left;
 }
 
 } // namespace causeway::endpoints

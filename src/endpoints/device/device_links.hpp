@@ -8,6 +8,7 @@
 #include "transfer/engine.hpp"
 #include "transfer/staging.hpp"
 
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -57,6 +58,7 @@ class device_links final : public transfer::progress_source {
     const monotonic_clock& m_clock;
     bridge_watch& m_bridge;
     copy_watch& m_copies;
+    std::map<bridge::device_uuid, std::shared_ptr<device_windows>> m_windows; // let go after the links
     std::vector<std::shared_ptr<device_link>> m_links;
 };
 

@@ -12,56 +12,27 @@
 
 namespace causeway::endpoints {
 
-/// The blocks of a window that others fill.
-class link_window::arrival_memory final : public transfer::staging_allocator {
-  public:
-    explicit arrival_memory(std::shared_ptr<bridge::known_window> window)
-        : m_window(std::move(window)), m_ranges(m_window->address(), m_window->bytes()) {}
-
-    [[nodiscard]] const std::shared_ptr<bridge::known_window>& window() const { return m_window; }
-    /// Part of it is never handed out again.
-    [[nodiscard]] bool is_damaged() const { return !m_given_up.empty(); }
-
-    [[nodiscard]] std::byte* allocate(std::size_t bytes) override {
-        auto* const block = m_ranges.take(bytes);
-        if (block == nullptr)
-            throw transfer_error(status::out_of_resources, "no room for " + bytes_text(bytes) + " in a window of " +
-                                                               bytes_text(m_window->bytes()));
-        return block;
-    }
-    [[nodiscard]] bool has_room(std::size_t bytes) const override { return m_ranges.has_room(bytes); }
-    void release(std::byte* memory, std::size_t bytes) noexcept override {
-        // What was given up is never handed out again.
-        if (m_given_up.count(memory) == 0) m_ranges.give(memory, bytes);
-    }
-    [[nodiscard]] bool reusable(const std::byte* memory) const override { return m_given_up.count(memory) == 0; }
-    void give_up(const std::byte* memory) override { m_given_up.insert(memory); }
-
-  private:
-    std::shared_ptr<bridge::known_window> m_window;
-    address_ranges m_ranges;
-    std::set<const std::byte*> m_given_up;
-};
-
 /// A block on its way to a window of another device.
 class link_window::departure final : private transfer::step_owner {
   public:
-    departure(link_window& owner, std::shared_ptr<bridge::known_window> window, cl::queue queue, buffer_range from,
-              std::span<std::byte> block, transfer::step& done)
-        : m_owner(owner), m_window(std::move(window)), m_queue(std::move(queue)), m_from(std::move(from)),
-          m_block(block), m_done(done), m_step(*this) {}
+    departure(link_window& owner, std::shared_ptr<bridge::known_window> out, std::shared_ptr<bridge::known_window> window,
+              buffer_range from, std::span<std::byte> block, transfer::step& done)
+        : m_owner(owner), m_out(std::move(out)), m_window(std::move(window)), m_from(std::move(from)), m_block(block),
+          m_done(done), m_step(*this) {}
 
-    [[nodiscard]] std::size_t bytes() const { return m_block.size(); }
-
-    void begin(std::byte* place) {
-        m_place = place;
-        m_step.begin();
-        const auto& out = m_owner.m_imports.at(m_owner.m_out->key()).buffer;
-        m_owner.copy(m_queue, out, m_from.buffer, m_from.offset, out,
-                     static_cast<std::size_t>(place - m_owner.m_out->address()), m_block.size(), "copying out", m_step);
+    void begin() {
+        m_owner.m_shared->when_room(m_block.size(), [this](std::byte* place) { copy_out(place); });
     }
+    void give_back() { m_owner.m_shared->give(m_place, m_block.size()); }
 
   private:
+    void copy_out(std::byte* place) {
+        m_place = place;
+        m_step.begin();
+        const auto& out = m_owner.m_imports.at(m_out->key()).buffer;
+        m_owner.copy(direction::out, out, m_from.buffer, m_from.offset, out,
+                     static_cast<std::size_t>(place - m_out->address()), m_block.size(), "copying out", m_step);
+    }
     void step_finished() override {
         const auto result = m_step.take();
         if (!result.error && !std::exchange(m_crossing, true)) {
@@ -70,13 +41,12 @@ class link_window::departure final : private transfer::step_owner {
             return;
         }
         auto& done = m_done;
-        m_owner.departed(*this, m_place, m_block.size()); // this is gone
+        m_owner.departed(*this); // this is gone
         done.finish(result);
     }
 
     link_window& m_owner;
-    std::shared_ptr<bridge::known_window> m_window;
-    cl::queue m_queue;
+    std::shared_ptr<bridge::known_window> m_out, m_window; // it goes through the first into the second
     buffer_range m_from;
     std::span<std::byte> m_block;
     transfer::step& m_done;
@@ -88,8 +58,8 @@ class link_window::departure final : private transfer::step_owner {
 /// A copy on the device, whose time is looked at.
 class link_window::timed_copy final : private transfer::step_owner {
   public:
-    timed_copy(link_window& owner, std::size_t bytes, transfer::step& done)
-        : m_owner(owner), m_bytes(bytes), m_done(done), m_step(*this), m_begun(owner.m_clock.now()) {
+    timed_copy(link_window& owner, std::size_t bytes, bool is_judged, transfer::step& done)
+        : m_owner(owner), m_bytes(bytes), m_is_judged(is_judged), m_done(done), m_step(*this), m_begun(owner.m_clock.now()) {
         m_step.begin();
     }
     [[nodiscard]] transfer::step& step() { return m_step; }
@@ -98,12 +68,13 @@ class link_window::timed_copy final : private transfer::step_owner {
     void step_finished() override {
         const auto result = m_step.take();
         auto& done = m_done;
-        m_owner.copied(*this, m_bytes, m_begun); // this is gone
+        m_owner.copied(*this, m_bytes, m_begun, m_is_judged); // this is gone
         done.finish(result);
     }
 
     link_window& m_owner;
     std::size_t m_bytes;
+    bool m_is_judged;
     transfer::step& m_done;
     transfer::step m_step;
     time_point m_begun;
@@ -114,21 +85,21 @@ namespace {
 /// Several of the largest copies one behind the other on a slow card take less; kernels worth overlapping take longer.
 constexpr auto usual_time = std::chrono::milliseconds(1);
 constexpr double usual_bytes_per_second = 100e9;
-/// The first copies to and from memory that the driver has not laid out yet take as long.
 constexpr unsigned slow_copies_of_a_crowd = 3;
 constexpr auto longest_row = std::chrono::seconds(1);
+/// An engine that was away for so large a part of the time cannot tell when a copy was over.
+constexpr int look_away_part = 4;
+/// The first copies to and from memory that the driver has not laid out yet take as long as those behind kernels.
+constexpr std::size_t most_known_buffers = 64;
 /// For so long no other copy tries; twice as long each time.
 constexpr auto first_crowded_time = std::chrono::seconds(1), longest_crowded_time = std::chrono::seconds(64);
-
-/// Of what the option allows: the most is for blocks that arrive, as these wait for the other end too.
-std::size_t bytes_in(const options& settings) { return settings[option::window] / 2; }
 
 } // namespace
 
 link_window::link_window(const options& settings, const monotonic_clock& clock, bridge_watch& bridge,
-                         copy_watch& copies, cl::context context, cl_device_id device)
-    : m_options(settings), m_clock(clock), m_bridge(bridge), m_copies(copies), m_context(std::move(context)), m_device(device),
-      m_uuid(cl::facts_of(device).uuid), m_external(device), m_pool(settings, clock, bytes_in(settings)) {}
+                         copy_watch& copies, std::shared_ptr<device_windows> shared, cl::context context, cl_device_id device)
+    : m_options(settings), m_clock(clock), m_bridge(bridge), m_copies(copies), m_shared(std::move(shared)),
+      m_context(std::move(context)), m_device(device), m_uuid(m_shared->device()), m_external(device) {}
 
 link_window::~link_window() = default;
 
@@ -138,40 +109,25 @@ bool link_window::possible(const bridge::windows& windows, cl_device_id device) 
     return facts.host_memory || facts.imports_memory;
 }
 
-std::size_t link_window::largest_departure() const { return m_out ? m_out->bytes() : m_options[option::window] / 4; }
-
-bool link_window::can_depart() {
-    if (m_out) return true;
-    const auto now = m_clock.now();
-    if (now < m_next_departure) return false;
-    m_next_departure = now + std::chrono::milliseconds(m_options[option::keep]);
+std::shared_ptr<bridge::known_window> link_window::departures() {
+    auto out = m_shared->departures();
     try {
-        m_bridge.windows().bridge()->start(m_uuid);
-        auto made = m_bridge.windows().create(m_uuid, largest_departure());
-        (void)import(made);
-        m_out_ranges.emplace(made->address(), made->bytes());
-        m_out = std::move(made);
-        return true;
-    } catch (...) {
-        return false; // as for arrivals()
+        if (out) (void)import(out);
+        return out;
+    } catch (const transfer_error&) {
+        return nullptr; // there are other ways
     }
 }
 
 transfer::device_memory link_window::arrivals() {
-    if (m_in && m_in->is_damaged()) return {}; // it goes with the link
-    if (!m_in) {
-        const auto now = m_clock.now();
-        if (now < m_next_try) return {};
-        m_next_try = now + std::chrono::milliseconds(m_options[option::keep]);
-        try {
-            auto window = m_bridge.windows().create(m_uuid, bytes_in(m_options));
-            (void)import(window);
-            m_in = std::make_shared<arrival_memory>(std::move(window));
-        } catch (...) {
-            return {}; // the device's memory is full, or the option forbids it: there are other ways
-        }
+    const auto memory = m_shared->arrivals();
+    if (memory.first == nullptr) return {};
+    try {
+        (void)import(m_bridge.windows().at(memory.first));
+        return memory;
+    } catch (const transfer_error&) {
+        return {}; // as above
     }
-    return {m_in->window()->address(), m_in, &m_pool};
 }
 
 bool link_window::can_fill(const bridge::known_window& window) const {
@@ -179,7 +135,6 @@ bool link_window::can_fill(const bridge::known_window& window) const {
 }
 
 const cl::buffer& link_window::import(const std::shared_ptr<bridge::known_window>& window) {
-    std::erase_if(m_imports, [](const auto& each) { return each.second.window.expired(); });
     auto& known = m_imports[window->key()];
     if (!known.buffer) {
         if (m_bridge.windows().bridge()->host_memory()) {
@@ -195,20 +150,35 @@ const cl::buffer& link_window::import(const std::shared_ptr<bridge::known_window
     return known.buffer;
 }
 
-void link_window::copy(const cl::queue& queue, const cl::buffer& window, const cl::buffer& from,
-                       std::size_t from_offset, const cl::buffer& to, std::size_t to_offset, std::size_t bytes,
-                       const char* what, transfer::step& done) {
+void link_window::trim() {
+    std::erase_if(m_imports, [](const auto& each) { return each.second.window.expired(); });
+}
+
+const cl::queue& link_window::queue(direction which) {
+    auto& made = m_queues[static_cast<std::size_t>(which)];
+    if (!made) made = cl::make_queue(m_context.get(), m_device);
+    return made;
+}
+
+void link_window::copy(direction which, const cl::buffer& window, const cl::buffer& from, std::size_t from_offset,
+                       const cl::buffer& to, std::size_t to_offset, std::size_t bytes, const char* what,
+                       transfer::step& done) {
     const bool owned = m_bridge.windows().bridge()->host_memory();
+    const auto& queue = this->queue(which);
+    const bool is_known = this->is_known(which == direction::out ? from.get() : to.get());
     cl_event raw = nullptr;
     cl_int code = owned ? CL_SUCCESS : m_external.acquire(queue.get(), window.get());
-    if (code == CL_SUCCESS)
+    if (code == CL_SUCCESS) {
         code = clEnqueueCopyBuffer(queue.get(), from.get(), to.get(), from_offset, to_offset, bytes, 0, nullptr,
                                    owned ? &raw : nullptr);
-    if (code == CL_SUCCESS && !owned) code = m_external.release(queue.get(), window.get(), &raw);
+        const auto released = owned ? CL_SUCCESS : m_external.release(queue.get(), window.get(), &raw);
+        if (code == CL_SUCCESS) code = released;
+    }
     auto running = cl::event::adopt(raw);
-    const auto offset = to.get() == window.get() ? from_offset : to_offset;
+    const auto offset = which == direction::out ? from_offset : to_offset;
     if (code == CL_SUCCESS) {
-        m_copying.push_back(std::make_unique<timed_copy>(*this, bytes, done));
+        (void)clFlush(queue.get()); // the time of the copy begins here
+        m_copying.push_back(std::make_unique<timed_copy>(*this, bytes, is_known, done));
         m_copies.add(queue, std::move(running), offset, bytes, what, m_copying.back()->step());
     } else {
         // What was enqueued may still use the block.
@@ -217,79 +187,84 @@ void link_window::copy(const cl::queue& queue, const cl::buffer& window, const c
     }
 }
 
-void link_window::fill(const std::shared_ptr<bridge::known_window>& window, const cl::queue& queue,
-                       const buffer_range& from, std::span<std::byte> block, transfer::step& done) {
+bool link_window::is_known(cl_mem buffer) {
+    if (std::find(m_known_buffers.begin(), m_known_buffers.end(), buffer) != m_known_buffers.end()) return true;
+    m_known_buffers.push_back(buffer);
+    if (m_known_buffers.size() > most_known_buffers) m_known_buffers.pop_front();
+    return false;
+}
+
+void link_window::fill(const std::shared_ptr<bridge::known_window>& window, const buffer_range& from,
+                       std::span<std::byte> block, transfer::step& done) {
     try {
         // A device that does not reach itself over the bridge needs none.
         if (!m_bridge.windows().bridge()->reaches(m_uuid, window->device())) {
             if (window->device() != m_uuid)
                 throw transfer_error(status::invalid_operation, "no direct link leads to the device that a block is for");
             const auto& there = import(window);
-            copy(queue, there, from.buffer, from.offset, there, static_cast<std::size_t>(block.data() - window->address()),
-                 block.size(), "copying out", done);
+            copy(direction::out, there, from.buffer, from.offset, there,
+                 static_cast<std::size_t>(block.data() - window->address()), block.size(), "copying out", done);
             return;
         }
         if (from.home != nullptr) {
             m_bridge.copy(m_uuid, block.data(), from.home, block.size(), done);
             return;
         }
-        if (!m_out || block.size() > m_out->bytes())
+        auto out = departures();
+        if (!out || block.size() > out->bytes())
             throw transfer_error(status::out_of_resources, "no room for a block of " + bytes_text(block.size()) +
                                                                " on its way to another device");
-        m_departures.push_back(std::make_unique<departure>(*this, window, queue, from, block, done));
-        m_waiting.push_back(m_departures.back().get());
+        m_departures.push_back(std::make_unique<departure>(*this, std::move(out), window, from, block, done));
     } catch (...) {
         done.finish({0, current_failure()});
         return;
     }
-    begin_departures();
+    m_departures.back()->begin();
 }
 
-void link_window::copied(timed_copy& which, std::size_t bytes, time_point begun) {
+void link_window::copied(timed_copy& which, std::size_t bytes, time_point begun, bool is_judged) {
+    if (is_judged) judge(bytes, begun);
+    forget(which);
+}
+
+void link_window::judge(std::size_t bytes, time_point begun) {
     const std::chrono::duration<double> usual(double(bytes) / usual_bytes_per_second);
     const auto now = m_clock.now();
     if (now - begun <= usual_time + usual) {
         m_slow_in_a_row = 0;
         m_crowded_time = {};
-    } else if (m_slow_in_a_row == 0 || begun >= m_slow_at) {
-        m_slow_in_a_row = m_slow_in_a_row == 0 || now - m_slow_at > longest_row ? 1 : m_slow_in_a_row + 1;
-        m_slow_at = now;
-        if (m_slow_in_a_row < slow_copies_of_a_crowd || is_crowded()) return forget(which);
-        m_slow_in_a_row = 0;
-        m_crowded_time = std::clamp(2 * m_crowded_time, first_crowded_time, longest_crowded_time);
-        m_crowded_until = now + m_crowded_time;
-        if (m_options[option::explain] != 0)
-            tell_user("copies on the device wait for kernels: its transfers go through the host for " +
-                      std::to_string(m_crowded_time.count()) + " s");
+        return;
     }
-    forget(which);
+    if (now - std::max(begun, m_copies.looked_before()) > (now - begun) / look_away_part) return;
+    if (m_slow_in_a_row > 0 && begun < m_slow_at) return;
+    m_slow_in_a_row = m_slow_in_a_row == 0 || now - m_slow_at > longest_row ? 1 : m_slow_in_a_row + 1;
+    m_slow_at = now;
+    if (m_slow_in_a_row < slow_copies_of_a_crowd || is_crowded()) return;
+    m_slow_in_a_row = 0;
+    m_crowded_time = std::clamp(2 * m_crowded_time, first_crowded_time, longest_crowded_time);
+    m_crowded_until = now + m_crowded_time;
+    if (m_options[option::explain] != 0)
+        tell_user("copies on the device wait for kernels: its transfers go through the host for " +
+                  std::to_string(m_crowded_time.count()) + " s");
 }
 
 void link_window::forget(const timed_copy& which) {
     std::erase_if(m_copying, [&](const auto& each) { return each.get() == &which; });
 }
 
-void link_window::begin_departures() {
-    while (!m_waiting.empty()) {
-        auto& next = *m_waiting.front();
-        auto* const place = m_out_ranges->take(next.bytes());
-        if (place == nullptr) return;
-        m_waiting.pop_front();
-        next.begin(place);
-    }
+void link_window::departed(departure& which) {
+    // Giving back may begin others.
+    const auto over = std::find_if(m_departures.begin(), m_departures.end(), [&](const auto& each) { return each.get() == &which; });
+    const auto held = std::move(*over);
+    m_departures.erase(over);
+    held->give_back();
 }
 
-void link_window::departed(departure& which, std::byte* place, std::size_t bytes) {
-    m_out_ranges->give(place, bytes);
-    std::erase_if(m_departures, [&](const auto& each) { return each.get() == &which; });
-    begin_departures();
-}
-
-void link_window::empty(const std::shared_ptr<bridge::known_window>& window, const cl::queue& queue,
-                        std::span<const std::byte> block, const buffer_range& to, transfer::step& done) {
+void link_window::empty(const std::shared_ptr<bridge::known_window>& window, std::span<const std::byte> block,
+                        const buffer_range& to, transfer::step& done) {
     try {
         const auto& there = import(window);
-        copy(queue, there, there, static_cast<std::size_t>(block.data() - window->address()), to.buffer, to.offset,
+        copy(direction::in, there, there, static_cast<std::size_t>(block.data() - window->address()), to.buffer, to.offset,
              block.size(), "copying in", done);
     } catch (...) {
         done.finish({0, current_failure()});

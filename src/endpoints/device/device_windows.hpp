@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// The windows of a device, which all its contexts share: where blocks from others arrive, and where its own begin their way.
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/options.hpp"
+#include "bridge/windows.hpp"
+#include "endpoints/device/address_ranges.hpp"
+#include "transfer/endpoint.hpp"
+#include "transfer/staging.hpp"
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace causeway::endpoints {
+
+/// Made when they are wanted, within what the option `window` allows. Engine's thread only.
+class device_windows {
+  public:
+    device_windows(const options& settings, const monotonic_clock& clock, bridge::windows& windows,
+                   const bridge::device_uuid& device);
+    ~device_windows();
+
+    [[nodiscard]] const bridge::device_uuid& device() const { return m_device; }
+
+    /// Where blocks wait for the bridge; null if there is none to be had now.
+    [[nodiscard]] std::shared_ptr<bridge::known_window> departures();
+    /// Calls `begin` with room for `bytes` in departures(), which there must be: now, or once others have given some back.
+    void when_room(std::size_t bytes, std::function<void(std::byte*)> begin);
+    void give(std::byte* place, std::size_t bytes);
+
+    /// Memory for blocks that arrive; none if there is none to be had now.
+    [[nodiscard]] transfer::device_memory arrivals();
+
+    /// Lets go of what nobody used for a while. True if something is left.
+    bool trim(time_point now);
+
+  private:
+    class arrival_memory;
+
+    /// Null if there is none to be had: the device's memory is full, or the option forbids it. Then it is not asked for again
+    /// for a while, as there are other ways.
+    [[nodiscard]] std::shared_ptr<bridge::known_window> make(std::size_t bytes, const char* what_for, time_point& next_try);
+    void serve_waiting();
+
+    const options& m_options;
+    const monotonic_clock& m_clock;
+    bridge::windows& m_windows;
+    bridge::device_uuid m_device;
+
+    struct waiter {
+        std::size_t bytes;
+        std::function<void(std::byte*)> begin;
+    };
+    std::shared_ptr<bridge::known_window> m_out;
+    std::optional<address_ranges> m_out_ranges;
+    std::deque<waiter> m_waiting;
+    time_point m_out_used, m_next_out;
+
+    std::shared_ptr<arrival_memory> m_in;
+    time_point m_in_used, m_next_in;
+    std::string m_told; // why there was none, at last
+    transfer::staging_pool m_pool; // of m_in
+};
+
+} // namespace causeway::endpoints

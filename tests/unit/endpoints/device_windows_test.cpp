@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// What contexts of a device share of its windows: how much there is, who waits, and when it goes.
+#include "unit/transfer/fakes.hpp"
+
+#include "endpoints/device/device_windows.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+using namespace unit;
+
+namespace {
+
+constexpr std::size_t mib = std::size_t{1} << 20;
+
+class device_windows : public ::testing::Test {
+  protected:
+    device_windows() {
+        settings.set("window", std::to_string(16 * mib));
+        settings.set("keep", "1000");
+        all.use(bridge::make_host_bridge());
+    }
+    void pass(int milliseconds) {
+        clock.advance(std::chrono::milliseconds(milliseconds));
+        (void)one.trim(clock.now());
+    }
+    options settings;
+    fake_clock clock;
+    bridge::windows all{settings};
+    endpoints::device_windows one{settings, clock, all, bridge::device_uuid{1}};
+};
+
+} // namespace
+
+TEST_F(device_windows, are_made_once_within_what_the_option_says) {
+    const auto arrivals = one.arrivals();
+    ASSERT_NE(arrivals.first, nullptr);
+    EXPECT_EQ(one.arrivals().first, arrivals.first);
+    ASSERT_NE(one.departures(), nullptr);
+    EXPECT_EQ(one.departures(), one.departures());
+    EXPECT_EQ(all.at(arrivals.first)->bytes(), 8 * mib);
+    EXPECT_EQ(one.departures()->bytes(), 4 * mib);
+}
+
+TEST_F(device_windows, that_cannot_be_had_are_asked_for_again_later) {
+    auto others = all.create(bridge::device_uuid{1}, 12 * mib);
+    EXPECT_EQ(one.arrivals().first, nullptr);
+    EXPECT_NE(one.departures(), nullptr) << "for which there is room";
+    others.reset();
+    EXPECT_EQ(one.arrivals().first, nullptr) << "not at once: asking takes long";
+    clock.advance(std::chrono::seconds(2));
+    EXPECT_NE(one.arrivals().first, nullptr);
+}
+
+TEST_F(device_windows, that_nobody_uses_for_a_while_go) {
+    const std::weak_ptr<bridge::known_window> in = all.at(one.arrivals().first), out = one.departures();
+    pass(900);
+    EXPECT_FALSE(in.expired() || out.expired());
+    pass(200);
+    EXPECT_TRUE(in.expired() && out.expired());
+    EXPECT_FALSE(one.trim(clock.now()));
+    EXPECT_NE(one.arrivals().first, nullptr) << "and come again";
+}
+
+TEST_F(device_windows, in_use_stay) {
+    const auto arrivals = one.arrivals();
+    auto* const first = arrivals.first;
+    const auto out = one.departures();
+    {
+        staging_share share(*arrivals.pool, arrivals.allocator, mib, staging_share::waits_for::sender, [] {});
+        auto* const block = share.acquire();
+        ASSERT_NE(block, nullptr);
+        EXPECT_EQ(all.at(block), all.at(first));
+        pass(5000);
+        EXPECT_NE(all.at(first), nullptr);
+        EXPECT_EQ(one.departures(), out);
+        share.keep(block);
+    }
+}
+
+TEST_F(device_windows, of_which_others_may_still_write_to_a_part_are_made_anew) {
+    auto before = one.arrivals();
+    auto* const block = before.allocator->allocate(mib);
+    before.allocator->give_up(block);
+    const auto after = one.arrivals();
+    EXPECT_NE(after.allocator, before.allocator);
+    EXPECT_NE(all.at(block), nullptr) << "while a block is held";
+    before.allocator->release(block, mib);
+    before = {};
+    EXPECT_EQ(all.at(block), nullptr);
+}
+
+TEST_F(device_windows, make_blocks_wait_for_room_in_order) {
+    ASSERT_NE(one.departures(), nullptr);
+    std::vector<std::byte*> places;
+    for (int i = 0; i < 4; ++i) one.when_room(3 * mib, [&](std::byte* place) { places.push_back(place); });
+    ASSERT_EQ(places.size(), 1u);
+    one.give(places[0], 3 * mib);
+    ASSERT_EQ(places.size(), 2u);
+    one.when_room(mib, [&](std::byte* place) { places.push_back(place); });
+    EXPECT_EQ(places.size(), 2u) << "it fits, but others were there before";
+    for (std::size_t i = 1; i < 4; ++i) one.give(places[i], 3 * mib);
+    EXPECT_EQ(places.size(), 5u);
+}
