@@ -7,6 +7,7 @@
 
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace causeway::bridge {
@@ -44,7 +45,9 @@ class windows {
     /// Null while there is none.
     [[nodiscard]] device_bridge* bridge() const { return m_bridge.get(); }
     /// Whether windows of `device` can be had.
-    [[nodiscard]] bool serves(const device_uuid& device) const { return m_bridge && m_bridge->has(device); }
+    [[nodiscard]] bool serves(const device_uuid& device) const { return m_bridge && !m_is_broken && m_bridge->has(device); }
+    /// A copy has failed: interfaces that fail once do so for good. What there is stays until it is let go of.
+    void break_off(const std::string& why);
 
     /// Throws transfer_error, also if `device` would give more than the option `window` allows.
     [[nodiscard]] std::shared_ptr<known_window> create(const device_uuid& device, std::size_t bytes);
@@ -60,6 +63,7 @@ class windows {
     std::shared_ptr<known_window> keep(std::shared_ptr<known_window> made);
 
     const options& m_options;
+    bool m_is_broken = false;
     std::unique_ptr<device_bridge> m_bridge;
     std::map<const std::byte*, std::weak_ptr<known_window>> m_windows; // by first byte
     std::map<device_uuid, std::vector<std::weak_ptr<known_window>>> m_own;

@@ -35,27 +35,39 @@ std::string trial_program() {
 
 } // namespace
 
-void bridge_keeper::wanted(cl_device_id device, std::size_t bytes) noexcept {
+void bridge_keeper::wanted(std::span<const cl_device_id> devices, std::size_t bytes) noexcept {
     if (m_is_begun || bytes < smallest) return;
     const auto asked = static_cast<wish>(process_options()[option::bridge]);
-    const auto facts = cl::facts_of(device);
     if (asked == wish::off) {
         say("none: the option CAUSEWAY_BRIDGE is off");
     } else if (asked == wish::host) {
         m_is_begun = true;
         m_process.use_bridge(bridge::make_host_bridge());
         say("host memory");
-    } else if (!facts.host_memory && facts.uuid != bridge::device_uuid{}) {
+    } else {
+        std::vector<bridge::device_uuid> cards;
+        std::string driver;
+        for (auto* const device : devices) {
+            const auto facts = cl::facts_of(device);
+            if (facts.host_memory) {
+                say("none: the device's memory is the host's");
+            } else if (facts.uuid == bridge::device_uuid{}) {
+                say("none: the driver does not tell which device it is (cl_khr_device_uuid)");
+            } else {
+                cards.push_back(facts.uuid);
+                driver = facts.identity;
+            }
+        }
+        if (cards.empty()) return;
         m_is_begun = true;
-        begin(facts.uuid, std::string(facts.identity));
+        begin(std::move(cards), driver);
     }
 }
 
 void bridge_keeper::await(cl_device_id device) {
     {
         const std::lock_guard lock(m_process.enqueue_mutex());
-        wanted(device, smallest);
-        if (!m_is_begun && cl::facts_of(device).host_memory) say("none: the device's memory is the host's");
+        wanted({&device, 1}, smallest);
         if (!m_thread.joinable() || m_is_late) return;
     }
     const bool is_late = m_is_over.wait_for(longest_trial + longest_wait) != std::future_status::ready;
@@ -63,16 +75,17 @@ void bridge_keeper::await(cl_device_id device) {
     m_is_late = m_is_late || is_late;
 }
 
-void bridge_keeper::begin(const bridge::device_uuid& device, const std::string& driver) {
+void bridge_keeper::begin(std::vector<bridge::device_uuid> devices, const std::string& driver) {
     say("is being started");
     const blocked_signals inherited;
     try {
-        m_thread = std::thread([this, device, driver] {
+        m_thread = std::thread([this, devices = std::move(devices), driver] {
             try {
                 const auto why_not = bridge::trial(trial_program(), cache_file("links.json")).run(driver, longest_trial);
                 if (!why_not.empty()) throw transfer_error(status::invalid_operation, why_not);
                 auto made = bridge::make_nvidia_bridge();
-                if (made->has(device)) made->start(device);
+                for (const auto& device : devices)
+                    if (made->has(device)) made->start(device);
                 say(made->name());
                 m_process.use_bridge(std::move(made));
             } catch (const std::exception& error) {
@@ -88,7 +101,8 @@ void bridge_keeper::begin(const bridge::device_uuid& device, const std::string& 
 
 void bridge_keeper::say(const std::string& state) {
     const std::lock_guard lock(m_mutex);
-    if (m_state != state && process_options()[option::explain] != 0) tell_user("direct links between devices: " + state);
+    if (m_state == state) return;
+    if (process_options()[option::explain] != 0) tell_user("direct links between devices: " + state);
     if (auto* const timeline = m_process.timeline()) timeline->know_links(state);
     m_state = state;
 }

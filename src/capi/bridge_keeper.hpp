@@ -9,8 +9,10 @@
 #include <cstddef>
 #include <future>
 #include <mutex>
+#include <span>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace causeway::capi {
 
@@ -21,9 +23,9 @@ class bridge_keeper {
   public:
     explicit bridge_keeper(runtime& process) : m_process(process) {}
 
-    /// A transfer of `bytes` from device to device was enqueued on `device`, in this process or between ranks. Until the
+    /// A transfer of `bytes` from device to device was enqueued on `devices`, in this process or between ranks. Until the
     /// bridge is there, transfers go without. Call with the enqueue mutex held.
-    void wanted(cl_device_id device, std::size_t bytes) noexcept;
+    void wanted(std::span<const cl_device_id> devices, std::size_t bytes) noexcept;
     /// Begins it whatever the size, and waits until it is there or has failed. Call without the enqueue mutex.
     void await(cl_device_id device);
     /// "CUDA 13.0 and Vulkan", or why there is none. Any thread.
@@ -32,7 +34,7 @@ class bridge_keeper {
     void end();
 
   private:
-    void begin(const bridge::device_uuid& device, const std::string& driver);
+    void begin(std::vector<bridge::device_uuid> devices, const std::string& driver);
     void say(const std::string& state);
 
     runtime& m_process;

@@ -192,8 +192,10 @@ static std::shared_ptr<transfer::command> submit(new_command made, const event_a
             }
             if (device_can_order) *made.order = std::move(order);
             const std::size_t bytes = made.flows.front()->bytes();
-            if (made.needs_mpi || made.crosses_devices)
-                for (const auto& queue : made.queues) process.bridges().wanted(queue.facts.device, bytes);
+            if (made.needs_mpi || made.crosses_devices) {
+                const cl_device_id devices[] = {made.queues.front().facts.device, made.queues.back().facts.device};
+                process.bridges().wanted(devices, bytes);
+            }
             command = std::make_shared<transfer::command>(std::move(made.flows), std::move(gates),
                                                           std::move(dependencies), setter);
             if (status_event)

@@ -109,7 +109,10 @@ void runtime::use_bridge(std::unique_ptr<bridge::device_bridge> made) {
 }
 
 void runtime::let_go(std::shared_ptr<bridge::known_window> window) {
-    m_engine.call([window = std::move(window)]() mutable { window.reset(); });
+    m_engine.call([this, window = std::move(window)]() mutable {
+        window.reset();
+        m_messenger.retire_windows();
+    });
 }
 
 bool runtime::call_and_wait(std::function<void()> action) {

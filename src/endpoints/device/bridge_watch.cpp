@@ -13,7 +13,9 @@ void bridge_watch::copy(const bridge::device_uuid& by, std::byte* to, const std:
     try {
         m_copies.push_back({m_windows.bridge()->begin_copy(by, to, from, bytes), bytes, &done});
     } catch (...) {
-        done.finish({0, current_failure()});
+        const auto why = current_failure();
+        m_windows.break_off(why.message);
+        done.finish({0, why});
     }
 }
 
@@ -32,8 +34,9 @@ bool bridge_watch::poll(time_point) {
         if (state == bridge::copy_state::done) {
             over.done->finish({over.bytes, {}});
         } else {
-            over.done->finish({0, {status::out_of_resources, 0, 0,
-                                   "the link between the devices failed while it copied " + bytes_text(over.bytes)}});
+            const auto why = "the link between the devices failed while it copied " + bytes_text(over.bytes);
+            m_windows.break_off(why);
+            over.done->finish({0, {status::out_of_resources, 0, 0, why}});
         }
     }
     return progress;

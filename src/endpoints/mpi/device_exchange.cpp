@@ -10,9 +10,12 @@ namespace causeway::endpoints {
 
 bool device_exchange::may_fill(int rank) const {
     if (m_windows == nullptr || m_windows->bridge() == nullptr || m_fillers.count(rank) == 0) return false;
-    return std::none_of(m_ours.begin(), m_ours.end(), [&](const auto& each) {
-        return each.first.first == rank && each.second.is == state::refused;
-    });
+    bool is_refused = false;
+    for (auto each = m_ours.lower_bound({rank, 0}); each != m_ours.end() && each->first.first == rank; ++each) {
+        if (each->second.is == state::open) return true;
+        is_refused |= each->second.is == state::refused;
+    }
+    return !is_refused;
 }
 
 const device_exchange::handed_out* device_exchange::ours(int rank, const std::byte* first) const {
@@ -65,17 +68,17 @@ std::pair<std::uint64_t, std::size_t> device_exchange::address_of(const std::byt
     return {window->key(), static_cast<std::size_t>(block - window->address())};
 }
 
-bool device_exchange::open(int rank, const offer& window) {
-    if (!m_post || m_windows == nullptr || m_windows->bridge() == nullptr) return false;
+std::string device_exchange::open(int rank, const offer& window) {
+    if (!m_post || m_windows == nullptr || m_windows->bridge() == nullptr) return "there are no direct links here";
     bridge::descriptor shared(m_post->take(window.key));
-    if (shared.get() < 0) return false;
+    if (shared.get() < 0) return "its descriptor has not come";
     try {
         m_theirs[{rank, window.key}] = {
             m_windows->open(window.device, window.key, std::move(shared), static_cast<std::size_t>(window.bytes)), {}};
-        return true;
-    } catch (const transfer_error&) {
+        return "";
+    } catch (const transfer_error& error) {
         m_theirs.erase({rank, window.key});
-        return false;
+        return error.what();
     }
 }
 
@@ -99,6 +102,12 @@ std::vector<std::uint64_t> device_exchange::newly_filled_by(const bridge::device
         if (is_reached && shown.insert(device).second) found.push_back(each->first.second);
     }
     return found;
+}
+
+std::set<int> device_exchange::owners() const {
+    std::set<int> ranks;
+    for (const auto& [where, window] : m_theirs) ranks.insert(where.first);
+    return ranks;
 }
 
 void device_exchange::forget(int rank) {

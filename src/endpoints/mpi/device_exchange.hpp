@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -54,8 +55,8 @@ class device_exchange {
     /// Our window and the place in it of a block.
     [[nodiscard]] std::pair<std::uint64_t, std::size_t> address_of(const std::byte* block) const;
 
-    /// Opens what `rank` offers; whether that went well.
-    [[nodiscard]] bool open(int rank, const offer& window);
+    /// Opens what `rank` offers; empty, or why that did not go well.
+    [[nodiscard]] std::string open(int rank, const offer& window);
     /// A window of `rank` that is open here; null if it is not.
     [[nodiscard]] std::shared_ptr<bridge::known_window> find(int rank, std::uint64_t key) const;
     /// The first device that has such windows and `suits`.
@@ -63,6 +64,8 @@ class device_exchange {
     find_device(int rank, const std::function<bool(const bridge::device_uuid&)>& suits) const;
     /// Such windows that our `device` reaches, each told once.
     [[nodiscard]] std::vector<std::uint64_t> newly_filled_by(const bridge::device_uuid& device, int rank);
+    /// The ranks of which windows are open here.
+    [[nodiscard]] std::set<int> owners() const;
     /// `rank` says that its window is gone.
     void close(int rank, std::uint64_t key) { m_theirs.erase({rank, key}); }
 

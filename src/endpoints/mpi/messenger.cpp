@@ -257,14 +257,19 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
     case wire_header::kind::abandon: given_up(where, source, header.sender); return;
     case wire_header::kind::deaf: ignored_by(where, source); return;
     case wire_header::kind::offer: {
-        const bool is_open = m_devices.open(m_port.job_rank(where.number, source),
+        const auto why_not = m_devices.open(m_port.job_rank(where.number, source),
                                             {header.device_window, header.bytes, header.device});
+        if (!why_not.empty() && m_options[option::explain] != 0)
+            tell_user("messages to rank " + std::to_string(source) + " go without its device's windows: " + why_not);
         say(where.number, source,
-            {.what = wire_header::kind::opened, .bytes = is_open ? 1u : 0u, .device_window = header.device_window});
+            {.what = wire_header::kind::opened, .bytes = why_not.empty() ? 1u : 0u, .device_window = header.device_window});
         return;
     }
     case wire_header::kind::opened:
         m_devices.answered(m_port.job_rank(where.number, source), header.device_window, header.bytes != 0);
+        if (header.bytes == 0 && m_options[option::explain] != 0)
+            tell_user("messages of rank " + std::to_string(source) + " come without this device's windows: it cannot open "
+                      "them, and says why");
         return;
     case wire_header::kind::fills:
         m_devices.filled_by(m_port.job_rank(where.number, source), header.device_window, header.device);
@@ -305,7 +310,6 @@ void messenger::offer_window(int space, int rank, const std::byte* first) {
     if (rank == m_port.own_rank(space) || peer == comm::no_rank) return;
     const auto window = m_devices.hand_out(peer, first);
     if (!window) return;
-    m_offered[peer] = {space, rank};
     say(space, rank, {.what = wire_header::kind::offer, .bytes = window->bytes, .device_window = window->key,
                       .device = window->device});
 }
@@ -315,13 +319,30 @@ void messenger::show_filler(int space, int rank, const bridge::device_uuid& devi
         say(space, rank, {.what = wire_header::kind::fills, .device_window = key, .device = device});
 }
 
-bool messenger::trim(time_point now) {
-    for (const auto& [peer, key] : m_devices.retired()) {
-        const auto [space, rank] = m_offered.at(peer);
-        if (!m_ended && !at(space).closed)
+void messenger::retire_windows() {
+    for (const auto& each : m_devices.retired()) m_retired.push_back(each);
+    std::erase_if(m_retired, [&](const auto& each) {
+        const auto& [peer, key] = each;
+        if (m_ended || m_gone.count(peer) != 0) return true;
+        // In any communicator in which it was heard.
+        for (const auto& [where, on_node] : m_on_node) {
+            const auto [space, rank] = where;
+            if (at(space).closed || m_port.job_rank(space, rank) != peer) continue;
             say(space, rank, {.what = wire_header::kind::retire, .device_window = key});
-    }
-    return m_windows.trim(now);
+            return true;
+        }
+        return false;
+    });
+}
+
+bool messenger::trim(time_point now) {
+    retire_windows();
+    const auto owners = m_devices.owners();
+    for (const int rank : owners)
+        if (m_peers && m_peers->is_gone(rank)) m_devices.forget(rank);
+    // A rank that waits for nothing is told here what it need not hold any more.
+    if (!m_ended && !owners.empty()) (void)m_port.poll();
+    return m_windows.trim(now) || !owners.empty() || !m_retired.empty();
 }
 
 std::string_view messenger::place_of(int space, int peer) const {

@@ -145,6 +145,8 @@ class messenger final : public transfer::progress_source {
     void offer_window(int space, int rank, const std::byte* first);
     /// Says which windows of a rank `device` of this one fills, if that was not said before.
     void show_filler(int space, int rank, const bridge::device_uuid& device);
+    /// Tells who has windows open that are gone here.
+    void retire_windows();
     /// `peer` has said `plain`: its messages go without windows from now on.
     void cannot_share(int space, int peer) { m_unshared.insert(m_port.job_rank(space, peer)); }
 
@@ -221,7 +223,7 @@ class messenger final : public transfer::progress_source {
     comm::port& m_port;
     windows m_windows;
     device_exchange m_devices;
-    std::map<int, std::pair<int, int>> m_offered; // space and rank by which ranks of the job were offered windows
+    std::vector<std::pair<int, std::uint64_t>> m_retired; // windows, with those who have not been told that they are gone
     std::set<int> m_unshared; // ranks of the job whose memory and ours do not meet
     std::map<int, std::unique_ptr<space_state>> m_spaces;
     struct known_conversation {

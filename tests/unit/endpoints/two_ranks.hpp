@@ -160,7 +160,7 @@ struct one_rank {
         if (!window) return;
         talk.devices().can_fill(others_number);
         const auto offer = talk.devices().hand_out(others_number, window->memory->first());
-        talk.devices().answered(others_number, offer->key, other.talk.devices().open(number, *offer));
+        talk.devices().answered(others_number, offer->key, other.talk.devices().open(number, *offer).empty());
         for (const auto key : other.talk.devices().newly_filled_by({}, number))
             talk.devices().filled_by(others_number, key, {});
     }
