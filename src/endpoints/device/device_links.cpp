@@ -97,7 +97,9 @@ std::shared_ptr<device_link> device_links::find(cl_context context, cl_device_id
     link->host_memory = cl::facts_of(device).host_memory;
     link->to_device = cl::make_queue(context, device);
     link->from_device = cl::make_queue(context, device);
-    if (!link->host_memory) link->allocator = std::make_shared<pinned_allocator>(link->context, link->to_device);
+    // Maps have a queue of their own: in that of the copies in, the engine's thread would wait for all of them.
+    if (!link->host_memory)
+        link->allocator = std::make_shared<pinned_allocator>(link->context, cl::make_queue(context, device));
     link->last_used = m_clock.now();
     m_links.push_back(link);
     return link;
