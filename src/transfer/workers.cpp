@@ -11,6 +11,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <limits>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -22,9 +23,15 @@ namespace causeway::transfer {
 namespace {
 
 constexpr auto idle_life = std::chrono::seconds(5);
+/// As many as read one block together. The engine's thread wakes no more of those that sleep, as each call takes it
+/// microseconds: they wake the others.
+constexpr std::size_t called_by_engine = 4;
 
 /// One set of threads with one queue. Shared with its threads, so that one that never returns can be left behind. The engine
 /// never sleeps for its lock, and wakes one thread by a call that does not wait for others (that of a condition variable may).
+///
+/// Nobody is called for a job that somebody comes for anyway. Whoever comes looks at the jobs under the lock before it sleeps, and
+/// calls another if there are more jobs than threads that come: so no job waits while a thread sleeps that could do it.
 struct crew {
     struct job {
         worker_pool::work work;
@@ -57,12 +64,15 @@ struct crew {
         bool m_called = false;
     };
 
-    crew(std::shared_ptr<mailbox> engine_inbox, std::chrono::nanoseconds looks_on)
-        : inbox(std::move(engine_inbox)), patience(looks_on) {}
+    crew(std::shared_ptr<mailbox> engine_inbox, std::chrono::nanoseconds looks_on, std::size_t most_called)
+        : inbox(std::move(engine_inbox)), patience(looks_on), called_at_once(most_called) {}
 
     std::shared_ptr<mailbox> inbox;
     const std::chrono::nanoseconds patience;
+    const std::size_t called_at_once;    // by the engine's thread
     std::atomic<std::size_t> waiting{0}; // jobs.size(), for a look without the lock
+    /// Threads that are about to look for a job: called, started, or done with one. Each counts less by one under the lock.
+    std::atomic<std::size_t> coming{0};
 
     spin_lock lock; // guards the rest
     std::deque<job> jobs;
@@ -79,11 +89,17 @@ struct crew {
         waiting.store(jobs.size(), std::memory_order_relaxed);
         return first;
     }
-    /// Who is to be called for a new job; null if nobody sleeps.
+    /// Jobs for which nobody comes yet.
+    [[nodiscard]] std::size_t unattended() const {
+        const std::size_t some = coming;
+        return jobs.size() > some ? jobs.size() - some : 0;
+    }
+    /// Who is to be called for a job; null if nobody sleeps.
     sleeper* wake_one() {
         if (asleep.empty()) return nullptr;
         auto* const one = asleep.back();
         asleep.pop_back();
+        ++coming;
         return one;
     }
 };
@@ -99,12 +115,22 @@ void look_on(const crew& team) {
 /// The next job, or none if the thread is to end.
 crew::job next_job(crew& team, crew::sleeper& self, bool leaves_when_idle) {
     for (;;) {
+        crew::job mine;
+        crew::sleeper* another = nullptr;
         {
             const std::lock_guard lock(team.lock);
-            if (!team.jobs.empty()) return team.take();
-            if (team.closing) return {};
-            team.asleep.push_back(&self);
+            --team.coming;
+            if (!team.jobs.empty()) {
+                mine = team.take();
+                if (team.unattended() > 0) another = team.wake_one();
+            } else if (team.closing) {
+                return {};
+            } else {
+                team.asleep.push_back(&self);
+            }
         }
+        if (another != nullptr) another->call();
+        if (mine.work) return mine;
         if (!leaves_when_idle) {
             self.sleep();
         } else if (!self.sleep_for(idle_life)) {
@@ -133,6 +159,7 @@ void work_for(const std::shared_ptr<crew>& team, bool leaves_when_idle) {
             result.error = current_failure();
         }
         job.work = nullptr;
+        ++team->coming; // before the engine hears of it, and has more
         team->inbox->post(mailbox::finished_step{job.done, std::move(result)});
         look_on(*team);
     }
@@ -141,8 +168,9 @@ void work_for(const std::shared_ptr<crew>& team, bool leaves_when_idle) {
 class worker_threads final : public worker_pool {
   public:
     worker_threads(std::shared_ptr<mailbox> inbox, unsigned lanes, std::chrono::nanoseconds patience)
-        : m_lanes(lanes), m_files(std::make_shared<crew>(inbox, patience)),
-          m_streams(std::make_shared<crew>(inbox, std::chrono::nanoseconds(0))) {}
+        : m_lanes(lanes), m_files(std::make_shared<crew>(inbox, patience, called_by_engine)),
+          // Who has taken one of these may not be back for any time, and their number is not limited.
+          m_streams(std::make_shared<crew>(inbox, std::chrono::nanoseconds(0), std::numeric_limits<std::size_t>::max())) {}
 
     ~worker_threads() override {
         for (const auto& team : {m_files, m_streams}) {
@@ -151,6 +179,7 @@ class worker_threads final : public worker_pool {
                 const std::lock_guard lock(team->lock);
                 team->closing = true;
                 asleep.swap(team->asleep);
+                team->coming += asleep.size();
             }
             for (auto* const one : asleep) one->call();
         }
@@ -161,10 +190,12 @@ class worker_threads final : public worker_pool {
         hand_to(*m_files, std::move(job), done, [this](crew& team) {
             // The workers that there are get to it.
             if (m_threads.size() == m_lanes) return;
+            ++team.coming;
             try {
                 m_threads.emplace_back([team = m_files] { work_for(team, false); });
                 pthread_setname_np(m_threads.back().native_handle(), "causeway-file");
             } catch (const std::system_error&) {
+                --team.coming;
                 if (m_threads.empty()) refuse(team);
             }
         });
@@ -172,9 +203,11 @@ class worker_threads final : public worker_pool {
 
     void run_waiting(work job, step& done) override {
         hand_to(*m_streams, std::move(job), done, [this](crew& team) {
+            ++team.coming;
             try {
                 std::thread([team = m_streams] { work_for(team, true); }).detach();
             } catch (const std::system_error&) {
+                --team.coming;
                 // The others may wait for what this one would do.
                 refuse(team);
             }
@@ -182,14 +215,17 @@ class worker_threads final : public worker_pool {
     }
 
   private:
-    /// Wakes a thread for the job; if none sleeps, `more` makes one.
+    /// Wakes a thread for the job if none comes for it; if not enough sleep, `more` makes one.
     template <class More>
     static void hand_to(crew& team, work job, step& done, More more) {
         crew::sleeper* one = nullptr;
         {
             const std::lock_guard lock(team.lock);
             team.put({std::move(job), &done});
-            one = team.wake_one();
+            const auto missing = team.unattended();
+            const bool others_call = team.coming >= team.called_at_once;
+            if (missing == 0 || (others_call && missing <= team.asleep.size())) return;
+            if (!others_call) one = team.wake_one();
         }
         if (one != nullptr) {
             one->call();

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// The worker threads: how many come for how many jobs, and that none is forgotten.
+#include "transfer/workers.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <vector>
+
+using namespace causeway;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Takes the part of the engine: hands out jobs, and counts those that come back.
+class handed_jobs final : public transfer::step_owner {
+  public:
+    explicit handed_jobs(unsigned lanes, std::chrono::nanoseconds patience = {})
+        : m_workers(transfer::make_worker_threads(m_inbox, lanes, patience)) {}
+
+    void run(transfer::worker_pool::work job) { m_workers->run(std::move(job), next_step()); }
+    void run_waiting(transfer::worker_pool::work job) { m_workers->run_waiting(std::move(job), next_step()); }
+
+    /// False if one of them moved nothing, or they take longer than any of these tests may.
+    [[nodiscard]] bool all_finish() {
+        const auto until = std::chrono::steady_clock::now() + 20s;
+        std::vector<transfer::mailbox::message> mail;
+        while (m_finished < m_steps.size()) {
+            if (std::chrono::steady_clock::now() > until) return false;
+            m_inbox->wait(1s);
+            m_inbox->take(mail);
+            for (auto& each : mail) {
+                auto& done = std::get<transfer::mailbox::finished_step>(each);
+                done.which->finish(std::move(done.result));
+            }
+            mail.clear();
+        }
+        const bool all_moved = std::ranges::all_of(m_steps, [](const auto& each) { return each->take().bytes > 0; });
+        m_steps.clear();
+        m_finished = 0;
+        return all_moved;
+    }
+
+  private:
+    void step_finished() override { ++m_finished; }
+    transfer::step& next_step() {
+        m_steps.push_back(std::make_unique<transfer::step>(*this));
+        m_steps.back()->begin();
+        return *m_steps.back();
+    }
+
+    std::vector<std::unique_ptr<transfer::step>> m_steps;
+    std::size_t m_finished = 0;
+    std::shared_ptr<transfer::mailbox> m_inbox = std::make_shared<transfer::mailbox>();
+    std::unique_ptr<transfer::worker_pool> m_workers; // last: its threads use the others
+};
+
+/// Lets its callers go on when so many of them are there.
+class meeting {
+  public:
+    explicit meeting(unsigned people) : m_missing(people) {}
+    /// False if the others do not come.
+    bool attend() {
+        std::unique_lock lock(m_mutex);
+        if (--m_missing == 0) m_complete.notify_all();
+        return m_complete.wait_for(lock, 10s, [this] { return m_missing == 0; });
+    }
+
+  private:
+    std::mutex m_mutex; // guards m_missing
+    std::condition_variable m_complete;
+    unsigned m_missing;
+};
+
+/// Who has worked.
+class attendance {
+  public:
+    void sign() {
+        const std::lock_guard lock(m_mutex);
+        m_threads.insert(std::this_thread::get_id());
+    }
+    [[nodiscard]] std::size_t count() const { return m_threads.size(); }
+
+  private:
+    std::mutex m_mutex; // guards m_threads
+    std::set<std::thread::id> m_threads;
+};
+
+constexpr unsigned lanes = 16;
+
+} // namespace
+
+TEST(workers, one_is_enough_for_jobs_that_follow_one_another) {
+    handed_jobs jobs(lanes, 50us);
+    attendance who;
+    for (int i = 0; i < 50; ++i) {
+        jobs.run([&] {
+            who.sign();
+            return transfer::outcome{1, {}};
+        });
+        ASSERT_TRUE(jobs.all_finish());
+    }
+    EXPECT_EQ(who.count(), 1u) << "who is done with a job looks for the next before another is called";
+}
+
+TEST(workers, as_many_work_at_once_as_there_are_jobs_and_lanes) {
+    for (const auto patience : {0us, 50us}) {
+        handed_jobs jobs(lanes, patience);
+        // Numbers of jobs that leave some asleep, some coming, and some not made yet.
+        for (int round = 0; round < 300; ++round) {
+            const unsigned count = 1 + static_cast<unsigned>(round * 7 + round / 5) % lanes;
+            meeting all(count);
+            for (unsigned i = 0; i < count; ++i)
+                jobs.run([&] { return transfer::outcome{all.attend() ? std::size_t{1} : 0, {}}; });
+            ASSERT_TRUE(jobs.all_finish()) << count << " jobs";
+        }
+    }
+}
+
+TEST(workers, more_jobs_than_lanes_wait_for_those_before_them) {
+    handed_jobs jobs(lanes);
+    attendance who;
+    for (int round = 0; round < 20; ++round) {
+        for (unsigned i = 0; i < 10 * lanes; ++i)
+            jobs.run([&] {
+                who.sign();
+                return transfer::outcome{1, {}};
+            });
+        ASSERT_TRUE(jobs.all_finish());
+    }
+    EXPECT_LE(who.count(), lanes);
+}
+
+TEST(workers, each_waiting_job_has_one_of_its_own) {
+    handed_jobs jobs(1);
+    for (unsigned round = 0; round < 60; ++round) {
+        const unsigned count = 1 + round * 5 % 40;
+        meeting all(count);
+        for (unsigned i = 0; i < count; ++i)
+            jobs.run_waiting([&] { return transfer::outcome{all.attend() ? std::size_t{1} : 0, {}}; });
+        ASSERT_TRUE(jobs.all_finish()) << count << " jobs";
+    }
+}
