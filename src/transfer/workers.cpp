@@ -30,8 +30,9 @@ constexpr std::size_t called_by_engine = 4;
 /// One set of threads with one queue. Shared with its threads, so that one that never returns can be left behind. The engine
 /// never sleeps for its lock, and wakes one thread by a call that does not wait for others (that of a condition variable may).
 ///
-/// Nobody is called for a job that somebody comes for anyway. Whoever comes looks at the jobs under the lock before it sleeps, and
-/// calls another if there are more jobs than threads that come: so no job waits while a thread sleeps that could do it.
+/// Nobody is called for a job that somebody comes for anyway. Whoever comes looks at the jobs under the lock before it
+/// sleeps, and calls another if there are more jobs than threads that come: so no job waits while a thread sleeps that
+/// could do it.
 struct crew {
     struct job {
         worker_pool::work work;

@@ -28,7 +28,7 @@ class descriptor_endpoint final : public transfer::endpoint {
     [[nodiscard]] transfer::endpoint_traits traits() const override {
         return {.kind = transfer::medium::file, .place = m_place};
     }
-    [[nodiscard]] std::string name() const override { return known_file_name(m_fd.get()); }
+    [[nodiscard]] std::string name() const override { return m_fd.get() < 0 ? m_name : known_file_name(m_fd.get()); }
 
     void open(const transfer::open_request& request, step& done) override {
         m_blocks.open(request);
@@ -43,10 +43,18 @@ class descriptor_endpoint final : public transfer::endpoint {
         m_blocks.write(offset, block, done);
     }
 
-    void close(std::size_t, const failure&, step& done) override { m_blocks.close({}, done); }
+    void close(std::size_t, const failure&, step& done) override {
+        if (m_blocks.closes_at_once()) {
+            m_blocks.close({}, done);
+        } else {
+            m_name = name(); // what is closed has none
+            m_blocks.close({}, done, std::move(m_fd));
+        }
+    }
 
   private:
     descriptor m_fd;
+    std::string m_name; // once it is closed
     file_range m_range;
     file_blocks m_blocks;
     std::string_view m_place;

@@ -2,6 +2,8 @@
 // Small transfers at once, large ones by workers; what is too large for the page cache past it.
 #include "endpoints/file/file_blocks.hpp"
 
+#include "endpoints/file/file_system.hpp"
+
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/stat.h>
@@ -150,9 +152,47 @@ struct file_blocks::split_read {
     step* done = nullptr;
 };
 
+/// The end of a transfer where closing a descriptor may wait for another machine: a worker does it, not the engine's thread.
+class file_blocks::slow_close final : transfer::step_owner {
+  public:
+    slow_close(file_blocks& of, step& told, descriptor own)
+        : m_of(of), m_told(told), m_own(std::move(own)), m_work(*this) {
+        m_work.begin();
+    }
+    /// Finished when nobody else uses the descriptors, and again when they are closed.
+    [[nodiscard]] step& work() { return m_work; }
+
+  private:
+    void step_finished() override {
+        if (std::exchange(m_is_closing, true)) {
+            m_told.finish(m_work.take());
+            return;
+        }
+        auto result = m_work.take();
+        m_work.begin();
+        m_of.m_services.workers.run_waiting([this, result] { return close(result); }, m_work);
+    }
+    /// In a worker.
+    outcome close(outcome result) {
+        for (auto* const each : {&m_of.m_direct, &m_own}) {
+            auto closed = close_written(std::move(*each), m_of.m_whole);
+            if (m_of.m_is_target && !result.error) result.error = std::move(closed.error);
+        }
+        return result;
+    }
+
+    file_blocks& m_of;
+    step& m_told;
+    descriptor m_own;
+    step m_work;
+    bool m_is_closing = false;
+};
+
 file_blocks::file_blocks(file_services services, int fd) : m_services(services) {
     struct statfs facts {};
-    m_is_in_memory = ::fstatfs(fd, &facts) == 0 && facts.f_type == TMPFS_MAGIC;
+    const bool known = ::fstatfs(fd, &facts) == 0;
+    m_is_in_memory = known && facts.f_type == TMPFS_MAGIC;
+    m_closes_at_once = known && endpoints::closes_at_once(static_cast<unsigned long>(facts.f_type));
 }
 file_blocks::~file_blocks() = default;
 
@@ -174,6 +214,7 @@ void file_blocks::open(const transfer::open_request& request) {
     m_piece_bytes = whole_blocks ? request.block_bytes : request.piece_bytes;
     if (!request.is_source && !m_is_in_memory && m_direct.get() < 0 && m_whole.bytes >= smallest_behind)
         m_behind.emplace(m_services.workers, m_whole.fd);
+    m_is_target = !request.is_source;
     m_pushes = request.for_device && m_whole.bytes <= largest_pushed;
 }
 
@@ -202,11 +243,16 @@ void file_blocks::write(std::size_t offset, std::span<const std::byte> block, st
     if (m_behind) m_behind->go_on();
 }
 
-void file_blocks::close(outcome result, step& done) {
+void file_blocks::close(outcome result, step& done, descriptor own) {
+    auto* told = &done;
+    if (own.get() >= 0 || (!m_closes_at_once && m_direct.get() >= 0)) {
+        m_closing = std::make_unique<slow_close>(*this, done, std::move(own));
+        told = &m_closing->work();
+    }
     if (m_behind) {
-        m_behind->close(std::move(result), done);
+        m_behind->close(std::move(result), *told);
     } else {
-        done.finish(std::move(result));
+        told->finish(std::move(result));
     }
 }
 

@@ -28,11 +28,15 @@ class file_blocks {
 
     void read(std::size_t offset, std::span<std::byte> block, transfer::step& done);
     void write(std::size_t offset, std::span<const std::byte> block, transfer::step& done);
-    /// Finishes `done` with `result` once nobody uses the descriptor any more.
-    void close(transfer::outcome result, transfer::step& done);
+    /// False if closing a descriptor may wait for another machine.
+    [[nodiscard]] bool closes_at_once() const { return m_closes_at_once; }
+    /// Finishes `done` with `result` once nobody uses the descriptor any more. `own`, if it is given, is closed by a worker
+    /// before; a failure of that is the result.
+    void close(transfer::outcome result, transfer::step& done, descriptor own = {});
 
   private:
     struct split_read;
+    class slow_close;
 
     void read_piece(std::size_t offset, std::span<std::byte> piece, transfer::step& done);
     /// In a worker.
@@ -41,13 +45,16 @@ class file_blocks {
 
     file_services m_services;
     bool m_is_in_memory; // the file system is, and knows no RWF_NOWAIT
+    bool m_closes_at_once;
     file_range m_whole;
     std::size_t m_piece_bytes = 0;
+    bool m_is_target = false;
     bool m_pushes = false; // what is read out of the processor's own cache
     mutable std::atomic<bool> m_refuses_direct{false}; // the disk, these offsets and addresses
     std::optional<write_behind> m_behind;
     descriptor m_direct; // of the same file, past the page cache; none where that is not wanted or not possible
     std::vector<std::unique_ptr<split_read>> m_reads, m_spare;
+    std::unique_ptr<slow_close> m_closing;
 };
 
 } // namespace causeway::endpoints

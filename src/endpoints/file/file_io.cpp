@@ -43,8 +43,12 @@ bool wait_ready(int fd, short events, const std::atomic<bool>& cancelled) {
 
 } // namespace
 
-descriptor::~descriptor() {
-    if (m_number >= 0) ::close(m_number);
+descriptor::~descriptor() { (void)close(); }
+
+int descriptor::close() {
+    const int number = std::exchange(m_number, -1);
+    // Also one that was interrupted is closed (close(2)).
+    return number < 0 || ::close(number) == 0 || errno == EINTR ? 0 : errno;
 }
 
 std::string file_name(int fd) {
@@ -152,6 +156,13 @@ outcome write_next(const file_range& whole, std::size_t offset, std::span<const 
         }
     }
     return {done, {}};
+}
+
+outcome close_written(descriptor own, const file_range& whole) {
+    const auto text = range_text("writing", whole); // it has no name any more once it is closed
+    const int error = own.close();
+    if (error == 0) return {};
+    return {0, {status::io_error, error, 0, text + ": closing it: " + errno_text(error)}};
 }
 
 } // namespace causeway::endpoints

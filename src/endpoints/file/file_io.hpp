@@ -25,6 +25,8 @@ class descriptor {
     }
     ~descriptor();
     [[nodiscard]] int get() const { return m_number; }
+    /// Closes it now. 0, or the errno: it is closed then, too.
+    [[nodiscard]] int close();
 
   private:
     int m_number = -1;
@@ -56,5 +58,9 @@ struct file_range {
                                           const std::atomic<bool>& cancelled);
 [[nodiscard]] transfer::outcome write_next(const file_range& whole, std::size_t offset,
                                            std::span<const std::byte> block, const std::atomic<bool>& cancelled);
+
+/// Closes `own`, through which `whole` was written: a file system of another machine may tell only now that it has no room.
+/// Blocking.
+[[nodiscard]] transfer::outcome close_written(descriptor own, const file_range& whole);
 
 } // namespace causeway::endpoints

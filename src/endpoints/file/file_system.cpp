@@ -4,10 +4,12 @@
 
 #include "base/file_system_name.hpp"
 
+#include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <string>
@@ -35,6 +37,13 @@ std::string_view file_system_of(int fd) {
         name = "file system " + type_of(fd) + " " + std::to_string(major(facts.st_dev)) + ":" +
                std::to_string(minor(facts.st_dev));
     return name;
+}
+
+bool closes_at_once(unsigned long type) {
+    constexpr unsigned long of_this_machine[] = {EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC,
+                                                 TMPFS_MAGIC,      RAMFS_MAGIC,     HUGETLBFS_MAGIC,   OVERLAYFS_SUPER_MAGIC};
+    const auto number = type & 0xFFFFFFFF; // some kernels extend the sign
+    return std::ranges::find(of_this_machine, number) != std::end(of_this_machine);
 }
 
 } // namespace causeway::endpoints

@@ -1,51 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is written behind a transfer: never in its way, and over when the transfer is.
 #include "endpoints/file/write_behind.hpp"
+#include "unit/endpoints/file_doubles.hpp"
 
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <cstdlib>
-#include <string>
-#include <utility>
-#include <vector>
-
 using namespace causeway;
 
 namespace {
-
-/// Runs a job when the test says so.
-struct patient_workers final : transfer::worker_pool {
-    void run(work job, transfer::step& done) override { jobs.emplace_back(std::move(job), &done); }
-    void run_waiting(work job, transfer::step& done) override { run(std::move(job), done); }
-    void finish_first() {
-        auto [job, done] = std::move(jobs.front());
-        jobs.erase(jobs.begin());
-        done->finish(job());
-    }
-    std::vector<std::pair<work, transfer::step*>> jobs;
-};
-
-struct waiter final : transfer::step_owner {
-    void step_finished() override { ++told; }
-    transfer::step work{*this};
-    int told = 0;
-};
-
-struct scratch_file {
-    scratch_file() {
-        const char* const folder = std::getenv("TMPDIR");
-        std::string name = std::string(folder != nullptr ? folder : "/tmp") + "/causeway-behind-XXXXXX";
-        fd = ::mkstemp(name.data());
-        ::unlink(name.c_str());
-    }
-    ~scratch_file() { ::close(fd); }
-    scratch_file(const scratch_file&) = delete;
-    scratch_file& operator=(const scratch_file&) = delete;
-    int fd;
-};
 
 constexpr std::size_t mib = std::size_t{1} << 20;
 

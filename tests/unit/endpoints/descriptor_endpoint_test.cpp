@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// The end of a transfer to a file: who closes it, and who hears that it failed.
+#include "endpoints/file/file_endpoint.hpp"
+#include "unit/endpoints/file_doubles.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+using namespace causeway;
+
+namespace {
+
+class descriptor_endpoint : public testing::Test {
+  protected:
+    /// An endpoint of its own descriptor, of which the number is in `m_own`.
+    std::unique_ptr<transfer::endpoint> open(int file, endpoints::access mode) {
+        m_own = ::fcntl(file, F_DUPFD_CLOEXEC, 0);
+        ::close(m_own); // the next to be given away
+        auto made = endpoints::make_descriptor_endpoint(m_services, file, 0, 4, mode);
+        m_ended.work.begin();
+        return made;
+    }
+
+    options m_settings;
+    patient_workers m_workers;
+    transfer::turnstile m_turns;
+    endpoints::file_services m_services{m_settings, m_workers, m_turns};
+    waiter m_opened, m_ended;
+    int m_own = -1;
+};
+
+/// A file of which the file system is not known to close at once, as that of another machine.
+struct strange_file {
+    int fd = ::open("/proc/self/comm", O_RDWR | O_CLOEXEC);
+    ~strange_file() { ::close(fd); }
+};
+
+} // namespace
+
+TEST_F(descriptor_endpoint, is_closed_by_a_worker_where_that_may_take_long) {
+    const strange_file file;
+    const auto target = open(file.fd, endpoints::access::write);
+    target->open({.bytes = 4, .block_bytes = 4}, m_opened.work);
+    target->close(4, {}, m_ended.work);
+    EXPECT_EQ(m_ended.told, 0) << "nobody has closed it yet";
+    EXPECT_GE(::fcntl(m_own, F_GETFD), 0);
+    ASSERT_EQ(m_workers.jobs.size(), 1u);
+    m_workers.finish_first();
+    EXPECT_EQ(m_ended.told, 1);
+    EXPECT_FALSE(m_ended.work.take().error);
+    EXPECT_LT(::fcntl(m_own, F_GETFD), 0);
+    EXPECT_THAT(target->name(), testing::HasSubstr("/comm")) << "it is still told of";
+}
+
+TEST_F(descriptor_endpoint, tells_that_closing_what_was_written_failed) {
+    const strange_file file;
+    const auto target = open(file.fd, endpoints::access::write);
+    target->open({.bytes = 4, .block_bytes = 4}, m_opened.work);
+    target->close(4, {}, m_ended.work);
+    ::close(m_own); // so that it fails, as it does on another machine that has no room
+    m_workers.finish_first();
+    const auto result = m_ended.work.take();
+    EXPECT_EQ(result.error.status, status::io_error);
+    EXPECT_EQ(result.error.error_number, EBADF);
+    EXPECT_THAT(result.error.message, testing::HasSubstr("closing it: "));
+}
+
+TEST_F(descriptor_endpoint, hears_nothing_of_closing_what_was_read) {
+    const strange_file file;
+    const auto source = open(file.fd, endpoints::access::read);
+    source->open({.bytes = 4, .block_bytes = 4, .is_source = true}, m_opened.work);
+    source->close(4, {}, m_ended.work);
+    ::close(m_own);
+    m_workers.finish_first();
+    EXPECT_FALSE(m_ended.work.take().error);
+}
+
+TEST_F(descriptor_endpoint, needs_no_worker_where_closing_only_lets_go) {
+    const int file = ::memfd_create("causeway-test", MFD_CLOEXEC);
+    const auto target = open(file, endpoints::access::write);
+    target->open({.bytes = 4, .block_bytes = 4}, m_opened.work);
+    target->close(4, {}, m_ended.work);
+    EXPECT_EQ(m_ended.told, 1);
+    EXPECT_TRUE(m_workers.jobs.empty());
+    ::close(file);
+}

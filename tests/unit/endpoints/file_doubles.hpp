@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Workers that wait for the test, a step, and a file, for tests of file endpoints.
+#pragma once
+
+#include "transfer/workers.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+#include <utility>
+#include <vector>
+
+/// Runs a job when the test says so.
+struct patient_workers final : causeway::transfer::worker_pool {
+    void run(work job, causeway::transfer::step& done) override { jobs.emplace_back(std::move(job), &done); }
+    void run_waiting(work job, causeway::transfer::step& done) override { run(std::move(job), done); }
+    void finish_first() {
+        auto [job, done] = std::move(jobs.front());
+        jobs.erase(jobs.begin());
+        done->finish(job());
+    }
+    std::vector<std::pair<work, causeway::transfer::step*>> jobs;
+};
+
+struct waiter final : causeway::transfer::step_owner {
+    void step_finished() override { ++told; }
+    causeway::transfer::step work{*this};
+    int told = 0;
+};
+
+/// Without a name.
+struct scratch_file {
+    scratch_file() {
+        const char* const folder = std::getenv("TMPDIR");
+        std::string name = std::string(folder != nullptr ? folder : "/tmp") + "/causeway-test-XXXXXX";
+        fd = ::mkstemp(name.data());
+        ::unlink(name.c_str());
+    }
+    ~scratch_file() { ::close(fd); }
+    scratch_file(const scratch_file&) = delete;
+    scratch_file& operator=(const scratch_file&) = delete;
+    int fd;
+};
