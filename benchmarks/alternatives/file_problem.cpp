@@ -17,12 +17,16 @@ namespace {
 
 } // namespace
 
+void close_and_remove::operator()(std::FILE* file) const {
+    std::fclose(file);
+    unlink(path.c_str());
+}
+
 stream make_file(const std::filesystem::path& directory) {
     std::string path = directory / "alternatives-XXXXXX";
     const int made = mkstemp(path.data());
     if (made < 0) throw_errno("making a file in " + directory.string());
-    unlink(path.c_str());
-    return {fdopen(made, "w+b"), &std::fclose};
+    return {fdopen(made, "w+b"), {path}};
 }
 
 void read_all(int file, std::byte* into, std::size_t bytes, std::size_t offset) {

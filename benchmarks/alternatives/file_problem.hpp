@@ -15,8 +15,12 @@
 
 namespace alternatives {
 
-/// A file without a name, which goes with its stream. Throws std::system_error.
-using stream = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+/// A file that goes with its stream; until then it has a name, by which cuFile looks it up. Throws std::system_error.
+struct close_and_remove {
+    std::filesystem::path path;
+    void operator()(std::FILE* file) const;
+};
+using stream = std::unique_ptr<std::FILE, close_and_remove>;
 [[nodiscard]] stream make_file(const std::filesystem::path& directory);
 
 /// Repeated until all is moved. Throw std::system_error.

@@ -21,7 +21,7 @@ namespace causeway::capi {
 namespace {
 
 enum class wish { automatic, off, host }; // of the option
-constexpr std::size_t smallest = std::size_t{4} << 20; // of what goes through windows
+constexpr std::size_t smallest = std::size_t{1} << 20; // of what goes through windows
 /// The vendor's interfaces take about a second to start, and that twice if they are tried first.
 constexpr auto longest_wait = std::chrono::seconds(5);
 constexpr auto longest_trial = std::chrono::seconds(10);
