@@ -87,7 +87,7 @@ cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue queue_handle, cl_mem bu
         check_range(buffer, offset, size);
         check_host_may(buffer, CL_MEM_HOST_READ_ONLY);
         const memory_use uses[] = {{&buffer, writing(buffer, size)}};
-        return enqueue({queue, CL_COMMAND_WRITE_BUFFER, blocking, count, list, event, uses},
+        return enqueue(reading_host({queue, CL_COMMAND_WRITE_BUFFER, blocking, count, list, event, uses}),
                        [&queue, held = ref<_cl_mem>(&buffer), offset, size,
                         source](cl_bool wait, cl_uint waits, const cl_event* events, cl_event* made) {
                            return queue.calls().clEnqueueWriteBuffer(queue.raw.raw(), held->raw(queue.where), wait,
@@ -148,7 +148,7 @@ cl_int CL_API_CALL clEnqueueWriteBufferRect(cl_command_queue queue_handle, cl_me
         (void)lay_out(from, extent, host_row, host_slice);
         check_host_may(buffer, CL_MEM_HOST_READ_ONLY);
         const memory_use uses[] = {{&buffer, access::write}};
-        return enqueue({queue, CL_COMMAND_WRITE_BUFFER_RECT, blocking, count, list, event, uses},
+        return enqueue(reading_host({queue, CL_COMMAND_WRITE_BUFFER_RECT, blocking, count, list, event, uses}),
                        [&queue, held = ref<_cl_mem>(&buffer), from, to, extent, buffer_row, buffer_slice, host_row,
                         host_slice, source](cl_bool wait, cl_uint waits, const cl_event* events, cl_event* made) {
                            return queue.calls().clEnqueueWriteBufferRect(

@@ -3,6 +3,7 @@
 #include "platform/cluster.hpp"
 
 #include "base/options.hpp"
+#include "platform/behind.hpp"
 #include "platform/dry_run.hpp"
 #include "platform/queue.hpp"
 #include "platform/scheduler.hpp"
@@ -285,19 +286,8 @@ void tell_all(_cl_event& event) {
     });
 }
 
-void wait_for_reads(_cl_command_queue& queue, unsigned long before) {
-    if (cluster::of_process() == nullptr || !queue.in_order()) return;
-    std::vector<ref<_cl_event>> earlier;
-    {
-        const std::lock_guard lock(queue.context.order);
-        for (const auto& read : queue.reads)
-            if (read->number < before) earlier.push_back(read);
-    }
-    for (const auto& read : earlier) scheduler::of_process().wait_for(*read);
-}
-
 cl_int wait_everywhere(_cl_event& event) {
-    if (event.queue) wait_for_reads(*event.queue, event.number);
+    wait_for_all(event.behind);
     if (is_here(event)) scheduler::of_process().wait_for(event);
     if (event.rank < 0) return event.status();
     auto& job = *cluster::of_process();

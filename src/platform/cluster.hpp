@@ -168,10 +168,6 @@ void listen(_cl_event& event);
 /// As both, for all ranks.
 void tell_all(_cl_event& event);
 
-/// In a cluster, and an in-order queue: waits until the reads before the event of that number are over on this rank, which
-/// get their bytes one by one, whatever else of the queue is over.
-void wait_for_reads(_cl_command_queue& queue, unsigned long before);
-
 /// Final status of a command on every rank; waits for it. Collective unless the event is everywhere.
 [[nodiscard]] cl_int wait_everywhere(_cl_event& event);
 

@@ -2,9 +2,10 @@
 // The checks that all commands share, and the way round for those that their driver cannot have at once.
 #include "platform/enqueue.hpp"
 
+#include "platform/behind.hpp"
+
 #include <algorithm>
 #include <cstring>
-#include <limits>
 
 namespace causeway::platform {
 
@@ -119,14 +120,21 @@ ref<_cl_event> make_event(const new_command& command) {
 }
 
 cl_int enqueue_elsewhere(const new_command& command) {
-    if (may_be_dropped(command)) {
-        ++cluster::of_process()->counts.dropped;
-    } else {
+    const bool is_dropped = may_be_dropped(command);
+    const bool is_seen = command.event != nullptr || command.blocking != CL_FALSE;
+    if (is_dropped) ++cluster::of_process()->counts.dropped;
+    std::vector<ref<_cl_event>> behind;
+    if (!is_dropped || is_seen) {
         const std::lock_guard lock(command.queue.context.order);
-        follow(command);
+        if (!is_dropped) follow(command);
+        behind = go_behind(command);
     }
-    if (command.event != nullptr) *command.event = make_event(command).give();
-    if (command.blocking != CL_FALSE) wait_for_reads(command.queue, std::numeric_limits<unsigned long>::max());
+    if (command.blocking != CL_FALSE) wait_for_all(behind);
+    if (command.event != nullptr) {
+        auto event = make_event(command);
+        event->behind = std::move(behind);
+        *command.event = event.give();
+    }
     return result_everywhere(command, CL_SUCCESS);
 }
 
@@ -134,6 +142,7 @@ cl_int enqueue_elsewhere(const new_command& command) {
 /// places.
 waiting_command with_waits(const new_command& command, ref<_cl_event> event, issue_function issue) {
     waiting_command made{std::move(event), {}, {}, std::move(issue), command.order};
+    if (command.reads_host) made.orders = made.event->behind;
     for (cl_uint i = 0; i < command.wait_count; ++i) {
         auto& wait = *command.wait_list[i];
         if (wait.rank >= 0 && !is_here(wait)) listen(wait);
@@ -193,6 +202,7 @@ cl_int enqueue_in_turn(const new_command& command, issue_function issue) {
     cl_int code = CL_SUCCESS;
     if (queue.context.spans()) {
         const std::lock_guard lock(queue.context.order);
+        if (job != nullptr) event->behind = go_behind(command);
         code = hand_over(queue, with_waits(command, event, std::move(issue)));
         // Other ranks count a refused command as one that runs, and fails.
         if (code == CL_SUCCESS || job != nullptr)
@@ -206,7 +216,7 @@ cl_int enqueue_in_turn(const new_command& command, issue_function issue) {
     if (code != CL_SUCCESS && job == nullptr) return code;
     keep_mapped(command, *event);
     if (command.blocking != CL_FALSE) {
-        wait_for_reads(queue, event->number);
+        wait_for_all(event->behind);
         scheduler::of_process().wait_for(*event);
         code = std::min(event->status(), CL_SUCCESS);
     }
@@ -246,16 +256,19 @@ cl_int read_everywhere(const new_command& command, const host_target& target,
     // It ends on each rank when the bytes are there.
     auto event = ref<_cl_event>::adopt(new _cl_event(queue, command.type, _cl_event::ender::every_rank));
     auto* const status_place = staging.get() + target.bytes();
-    const auto arrive = [event, target, staging, status_place, &plan] {
-        cl_int status = CL_COMPLETE;
-        std::memcpy(&status, status_place, sizeof status);
-        if (status == CL_COMPLETE) unpack(target, staging.get());
-        plan.end(*event, status);
-    };
     {
         const std::lock_guard lock(queue.context.order);
-        std::erase_if(queue.reads, [](const auto& read) { return read->known_end() <= CL_COMPLETE; });
-        queue.reads.push_back(event);
+        const auto behind = go_behind(command);
+        put_behind(queue, event);
+        // Bytes come from different ranks, in any order: they go to the program's memory in the order of the reads.
+        const auto arrive = [event, target, staging, status_place, behind, &plan] {
+            plan.after_all(behind, [event, target, staging, status_place, &plan] {
+                cl_int status = CL_COMPLETE;
+                std::memcpy(&status, status_place, sizeof status);
+                if (status == CL_COMPLETE) unpack(target, staging.get());
+                plan.end(*event, status);
+            });
+        };
         auto pass_on = job.spread(queue.where.rank, staging, target.bytes() + sizeof(cl_int), arrive);
         if (queue.where.here) {
             auto own = ref<_cl_event>::adopt(new _cl_event(queue, command.type));
@@ -272,7 +285,6 @@ cl_int read_everywhere(const new_command& command, const host_target& target,
     keep_mapped(command, *event);
     cl_int code = CL_SUCCESS;
     if (command.blocking != CL_FALSE) {
-        wait_for_reads(queue, event->number);
         plan.wait_for(*event);
         code = std::min(event->status(), CL_SUCCESS);
     }

@@ -23,8 +23,15 @@ struct new_command {
     bool apart = false; ///< of the platform: ordered with all on its memory objects, whatever queues those are in
     _cl_mem* mapped = nullptr; ///< whose shadow it reads or writes: kept until it is over
     _cl_event::ender who = _cl_event::ender::driver;
+    bool reads_host = false; ///< a read that comes before it must have arrived in the program's memory
     _cl_command_queue* seen_in = nullptr; ///< the queue that the program knows, if it is not the one where it runs
 };
+
+/// One that reads the program's memory when it runs.
+[[nodiscard]] inline new_command reading_host(new_command command) {
+    command.reads_host = true;
+    return command;
+}
 
 /// Throws for a list that does not fit its count, for what is no event, and for events and memory objects of other
 /// contexts.

@@ -5,6 +5,8 @@
 #include "platform/device_times.hpp"
 #include "platform/queue.hpp"
 
+#include <algorithm>
+
 using namespace causeway::platform;
 
 _cl_event::_cl_event(_cl_context& of)
@@ -16,9 +18,8 @@ _cl_event::_cl_event(_cl_command_queue& in, cl_command_type what, ender who, int
     : object(own_kind), context(&in.context), queue(&in), type(what),
       where(who == ender::driver ? &in.where : nullptr), rank(who == ender::every_rank ? -1 : on_rank) {}
 
-unsigned long _cl_event::next_number() {
-    static std::atomic<unsigned long> last{0};
-    return ++last;
+bool _cl_event::is_behind_any() const {
+    return std::any_of(behind.begin(), behind.end(), [](const auto& one) { return one->known_end() > CL_COMPLETE; });
 }
 
 int _cl_event::owner() const { return rank >= 0 ? rank : queue->where.rank; }

@@ -45,8 +45,6 @@ struct _cl_event final : causeway::platform::object {
     const causeway::platform::ref<_cl_command_queue> queue; ///< null for user events
     const cl_command_type type;
     const causeway::platform::place* const where; ///< whose driver may wait for it; null if none may
-    /// Larger than those of all that the thread has made before.
-    const unsigned long number = next_number();
     /// Where the command runs, in a cluster; -1 if every rank sees it end by itself.
     const int rank;
     /// The rank that knows its status first.
@@ -57,13 +55,16 @@ struct _cl_event final : causeway::platform::object {
     // In a cluster, under the context's order.
     std::vector<int> told; ///< the ranks that hear of its end
     bool told_all = false;
+    /// In a cluster: what OpenCL puts before it and ends on each rank by itself, see behind.hpp. The program does not see it
+    /// over on a rank before these are. Set before anybody else has the event.
+    std::vector<causeway::platform::ref<_cl_event>> behind;
+    [[nodiscard]] bool is_behind_any() const;
 
     bool watched = false;
     bool rings = false;                               ///< the driver has been asked to call back
     std::vector<std::function<void(cl_int)>> actions; ///< of the platform, for when the command is over
 
   private:
-    [[nodiscard]] static unsigned long next_number();
     static constexpr cl_int not_over = 1;
     std::atomic<cl_int> m_end{not_over};
     std::atomic<bool> m_issued{false};

@@ -89,7 +89,7 @@ cl_int CL_API_CALL clEnqueueWriteImage(cl_command_queue queue_handle, cl_mem ima
         check_box(image, to, extent);
         check_host_may(image, CL_MEM_HOST_READ_ONLY);
         const memory_use uses[] = {{&image, writing(image, extent)}};
-        return enqueue({queue, CL_COMMAND_WRITE_IMAGE, blocking, count, list, event, uses},
+        return enqueue(reading_host({queue, CL_COMMAND_WRITE_IMAGE, blocking, count, list, event, uses}),
                        [&queue, held = ref<_cl_mem>(&image), to, extent, row_pitch, slice_pitch,
                         source](cl_bool wait, cl_uint waits, const cl_event* events, cl_event* made) {
                            return queue.calls().clEnqueueWriteImage(queue.raw.raw(), held->raw(queue.where), wait,

@@ -270,7 +270,7 @@ cl_int CL_API_CALL clEnqueueNativeKernel(cl_command_queue handle, void(CL_CALLBA
         const auto* const first = static_cast<const std::byte*>(arguments);
         auto block = std::vector<std::byte>(first, first + size);
         return enqueue(
-            {queue, CL_COMMAND_NATIVE_KERNEL, CL_FALSE, count, list, event, uses},
+            reading_host({queue, CL_COMMAND_NATIVE_KERNEL, CL_FALSE, count, list, event, uses}),
             [&queue, function, block = std::move(block), held = std::move(held),
              offsets = std::move(offsets)](cl_bool, cl_uint waits, const cl_event* wait_list, cl_event* made) mutable {
                 std::vector<cl_mem> raws;

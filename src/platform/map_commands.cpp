@@ -215,7 +215,10 @@ cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue queue_handle, cl_mem
         const memory_use uses[] = {{&object, access::write}};
         new_command command{queue, CL_COMMAND_UNMAP_MEM_OBJECT, CL_FALSE, count, list, event};
         if (writes_back) command.uses = uses;
-        if (writes_back && !of.by_driver) command.mapped = &object;
+        if (writes_back && !of.by_driver) {
+            command.mapped = &object;
+            command.reads_host = true;
+        }
         const auto code = enqueue(command, [&queue, held = ref<_cl_mem>(&object), of, address, writes_back](
                                                cl_bool, cl_uint waits, const cl_event* events, cl_event* made) {
             if (of.by_driver)

@@ -2,6 +2,7 @@
 // Command queues, events, and waiting for them.
 #include "platform/queue.hpp"
 
+#include "platform/behind.hpp"
 #include "platform/boundary.hpp"
 #include "platform/cluster.hpp"
 #include "platform/device_times.hpp"
@@ -75,11 +76,12 @@ cl_int CL_API_CALL clRetainCommandQueue(cl_command_queue queue) { return retain(
 cl_int CL_API_CALL clReleaseCommandQueue(cl_command_queue queue) {
     if (queue == nullptr || !queue->is(kind::queue)) return CL_INVALID_COMMAND_QUEUE;
     queue->flush(); // as the specification has it
-    std::vector<ref<_cl_event>> reads;
+    std::vector<ref<_cl_event>> behind, behind_barrier;
     if (queue->references() == 1) {
-        // They hold the queue, and only clFinish asks for them.
+        // They hold the queue, and nothing comes behind them any more.
         const std::lock_guard lock(queue->context.order);
-        reads.swap(queue->reads);
+        behind.swap(queue->behind);
+        behind_barrier.swap(queue->behind_barrier);
     }
     return release(queue, CL_INVALID_COMMAND_QUEUE);
 }
@@ -118,12 +120,7 @@ cl_int CL_API_CALL clFinish(cl_command_queue handle) {
         auto* const job = cluster::of_process();
         if (job == nullptr) return code;
         if (const auto refused = std::exchange(queue.refused, CL_SUCCESS); code == CL_SUCCESS) code = refused;
-        std::vector<ref<_cl_event>> reads;
-        {
-            const std::lock_guard lock(queue.context.order);
-            reads.swap(queue.reads);
-        }
-        for (const auto& read : reads) scheduler::of_process().wait_for(*read);
+        wait_for_all(all_behind(queue));
         if (auto* const times = device_times::of_process()) times->settle();
         return job->from(queue.where.rank, code);
     });
@@ -176,7 +173,9 @@ cl_int status_everywhere(_cl_event& event) {
     if (job == nullptr || event.is_users()) return event.status();
     const auto owner = event.owner();
     const auto status = job->from(owner, owner == job->rank() ? event.status() : CL_QUEUED);
-    if (status > CL_COMPLETE || owner == job->rank()) return status;
+    if (status > CL_COMPLETE) return status;
+    wait_for_all(event.behind); // their bytes are still on their way here
+    if (owner == job->rank()) return status;
     if (event.rank < 0)
         scheduler::of_process().wait_for(event); // its bytes are still on their way here
     else

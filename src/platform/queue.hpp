@@ -79,7 +79,9 @@ struct _cl_command_queue final : causeway::platform::object {
     causeway::platform::driver_object<cl_command_queue> raw; ///< null on a device of another rank
     /// In a cluster: the first command whose driver refused it since the last clFinish, which tells every rank.
     cl_int refused = CL_SUCCESS;
-    std::vector<causeway::platform::ref<_cl_event>> reads; ///< of a cluster, that may not be over; the context's order
+    // In a cluster, under the context's order: what all its commands, and those in front of its last barrier, come behind. See
+    // behind.hpp.
+    std::vector<causeway::platform::ref<_cl_event>> behind, behind_barrier;
 
     [[nodiscard]] bool in_order() const { return (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0; }
     [[nodiscard]] const cl_icd_dispatch& calls() const { return where.calls(); }

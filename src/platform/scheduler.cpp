@@ -161,6 +161,25 @@ void scheduler::after(_cl_event& event, std::function<void(cl_int)> action) {
     ring();
 }
 
+namespace {
+
+bool are_over(const std::vector<ref<_cl_event>>& events) {
+    return std::all_of(events.begin(), events.end(), [](const auto& one) { return one->known_end() <= CL_COMPLETE; });
+}
+
+} // namespace
+
+void scheduler::after_all(std::vector<ref<_cl_event>> events, std::function<void()> action) {
+    if (are_over(events)) return action();
+    {
+        const std::lock_guard lock(m_mutex);
+        start();
+        m_idle = false;
+        m_late.push_back({std::move(events), std::move(action)});
+    }
+    ring();
+}
+
 void scheduler::set(_cl_event& event, cl_int status) {
     require(event.finish(status), CL_INVALID_OPERATION);
     announce();
@@ -254,7 +273,8 @@ bool scheduler::step() {
         }
         let_go_of_empty_queues(lock);
         moved = look_at_watched(lock) || moved;
-        m_idle = !moved && m_busy.empty() && m_watched.empty();
+        moved = look_at_late(lock) || moved;
+        m_idle = !moved && m_busy.empty() && m_watched.empty() && m_late.empty();
         if (m_idle) m_settled.notify_all();
     }
     if (moved) announce();
@@ -355,29 +375,45 @@ void scheduler::carry_out(_cl_command_queue& queue, waiting_command command, con
 
 bool scheduler::look_at_watched(std::unique_lock<std::mutex>& lock) {
     std::vector<ref<_cl_event>> over;
-    std::vector<std::pair<_cl_event*, std::function<void(cl_int)>>> actions;
+    std::vector<std::pair<ref<_cl_event>, std::function<void(cl_int)>>> actions;
     std::erase_if(m_watched, [&](ref<_cl_event>& event) {
         watch(*event); // its driver may have it by now
         const auto status = event->status();
+        // The platform goes on at once; the program sees the end when what is in front has ended here, too.
+        const auto seen = status <= CL_COMPLETE && event->is_behind_any() ? CL_RUNNING : status;
         std::erase_if(event->callbacks, [&](const _cl_event::callback& callback) {
-            if (status > callback.at) return false;
+            if (seen > callback.at) return false;
             const std::lock_guard lock(m_due_mutex);
-            m_due.push_back({event, status < 0 ? status : callback.at, callback});
+            m_due.push_back({event, seen < 0 ? seen : callback.at, callback});
             m_due_bell.notify_one();
             return true;
         });
         if (status > CL_COMPLETE) return false;
-        for (auto& action : event->actions) actions.emplace_back(event.get(), std::move(action));
+        for (auto& action : event->actions) actions.emplace_back(event, std::move(action));
         event->actions.clear();
+        if (seen > CL_COMPLETE) return false;
         event->watched = false;
         over.push_back(std::move(event));
         return true;
     });
-    if (over.empty()) return false;
+    if (over.empty() && actions.empty()) return false;
     lock.unlock();
     for (const auto& [event, action] : actions) action(event->known_end());
     actions.clear();
     over.clear();
+    lock.lock();
+    return true;
+}
+
+bool scheduler::look_at_late(std::unique_lock<std::mutex>& lock) {
+    const auto first = std::stable_partition(m_late.begin(), m_late.end(),
+                                             [](const late_action& one) { return !are_over(one.behind); });
+    std::vector<late_action> due(std::make_move_iterator(first), std::make_move_iterator(m_late.end()));
+    m_late.erase(first, m_late.end());
+    if (due.empty()) return false;
+    lock.unlock();
+    for (const auto& one : due) one.act();
+    due.clear();
     lock.lock();
     return true;
 }

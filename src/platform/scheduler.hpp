@@ -66,6 +66,9 @@ class scheduler {
     void call_back(_cl_event& event, _cl_event::callback callback);
     /// Calls `action` with the final status once the event is over, on the scheduler's thread: it must not wait.
     void after(_cl_event& event, std::function<void(cl_int)> action);
+    /// Calls `action` once all of `events` are over, which end on each rank of a cluster by themselves: in this thread if they
+    /// are. It must not wait.
+    void after_all(std::vector<ref<_cl_event>> events, std::function<void()> action);
     /// A command that no driver has is over.
     void end(_cl_event& event, cl_int status);
     /// Sets a user event. Throws CL_INVALID_OPERATION if it is set.
@@ -98,12 +101,17 @@ class scheduler {
     void let_go_of_called_back();
     bool issue_ready(_cl_command_queue& queue, std::unique_lock<std::mutex>& lock);
     bool look_at_watched(std::unique_lock<std::mutex>& lock);
+    bool look_at_late(std::unique_lock<std::mutex>& lock);
     void let_go_of_empty_queues(std::unique_lock<std::mutex>& lock);
     void watch(_cl_event& event);
     void carry_out(_cl_command_queue& queue, waiting_command command, const obstacle& found, const raw_waits& raws);
     void announce();
     void run_callbacks();
 
+    struct late_action {
+        std::vector<ref<_cl_event>> behind;
+        std::function<void()> act;
+    };
     struct due_callback {
         ref<_cl_event> event;
         cl_int status;
@@ -115,6 +123,7 @@ class scheduler {
     std::mutex m_mutex;
     std::vector<ref<_cl_command_queue>> m_busy;
     std::vector<ref<_cl_event>> m_watched;
+    std::vector<late_action> m_late;
     bool m_started = false;
     bool m_idle = true; ///< since the last look, which found nothing that waits
     std::condition_variable m_settled;

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Follows in-order queues, wait lists, markers and barriers. As a read ends behind what is before it, the last one stands for
+// all in front: lists stay short.
+#include "platform/behind.hpp"
+
+#include <algorithm>
+
+namespace causeway::platform {
+
+namespace {
+
+using events = std::vector<ref<_cl_event>>;
+
+bool is_over(const ref<_cl_event>& event) { return event->known_end() <= CL_COMPLETE; }
+
+void add(events& list, const ref<_cl_event>& event) {
+    const auto is_it = [&](const auto& one) { return one.get() == event.get(); };
+    if (!is_over(event) && std::none_of(list.begin(), list.end(), is_it)) list.push_back(event);
+}
+void add(events& list, const events& more) {
+    for (const auto& event : more) add(list, event);
+}
+
+} // namespace
+
+events go_behind(const new_command& command) {
+    auto& queue = command.queue;
+    for (auto* const list : {&queue.behind, &queue.behind_barrier}) std::erase_if(*list, is_over);
+    auto found = queue.in_order() || command.order.after_all ? queue.behind : queue.behind_barrier;
+    for (cl_uint i = 0; i < command.wait_count; ++i) {
+        auto& wait = *command.wait_list[i];
+        if (wait.rank < 0)
+            add(found, ref<_cl_event>(&wait));
+        else
+            add(found, wait.behind);
+    }
+    add(queue.behind, found);
+    if (command.order.before_all) queue.behind_barrier = found;
+    return found;
+}
+
+void put_behind(_cl_command_queue& queue, const ref<_cl_event>& read) {
+    if (queue.in_order()) queue.behind.clear();
+    queue.behind.push_back(read);
+}
+
+events all_behind(_cl_command_queue& queue) {
+    const std::lock_guard lock(queue.context.order);
+    return queue.behind;
+}
+
+void wait_for_all(const events& list) {
+    for (const auto& event : list) scheduler::of_process().wait_for(*event);
+}
+
+} // namespace causeway::platform
