@@ -58,8 +58,10 @@ std::string name_of(int rank) { return "rank " + std::to_string(rank); }
 
 } // namespace
 
+std::string name_of(api_call function) { return names[static_cast<std::size_t>(function)]; }
+
 std::string call_record::text() const {
-    std::string shown(names[static_cast<std::size_t>(m_function)]);
+    auto shown = name_of(m_function);
     shown += '(';
     for (std::uint32_t i = 0; i < m_count; ++i) {
         const auto value = m_values[i];

@@ -83,6 +83,7 @@ class call_record {
     std::array<std::uint64_t, most_arguments> m_values{};
 };
 
+[[nodiscard]] std::string name_of(api_call function);
 /// The function behind a command.
 [[nodiscard]] std::string function_of(cl_command_type type);
 

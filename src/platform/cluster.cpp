@@ -149,6 +149,12 @@ void cluster::compare(const call_record& theirs, int root) const {
     give_up(why);
 }
 
+bool cluster::refuse_in_callback(api_call function) const {
+    if (ranks() > 1 && function != api_call::clFlush)
+        give_up(name_of(function) + " in a callback: ranks call back when they like, and could not make it in one order");
+    return false;
+}
+
 void cluster::give_up(const std::string& why) const {
     m_calls.give_up(why.c_str());
     std::abort(); // it does not come back
@@ -241,12 +247,21 @@ bool is_here(const _cl_event& event) {
 
 namespace {
 
-std::shared_ptr<std::byte[]> room_for_status() { return std::shared_ptr<std::byte[]>(new std::byte[sizeof(cl_int)]); }
+std::shared_ptr<std::byte[]> room_for_end() { return std::shared_ptr<std::byte[]>(new std::byte[sizeof(command_end)]); }
 
 void end_with(_cl_event& event, const std::byte* bytes) {
-    cl_int status = CL_COMPLETE;
-    std::memcpy(&status, bytes, sizeof status);
-    scheduler::of_process().end(event, status);
+    command_end end;
+    std::memcpy(&end, bytes, sizeof end);
+    scheduler::of_process().end(event, end);
+}
+
+/// Fills `bytes` and calls `pass_on` when the event is over here.
+void say_when_over(_cl_event& event, std::shared_ptr<std::byte[]> bytes, std::function<void()> pass_on) {
+    scheduler::of_process().after(event, [&event, bytes = std::move(bytes), pass_on = std::move(pass_on)](cl_int) {
+        const auto end = event.end();
+        std::memcpy(bytes.get(), &end, sizeof end);
+        pass_on();
+    });
 }
 
 } // namespace
@@ -254,21 +269,16 @@ void end_with(_cl_event& event, const std::byte* bytes) {
 void tell(_cl_event& event, int rank) {
     if (std::find(event.told.begin(), event.told.end(), rank) != event.told.end()) return;
     event.told.push_back(rank);
-    auto& job = *cluster::of_process();
-    auto bytes = room_for_status();
-    auto pass_on = job.promise(rank, bytes, sizeof(cl_int));
-    scheduler::of_process().after(event, [bytes, pass_on = std::move(pass_on)](cl_int status) {
-        std::memcpy(bytes.get(), &status, sizeof status);
-        pass_on();
-    });
+    const auto bytes = room_for_end();
+    say_when_over(event, bytes, cluster::of_process()->promise(rank, bytes, sizeof(command_end)));
 }
 
 void listen(_cl_event& event) {
     if (!event.told.empty()) return;
     auto& job = *cluster::of_process();
     event.told.push_back(job.rank());
-    auto bytes = room_for_status();
-    job.receive(event.rank, bytes, sizeof(cl_int),
+    const auto bytes = room_for_end();
+    job.receive(event.rank, bytes, sizeof(command_end),
                 [bytes, held = ref<_cl_event>(&event)] { end_with(*held, bytes.get()); });
 }
 
@@ -276,14 +286,18 @@ void tell_all(_cl_event& event) {
     if (event.rank < 0 || event.told_all) return;
     event.told_all = true;
     auto& job = *cluster::of_process();
-    auto bytes = room_for_status();
-    auto pass_on = job.spread(event.rank, bytes, sizeof(cl_int),
+    const auto bytes = room_for_end();
+    auto pass_on = job.spread(event.rank, bytes, sizeof(command_end),
                               [bytes, held = ref<_cl_event>(&event)] { end_with(*held, bytes.get()); });
-    if (event.rank != job.rank()) return;
-    scheduler::of_process().after(event, [bytes, pass_on = std::move(pass_on)](cl_int status) {
-        std::memcpy(bytes.get(), &status, sizeof status);
-        pass_on();
-    });
+    if (event.rank == job.rank()) say_when_over(event, bytes, std::move(pass_on));
+}
+
+void end_here(_cl_event& event, cl_int status) {
+    auto& plan = scheduler::of_process();
+    if (event.told_all || !event.told.empty())
+        plan.wait_for(event); // for the message, which says more
+    else
+        plan.end(event, {status});
 }
 
 cl_int wait_everywhere(_cl_event& event) {
@@ -292,7 +306,7 @@ cl_int wait_everywhere(_cl_event& event) {
     if (event.rank < 0) return event.status();
     auto& job = *cluster::of_process();
     const auto status = job.from(event.rank, is_here(event) ? event.status() : CL_QUEUED);
-    if (!is_here(event)) scheduler::of_process().end(event, status);
+    if (!is_here(event)) end_here(event, status);
     return status;
 }
 

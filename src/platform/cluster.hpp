@@ -10,10 +10,11 @@
 #include "platform/watchdog.hpp"
 
 #include <array>
+#include <atomic>
 #include <functional>
 #include <memory>
-#include <pthread.h>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace causeway::platform {
@@ -70,6 +71,9 @@ class cluster {
     /// The program's thread begins a call, whose arguments are the same on every rank; false in other threads, whose calls come
     /// in any order. In strict mode the ranks meet here, each time, and at the end.
     template <class... Arguments> bool begin_call(api_call function, Arguments... arguments) {
+        if (callback::is_running()) return refuse_in_callback(function);
+        std::thread::id nobody;
+        m_thread.compare_exchange_strong(nobody, std::this_thread::get_id(), std::memory_order_relaxed);
         if (!is_programs_thread() || m_paused != 0) return false;
         m_record.begin(function, arguments...);
         m_in_call = true;
@@ -102,6 +106,20 @@ class cluster {
         cluster* m_job;
     };
 
+    /// A callback of an event runs in this thread as long as this lives. Ranks run callbacks when they like: what they ask is
+    /// answered without the others, and calls that all ranks have to make in one order end the job.
+    class callback {
+      public:
+        callback() { s_runs = true; }
+        callback(const callback&) = delete;
+        callback& operator=(const callback&) = delete;
+        ~callback() { s_runs = false; }
+        [[nodiscard]] static bool is_running() { return s_runs; }
+
+      private:
+        static inline thread_local bool s_runs = false;
+    };
+
     // Each pair of ranks counts its messages; both ends count alike.
     [[nodiscard]] int next_data_tag(int from, int to);
     /// `bytes` are held until the message is over.
@@ -119,7 +137,10 @@ class cluster {
   private:
     cluster();
     void join();
-    [[nodiscard]] bool is_programs_thread() const { return pthread_equal(pthread_self(), m_thread) != 0; }
+    [[nodiscard]] bool is_programs_thread() const {
+        return m_thread.load(std::memory_order_relaxed) == std::this_thread::get_id();
+    }
+    bool refuse_in_callback(api_call function) const;
     void imagine(const std::string& text);
     /// Ends the job if `root` has made other calls: its ranks would wait for each other for ever, or compute nonsense.
     void compare(const call_record& theirs, int root) const;
@@ -129,7 +150,7 @@ class cluster {
     std::size_t m_dry_devices = 0; ///< of each rank; 0: no dry run
     call_record m_record;
     bool m_strict = false;                               ///< CAUSEWAY_STRICT
-    const pthread_t m_thread = pthread_self();           ///< the program's first that uses the platform
+    std::atomic<std::thread::id> m_thread;               ///< the program's, that makes the first call of the record
     bool m_in_call = false;                              ///< of that thread, as the next one
     unsigned m_paused = 0;
     std::atomic<bool> m_ends{false};
@@ -167,6 +188,8 @@ void tell(_cl_event& event, int rank);
 void listen(_cl_event& event);
 /// As both, for all ranks.
 void tell_all(_cl_event& event);
+/// The command of another rank is over, as that one has said in the program's thread.
+void end_here(_cl_event& event, cl_int status);
 
 /// Final status of a command on every rank; waits for it. Collective unless the event is everywhere.
 [[nodiscard]] cl_int wait_everywhere(_cl_event& event);

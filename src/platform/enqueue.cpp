@@ -255,26 +255,27 @@ cl_int read_everywhere(const new_command& command, const host_target& target,
     auto& plan = scheduler::of_process();
     // It ends on each rank when the bytes are there.
     auto event = ref<_cl_event>::adopt(new _cl_event(queue, command.type, _cl_event::ender::every_rank));
-    auto* const status_place = staging.get() + target.bytes();
+    auto* const end_place = staging.get() + target.bytes();
     {
         const std::lock_guard lock(queue.context.order);
         const auto behind = go_behind(command);
         put_behind(queue, event);
         // Bytes come from different ranks, in any order: they go to the program's memory in the order of the reads.
-        const auto arrive = [event, target, staging, status_place, behind, &plan] {
-            plan.after_all(behind, [event, target, staging, status_place, &plan] {
-                cl_int status = CL_COMPLETE;
-                std::memcpy(&status, status_place, sizeof status);
-                if (status == CL_COMPLETE) unpack(target, staging.get());
-                plan.end(*event, status);
+        const auto arrive = [event, target, staging, end_place, behind, &plan] {
+            plan.after_all(behind, [event, target, staging, end_place, &plan] {
+                command_end end;
+                std::memcpy(&end, end_place, sizeof end);
+                if (end.status == CL_COMPLETE) unpack(target, staging.get());
+                plan.end(*event, end);
             });
         };
-        auto pass_on = job.spread(queue.where.rank, staging, target.bytes() + sizeof(cl_int), arrive);
+        auto pass_on = job.spread(queue.where.rank, staging, target.bytes() + sizeof(command_end), arrive);
         if (queue.where.here) {
             auto own = ref<_cl_event>::adopt(new _cl_event(queue, command.type));
             (void)hand_over(queue, with_waits(command, own, std::move(issue))); // the event tells all ranks
-            plan.after(*own, [arrive, pass_on = std::move(pass_on), status_place](cl_int status) {
-                std::memcpy(status_place, &status, sizeof status);
+            plan.after(*own, [&own = *own, arrive, pass_on = std::move(pass_on), end_place](cl_int) {
+                const auto end = own.end();
+                std::memcpy(end_place, &end, sizeof end);
                 pass_on();
                 arrive();
             });

@@ -96,8 +96,8 @@ template <class MakeIssue>
 cl_int enqueue_read(const new_command& command, const host_target& target, MakeIssue make_issue) {
     if (cluster::of_process() == nullptr)
         return enqueue(command, make_issue(target.address, target.row_pitch, target.slice_pitch));
-    // With room for the status at the end.
-    const auto size = target.bytes() + sizeof(cl_int);
+    // With room for how it ended.
+    const auto size = target.bytes() + sizeof(command_end);
     const std::shared_ptr<std::byte[]> staging(cluster::is_dry_run() ? new std::byte[size]() : new std::byte[size]);
     return read_everywhere(command, target, staging, issue_function(make_issue(staging.get(), size_t{0}, size_t{0})));
 }

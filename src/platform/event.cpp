@@ -18,10 +18,6 @@ _cl_event::_cl_event(_cl_command_queue& in, cl_command_type what, ender who, int
     : object(own_kind), context(&in.context), queue(&in), type(what),
       where(who == ender::driver ? &in.where : nullptr), rank(who == ender::every_rank ? -1 : on_rank) {}
 
-bool _cl_event::is_behind_any() const {
-    return std::any_of(behind.begin(), behind.end(), [](const auto& one) { return one->known_end() > CL_COMPLETE; });
-}
-
 int _cl_event::owner() const { return rank >= 0 ? rank : queue->where.rank; }
 
 void _cl_event::issued_as(cl_event raw, bool had_waits) {
@@ -50,4 +46,43 @@ cl_int _cl_event::status() {
         now = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     finish(now);
     return known_end();
+}
+
+cl_int _cl_event::seen_status() {
+    const auto now = status();
+    const bool is_behind =
+        std::any_of(behind.begin(), behind.end(), [](const auto& one) { return one->known_end() > CL_COMPLETE; });
+    return now <= CL_COMPLETE && is_behind ? CL_RUNNING : now;
+}
+
+cl_int command_end::time(cl_profiling_info what, cl_ulong& time) const {
+    if (what < CL_PROFILING_COMMAND_QUEUED || what > CL_PROFILING_COMMAND_COMPLETE) return CL_INVALID_VALUE;
+    // Commands of OpenCL 1.2 have no children that could end later.
+    if (times_code == CL_SUCCESS) time = times[std::min<std::size_t>(what - CL_PROFILING_COMMAND_QUEUED, times.size() - 1)];
+    return times_code;
+}
+
+void _cl_event::finish_as(const command_end& end) {
+    if (known_end() != not_over) return;
+    m_told = end;
+    finish(end.status);
+}
+
+command_end _cl_event::end() {
+    command_end told{status()};
+    if (raw() == nullptr || told.status != CL_COMPLETE || (queue->properties & CL_QUEUE_PROFILING_ENABLE) == 0) return told;
+    told.times_code = CL_SUCCESS;
+    for (cl_profiling_info what = CL_PROFILING_COMMAND_QUEUED; what <= CL_PROFILING_COMMAND_END; ++what) {
+        auto& time = told.times[what - CL_PROFILING_COMMAND_QUEUED];
+        const auto code = calls_of(raw()).clGetEventProfilingInfo(raw(), what, sizeof time, &time, nullptr);
+        if (code != CL_SUCCESS) told.times_code = code;
+    }
+    return told;
+}
+
+cl_int _cl_event::known_time(cl_profiling_info what, cl_ulong& time) {
+    const bool is_asked_for = queue && (queue->properties & CL_QUEUE_PROFILING_ENABLE) != 0;
+    if (!is_asked_for || seen_status() != CL_COMPLETE) return CL_PROFILING_INFO_NOT_AVAILABLE;
+    if (raw() == nullptr) return m_told.time(what, time);
+    return calls_of(raw()).clGetEventProfilingInfo(raw(), what, sizeof time, &time, nullptr);
 }

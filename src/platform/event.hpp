@@ -4,9 +4,23 @@
 
 #include "platform/context.hpp"
 
+#include <array>
 #include <atomic>
 #include <functional>
 #include <vector>
+
+namespace causeway::platform {
+
+/// How a command ended, as ranks tell each other.
+struct command_end {
+    cl_int status = CL_COMPLETE;
+    cl_int times_code = CL_PROFILING_INFO_NOT_AVAILABLE;
+    std::array<cl_ulong, 4> times{}; ///< queued, submitted, started, ended
+
+    [[nodiscard]] cl_int time(cl_profiling_info what, cl_ulong& time) const;
+};
+
+} // namespace causeway::platform
 
 struct _cl_event final : causeway::platform::object {
     static constexpr auto own_kind = causeway::platform::kind::event;
@@ -34,8 +48,17 @@ struct _cl_event final : causeway::platform::object {
 
     /// CL_QUEUED ... CL_COMPLETE, or a negative code. Asks the driver if it has the command.
     [[nodiscard]] cl_int status();
+    /// As finish(), with what another rank says. In the thread of messages, or before anybody else has the event.
+    void finish_as(const causeway::platform::command_end& end);
+    /// What other ranks are told of a command that is over here.
+    [[nodiscard]] causeway::platform::command_end end();
+    /// A time of the command that this rank knows.
+    [[nodiscard]] cl_int known_time(cl_profiling_info what, cl_ulong& time);
+
     /// The status if it is final and known to be so; 1 else. Asks nobody.
     [[nodiscard]] cl_int known_end() const { return m_end.load(std::memory_order_acquire); }
+    /// As status(), but running as long as something is not over that it is behind.
+    [[nodiscard]] cl_int seen_status();
     [[nodiscard]] bool over() { return status() <= CL_COMPLETE; }
     /// The driver's event; null as long as, or if, there is none.
     [[nodiscard]] cl_event raw() const { return m_issued.load(std::memory_order_acquire) ? m_raw.raw() : nullptr; }
@@ -58,7 +81,6 @@ struct _cl_event final : causeway::platform::object {
     /// In a cluster: what OpenCL puts before it and ends on each rank by itself, see behind.hpp. The program does not see it
     /// over on a rank before these are. Set before anybody else has the event.
     std::vector<causeway::platform::ref<_cl_event>> behind;
-    [[nodiscard]] bool is_behind_any() const;
 
     bool watched = false;
     bool rings = false;                               ///< the driver has been asked to call back
@@ -69,5 +91,6 @@ struct _cl_event final : causeway::platform::object {
     std::atomic<cl_int> m_end{not_over};
     std::atomic<bool> m_issued{false};
     bool m_had_waits = false;
+    causeway::platform::command_end m_told; ///< by another rank, before m_end was
     causeway::platform::driver_object<cl_event> m_raw;
 };

@@ -169,7 +169,7 @@ void move_in(_cl_mem& root, int rank, place& to) {
     }
     const std::shared_ptr<std::byte[]> staging(new std::byte[root.size]);
     auto message = ref<_cl_event>::adopt(new _cl_event(*to.copies, CL_COMMAND_WRITE_IMAGE, _cl_event::ender::every_rank));
-    job.receive(rank, staging, root.size, [message] { scheduler::of_process().end(*message, CL_COMPLETE); });
+    job.receive(rank, staging, root.size, [message] { scheduler::of_process().end(*message, {}); });
     target.arrival = enqueue_copy(*to.copies, CL_COMMAND_WRITE_IMAGE, {message}, before_arriving(target),
                                   write_whole(root, to, staging));
     scheduler::of_process().after(*target.arrival, [staging](cl_int) {});

@@ -167,34 +167,34 @@ cl_int CL_API_CALL clWaitForEvents(cl_uint count, const cl_event* list) {
 
 namespace {
 
-/// The same answer on every rank, or their programs would part.
+/// Whether the answer has to be the same on every rank, or their programs would part.
+bool asks_owner(const _cl_event& event) {
+    return cluster::of_process() != nullptr && !event.is_users() && !cluster::callback::is_running();
+}
+
 cl_int status_everywhere(_cl_event& event) {
-    auto* const job = cluster::of_process();
-    if (job == nullptr || event.is_users()) return event.status();
+    if (!asks_owner(event)) return event.seen_status();
+    auto& job = *cluster::of_process();
     const auto owner = event.owner();
-    const auto status = job->from(owner, owner == job->rank() ? event.status() : CL_QUEUED);
+    const auto status = job.from(owner, owner == job.rank() ? event.status() : CL_QUEUED);
     if (status > CL_COMPLETE) return status;
     wait_for_all(event.behind); // their bytes are still on their way here
-    if (owner == job->rank()) return status;
+    if (owner == job.rank()) return status;
     if (event.rank < 0)
-        scheduler::of_process().wait_for(event); // its bytes are still on their way here
+        scheduler::of_process().wait_for(event);
     else
-        scheduler::of_process().end(event, status);
+        end_here(event, status);
     return status;
 }
 
 /// Times of a command that ran; of another rank if it ran there.
 cl_int profiling_info(_cl_event& event, cl_profiling_info name, const answer& to) {
-    const auto raw = event.raw();
-    const bool profiled = raw != nullptr && (event.queue->properties & CL_QUEUE_PROFILING_ENABLE) != 0;
     struct {
-        cl_int code = CL_PROFILING_INFO_NOT_AVAILABLE;
+        cl_int code;
         cl_ulong time = 0;
-    } found;
-    if (profiled && event.status() == CL_COMPLETE)
-        found.code = calls_of(raw).clGetEventProfilingInfo(raw, name, sizeof found.time, &found.time, nullptr);
-    if (auto* const job = cluster::of_process(); job != nullptr && !event.is_users())
-        found = job->from(event.owner(), found);
+    } found{};
+    found.code = event.known_time(name, found.time);
+    if (asks_owner(event)) found = cluster::of_process()->from(event.owner(), found);
     return found.code == CL_SUCCESS ? to(found.time) : found.code;
 }
 

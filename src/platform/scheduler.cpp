@@ -186,8 +186,8 @@ void scheduler::set(_cl_event& event, cl_int status) {
     ring();
 }
 
-void scheduler::end(_cl_event& event, cl_int status) {
-    (void)event.finish(status);
+void scheduler::end(_cl_event& event, const command_end& how) {
+    event.finish_as(how);
     announce();
     ring();
 }
@@ -380,7 +380,7 @@ bool scheduler::look_at_watched(std::unique_lock<std::mutex>& lock) {
         watch(*event); // its driver may have it by now
         const auto status = event->status();
         // The platform goes on at once; the program sees the end when what is in front has ended here, too.
-        const auto seen = status <= CL_COMPLETE && event->is_behind_any() ? CL_RUNNING : status;
+        const auto seen = event->seen_status();
         std::erase_if(event->callbacks, [&](const _cl_event::callback& callback) {
             if (seen > callback.at) return false;
             const std::lock_guard lock(m_due_mutex);
@@ -426,6 +426,7 @@ void scheduler::run_callbacks() {
             const auto due = std::move(m_due.front());
             m_due.pop_front();
             lock.unlock();
+            const cluster::callback called;
             due.callback.call(due.event.get(), due.status, due.callback.data);
         }
         lock.lock();

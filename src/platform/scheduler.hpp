@@ -69,8 +69,8 @@ class scheduler {
     /// Calls `action` once all of `events` are over, which end on each rank of a cluster by themselves: in this thread if they
     /// are. It must not wait.
     void after_all(std::vector<ref<_cl_event>> events, std::function<void()> action);
-    /// A command that no driver has is over.
-    void end(_cl_event& event, cl_int status);
+    /// A command that no driver has here is over.
+    void end(_cl_event& event, const command_end& how);
     /// Sets a user event. Throws CL_INVALID_OPERATION if it is set.
     void set(_cl_event& event, cl_int status);
 

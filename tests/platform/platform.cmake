@@ -39,7 +39,7 @@ endforeach()
 # Each rank with a driver of its own.
 causeway_test(platform.cluster.both.2 LABEL platform RUNTIME both PLATFORM ${platform_icd} RANKS 2 TIMEOUT 300
   COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/platform/one_driver_each.sh $<TARGET_FILE:platform_tests>
-          --gtest_filter=collectives.all_reduce:spanning.contents*:spanning.random*:read_order.*:programs.a_build*:refusals.*)
+          --gtest_filter=collectives.all_reduce:spanning.contents*:spanning.random*:read_order.*:callbacks.*:programs.a_build*:refusals.*)
 causeway_test(platform.cluster.intel.4 LABEL platform RUNTIME intel PLATFORM ${platform_icd} RANKS 4 TIMEOUT 300
   COMMAND env CAUSEWAY_CLUSTER=1 $<TARGET_FILE:platform_tests> --gtest_filter=collectives.*)
 # Threads of ours, of drivers and the end of the process meet differently each time.
@@ -57,6 +57,7 @@ function(parting_test name text)
   set_tests_properties(platform.cluster.parting.${name} PROPERTIES PASS_REGULAR_EXPRESSION "${text}")
 endfunction()
 parting_test(count "rank 1 has made 8 calls, the last clFinish.#2.; rank 0 has made 7, the last clFinish")
+parting_test(thread "rank 1 has made 8 calls, the last clFinish.#2.; rank 0 has made 7, the last clFinish")
 parting_test(function "call 6 is clEnqueueCopyBuffer.#2, #3, #3, 0, 32, 32, 0, null, null. on rank 1, and clEnqueueFillBuffer"
   CAUSEWAY_STRICT=1)
 parting_test(pattern "in call 6, clEnqueueFillBuffer.#2, #3, pointer, 4, 0, 64, 0, null, null., or before, rank 1 and rank 0"
@@ -64,6 +65,7 @@ parting_test(pattern "in call 6, clEnqueueFillBuffer.#2, #3, pointer, 4, 0, 64, 
 parting_test(size "in call 7, clFinish.#2., or before, rank 1 and rank 0 have given different arguments")
 parting_test(large "rank 1: a memory object of 3221225472 bytes cannot be made by the driver pocl")
 parting_test(killed "signal 9|KILLED BY SIGNAL: 9")
+parting_test(callback "clEnqueueMarkerWithWaitList in a callback")
 parting_test(left "has left its program, and this one waits for it")
 parting_test(stuck "nothing has moved for 1 s.*clEnqueueMarkerWithWaitList, and 0 behind it, wait for a user event"
   CAUSEWAY_WATCHDOG=1)

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <future>
 #include <string>
 #include <thread>
 
@@ -19,9 +20,16 @@ int main(int argc, char** argv) {
     cl_platform_id platform = nullptr;
     cl_device_id devices[8];
     cl_uint count = 0;
-    if (clGetPlatformIDs(1, &platform, nullptr) != CL_SUCCESS ||
-        clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 8, devices, &count) != CL_SUCCESS || count < 2)
-        return 1;
+    const auto find = [&] {
+        if (clGetPlatformIDs(1, &platform, nullptr) != CL_SUCCESS ||
+            clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 8, devices, &count) != CL_SUCCESS)
+            count = 0;
+    };
+    if (what == "thread")
+        std::thread(find).join(); // who asks first need not be who enqueues
+    else
+        find();
+    if (count < 2) return 1;
     cl_int code = CL_SUCCESS;
     auto* const context = clCreateContext(nullptr, count, devices, nullptr, nullptr, &code);
     auto* const queue = clCreateCommandQueue(context, devices[0], 0, &code);
@@ -30,7 +38,7 @@ int main(int argc, char** argv) {
     const auto fill = [&](std::size_t bytes) {
         clEnqueueFillBuffer(queue, buffer, &one, sizeof one, 0, bytes, 0, nullptr, nullptr);
     };
-    for (int i = 0; i < (what == "count" && is_other ? 3 : 2); ++i) fill(64);
+    for (int i = 0; i < ((what == "count" || what == "thread") && is_other ? 3 : 2); ++i) fill(64);
     if (what == "pattern" && is_other) one = 2;
     if (what == "function" && is_other)
         clEnqueueCopyBuffer(queue, buffer, buffer, 0, 32, 32, 0, nullptr, nullptr);
@@ -44,6 +52,18 @@ int main(int argc, char** argv) {
     }
     if (what == "killed" && is_other) std::raise(SIGKILL);
     if (what == "left" && !is_other) return 0;
+    if (what == "callback") {
+        static auto* const in = queue;
+        cl_event over = nullptr;
+        clEnqueueMarkerWithWaitList(queue, 0, nullptr, &over);
+        static std::promise<void> came_back;
+        const auto enqueue = [](cl_event, cl_int, void*) {
+            clEnqueueMarkerWithWaitList(in, 0, nullptr, nullptr);
+            came_back.set_value();
+        };
+        clSetEventCallback(over, CL_COMPLETE, enqueue, nullptr);
+        came_back.get_future().wait_for(std::chrono::seconds(30));
+    }
     std::thread later;
     if (what == "stuck") {
         auto* const gate = clCreateUserEvent(context, &code);
