@@ -75,10 +75,10 @@ def slurm(start, given):
                                                ([], {**two, "SLURM_STEP_ID": "4294967290"}, "-n 2 ", 2)):
             run, asked = tasks(*words, "--", *show, **settings)
             check(run.stdout.splitlines() == [f"task {n} of {count}" for n in range(count)], f"{words} in {settings}", run)
-            check(asked.startswith(f"srun {option}--export=ALL sh"), f"srun was told {asked}")
+            check(asked.startswith(f"srun {option}--export=ALL --kill-on-bad-exit=1 sh"), f"srun was told {asked}")
         run, asked = tasks("--launcher-option", "--mpi=pmix", "--", given.program, "run", "true", SLURM_NTASKS="2")
         check(run.returncode == 2 and "rank of a job already" in run.stderr, "a task is not taken for a rank", run)
-        check(asked.startswith("srun -n 2 --export=ALL --mpi=pmix "), f"srun was told {asked}")
+        check(asked.startswith("srun -n 2 --export=ALL --kill-on-bad-exit=1 --mpi=pmix "), f"srun was told {asked}")
         # The script itself is a process of its own for the other commands, too.
         run = start("info", "--json", environment=script)
         facts = json.loads(run.stdout)

@@ -87,8 +87,9 @@ std::vector<std::string> command_for(const launcher& by, const arguments& typed,
     std::vector<std::string> words{by.path};
     // A job without a number of tasks has nodes: srun knows how many ranks that is.
     if (const auto ranks = rank_count(by, typed)) words.insert(words.end(), {"-n", *ranks});
-    // `sbatch --export=NONE` goes on in its script's srun, and would keep what is set from the ranks.
-    if (by.what == launcher::kind::slurm) words.emplace_back("--export=ALL");
+    // `sbatch --export=NONE` goes on in its script's srun, and would keep what is set from the ranks. Where a rank fails, the
+    // others may wait for it: they end, as they do under mpirun.
+    if (by.what == launcher::kind::slurm) words.insert(words.end(), {"--export=ALL", "--kill-on-bad-exit=1"});
     if (by.what == launcher::kind::open_mpi) {
         // Ranks have threads of their own, the engine's and the device's: neither slots nor bindings fit them.
         words.insert(words.end(), {"--oversubscribe", "--bind-to", "none"});
