@@ -109,7 +109,7 @@ cl_int result_everywhere(const new_command& command, cl_int code) {
     auto& queue = command.queue;
     const bool may_fail = command.wait_count != 0 || command.who == _cl_event::ender::foreign;
     if (command.blocking != CL_FALSE && may_fail) return job.from(queue.where.rank, code);
-    if (code != CL_SUCCESS && queue.refused == CL_SUCCESS) queue.refused = code;
+    queue.refuse(code);
     return CL_SUCCESS;
 }
 
@@ -272,7 +272,7 @@ cl_int read_everywhere(const new_command& command, const host_target& target,
         auto pass_on = job.spread(queue.where.rank, staging, target.bytes() + sizeof(command_end), arrive);
         if (queue.where.here) {
             auto own = ref<_cl_event>::adopt(new _cl_event(queue, command.type));
-            (void)hand_over(queue, with_waits(command, own, std::move(issue))); // the event tells all ranks
+            queue.refuse(hand_over(queue, with_waits(command, own, std::move(issue))));
             plan.after(*own, [&own = *own, arrive, pass_on = std::move(pass_on), end_place](cl_int) {
                 const auto end = own.end();
                 std::memcpy(end_place, &end, sizeof end);

@@ -112,14 +112,23 @@ cl_int CL_API_CALL clFlush(cl_command_queue handle) {
     });
 }
 
+namespace {
+
+cl_int finish_by_driver(const _cl_command_queue& queue) {
+    const watchdog::wait waiting("a driver that finishes a queue");
+    return queue.calls().clFinish(queue.raw.raw());
+}
+
+} // namespace
+
 cl_int CL_API_CALL clFinish(cl_command_queue handle) {
     return guard([&] {
         auto& queue = checked(handle, CL_INVALID_COMMAND_QUEUE);
         if (queue.raw) scheduler::of_process().wait_for_turns(queue);
-        auto code = queue.raw ? queue.calls().clFinish(queue.raw.raw()) : CL_SUCCESS;
+        auto code = queue.raw ? finish_by_driver(queue) : CL_SUCCESS;
+        if (const auto refused = queue.refused.exchange(CL_SUCCESS); code == CL_SUCCESS) code = refused;
         auto* const job = cluster::of_process();
         if (job == nullptr) return code;
-        if (const auto refused = std::exchange(queue.refused, CL_SUCCESS); code == CL_SUCCESS) code = refused;
         wait_for_all(all_behind(queue));
         if (auto* const times = device_times::of_process()) times->settle();
         return job->from(queue.where.rank, code);

@@ -77,8 +77,13 @@ struct _cl_command_queue final : causeway::platform::object {
     const cl_command_queue_properties properties;
     std::vector<cl_queue_properties> property_list;          ///< as given to clCreateCommandQueueWithProperties
     causeway::platform::driver_object<cl_command_queue> raw; ///< null on a device of another rank
-    /// In a cluster: the first command whose driver refused it since the last clFinish, which tells every rank.
-    cl_int refused = CL_SUCCESS;
+    /// What a driver said to the first command that it refused, whose call had given CL_SUCCESS before, since the last
+    /// clFinish, which tells the program.
+    std::atomic<cl_int> refused{CL_SUCCESS};
+    void refuse(cl_int code) {
+        cl_int none = CL_SUCCESS;
+        refused.compare_exchange_strong(none, code);
+    }
     // In a cluster, under the context's order: what all its commands, and those in front of its last barrier, come behind. See
     // behind.hpp.
     std::vector<causeway::platform::ref<_cl_event>> behind, behind_barrier;

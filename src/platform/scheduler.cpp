@@ -366,6 +366,7 @@ void scheduler::carry_out(_cl_command_queue& queue, waiting_command command, con
     cl_event raw = nullptr;
     const auto code = guard([&] { return command.issue(CL_FALSE, raws.count(), raws.list(), &raw); });
     if (code != CL_SUCCESS || raw == nullptr) {
+        queue.refuse(code);
         event.finish(code);
         return;
     }

@@ -69,6 +69,8 @@ parting_test(callback "clEnqueueMarkerWithWaitList in a callback")
 parting_test(left "has left its program, and this one waits for it")
 parting_test(stuck "nothing has moved for 1 s.*clEnqueueMarkerWithWaitList, and 0 behind it, wait for a user event"
   CAUSEWAY_WATCHDOG=1)
+parting_test(busy "rank 0 of 2: nothing has moved for 1 s: the program waits for a driver that finishes a queue"
+  CAUSEWAY_WATCHDOG=1)
 foreach(runtime ${runtimes})
   causeway_test(platform.dry_run.${runtime} LABEL platform RUNTIME ${runtime} PLATFORM ${platform_icd} TIMEOUT 60
     COMMAND env CAUSEWAY_DRY_RUN=4x1:1 CAUSEWAY_STATS=1 $<TARGET_FILE:platform_tests> --gtest_filter=dry_run.*)

@@ -46,6 +46,28 @@ TEST_F(refusals, a_command_that_its_driver_refuses_fails_on_every_rank) {
     }
 }
 
+TEST_F(refusals, a_command_that_waits_and_is_refused_then_fails_the_next_finish) {
+    const auto program =
+        build("__kernel __attribute__((reqd_work_group_size(4, 1, 1))) void fours(__global uint* data) {"
+              "    data[get_global_id(0)] = 4;"
+              "}");
+    const auto kernel = kernel_of(program, "fours");
+    const auto buffer = new_buffer(32);
+    auto* const raw = buffer.get();
+    ASSERT_EQ(clSetKernelArg(kernel.get(), 0, sizeof raw, &raw), CL_SUCCESS);
+    for (std::size_t i = 0; i < devices().size(); ++i) {
+        const auto gate = new_user_event();
+        const std::vector waits{gate.get()};
+        const std::size_t global = 8;
+        const std::size_t wrong = 2;
+        ASSERT_EQ(clEnqueueNDRangeKernel(queue(i), kernel.get(), 1, nullptr, &global, &wrong, 1, waits.data(), nullptr),
+                  CL_SUCCESS);
+        ASSERT_EQ(clSetUserEventStatus(gate.get(), CL_COMPLETE), CL_SUCCESS);
+        EXPECT_EQ(clFinish(queue(i)), CL_INVALID_WORK_GROUP_SIZE);
+        EXPECT_EQ(clFinish(queue(i)), CL_SUCCESS);
+    }
+}
+
 TEST_F(refusals, a_blocking_command_whose_wait_list_fails_says_so_on_every_rank) {
     for (std::size_t i = 0; i < devices().size(); ++i) {
         const auto gate = new_user_event();

@@ -64,6 +64,11 @@ int main(int argc, char** argv) {
         clSetEventCallback(over, CL_COMPLETE, enqueue, nullptr);
         came_back.get_future().wait_for(std::chrono::seconds(30));
     }
+    if (what == "busy") {
+        // For as long as the watchdog needs.
+        const auto rest = [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(1800)); };
+        clEnqueueNativeKernel(queue, rest, nullptr, 0, 0, nullptr, nullptr, 0, nullptr, nullptr);
+    }
     std::thread later;
     if (what == "stuck") {
         auto* const gate = clCreateUserEvent(context, &code);
