@@ -3,6 +3,7 @@
 #include "nanopowder/problem.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -109,6 +110,12 @@ void problem::reset()
 {
     std::ranges::fill(m_population, 0.0F);
     m_supplied = {};
+    // What an earlier run has left there would hide a transfer that does nothing.
+    const float nothing = std::numeric_limits<float>::quiet_NaN();
+    apps::check(clEnqueueFillBuffer(m_queue.get(), m_table.get(), &nothing, sizeof nothing, 0, table_bytes, 0, nullptr,
+                                    nullptr),
+                "clearing the coefficients");
+    apps::check(clFinish(m_queue.get()), "clFinish");
     MPI_Barrier(m_communicator);
 }
 

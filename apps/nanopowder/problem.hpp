@@ -21,7 +21,7 @@ public:
 
     static constexpr std::size_t table_bytes = table_entries * sizeof(float);
 
-    /// An empty reactor. Collective.
+    /// An empty reactor, and no coefficients on the device. Collective.
     void reset();
 
     /// Rank 0: the coefficients of `step`, in memory that stays as it is until the next call.

@@ -16,6 +16,14 @@ endforeach()
 # Blocks of 13, 13 and 14 compositions.
 causeway_test(nanopowder.ranks LABEL example RUNTIME pocl RANKS 3
   COMMAND $<TARGET_FILE:nanopowder> --verify --steps 2 --rounds 1)
+# Where transfers move nothing, none of these tests may pass.
+add_library(lost_transfers_preload MODULE ${CMAKE_CURRENT_LIST_DIR}/lost_transfers_preload.c)
+target_include_directories(lost_transfers_preload PRIVATE
+  $<TARGET_PROPERTY:Causeway::causeway,INTERFACE_INCLUDE_DIRECTORIES>)
+target_link_libraries(lost_transfers_preload PRIVATE causeway_flags MPI::MPI_C OpenCL::OpenCL)
+causeway_test(nanopowder.lost LABEL example RUNTIME pocl
+  COMMAND env LD_PRELOAD=$<TARGET_FILE:lost_transfers_preload> $<TARGET_FILE:nanopowder> --steps 1 --rounds 1)
+set_tests_properties(nanopowder.lost PROPERTIES PASS_REGULAR_EXPRESSION "baseline .* [0-9.]+e-[0-9]+ .*causeway .* inf .*VERIFICATION FAILED")
 
 if(TARGET cluster_apps AND TARGET causeway_icd AND TARGET causeway_program)
   foreach(runtime ${runtimes})
