@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -19,8 +21,7 @@ namespace smith_waterman {
 
 namespace {
 
-constexpr std::size_t name_size = 32;
-constexpr std::array<char, 8> magic{'s', 'w', 'c', 'h', 'u', 'n', 'k', '1'};
+constexpr std::array<char, 8> magic{'s', 'w', 'c', 'h', 'u', 'n', 'k', '2'};
 
 struct index_header {
     std::array<char, 8> magic;
@@ -59,9 +60,9 @@ public:
                 m_residues += lane < group.size() && at < group[lane].residues.size() ? group[lane].residues[at]
                                                                                       : char(padding);
         for (const sequence &one : group) {
-            std::array<char, name_size> name{};
-            one.name.copy(name.data(), name.size() - 1);
-            write(m_names, name.data(), name.size(), m_path + ".names");
+            const std::string line = one.name + '\n';
+            write(m_names, line.data(), line.size(), m_path + ".names");
+            m_names_size += line.size();
             m_current.residues += one.residues.size();
         }
         m_sequences += group.size();
@@ -107,7 +108,7 @@ private:
         write(m_chunks_file, m_chunk.data(), m_chunk.size(), m_path);
         m_current.groups = m_lengths.size();
         m_chunks.push_back(m_current);
-        m_current = {m_sequences, 0, 0};
+        m_current = {m_sequences, 0, 0, m_names_size};
         m_lengths.clear();
         m_residues.clear();
     }
@@ -120,7 +121,7 @@ private:
     std::string m_residues;
     database::chunk m_current{};
     std::vector<database::chunk> m_chunks;
-    std::uint64_t m_sequences = 0;
+    std::uint64_t m_sequences = 0, m_names_size = 0;
 };
 
 } // namespace
@@ -175,12 +176,14 @@ std::size_t database::most_groups() const
 
 std::string database::name_of(std::uint64_t sequence) const
 {
-    const apps::file names = apps::open_file(m_path + ".names", "rb");
-    std::array<char, name_size> name{};
-    if (fseeko(names.get(), off_t(sequence * name_size), SEEK_SET) != 0
-        || std::fread(name.data(), name.size(), 1, names.get()) != 1)
-        throw std::runtime_error(m_path + ".names is too short");
-    return name.data();
+    const chunk &in = *std::prev(std::ranges::upper_bound(m_chunks, sequence, {}, &chunk::first_sequence));
+    std::ifstream names(m_path + ".names");
+    names.seekg(std::streamoff(in.first_name));
+    std::string name;
+    for (std::uint64_t at = in.first_sequence; at <= sequence; ++at)
+        if (!std::getline(names, name))
+            throw std::runtime_error(m_path + ".names is too short");
+    return name;
 }
 
 void database::leave_page_cache() const

@@ -18,7 +18,7 @@ constexpr std::size_t lanes = 16;
  * PATH holds chunks of equal size and nothing else. A chunk begins with the number of its groups, then for each one
  * where in the chunk its residues begin, and how many each lane has (32-bit words), then the residues: the first of
  * each lane, the second of each, and so on. Sequences are numbered in this order. PATH.index describes the chunks,
- * PATH.names has name_size bytes for each sequence.
+ * PATH.names has the name of each sequence in a line.
  */
 class database {
 public:
@@ -26,6 +26,7 @@ public:
         std::uint64_t first_sequence;
         std::uint64_t residues;
         std::uint64_t groups;
+        std::uint64_t first_name; // where in PATH.names
     };
 
     /// Opens what pack() has written. Throws std::runtime_error.

@@ -68,37 +68,53 @@ def expected_scores(queries, database, opening, extension):
 
 
 def check_scores(folder):
-    queries = {f"query{length}": protein(length) for length in (1, 15, 16, 17, 250)}
-    database = {f"relative{number}": relative_of(queries["query250"]) for number in range(60)}
-    database |= {f"stranger{number}": protein(random.randrange(1, 400)) for number in range(120)}
+    queries = {f"query{length}": protein(length) for length in (1, 15, 16, 17, 120)}
+    database = {f"relative{number}": relative_of(queries["query120"]) for number in range(90)}
+    database |= {f"stranger{number}": protein(random.randrange(1, 240)) for number in range(170)}
     database |= {
-        "same": queries["query250"],
-        "twice": 2 * queries["query250"],
+        "same": queries["query120"],
+        "twice": 2 * queries["query120"],
         "one": "W",
         "lower": queries["query17"].lower(),
     }
-    database |= {"odd": "UUJJOOBZX*" + queries["query16"], "long": protein(3000)}
+    database |= {"odd": "UUJJOOBZX*" + queries["query16"], "long": protein(250), "named_by_" + 60 * "x": protein(100)}
     write_fasta(folder / "queries.fa", queries)
     write_fasta(folder / "database.fa", database, end="\r\n")
-    # Many chunks, and one group that is not full.
-    run("pack", folder / "database.fa", folder / "database", 60_000)
+    # Each slot on the device has several chunks in turn. One group is not full.
+    run("pack", folder / "database.fa", folder / "database", 4_100)
     search = ["search", folder / "queries.fa", folder / "database", "--hits", len(database)]
-    for opening, extension, kernel in (
-        (11, 1, "vectors"),
-        (11, 1, "registers"),
-        (2, 3, "vectors"),
-        (0, 1, "registers"),
+    # Alone, no version has what another has left on the device.
+    for opening, extension, kernel, versions in (
+        (11, 1, "vectors", ("plain", "hand", "causeway")),
+        (11, 1, "registers", ("causeway",)),
+        (2, 3, "vectors", ("causeway",)),
+        (0, 1, "registers", ("all",)),
     ):
-        result = run(*search, "--gap-open", opening, "--gap-extend", extension, "--kernel", kernel)
         expected = expected_scores(queries, database, opening, extension)
-        found = scores_of(result.stdout)
-        wrong = {pair: (found.get(pair), score) for pair, score in expected.items() if found.get(pair) != score}
-        assert not wrong and len(found) == len(expected), (kernel, opening, wrong)
+        for version in versions:
+            kind = ["--gap-open", opening, "--gap-extend", extension, "--kernel", kernel, "--version", version]
+            output = run(*search, *kind).stdout
+            chunks = int(re.search(r"in (\d+) chunks", output)[1])
+            assert chunks >= 10, output
+            found = scores_of(output)
+            wrong = {pair: (found.get(pair), score) for pair, score in expected.items() if found.get(pair) != score}
+            assert not wrong and len(found) == len(expected), (kind, wrong)
     best = list(scores_of(run(*search[:-1], 2, "--cold", "--progress", "--version", "causeway").stdout))
-    assert [name for query, name in best if query == "query250"] == ["twice", "same"] or [
-        name for query, name in best if query == "query250"
+    assert [name for query, name in best if query == "query120"] == ["twice", "same"] or [
+        name for query, name in best if query == "query120"
     ] == ["same", "twice"], best
     print(f"{len(expected)} scores as Biopython's, with 3 kinds of gaps and both kernels")
+
+
+def check_highest(folder):
+    """The highest score there is, of the longest query against itself: 2978 times 11 is near the end of 16 bits."""
+    tryptophans = {"highest": 2978 * "W"}
+    write_fasta(folder / "highest.fa", tryptophans | {"lower": 2977 * "W"})
+    write_fasta(folder / "highest_query.fa", tryptophans)
+    run("pack", folder / "highest.fa", folder / "highest", 60_000)
+    for kernel in ("vectors", "registers"):
+        found = scores_of(run("search", folder / "highest_query.fa", folder / "highest", "--kernel", kernel).stdout)
+        assert found == {("highest", "highest"): 32_758, ("highest", "lower"): 32_747}, (kernel, found)
 
 
 def check_generated(folder):
@@ -145,5 +161,6 @@ def check_refusals(folder):
 
 with tempfile.TemporaryDirectory() as name:
     check_scores(Path(name))
+    check_highest(Path(name))
     check_generated(Path(name))
     check_refusals(Path(name))
