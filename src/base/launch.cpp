@@ -2,6 +2,7 @@
 // Looks the variables up, those of the innermost launcher first: mpirun in a Slurm job sees Slurm's, too.
 #include "base/launch.hpp"
 
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -32,6 +33,22 @@ bool is_task_of_slurm() {
     return number >= 0 && number < numbers_end;
 }
 
+std::optional<std::string> told_job() {
+    if (auto told = first_of({"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "PMI_JOBID", "PMI_PORT"})) return told;
+    // An allocation may have several steps at once.
+    auto told = first_of({"SLURM_JOB_ID"});
+    if (told && is_task_of_slurm()) told->append(".").append(*first_of({"SLURM_STEP_ID"}));
+    return told;
+}
+
+/// The process that has made the socket.
+std::optional<pid_t> other_end_of(int socket) {
+    ucred peer{};
+    socklen_t size = sizeof peer;
+    if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.pid <= 0) return {};
+    return peer.pid;
+}
+
 } // namespace
 
 std::optional<int> rank() {
@@ -52,11 +69,13 @@ std::optional<int> local_rank() {
 int local_ranks() { return number_of({"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PMI_LOCAL_SIZE"}).value_or(1); }
 
 std::string job() {
-    if (const auto told = first_of({"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "PMI_JOBID"})) return *told;
-    // An allocation may have several steps at once.
-    if (const auto told = first_of({"SLURM_JOB_ID"})) return *told + (is_task_of_slurm() ? "." + *first_of({"SLURM_STEP_ID"}) : "");
+    if (const auto told = told_job()) return *told;
+    // Of MPICH's launcher each rank has a socket, also behind a script, which is another process for each rank.
+    const auto launcher = other_end_of(number_of({"PMI_FD"}).value_or(-1));
     // Launchers start all ranks of a node from one process.
-    return std::to_string(::getppid());
+    return std::string("launcher-").append(std::to_string(launcher.value_or(::getppid())));
 }
+
+bool is_job_told() { return told_job().has_value(); }
 
 } // namespace causeway::launch

@@ -4,6 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
 #include <cstdlib>
 #include <map>
 #include <optional>
@@ -15,7 +20,7 @@ namespace {
 
 const char* const all_variables[] = {
     "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE", "PMIX_RANK",
-    "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "PMI_RANK", "PMI_SIZE", "PMI_JOBID", "PMI_LOCAL_RANK", "PMI_LOCAL_SIZE",
+    "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "PMI_RANK", "PMI_SIZE", "PMI_JOBID", "PMI_FD", "PMI_PORT", "PMI_LOCAL_RANK", "PMI_LOCAL_SIZE",
     "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "SLURM_PROCID", "SLURM_LOCALID", "SLURM_STEP_ID", "SLURM_STEP_NUM_TASKS",
     "SLURM_NTASKS", "SLURM_JOB_ID"};
 
@@ -67,6 +72,36 @@ TEST(launch, takes_the_word_of_mpirun) {
     EXPECT_EQ(launch::local_rank(), 1);
     EXPECT_EQ(launch::local_ranks(), 2);
     EXPECT_EQ(launch::job(), "12345");
+}
+
+TEST(launch, knows_a_job_of_mpich_by_its_socket_to_the_launcher) {
+    std::array<int, 2> ends{};
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
+    const environment mpich({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}, {"PMI_FD", std::to_string(ends[1])}});
+    const auto launcher = "launcher-" + std::to_string(getpid());
+    EXPECT_EQ(launch::job(), launcher);
+    EXPECT_FALSE(launch::is_job_told());
+    // As a script's child, of which this process is not the parent.
+    const auto script = fork();
+    if (script == 0) {
+        const auto rank = fork();
+        if (rank == 0) _exit(launch::job() == launcher ? 0 : 1);
+        int status = 0;
+        waitpid(rank, &status, 0);
+        _exit(WEXITSTATUS(status));
+    }
+    int status = 1;
+    waitpid(script, &status, 0);
+    close(ends[0]);
+    close(ends[1]);
+    EXPECT_EQ(status, 0) << "a script between launcher and rank makes another job";
+    EXPECT_EQ(launch::job(), "launcher-" + std::to_string(getppid())) << "there is no socket any more";
+}
+
+TEST(launch, knows_a_job_of_mpich_by_its_port) {
+    const environment mpich({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}, {"PMI_PORT", "host:4711"}});
+    EXPECT_EQ(launch::job(), "host:4711");
+    EXPECT_TRUE(launch::is_job_told());
 }
 
 TEST(launch, knows_a_task_of_a_slurm_step) {
