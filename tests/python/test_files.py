@@ -1,13 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files as ends of transfers."""
 
+import bz2
+import gzip
+import io
+import lzma
 import os
+import tempfile
+import threading
 
 import causeway
 import numpy as np
 import pyopencl as cl
 import pyopencl.array
 import pytest
+from causeway import _host_memory
 
 from conftest import pattern
 
@@ -130,6 +137,58 @@ def test_what_cannot_work_is_refused(machine, path):
             causeway.enqueue_write_from_file(machine.in_order, buffer, file, size=65)
     with open(path) as file, pytest.raises(TypeError, match="binary"):
         causeway.enqueue_write_from_file(machine.in_order, buffer, file)
+
+
+@pytest.mark.parametrize("kind", [gzip, bz2, lzma])
+def test_the_bytes_of_a_compressed_file_are_not_those_of_its_descriptor(machine, path, kind):
+    with kind.open(path, "wb") as file:
+        file.write(bytes(4096))
+    buffer = machine.buffer(4096)
+    with kind.open(path, "rb") as file, pytest.raises(TypeError, match="File is no plain file"):
+        causeway.enqueue_write_from_file(machine.in_order, buffer, file, size=16)
+    with kind.open(path, "ab") as file, pytest.raises(TypeError, match="File is no plain file"):
+        causeway.enqueue_read_to_file(machine.in_order, buffer, file)
+    with pytest.raises(TypeError, match="BytesIO is no plain file"):
+        causeway.enqueue_read_to_file(machine.in_order, buffer, io.BytesIO())
+
+
+@pytest.mark.parametrize("buffering", [0, -1])
+@pytest.mark.parametrize("made", [tempfile.TemporaryFile, tempfile.NamedTemporaryFile])
+def test_temporary_files_are_plain_ones(machine, made, buffering):
+    contents = pattern(4096)
+    with made("w+b", buffering=buffering) as file:
+        causeway.enqueue_read_to_file(machine.in_order, machine.buffer(contents), file).wait()
+        file.seek(0)
+        assert file.read() == contents.tobytes()
+
+
+def test_memory_is_kept_whatever_thread_enqueues_meanwhile():
+    """Looking at the events of others lets other threads run."""
+
+    class Transfer:
+        status = cl.command_execution_status.RUNNING
+        meanwhile = None
+
+        @property
+        def command_execution_status(self):
+            if self.meanwhile:
+                other, self.meanwhile = self.meanwhile, None
+                thread = threading.Thread(target=_host_memory.keep_until_complete, args=other)
+                thread.start()
+                thread.join()
+            return self.status
+
+    before = set(_host_memory._in_flight)
+    first, second, third = transfers = [Transfer() for _ in range(3)]
+    try:
+        _host_memory.keep_until_complete(first, "first")
+        first.meanwhile = (second, "second")
+        _host_memory.keep_until_complete(third, "third")
+        mine = [_host_memory._in_flight[number][1] for number in set(_host_memory._in_flight) - before]
+        assert sorted(mine) == ["first", "second", "third"]
+    finally:
+        for each in transfers:
+            each.status = cl.command_execution_status.COMPLETE
 
 
 def test_a_failure_reaches_what_waits_for_it(machine, path):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stream graphs described in Python."""
 
+import gzip
 import tempfile
 import threading
 
@@ -136,6 +137,41 @@ def test_what_a_function_raises_comes_out_of_execute(machine, at):
         graph.initialize()
         with pytest.raises(Spilt, match=at):
             graph.execute()
+
+
+@pytest.mark.parametrize("keep", [bytes, memoryview, np.frombuffer, lambda token: token[:4]])
+@pytest.mark.parametrize("at", ["read", "node", "write"])
+def test_a_view_is_no_longer_one_after_the_call(machine, at, keep):
+    kept = []
+    graph = causeway.Graph(machine.context)
+
+    def see(here, token):
+        if here == at:
+            kept.append(keep(token))
+
+    def read(number, token):
+        see("read", token)
+        return 64 if number < 3 else 0
+
+    graph.add_input("in", read, token_size=64)
+    graph.add_output("out", lambda number, token: see("write", token), token_size=64)
+    graph.add_function("node", lambda number, taken, given: see("node", taken[0]), inputs=[64], outputs=[64])
+    graph.connect("in", "node", 64)
+    graph.connect("node", "out", 64)
+    graph.initialize()
+    if keep is bytes:  # a copy
+        graph.execute()
+        assert all(len(token) == 64 for token in kept)
+    else:
+        with pytest.raises(BufferError, match="copy the token"):
+            graph.execute()
+    graph.release()
+
+
+def test_a_compressed_file_is_no_stream(machine, tmp_path):
+    with gzip.open(tmp_path / "out.gz", "wb") as file, causeway.Graph(machine.context) as graph:
+        with pytest.raises(TypeError, match="GzipFile is no plain file"):
+            graph.add_output("out", file, token_size=256)
 
 
 def test_a_wrong_graph_is_refused_with_names(machine):

@@ -4,16 +4,16 @@
 from __future__ import annotations
 
 import functools
-import io
 import os
 from collections.abc import Iterable, Sequence
 from ctypes import byref, c_size_t, c_void_p
-from typing import IO, TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pyopencl as cl
 
 from . import _library, _mpi
 from ._errors import failed, refused
+from ._files import BinaryFile, descriptor_of
 from ._info import TransferInfo
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ class DeviceArray(Protocol):
 
 WaitList = Sequence[cl.Event] | None
 DeviceMemory = cl.MemoryObjectHolder | DeviceArray
-BinaryFile = IO[bytes] | int
 
 
 @functools.cache
@@ -89,16 +88,11 @@ def _file_command(
     blocking: bool,
 ) -> cl.Event:
     handle, offset, size = _range(memory, offset, size)
-    if isinstance(file, int):
-        descriptor = file
-        at = os.lseek(file, 0, os.SEEK_CUR) if file_offset is None else file_offset
+    descriptor = descriptor_of(file)
+    if file_offset is not None:
+        at = file_offset
     else:
-        if isinstance(file, io.TextIOBase):
-            raise TypeError("open the file in binary mode: transfers move bytes")
-        descriptor = file.fileno()
-        if file.writable():
-            file.flush()  # what Python has buffered comes first
-        at = file.tell() if file_offset is None else file_offset
+        at = os.lseek(file, 0, os.SEEK_CUR) if isinstance(file, int) else file.tell()
     event = _command(function, (queue.int_ptr, handle, blocking, offset, size, descriptor, at), wait_for)
     if file_offset is None:
         # At once, not when the bytes have moved: the next command goes on behind this one.

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import itertools
 from typing import Any
 
 import numpy as np
 import pyopencl as cl
 
-_in_flight: list[tuple[cl.Event, Any]] = []
+# Of any thread: only by calls that others see as one step.
+_in_flight: dict[int, tuple[cl.Event, Any]] = {}
+_numbers = itertools.count()
 
 
 class HostRange:
@@ -32,12 +35,14 @@ def keep_for_ever(kept: Any) -> None:
 def keep_until_complete(event: cl.Event, kept: Any) -> None:
     """Holds `kept` until `event` has ended; what has ended is let go at the next call."""
     running = cl.command_execution_status.COMPLETE
-    _in_flight[:] = [pair for pair in _in_flight if pair[0].command_execution_status > running]
-    _in_flight.append((event, kept))
+    _in_flight[next(_numbers)] = (event, kept)
+    for number, (other, _) in list(_in_flight.items()):
+        if other is not event and other.command_execution_status <= running:
+            _in_flight.pop(number, None)
 
 
 @atexit.register
 def _outlive_python() -> None:
     # Python frees objects before transfers are ended (Py_AtExit).
-    for pair in _in_flight:
+    for pair in _in_flight.values():
         keep_for_ever(pair)

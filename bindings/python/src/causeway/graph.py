@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 from collections.abc import Callable, Sequence
 from ctypes import CFUNCTYPE, POINTER, c_char_p, c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 from types import TracebackType
@@ -13,6 +14,7 @@ import pyopencl as cl
 
 from . import _mpi
 from ._errors import refused
+from ._files import descriptor_of
 from ._host_memory import HostRange
 from ._library import HANDLE, declare
 
@@ -103,8 +105,39 @@ Writer = Callable[[int, memoryview], None]
 HostFunction = Callable[[int, list[memoryview], list[memoryview]], None]
 
 
-def _view(address: int, size: int) -> memoryview:
-    return memoryview((ctypes.c_char * size).from_address(address)).cast("B") if size else memoryview(bytearray())
+class _Tokens:
+    """Tokens as a function sees them, for one call: their memory is other tokens' afterwards."""
+
+    def __init__(self) -> None:
+        self._seen: list[tuple[Any, memoryview]] = []
+
+    def view(self, address: int, size: int) -> memoryview:
+        memory = (ctypes.c_char * size).from_address(address) if size else bytearray()
+        view = memoryview(memory).cast("B")
+        self._seen.append((memory, view))
+        return view
+
+    def view_to_read(self, address: int, size: int) -> memoryview:
+        view = self.view(address, size).toreadonly()
+        self._seen.append((None, view))
+        return view
+
+    def __enter__(self) -> _Tokens:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        kept = False
+        for seen in self._seen:
+            try:
+                seen[1].release()
+            except BufferError:  # an array has been made of it
+                kept = True
+        # A slice is a view of its own, which only the memory knows of: it is named here, in a tuple, and by the call.
+        kept = kept or any(memory is not None and sys.getrefcount(memory) > 3 for memory, _ in self._seen)
+        if kept and kind is None:
+            raise BufferError("the function keeps a view of its token, whose memory is used again; copy the token")
 
 
 class Graph:
@@ -157,7 +190,7 @@ class Graph:
         `Rank`.
 
         Memory has its own size; the others `size` bytes, or end by themselves. A function fills the token that it
-        is given and returns its size, or 0 at the end. A `token_size` of 0 is the library's choice, for memory.
+        is given (and may not keep) and returns its size, or 0 at the end. A `token_size` of 0 is the library's choice, for memory.
         """
         self._add(name, source, size, token_size, file_offset, is_input=True)
 
@@ -184,10 +217,7 @@ class Graph:
             code = add(self._handle, key, end.rank, end.tag, mpi.handle_of(end.comm), total, token_size)
         elif isinstance(end, int) or hasattr(end, "fileno"):
             add = _add_input_descriptor if is_input else _add_output_descriptor
-            descriptor = end if isinstance(end, int) else end.fileno()
-            if not isinstance(end, int) and end.writable():
-                end.flush()
-            code = add(self._handle, key, descriptor, file_offset, total, token_size)
+            code = add(self._handle, key, descriptor_of(end), file_offset, total, token_size)
         elif callable(end):
             add, call = (
                 (_add_input_function, _Reader(self._reader(end)))
@@ -214,7 +244,8 @@ class Graph:
     def _reader(self, function: Reader) -> Callable[[int | None, int, int, int], int]:
         def read(user: int | None, number: int, token: int, size: int) -> int:
             try:
-                return int(function(number, _view(token, size)))
+                with _Tokens() as tokens:
+                    return int(function(number, tokens.view(token, size)))
             except BaseException as error:
                 self._raised = error
                 return _TOKEN_FAILED
@@ -224,7 +255,8 @@ class Graph:
     def _writer(self, function: Writer) -> Callable[[int | None, int, int, int], int]:
         def write(user: int | None, number: int, token: int, size: int) -> int:
             try:
-                function(number, _view(token, size).toreadonly())
+                with _Tokens() as tokens:
+                    function(number, tokens.view_to_read(token, size))
                 return 0
             except BaseException as error:
                 self._raised = error
@@ -299,9 +331,10 @@ class Graph:
 
         def call(user: int | None, number: int, taken: Any, given: Any) -> int:
             try:
-                read = [_view(taken[at], size).toreadonly() for at, size in enumerate(inputs)]
-                written = [_view(given[at], size) for at, size in enumerate(outputs)]
-                function(number, read, written)
+                with _Tokens() as tokens:
+                    read = [tokens.view_to_read(taken[at], size) for at, size in enumerate(inputs)]
+                    written = [tokens.view(given[at], size) for at, size in enumerate(outputs)]
+                    function(number, read, written)
                 return 0
             except BaseException as error:
                 self._raised = error
