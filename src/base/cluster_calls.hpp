@@ -45,6 +45,8 @@ struct cluster_calls {
     int rank = 0;
     int ranks = 1;
 
+    /// The process begins to end: what works beside the program and calls drivers by itself ends, before drivers shut down.
+    void (*exit_begins)() = nullptr;
     /// Of the platform, set before joining: sends what is promised. Called before messages end, at exit or when the program
     /// ends MPI; perhaps more than once.
     void (*before_end)() = nullptr;

@@ -23,6 +23,7 @@ using std::chrono::milliseconds;
 
 /// A program that moves less gains nothing from figures.
 constexpr std::size_t enough_transfers = 64, enough_bytes = std::size_t{64} << 20;
+constexpr auto longest_end = milliseconds(5000);
 constexpr auto first_look = milliseconds(2), longest_look = milliseconds(500);
 
 /// Of the ranks of a node one measures by itself and writes: the others would measure each other.
@@ -75,6 +76,7 @@ bool figure_keeper::begin(cl_context context, cl_device_id device) {
             measure(shared.get(), device);
             const std::lock_guard done(m_mutex);
             m_busy = false;
+            m_ended.notify_all();
         });
         pthread_setname_np(m_thread.native_handle(), "causeway-tuner");
     } catch (...) {
@@ -118,8 +120,11 @@ void figure_keeper::give_up() {
 }
 
 void figure_keeper::end() {
-    if (m_thread.joinable()) m_thread.join();
-    save();
+    if (!m_thread.joinable()) return;
+    std::unique_lock lock(m_mutex);
+    const bool is_over = m_ended.wait_for(lock, longest_end, [this] { return !m_busy; });
+    lock.unlock();
+    is_over ? m_thread.join() : m_thread.detach();
 }
 
 } // namespace causeway::capi

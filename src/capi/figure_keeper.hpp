@@ -41,7 +41,7 @@ class figure_keeper {
 
     /// What is being measured ends with the transfer under way. Does not wait for it.
     void give_up();
-    /// Waits for that, and saves. The engine must have no transfers left.
+    /// Waits for that, but not for ever: a driver may keep the thread.
     void end();
 
   private:

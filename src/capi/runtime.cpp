@@ -138,6 +138,13 @@ void runtime::require_running() const {
     if (m_ended) throw transfer_error(status::invalid_operation, "the process is ending");
 }
 
+void runtime::exit_begins() {
+    m_engine.keep_all();
+    m_figures.give_up();
+    m_figures.end();
+    m_bridges.end();
+}
+
 void runtime::at_exit() {
     // A child of fork() has this handler, but neither the thread nor anything to end.
     if (m_thread->is_current() || m_process != ::getpid()) return;
@@ -145,15 +152,13 @@ void runtime::at_exit() {
         const std::lock_guard lock(m_enqueue_mutex);
         m_ended = true;
     }
-    m_engine.keep_all();
-    m_figures.give_up();
-    m_bridges.end();
+    exit_begins();
     const bool ended =
         m_thread->drain(drain_time(process_options()), {status::cancelled, 0, 0, "the process ended before the transfer"});
     // Everything stays as it is, and the process ends around it: what still runs uses its memory, and a driver may have shut
     // down before us.
     if (ended) {
-        m_figures.end();
+        m_figures.save();
         if (m_timeline) call_and_wait([this] { m_timeline->look_at_last(); });
         m_stopped = m_thread->stop_within(longest_call);
     }

@@ -65,6 +65,9 @@ class runtime {
     /// enqueue, for queues, files and messages alike.
     [[nodiscard]] std::mutex& enqueue_mutex() { return m_enqueue_mutex; }
 
+    /// Ends what calls drivers beside the program's transfers, which go on; for the first time before drivers shut down.
+    void exit_begins();
+
     /// Throws transfer_error(invalid_operation) once the process is ending. Call with the enqueue mutex held.
     void require_running() const;
 

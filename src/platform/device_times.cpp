@@ -102,12 +102,14 @@ bool device_times::has_settled(const running& command) {
 }
 
 void device_times::settle() {
-    // Let go of without the lock: what an event holds may call the program.
+    // Let go of without the lock: what an event holds may call the program. And a round later: a driver may still be on its way
+    // out of the call that has said when the transfer ended.
     std::vector<running> over;
     const std::lock_guard lock(m_mutex);
+    over.swap(m_over);
     const auto first_over = std::stable_partition(m_running.begin(), m_running.end(),
                                                   [this](const running& one) { return !has_settled(one); });
-    over.assign(std::make_move_iterator(first_over), std::make_move_iterator(m_running.end()));
+    m_over.assign(std::make_move_iterator(first_over), std::make_move_iterator(m_running.end()));
     m_running.erase(first_over, m_running.end());
 }
 

@@ -56,7 +56,7 @@ class device_times {
     void report();
 
     std::mutex m_mutex; // guards what follows
-    std::vector<running> m_running;
+    std::vector<running> m_running, m_over;
     std::vector<span> m_spans;
 };
 

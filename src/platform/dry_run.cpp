@@ -40,7 +40,7 @@ cluster_calls calls_of_dry_run(const imagined_job& job) {
     cluster_calls calls;
     calls.rank = job.rank;
     calls.ranks = job.ranks;
-    calls.before_end = [] {};
+    calls.exit_begins = calls.before_end = [] {};
     calls.all_gather = [](const void* mine, std::size_t bytes, void* all) {
         for (int rank = 0; rank < the_job.ranks; ++rank)
             std::memcpy(static_cast<char*>(all) + static_cast<std::size_t>(rank) * bytes, mine, bytes);

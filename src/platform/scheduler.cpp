@@ -62,7 +62,7 @@ scheduler& scheduler::of_process() {
 void scheduler::start() {
     if (m_started) return;
     const blocked_signals none;
-    m_running = 1;
+    m_running = 2;
     std::thread([this] { run(); }).detach();
     std::thread([this] { run_callbacks(); }).detach();
     m_started = true;
@@ -79,17 +79,25 @@ void scheduler::begin() {
 }
 
 void scheduler::stop() {
-    // Other ranks may wait for what is still to be done here.
-    if (const auto* const job = cluster::of_process()) job->calls().before_end();
+    if (const auto* const job = cluster::of_process()) {
+        job->calls().exit_begins();
+        job->calls().before_end(); // other ranks may wait for what is still to be done here
+    }
     {
         const std::lock_guard lock(m_changed_mutex);
         m_stopping = true;
     }
     m_changed.notify_all();
     ring();
-    // A driver may keep the thread in a call for ever.
+    {
+        const std::lock_guard lock(m_due_mutex);
+        m_calls_back = false;
+    }
+    m_due_bell.notify_one();
+    // A driver or the program may keep a thread in a call for ever; or it is a callback that ends the process.
+    const unsigned own = cluster::callback::is_running() ? 1 : 0;
     std::unique_lock lock(m_changed_mutex);
-    m_changed.wait_for(lock, longest_call, [this] { return m_running == 0; });
+    m_changed.wait_for(lock, longest_call, [&] { return m_running <= own; });
 }
 
 bool scheduler::drain(std::chrono::milliseconds limit) {
@@ -114,13 +122,18 @@ void scheduler::called_back(cl_event raw) {
     m_bell.notify_one();
 }
 
-void scheduler::let_go_of_called_back() {
+bool scheduler::let_go_of_called_back() {
+    // A round later: a driver may still be on its way out of the call.
     std::vector<cl_event> over;
+    bool any_left = false;
     {
         const std::lock_guard lock(m_bell_mutex);
-        over.swap(m_called_back);
+        over.swap(m_left_call);
+        m_left_call.swap(m_called_back);
+        any_left = !m_left_call.empty();
     }
     for (auto* const raw : over) (void)calls_of(raw).clReleaseEvent(raw);
+    return any_left;
 }
 
 void scheduler::announce() {
@@ -262,7 +275,7 @@ void scheduler::watch(_cl_event& event) {
 }
 
 bool scheduler::step() {
-    let_go_of_called_back();
+    const bool any_left = let_go_of_called_back();
     bool moved = false;
     {
         std::unique_lock lock(m_mutex);
@@ -274,7 +287,7 @@ bool scheduler::step() {
         let_go_of_empty_queues(lock);
         moved = look_at_watched(lock) || moved;
         moved = look_at_late(lock) || moved;
-        m_idle = !moved && m_busy.empty() && m_watched.empty() && m_late.empty();
+        m_idle = !moved && !any_left && m_busy.empty() && m_watched.empty() && m_late.empty();
         if (m_idle) m_settled.notify_all();
     }
     if (moved) announce();
@@ -312,9 +325,13 @@ void scheduler::run() {
         }
         m_rung = false;
     }
+    thread_ends();
+}
+
+void scheduler::thread_ends() {
     {
         const std::lock_guard lock(m_changed_mutex);
-        m_running = 0;
+        --m_running;
     }
     m_changed.notify_all();
 }
@@ -422,7 +439,8 @@ bool scheduler::look_at_late(std::unique_lock<std::mutex>& lock) {
 void scheduler::run_callbacks() {
     std::unique_lock lock(m_due_mutex);
     for (;;) {
-        m_due_bell.wait(lock, [this] { return !m_due.empty(); });
+        m_due_bell.wait(lock, [this] { return !m_due.empty() || !m_calls_back; });
+        if (!m_calls_back) break;
         {
             const auto due = std::move(m_due.front());
             m_due.pop_front();
@@ -432,6 +450,8 @@ void scheduler::run_callbacks() {
         }
         lock.lock();
     }
+    lock.unlock();
+    thread_ends();
 }
 
 } // namespace causeway::platform

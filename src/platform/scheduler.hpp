@@ -98,7 +98,8 @@ class scheduler {
     /// Looks once at all that waits. Says whether anything moved.
     bool step();
     template <class Over> void wait_until(Over over);
-    void let_go_of_called_back();
+    /// Says whether some are left.
+    bool let_go_of_called_back();
     bool issue_ready(_cl_command_queue& queue, std::unique_lock<std::mutex>& lock);
     bool look_at_watched(std::unique_lock<std::mutex>& lock);
     bool look_at_late(std::unique_lock<std::mutex>& lock);
@@ -107,6 +108,7 @@ class scheduler {
     void carry_out(_cl_command_queue& queue, waiting_command command, const obstacle& found, const raw_waits& raws);
     void announce();
     void run_callbacks();
+    void thread_ends();
 
     struct late_action {
         std::vector<ref<_cl_event>> behind;
@@ -132,16 +134,17 @@ class scheduler {
         m_bell_mutex; // guards m_rung; drivers ring while they hold locks of theirs, so nothing else is done under it
     std::condition_variable m_bell;
     bool m_rung = false;
-    std::vector<cl_event> m_called_back; // guarded by m_bell_mutex too
+    std::vector<cl_event> m_called_back, m_left_call; // guarded by m_bell_mutex too
 
     std::mutex m_changed_mutex; // for m_changed: an event was issued or is over, or a queue ran empty
     std::condition_variable m_changed;
     bool m_stopping = false; // guarded by m_changed_mutex, as is the next one
     unsigned m_running = 0;  // threads
 
-    std::mutex m_due_mutex; // guards m_due
+    std::mutex m_due_mutex; // guards m_due and m_calls_back
     std::condition_variable m_due_bell;
     std::deque<due_callback> m_due;
+    bool m_calls_back = true; ///< until the process ends
 };
 
 } // namespace causeway::platform

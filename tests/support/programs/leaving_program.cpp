@@ -2,8 +2,13 @@
 // A host program that leaves while commands run, wait and call back, and asks for one of them while the process ends.
 #include <CL/cl.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <future>
+#include <mutex>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -12,7 +17,31 @@ constexpr std::size_t large = 16 << 20;
 char host[large]; // commands read it until the end
 cl_command_queue last_queue = nullptr;
 
-void CL_CALLBACK on_end(cl_event, cl_int, void*) {}
+std::atomic<bool> is_over{false};
+std::promise<void> called_late, called;
+
+/// What the program's other objects would find if they were called back now.
+struct last_object {
+    last_object() = default;
+    last_object(const last_object&) = delete;
+    last_object& operator=(const last_object&) = delete;
+    ~last_object() {
+        is_over = true;
+        if (called_late.get_future().wait_for(std::chrono::milliseconds(200)) == std::future_status::ready) {
+            std::puts("called back after the end");
+            std::fflush(stdout);
+            std::_Exit(1);
+        }
+    }
+} last;
+
+/// More of them than there is time for.
+void CL_CALLBACK on_end(cl_event, cl_int, void*) {
+    static std::once_flag first;
+    std::call_once(first, [] { called.set_value(); });
+    if (is_over.exchange(false)) called_late.set_value();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+}
 
 void finish_at_exit() {
     if (clFinish(last_queue) != CL_SUCCESS) std::puts("clFinish failed");
@@ -59,7 +88,11 @@ int main() {
             return 1;
         before = after;
     }
-    if (clSetUserEventStatus(open, CL_COMPLETE) != CL_SUCCESS) return 1;
+    for (int i = 0; i < 20; ++i)
+        if (clSetEventCallback(open, CL_COMPLETE, on_end, nullptr) != CL_SUCCESS) return 1;
+    if (clSetUserEventStatus(open, CL_COMPLETE) != CL_SUCCESS ||
+        called.get_future().wait_for(std::chrono::seconds(30)) != std::future_status::ready)
+        return 1;
     std::puts("left");
     return 0;
 }
