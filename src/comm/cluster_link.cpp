@@ -108,7 +108,12 @@ void cluster_link::wait(MPI_Request request) {
 
 void cluster_link::require_open() {
     const std::lock_guard lock(m_mutex);
-    if (m_stopping) give_up("the program uses devices of the cluster after it has ended MPI");
+    if (m_stopping) give_up_at_end("the program needs other ranks of the cluster after it has ended MPI");
+}
+
+void cluster_link::give_up_at_end(const char* why) {
+    std::fflush(nullptr); // nobody else will, and the program's work is done
+    give_up(why);
 }
 
 void cluster_link::all_gather(const void* mine, std::size_t bytes, void* all) {
@@ -246,7 +251,7 @@ void cluster_link::stop() {
             return;
         }
     }
-    give_up(
+    give_up_at_end(
         "messages of the platform to or from other ranks are not over at the end of the program: their programs have "
         "enqueued something else, or wait for a user event that nobody has set");
 }

@@ -51,6 +51,8 @@ class cluster_link {
     };
 
     void require_open();
+    /// In the program's thread, which has come to its end.
+    [[noreturn]] void give_up_at_end(const char* why);
     void add(const message& added);
     void run();
     void start(const message& next);

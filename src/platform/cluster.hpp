@@ -51,6 +51,7 @@ class cluster {
     /// `value` of rank `root` on every rank. Collective.
     template <class Value> [[nodiscard]] Value from(int root, Value value) {
         if (m_dry_devices != 0) return root == rank() ? value : Value{}; // all goes well there
+        if (m_ends && root == rank()) return value;                      // nobody listens
         // Of one size, whatever it is that the ranks have come to.
         struct {
             alignas(16) std::array<std::byte, 16> value;
@@ -77,18 +78,20 @@ class cluster {
         if (!is_programs_thread() || m_paused != 0) return false;
         m_record.begin(function, arguments...);
         m_in_call = true;
-        if (m_strict) (void)from(0, 0);
+        if (m_strict && !m_ends) (void)from(0, 0);
         return true;
     }
     void end_call() {
         m_in_call = false;
-        if (m_strict) (void)from(0, 0);
+        if (m_strict && !m_ends) (void)from(0, 0);
     }
     /// What stands behind an argument of the call: see call_record::mix().
     template <class... Data> void mix(Data... data) {
         if (is_programs_thread() && m_in_call) m_record.mix(data...);
     }
     [[nodiscard]] const call_record& record() const { return m_record; }
+    /// Messages end, or have ended: a rank has itself alone.
+    [[nodiscard]] bool is_over() const { return m_ends; }
     /// Calls are not noted as long as it lives: those of callbacks that come in whichever thread is last.
     class pause {
       public:

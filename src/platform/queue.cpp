@@ -131,7 +131,7 @@ cl_int CL_API_CALL clFinish(cl_command_queue handle) {
         if (job == nullptr) return code;
         wait_for_all(all_behind(queue));
         if (auto* const times = device_times::of_process()) times->settle();
-        return job->from(queue.where.rank, code);
+        return job->is_over() ? code : job->from(queue.where.rank, code);
     });
 }
 
@@ -178,7 +178,9 @@ namespace {
 
 /// Whether the answer has to be the same on every rank, or their programs would part.
 bool asks_owner(const _cl_event& event) {
-    return cluster::of_process() != nullptr && !event.is_users() && !cluster::callback::is_running();
+    const auto* const job = cluster::of_process();
+    if (job == nullptr || event.is_users() || cluster::callback::is_running()) return false;
+    return !job->is_over() || event.known_end() > CL_COMPLETE;
 }
 
 cl_int status_everywhere(_cl_event& event) {

@@ -49,6 +49,14 @@ foreach(runtime ${runtimes} both)
   causeway_test(platform.leaving.${runtime} LABEL platform RUNTIME ${runtime} PLATFORM ${platform_icd} TIMEOUT 60
     COMMAND sh -c "$<TARGET_FILE:leaving_program> && $<TARGET_FILE:leaving_program> && $<TARGET_FILE:leaving_program>")
 endforeach()
+add_executable(farewell_program support/programs/farewell_program.cpp)
+target_link_libraries(farewell_program PRIVATE causeway_flags OpenCL::OpenCL)
+foreach(runtime ${runtimes})
+  causeway_test(platform.cluster.farewell.${runtime} LABEL platform RUNTIME ${runtime} PLATFORM ${platform_icd} RANKS 2 TIMEOUT 60
+    COMMAND env CAUSEWAY_CLUSTER=1 $<TARGET_FILE:farewell_program>)
+  set_tests_properties(platform.cluster.farewell.${runtime} PROPERTIES
+    PASS_REGULAR_EXPRESSION "farewell.*farewell" FAIL_REGULAR_EXPRESSION "failed|causeway:|non-zero")
+endforeach()
 add_executable(parting_program support/programs/parting_program.cpp)
 target_link_libraries(parting_program PRIVATE causeway_flags OpenCL::OpenCL)
 function(parting_test name text)
