@@ -12,6 +12,7 @@
 #include <condition_variable>
 #include <deque>
 #include <limits>
+#include <list>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -23,6 +24,8 @@ namespace causeway::transfer {
 namespace {
 
 constexpr auto idle_life = std::chrono::seconds(5);
+/// Beyond the lanes: for jobs on another device than the one that has them all.
+constexpr unsigned spare_threads = 2;
 /// As many as read one block together. The engine's thread wakes no more of those that sleep, as each call takes it
 /// microseconds: they wake the others.
 constexpr std::size_t called_by_engine = 4;
@@ -32,11 +35,22 @@ constexpr std::size_t called_by_engine = 4;
 ///
 /// Nobody is called for a job that somebody comes for anyway. Whoever comes looks at the jobs under the lock before it
 /// sleeps, and calls another if there are more jobs than threads that come: so no job waits while a thread sleeps that
-/// could do it.
+/// could do it. Jobs that may not begin, as their device has enough threads, do not count: who is done with one of its jobs
+/// comes for them.
 struct crew {
     struct job {
         worker_pool::work work;
         step* done = nullptr;
+        std::uint64_t device = 0;
+    };
+    /// What waits of one transfer.
+    struct line {
+        job_origin from;
+        std::deque<job> jobs;
+    };
+    struct device_load {
+        std::uint64_t device = 0;
+        std::size_t waiting = 0, busy = 0;
     };
     /// A thread that sleeps until it is called.
     class sleeper {
@@ -65,35 +79,75 @@ struct crew {
         bool m_called = false;
     };
 
-    crew(std::shared_ptr<mailbox> engine_inbox, std::chrono::nanoseconds looks_on, std::size_t most_called)
-        : inbox(std::move(engine_inbox)), patience(looks_on), called_at_once(most_called) {}
+    crew(std::shared_ptr<mailbox> engine_inbox, std::chrono::nanoseconds looks_on, std::size_t most_called,
+         std::size_t most_of_device)
+        : inbox(std::move(engine_inbox)), patience(looks_on), called_at_once(most_called), busy_on_device(most_of_device) {}
 
     std::shared_ptr<mailbox> inbox;
     const std::chrono::nanoseconds patience;
-    const std::size_t called_at_once;    // by the engine's thread
-    std::atomic<std::size_t> waiting{0}; // jobs.size(), for a look without the lock
+    const std::size_t called_at_once; // by the engine's thread
+    const std::size_t busy_on_device; // threads, at most
+    std::atomic<std::size_t> waiting{0}; // jobs that may begin; changed under the lock
     /// Threads that are about to look for a job: called, started, or done with one. Each counts less by one under the lock.
     std::atomic<std::size_t> coming{0};
 
     spin_lock lock; // guards the rest
-    std::deque<job> jobs;
+    std::list<line> lines, spare; // in turn; not needed now
+    std::vector<device_load> loads;
     std::vector<sleeper*> asleep; // the last to fall asleep is woken first
     bool closing = false;
 
-    void put(job one) {
-        jobs.push_back(std::move(one));
-        waiting.store(jobs.size(), std::memory_order_relaxed);
+    void put(const job_origin& from, worker_pool::work work, step& done) {
+        auto place = std::ranges::find(lines, from, &line::from);
+        if (place == lines.end()) {
+            if (spare.empty()) spare.emplace_back();
+            place = spare.begin();
+            place->from = from;
+            lines.splice(lines.end(), spare, place);
+        }
+        place->jobs.push_back({std::move(work), &done, from.device});
+        ++load_of(from.device).waiting;
+        count();
     }
+    /// The next job that may begin, of the transfer whose turn it is; without work if there is none.
     job take() {
-        auto first = std::move(jobs.front());
-        jobs.pop_front();
-        waiting.store(jobs.size(), std::memory_order_relaxed);
+        const auto place = std::ranges::find_if(lines, [this](const auto& each) {
+            return load_of(each.from.device).busy < busy_on_device;
+        });
+        if (place == lines.end()) return {};
+        auto first = std::move(place->jobs.front());
+        place->jobs.pop_front();
+        lines.splice(lines.end(), lines, place);
+        put_away_if_empty(place);
+        auto& load = load_of(first.device);
+        --load.waiting;
+        ++load.busy;
+        count();
         return first;
+    }
+    /// The thread that did it comes for another. Takes the lock.
+    void finished(const job& one) {
+        const std::lock_guard held(lock);
+        --load_of(one.device).busy;
+        std::erase_if(loads, [](const auto& each) { return each.waiting == 0 && each.busy == 0; });
+        count();
+        ++coming;
+    }
+    /// Takes the newest job of `from` back.
+    job withdraw(const job_origin& from) {
+        const auto place = std::ranges::find(lines, from, &line::from);
+        if (place == lines.end()) return {};
+        auto newest = std::move(place->jobs.back());
+        place->jobs.pop_back();
+        put_away_if_empty(place);
+        --load_of(from.device).waiting;
+        count();
+        return newest;
     }
     /// Jobs for which nobody comes yet.
     [[nodiscard]] std::size_t unattended() const {
-        const std::size_t some = coming;
-        return jobs.size() > some ? jobs.size() - some : 0;
+        const std::size_t some = coming, all = waiting;
+        return all > some ? all - some : 0;
     }
     /// Who is to be called for a job; null if nobody sleeps.
     sleeper* wake_one() {
@@ -102,6 +156,20 @@ struct crew {
         asleep.pop_back();
         ++coming;
         return one;
+    }
+
+  private:
+    device_load& load_of(std::uint64_t device) {
+        const auto known = std::ranges::find(loads, device, &device_load::device);
+        return known != loads.end() ? *known : loads.emplace_back(device_load{.device = device});
+    }
+    void put_away_if_empty(std::list<line>::iterator place) {
+        if (place->jobs.empty()) spare.splice(spare.end(), lines, place);
+    }
+    void count() {
+        std::size_t may_begin = 0;
+        for (const auto& each : loads) may_begin += std::min(each.waiting, busy_on_device - each.busy);
+        waiting.store(may_begin, std::memory_order_relaxed);
     }
 };
 
@@ -121,9 +189,10 @@ crew::job next_job(crew& team, crew::sleeper& self, bool leaves_when_idle) {
         {
             const std::lock_guard lock(team.lock);
             --team.coming;
-            if (!team.jobs.empty()) {
-                mine = team.take();
-                if (team.unattended() > 0) another = team.wake_one();
+            mine = team.take();
+            if (team.unattended() > 0) another = team.wake_one();
+            if (mine.work) {
+                // It is this thread's.
             } else if (team.closing) {
                 return {};
             } else {
@@ -160,7 +229,7 @@ void work_for(const std::shared_ptr<crew>& team, bool leaves_when_idle) {
             result.error = current_failure();
         }
         job.work = nullptr;
-        ++team->coming; // before the engine hears of it, and has more
+        team->finished(job); // before the engine hears of it, and has more
         team->inbox->post(mailbox::finished_step{job.done, std::move(result)});
         look_on(*team);
     }
@@ -169,9 +238,9 @@ void work_for(const std::shared_ptr<crew>& team, bool leaves_when_idle) {
 class worker_threads final : public worker_pool {
   public:
     worker_threads(std::shared_ptr<mailbox> inbox, unsigned lanes, std::chrono::nanoseconds patience)
-        : m_lanes(lanes), m_files(std::make_shared<crew>(inbox, patience, called_by_engine)),
+        : m_lanes(lanes), m_files(std::make_shared<crew>(inbox, patience, called_by_engine, lanes)),
           // Who has taken one of these may not be back for any time, and their number is not limited.
-          m_streams(std::make_shared<crew>(inbox, std::chrono::nanoseconds(0), std::numeric_limits<std::size_t>::max())) {}
+          m_streams(std::make_shared<crew>(inbox, std::chrono::nanoseconds(0), unlimited, unlimited)) {}
 
     ~worker_threads() override {
         for (const auto& team : {m_files, m_streams}) {
@@ -187,42 +256,44 @@ class worker_threads final : public worker_pool {
         for (auto& thread : m_threads) thread.join();
     }
 
-    void run(work job, step& done) override {
-        hand_to(*m_files, std::move(job), done, [this](crew& team) {
+    void run(const job_origin& from, work job, step& done) override {
+        hand_to(*m_files, from, std::move(job), done, [&](crew& team) {
             // The workers that there are get to it.
-            if (m_threads.size() == m_lanes) return;
+            if (m_threads.size() == m_lanes + spare_threads) return;
             ++team.coming;
             try {
                 m_threads.emplace_back([team = m_files] { work_for(team, false); });
                 pthread_setname_np(m_threads.back().native_handle(), "causeway-file");
             } catch (const std::system_error&) {
                 --team.coming;
-                if (m_threads.empty()) refuse(team);
+                if (m_threads.empty()) refuse(team, from);
             }
         });
     }
 
     void run_waiting(work job, step& done) override {
-        hand_to(*m_streams, std::move(job), done, [this](crew& team) {
+        hand_to(*m_streams, {}, std::move(job), done, [this](crew& team) {
             ++team.coming;
             try {
                 std::thread([team = m_streams] { work_for(team, true); }).detach();
             } catch (const std::system_error&) {
                 --team.coming;
                 // The others may wait for what this one would do.
-                refuse(team);
+                refuse(team, {});
             }
         });
     }
 
   private:
+    static constexpr auto unlimited = std::numeric_limits<std::size_t>::max();
+
     /// Wakes a thread for the job if none comes for it; if not enough sleep, `more` makes one.
     template <class More>
-    static void hand_to(crew& team, work job, step& done, More more) {
+    static void hand_to(crew& team, const job_origin& from, work job, step& done, More more) {
         crew::sleeper* one = nullptr;
         {
             const std::lock_guard lock(team.lock);
-            team.put({std::move(job), &done});
+            team.put(from, std::move(job), done);
             const auto missing = team.unattended();
             const bool others_call = team.coming >= team.called_at_once;
             if (missing == 0 || (others_call && missing <= team.asleep.size())) return;
@@ -235,16 +306,14 @@ class worker_threads final : public worker_pool {
         }
     }
 
-    /// Ends the newest job: there is no thread for it.
-    static void refuse(crew& team) {
+    /// Ends the newest job of `from`: there is no thread for it.
+    static void refuse(crew& team, const job_origin& from) {
         crew::job newest;
         {
             const std::lock_guard lock(team.lock);
-            if (team.jobs.empty()) return; // somebody has taken it after all
-            newest = std::move(team.jobs.back());
-            team.jobs.pop_back();
-            team.waiting.store(team.jobs.size(), std::memory_order_relaxed);
+            newest = team.withdraw(from);
         }
+        if (!newest.work) return; // somebody has taken it after all
         team.inbox->post(mailbox::finished_step{
             newest.done,
             {0, {status::out_of_resources, 0, 0, "no thread can be made for a file's reads and writes"}}});

@@ -6,10 +6,18 @@
 #include "transfer/step.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 
 namespace causeway::transfer {
+
+/// Whose a job is: transfers take turns, and one device (stat(2)) that is slow does not keep all workers.
+struct job_origin {
+    const void* transfer = nullptr; ///< nothing is looked for there
+    std::uint64_t device = 0;
+    bool operator==(const job_origin&) const = default;
+};
 
 /// Runs blocking work away from the engine's thread; the step finishes on the engine's thread.
 class worker_pool {
@@ -17,12 +25,12 @@ class worker_pool {
     using work = std::function<outcome()>;
     virtual ~worker_pool() = default;
     /// File access: ends by itself, shares a fixed number of workers.
-    virtual void run(work job, step& done) = 0;
+    virtual void run(const job_origin& from, work job, step& done) = 0;
     /// May wait for somebody else for any time (a pipe): gets a worker of its own, one that is idle or a new one.
     virtual void run_waiting(work job, step& done) = 0;
 };
 
-/// Starts `lanes` threads when first needed; one that has worked looks for more for `patience` before it sleeps. The
+/// Starts `lanes` threads when first needed, and two more for jobs on another device if all of them are at work on one; one that has worked looks for more for `patience` before it sleeps. The
 /// destructor waits for jobs that have begun, except for waiting ones.
 [[nodiscard]] std::unique_ptr<worker_pool> make_worker_threads(std::shared_ptr<mailbox> inbox, unsigned lanes,
                                                                std::chrono::nanoseconds patience = {});

@@ -48,6 +48,11 @@ void push_out([[maybe_unused]] std::span<const std::byte> block) {
 #endif
 }
 
+std::uint64_t device_of(int fd) {
+    struct stat facts {};
+    return ::fstat(fd, &facts) == 0 ? facts.st_dev : 0;
+}
+
 /// Whether so much of a file of this size had better not pass through the page cache.
 bool is_for_direct(const options& settings, const file_range& whole) {
     const auto choice = settings[option::direct_io];
@@ -188,7 +193,7 @@ class file_blocks::slow_close final : transfer::step_owner {
     bool m_is_closing = false;
 };
 
-file_blocks::file_blocks(file_services services, int fd) : m_services(services) {
+file_blocks::file_blocks(file_services services, int fd) : m_services(services), m_origin{this, device_of(fd)} {
     struct statfs facts {};
     const bool known = ::fstatfs(fd, &facts) == 0;
     m_is_in_memory = known && facts.f_type == TMPFS_MAGIC;
@@ -235,11 +240,11 @@ void file_blocks::read(std::size_t offset, std::span<std::byte> block, step& don
 }
 
 void file_blocks::read_piece(std::size_t offset, std::span<std::byte> piece, step& done) {
-    m_services.workers.run([this, offset, piece] { return read_now(offset, piece); }, done);
+    m_services.workers.run(m_origin, [this, offset, piece] { return read_now(offset, piece); }, done);
 }
 
 void file_blocks::write(std::size_t offset, std::span<const std::byte> block, step& done) {
-    m_services.workers.run([this, offset, block] { return write_now(offset, block); }, done);
+    m_services.workers.run(m_origin, [this, offset, block] { return write_now(offset, block); }, done);
     if (m_behind) m_behind->go_on();
 }
 

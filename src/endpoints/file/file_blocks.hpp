@@ -28,6 +28,8 @@ class file_blocks {
 
     void read(std::size_t offset, std::span<std::byte> block, transfer::step& done);
     void write(std::size_t offset, std::span<const std::byte> block, transfer::step& done);
+    /// Of jobs for workers.
+    [[nodiscard]] const transfer::job_origin& origin() const { return m_origin; }
     /// False if closing a descriptor may wait for another machine.
     [[nodiscard]] bool closes_at_once() const { return m_closes_at_once; }
     /// Finishes `done` with `result` once nobody uses the descriptor any more. `own`, if it is given, is closed by a worker
@@ -44,6 +46,7 @@ class file_blocks {
     [[nodiscard]] transfer::outcome write_now(std::size_t offset, std::span<const std::byte> block);
 
     file_services m_services;
+    transfer::job_origin m_origin;
     bool m_is_in_memory; // the file system is, and knows no RWF_NOWAIT
     bool m_closes_at_once;
     file_range m_whole;

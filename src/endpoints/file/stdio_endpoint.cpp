@@ -147,7 +147,9 @@ class regular_file_endpoint final : public stdio_endpoint {
         bool at_rest = false;
     };
 
-    void start(transfer::worker_pool::work job, step& done) override { services().workers.run(std::move(job), done); }
+    void start(transfer::worker_pool::work job, step& done) override {
+        services().workers.run(m_blocks.origin(), std::move(job), done);
+    }
 
     void start_settling(std::size_t bytes, step& done) override {
         if (own_at_once(bytes)) {
@@ -199,8 +201,8 @@ class regular_file_endpoint final : public stdio_endpoint {
 /// Bytes pass one block after the other through whatever is at the other end.
 class stream_endpoint final : public stdio_endpoint {
   public:
-    stream_endpoint(file_services services, std::FILE* file, access mode, bool waits)
-        : stdio_endpoint(services, file, mode), m_waits(waits) {}
+    stream_endpoint(file_services services, std::FILE* file, access mode, bool waits, std::uint64_t device)
+        : stdio_endpoint(services, file, mode), m_waits(waits), m_origin{this, device} {}
 
     [[nodiscard]] transfer::endpoint_traits traits() const override {
         return {.kind = m_waits ? transfer::medium::stream : transfer::medium::file,
@@ -232,7 +234,7 @@ class stream_endpoint final : public stdio_endpoint {
         if (m_waits) {
             services().workers.run_waiting(std::move(job), done);
         } else {
-            services().workers.run(std::move(job), done);
+            services().workers.run(m_origin, std::move(job), done);
         }
     }
 
@@ -282,6 +284,7 @@ class stream_endpoint final : public stdio_endpoint {
     }
 
     bool m_waits; // for another process or device, for any time
+    transfer::job_origin m_origin;
     file_range m_range;
 };
 
@@ -293,7 +296,7 @@ std::unique_ptr<transfer::endpoint> make_stdio_endpoint(file_services services, 
         throw transfer_error(status::invalid_value, file_name(::fileno(file)) + " is not open for " +
                                                         (mode == access::read ? "reading" : "writing"));
     const int fd = ::fileno(file);
-    if (fd < 0) return std::make_unique<stream_endpoint>(services, file, mode, false);
+    if (fd < 0) return std::make_unique<stream_endpoint>(services, file, mode, false, 0);
     const int flags = ::fcntl(fd, F_GETFL);
     struct stat facts {};
     if (flags < 0 || ::fstat(fd, &facts) != 0)
@@ -303,7 +306,7 @@ std::unique_ptr<transfer::endpoint> make_stdio_endpoint(file_services services, 
     // Appending is for the kernel to place, write by write.
     if (by_position && !(mode == access::write && (flags & O_APPEND) != 0))
         return std::make_unique<regular_file_endpoint>(services, file, mode);
-    return std::make_unique<stream_endpoint>(services, file, mode, !by_position);
+    return std::make_unique<stream_endpoint>(services, file, mode, !by_position, facts.st_dev);
 }
 
 } // namespace causeway::endpoints

@@ -13,8 +13,10 @@
 
 /// Runs a job when the test says so.
 struct patient_workers final : causeway::transfer::worker_pool {
-    void run(work job, causeway::transfer::step& done) override { jobs.emplace_back(std::move(job), &done); }
-    void run_waiting(work job, causeway::transfer::step& done) override { run(std::move(job), done); }
+    void run(const causeway::transfer::job_origin&, work job, causeway::transfer::step& done) override {
+        run_waiting(std::move(job), done);
+    }
+    void run_waiting(work job, causeway::transfer::step& done) override { jobs.emplace_back(std::move(job), &done); }
     void finish_first() {
         auto [job, done] = std::move(jobs.front());
         jobs.erase(jobs.begin());

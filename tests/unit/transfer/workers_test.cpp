@@ -5,11 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <semaphore>
 #include <set>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -24,7 +27,9 @@ class handed_jobs final : public transfer::step_owner {
     explicit handed_jobs(unsigned lanes, std::chrono::nanoseconds patience = {})
         : m_workers(transfer::make_worker_threads(m_inbox, lanes, patience)) {}
 
-    void run(transfer::worker_pool::work job) { m_workers->run(std::move(job), next_step()); }
+    void run(transfer::worker_pool::work job, const transfer::job_origin& from = {}) {
+        m_workers->run(from, std::move(job), next_step());
+    }
     void run_waiting(transfer::worker_pool::work job) { m_workers->run_waiting(std::move(job), next_step()); }
 
     /// False if one of them moved nothing, or they take longer than any of these tests may.
@@ -146,4 +151,44 @@ TEST(workers, each_waiting_job_has_one_of_its_own) {
             jobs.run_waiting([&] { return transfer::outcome{all.attend() ? std::size_t{1} : 0, {}}; });
         ASSERT_TRUE(jobs.all_finish()) << count << " jobs";
     }
+}
+
+TEST(workers, a_device_that_is_slow_does_not_hold_another) {
+    handed_jobs jobs(2);
+    std::binary_semaphore answered(0); // the other device's job is done
+    std::atomic<int> at_work{0};
+    std::atomic<bool> too_many{false};
+    for (int i = 0; i < 5; ++i)
+        jobs.run([&] {
+            if (++at_work > 2) too_many = true;
+            const bool in_time = answered.try_acquire_for(10s);
+            answered.release();
+            --at_work;
+            return transfer::outcome{in_time ? std::size_t{1} : 0, {}};
+        }, {&jobs, 1});
+    jobs.run([&] {
+        answered.release();
+        return transfer::outcome{1, {}};
+    }, {&jobs, 2});
+    EXPECT_TRUE(jobs.all_finish());
+    EXPECT_FALSE(too_many) << "a device has no more than there are lanes";
+}
+
+TEST(workers, transfers_take_turns) {
+    handed_jobs jobs(1);
+    std::binary_semaphore all_there(0);
+    std::vector<char> order; // written by the only worker
+    const int transfers[3] = {};
+    const auto job = [&](char name) {
+        return [&order, name] {
+            order.push_back(name);
+            return transfer::outcome{1, {}};
+        };
+    };
+    jobs.run([&] { return transfer::outcome{all_there.try_acquire_for(10s) ? std::size_t{1} : 0, {}}; }, {&transfers[0]});
+    for (const auto name : {'a', 'a', 'a'}) jobs.run(job(name), {&transfers[1]});
+    for (const auto name : {'b', 'b'}) jobs.run(job(name), {&transfers[2]});
+    all_there.release();
+    ASSERT_TRUE(jobs.all_finish());
+    EXPECT_EQ(std::string(order.begin(), order.end()), "ababa");
 }
