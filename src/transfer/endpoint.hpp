@@ -105,6 +105,10 @@ class endpoint {
     /// After open(): the largest block that the other side of this endpoint takes.
     [[nodiscard]] virtual std::size_t block_limit() const { return std::numeric_limits<std::size_t>::max(); }
 
+    /// How much of a block of `block_bytes` the first one had better be, so that the others begin where this
+    /// endpoint likes them. It lies at the end of its memory.
+    [[nodiscard]] virtual std::size_t first_block(std::size_t block_bytes) const { return block_bytes; }
+
     /// True if open() must have finished before the size of the transfer is known.
     [[nodiscard]] virtual bool sets_size() const { return false; }
 

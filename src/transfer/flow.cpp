@@ -367,7 +367,7 @@ void flow::take_block(block& done) {
         if (result.error && std::exchange(done.ahead, false)) {
             // What the device put it behind may have failed without meaning anything to the transfer: read again.
             done.work.begin();
-            m_source->read(done.offset, {done.memory, done.bytes}, done.work);
+            m_source->read(done.offset, {done.first, done.bytes}, done.work);
             return;
         }
         done.state = block_state::ready;
@@ -431,8 +431,11 @@ void flow::begin_read(std::byte* memory, bool ahead) {
     auto& next = *m_blocks.emplace_back(std::move(m_spare.back()));
     m_spare.pop_back();
     next.offset = m_next_offset;
-    next.bytes = std::min(m_block_bytes, m_bytes - m_next_offset);
+    next.bytes = std::min(m_next_offset == 0 ? first_block_bytes() : m_block_bytes, m_bytes - m_next_offset);
     next.memory = memory;
+    // A first block that is shorter leaves out the start of its memory, too: memory and file are aligned alike.
+    const auto skipped = m_next_offset == 0 && m_bytes > m_block_bytes ? m_block_bytes - next.bytes : 0;
+    next.first = m_direct != nullptr ? m_direct + next.offset : memory == nullptr ? nullptr : memory + skipped;
     next.ahead = ahead;
     next.lent = m_lent;
     m_next_offset += next.bytes;
@@ -443,13 +446,20 @@ void flow::begin_read(std::byte* memory, bool ahead) {
     next.state = block_state::reading;
     next.begun = m_trace.now();
     next.work.begin();
-    auto* const bytes = m_direct != nullptr ? m_direct + next.offset : memory;
     if (ahead) {
-        m_source->read_ahead(next.offset, {bytes, next.bytes}, next.work);
+        m_source->read_ahead(next.offset, {next.first, next.bytes}, next.work);
     } else {
         m_timer.begin(side::source, next.timed);
-        m_source->read(next.offset, {bytes, next.bytes}, next.work);
+        m_source->read(next.offset, {next.first, next.bytes}, next.work);
     }
+}
+
+/// Blocks of a message have places that both ranks know, and those of memory that is there need no help.
+std::size_t flow::first_block_bytes() const {
+    const bool has_place = m_plan->direct || m_direct != nullptr || m_lent || m_source_traits.kind == medium::rank ||
+                           m_target_traits.kind == medium::rank;
+    if (has_place || m_bytes <= m_block_bytes) return m_block_bytes;
+    return std::min(m_source->first_block(m_block_bytes), m_target->first_block(m_block_bytes));
 }
 
 void flow::drop_blocks_that_are_too_large() {
@@ -479,9 +489,8 @@ bool flow::begin_writes() {
         } else if (m_direct != nullptr && !m_direct_is_source) {
             each->work.finish({each->bytes, {}});
         } else {
-            const auto* const bytes = m_direct != nullptr ? m_direct + each->offset : each->memory;
             m_timer.begin(side::target, each->timed);
-            m_target->write(each->offset, {bytes, each->bytes}, each->work);
+            m_target->write(each->offset, {each->first, each->bytes}, each->work);
         }
     }
     return progress;

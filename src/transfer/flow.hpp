@@ -83,7 +83,8 @@ class flow final : private step_owner {
         explicit block(step_owner& owner) : work(owner) {}
         block_state state = block_state::reading;
         std::size_t offset = 0, bytes = 0;
-        std::byte* memory = nullptr;
+        std::byte* memory = nullptr; // staging memory, if it has some
+        std::byte* first = nullptr;  // where its bytes begin
         bool ahead = false; // begun before the gates were open
         bool lent = false;  // `memory` is the target's
         flow_timer::mark timed;
@@ -110,6 +111,7 @@ class flow final : private step_owner {
     void begin_read(std::byte* memory, bool ahead);
     [[nodiscard]] std::byte* next_memory();
     [[nodiscard]] std::size_t agreed_block_bytes() const;
+    [[nodiscard]] std::size_t first_block_bytes() const;
     void prepare_source();
     void drop_blocks_that_are_too_large();
     bool begin_reads();

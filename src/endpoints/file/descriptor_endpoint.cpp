@@ -19,10 +19,10 @@ using transfer::step;
 
 class descriptor_endpoint final : public transfer::endpoint {
   public:
-    descriptor_endpoint(file_services services, descriptor fd, off_t offset, std::size_t bytes)
+    descriptor_endpoint(file_services services, descriptor fd, off_t offset, std::size_t bytes, bool direct)
         : m_fd(std::move(fd)), m_range{m_fd.get(), offset, bytes}, m_blocks(services, m_fd.get()),
           m_place(file_system_of(m_fd.get())) {
-        m_blocks.prepare(m_range);
+        m_blocks.prepare(m_range, direct);
     }
 
     [[nodiscard]] transfer::endpoint_traits traits() const override {
@@ -34,6 +34,8 @@ class descriptor_endpoint final : public transfer::endpoint {
         m_blocks.open(request);
         done.finish({request.bytes, {}});
     }
+
+    [[nodiscard]] std::size_t first_block(std::size_t block_bytes) const override { return m_blocks.first_block(block_bytes); }
 
     void read(std::size_t offset, std::span<std::byte> block, step& done) override {
         m_blocks.read(offset, block, done);
@@ -60,15 +62,18 @@ class descriptor_endpoint final : public transfer::endpoint {
     std::string_view m_place;
 };
 
-/// Linux appends with pwrite to an O_APPEND descriptor, whatever the offset (pwrite(2), BUGS): such a file is opened
-/// again without the flag, which leaves the user's descriptor alone.
-descriptor reopen_without_append(int fd) {
+/// Linux appends with pwrite to an O_APPEND descriptor, whatever the offset (pwrite(2), BUGS), and takes no heads and tails by one
+/// with O_DIRECT: such a file is opened again without these flags, which leaves the user's descriptor alone.
+descriptor reopen_plain(int fd, int flags, access mode) {
     const auto path = "/proc/self/fd/" + std::to_string(fd);
-    descriptor again(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    const int kept = flags & (O_SYNC | O_DSYNC);
+    descriptor again(::open(path.c_str(), kept | (mode == access::write ? O_WRONLY : O_RDONLY) | O_CLOEXEC));
     if (again.get() < 0)
         throw transfer_error(status::invalid_value,
-                             "cannot write at an offset of " + file_name(fd) +
-                                 ", which is in append mode and cannot be opened again: " + errno_text(errno),
+                             std::string("cannot ") + (mode == access::write ? "write" : "read") + " at any offset of " +
+                                 file_name(fd) + ", which is open " +
+                                 ((flags & O_APPEND) != 0 ? "in append mode" : "for direct access") +
+                                 " and cannot be opened again: " + errno_text(errno),
                              errno);
     return again;
 }
@@ -94,15 +99,16 @@ std::unique_ptr<transfer::endpoint> make_descriptor_endpoint(file_services servi
         throw transfer_error(status::invalid_value, bytes_text(bytes) + " at " + std::to_string(offset) +
                                                         " reach beyond what a file can hold");
     descriptor own;
-    if (mode == access::write && (flags & O_APPEND) != 0) {
-        own = reopen_without_append(fd);
+    if ((mode == access::write && (flags & O_APPEND) != 0) || (flags & O_DIRECT) != 0) {
+        own = reopen_plain(fd, flags, mode);
     } else {
         own = descriptor(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
         if (own.get() < 0)
             throw transfer_error(status::out_of_resources,
                                  "duplicating descriptor " + std::to_string(fd) + ": " + errno_text(errno), errno);
     }
-    return std::make_unique<descriptor_endpoint>(services, std::move(own), static_cast<off_t>(offset), bytes);
+    return std::make_unique<descriptor_endpoint>(services, std::move(own), static_cast<off_t>(offset), bytes,
+                                                 (flags & O_DIRECT) != 0);
 }
 
 } // namespace causeway::endpoints

@@ -22,9 +22,11 @@ class file_blocks {
     file_blocks(file_services services, int fd);
     ~file_blocks();
 
-    /// Once, before open(); any thread that may wait. `whole.fd` stays open.
-    void prepare(const file_range& whole);
+    /// Once, before open(); any thread that may wait. `whole.fd` stays open. `direct`: the user opened the file for direct access.
+    void prepare(const file_range& whole, bool direct = false);
     void open(const transfer::open_request& request);
+    /// For direct access: what makes the blocks after the first begin at aligned offsets, as their memory does.
+    [[nodiscard]] std::size_t first_block(std::size_t block_bytes) const;
 
     void read(std::size_t offset, std::span<std::byte> block, transfer::step& done);
     void write(std::size_t offset, std::span<const std::byte> block, transfer::step& done);

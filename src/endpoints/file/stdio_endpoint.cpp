@@ -102,6 +102,8 @@ class regular_file_endpoint final : public stdio_endpoint {
         stdio_endpoint::open(request, done);
     }
 
+    [[nodiscard]] std::size_t first_block(std::size_t block_bytes) const override { return m_blocks.first_block(block_bytes); }
+
     void read(std::size_t offset, std::span<std::byte> block, step& done) override {
         m_blocks.read(offset, block, done);
     }

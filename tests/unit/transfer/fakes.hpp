@@ -75,6 +75,10 @@ class fake_endpoint final : public endpoint {
         m_size = bytes;
     }
     void set_block_limit(std::size_t bytes) { m_block_limit = bytes; }
+    [[nodiscard]] std::size_t first_block(std::size_t block_bytes) const override {
+        return m_first_block == 0 ? block_bytes : m_first_block;
+    }
+    void set_first_block(std::size_t bytes) { m_first_block = bytes; }
     /// A source that ends before the transfer does.
     void set_end(std::size_t bytes) { m_end = bytes; }
 
@@ -137,6 +141,7 @@ class fake_endpoint final : public endpoint {
     life& m_seen;
     fault_plan* m_faults;
     bool m_mapped = false;
+    std::size_t m_first_block = 0;
     bool m_sets_size = false;
     std::size_t m_size = 0;
     std::size_t m_end = std::numeric_limits<std::size_t>::max();

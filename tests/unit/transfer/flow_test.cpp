@@ -225,6 +225,29 @@ TEST(flow, uses_the_smaller_block_of_the_two_ends) {
     EXPECT_EQ(it.work->report().chosen.block_bytes, 2u);
 }
 
+TEST(flow, makes_the_first_block_as_short_as_an_end_likes_it) {
+    bench on;
+    small_blocks(on, "8");
+    one_transfer it(on, file, device, 14);
+    it.source_fake->set_first_block(1);
+    on.machine->submit(it.work);
+    chooser first_come;
+    run(on, first_come);
+    EXPECT_EQ(it.source.read_offsets, (std::vector<std::size_t>{0, 1, 5, 9, 13}));
+    EXPECT_EQ(it.source_bytes, it.target_bytes);
+}
+
+TEST(flow, leaves_the_blocks_of_a_message_where_both_ranks_expect_them) {
+    bench on;
+    small_blocks(on, "8");
+    one_transfer it(on, file, rank_target, 14);
+    it.source_fake->set_first_block(1);
+    on.machine->submit(it.work);
+    chooser first_come;
+    run(on, first_come);
+    EXPECT_EQ(it.target.write_offsets, (std::vector<std::size_t>{0, 4, 8, 12}));
+}
+
 TEST(flow, reads_a_small_block_of_a_device_while_the_target_waits_for_its_turn) {
     for (const bool is_early : {true, false}) {
         bench on;
