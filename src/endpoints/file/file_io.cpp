@@ -110,10 +110,10 @@ outcome write_at(const file_range& whole, std::size_t offset, std::span<const st
     while (done < block.size()) {
         const auto count = ::pwrite(whole.fd, block.data() + done, block.size() - done,
                                     whole.start + static_cast<off_t>(offset + done));
-        if (count >= 0) {
+        if (count > 0) {
             done += static_cast<std::size_t>(count);
-        } else if (errno != EINTR) {
-            return {done, io_failure("writing", whole, offset + done, errno)};
+        } else if (count == 0 || errno != EINTR) {
+            return {done, io_failure("writing", whole, offset + done, count == 0 ? EIO : errno)};
         }
     }
     return {done, {}};
@@ -149,10 +149,10 @@ outcome write_next(const file_range& whole, std::size_t offset, std::span<const 
         const auto wanted = std::min(most, block.size() - done);
         const auto count = S_ISSOCK(facts.st_mode) ? ::send(whole.fd, bytes, wanted, MSG_NOSIGNAL | MSG_DONTWAIT)
                                                    : ::write(whole.fd, bytes, wanted);
-        if (count >= 0) {
+        if (count > 0) {
             done += static_cast<std::size_t>(count);
-        } else if (errno != EINTR && errno != EAGAIN) {
-            return {done, io_failure("writing", whole, offset + done, errno)};
+        } else if (count == 0 || (errno != EINTR && errno != EAGAIN)) {
+            return {done, io_failure("writing", whole, offset + done, count == 0 ? EIO : errno)};
         }
     }
     return {done, {}};

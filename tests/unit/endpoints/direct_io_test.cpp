@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which reads and writes really pass by the page cache.
+// Which reads and writes really pass by the page cache, and writes that do not get on.
 #include "endpoints/file/file_endpoint.hpp"
 #include "endpoints/file/file_io.hpp"
 #include "unit/endpoints/file_doubles.hpp"
@@ -30,6 +30,7 @@ struct seen_calls {
         ((::fcntl(fd, F_GETFL) & O_DIRECT) != 0 ? direct : cached) += static_cast<std::size_t>(moved);
     }
     std::size_t direct = 0, cached = 0; // bytes
+    bool writes_nothing = false;
     static inline seen_calls* now = nullptr;
 };
 
@@ -44,6 +45,7 @@ extern "C" ssize_t pread64(int fd, void* bytes, size_t size, off64_t offset) {
 }
 extern "C" ssize_t pwrite64(int fd, const void* bytes, size_t size, off64_t offset) {
     static const auto real = reinterpret_cast<decltype(&pwrite64)>(dlsym(RTLD_NEXT, "pwrite64"));
+    if (seen_calls::now != nullptr && seen_calls::now->writes_nothing) return 0;
     const auto moved = real(fd, bytes, size, offset);
     if (seen_calls::now != nullptr) seen_calls::now->add(fd, moved);
     return moved;
@@ -161,4 +163,12 @@ TEST_F(direct_io, takes_any_range_of_a_file_that_the_user_opened_for_direct_acce
     EXPECT_EQ(seen.direct, whole - page) << "as the user wants it";
     EXPECT_EQ(seen.cached, page);
     EXPECT_NE(::fcntl(m_user.get(), F_GETFL) & O_DIRECT, 0) << "the user's descriptor stays as it is";
+}
+
+TEST_F(direct_io, a_write_that_does_not_get_on_is_an_error) {
+    seen_calls seen;
+    seen.writes_nothing = true;
+    const auto result = endpoints::write_at({m_file.fd, 0, page}, 0, std::span(m_contents).first(page));
+    EXPECT_EQ(result.bytes, 0u);
+    EXPECT_EQ(result.error.error_number, EIO);
 }
