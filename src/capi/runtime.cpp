@@ -111,7 +111,7 @@ void runtime::use_bridge(std::unique_ptr<bridge::device_bridge> made) {
 void runtime::let_go(std::shared_ptr<bridge::known_window> window) {
     m_engine.call([this, window = std::move(window)]() mutable {
         window.reset();
-        m_messenger.retire_windows();
+        m_messenger.devices().retire();
     });
 }
 
@@ -184,11 +184,11 @@ void runtime::use_mpi() {
                   "kind of MPI by --mpi (srun --mpi=list)");
     auto peers = std::make_shared<std::unique_ptr<comm::peer_liveness>>(
         std::make_unique<comm::peer_liveness>(launch::job(), rank));
-    auto post = std::make_shared<std::unique_ptr<comm::descriptor_post>>(
-        std::make_unique<comm::descriptor_post>(launch::job(), rank));
-    m_engine.call([this, peers, post] {
+    auto post = std::make_shared<std::unique_ptr<comm::node_post>>(
+        std::make_unique<comm::node_post>(launch::job(), rank));
+    m_engine.call([this, peers, post, rank] {
         m_messenger.watch_peers(std::move(*peers));
-        m_messenger.devices().use(std::move(*post));
+        m_messenger.devices().use(std::move(*post), rank);
     });
 }
 

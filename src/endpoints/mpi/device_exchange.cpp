@@ -1,12 +1,78 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hands out and opens windows of devices.
+// Offers, opens and retires windows of devices.
 #include "endpoints/mpi/device_exchange.hpp"
 
 #include "base/error.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <string>
+#include <vector>
 
 namespace causeway::endpoints {
+
+using delivery = comm::node_post::delivery;
+
+void device_exchange::look() {
+    if (!m_post || m_windows == nullptr || m_windows->bridge() == nullptr) return; // read once there are links here
+    while (!m_unsent.empty() && send(m_unsent.front().first, m_unsent.front().second) != delivery::later) m_unsent.pop_front();
+    while (auto taken = m_post->take()) {
+        bridge::descriptor shared(taken->descriptor);
+        note said;
+        if (taken->text.size() != sizeof said) continue; // nothing of ours
+        std::memcpy(&said, taken->text.data(), sizeof said);
+        hear(said, std::move(shared));
+    }
+}
+
+void device_exchange::hear(const note& said, bridge::descriptor shared) {
+    const place where{said.from, said.key};
+    const auto ours = m_ours.find(where);
+    switch (said.about) {
+    case subject::offer: {
+        const auto why_not = open(said, std::move(shared));
+        say(said.from, {.about = why_not.empty() ? subject::opened : subject::refused, .key = said.key});
+        if (!why_not.empty() && m_options[option::explain] != 0)
+            tell_user("messages to rank " + std::to_string(said.from) + " of the job go without its device's windows: " + why_not);
+        return;
+    }
+    case subject::opened:
+        if (ours != m_ours.end()) ours->second.is = state::open;
+        return;
+    case subject::refused:
+        if (ours != m_ours.end()) ours->second.is = state::refused;
+        if (m_options[option::explain] != 0)
+            tell_user("messages of rank " + std::to_string(said.from) +
+                      " of the job come without this device's windows: it cannot open them, and says why");
+        return;
+    case subject::fills:
+        if (ours != m_ours.end()) ours->second.fillers.insert(said.device);
+        return;
+    case subject::retired: m_theirs.erase(where); return;
+    }
+}
+
+std::string device_exchange::open(const note& offered, bridge::descriptor shared) {
+    if (shared.get() < 0) return "its descriptor has not come";
+    try {
+        m_theirs[{offered.from, offered.key}] = {
+            m_windows->open(offered.device, offered.key, std::move(shared), static_cast<std::size_t>(offered.bytes)), {}};
+        return "";
+    } catch (const transfer_error& error) {
+        m_theirs.erase({offered.from, offered.key});
+        return error.what();
+    }
+}
+
+delivery device_exchange::send(int rank, const note& said, int descriptor) const {
+    return m_post->send(rank, std::as_bytes(std::span(&said, 1)), descriptor);
+}
+
+void device_exchange::say(int rank, note said) {
+    said.from = m_own_rank;
+    // Behind what it could not take before.
+    if (!m_unsent.empty() || send(rank, said) == delivery::later) m_unsent.emplace_back(rank, said);
+}
 
 bool device_exchange::may_fill(int rank) const {
     if (m_windows == nullptr || m_windows->bridge() == nullptr || m_fillers.count(rank) == 0) return false;
@@ -18,68 +84,34 @@ bool device_exchange::may_fill(int rank) const {
     return !is_refused;
 }
 
-const device_exchange::handed_out* device_exchange::ours(int rank, const std::byte* first) const {
-    const auto window = m_windows->at(first);
-    if (!window) return nullptr;
-    const auto found = m_ours.find({rank, window->key()});
-    return found != m_ours.end() ? &found->second : nullptr;
-}
-
-bool device_exchange::is_open(int rank, const std::byte* first) const {
-    const auto* const known = ours(rank, first);
-    return known != nullptr && known->is == state::open;
-}
-
-std::optional<device_exchange::offer> device_exchange::hand_out(int rank, const std::byte* first) {
-    if (!m_post || ours(rank, first) != nullptr) return {};
-    const auto window = m_windows->at(first);
-    if (!window || !m_post->send(rank, window->key(), window->shared().get())) return {};
-    m_ours[{rank, window->key()}] = {window};
-    return offer{window->key(), window->bytes(), window->device()};
-}
-
-void device_exchange::answered(int rank, std::uint64_t key, bool is_open) {
-    const auto found = m_ours.find({rank, key});
-    if (found != m_ours.end()) found->second.is = is_open ? state::open : state::refused;
-}
-
-void device_exchange::filled_by(int rank, std::uint64_t key, const bridge::device_uuid& device) {
-    const auto found = m_ours.find({rank, key});
-    if (found != m_ours.end()) found->second.fillers.insert(device);
-}
-
 bool device_exchange::is_filled_by(int rank, const bridge::device_uuid& device, const std::byte* first) const {
-    const auto* const known = ours(rank, first);
-    return known != nullptr && known->is == state::open && known->fillers.count(device) != 0;
+    const auto window = m_windows->at(first);
+    if (!window) return false;
+    const auto found = m_ours.find({rank, window->key()});
+    return found != m_ours.end() && found->second.is == state::open && found->second.fillers.count(device) != 0;
 }
 
-std::vector<std::pair<int, std::uint64_t>> device_exchange::retired() {
+void device_exchange::offer(int rank, const std::byte* first) {
+    const auto window = m_windows->at(first);
+    if (!m_post || rank == m_own_rank || rank < 0 || !window || m_ours.count({rank, window->key()}) != 0) return;
+    const note said{.from = m_own_rank, .key = window->key(), .bytes = window->bytes(), .device = window->device()};
+    // Not taken now: the next message tries again.
+    if (send(rank, said, window->shared().get()) == delivery::done) m_ours[{rank, window->key()}] = {window};
+}
+
+void device_exchange::retire() {
     std::vector<place> gone;
     std::erase_if(m_ours, [&](const auto& each) {
         if (!each.second.window.expired()) return false;
         if (each.second.is != state::refused) gone.push_back(each.first);
         return true;
     });
-    return gone;
+    for (const auto& [rank, key] : gone) say(rank, {.about = subject::retired, .key = key});
 }
 
 std::pair<std::uint64_t, std::size_t> device_exchange::address_of(const std::byte* block) const {
     const auto window = m_windows->at(block);
     return {window->key(), static_cast<std::size_t>(block - window->address())};
-}
-
-std::string device_exchange::open(int rank, const offer& window) {
-    if (!m_post || m_windows == nullptr || m_windows->bridge() == nullptr) return "there are no direct links here";
-    bridge::descriptor shared(m_post->take(window.key));
-    if (shared.get() < 0) return "its descriptor has not come";
-    try {
-        m_theirs[{rank, window.key}] = {
-            m_windows->open(window.device, window.key, std::move(shared), static_cast<std::size_t>(window.bytes)), {}};
-        return "";
-    } catch (const transfer_error& error) {
-        m_theirs.erase({rank, window.key});
-        return error.what();
-    }
 }
 
 std::shared_ptr<bridge::known_window> device_exchange::find(int rank, std::uint64_t key) const {
@@ -94,14 +126,13 @@ device_exchange::find_device(int rank, const std::function<bool(const bridge::de
     return {};
 }
 
-std::vector<std::uint64_t> device_exchange::newly_filled_by(const bridge::device_uuid& device, int rank) {
-    std::vector<std::uint64_t> found;
+void device_exchange::show_filler(const bridge::device_uuid& device, int rank) {
     for (auto each = m_theirs.lower_bound({rank, 0}); each != m_theirs.end() && each->first.first == rank; ++each) {
         auto& [window, shown] = each->second;
         const bool is_reached = window->device() == device || m_windows->bridge()->reaches(device, window->device());
-        if (is_reached && shown.insert(device).second) found.push_back(each->first.second);
+        if (is_reached && shown.insert(device).second)
+            say(rank, {.about = subject::fills, .key = each->first.second, .device = device});
     }
-    return found;
 }
 
 std::set<int> device_exchange::owners() const {
@@ -114,6 +145,7 @@ void device_exchange::forget(int rank) {
     m_fillers.erase(rank);
     std::erase_if(m_ours, [&](const auto& each) { return each.first.first == rank; });
     std::erase_if(m_theirs, [&](const auto& each) { return each.first.first == rank; });
+    std::erase_if(m_unsent, [&](const auto& each) { return each.first == rank; });
 }
 
 } // namespace causeway::endpoints

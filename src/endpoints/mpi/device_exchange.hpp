@@ -2,73 +2,65 @@
 // Windows of devices between processes: which of ours others have open, and which of theirs we have.
 #pragma once
 
+#include "base/options.hpp"
 #include "bridge/windows.hpp"
-#include "comm/descriptor_post.hpp"
+#include "comm/node_post.hpp"
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace causeway::endpoints {
 
 /// Ranks are those of the job, and of this node. Before the first block goes into a window of another process, that one has
-/// offered it and this one has opened it; until then messages take other ways. So nothing has to be undone under way.
-/// Engine's thread only.
+/// offered it and this one has opened it, and said which of its devices fill it; until then messages take other ways. So
+/// nothing has to be undone under way. None of this goes through MPI: what is said of a window may be read after the program
+/// has freed the communicator that the window was wanted in. Engine's thread only.
 class device_exchange {
   public:
-    /// A window that is told of.
-    struct offer {
-        std::uint64_t key = 0, bytes = 0;
-        bridge::device_uuid device{};
-    };
-
     /// `windows` may be null: then there are none.
-    explicit device_exchange(bridge::windows* windows) : m_windows(windows) {}
+    device_exchange(const options& settings, bridge::windows* windows) : m_options(settings), m_windows(windows) {}
 
-    /// From now on descriptors can be handed out.
-    void use(std::unique_ptr<comm::descriptor_post> post) { m_post = std::move(post); }
+    /// From now on others are reached; this process is rank `own_rank`.
+    void use(std::unique_ptr<comm::node_post> post, int own_rank) {
+        m_post = std::move(post);
+        m_own_rank = own_rank;
+    }
+
+    /// Hears what others have said meanwhile, and says what they could not take before.
+    void look();
 
     /// `rank` has said that its device can fill windows.
     void can_fill(int rank) { m_fillers.insert(rank); }
     /// Whether messages of `rank` may come through windows, as far as is known.
     [[nodiscard]] bool may_fill(int rank) const;
 
-    /// Of our window that `first` lies in: whether `rank` has it open.
-    [[nodiscard]] bool is_open(int rank, const std::byte* first) const;
-    /// Hands that window to `rank`, once: what to tell it, if there is anything to tell.
-    [[nodiscard]] std::optional<offer> hand_out(int rank, const std::byte* first);
-    /// The answer.
-    void answered(int rank, std::uint64_t key, bool is_open);
-    /// `device` of `rank`, which has our window open, reaches it.
-    void filled_by(int rank, std::uint64_t key, const bridge::device_uuid& device);
-    /// Of our window that `first` lies in: whether `rank` has said so.
+    /// Of our window that `first` lies in: whether `device` of `rank`, which has it open, fills it.
     [[nodiscard]] bool is_filled_by(int rank, const bridge::device_uuid& device, const std::byte* first) const;
-    /// Our windows that are gone, with those who have them open.
-    [[nodiscard]] std::vector<std::pair<int, std::uint64_t>> retired();
-
+    /// Offers that window to `rank`, unless that was done before.
+    void offer(int rank, const std::byte* first);
+    /// Tells who has windows open that are gone here.
+    void retire();
     /// Our window and the place in it of a block.
     [[nodiscard]] std::pair<std::uint64_t, std::size_t> address_of(const std::byte* block) const;
 
-    /// Opens what `rank` offers; empty, or why that did not go well.
-    [[nodiscard]] std::string open(int rank, const offer& window);
     /// A window of `rank` that is open here; null if it is not.
     [[nodiscard]] std::shared_ptr<bridge::known_window> find(int rank, std::uint64_t key) const;
     /// The first device that has such windows and `suits`.
     [[nodiscard]] std::optional<bridge::device_uuid>
     find_device(int rank, const std::function<bool(const bridge::device_uuid&)>& suits) const;
-    /// Such windows that our `device` reaches, each told once.
-    [[nodiscard]] std::vector<std::uint64_t> newly_filled_by(const bridge::device_uuid& device, int rank);
+    /// Says which windows of `rank` our `device` fills, each once.
+    void show_filler(const bridge::device_uuid& device, int rank);
+
     /// The ranks of which windows are open here.
     [[nodiscard]] std::set<int> owners() const;
-    /// `rank` says that its window is gone.
-    void close(int rank, std::uint64_t key) { m_theirs.erase({rank, key}); }
-
+    /// Whether others have windows of ours open, or we have theirs.
+    [[nodiscard]] bool is_in_use() const { return !m_ours.empty() || !m_theirs.empty() || !m_unsent.empty(); }
     /// The process is gone.
     void forget(int rank);
 
@@ -81,16 +73,34 @@ class device_exchange {
     };
     struct opened {
         std::shared_ptr<bridge::known_window> window;
-        std::set<bridge::device_uuid> shown; // our devices that its rank knows to reach it
+        std::set<bridge::device_uuid> shown; // our devices that its rank knows to fill it
     };
     using place = std::pair<int, std::uint64_t>; // rank and key
-    [[nodiscard]] const handed_out* ours(int rank, const std::byte* first) const;
 
+    /// What is said of a window, in the order of its life.
+    enum class subject : std::uint32_t { offer, opened, refused, fills, retired };
+    struct note {
+        subject about = subject::offer;
+        std::int32_t from = -1; // rank
+        std::uint64_t key = 0;
+        std::uint64_t bytes = 0;       // of an offer
+        bridge::device_uuid device{};  // the window's; of `fills`, the one that does
+    };
+
+    void hear(const note& said, bridge::descriptor shared);
+    /// Why that did not go well; empty if it did.
+    [[nodiscard]] std::string open(const note& offered, bridge::descriptor shared);
+    void say(int rank, note said);
+    [[nodiscard]] comm::node_post::delivery send(int rank, const note& said, int descriptor = -1) const;
+
+    const options& m_options;
     bridge::windows* m_windows;
-    std::unique_ptr<comm::descriptor_post> m_post;
+    std::unique_ptr<comm::node_post> m_post;
+    int m_own_rank = -1;
     std::set<int> m_fillers;
     std::map<place, handed_out> m_ours;
     std::map<place, opened> m_theirs;
+    std::deque<std::pair<int, note>> m_unsent; // with their ranks
 };
 
 } // namespace causeway::endpoints

@@ -89,7 +89,7 @@ struct messenger::listener final : comm::operation {
 
 messenger::messenger(const options& settings, comm::port& port, windows::finder open, std::uint64_t node,
                      bridge::windows* device_windows)
-    : m_options(settings), m_port(port), m_windows(settings, open), m_devices(device_windows), m_node(node) {}
+    : m_options(settings), m_port(port), m_windows(settings, open), m_devices(settings, device_windows), m_node(node) {}
 
 messenger::~messenger() = default;
 
@@ -256,27 +256,6 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
         return;
     case wire_header::kind::abandon: given_up(where, source, header.sender); return;
     case wire_header::kind::deaf: ignored_by(where, source); return;
-    case wire_header::kind::offer: {
-        const auto why_not = m_devices.open(m_port.job_rank(where.number, source),
-                                            {header.device_window, header.bytes, header.device});
-        if (!why_not.empty() && m_options[option::explain] != 0)
-            tell_user("messages to rank " + std::to_string(source) + " go without its device's windows: " + why_not);
-        say(where.number, source,
-            {.what = wire_header::kind::opened, .bytes = why_not.empty() ? 1u : 0u, .device_window = header.device_window});
-        return;
-    }
-    case wire_header::kind::opened:
-        m_devices.answered(m_port.job_rank(where.number, source), header.device_window, header.bytes != 0);
-        if (header.bytes == 0 && m_options[option::explain] != 0)
-            tell_user("messages of rank " + std::to_string(source) + " come without this device's windows: it cannot open "
-                      "them, and says why");
-        return;
-    case wire_header::kind::fills:
-        m_devices.filled_by(m_port.job_rank(where.number, source), header.device_window, header.device);
-        return;
-    case wire_header::kind::retire:
-        m_devices.close(m_port.job_rank(where.number, source), header.device_window);
-        return;
     case wire_header::kind::accept:
     case wire_header::kind::refuse:
     case wire_header::kind::gone:
@@ -305,44 +284,12 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
     }
 }
 
-void messenger::offer_window(int space, int rank, const std::byte* first) {
-    const int peer = m_port.job_rank(space, rank);
-    if (rank == m_port.own_rank(space) || peer == comm::no_rank) return;
-    const auto window = m_devices.hand_out(peer, first);
-    if (!window) return;
-    say(space, rank, {.what = wire_header::kind::offer, .bytes = window->bytes, .device_window = window->key,
-                      .device = window->device});
-}
-
-void messenger::show_filler(int space, int rank, const bridge::device_uuid& device) {
-    for (const auto key : m_devices.newly_filled_by(device, m_port.job_rank(space, rank)))
-        say(space, rank, {.what = wire_header::kind::fills, .device_window = key, .device = device});
-}
-
-void messenger::retire_windows() {
-    for (const auto& each : m_devices.retired()) m_retired.push_back(each);
-    std::erase_if(m_retired, [&](const auto& each) {
-        const auto& [peer, key] = each;
-        if (m_ended || m_gone.count(peer) != 0) return true;
-        // In any communicator in which it was heard.
-        for (const auto& [where, on_node] : m_on_node) {
-            const auto [space, rank] = where;
-            if (at(space).closed || m_port.job_rank(space, rank) != peer) continue;
-            say(space, rank, {.what = wire_header::kind::retire, .device_window = key});
-            return true;
-        }
-        return false;
-    });
-}
-
 bool messenger::trim(time_point now) {
-    retire_windows();
-    const auto owners = m_devices.owners();
-    for (const int rank : owners)
+    for (const int rank : m_devices.owners())
         if (m_peers && m_peers->is_gone(rank)) m_devices.forget(rank);
-    // A rank that waits for nothing is told here what it need not hold any more.
-    if (!m_ended && !owners.empty()) (void)m_port.poll();
-    return m_windows.trim(now) || !owners.empty() || !m_retired.empty();
+    m_devices.retire();
+    m_devices.look();
+    return m_windows.trim(now) || m_devices.is_in_use();
 }
 
 std::string_view messenger::place_of(int space, int peer) const {

@@ -38,9 +38,8 @@ namespace causeway::endpoints {
 /// after it; the sender fills it and says `filled`. One that cannot reach that memory says `plain`, and hears another
 /// `accept` without it. The sender writes to what was granted until it has said `filled` for it, or `done` for all of it.
 ///
-/// Devices meet in windows of device memory in the same way, with `device_window` instead of `window`, once the receiver's
-/// rank has said `offer` and the sender's has `opened` it, and which of its devices `fills` it; `retire` says that such a
-/// window is gone.
+/// Devices meet in windows of device memory in the same way, with `device_window` instead of `window`, once the ranks have
+/// such windows open (device_exchange.hpp).
 ///
 /// What MPI refuses to send ends the send or the receive that says it, if it is `eager`, `request` or `accept`;
 /// everything else, which the other rank waits for, is said again until MPI takes it. A rank whose listeners fail hears
@@ -48,8 +47,7 @@ namespace causeway::endpoints {
 /// speak, and says `deaf` to all. What has been accepted goes on, as it needs no more answers.
 struct wire_header {
     enum class kind : std::uint16_t {
-        eager = 1, request, accept, refuse, withdraw, gone, stop, abandon, deaf, grant, filled, plain, done,
-        offer, opened, fills, retire
+        eager = 1, request, accept, refuse, withdraw, gone, stop, abandon, deaf, grant, filled, plain, done
     };
 
     std::uint32_t magic = 0xCA05E3A1;
@@ -66,7 +64,7 @@ struct wire_header {
     block_address window;       ///< of `accept` and `grant`: the memory for a block; of `request`: the sender can do that
     std::uint64_t device_window = 0; ///< as `window`, if it is a device's: its key, and `window` has the offset; of `request` and `eager`:
                                      ///< 1 if the sender's device could fill such memory, 2 if it is going to
-    bridge::device_uuid device{};    ///< of `offer`: the window's; of `request` and `fills`: the sender's
+    bridge::device_uuid device{};    ///< of `request`: the sender's
     std::int64_t said_at = 0;   ///< by the speaker's clock, in nanoseconds; 0 unless it records a timeline
     std::int64_t least_heard = 0; ///< the least time, by both clocks, that what the listener said took; 0: not known
 };
@@ -141,12 +139,6 @@ class messenger final : public transfer::progress_source {
     [[nodiscard]] windows& shared() { return m_windows; }
     [[nodiscard]] device_exchange& devices() { return m_devices; }
     [[nodiscard]] int job_rank(int space, int rank) const { return m_port.job_rank(space, rank); }
-    /// Offers the window that `first` lies in to a rank, unless that was done before.
-    void offer_window(int space, int rank, const std::byte* first);
-    /// Says which windows of a rank `device` of this one fills, if that was not said before.
-    void show_filler(int space, int rank, const bridge::device_uuid& device);
-    /// Tells who has windows open that are gone here.
-    void retire_windows();
     /// `peer` has said `plain`: its messages go without windows from now on.
     void cannot_share(int space, int peer) { m_unshared.insert(m_port.job_rank(space, peer)); }
 
@@ -223,7 +215,6 @@ class messenger final : public transfer::progress_source {
     comm::port& m_port;
     windows m_windows;
     device_exchange m_devices;
-    std::vector<std::pair<int, std::uint64_t>> m_retired; // windows, with those who have not been told that they are gone
     std::set<int> m_unshared; // ranks of the job whose memory and ours do not meet
     std::map<int, std::unique_ptr<space_state>> m_spaces;
     struct known_conversation {

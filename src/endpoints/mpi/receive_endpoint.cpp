@@ -105,9 +105,10 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
         return m_wanted != comm::any_source && m_talk.devices().may_fill(m_talk.job_rank(m_space, m_wanted));
     }
     [[nodiscard]] bool use(const transfer::device_memory& window) override {
-        const auto& devices = m_talk.devices();
+        auto& devices = m_talk.devices();
+        devices.look();
         const int sender = m_talk.job_rank(m_space, m_source);
-        if (!devices.is_open(sender, window.first)) m_talk.offer_window(m_space, m_source, window.first); // for the next message
+        devices.offer(sender, window.first); // for the next message
         if (m_message.eager || !m_message.device_window || !devices.is_filled_by(sender, m_message.device, window.first))
             return false;
         m_device = window;

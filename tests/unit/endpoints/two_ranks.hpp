@@ -153,16 +153,16 @@ struct one_rank {
         window = std::make_shared<windowed_device>(windows, settings, clock);
         static int jobs = 0;
         const auto job = "unit-" + std::to_string(::getpid()) + "-" + std::to_string(jobs++ / 2);
-        talk.devices().use(std::make_unique<comm::descriptor_post>(job, number));
+        talk.devices().use(std::make_unique<comm::node_post>(job, number), number);
     }
     /// `other` opens this rank's window.
     void show_window(int number, one_rank& other, int others_number) {
         if (!window) return;
         talk.devices().can_fill(others_number);
-        const auto offer = talk.devices().hand_out(others_number, window->memory->first());
-        talk.devices().answered(others_number, offer->key, other.talk.devices().open(number, *offer).empty());
-        for (const auto key : other.talk.devices().newly_filled_by({}, number))
-            talk.devices().filled_by(others_number, key, {});
+        talk.devices().offer(others_number, window->memory->first());
+        other.talk.devices().look();
+        other.talk.devices().show_filler({}, number);
+        talk.devices().look();
     }
     void settle() {
         while (machine.step()) {}

@@ -238,7 +238,7 @@ TEST(choice, knows_direct_links_between_devices) {
         const auto place = is_rank ? "peers" : "gpu", in = is_rank ? "gpu" : "other gpu";
         by.measured(place, operation::link, 20e-6, 390e9, 390e9);
         by.measured(in, operation::link_in, 10e-6, 1500e9, 1500e9);
-        EXPECT_EQ(strategy_of(512 * kib, gpu), "device-window");
+        EXPECT_EQ(strategy_of(1 * mib, gpu), "device-window");
         EXPECT_EQ(strategy_of(64 * mib, gpu), "device-window");
         EXPECT_NE(by.choose(gpu, target, 64 * mib).strategy, "device-window") << "there is none to this one";
         if (is_rank) {

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Notes to other ranks of the node, with file descriptors if need be.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace causeway::comm {
+
+/// Every process has a socket of datagrams in Linux's abstract namespace, under a name that its peers can tell; a note is
+/// sent there (unix(7), SCM_RIGHTS), and the kernel keeps it until it is taken. So nobody waits for anybody, no communicator
+/// has to last until a note is read, and nothing is left behind. Only processes of the same user are heard. Engine's thread
+/// only.
+class node_post {
+  public:
+    static constexpr std::size_t largest_text = 128;
+    struct note {
+        std::vector<std::byte> text;
+        int descriptor = -1; ///< the taker closes it
+    };
+    /// `later`: the other has not taken the ones before.
+    enum class delivery { done, later, never };
+
+    node_post(const std::string& job, int own_rank);
+    ~node_post();
+    node_post(const node_post&) = delete;
+    node_post& operator=(const node_post&) = delete;
+
+    /// Sends `text`, of at most largest_text, and a copy of `descriptor`, if that is one, to a rank of the job.
+    [[nodiscard]] delivery send(int rank, std::span<const std::byte> text, int descriptor = -1);
+    /// The next note, in the order in which each rank has sent them.
+    [[nodiscard]] std::optional<note> take();
+
+  private:
+    std::string m_job;
+    int m_socket = -1;
+};
+
+} // namespace causeway::comm
