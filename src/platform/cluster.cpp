@@ -238,10 +238,6 @@ void cluster::same(std::byte* bytes, std::size_t size) {
         m_calls.broadcast(0, bytes, size);
 }
 
-void cluster::meet() {
-    if (!m_ends) (void)agree(CL_SUCCESS);
-}
-
 bool is_here(const _cl_event& event) {
     const auto* const job = cluster::of_process();
     return event.rank < 0 || job == nullptr || event.rank == job->rank();
@@ -323,9 +319,10 @@ __attribute__((visibility("default"))) void causeway_cluster_same(void* bytes, s
     if (auto* const job = causeway::platform::cluster::of_process()) job->same(static_cast<std::byte*>(bytes), size);
 }
 
-/// Returns when all ranks have come here.
-__attribute__((visibility("default"))) void causeway_cluster_meet() {
-    if (auto* const job = causeway::platform::cluster::of_process()) job->meet();
+/// The first of all ranks' codes that is not 0, when all have come here.
+__attribute__((visibility("default"))) int causeway_cluster_agree(int code) {
+    const auto* const job = causeway::platform::cluster::of_process();
+    return job == nullptr ? code : job->agree(code);
 }
 
 /// 0 where there is no cluster.

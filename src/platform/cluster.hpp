@@ -65,10 +65,9 @@ class cluster {
         std::memcpy(&value, message.value.data(), sizeof value);
         return value;
     }
-    /// The bytes of rank 0 on every rank; and a return when all ranks have come there. Collective; nothing once messages end:
-    /// what a program still does then, each rank does for itself.
+    /// The bytes of rank 0 on every rank. Collective; nothing once messages end: what a program still does then, each rank does
+    /// for itself.
     void same(std::byte* bytes, std::size_t size);
-    void meet();
     /// The program's thread begins a call, whose arguments are the same on every rank; false in other threads, whose calls come
     /// in any order. In strict mode the ranks meet here, each time, and at the end.
     template <class... Arguments> bool begin_call(api_call function, Arguments... arguments) {

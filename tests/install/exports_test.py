@@ -72,7 +72,7 @@ def main():
     if given.platform:
         # The last is for what `causeway run --cluster` puts in front of programs.
         right &= compare(given.platform, set(exports(given.platform)),
-                         {"clGetExtensionFunctionAddress", "clIcdGetPlatformIDsKHR", "causeway_cluster_meet", "causeway_cluster_rank",
+                         {"clGetExtensionFunctionAddress", "clIcdGetPlatformIDsKHR", "causeway_cluster_agree", "causeway_cluster_rank",
                           "causeway_cluster_same"})
     if given.preload:
         stranger = set(exports(given.preload)) - declared(given.compiler, given.include, ["CL/cl.h"])

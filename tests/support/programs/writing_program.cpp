@@ -121,6 +121,24 @@ int main(int, char** arguments) {
            std::to_string(open((folder + "/descriptor").c_str(), O_CREAT | O_EXCL | O_WRONLY, 0644)), "-1");
     expect("rename", std::to_string(std::rename((folder + "/stream").c_str(), (folder + "/renamed").c_str())), "0");
     expect("remove", std::to_string(std::remove((folder + "/descriptor").c_str())), "0");
+    const int there = open((folder + "/stdio").c_str(), O_RDONLY | O_CREAT, 0644);
+    char seen[14] = "";
+    expect("read of what was created before", read(there, seen, 13) == 13 ? seen : "nothing", "one TWO three");
+    close(there);
+    const auto long_name = folder + "/" + std::string(250, 'n');
+    std::ofstream(long_name) << "long";
+    expect("a long name", contents_of(long_name), "long");
+    expect("its removal", std::to_string(unlink(long_name.c_str())), "0");
+    auto temporary = folder + "/tempXXXXXX";
+    const int made = mkstemp(temporary.data());
+    if (write(made, "temporary", 9) != 9) return 1;
+    close(made);
+    expect("the name of a temporary file", temporary, temporary); // which all ranks tell
+    expect("a temporary file", contents_of(temporary), "temporary");
+    expect("its removal", std::to_string(unlink(temporary.c_str())), "0");
+    auto inner = folder + "/innerXXXXXX";
+    expect("a temporary folder", mkdtemp(inner.data()) == nullptr ? "none" : inner, inner);
+    expect("its removal", std::to_string(rmdir(inner.c_str())), "0");
     expect("no folder", std::fopen((folder + "/no/such").c_str(), "w") == nullptr ? "none" : "one", "none");
     at_end.path = folder + "/late";
     std::printf("%d right\n", right);

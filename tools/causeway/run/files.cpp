@@ -12,6 +12,8 @@
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -50,8 +52,16 @@ std::string contents_of(const char* path, std::size_t size) {
     return contents;
 }
 
-/// A descriptor on every rank, or the same failure. `open_here` opens the file itself.
-template <class Open> int open_once(const char* path, int flags, Open open_here) {
+/// A file in memory; 0 or why there is none. What can only be written needs its size alone.
+int make_copy(int& fd, int flags, std::int64_t size, std::string_view contents) {
+    fd = memfd_create("causeway", (flags & O_CLOEXEC) != 0 ? MFD_CLOEXEC : 0);
+    if (fd < 0 || ::ftruncate(fd, size) != 0) return errno;
+    fill(fd, contents);
+    return (flags & O_APPEND) != 0 && ::fcntl(fd, F_SETFL, O_APPEND) != 0 ? errno : 0;
+}
+
+/// A descriptor on every rank, or the same failure. `open_here` opens the file itself; it may choose the name.
+template <class Open> int open_once(const char* path, int flags, Open open_here, char* chosen = nullptr) {
     struct {
         std::int64_t error = 0;
         std::int64_t size = 0;
@@ -67,21 +77,20 @@ template <class Open> int open_once(const char* path, int flags, Open open_here)
             told.size = facts.st_size;
     }
     take_of_rank_0(&told, sizeof told);
+    if (told.error == 0 && chosen != nullptr) take_of_rank_0(chosen, std::strlen(chosen));
     if (told.error == 0) written().insert(key_of(path));
     const auto size = static_cast<std::size_t>(told.size);
     std::string contents;
-    if ((flags & O_ACCMODE) == O_RDWR && size != 0) {
+    if (told.error == 0 && (flags & O_ACCMODE) != O_WRONLY && size != 0) {
         contents = is_rank_0() ? contents_of(path, size) : std::string(size, '\0');
         take_of_rank_0(contents.data(), size);
     }
-    if (told.error == 0 && !is_rank_0()) {
-        fd = memfd_create(path, (flags & O_CLOEXEC) != 0 ? MFD_CLOEXEC : 0);
-        // What can only be written needs its size alone.
-        if (fd >= 0 && ::ftruncate(fd, told.size) == 0) fill(fd, contents);
-        if ((flags & O_APPEND) != 0) ::fcntl(fd, F_SETFL, O_APPEND);
-    }
-    if (told.error != 0) errno = static_cast<int>(told.error);
-    return fd;
+    int error = static_cast<int>(told.error);
+    if (error == 0) error = agree(is_rank_0() ? 0 : make_copy(fd, flags, told.size, contents));
+    if (error == 0) return fd;
+    if (fd >= 0) ::close(fd);
+    errno = error;
+    return -1;
 }
 
 /// Waits until rank 0 has closed what it has written there.
@@ -109,20 +118,33 @@ int flags_of(std::string_view mode) {
     return flags;
 }
 
+bool is_chance(std::string_view path) { return path == "/dev/random" || path == "/dev/urandom"; }
+
+/// The C library's own streams read by calls that nobody can stand in front of; those of C++ call read().
+std::FILE* stream_of_rank_0(std::FILE* real) {
+    const cookie_io_functions_t calls = {
+        [](void* of, char* bytes, std::size_t size) {
+            return read_of_rank_0(::fileno(static_cast<std::FILE*>(of)), bytes, size);
+        },
+        nullptr, nullptr, [](void* of) { return std::fclose(static_cast<std::FILE*>(of)); }};
+    return fopencookie(real, "r", calls);
+}
+
 using fopen_function = std::FILE*(const char*, const char*);
 std::FILE* open_stream(fopen_function* real, const void* caller, const char* path, const char* mode) {
     if (!is_programs_file(caller)) return real(path, mode);
     const auto flags = flags_of(mode);
     if (!writes(flags)) {
         wait_for_writer(path);
-        return real(path, mode);
+        auto* const made = real(path, mode);
+        return made != nullptr && is_chance(path) && is_programs(caller) ? stream_of_rank_0(made) : made;
     }
     const int fd = open_once(path, flags, [&] { return next<open_function>("open64")(path, flags, 0666); });
     return fd < 0 ? nullptr : ::fdopen(fd, mode);
 }
 
-/// What rank 0 alone does: its outcome on every rank.
-template <class Act> int once(const void* caller, Act act) {
+/// What rank 0 alone does: its outcome on every rank, and the name that it may have chosen.
+template <class Act> int once(const void* caller, Act act, char* chosen = nullptr) {
     if (!is_programs_file(caller)) return act();
     struct {
         int code = 0;
@@ -135,7 +157,14 @@ template <class Act> int once(const void* caller, Act act) {
     }
     take_of_rank_0(&told, sizeof told);
     if (told.code != 0) errno = told.error;
+    else if (chosen != nullptr) take_of_rank_0(chosen, std::strlen(chosen));
     return told.code;
+}
+
+/// mkstemp and its like: rank 0 chooses the name.
+template <class Make> int make_temporary(const void* caller, char* name, int flags, Make make) {
+    if (!is_programs_file(caller)) return make();
+    return open_once(name, O_RDWR | O_CREAT | O_EXCL | flags, make, name);
 }
 
 mode_t mode_of(int flags, std::va_list list) {
@@ -214,6 +243,51 @@ int rename(const char* from, const char* to) noexcept {
 int mkdir(const char* path, mode_t mode) noexcept {
     static auto* const ask = next<int(const char*, mode_t)>("mkdir");
     return once(CAUSEWAY_CALLER, [&] { return ask(path, mode); });
+}
+
+int mkstemp_small(char* name) asm("mkstemp");
+int mkstemp_small(char* name) {
+    static auto* const ask = next<int(char*)>("mkstemp");
+    return make_temporary(CAUSEWAY_CALLER, name, 0, [&] { return ask(name); });
+}
+int mkstemp_large(char* name) asm("mkstemp64");
+int mkstemp_large(char* name) {
+    static auto* const ask = next<int(char*)>("mkstemp64");
+    return make_temporary(CAUSEWAY_CALLER, name, 0, [&] { return ask(name); });
+}
+int mkostemp_small(char* name, int flags) asm("mkostemp");
+int mkostemp_small(char* name, int flags) {
+    static auto* const ask = next<int(char*, int)>("mkostemp");
+    return make_temporary(CAUSEWAY_CALLER, name, flags, [&] { return ask(name, flags); });
+}
+int mkostemp_large(char* name, int flags) asm("mkostemp64");
+int mkostemp_large(char* name, int flags) {
+    static auto* const ask = next<int(char*, int)>("mkostemp64");
+    return make_temporary(CAUSEWAY_CALLER, name, flags, [&] { return ask(name, flags); });
+}
+int mkstemps_small(char* name, int suffix) asm("mkstemps");
+int mkstemps_small(char* name, int suffix) {
+    static auto* const ask = next<int(char*, int)>("mkstemps");
+    return make_temporary(CAUSEWAY_CALLER, name, 0, [&] { return ask(name, suffix); });
+}
+int mkstemps_large(char* name, int suffix) asm("mkstemps64");
+int mkstemps_large(char* name, int suffix) {
+    static auto* const ask = next<int(char*, int)>("mkstemps64");
+    return make_temporary(CAUSEWAY_CALLER, name, 0, [&] { return ask(name, suffix); });
+}
+int mkostemps_small(char* name, int suffix, int flags) asm("mkostemps");
+int mkostemps_small(char* name, int suffix, int flags) {
+    static auto* const ask = next<int(char*, int, int)>("mkostemps");
+    return make_temporary(CAUSEWAY_CALLER, name, flags, [&] { return ask(name, suffix, flags); });
+}
+int mkostemps_large(char* name, int suffix, int flags) asm("mkostemps64");
+int mkostemps_large(char* name, int suffix, int flags) {
+    static auto* const ask = next<int(char*, int, int)>("mkostemps64");
+    return make_temporary(CAUSEWAY_CALLER, name, flags, [&] { return ask(name, suffix, flags); });
+}
+char* mkdtemp(char* name) noexcept {
+    static auto* const ask = next<char*(char*)>("mkdtemp");
+    return once(CAUSEWAY_CALLER, [&] { return ask(name) == nullptr ? -1 : 0; }, name) == 0 ? name : nullptr;
 }
 
 } // extern "C"

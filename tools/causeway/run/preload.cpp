@@ -8,6 +8,7 @@
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <cstddef>
@@ -28,10 +29,12 @@ time_t time(time_t* place) noexcept {
     return now;
 }
 
-int gettimeofday(timeval* __restrict place, void* __restrict zone) noexcept {
+// By its name for the linker: headers say that nobody calls it without a place, and programs do.
+int time_of_day(timeval* place, void* zone) noexcept asm("gettimeofday");
+int time_of_day(timeval* place, void* zone) noexcept {
     static auto* const ask = next<int(timeval*, void*)>("gettimeofday");
     const int code = ask(place, zone);
-    if (code == 0) *place = same(*place, CAUSEWAY_CALLER);
+    if (code == 0 && place != nullptr) *place = same(*place, CAUSEWAY_CALLER);
     return code;
 }
 
@@ -69,6 +72,38 @@ ssize_t getrandom(void* bytes, std::size_t size, unsigned flags) {
     const auto got = ask(bytes, size, flags);
     if (got > 0 && is_programs(CAUSEWAY_CALLER)) take_of_rank_0(bytes, static_cast<std::size_t>(got));
     return got;
+}
+
+int getentropy(void* bytes, std::size_t size) {
+    static auto* const ask = next<int(void*, std::size_t)>("getentropy");
+    const int code = ask(bytes, size);
+    if (code == 0 && is_programs(CAUSEWAY_CALLER)) take_of_rank_0(bytes, size);
+    return code;
+}
+
+// By their names for the linker: a C library before 2.36 has not declared them.
+std::uint32_t arc4random_word() noexcept asm("arc4random");
+std::uint32_t arc4random_word() noexcept {
+    static auto* const ask = next<std::uint32_t()>("arc4random");
+    return same(ask(), CAUSEWAY_CALLER);
+}
+std::uint32_t arc4random_below(std::uint32_t bound) noexcept asm("arc4random_uniform");
+std::uint32_t arc4random_below(std::uint32_t bound) noexcept {
+    static auto* const ask = next<std::uint32_t(std::uint32_t)>("arc4random_uniform");
+    return same(ask(bound), CAUSEWAY_CALLER);
+}
+void arc4random_bytes(void* bytes, std::size_t size) noexcept asm("arc4random_buf");
+void arc4random_bytes(void* bytes, std::size_t size) noexcept {
+    static auto* const ask = next<void(void*, std::size_t)>("arc4random_buf");
+    ask(bytes, size);
+    if (is_programs(CAUSEWAY_CALLER)) take_of_rank_0(bytes, size);
+}
+
+int uname(utsname* facts) noexcept {
+    static auto* const ask = next<int(utsname*)>("uname");
+    const int code = ask(facts);
+    if (code == 0 && is_programs(CAUSEWAY_CALLER)) take_of_rank_0(facts, sizeof *facts);
+    return code;
 }
 
 // The C++ library's, which ask from within it: std::chrono's two clocks, and std::random_device.

@@ -8,12 +8,15 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdint>
 #include <string>
 
 namespace causeway_run {
 
 namespace {
+
+const long process = syscall(SYS_getpid);
 
 /// Where the program's own code is in memory; the first object that the linker knows.
 struct program_range {
@@ -53,7 +56,8 @@ template <class Function> Function* of_platform(const char* name) {
 } // namespace
 
 bool is_in_program() {
-    return syscall(SYS_gettid) == syscall(SYS_getpid) && dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_NOLOAD) != nullptr;
+    // A child of fork() is on its own, in a first thread as well.
+    return syscall(SYS_gettid) == process && dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_NOLOAD) != nullptr;
 }
 
 bool is_programs(const void* caller) {
@@ -79,14 +83,29 @@ bool is_rank_0() {
     return rank == nullptr || rank() == 0;
 }
 
-void meet() {
-    static auto* const call = of_platform<void()>("causeway_cluster_meet");
-    if (call != nullptr) call();
+int agree(int code) {
+    static auto* const call = of_platform<int(int)>("causeway_cluster_agree");
+    return call == nullptr ? code : call(code);
 }
 
 void take_of_rank_0(void* data, std::size_t size) {
     static auto* const call = of_platform<void(void*, std::size_t)>("causeway_cluster_same");
     if (call != nullptr) call(data, size);
+}
+
+ssize_t read_of_rank_0(int fd, void* bytes, std::size_t size) {
+    struct {
+        std::int64_t got = 0;
+        std::int64_t error = 0;
+    } told;
+    if (is_rank_0()) {
+        told.got = syscall(SYS_read, fd, bytes, size);
+        told.error = errno;
+    }
+    take_of_rank_0(&told, sizeof told);
+    if (told.got > 0) take_of_rank_0(bytes, static_cast<std::size_t>(told.got));
+    if (told.got < 0) errno = static_cast<int>(told.error);
+    return told.got;
 }
 
 } // namespace causeway_run

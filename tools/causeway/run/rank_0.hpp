@@ -3,6 +3,7 @@
 #pragma once
 
 #include <dlfcn.h>
+#include <sys/types.h>
 
 #include <cstddef>
 
@@ -23,10 +24,13 @@ template <class Function> Function* next(const char* name) {
 
 /// Whether this is rank 0, of a cluster. Joins it.
 [[nodiscard]] bool is_rank_0();
-/// Returns when all ranks have come here. Collective.
-void meet();
+/// The first of all ranks' codes that is not 0, when all have come here. Collective.
+int agree(int code);
+inline void meet() { (void)agree(0); }
 /// What rank 0 has there comes to every rank. Collective.
 void take_of_rank_0(void* data, std::size_t size);
+/// What rank 0 reads there, on every rank. Collective.
+ssize_t read_of_rank_0(int fd, void* bytes, std::size_t size);
 
 template <class Value> Value same(Value value, const void* caller) {
     if (is_programs(caller)) take_of_rank_0(&value, sizeof value);

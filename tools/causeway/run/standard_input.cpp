@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Standard input, which launchers give to rank 0 alone: what it reads comes to all ranks, when the program asks for it.
+// Descriptors that rank 0 alone reads, when the program asks for it: what it gets comes to all ranks. Standard input, which
+// launchers give to rank 0 alone, and the devices of chance.
 #include "rank_0.hpp"
 
 #include <ext/stdio_sync_filebuf.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/types.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -18,23 +19,6 @@ namespace {
 
 using namespace causeway_run;
 
-ssize_t read_here(void* bytes, std::size_t size) { return syscall(SYS_read, STDIN_FILENO, bytes, size); }
-
-ssize_t read_everywhere(void* bytes, std::size_t size) {
-    struct {
-        std::int64_t got = 0;
-        std::int64_t error = 0;
-    } told;
-    if (is_rank_0()) {
-        told.got = read_here(bytes, size);
-        told.error = errno;
-    }
-    take_of_rank_0(&told, sizeof told);
-    if (told.got > 0) take_of_rank_0(bytes, static_cast<std::size_t>(told.got));
-    if (told.got < 0) errno = static_cast<int>(told.error);
-    return told.got;
-}
-
 std::FILE* stream = nullptr;
 
 /// The C library reads by calls of its own, which nobody can stand in front of; so stdin is a stream of ours.
@@ -43,8 +27,8 @@ struct replaced_stdin {
         const char* const cluster = std::getenv("CAUSEWAY_CLUSTER");
         if (cluster == nullptr || cluster != std::string_view("1")) return;
         const cookie_io_functions_t calls = {[](void*, char* bytes, std::size_t size) {
-                                                 return is_in_program() ? read_everywhere(bytes, size)
-                                                                        : read_here(bytes, size);
+                                                 return is_in_program() ? read_of_rank_0(STDIN_FILENO, bytes, size)
+                                                                        : syscall(SYS_read, STDIN_FILENO, bytes, size);
                                              },
                                              nullptr, nullptr, nullptr};
         stream = fopencookie(nullptr, "r", calls);
@@ -56,13 +40,21 @@ struct replaced_stdin {
     }
 } at_start;
 
+/// Standard input, /dev/random or /dev/urandom.
+bool is_rank_0s(int fd) {
+    if (fd == STDIN_FILENO) return true;
+    struct stat facts {};
+    return ::fstat(fd, &facts) == 0 && S_ISCHR(facts.st_mode) &&
+           (facts.st_rdev == makedev(1, 8) || facts.st_rdev == makedev(1, 9));
+}
+
 } // namespace
 
 #pragma GCC visibility push(default)
 extern "C" {
 
 ssize_t read(int fd, void* bytes, std::size_t size) {
-    if (fd == STDIN_FILENO && is_programs_file(__builtin_return_address(0))) return read_everywhere(bytes, size);
+    if (is_rank_0s(fd) && is_programs_file(__builtin_return_address(0))) return read_of_rank_0(fd, bytes, size);
     static auto* const ask = next<ssize_t(int, void*, std::size_t)>("read");
     return ask(fd, bytes, size);
 }
@@ -70,8 +62,8 @@ ssize_t read(int fd, void* bytes, std::size_t size) {
 // What headers make of read() where they know how large `bytes` is (_FORTIFY_SOURCE).
 ssize_t read_checked(int fd, void* bytes, std::size_t size, std::size_t room) asm("__read_chk");
 ssize_t read_checked(int fd, void* bytes, std::size_t size, std::size_t room) {
-    if (fd == STDIN_FILENO && size <= room && is_programs_file(__builtin_return_address(0)))
-        return read_everywhere(bytes, size);
+    if (size <= room && is_rank_0s(fd) && is_programs_file(__builtin_return_address(0)))
+        return read_of_rank_0(fd, bytes, size);
     static auto* const ask = next<ssize_t(int, void*, std::size_t, std::size_t)>("__read_chk");
     return ask(fd, bytes, size, room);
 }
