@@ -10,6 +10,7 @@
 #include "platform/scheduler.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <map>
 
 using namespace causeway::platform;
@@ -31,7 +32,14 @@ _cl_context::_cl_context(std::vector<_cl_device_id*> of, std::vector<cl_context_
         const auto all = all_devices();
         const auto stand_in =
             std::find_if(all.begin(), all.end(), [](const auto* one) { return one->driver.calls != nullptr; });
-        require(stand_in != all.end(), CL_DEVICE_NOT_AVAILABLE);
+        if (stand_in == all.end()) {
+            const auto& job = *cluster::of_process();
+            std::fprintf(stderr,
+                         "causeway: rank %d of %d has no device of its own, which a context needs on every rank: its node has no "
+                         "driver, or CAUSEWAY_DEVICES leaves none\n",
+                         job.rank(), job.ranks());
+            throw refusal{CL_DEVICE_NOT_AVAILABLE};
+        }
         auto& at = add_place((*stand_in)->driver);
         at.understudy = true;
         at.devices.push_back(*stand_in);

@@ -137,14 +137,24 @@ std::string take_text(std::string_view& from) {
     return text;
 }
 
-/// All that a device answers, for the other ranks. OpenCL's own questions, and those of the vendors whose drivers we know.
+/// What a device of a cluster can be asked, wherever it is: OpenCL's own questions, and those of the vendors whose drivers we
+/// know.
+constexpr std::array questions = {std::pair{0x1000U, 0x1080U}, std::pair{0x4000U, 0x4040U}};
+constexpr size_t longest_answer = 65536;
+
+bool is_known_question(cl_device_info name) {
+    return std::any_of(questions.begin(), questions.end(),
+                       [&](const auto& range) { return range.first <= name && name < range.second; });
+}
+
+/// All that a device answers, for the other ranks.
 std::string answers_of(const _cl_device_id& device) {
     std::string answers;
     std::uint32_t count = 0;
-    for (const auto& [begin, end] : {std::pair{0x1000U, 0x1080U}, std::pair{0x4000U, 0x4040U}})
+    for (const auto& [begin, end] : questions)
         for (auto name = begin; name < end; ++name) {
             size_t size = 0;
-            if (ask_device(device, name, 0, nullptr, &size) != CL_SUCCESS || size > 65536) continue;
+            if (ask_device(device, name, 0, nullptr, &size) != CL_SUCCESS || size > longest_answer) continue;
             std::string value(size, '\0');
             if (ask_device(device, name, size, value.data(), nullptr) != CL_SUCCESS) continue;
             put(answers, name);
@@ -205,6 +215,7 @@ std::vector<_cl_device_id*> find_devices() {
 } // namespace
 
 cl_int ask_device(const _cl_device_id& device, cl_device_info name, size_t size, void* value, size_t* size_ret) {
+    if (cluster::of_process() != nullptr && !is_known_question(name)) return CL_INVALID_VALUE; // as on other ranks
     if (device.raw != nullptr) return device.driver.calls->clGetDeviceInfo(device.raw, name, size, value, size_ret);
     const auto found = device.answers.find(name);
     if (found == device.answers.end()) return CL_INVALID_VALUE;

@@ -346,4 +346,13 @@ TEST_F(objects, an_out_of_order_queue_keeps_its_barriers_and_nothing_more) {
     }
 }
 
+TEST_F(objects, a_device_answers_the_same_questions_on_every_rank) {
+    if (std::getenv("CAUSEWAY_CLUSTER") == nullptr) GTEST_SKIP() << "one rank";
+    for (auto* const device : devices())
+        for (cl_device_info name = 0x4040; name < 0x4300; ++name) {
+            std::size_t size = 0;
+            EXPECT_EQ(clGetDeviceInfo(device, name, 0, nullptr, &size), CL_INVALID_VALUE) << std::hex << name;
+        }
+}
+
 } // namespace

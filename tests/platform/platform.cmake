@@ -72,6 +72,7 @@ parting_test(pattern "in call 6, clEnqueueFillBuffer.#2, #3, pointer, 4, 0, 64, 
   CAUSEWAY_STRICT=1)
 parting_test(size "in call 7, clFinish.#2., or before, rank 1 and rank 0 have given different arguments")
 parting_test(large "rank 1: a memory object of 3221225472 bytes cannot be made by the driver pocl")
+parting_test(bare "rank 1 of 2 has no device of its own, which a context needs on every rank")
 parting_test(killed "signal 9|KILLED BY SIGNAL: 9")
 parting_test(callback "clEnqueueMarkerWithWaitList in a callback")
 parting_test(left "has left its program, and this one waits for it")

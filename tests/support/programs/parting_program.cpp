@@ -17,6 +17,7 @@ int main(int argc, char** argv) {
     if (rank == nullptr) return 1;
     const bool is_other = *rank == '1';
     if (what == "large" && is_other) setenv("POCL_MEMORY_LIMIT", "1", 1); // GiB
+    if (what == "bare" && is_other) setenv("CAUSEWAY_DEVICES", "none", 1);
     cl_platform_id platform = nullptr;
     cl_device_id devices[8];
     cl_uint count = 0;
@@ -32,6 +33,7 @@ int main(int argc, char** argv) {
     if (count < 2) return 1;
     cl_int code = CL_SUCCESS;
     auto* const context = clCreateContext(nullptr, count, devices, nullptr, nullptr, &code);
+    if (context == nullptr) return 1;
     auto* const queue = clCreateCommandQueue(context, devices[0], 0, &code);
     auto* const buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, what == "size" && is_other ? 128 : 64, nullptr, &code);
     cl_uint one = 1;
