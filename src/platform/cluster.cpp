@@ -20,7 +20,7 @@ namespace causeway::platform {
 
 namespace {
 
-constexpr int tags = 1 << 20;
+constexpr unsigned tags = 1 << 20;
 /// How long the end of messages waits for commands whose end other ranks wait for.
 constexpr auto longest_drain = std::chrono::seconds(5);
 constexpr auto usual_watchdog = std::chrono::seconds(60);
@@ -164,12 +164,12 @@ void cluster::give_up(const std::string& why) const {
 int cluster::next_data_tag(int from, int to) {
     auto& count =
         from == rank() ? m_data_out[static_cast<std::size_t>(to)] : m_data_in[static_cast<std::size_t>(from)];
-    return count++ % tags;
+    return static_cast<int>(count++ % tags);
 }
 
 int cluster::next_message_tag(int from, int to) {
     auto& count = from == rank() ? m_out[static_cast<std::size_t>(to)] : m_in[static_cast<std::size_t>(from)];
-    return count++ % tags;
+    return static_cast<int>(count++ % tags);
 }
 
 namespace {

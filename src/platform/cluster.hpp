@@ -156,7 +156,7 @@ class cluster {
     bool m_in_call = false;                              ///< of that thread, as the next one
     unsigned m_paused = 0;
     std::atomic<bool> m_ends{false};
-    std::vector<int> m_data_out, m_data_in, m_out, m_in; ///< how many messages to and from each rank
+    std::vector<unsigned> m_data_out, m_data_in, m_out, m_in; ///< how many messages to and from each rank
 };
 
 /// For the check of calls, in a cluster: what stands behind an argument of the program's call.
