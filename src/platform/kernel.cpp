@@ -29,6 +29,19 @@ _cl_kernel::_cl_kernel(_cl_program& of, const char* called)
     for (auto& one : parts) one.applied.resize(m_arguments.size());
 }
 
+namespace {
+
+/// Vectors of three have a fourth element that means nothing.
+bool is_number(std::string_view type) {
+    for (const std::string_view one :
+         {"char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "half", "float", "double"})
+        for (const std::string_view count : {"", "2", "4", "8", "16"})
+            if (type.starts_with(one) && type.substr(one.size()) == count) return true;
+    return false;
+}
+
+} // namespace
+
 void _cl_kernel::learn(const part& from) {
     const auto& calls = from.raw.calls();
     cl_uint count = 0;
@@ -48,6 +61,7 @@ void _cl_kernel::learn(const part& from) {
         (void)ask(CL_KERNEL_ARG_ACCESS_QUALIFIER, image);
         (void)ask(CL_KERNEL_ARG_TYPE_QUALIFIER, type);
         (void)ask(CL_KERNEL_ARG_TYPE_NAME, name_of_type);
+        facts.is_number = is_number(name_of_type);
         const bool is_image = std::string_view(name_of_type).starts_with("image");
         if (std::string_view(name_of_type) == "sampler_t")
             facts.takes = argument_facts::sort::sampler;

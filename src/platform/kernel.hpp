@@ -27,6 +27,7 @@ struct argument_facts {
     enum class sort { unknown, value, local, memory, sampler };
     sort takes = sort::unknown;
     access how = access::write; ///< of memory
+    bool is_number = false;     ///< or several: each bit counts
 };
 
 } // namespace causeway::platform
@@ -52,6 +53,8 @@ struct _cl_kernel final : causeway::platform::object {
     /// Another kernel of the driver with the arguments that are set now, for a launch that comes later. Locks as above.
     [[nodiscard]] std::shared_ptr<causeway::platform::driver_object<cl_kernel>>
     snapshot(causeway::platform::place& at);
+    /// Whether the argument is known to be a number or a vector of numbers.
+    [[nodiscard]] bool takes_number(cl_uint index) const { return m_facts[index].is_number; }
     [[nodiscard]] part& any_part();
     /// Whether all arguments are set; with `mutex` held.
     [[nodiscard]] bool complete() const;

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <sstream>
+#include <string>
 
 namespace causeway::platform::entry {
 
@@ -68,14 +70,14 @@ cl_int enqueue_kernel(cl_command_queue queue_handle, cl_kernel kernel_handle, cl
     return enqueue({queue, type, CL_FALSE, count, list, event, uses}, std::move(made));
 }
 
-/// An object, or a number. Larger ones may be structures, with bytes between their members that hold anything.
-void note_argument(size_t size, const void* value) {
+/// An object, or a number. Structures have bytes between their members that hold anything.
+void note_argument(const _cl_kernel& kernel, cl_uint index, size_t size, const void* value) {
     if (value == nullptr || size > sizeof(std::uint64_t)) return;
     std::uint64_t number = 0;
     std::memcpy(&number, value, size);
     if (const void* const handle = reinterpret_cast<void*>(number); is_live_handle(handle))
         note(*static_cast<const object*>(handle));
-    else
+    else if (kernel.takes_number(index))
         note(number);
 }
 
@@ -90,26 +92,37 @@ cl_kernel CL_API_CALL clCreateKernel(cl_program program, const char* name, cl_in
     });
 }
 
+namespace {
+
+/// In the order of the driver, or rank 0's.
+std::vector<std::string> kernel_names(cl_program program) {
+    size_t size = 0;
+    check(entry::clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, 0, nullptr, &size));
+    std::string text(size, '\0');
+    check(entry::clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, size, text.data(), nullptr));
+    std::vector<std::string> names;
+    std::istringstream list(text.c_str());
+    for (std::string name; std::getline(list, name, ';');) names.push_back(name);
+    return names;
+}
+
+} // namespace
+
 cl_int CL_API_CALL clCreateKernelsInProgram(cl_program handle, cl_uint room, cl_kernel* kernels, cl_uint* found) {
     return guard([&]() -> cl_int {
         auto& program = checked(handle, CL_INVALID_PROGRAM);
-        auto& part = program.any_part();
-        cl_uint count = 0;
-        check(part.raw.calls().clCreateKernelsInProgram(part.raw.raw(), 0, nullptr, &count));
+        const auto names = kernel_names(handle);
+        const auto count = static_cast<cl_uint>(names.size());
         require(kernels == nullptr || room >= count, CL_INVALID_VALUE);
         if (kernels != nullptr) {
-            std::vector<cl_kernel> raws(count);
-            check(part.raw.calls().clCreateKernelsInProgram(part.raw.raw(), count, raws.data(), nullptr));
-            std::vector<driver_object<cl_kernel>> held;
-            for (auto* const raw : raws) held.emplace_back(raw);
             std::vector<ref<_cl_kernel>> made;
-            for (const auto& raw : held) {
-                size_t size = 0;
-                check(raw.calls().clGetKernelInfo(raw.raw(), CL_KERNEL_FUNCTION_NAME, 0, nullptr, &size));
-                std::string name(size, '\0');
-                check(raw.calls().clGetKernelInfo(raw.raw(), CL_KERNEL_FUNCTION_NAME, size, name.data(), nullptr));
-                made.push_back(ref<_cl_kernel>::adopt(new _cl_kernel(program, name.c_str())));
-            }
+            auto code = guard([&] {
+                for (const auto& name : names)
+                    made.push_back(ref<_cl_kernel>::adopt(new _cl_kernel(program, name.c_str())));
+                return CL_SUCCESS;
+            });
+            if (const auto* const job = cluster::of_process()) code = job->agree(code);
+            check(code);
             for (std::size_t i = 0; i < made.size(); ++i) kernels[i] = made[i].give();
         }
         if (found != nullptr) *found = count;
@@ -131,8 +144,9 @@ cl_int CL_API_CALL clReleaseKernel(cl_kernel kernel) { return release(kernel, CL
 
 cl_int CL_API_CALL clSetKernelArg(cl_kernel handle, cl_uint index, size_t size, const void* value) {
     return guard([&]() -> cl_int {
-        checked(handle, CL_INVALID_KERNEL).set(index, size, value);
-        note_argument(size, value);
+        auto& kernel = checked(handle, CL_INVALID_KERNEL);
+        kernel.set(index, size, value);
+        note_argument(kernel, index, size, value);
         return CL_SUCCESS;
     });
 }

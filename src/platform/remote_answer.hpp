@@ -8,8 +8,10 @@
 
 namespace causeway::platform {
 
-/// Whether a question about a device is one for its rank: a dry run has nobody to ask.
-[[nodiscard]] inline bool asks_ranks() { return cluster::of_process() != nullptr && !cluster::is_dry_run(); }
+/// Whether a question is one for its rank: a dry run has nobody to ask, and a callback comes when others have no ear.
+[[nodiscard]] inline bool asks_ranks() {
+    return cluster::of_process() != nullptr && !cluster::is_dry_run() && !cluster::callback::is_running();
+}
 
 /// The answer of `ask(size, value, size_ret)`, which rank `root` alone asks, on every rank. Collective.
 template <class Ask> cl_int answer_of(int root, const answer& to, Ask ask) {

@@ -3,8 +3,10 @@
 #include "platform_fixture.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <string>
+#include <unistd.h>
 
 using namespace support;
 
@@ -372,6 +374,56 @@ TEST_F(programs, parts_of_two_devices_share_a_context_and_its_contents) {
         EXPECT_EQ(read(first.get(), buffer, items), std::vector<cl_uint>(items, 6));
     }
     for (auto* const part : parts) EXPECT_EQ(clReleaseDevice(part), CL_SUCCESS);
+}
+
+TEST_F(programs, kernels_come_in_one_order_on_every_rank) {
+    const auto program = build("__kernel void zebra(__global int* x) { x[0] = 1; }"
+                               "__kernel void ant(__global int* x) { x[0] = 2; }"
+                               "__kernel void mole(__global int* x) { x[0] = 3; }");
+    cl_uint count = 0;
+    ASSERT_EQ(clCreateKernelsInProgram(program.get(), 0, nullptr, &count), CL_SUCCESS);
+    ASSERT_EQ(count, 3U);
+    cl_kernel kernels[3] = {};
+    EXPECT_EQ(clCreateKernelsInProgram(program.get(), 2, kernels, nullptr), CL_INVALID_VALUE);
+    ASSERT_EQ(clCreateKernelsInProgram(program.get(), 3, kernels, nullptr), CL_SUCCESS);
+    char names[64] = "";
+    ASSERT_EQ(clGetProgramInfo(program.get(), CL_PROGRAM_KERNEL_NAMES, sizeof names, names, nullptr), CL_SUCCESS);
+    std::string together;
+    for (auto* const raw : kernels) {
+        const kernel_handle kernel(raw);
+        char name[16] = "";
+        ASSERT_EQ(clGetKernelInfo(raw, CL_KERNEL_FUNCTION_NAME, sizeof name, name, nullptr), CL_SUCCESS);
+        if (!together.empty()) together += ';';
+        together += name;
+        // What ranks differ in, the check of calls finds: this goes into the record.
+        const kernel_handle same(clCreateKernel(program.get(), name, nullptr));
+        EXPECT_NE(same.get(), nullptr);
+    }
+    EXPECT_EQ(together, names);
+    EXPECT_EQ(clFinish(queue()), CL_SUCCESS);
+}
+
+TEST_F(programs, bytes_between_the_members_of_an_argument_mean_nothing) {
+    const auto program = build("struct pair { char first; int second; };"
+                               "__kernel void sum(__global int* to, struct pair of) { to[0] = of.first + of.second; }");
+    const auto sum = kernel_of(program, "sum");
+    struct pair {
+        cl_char first;
+        cl_int second;
+    } of;
+    // Not the same on two ranks.
+    const auto chance = static_cast<int>(getpid());
+    std::memset(&of, chance % 251, sizeof of);
+    of.first = 3;
+    of.second = 4;
+    const auto buffer = new_buffer(4);
+    auto* const raw = buffer.get();
+    ASSERT_EQ(clSetKernelArg(sum.get(), 0, sizeof raw, &raw), CL_SUCCESS);
+    ASSERT_EQ(clSetKernelArg(sum.get(), 1, sizeof of, &of), CL_SUCCESS);
+    const std::size_t one = 1;
+    ASSERT_EQ(clEnqueueNDRangeKernel(queue(), sum.get(), 1, nullptr, &one, nullptr, 0, nullptr, nullptr), CL_SUCCESS);
+    EXPECT_EQ(clFinish(queue()), CL_SUCCESS); // where the ranks compare
+    EXPECT_EQ(read(queue(), buffer, 1), std::vector<cl_uint>{7});
 }
 
 } // namespace
