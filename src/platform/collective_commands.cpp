@@ -59,6 +59,21 @@ void check_buffers(const buffers& all, const _cl_context& context) {
     }
 }
 
+/// Throws where a target would overwrite what is still to be read, or what a driver refuses to copy onto itself. Sums are made
+/// apart, so that they may go where their sources are; each sum of a scan only to its own, as others may not have been read.
+void check_overlaps(const collective_call& call) {
+    if (call.type == CL_COMMAND_REDUCE_BUFFER || call.type == CL_COMMAND_ALL_REDUCE_BUFFER) return;
+    const auto& source = call.source;
+    const auto& target = call.target;
+    for (cl_uint i = 0; i < source.count; ++i)
+        for (cl_uint j = 0; j < target.count; ++j) {
+            if (&source[i].root() != &target[j].root() || (call.type == CL_COMMAND_SCAN_BUFFER && i == j)) continue;
+            const auto from = source[i].offset + source.offset(i);
+            const auto to = target[j].offset + target.offset(j);
+            require(from + source.bytes <= to || to + target.bytes <= from, CL_MEM_COPY_OVERLAP);
+        }
+}
+
 using events = std::vector<ref<_cl_event>>;
 
 /// Checks the arguments, and gives the program what `enqueue(the collective)` makes.
@@ -67,6 +82,7 @@ template <class Enqueue> cl_int run(const collective_call& call, Enqueue enqueue
         const auto& context = check_queues(call.queues);
         check_buffers(call.source, context);
         check_buffers(call.target, context);
+        check_overlaps(call);
         if (call.elements) require(call.bytes % element_size(*call.elements) == 0, CL_INVALID_VALUE);
         const collective all(call.queues, call.type, call.bytes, call.wait_count, call.waits);
         events made = enqueue(all);

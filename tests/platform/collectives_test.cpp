@@ -166,6 +166,40 @@ TEST_F(collectives, a_failed_wait_list_leaves_the_targets_and_fails_every_event)
     }
 }
 
+TEST_F(collectives, refuse_targets_that_are_sources_before_anything_moves) {
+    auto* const all = source_list.data();
+    const auto expect_refused = [](cl_int code) { EXPECT_EQ(code, CL_MEM_COPY_OVERLAP); };
+    const std::size_t inside = piece_bytes / 2;
+    expect_refused(clEnqueueBroadcastBuffer(queue_list(), all[4], parts, all, inside, nullptr, piece_bytes, 0, nullptr, nullptr));
+    expect_refused(clEnqueueScatterBuffer(queue_list(), all[4], parts, all, 0, nullptr, piece_bytes, 0, nullptr, nullptr));
+    expect_refused(clEnqueueGatherBuffer(queue_list()[0], parts, all, all[4], nullptr, 0, piece_bytes, 0, nullptr, nullptr));
+    expect_refused(clEnqueueAllGatherBuffer(queue_list(), parts, all, all, nullptr, nullptr, piece_bytes, 0, nullptr, nullptr));
+    expect_refused(clEnqueueAlltoAllBuffer(queue_list(), parts, all, all, nullptr, nullptr, piece_bytes, 0, nullptr, nullptr));
+    expect_refused(clEnqueueReduceScatterBuffer(queue_list(), parts, all, all, nullptr, nullptr, piece_bytes,
+                                                CL_UNSIGNED_INT32, 0, nullptr, nullptr));
+    for (cl_uint i = 0; i < parts; ++i) {
+        values seen(length);
+        ASSERT_EQ(clEnqueueReadBuffer(queue_list()[i], all[i], CL_TRUE, 0, length * 4, seen.data(), 0, nullptr, nullptr),
+                  CL_SUCCESS);
+        for (std::size_t k = 0; k < length; ++k) ASSERT_EQ(seen[k], source(i, k)) << "source " << i << ", element " << k;
+    }
+    // Sums go where their sources are.
+    ASSERT_EQ(clEnqueueAllReduceBuffer(queue_list(), parts, all, all, nullptr, nullptr, piece_bytes, CL_UNSIGNED_INT32, 0,
+                                       nullptr, event_list()),
+              CL_SUCCESS);
+    for (cl_uint i = 0; i < parts; ++i) {
+        const event_handle over(event_list()[i]);
+        values seen(piece);
+        ASSERT_EQ(clEnqueueReadBuffer(queue_list()[i], all[i], CL_TRUE, 0, piece_bytes, seen.data(), 1, &event_list()[i], nullptr),
+                  CL_SUCCESS);
+        for (std::size_t k = 0; k < piece; ++k) {
+            cl_uint sum = 0;
+            for (cl_uint of = 0; of < parts; ++of) sum += source(of, k);
+            ASSERT_EQ(seen[k], sum) << "sum " << i << ", element " << k;
+        }
+    }
+}
+
 TEST_F(collectives, refuse_what_does_not_fit) {
     auto* const queues = queue_list();
     auto* const from = source_list.data();
