@@ -45,7 +45,8 @@ struct cluster_calls {
     int rank = 0;
     int ranks = 1;
 
-    /// The process begins to end: what works beside the program and calls drivers by itself ends, before drivers shut down.
+    /// The process begins to end, and what was promised is sent: what calls drivers beside the program ends, before they shut
+    /// down. Returns in bounded time.
     void (*exit_begins)() = nullptr;
     /// Of the platform, set before joining: sends what is promised. Called before messages end, at exit or when the program
     /// ends MPI; perhaps more than once.

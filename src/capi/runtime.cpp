@@ -138,11 +138,17 @@ void runtime::require_running() const {
     if (m_ended) throw transfer_error(status::invalid_operation, "the process is ending");
 }
 
-void runtime::exit_begins() {
+void runtime::end_helpers() {
     m_engine.keep_all();
     m_figures.give_up();
     m_figures.end();
     m_bridges.end();
+}
+
+void runtime::exit_begins() {
+    if (m_thread->is_current()) return;
+    end_helpers();
+    (void)m_thread->wait_idle(longest_call);
 }
 
 void runtime::at_exit() {
@@ -152,7 +158,7 @@ void runtime::at_exit() {
         const std::lock_guard lock(m_enqueue_mutex);
         m_ended = true;
     }
-    exit_begins();
+    end_helpers();
     const bool ended =
         m_thread->drain(drain_time(process_options()), {status::cancelled, 0, 0, "the process ended before the transfer"});
     // Everything stays as it is, and the process ends around it: what still runs uses its memory, and a driver may have shut

@@ -65,7 +65,8 @@ class runtime {
     /// enqueue, for queues, files and messages alike.
     [[nodiscard]] std::mutex& enqueue_mutex() { return m_enqueue_mutex; }
 
-    /// Ends what calls drivers beside the program's transfers, which go on; for the first time before drivers shut down.
+    /// Ends what calls drivers beside the program's transfers, and waits a while for these. For whoever knows that the process
+    /// ends before drivers shut down.
     void exit_begins();
 
     /// Throws transfer_error(invalid_operation) once the process is ending. Call with the enqueue mutex held.
@@ -88,6 +89,7 @@ class runtime {
   private:
     runtime();
     void at_exit();
+    void end_helpers();
     void at_finalize();
     void close_space(int space);
 

@@ -80,8 +80,8 @@ void scheduler::begin() {
 
 void scheduler::stop() {
     if (const auto* const job = cluster::of_process()) {
-        job->calls().exit_begins();
         job->calls().before_end(); // other ranks may wait for what is still to be done here
+        job->calls().exit_begins();
     }
     {
         const std::lock_guard lock(m_changed_mutex);

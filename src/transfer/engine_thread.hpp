@@ -17,7 +17,9 @@ class engine_thread {
     explicit engine_thread(engine& driven);
     ~engine_thread() { stop(); }
 
-    /// Waits up to `longest` for the active commands to end, then fails the rest with `reason` and waits a little more.
+    /// Waits up to `longest` for the active commands to end. Not from the engine's own thread.
+    [[nodiscard]] bool wait_idle(std::chrono::milliseconds longest) const;
+    /// The same, then fails the rest with `reason` and waits a little more.
     /// True if nothing is left. Not from the engine's own thread.
     bool drain(std::chrono::milliseconds longest, const failure& reason);
 
@@ -31,7 +33,6 @@ class engine_thread {
 
   private:
     void run();
-    bool wait_idle(std::chrono::milliseconds longest) const;
 
     engine& m_engine;
     std::atomic<bool> m_stopping{false};

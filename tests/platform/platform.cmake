@@ -57,6 +57,12 @@ foreach(runtime ${runtimes})
   set_tests_properties(platform.cluster.farewell.${runtime} PROPERTIES
     PASS_REGULAR_EXPRESSION "farewell.*farewell" FAIL_REGULAR_EXPRESSION "failed|causeway:|non-zero")
 endforeach()
+add_executable(hasty_program support/programs/hasty_program.cpp)
+target_link_libraries(hasty_program PRIVATE causeway_flags OpenCL::OpenCL ${CMAKE_DL_LIBS})
+foreach(runtime ${runtimes})
+  causeway_test(platform.cluster.hasty.${runtime} LABEL platform RUNTIME ${runtime} PLATFORM ${platform_icd} RANKS 2 TIMEOUT 60
+    COMMAND env CAUSEWAY_CLUSTER=1 CAUSEWAY_TUNER=auto XDG_CACHE_HOME=/dev/null $<TARGET_FILE:hasty_program>)
+endforeach()
 add_executable(parting_program support/programs/parting_program.cpp)
 target_link_libraries(parting_program PRIVATE causeway_flags OpenCL::OpenCL)
 function(parting_test name text)
