@@ -10,6 +10,7 @@
 
 #include <causeway/causeway.h>
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -29,18 +30,25 @@ constexpr auto between_first_samples = std::chrono::milliseconds(5);
 constexpr auto longest_question = std::chrono::milliseconds(1);
 
 /// What the launcher says; MPI is asked later, if it is used.
-trace::identity own_identity(const monotonic_clock& clock) {
+trace::identity own_identity(const options& settings, const monotonic_clock& clock) {
     trace::identity who;
     const auto launched = launch::rank();
     who.rank = launched.value_or(0);
     who.ranks = launch::ranks();
-    // Without a launcher nobody else belongs to the job, and the next one is another.
-    who.job = launched ? launch::job()
-                       : std::to_string(::getpid()) + "-" + std::to_string(clock.now().time_since_epoch().count());
-    who.node = comm::peer_liveness::node();
+    who.job = settings.text(option::trace_job);
+    if (who.job.empty()) {
+        // Without a launcher nobody else belongs to the job, and the next one is another.
+        who.job = launched ? launch::job()
+                           : std::to_string(::getpid()) + "-" + std::to_string(clock.now().time_since_epoch().count());
+        who.is_job_guessed = launched && !launch::is_job_told();
+    }
+    who.node = comm::peer_liveness::machine();
     who.version = causeway_version();
     return who;
 }
+
+/// The one of this process.
+std::atomic<tracing*> recording{nullptr};
 
 } // namespace
 
@@ -49,8 +57,14 @@ std::unique_ptr<tracing> tracing::start(const options& settings, const monotonic
     if (timeline.empty()) return nullptr;
     try {
         // The program may change its directory.
-        return std::make_unique<tracing>(std::filesystem::absolute(timeline).string(), own_identity(clock),
-                                         settings[option::trace_size], clock);
+        auto made = std::make_unique<tracing>(std::filesystem::absolute(timeline).string(), own_identity(settings, clock),
+                                              settings[option::trace_size], clock);
+        static const int registered = ::pthread_atfork(nullptr, nullptr, [] {
+            if (auto* const of_parent = recording.load()) of_parent->m_ended = true;
+        });
+        (void)registered;
+        recording = made.get();
+        return made;
     } catch (const std::exception& refused) {
         warn_once(std::string("no timeline is recorded: ") + refused.what());
         return nullptr;

@@ -18,7 +18,8 @@
 
 namespace causeway::capi {
 
-/// One for a process that records. Any thread, but for the recorder of the engine.
+/// One for a process that records. Any thread, but for the recorder of the engine. A child of fork(), which shares the
+/// file, records nothing.
 class tracing {
   public:
     /// Null if the option `trace` is empty, or, with a warning, if the file cannot be made.

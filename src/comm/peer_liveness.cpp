@@ -18,24 +18,28 @@ namespace causeway::comm {
 
 namespace {
 
+std::string name_of_machine() {
+    std::string boot;
+    std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
+    // Two copies of one virtual machine have the same boot, but hardly the same name.
+    utsname host{};
+    (void)::uname(&host);
+    return boot + "/" + host.nodename;
+}
+
 int new_socket() { return ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0); }
 
 } // namespace
 
 std::uint64_t peer_liveness::node() {
-    std::string boot;
-    std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
     struct stat network {};
     if (::stat("/proc/self/ns/net", &network) != 0) network.st_ino = 0;
-    // Two copies of one virtual machine have the same boot and the same first namespace, but hardly the same name.
-    utsname host{};
-    (void)::uname(&host);
-    std::string seen = boot;
-    for (const auto& part :
-         {std::to_string(network.st_ino), std::string(host.nodename), std::to_string(::getuid()), launch::job()})
-        seen += "/" + part;
+    auto seen = name_of_machine();
+    for (const auto& part : {std::to_string(network.st_ino), std::to_string(::getuid()), launch::job()}) seen += "/" + part;
     return std::hash<std::string>{}(seen);
 }
+
+std::uint64_t peer_liveness::machine() { return std::hash<std::string>{}(name_of_machine()); }
 
 peer_liveness::peer_liveness(std::string job, int own_rank) : m_job(std::move(job)) {
     const abstract_address own("causeway", m_job, own_rank);

@@ -30,6 +30,9 @@ class peer_liveness {
     /// and does not listen any more, is gone.
     [[nodiscard]] static std::uint64_t node();
 
+    /// Equal for processes whose monotonic clock is the same, of whatever job.
+    [[nodiscard]] static std::uint64_t machine();
+
   private:
     [[nodiscard]] bool connect_to(int rank);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One line is one event, so that a part is added by writing over the last line.
+// One line is one event, so that a part is added by writing over the last lines.
 #include "trace/collection.hpp"
 
 #include "base/error.hpp"
@@ -9,10 +9,13 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string_view>
@@ -25,8 +28,13 @@ namespace {
 using nlohmann::json;
 
 constexpr std::string_view rank_mark = R"({"ph":"M","name":"causeway_rank")";
+constexpr std::string_view end_mark = R"({"ph":"M","name":"causeway_end")";
 constexpr std::string_view tail = "\n]}\n";
+/// More than the line with end_mark and the tail take.
+constexpr std::size_t longest_end = 256;
 constexpr std::int64_t second = 1'000'000'000;
+/// Ranks of one job begin within this time of one another, by the clocks of different nodes.
+constexpr std::int64_t longest_start = 10 * second;
 
 /// An open file; errors name it.
 class open_file {
@@ -39,15 +47,22 @@ class open_file {
     open_file& operator=(const open_file&) = delete;
 
     [[nodiscard]] bool is_open() const { return m_number >= 0; }
-    [[nodiscard]] bool lock(int how) const { return ::flock(m_number, how) == 0; }
-    [[nodiscard]] std::string read() const {
-        std::string bytes;
+    [[nodiscard]] bool lock(int how) const {
+        while (::flock(m_number, how) != 0)
+            if (errno != EINTR) return false;
+        return true;
+    }
+    [[nodiscard]] std::size_t size() const {
         const auto size = ::lseek(m_number, 0, SEEK_END);
         if (size < 0) refuse("reading");
-        bytes.resize(static_cast<std::size_t>(size));
+        return static_cast<std::size_t>(size);
+    }
+    /// Less if the file ends before.
+    [[nodiscard]] std::string read(std::size_t offset, std::size_t size) const {
+        std::string bytes(size, '\0');
         std::size_t done = 0;
-        while (done < bytes.size()) {
-            const auto now = ::pread(m_number, bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
+        while (done < size) {
+            const auto now = ::pread(m_number, bytes.data() + done, size - done, static_cast<off_t>(offset + done));
             if (now < 0 && errno == EINTR) continue;
             if (now < 0) refuse("reading");
             if (now == 0) break;
@@ -56,9 +71,10 @@ class open_file {
         bytes.resize(done);
         return bytes;
     }
-    /// Puts `bytes` at `offset`, and ends the file there.
-    void end_with(std::size_t offset, std::string_view bytes) const {
-        if (::ftruncate(m_number, static_cast<off_t>(offset)) != 0) refuse("writing");
+    void cut(std::size_t size) const {
+        if (::ftruncate(m_number, static_cast<off_t>(size)) != 0) refuse("writing");
+    }
+    void write(std::size_t offset, std::string_view bytes) const {
         while (!bytes.empty()) {
             const auto now = ::pwrite(m_number, bytes.data(), bytes.size(), static_cast<off_t>(offset));
             if (now < 0 && errno == EINTR) continue;
@@ -101,49 +117,72 @@ struct left_part {
     record::file_header header;
 };
 
+/// Whether the process of a part is gone, where no lock tells: by its own word, or by that of its host.
+bool is_over(const record::file_header& who) {
+    if (who.ended != 0) return true;
+    utsname here{};
+    (void)::uname(&here);
+    return who.host == std::string_view(here.nodename) && ::kill(static_cast<pid_t>(who.process), 0) != 0 && errno == ESRCH;
+}
+
 /// Those beside `timeline`. What was left by a process that was killed before it had written anything is removed.
 std::vector<left_part> left_parts(const std::string& timeline) {
     std::vector<left_part> found;
     for (auto& path : parts_of(timeline)) {
         // To be written, or NFS would not lock it.
         auto file = std::make_unique<open_file>(path, O_RDWR);
-        if (!file->is_open() || !file->lock(LOCK_EX | LOCK_NB)) continue;
-        if (const auto header = read_header(path)) {
+        if (!file->is_open()) continue;
+        const bool is_locked = file->lock(LOCK_EX | LOCK_NB);
+        if (!is_locked && errno == EWOULDBLOCK) continue;
+        const auto header = read_header(path);
+        if (header && (is_locked || is_over(*header))) {
             found.push_back({std::move(path), std::move(file), *header});
-        } else {
+        } else if (!header && is_locked) {
             ::unlink(path.c_str());
         }
     }
     return found;
 }
 
-/// A rank whose events are in the file: its clock, and how it was compared with the others'.
+/// A process whose events are in the file: its clock, and how it was compared with the others'.
 struct known_rank {
-    int rank = 0;
+    int rank = 0, ranks = 1, shown_as = 0;
     std::uint64_t node = 0;
-    std::int64_t begun = 0, begun_since_1970 = 0;
+    std::int64_t process = 0, begun = 0, begun_since_1970 = 0;
+    bool has_messages = false;
     clock_line to_reference;
 };
 
+/// What to do where the file system has no locks.
+enum class without_lock { refuse, go_on };
+
+/*
+ * The file: a head; for each process a line that says who it is, then one for each event; a line that says where that
+ * of the last process is, as that one says where the one before is, so that only these are read again; the tail. What
+ * is added is written behind the tail first and over it last: a file that was cut off before is whole up to there.
+ */
 class collection {
   public:
-    explicit collection(const std::string& timeline) : m_file(timeline, O_RDWR | O_CREAT) {
+    collection(const std::string& timeline, without_lock then) : m_file(timeline, O_RDWR | O_CREAT) {
         if (!m_file.is_open()) m_file.refuse("opening");
         // Another rank that adds its part ends soon, or dies and lets go.
-        while (!m_file.lock(LOCK_EX))
-            if (errno != EINTR) break;
-        m_text = m_file.read();
-        if (!m_text.ends_with(tail)) m_text.clear(); // of something else, or cut off
-        std::size_t at = m_text.find(rank_mark);
-        for (; at != std::string::npos; at = m_text.find(rank_mark, at + 1)) {
-            auto line = m_text.substr(at, m_text.find('\n', at) - at);
-            if (line.ends_with(',')) line.pop_back();
-            note(json::parse(line, nullptr, false));
-        }
-        m_end = m_text.size();
+        if (!m_file.lock(LOCK_EX) && then == without_lock::refuse) m_file.refuse("locking");
+        m_size = m_file.size();
+        const auto from = m_size - std::min(m_size, longest_end);
+        if (!find_end(m_file.read(from, m_size - from), from)) recover();
+        read_ranks();
     }
 
-    [[nodiscard]] const std::string& job() const { return m_job; }
+    /// Where no launcher says which job it is, ranks on different nodes have different names for it. Those that began
+    /// at one time, none of them twice, are of one job.
+    [[nodiscard]] bool has(const record::file_header& who) const {
+        if (who.job == m_job) return true;
+        return !m_ranks.empty() && m_is_job_guessed && who.is_job_guessed != 0 && who.ranks > 1 &&
+               std::all_of(m_ranks.begin(), m_ranks.end(), [&](const known_rank& other) {
+                   return other.ranks == who.ranks && other.rank != who.rank &&
+                          std::abs(other.begun_since_1970 - who.begun_since_1970) < longest_start;
+               });
+    }
     /// Of the rank that began last; 0 if there is none.
     [[nodiscard]] std::int64_t begun_since_1970() const {
         std::int64_t latest = 0;
@@ -151,55 +190,141 @@ class collection {
         return latest;
     }
 
+    /// The first part replaces what is there.
     void begin(const record::file_header& who) {
         m_job = who.job;
+        m_is_job_guessed = who.is_job_guessed != 0;
         m_ranks.clear();
-        m_text = R"({"displayTimeUnit":"ns","otherData":{"made_by":)" + json("causeway " + std::string(who.version)).dump() +
-                 R"(,"job":)" + json(who.job).dump() + "},\"traceEvents\":[" + std::string(tail);
-        m_end = 0;
+        m_size = m_end = m_last_rank = 0;
+        m_head = R"({"displayTimeUnit":"ns","otherData":{"made_by":)" + json("causeway " + std::string(who.version)).dump() +
+                 R"(,"job":)" + json(who.job).dump() + "},\"traceEvents\":[";
     }
 
-    void add(const part_content& part) {
+    /// Whether it was not there yet.
+    bool add(const part_content& part) {
         const auto& who = part.header;
-        clock_line line = line_of(part);
-        json about{{"rank", who.rank}, {"ranks", who.ranks}, {"host", who.host}, {"process", who.process},
-                   {"direct_links", who.links},
-                   {"node", std::to_string(who.node)}, {"job", who.job}, {"begun", who.begun},
-                   {"begun_since_1970", who.begun_since_1970}, {"ended", who.ended != 0},
-                   {"cut", who.is_cut != 0}, {"clock", m_compared},
-                   {"clock_difference_ns", line.difference_at(who.begun)}, {"clock_uncertainty_ns", line.uncertainty()},
-                   {"commands_without_times", commands_without_times(part)}};
-        auto added = std::string(m_text.ends_with("[" + std::string(tail)) ? "\n" : ",\n");
-        const auto kept = m_text.size() - tail.size();
-        added += std::string(rank_mark) + R"(,"pid":)" + std::to_string(who.rank) + R"(,"tid":0,"args":)" + about.dump() + "}";
-        added += ",\n" + trace_events(part, line);
-        m_text.resize(kept);
-        m_text += added;
-        m_text += tail;
-        m_end = std::min(m_end, kept);
-        m_ranks.push_back({who.rank, who.node, who.begun, who.begun_since_1970, line});
-    }
-
-    void write() {
-        m_file.end_with(m_end, std::string_view(m_text).substr(m_end));
-        m_end = m_text.size();
+        // Whoever wrote it was killed before it could remove the part.
+        if (std::any_of(m_ranks.begin(), m_ranks.end(), [&](const known_rank& other) {
+                return other.node == who.node && other.process == who.process && other.begun == who.begun;
+            }))
+            return false;
+        const auto line = line_of(part);
+        const auto place = place_of(who);
+        const bool has_messages = std::any_of(part.transfers.begin(), part.transfers.end(),
+                                              [](const auto& each) { return each.message != 0; });
+        const json about{{"rank", who.rank}, {"ranks", who.ranks}, {"host", who.host}, {"process", who.process},
+                         {"direct_links", who.links}, {"node", std::to_string(who.node)}, {"job", who.job},
+                         {"job_guessed", who.is_job_guessed != 0}, {"begun", who.begun},
+                         {"begun_since_1970", who.begun_since_1970}, {"ended", who.ended != 0}, {"cut", who.is_cut != 0},
+                         {"clock", m_compared}, {"clock_difference_ns", line.difference_at(who.begun)},
+                         {"clock_uncertainty_ns", line.uncertainty()}, {"has_messages", has_messages},
+                         {"commands_without_times", commands_without_times(part)}, {"rank_before", m_last_rank}};
+        auto added = m_head + (m_ranks.empty() ? "\n" : ",\n");
+        const auto rank_at = m_end + added.size();
+        const auto pid = R"(,"pid":)" + std::to_string(place.process) + R"(,"tid":0,"args":)";
+        added += std::string(rank_mark) + pid + about.dump() + "},\n" + trace_events(part, line, place);
+        const auto end = m_end + added.size();
+        added += ",\n" + std::string(end_mark) + pid + json{{"last_rank", rank_at}}.dump() + "}" + std::string(tail);
+        write(added);
+        m_end = end;
+        m_last_rank = rank_at;
+        m_head.clear();
+        m_ranks.push_back({who.rank, who.ranks, place.process, who.node, who.process, who.begun, who.begun_since_1970,
+                           has_messages, line});
+        return true;
     }
 
   private:
+    /// Looks for the last lines in `text`, which lies at `from` and reaches to m_size; whether they are there.
+    bool find_end(std::string_view text, std::size_t from) {
+        const auto at = text.rfind(end_mark);
+        if (!text.ends_with(tail) || at == std::string_view::npos || at < 2) return false;
+        const auto told = json::parse(text.substr(at, text.size() - tail.size() - at), nullptr, false);
+        if (!told.is_object()) return false;
+        m_last_rank = told.value("/args/last_rank"_json_pointer, std::size_t{0});
+        m_end = from + at - std::string_view(",\n").size();
+        return true;
+    }
+
+    /// Somebody was killed while he wrote, and his part is still there; or the file is something else, and replaced.
+    void recover() {
+        const auto whole = m_file.read(0, m_size);
+        if (const auto last = whole.rfind(tail); last != std::string::npos) {
+            m_size = last + tail.size();
+            if (find_end(std::string_view(whole).substr(0, m_size), 0)) return;
+        }
+        m_size = m_end = 0;
+        // Without any tail all is kept but for the last process, which may not be whole.
+        const auto torn = whole.rfind(rank_mark);
+        const auto before = torn == std::string::npos || torn == 0 ? std::string::npos : whole.rfind(rank_mark, torn - 1);
+        if (before == std::string::npos) return;
+        m_last_rank = before;
+        m_size = m_end = torn - std::string_view(",\n").size();
+    }
+
+    void read_ranks() {
+        for (auto at = m_last_rank; at != 0;) {
+            const auto line = line_at(at);
+            const auto told = json::parse(std::string_view(line).substr(0, line.rfind('}') + 1), nullptr, false);
+            if (!told.is_object() || !told.contains("args")) break;
+            note(told);
+            const auto before = told["args"].value("rank_before", std::size_t{0});
+            at = before < at ? before : 0;
+        }
+        std::reverse(m_ranks.begin(), m_ranks.end());
+    }
+
+    [[nodiscard]] std::string line_at(std::size_t offset) const {
+        constexpr std::size_t some = 4096;
+        std::string line;
+        for (auto end = std::string::npos; end == std::string::npos && offset < m_size; offset += some) {
+            line += m_file.read(offset, std::min(some, m_size - offset));
+            end = line.find('\n');
+            if (end != std::string::npos) line.resize(end);
+        }
+        return line;
+    }
+
     void note(const json& told) {
-        if (!told.is_object() || !told.contains("args")) return;
         const auto& args = told["args"];
         m_job = args.value("job", "");
-        known_rank known{args.value("rank", 0), std::stoull(args.value("node", "0")), args.value("begun", std::int64_t{0}),
-                         args.value("begun_since_1970", std::int64_t{0}), {}};
+        m_is_job_guessed = args.value("job_guessed", false);
+        known_rank known{args.value("rank", 0), args.value("ranks", 1), told.value("pid", 0),
+                         std::stoull(args.value("node", "0")), args.value("process", std::int64_t{0}),
+                         args.value("begun", std::int64_t{0}), args.value("begun_since_1970", std::int64_t{0}),
+                         args.value("has_messages", false), {}};
         const auto difference = args.value("clock_difference_ns", std::int64_t{0});
         if (difference != 0) known.to_reference.add(known.begun, difference, difference);
         m_ranks.push_back(std::move(known));
     }
 
+    /// From the end of the events on. A disk that is full leaves the file as it was.
+    void write(std::string_view added) {
+        m_file.cut(m_size);
+        const auto over_tail = m_size - m_end;
+        try {
+            m_file.write(m_size, added.substr(over_tail));
+        } catch (const transfer_error&) {
+            m_file.cut(m_size);
+            throw;
+        }
+        m_file.write(m_end, added.substr(0, over_tail));
+        m_size = m_end + added.size();
+    }
+
     static std::size_t commands_without_times(const part_content& part) {
         return static_cast<std::size_t>(std::count_if(part.waits_for_commands.begin(), part.waits_for_commands.end(),
                                                       [](const auto& each) { return each.ended == 0; }));
+    }
+
+    /// The rank; for a further program of the rank (`sh -c './prepare && ./solve'`) a number that nobody has.
+    [[nodiscard]] place_in_timeline place_of(const record::file_header& who) const {
+        place_in_timeline place{who.rank, 0};
+        const auto is_taken = [&](const known_rank& other) { return other.shown_as == place.process; };
+        while (std::any_of(m_ranks.begin(), m_ranks.end(), is_taken)) place.process += std::max(who.ranks, 1);
+        for (const auto& other : m_ranks)
+            if (other.rank == who.rank && other.has_messages) ++place.programs_before;
+        return place;
     }
 
     /// The first rank's clock is the reference. Ranks of its node have the same; of others, what their messages tell
@@ -230,8 +355,10 @@ class collection {
     }
 
     open_file m_file;
-    std::string m_text, m_job;
-    std::size_t m_end = 0; // of what is in the file and stays
+    std::string m_job, m_head; // m_head: what comes before the first rank
+    bool m_is_job_guessed = false;
+    std::size_t m_end = 0, m_size = 0; // of the events; of all, but for what was cut off while it was added
+    std::size_t m_last_rank = 0;       // where its line begins
     std::vector<known_rank> m_ranks;
     const char* m_compared = "";
 };
@@ -240,36 +367,37 @@ class collection {
 std::size_t take(const std::vector<left_part>& left, collection& all) {
     std::size_t added = 0;
     for (const auto& each : left) {
-        if (each.header.job != all.job()) continue;
-        all.add(read_part(each.path));
-        ++added;
+        if (all.has(each.header) && all.add(read_part(each.path))) ++added;
+        ::unlink(each.path.c_str());
     }
-    all.write();
-    for (const auto& each : left) ::unlink(each.path.c_str());
     return added;
 }
 
 } // namespace
 
 void add_part(const std::string& timeline, const std::string& part) {
-    collection all(timeline);
+    collection all(timeline, without_lock::refuse);
     const auto own = read_part(part);
-    if (own.header.job != all.job()) all.begin(own.header);
-    all.add(own);
-    all.write();
+    if (!all.has(own.header)) all.begin(own.header);
+    (void)all.add(own);
     ::unlink(part.c_str());
-    (void)take(left_parts(timeline), all);
+    try {
+        (void)take(left_parts(timeline), all);
+    } catch (const transfer_error&) { // what is left stays for the next
+        return;
+    }
 }
 
 std::size_t add_left_parts(const std::string& timeline) {
-    const auto left = left_parts(timeline);
+    auto left = left_parts(timeline);
     if (left.empty()) return 0;
-    const auto& newest = std::max_element(left.begin(), left.end(), [](const auto& a, const auto& b) {
-                             return a.header.begun_since_1970 < b.header.begun_since_1970;
-                         })->header;
-    collection all(timeline);
+    std::sort(left.begin(), left.end(), [](const auto& a, const auto& b) {
+        return a.header.begun_since_1970 > b.header.begun_since_1970;
+    });
+    const auto& newest = left.front().header;
+    collection all(timeline, without_lock::go_on);
     // A job of which no rank came to its end has not replaced the timeline of the one before.
-    if (all.begun_since_1970() < newest.begun_since_1970 && all.job() != newest.job) all.begin(newest);
+    if (all.begun_since_1970() < newest.begun_since_1970 && !all.has(newest)) all.begin(newest);
     return take(left, all);
 }
 

@@ -8,10 +8,12 @@
 namespace causeway::trace {
 
 /// Adds `part` to `timeline` and removes it; with it the parts of ranks of the same job that were killed. A file that is
-/// there from another job is replaced, and its parts go. Ranks that end at once take turns. Throws transfer_error.
+/// there from another job is replaced, and its parts go. Ranks that end at once take turns. Throws transfer_error, and
+/// leaves the part and what was added before, if the disk is full or the file cannot be locked.
 void add_part(const std::string& timeline, const std::string& part);
 
-/// Adds what killed ranks have left; how many there were. Ranks that live keep theirs.
+/// Adds what ranks have left that were killed or could not add it; how many there were. Ranks that live keep theirs.
+/// Where no file can be locked, one process at a time.
 std::size_t add_left_parts(const std::string& timeline);
 
 } // namespace causeway::trace

@@ -61,6 +61,7 @@ part::part(const std::string& timeline, const identity& who, std::uint64_t most_
     m_header->rank = who.rank;
     m_header->ranks = who.ranks;
     m_header->node = who.node;
+    m_header->is_job_guessed = who.is_job_guessed ? 1 : 0;
     m_header->process = ::getpid();
     m_header->begun = nanoseconds_of<std::chrono::steady_clock>();
     m_header->begun_since_1970 = nanoseconds_of<std::chrono::system_clock>();

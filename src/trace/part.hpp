@@ -16,6 +16,7 @@ struct identity {
     int rank = 0, ranks = 1;
     std::uint64_t node = 0;
     std::string job, version;
+    bool is_job_guessed = false; ///< other ranks may have guessed another
 };
 
 /// The file is mapped: what was written is there however the process ends. It is locked as long as the process lives.

@@ -10,7 +10,7 @@
 namespace causeway::trace::record {
 
 inline constexpr std::size_t header_bytes = 4096, chunk_bytes = std::size_t{256} << 10;
-inline constexpr char magic[8] = {'C', 'W', 'T', 'R', 'A', 'C', 'E', '1'};
+inline constexpr char magic[8] = {'C', 'W', 'T', 'R', 'A', 'C', 'E', '2'};
 
 struct file_header {
     char magic[8];
@@ -20,6 +20,7 @@ struct file_header {
     std::int64_t begun, begun_since_1970; ///< the same moment by two clocks, in nanoseconds
     std::int64_t ended;                   ///< 0 while the process runs, or if it was killed
     std::uint32_t is_cut;                 ///< there was no room for all
+    std::uint32_t is_job_guessed;         ///< no launcher has told it
     char job[256], host[256], version[64];
     char links[512]; ///< by which devices reach each other directly, or why not; empty if nobody asked
 };

@@ -46,7 +46,8 @@ struct slice_place {
 
 class event_writer {
   public:
-    event_writer(const part_content& part, const clock_line& to_reference) : m_part(part), m_reference(to_reference) {
+    event_writer(const part_content& part, const clock_line& to_reference, place_in_timeline place)
+        : m_part(part), m_reference(to_reference), m_place(place) {
         for (const auto& each : part.clocks) {
             auto& line = m_devices[each.place];
             const auto device = static_cast<std::int64_t>(each.device);
@@ -83,7 +84,7 @@ class event_writer {
         if (!m_text.empty()) m_text += ",\n";
         m_text += R"({"ph":")";
         m_text += phase;
-        m_text += R"(","name":)" + json(name).dump() + R"(,"pid":)" + std::to_string(m_part.header.rank) +
+        m_text += R"(","name":)" + json(name).dump() + R"(,"pid":)" + std::to_string(m_place.process) +
                   R"(,"tid":)" + std::to_string(lane);
         m_text += rest;
         m_text += '}';
@@ -113,13 +114,14 @@ class event_writer {
     /// The other end is in the part of another rank.
     void put_message(const record::transfer& told, const slice_place& at) {
         const bool sends = told.message_rank == m_part.header.rank && m_part.text(told.target).starts_with("rank ");
-        const auto id = std::to_string(told.message_rank) + "." + std::to_string(told.message);
+        auto id = std::to_string(told.message_rank) + "." + std::to_string(told.message);
+        if (m_place.programs_before > 0) id += "." + std::to_string(m_place.programs_before);
         sends ? put_arrow_end("s", "message", id, at.lane, m_reference.of(at.begin))
               : put_arrow_end("f", "message", id, at.lane, m_reference.of(std::max(at.begin, at.end - 1)));
     }
 
     std::string own_id(std::uint64_t number) {
-        return std::to_string(m_part.header.rank) + "." + std::to_string(number);
+        return std::to_string(m_place.process) + "." + std::to_string(number);
     }
 
     void add_transfers() {
@@ -231,9 +233,10 @@ class event_writer {
     /// before it as far as the lane has room: of a program that is far ahead, hundreds wait at once.
     void add_lanes() {
         const auto& who = m_part.header;
+        const auto program = m_place.process == who.rank ? "" : ", process " + std::to_string(who.process);
         put("M", "process_name", 0,
-            R"(,"args":{"name":)" + json("rank " + std::to_string(who.rank) + " on " + who.host).dump() + "}");
-        put("M", "process_sort_index", 0, R"(,"args":{"sort_index":)" + std::to_string(who.rank) + "}");
+            R"(,"args":{"name":)" + json("rank " + std::to_string(who.rank) + program + " on " + who.host).dump() + "}");
+        put("M", "process_sort_index", 0, R"(,"args":{"sort_index":)" + std::to_string(m_place.process) + "}");
         std::size_t next_lane = 1;
         for (auto& [name, slices] : m_tracks) {
             std::stable_sort(slices.begin(), slices.end(),
@@ -315,6 +318,7 @@ class event_writer {
 
     const part_content& m_part;
     const clock_line& m_reference;
+    place_in_timeline m_place;
     std::string m_text;
     std::map<track, std::vector<slice>> m_tracks;
     std::map<std::pair<std::uint64_t, std::uint32_t>, slice_place> m_transfers;
@@ -335,8 +339,8 @@ class event_writer {
 
 } // namespace
 
-std::string trace_events(const part_content& part, const clock_line& to_reference) {
-    return event_writer(part, to_reference).all();
+std::string trace_events(const part_content& part, const clock_line& to_reference, place_in_timeline place) {
+    return event_writer(part, to_reference, place).all();
 }
 
 } // namespace causeway::trace

@@ -9,9 +9,16 @@
 
 namespace causeway::trace {
 
-/// One event in each line, without a comma at its end. Times are those of `to_reference`. The process is the rank; its
-/// threads are lanes: transfers, and what each device, file system and peer does for them; then the program's commands,
+/// What keeps the programs of a rank, and their arrows, apart.
+struct place_in_timeline {
+    int process = 0;         ///< the rank, for its first program
+    int programs_before = 0; ///< of the rank, with messages
+};
+
+/// One event in each line, without a comma at its end. Times are those of `to_reference`. The threads of the
+/// process are lanes: transfers, and what each device, file system and peer does for them; then the program's commands,
 /// by queue, and the firings of graphs.
-[[nodiscard]] std::string trace_events(const part_content& part, const clock_line& to_reference);
+[[nodiscard]] std::string trace_events(const part_content& part, const clock_line& to_reference,
+                                       place_in_timeline place);
 
 } // namespace causeway::trace

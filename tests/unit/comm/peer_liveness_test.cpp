@@ -33,8 +33,9 @@ TEST_F(peers, of_one_job_are_of_one_node) {
 
 TEST_F(peers, that_name_their_sockets_otherwise_are_not_of_one_node) {
     setenv("PMIX_NAMESPACE", "job 1", 1);
-    const auto node = peer_liveness::node();
+    const auto node = peer_liveness::node(), machine = peer_liveness::machine();
     setenv("PMIX_NAMESPACE", "job 2", 1);
+    EXPECT_EQ(machine, peer_liveness::machine());
     EXPECT_NE(node, peer_liveness::node());
 }
 
