@@ -131,16 +131,18 @@ def made_transfer(begin, end, limit=None, **more):
             "ts": begin, "dur": end - begin, "args": told}
 
 
+RANK = {"rank": 0, "ranks": 1, "host": "a", "clock": "reference", "clock_uncertainty_ns": 0, "ended": True, "cut": False,
+        "commands_without_times": 0}
+
+
 def summary(start, given):
     """What the table says of a timeline of which all is known."""
     command = {"name": "k", "ph": "X", "cat": "command", "pid": 0, "tid": 2, "ts": 150, "dur": 50, "args": {}}
-    told = {"rank": 0, "ranks": 1, "host": "a", "clock": "reference", "clock_uncertainty_ns": 0, "ended": True, "cut": False,
-            "commands_without_times": 0}
     with tempfile.TemporaryDirectory() as folder:
         timeline = pathlib.Path(folder, "t.json")
 
-        def table(*transfers):
-            events = [{"name": "causeway_rank", "ph": "M", "pid": 0, "tid": 0, "args": told}, command, *transfers]
+        def table(*transfers, ranks=1):
+            events = [{"name": "causeway_rank", "ph": "M", "pid": 0, "tid": 0, "args": {**RANK, "ranks": ranks}}, command, *transfers]
             timeline.write_text(json.dumps({"traceEvents": events, "otherData": {"job": "j"}}), encoding="utf-8")
             run = start("trace", "summary", "--json", timeline, runtime="none")
             check(run.returncode == 0, "no summary", run)
@@ -156,6 +158,8 @@ def summary(start, given):
         check(re.search(r"a file -> device buffer +5 +1 +3\.0 +100\.0 +0\.010 +50 % +pipelined", run.stdout), "the table", run)
         rank, run = table(made_transfer(100, 200))
         check(rank["routes"][0]["percent_of_limit"] is None and re.search(r" 0\.010 +- +pipelined", run.stdout), "no limit", run)
+        rank, run = table(made_transfer(100, 200), ranks=4)
+        check("1 of 4 ranks were recorded" in run.stdout and "mpirun -x CAUSEWAY_TRACE -x LD_PRELOAD" in run.stdout, "missing ranks", run)
 
 
 def limit(start, given):
@@ -249,12 +253,58 @@ def killed(start, given):
         check(os.listdir(folder) == ["t.json"], f"parts are left: {os.listdir(folder)}")
 
 
+def fork(start, given):
+    """A child has its parent's file mapped, and writes nothing there."""
+    with tempfile.TemporaryDirectory() as folder:
+        timeline = pathlib.Path(folder, "t.json")
+        run = subprocess.run([given.run_with, "pocl", "--", program_beside(given, "forking_program")], text=True, capture_output=True,
+                             check=False, timeout=60, env={**os.environ, "CAUSEWAY_TRACE": str(timeline)})
+        check(run.returncode == 0, "the program fails", run)
+        seen = check_events(json.loads(timeline.read_text(encoding="utf-8")), 1)[("X", "command")]
+        check([event["name"] for event in seen] == ["the parent's"], f"commands {seen}")
+        check(os.listdir(folder) == ["t.json"], f"not one file: {os.listdir(folder)}")
+
+
+def programs(start, given):
+    """Programs behind one `causeway trace` are in one timeline, told apart, also those that are one rank after another."""
+    with tempfile.TemporaryDirectory() as folder:
+        timeline, program = pathlib.Path(folder, "t.json"), program_beside(given, "example_peer_copy")
+        run = start("trace", "-o", timeline, "--", "sh", "-c", f"{program} && {program}; true")
+        check(run.returncode == 0, "the programs fail", run)
+        found = check_events(json.loads(timeline.read_text(encoding="utf-8")), 2)
+        check({event["pid"] for event in found[("X", "transfer")]} == {0, 1}, "not two processes")
+        summary = start("trace", "summary", timeline, runtime="none")
+        check(re.search(r"^rank 0 on ", summary.stdout, re.M) and re.search(r"^rank 0, process \d+ on ", summary.stdout, re.M) and
+              "were recorded" not in summary.stdout and "compared" not in summary.stdout, "not two programs of one rank", summary)
+
+
+def parts(start, given):
+    """Of a timeline that no browser opens a part is shown."""
+    with tempfile.TemporaryDirectory() as folder:
+        timeline, shown = pathlib.Path(folder, "t.json"), pathlib.Path(folder, "t.html")
+        events = [{"name": "causeway_rank", "ph": "M", "pid": 0, "tid": 0, "args": RANK},
+                  *(made_transfer(1e6 * at, 1e6 * at + 10) for at in range(1, 11))]
+        text = json.dumps({"otherData": {"job": "j"}, "traceEvents": events})
+        timeline.write_text(text + " " * (200 << 20), encoding="utf-8")
+        run = start("trace", "view", timeline, runtime="none")
+        check(run.returncode == 1 and "9.000 seconds by --from and --to" in run.stderr and not shown.exists(), "no refusal", run)
+        timeline.write_text(text, encoding="utf-8")
+        run = start("trace", "view", "--from", "2", "--to", "4.5", timeline, runtime="none")
+        check(run.returncode == 0, "no page", run)
+        times = sorted(float(time) for time in re.findall(r'"ts":([0-9.e]+)', shown.read_text(encoding="utf-8")))
+        check(times == [3e6, 4e6, 5e6], f"events at {times}")
+        for wrong in (["--from", "3", "--to", "2"], ["--from", "-1"]):
+            run = start("trace", "view", *wrong, timeline, runtime="none")
+            check(run.returncode == 2, f"{wrong} is taken", run)
+
+
 def nothing(start, given):
     """What goes wrong is said, and what the program says is passed on."""
     with tempfile.TemporaryDirectory() as folder:
         timeline = pathlib.Path(folder, "t.json")
         for words, status, message in (
                 (["trace"], 2, "no program"), (["trace", "--ouput", "x"], 2, "did you mean --output?"),
+                (["trace", "veiw", "t.json"], 2, "did you mean view?"), (["trace", "sumary", "t.json"], 2, "did you mean summary?"),
                 (["trace", "view"], 2, "timeline"), (["trace", "summary", "--jsn", "x"], 2, "did you mean --json?"),
                 (["trace", "-o", timeline, "--", "true"], 1, "nothing was recorded"),
                 (["trace", "-o", timeline, "--", "sh", "-c", "exit 7"], 7, "nothing was recorded"),
@@ -306,7 +356,7 @@ def page(start, given):
         check("<dt>strategy</dt>" in html and "waited for" in html, "no details")
 
 
-TESTS = {"commands": commands, "himeno": himeno, "limit": limit, "summary": summary, "ordinary": ordinary, "files": files,
+TESTS = {"commands": commands, "fork": fork, "parts": parts, "programs": programs, "himeno": himeno, "limit": limit, "summary": summary, "ordinary": ordinary, "files": files,
          "graph": graph, "python": python, "killed": killed, "nothing": nothing, "page": page}
 
 

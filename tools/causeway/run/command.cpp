@@ -168,6 +168,7 @@ int start(const arguments& typed, const std::vector<std::string>& program) {
         shown += name + "=" + quoted(value) + " ";
         setenv(name.c_str(), value.c_str(), 1);
     }
+    if (std::getenv("CAUSEWAY_TRACE") != nullptr) causeway_tool::name_job();
     const auto words = command_for(*found, typed, typed.cluster ? as_rank_of_cluster(program) : program);
     for (const auto& each : words) shown += quoted(each) + " ";
     shown.pop_back();

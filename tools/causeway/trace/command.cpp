@@ -4,6 +4,7 @@
 
 #include "beside.hpp"
 #include "launched.hpp"
+#include "launcher.hpp"
 #include "trace/page.hpp"
 #include "trace/timeline.hpp"
 #include "words.hpp"
@@ -13,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
 #include <memory>
 
 namespace trace {
@@ -30,6 +32,7 @@ Examples:
   causeway trace -o halo.json -- causeway run -n 4 ./program
   causeway trace summary halo.json                   as a table
   causeway trace view halo.json                      as a page: halo.html, for any browser
+  causeway trace -- sh -c './prepare && ./solve'     both in one timeline
   CAUSEWAY_TRACE=halo.json ./program                 the same without this program, but for the kernels
 
 The file is in the trace event format: https://ui.perfetto.dev opens it, too.
@@ -43,6 +46,7 @@ one clock. The wheel zooms, dragging moves, a click shows all that is known of a
 Examples:
   causeway trace view halo.json                      halo.html
   causeway trace view -o /tmp/halo.html halo.json
+  causeway trace view --from 2 --to 2.5 halo.json    this half second; of a long timeline a browser takes a part only
   firefox 'halo.html#from=5000&to=9000'              opens at these microseconds
   firefox 'halo.html#rank=1&transfer=12'             opens at this transfer
 
@@ -61,10 +65,20 @@ Exit status: 0, 1 if the file cannot be read, 2 for wrong arguments.)";
 struct arguments {
     std::string output = "causeway-trace.json", shown, page;
     bool as_json = false;
+    double from = 0, to = std::numeric_limits<double>::infinity(); // seconds
 };
+
+/// `causeway trace veiw t.json` is a program for all that CLI11 knows.
+void check_program(const std::string& name) {
+    static const std::vector<std::string> commands{"view", "summary"};
+    if (name.find('/') != std::string::npos || !causeway_tool::on_path(name).empty()) return;
+    const auto meant = causeway_tool::suggestion(name, commands);
+    if (!meant.empty()) throw usage_error("trace: no command and no program " + name + meant);
+}
 
 int record(const arguments& typed, const std::vector<std::string>& program) {
     if (program.empty()) throw usage_error("trace: no program; for example: causeway trace -- ./program");
+    check_program(program.front());
     const auto timeline = std::filesystem::absolute(typed.output).string();
     const auto preload = causeway_tool::library_file("causeway/libcauseway_trace.so");
     const char* const before = std::getenv("LD_PRELOAD");
@@ -74,6 +88,7 @@ int record(const arguments& typed, const std::vector<std::string>& program) {
         setenv("LD_PRELOAD", (preload + (before != nullptr ? std::string(":") + before : "")).c_str(), 1);
     // As one of many ranks there is nothing to say when it ends.
     if (causeway_tool::launched_rank()) causeway_tool::become(program);
+    causeway_tool::name_job();
     std::error_code ignored;
     const auto old = std::filesystem::last_write_time(timeline, ignored);
     const bool was_there = !ignored;
@@ -91,16 +106,17 @@ int record(const arguments& typed, const std::vector<std::string>& program) {
 }
 
 int show_page(const arguments& typed) {
-    const auto read = read_timeline(typed.shown);
+    if (typed.from < 0 || typed.to <= typed.from)
+        throw usage_error("trace view: --from and --to: the part ends before it begins");
     const auto page = typed.page.empty() ? std::filesystem::path(typed.shown).replace_extension(".html").string()
                                          : typed.page;
-    write_page(read, page);
+    write_page(typed.shown, page, {typed.from * 1e6, typed.to * 1e6});
     std::printf("%s\n", page.c_str());
     return 0;
 }
 
 int show_summary(const arguments& typed) {
-    const auto summary = summary_of(read_timeline(typed.shown));
+    const auto summary = summary_of(read_timeline(typed.shown, {}));
     if (typed.as_json) {
         std::printf("%s\n", summary.dump(1).c_str());
     } else {
@@ -124,6 +140,8 @@ std::function<int(const std::vector<std::string>&)> add_command(CLI::App& app) {
     view->allow_extras();
     view->add_option("timeline", typed->shown, "the file that was recorded")->required()->type_name("FILE");
     view->add_option("-o,--output", typed->page, "the page to write (default: the same name with .html)")->type_name("FILE");
+    view->add_option("--from", typed->from, "seconds from the begin of the timeline (default: its begin)")->type_name("S");
+    view->add_option("--to", typed->to, "seconds from the begin of the timeline (default: its end)")->type_name("S");
     auto* const summary = command->add_subcommand("summary", "print what transfers did as a table");
     summary->prefix_command(false);
     summary->footer(teaching_summary);

@@ -4,6 +4,10 @@
 
 #include "beside.hpp"
 
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
@@ -13,6 +17,16 @@ namespace trace {
 namespace {
 
 using nlohmann::json;
+
+/// Browsers end a page whose text is not much longer.
+constexpr std::size_t most_bytes = std::size_t{200} << 20;
+
+[[noreturn]] void refuse(const std::string& timeline, const span& whole) {
+    std::array<char, 32> seconds{};
+    std::snprintf(seconds.data(), seconds.size(), "%.3f", (whole.end - whole.begin) / 1e6);
+    throw std::runtime_error("no browser opens a page of so much as there is in " + timeline + ": show a part of its " +
+                             seconds.data() + " seconds by --from and --to, or all of it by https://ui.perfetto.dev");
+}
 
 /// What the page draws, without what only other viewers need.
 json shown_events(const json& events) {
@@ -41,13 +55,22 @@ void replace(std::string& page, const std::string& mark, const std::string& text
 
 } // namespace
 
-void write_page(const timeline& shown, const std::string& path) {
+void write_page(const std::string& timeline, const std::string& path, const span& between) {
+    const bool is_all = between.begin <= 0 && std::isinf(between.end);
+    // Events take ten times as much memory as in the file.
+    if (is_all && std::filesystem::exists(timeline) && std::filesystem::file_size(timeline) > most_bytes)
+        refuse(timeline, read_timeline(timeline, {}).whole);
+    const auto shown = read_timeline(timeline, {true, between});
+    auto summary = summary_of(shown);
+    summary["begin_us"] = shown.whole.begin;
+    auto events = embedded(shown_events(shown.events));
+    if (events.size() > most_bytes) refuse(timeline, shown.whole);
     const auto frame = causeway_tool::shared_file("trace_page.html");
     std::ifstream read(frame);
     std::string page{std::istreambuf_iterator<char>(read), {}};
     if (page.empty()) throw std::runtime_error("cannot read " + frame);
-    replace(page, "@SUMMARY@", embedded(summary_of(shown)));
-    replace(page, "@EVENTS@", embedded(shown_events(shown.events)));
+    replace(page, "@SUMMARY@", embedded(summary));
+    replace(page, "@EVENTS@", events);
     std::ofstream file(path);
     file << page;
     file.close();

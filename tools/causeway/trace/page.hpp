@@ -9,6 +9,8 @@
 namespace trace {
 
 /// Writes `path`: page.html with the timeline inside; needs nothing else, and no network.
-void write_page(const timeline& shown, const std::string& path);
+/// Of what lies between two times, in microseconds from the begin of the timeline, or of all. Throws std::runtime_error,
+/// also if no browser would open the page.
+void write_page(const std::string& timeline, const std::string& page, const span& between);
 
 } // namespace trace

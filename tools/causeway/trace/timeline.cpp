@@ -6,8 +6,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <functional>
+#include <limits>
+#include <set>
 #include <stdexcept>
 #include <string_view>
 
@@ -56,7 +60,8 @@ double median(std::vector<double> values) {
 void add_rank(timeline& to, const json& event) {
     const auto& told = event.at("args");
     auto& added = to.ranks[event.at("pid")];
-    added.number = event.at("pid");
+    added.number = told.value("rank", event.at("pid").get<int>());
+    added.process = told.value("process", 0L);
     added.ranks = told.at("ranks");
     added.host = told.at("host");
     added.direct_links = told.value("direct_links", "");
@@ -67,10 +72,16 @@ void add_rank(timeline& to, const json& event) {
     added.commands_without_times = told.at("commands_without_times");
 }
 
+constexpr span nothing{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
+
+span span_of(const json& event) {
+    const double begin = event.at("ts");
+    return {begin, begin + event.value("dur", 0.0)};
+}
+
 void add_slice(rank& to, const json& event) {
     const auto category = event.value("cat", "");
-    const double begin = event.at("ts");
-    const span when{begin, begin + event.at("dur").get<double>()};
+    const auto when = span_of(event);
     if (category == "command" || category == "firing") to.commands.push_back(when);
     if (category != "transfer" && (category != "failure" || !event.at("args").contains("waited_us"))) return;
     const auto& told = event.at("args");
@@ -116,26 +127,46 @@ std::string number_text(const json& value, const char* format, double scale = 1)
     return text.data();
 }
 
-} // namespace
-
-timeline read_timeline(const std::string& path) {
-    if (causeway_trace_collect(path.c_str()) < 0) throw std::runtime_error(path + ": " + causeway_error_last_message());
+/// Shows each event to `stays`, and returns the file with those for which it said so.
+json read_events(const std::string& path, const std::function<bool(const json&)>& stays) {
     std::ifstream file(path);
     if (!file) throw std::runtime_error("cannot read " + path + "; causeway trace -- PROGRAM makes such a file");
-    const auto whole = json::parse(file, nullptr, false);
-    if (!whole.is_object() || !whole.contains("traceEvents"))
-        throw std::runtime_error(path + " is not a timeline of Causeway");
-    timeline read;
-    read.job = whole.value("/otherData/job"_json_pointer, "");
-    read.events = whole.at("traceEvents");
+    bool is_event = false;
+    json read;
     try {
-        for (const auto& each : read.events) {
-            if (each.at("name") == "causeway_rank") add_rank(read, each);
-            if (each.at("ph") == "X") add_slice(read.ranks[each.at("pid")], each);
-        }
+        read = json::parse(file, [&](int depth, json::parse_event_t what, json& parsed) {
+            if (depth == 1 && what == json::parse_event_t::key) is_event = parsed == "traceEvents";
+            return !is_event || depth != 2 || what != json::parse_event_t::object_end || stays(parsed);
+        }, false);
     } catch (const json::exception& error) {
         throw std::runtime_error(path + " is not a timeline of Causeway, or of another version: " + error.what());
     }
+    if (!read.is_object() || !read.contains("traceEvents"))
+        throw std::runtime_error(path + " is not a timeline of Causeway");
+    return read;
+}
+
+} // namespace
+
+timeline read_timeline(const std::string& path, const extract& wanted) {
+    if (causeway_trace_collect(path.c_str()) < 0) throw std::runtime_error(path + ": " + causeway_error_last_message());
+    timeline read;
+    // Where it begins is known at its end only.
+    const bool is_part = wanted.between.begin > 0 || std::isfinite(wanted.between.end);
+    read.whole = is_part ? read_timeline(path, {}).whole : nothing;
+    const span shown{read.whole.begin + wanted.between.begin, read.whole.begin + wanted.between.end};
+    auto rest = read_events(path, [&](const json& event) {
+        if (event.at("name") == "causeway_rank") add_rank(read, event);
+        if (event.at("ph") == "M") return wanted.with_events;
+        const auto when = span_of(event);
+        if (!is_part && event.at("ph") == "X")
+            read.whole = {std::min(read.whole.begin, when.begin), std::max(read.whole.end, when.end)};
+        if (is_part && (when.end < shown.begin || when.begin > shown.end)) return false;
+        if (event.at("ph") == "X") add_slice(read.ranks[event.at("pid")], event);
+        return wanted.with_events;
+    });
+    read.job = rest.value("/otherData/job"_json_pointer, "");
+    read.events = std::move(rest.at("traceEvents"));
     if (read.ranks.empty()) throw std::runtime_error(path + " is not a timeline of Causeway: it has no rank");
     return read;
 }
@@ -149,14 +180,18 @@ double hidden_share(const rank& which) {
 
 json summary_of(const timeline& shown) {
     json ranks = json::array();
-    for (const auto& [number, each] : shown.ranks) {
+    std::set<int> recorded;
+    int expected = 1;
+    for (const auto& [place, each] : shown.ranks) {
+        recorded.insert(each.number);
+        expected = std::max(expected, each.ranks);
         const auto moving = joined(spans_of(each.transfers)), computing = joined(each.commands);
         const auto hidden = hidden_share(each);
         json routes = json::array();
         std::map<std::string, std::vector<const transfer*>> by_route;
         for (const auto& one : each.transfers) by_route[one.name].push_back(&one);
         for (const auto& [name, transfers] : by_route) routes.push_back(summary_of_route(name, transfers));
-        ranks.push_back({{"rank", number}, {"host", each.host}, {"ended", each.ended}, {"cut", each.cut},
+        ranks.push_back({{"rank", each.number}, {"shown_as", place}, {"process", each.process}, {"host", each.host}, {"ended", each.ended}, {"cut", each.cut},
                          {"direct_links", each.direct_links},
                          {"clock", each.clock}, {"clock_uncertainty_us", each.clock_uncertainty},
                          {"transfers", each.transfers.size()}, {"moving_us", length(moving)},
@@ -164,17 +199,19 @@ json summary_of(const timeline& shown) {
                          {"computing_us", length(computing)},
                          {"hidden", hidden < 0 ? json(nullptr) : json(hidden)}, {"routes", routes}});
     }
-    const int expected = shown.ranks.begin()->second.ranks;
-    return {{"job", shown.job}, {"ranks_of_job", expected}, {"ranks", ranks}};
+    return {{"job", shown.job}, {"ranks_of_job", expected}, {"ranks_recorded", recorded.size()}, {"ranks", ranks}};
 }
 
 void print_summary(const json& summary) {
     const auto& ranks = summary.at("ranks");
-    if (static_cast<int>(ranks.size()) < summary.at("ranks_of_job"))
-        std::printf("%zu of %d ranks made transfers\n", ranks.size(), summary.at("ranks_of_job").get<int>());
+    if (summary.at("ranks_recorded") < summary.at("ranks_of_job"))
+        std::printf("%d of %d ranks were recorded; if the others make transfers, too, start them by causeway run, or by "
+                    "mpirun -x CAUSEWAY_TRACE -x LD_PRELOAD, so that other nodes know of it\n",
+                    summary.at("ranks_recorded").get<int>(), summary.at("ranks_of_job").get<int>());
     for (const auto& each : ranks) {
-        std::printf("rank %d on %s: %zu transfers, under way %.2f ms; %zu commands of the program, %.2f ms; hidden %s\n",
-                    each.at("rank").get<int>(), each.at("host").get<std::string>().c_str(),
+        const auto program = each.at("shown_as") == each.at("rank") ? "" : ", process " + each.at("process").dump();
+        std::printf("rank %d%s on %s: %zu transfers, under way %.2f ms; %zu commands of the program, %.2f ms; hidden %s\n",
+                    each.at("rank").get<int>(), program.c_str(), each.at("host").get<std::string>().c_str(),
                     each.at("transfers").get<std::size_t>(), each.at("moving_us").get<double>() / 1e3,
                     each.at("commands").get<std::size_t>(), each.at("computing_us").get<double>() / 1e3,
                     number_text(each.at("hidden"), "%.0f %%", 100).c_str());

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -25,8 +26,10 @@ struct transfer {
     std::string error;
 };
 
+/// One program of a rank: mostly there is no other.
 struct rank {
     int number = 0, ranks = 1;
+    long process = 0;
     std::string host, clock, direct_links;
     double clock_uncertainty = 0; ///< microseconds
     bool ended = true, cut = false;
@@ -37,12 +40,20 @@ struct rank {
 
 struct timeline {
     std::string job;
-    std::map<int, rank> ranks;
-    nlohmann::json events; ///< as they are in the file
+    std::map<int, rank> ranks; ///< by the number that trace events call the process by
+    span whole;                ///< from the begin of the first slice to the end of the last one
+    nlohmann::json events;     ///< as they are in the file
+};
+
+/// What is wanted of a timeline: what lies, also in part, between two times, in microseconds from its begin. Events stay
+/// out of memory, of which they take ten times what they take in the file, if nobody wants them.
+struct extract {
+    bool with_events = false;
+    span between{0, std::numeric_limits<double>::infinity()};
 };
 
 /// Takes in what killed ranks left. Throws std::runtime_error that says what is wrong with the file.
-[[nodiscard]] timeline read_timeline(const std::string& path);
+[[nodiscard]] timeline read_timeline(const std::string& path, const extract& wanted);
 
 /// Of the time in which transfers were under way, the share in which commands of the program were, too; negative if there
 /// is nothing to compare.
