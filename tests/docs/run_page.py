@@ -3,7 +3,7 @@
 """Runs the commands of a page of the documentation, as its readers do, and compares what they print with the page.
 
 Every ```sh block is run, in order, by one shell, in a scratch folder that looks like the source tree with the build in
-build/release; `causeway` and the other programs of the build are on the path. What a page says beyond that stands in
+build/release; its programs are not on the path, as they are not on a reader's. What a page says beyond that stands in
 comments, which its readers do not see:
 
   <!-- run: COMMANDS -->       runs COMMANDS (also several lines) here: makes what the page takes for granted
@@ -145,7 +145,7 @@ def run_page(page, tree, build, slow, timeout):
         home = scratch / "home"
         environment = {**os.environ, "DOCS_OUTPUT": str(output), "HOME": str(home),
                        "XDG_CACHE_HOME": str(home / ".cache"),
-                       "PATH": os.pathsep.join([f"{temporary}/commands", str(build / "bin"), os.environ["PATH"]]),
+                       "PATH": os.pathsep.join([f"{temporary}/commands", os.environ["PATH"]]),
                        # A page that calls pip says where else it installs.
                        "PIP_REQUIRE_VIRTUALENV": "1",
                        # Two ranks on one core are as good as on two, to see that a command works.

@@ -21,6 +21,7 @@ PAGES = {
     "other numbers": (
         "```sh\necho 'took  5.5 s'\n```\n<!-- output: numbers -->\n```\ntook 12.25 s\n```\n", 0, "1 of 1"),
     "a file": ("<!-- file: a.txt -->\n```c\n5\n```\n```sh\ngrep 5 a.txt\n```\n", 0, "1 of 1"),
+    "a program that the page has not put on the path": ("```sh\ncauseway --version\n```\n", 1, "command not found"),
     "left out": ("<!-- not run: no network -->\n```sh\nfalse\n```\n<!-- output -->\n```\n6\n```\n", 0, "no network"),
     "left out without a reason": ("<!-- not run -->\n```sh\nfalse\n```\n", 1, "without a reason"),
     "an unknown marker": ("<!-- ouput -->\n```\n5\n```\n", 1, "no marker 'ouput'"),
