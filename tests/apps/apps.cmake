@@ -23,7 +23,8 @@ target_include_directories(lost_transfers_preload PRIVATE
 target_link_libraries(lost_transfers_preload PRIVATE causeway_flags MPI::MPI_C OpenCL::OpenCL)
 causeway_test(nanopowder.lost LABEL example RUNTIME pocl
   COMMAND env LD_PRELOAD=$<TARGET_FILE:lost_transfers_preload> $<TARGET_FILE:nanopowder> --steps 1 --rounds 1)
-set_tests_properties(nanopowder.lost PROPERTIES PASS_REGULAR_EXPRESSION "baseline .* [0-9.]+e-[0-9]+ .*causeway .* inf .*VERIFICATION FAILED")
+set_tests_properties(nanopowder.lost PROPERTIES PASS_REGULAR_EXPRESSION
+  "baseline .* [0-9.]+e-[0-9]+ .*causeway .* inf .*VERIFICATION FAILED")
 
 if(TARGET cluster_apps AND TARGET causeway_icd AND TARGET causeway_program)
   foreach(runtime ${runtimes})

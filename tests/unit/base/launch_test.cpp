@@ -20,8 +20,8 @@ namespace {
 
 const char* const all_variables[] = {
     "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE", "PMIX_RANK",
-    "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "PMI_RANK", "PMI_SIZE", "PMI_JOBID", "PMI_FD", "PMI_PORT", "PMI_LOCAL_RANK", "PMI_LOCAL_SIZE",
-    "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "SLURM_PROCID", "SLURM_LOCALID", "SLURM_STEP_ID", "SLURM_STEP_NUM_TASKS",
+    "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "PMI_RANK", "PMI_SIZE", "PMI_JOBID", "PMI_FD", "PMI_PORT", "PMI_LOCAL_RANK",
+    "PMI_LOCAL_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "SLURM_PROCID", "SLURM_LOCALID", "SLURM_STEP_ID", "SLURM_STEP_NUM_TASKS",
     "SLURM_NTASKS", "SLURM_JOB_ID"};
 
 /// The environment has these variables of launchers, and no others; afterwards it is what it was.

@@ -191,7 +191,8 @@ json summary_of(const timeline& shown) {
         std::map<std::string, std::vector<const transfer*>> by_route;
         for (const auto& one : each.transfers) by_route[one.name].push_back(&one);
         for (const auto& [name, transfers] : by_route) routes.push_back(summary_of_route(name, transfers));
-        ranks.push_back({{"rank", each.number}, {"shown_as", place}, {"process", each.process}, {"host", each.host}, {"ended", each.ended}, {"cut", each.cut},
+        ranks.push_back({{"rank", each.number}, {"shown_as", place}, {"process", each.process}, {"host", each.host},
+                         {"ended", each.ended}, {"cut", each.cut},
                          {"direct_links", each.direct_links},
                          {"clock", each.clock}, {"clock_uncertainty_us", each.clock_uncertainty},
                          {"transfers", each.transfers.size()}, {"moving_us", length(moving)},

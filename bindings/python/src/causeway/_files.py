@@ -20,7 +20,8 @@ def descriptor_of(file: Any) -> int:
         raise TypeError("open the file in binary mode: transfers move bytes")
     # What buffers has the file as `raw`, and a named temporary one without a buffer as `file`.
     if not isinstance(getattr(file, "raw", getattr(file, "file", file)), io.FileIO):
-        raise TypeError(f"{type(file).__name__} is no plain file: transfers would pass it by; use its contents, or open()")
+        kind = type(file).__name__
+        raise TypeError(f"{kind} is no plain file: transfers would pass it by; use its contents, or open()")
     if file.writable():
         file.flush()
     return int(file.fileno())

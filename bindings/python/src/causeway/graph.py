@@ -190,7 +190,8 @@ class Graph:
         `Rank`.
 
         Memory has its own size; the others `size` bytes, or end by themselves. A function fills the token that it
-        is given (and may not keep) and returns its size, or 0 at the end. A `token_size` of 0 is the library's choice, for memory.
+        is given (and may not keep) and returns its size, or 0 at the end. A `token_size` of 0 is the library's choice,
+        for memory.
         """
         self._add(name, source, size, token_size, file_offset, is_input=True)
 
