@@ -34,11 +34,11 @@ def keep_for_ever(kept: Any) -> None:
 
 def keep_until_complete(event: cl.Event, kept: Any) -> None:
     """Holds `kept` until `event` has ended; what has ended is let go at the next call."""
-    running = cl.command_execution_status.COMPLETE
-    _in_flight[next(_numbers)] = (event, kept)
+    complete = cl.command_execution_status.COMPLETE
     for number, (other, _) in list(_in_flight.items()):
-        if other is not event and other.command_execution_status <= running:
+        if other.command_execution_status <= complete:
             _in_flight.pop(number, None)
+    _in_flight[next(_numbers)] = (event, kept)
 
 
 @atexit.register
