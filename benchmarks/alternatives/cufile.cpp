@@ -80,7 +80,6 @@ class cufile_device {
         check(m_init(0), "cuInit");
         check(m_retain(&m_context, 0), "cuDevicePrimaryCtxRetain");
         check(m_set_current(m_context), "cuCtxSetCurrent");
-        setenv("CUFILE_FORCE_COMPAT_MODE", "true", 0);
         check(m_driver_open().code, "cuFileDriverOpen");
         try {
             check(m_allocate(&m_source, problem.data.whole_bytes()), "cuMemAlloc");
@@ -205,6 +204,8 @@ class cufile_device {
 file_way cufile_files(file_problem& problem, unsigned threads, const std::string& library) {
     file_way made{.name = threads == 1 ? "cuFile, one call" : "cuFile, " + std::to_string(threads) + " threads of " +
                                                                   std::to_string(task_bytes / mib) + " MiB"};
+    // Before the library is there: without nvidia-fs, and on file systems that it does not know, there is no other mode.
+    for (const char* const name : {"CUFILE_ALLOW_COMPAT_MODE", "CUFILE_FORCE_COMPAT_MODE"}) setenv(name, "true", 0);
     try {
         const auto device = std::make_shared<cufile_device>(problem, threads, library);
         made.load = [device](std::size_t offset) { device->load(offset); };

@@ -40,8 +40,8 @@ struct file_problem {
     std::vector<std::byte> memory; // ordinary
 };
 
-/// `load` takes the bytes from `offset` of the input to the device, `store` those from `offset` of the device's data to the start of
-/// the output; both return when all is there.
+/// `load` takes the bytes from `offset` of the input to the device, `store` those from `offset` of the device's data to the
+/// start of the output; both return when all is there.
 struct file_way {
     std::string name, variant;
     std::function<void(std::size_t offset)> load, store;

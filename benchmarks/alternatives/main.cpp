@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one would use instead of the library, in turn with it, on the same data. One process: files. Two ranks: between their devices.
+// What one would use instead of the library, in turn with it, on the same data. One process: files. Two ranks: between
+// their devices.
 #include "common/statistics.hpp"
 #include "file_problem.hpp"
 #include "ranks.hpp"

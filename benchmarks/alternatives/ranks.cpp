@@ -25,7 +25,8 @@ struct rank_problem {
           buffer(apps::create_buffer(context.get(), data.whole_bytes())), memory(size) {
         MPI_Comm_rank(MPI_COMM_WORLD, &rank);
         if (rank == 0)
-            apps::check(clEnqueueWriteBuffer(queue.get(), buffer.get(), CL_TRUE, 0, data.whole_bytes(), data.whole(), 0, nullptr, nullptr),
+            apps::check(clEnqueueWriteBuffer(queue.get(), buffer.get(), CL_TRUE, 0, data.whole_bytes(), data.whole(), 0,
+                                             nullptr, nullptr),
                         "clEnqueueWriteBuffer");
     }
 
@@ -169,12 +170,15 @@ std::vector<way> rank_ways(cl_device_id device, std::size_t bytes) {
         };
     };
     std::vector<way> all;
-    all.push_back({"Causeway", "", timed([problem] { by_command(*problem); }), check, ""});
-    all.push_back({"blocking copies, MPI_Send and MPI_Recv", "", timed([problem] { by_blocking_calls(*problem); }), check, ""});
+    const auto add = [&](std::string name, std::string variant, auto action) {
+        all.push_back({std::move(name), std::move(variant), timed(action), check, ""});
+    };
+    add("Causeway", "", [problem] { by_command(*problem); });
+    add("blocking copies, MPI_Send and MPI_Recv", "", [problem] { by_blocking_calls(*problem); });
     for (const auto block : blocks_by_hand) {
         if (block >= bytes) continue;
         const auto by_hand = std::make_shared<pipeline>(*problem, block);
-        all.push_back({"pipeline by hand, MPI_Isend and MPI_Irecv", block_text(block), timed([by_hand] { by_hand->run(); }), check, ""});
+        add("pipeline by hand, MPI_Isend and MPI_Irecv", block_text(block), [by_hand] { by_hand->run(); });
     }
     return all;
 }
