@@ -77,7 +77,7 @@ void verify_same(const void* found, const void* expected, std::size_t bytes) {
     if (std::memcmp(found, expected, bytes) == 0) return;
     const auto* const first = static_cast<const std::byte*>(found);
     const auto wrong = std::mismatch(first, first + bytes, static_cast<const std::byte*>(expected)).first - first;
-    throw std::runtime_error("wrong data from byte " + std::to_string(wrong) + " of " + std::to_string(bytes));
+    throw wrong_data("wrong data from byte " + std::to_string(wrong) + " of " + std::to_string(bytes));
 }
 
 pageable_memory::pageable_memory(std::size_t bytes) : m_memory(bytes + 2 * page) {

@@ -53,7 +53,7 @@ class test_data {
     /// A device buffer that holds all of the data.
     [[nodiscard]] apps::buffer on_device(const place& where, buffer_kind kind = buffer_kind::ordinary) const;
 
-    /// Throws with the offset of the first wrong byte.
+    /// Throws wrong_data with the offset of the first wrong byte.
     void verify(const void* found, std::size_t window) const;
 
   private:
@@ -64,7 +64,7 @@ class test_data {
     apps::pinned_memory m_memory;
 };
 
-/// Throws with the offset of the first byte of `found` that is not as `expected`.
+/// Throws wrong_data with the offset of the first byte of `found` that is not as `expected`.
 void verify_same(const void* found, const void* expected, std::size_t bytes);
 
 /// Memory of the ordinary kind, aligned to pages and padded to whole ones, touched once so that no run pays for its
@@ -103,11 +103,8 @@ template <class Timed>
 void add_ours(comparison& made, const std::vector<forced_plan>& plans, Timed timed, std::function<void()> check) {
     for (const auto& forced : plans) {
         const auto used = std::make_shared<used_plan>();
-        const bool several = plans.size() > 1;
-        const auto run = [timed, used, several] {
+        const auto run = [timed, used] {
             apps::event moved;
-            // Page-locked blocks of one size make room for those of another: who comes next would pay for that.
-            if (several) (void)timed(moved);
             const double seconds = timed(moved);
             *used = plan_of(moved.get());
             return seconds;

@@ -129,7 +129,8 @@ double parallel_access::run(direction way, int file, std::size_t offset, std::by
     m_error = 0;
     const double seconds = seconds_of([this] {
         if (m_threads.size() == 1 || m_bytes <= m_block) { // waking a thread would only cost
-            for (std::size_t at = 0; at < m_bytes; at += m_block) move(at, std::min(at + m_block, m_bytes));
+            std::vector<std::byte> own;
+            for (std::size_t at = 0; at < m_bytes; at += m_block) move_block(at, own);
             return;
         }
         m_turn.arrive_and_wait();
@@ -145,27 +146,34 @@ std::string parallel_access::text() const {
 }
 
 void parallel_access::work() {
+    std::vector<std::byte> own;
     for (;;) {
         m_turn.arrive_and_wait();
         if (m_ended) return;
-        for (std::size_t at = m_next++ * m_block; at < m_bytes; at = m_next++ * m_block)
-            move(at, std::min(at + m_block, m_bytes));
+        for (std::size_t at = m_next++ * m_block; at < m_bytes; at = m_next++ * m_block) move_block(at, own);
         m_turn.arrive_and_wait();
     }
 }
 
-void parallel_access::move(std::size_t at, std::size_t end) {
+void parallel_access::move_block(std::size_t at, std::vector<std::byte>& own) {
+    if (m_memory == nullptr) own.resize(2 * m_block);
+    auto* const into = m_memory != nullptr ? m_memory + at : own.data() + at / m_block % 2 * m_block;
+    move(at, std::min(at + m_block, m_bytes), into);
+}
+
+void parallel_access::move(std::size_t at, std::size_t end, std::byte* into) {
     constexpr std::size_t page = 4096;
     while (at < end) {
         const auto place = off_t(m_offset + at);
         const auto left = m_padding == padding::pages ? (end - at + page - 1) / page * page : end - at;
-        const auto moved = m_way == direction::read ? pread(m_file, m_memory + at, left, place)
-                                                    : pwrite(m_file, m_memory + at, left, place);
+        const auto moved = m_way == direction::read ? pread(m_file, into, left, place)
+                                                    : pwrite(m_file, into, left, place);
         if (moved <= 0) {
             m_error = moved < 0 ? errno : EIO;
             return;
         }
         at += std::size_t(moved);
+        into += moved;
     }
 }
 

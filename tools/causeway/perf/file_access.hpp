@@ -63,16 +63,19 @@ class parallel_access {
     parallel_access(unsigned threads, std::size_t block_bytes);
     ~parallel_access();
 
-    /// Returns seconds. With padding, offset and memory must be aligned to pages, and memory padded to whole ones.
+    /// Returns seconds. With padding, offset and memory must be aligned to pages, and memory padded to whole ones. Null `memory`:
+    /// each thread reads into two blocks of its own, in turn, which its caches hold.
     double run(direction way, int file, std::size_t offset, std::byte* memory, std::size_t bytes,
                padding with = padding::none);
 
+    [[nodiscard]] unsigned threads() const { return unsigned(m_threads.size()); }
     /// "14 threads of 4 MiB"
     [[nodiscard]] std::string text() const;
 
   private:
     void work();
-    void move(std::size_t at, std::size_t end);
+    void move(std::size_t at, std::size_t end, std::byte* into);
+    void move_block(std::size_t at, std::vector<std::byte>& own);
 
     std::size_t m_block;
     std::barrier<> m_turn; // twice for each run; orders all below

@@ -8,10 +8,16 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace perf {
+
+/// Ends the program: nothing that it has measured can be believed.
+struct wrong_data : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
 
 /// What a way is to the others: what users write by hand, ours, part of the limit, or shown beside it.
 enum class role { naive, ours, limit, shown };
@@ -36,7 +42,7 @@ struct way {
     std::string name; // of a part of the limit: what it is. Parts of one name are alternatives: the fastest counts
     role is = role::limit;
     std::function<double()> run;  // does it once and returns seconds
-    std::function<void()> check;  // throws if the data of the last run is wrong; may be empty
+    std::function<void()> check;  // throws wrong_data if that of the last run is wrong; may be empty
     forced_plan forced;           // ours only
     std::shared_ptr<used_plan> used; // ours only: by the last run
     std::string how;              // of a limit, or shown: how it was measured

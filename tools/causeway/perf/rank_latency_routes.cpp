@@ -61,7 +61,7 @@ class latency_bench {
     void verify() {
         std::uint64_t found = 0;
         read_device(m_place.in_order.get(), m_returned.get(), 0, bytes, &found);
-        if (found != m_value) throw std::runtime_error("wrong data");
+        if (found != m_value) throw wrong_data("wrong data");
     }
 
     /// Rank 0's clock counts: its samples are round trips.

@@ -66,6 +66,12 @@ bool same_strategy(std::string a, std::string b) {
     return a == b;
 }
 
+std::string text_of(const comparison& compared, const way& each) {
+    const auto block = each.forced.block_bytes;
+    return compared.route + ", " + size_text(compared.bytes) + ", " +
+           (each.is == role::ours ? each.forced.strategy : each.name) + (block > 0 ? ", block " + size_text(block) : "") + ": ";
+}
+
 double run_checked(const comparison& compared, const way& each) {
     try {
         double seconds = 0;
@@ -77,11 +83,10 @@ double run_checked(const comparison& compared, const way& each) {
         }
         if (each.check) each.check();
         return seconds;
+    } catch (const wrong_data& error) {
+        throw wrong_data(text_of(compared, each) + error.what());
     } catch (const std::exception& error) {
-        const auto block = each.forced.block_bytes;
-        throw std::runtime_error(compared.route + ", " + size_text(compared.bytes) + ", " +
-                                 (each.is == role::ours ? each.forced.strategy : each.name) +
-                                 (block > 0 ? ", block " + size_text(block) : "") + ": " + error.what());
+        throw std::runtime_error(text_of(compared, each) + error.what());
     }
 }
 
@@ -205,21 +210,17 @@ void session::measure(comparison compared) {
         return;
     }
     m_progress.begin(compared.route + ", " + size_text(compared.bytes));
-    for (const auto& each : compared.ways) (void)run_checked(compared, each);
-    leave_out_what_fell_back(compared);
-
-    std::vector<std::vector<double>> samples(compared.ways.size());
-    const int rounds = rounds_for(compared.bytes);
-    const std::chrono::duration<double> most(m_settings.seconds);
-    const auto begun = clock::now();
-    for (int round = 0; round < rounds; ++round) {
-        const auto allowed = round >= fewest_rounds ? most : patience * most;
-        if (round > 0 && rank_0_says(clock::now() - begun > allowed)) break;
-        m_progress.round(round, rounds);
-        for (std::size_t i = 0; i < compared.ways.size(); ++i)
-            samples[i].push_back(run_checked(compared, compared.ways[i]));
+    std::vector<std::vector<double>> samples;
+    try {
+        samples = take_samples(compared);
+    } catch (const wrong_data&) {
+        throw;
+    } catch (const std::exception& error) {
+        if (m_ranks > 1) throw; // the others wait for what this one has left out
+        m_progress.clear();
+        note("left out: " + std::string(error.what()));
+        return;
     }
-    m_progress.clear();
 
     auto found = evaluate(compared, samples);
     if (m_rank == 0) {
@@ -234,6 +235,30 @@ void session::measure(comparison compared) {
         write_json(m_report, m_settings.json);
         m_written = clock::now();
     }
+}
+
+std::vector<std::vector<double>> session::take_samples(comparison& compared) {
+    using clock = std::chrono::steady_clock;
+    for (const auto& each : compared.ways) (void)run_checked(compared, each);
+    leave_out_what_fell_back(compared);
+    const bool several = std::ranges::count(compared.ways, role::ours, &way::is) > 1;
+    std::vector<std::vector<double>> samples(compared.ways.size());
+    const int rounds = rounds_for(compared.bytes);
+    const std::chrono::duration<double> most(m_settings.seconds);
+    const auto begun = clock::now();
+    for (int round = 0; round < rounds; ++round) {
+        const auto allowed = round >= fewest_rounds ? most : patience * most;
+        if (round > 0 && rank_0_says(clock::now() - begun > allowed)) break;
+        m_progress.round(round, rounds);
+        for (std::size_t i = 0; i < compared.ways.size(); ++i) {
+            // Page-locked blocks of one size make room for those of another, which whoever comes next would pay for: so no
+            // way comes behind another one.
+            if (several) (void)run_checked(compared, compared.ways[i]);
+            samples[i].push_back(run_checked(compared, compared.ways[i]));
+        }
+    }
+    m_progress.clear();
+    return samples;
 }
 
 } // namespace perf

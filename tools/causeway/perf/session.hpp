@@ -48,9 +48,10 @@ class session {
     /// For the progress only.
     void begin_route(const std::string& route);
 
-    /// Runs every way once to warm up, then in turn: A B C, A B C, ... Checks the data after each run; a failure names
-    /// route, size and way. Leaves out strategies that the library did not use although they were forced. Prints
-    /// the rows. Does nothing if the route is not wanted, or if --quick's time is over.
+    /// Runs every way once to warm up, then in turn: A B C, A B C, ... If the library does it in several ways, each way is run
+    /// twice in a row, and the second run counts. Checks the data after each run. Leaves out strategies that the library did not use
+    /// although they were forced. Prints the rows. Does nothing if the route is not wanted, or if --quick's time is over.
+    /// Throws wrong_data. Any other failure of a single process becomes a note, with route, size and way; ranks cannot go on.
     void measure(comparison compared);
 
     [[nodiscard]] report& results() { return m_report; }
@@ -59,6 +60,8 @@ class session {
     const report& finish();
 
   private:
+    /// The seconds of each way. Throws with route, size and way.
+    [[nodiscard]] std::vector<std::vector<double>> take_samples(comparison& compared);
     [[nodiscard]] int rounds_for(std::size_t bytes) const;
     [[nodiscard]] bool agreed(bool mine) const;
     [[nodiscard]] bool rank_0_says(bool mine) const;
