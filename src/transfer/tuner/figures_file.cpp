@@ -10,11 +10,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cmath>
-#include <cstdlib>
+#include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <functional>
 #include <map>
+#include <tuple>
 
 #include <nlohmann/json.hpp>
 
@@ -24,9 +28,11 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int format_version = 1;
+constexpr int format_version = 2;
 constexpr std::size_t most_bytes = std::size_t{1} << 20;
 constexpr std::size_t most_stages = 4096, longest_place = 512;
+/// The youngest of all machines: hosts with names of their own for each job come and go.
+constexpr std::size_t most_kept = 1024;
 /// Clocks of machines that share a home differ.
 constexpr std::int64_t tolerated_future = 24 * 3600;
 
@@ -46,17 +52,22 @@ class open_file {
 
 enum class content { good, none, damaged, foreign, unreadable };
 
+struct kept_stage {
+    std::string machine;
+    known_stage stage;
+};
+
 struct reading {
     content found = content::none;
     std::string text; // what is wrong
-    std::vector<known_stage> stages;
+    std::vector<kept_stage> stages;
 };
 
 bool is_positive(const json& value) {
     return value.is_number() && std::isfinite(value.get<double>()) && value.get<double>() > 0;
 }
 
-known_stage stage_from(const json& each) {
+kept_stage stage_from(const json& each) {
     const auto name = each.at("operation").get<std::string>();
     const auto what = std::find(operation_names.begin(), operation_names.end(), name);
     known_stage found{each.at("place").get<std::string>()};
@@ -75,7 +86,7 @@ known_stage stage_from(const json& each) {
     found.model.gap = gap.get<double>();
     found.model.ceiling = ceiling.get<double>();
     found.seen = seen.get<std::int64_t>();
-    return found;
+    return {each.at("machine").get<std::string>(), std::move(found)};
 }
 
 reading read(const std::string& path) {
@@ -98,6 +109,7 @@ reading read(const std::string& path) {
         if (text.size() > most_bytes) throw std::invalid_argument("too large");
         const auto whole = json::parse(text);
         const auto version = whole.at("version").get<int>();
+        if (version < format_version) return {};
         if (version != format_version)
             return {content::foreign, "it has version " + std::to_string(version) + ", not " +
                                           std::to_string(format_version), {}};
@@ -117,15 +129,17 @@ bool is_of_age(const known_stage& which, std::int64_t now) {
 
 /// Makes the folder of the file; what went wrong, or an empty text.
 std::string make_folder(const std::filesystem::path& folder) {
+    // Root with the home of somebody else would leave him folders and files that he cannot write.
+    auto there = folder;
+    struct stat facts {};
+    while (::stat(there.c_str(), &facts) != 0 && there.has_relative_path()) there = there.parent_path();
+    const bool is_others = facts.st_uid != ::geteuid() && (there == folder || ::geteuid() == 0);
+    if (is_others) return there.string() + " belongs to another user";
     std::error_code failed;
     const auto parent = folder.parent_path();
     std::filesystem::create_directories(parent, failed); // mkdir says why, if so
     if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
         return "making " + folder.string() + ": " + errno_text(errno);
-    // Root with the home of somebody else would leave him files that he cannot write.
-    struct stat facts {};
-    if (::stat(folder.c_str(), &facts) == 0 && facts.st_uid != ::geteuid())
-        return folder.string() + " belongs to another user";
     return "";
 }
 
@@ -149,12 +163,11 @@ std::string write_in_place(const std::string& path, const std::string& text) {
     return "writing " + path + ": " + errno_text(error);
 }
 
-} // namespace
-
-std::string figures_text(const std::vector<known_stage>& stages, const std::string& file) {
+std::string text_of(const std::vector<kept_stage>& stages, const std::string& file) {
     json list = json::array();
-    for (const auto& each : stages)
-        list.push_back({{"place", each.place},
+    for (const auto& [machine, each] : stages)
+        list.push_back({{"machine", machine},
+                        {"place", each.place},
                         {"operation", operation_names[static_cast<std::size_t>(each.what)]},
                         {"seconds", each.model.seconds_at},
                         {"gap_at_once", each.model.gap},
@@ -168,6 +181,30 @@ std::string figures_text(const std::vector<known_stage>& stages, const std::stri
     return whole.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
+} // namespace
+
+std::string machine_digits() {
+    std::string name;
+    std::ifstream("/etc/machine-id") >> name;
+    if (name.empty()) {
+        std::array<char, 256> host{};
+        (void)::gethostname(host.data(), host.size() - 1);
+        name = host.data();
+    }
+    // The identity itself is not to be told to others (machine-id(5)): FNV-1a, 32 bits of it.
+    std::uint32_t hash = 2166136261U;
+    for (const char each : name) hash = (hash ^ static_cast<unsigned char>(each)) * 16777619U;
+    std::array<char, 9> digits{};
+    std::snprintf(digits.data(), digits.size(), "%08x", hash);
+    return digits.data();
+}
+
+std::string figures_text(const std::vector<known_stage>& stages, const std::string& file) {
+    std::vector<kept_stage> all;
+    for (const auto& each : stages) all.push_back({machine_digits(), each});
+    return text_of(all, file);
+}
+
 figures_file figures_file::of_user() { return figures_file(cache_file("tuner.json")); }
 
 std::vector<known_stage> figures_file::load(std::int64_t now, std::string& problem) const {
@@ -175,8 +212,10 @@ std::vector<known_stage> figures_file::load(std::int64_t now, std::string& probl
     auto found = read(m_path);
     if (found.found != content::good && found.found != content::none)
         problem = "figures in " + m_path + " are ignored: " + found.text;
-    std::erase_if(found.stages, [now](const auto& each) { return !is_of_age(each, now); });
-    return found.stages;
+    std::vector<known_stage> known;
+    for (auto& [machine, each] : found.stages)
+        if (machine == m_machine && is_of_age(each, now)) known.push_back(std::move(each));
+    return known;
 }
 
 std::string figures_file::save(const std::vector<known_stage>& stages, std::int64_t now) const {
@@ -184,16 +223,21 @@ std::string figures_file::save(const std::vector<known_stage>& stages, std::int6
     if (auto problem = make_folder(std::filesystem::path(m_path).parent_path()); !problem.empty()) return problem;
     const auto old = read(m_path);
     if (old.found == content::foreign) return m_path + " stays as it is: " + old.text;
-    std::map<std::pair<std::string, operation>, known_stage> merged;
-    for (const auto* const list : {&old.stages, &stages})
-        for (const auto& each : *list) {
-            if (!is_of_age(each, now) || each.place.size() > longest_place) continue;
-            auto& kept = merged[{each.place, each.what}];
-            if (kept.place.empty() || kept.seen <= each.seen) kept = each;
-        }
-    std::vector<known_stage> all;
-    for (auto& [key, each] : merged) all.push_back(std::move(each));
-    return write_in_place(m_path, figures_text(all, m_path));
+    std::map<std::tuple<std::string, std::string, operation>, known_stage> merged;
+    const auto add = [&](const std::string& machine, const known_stage& each) {
+        if (!is_of_age(each, now) || each.place.size() > longest_place) return;
+        auto& kept = merged[{machine, each.place, each.what}];
+        if (kept.place.empty() || kept.seen <= each.seen) kept = each;
+    };
+    for (const auto& [machine, each] : old.stages) add(machine, each);
+    for (const auto& each : stages) add(m_machine, each);
+    std::vector<kept_stage> all;
+    for (auto& [key, each] : merged) all.push_back({std::get<0>(key), std::move(each)});
+    if (all.size() > most_kept) {
+        std::ranges::stable_sort(all, std::greater<>(), [](const auto& each) { return each.stage.seen; });
+        all.resize(most_kept);
+    }
+    return write_in_place(m_path, text_of(all, m_path));
 }
 
 std::string figures_file::remove() const {

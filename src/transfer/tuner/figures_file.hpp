@@ -10,7 +10,10 @@
 
 namespace causeway::transfer {
 
-/// `stages`, and the path of the file that they are for.
+/// Eight digits for this machine: homes are shared, and figures are not. By /etc/machine-id, or the host's name.
+[[nodiscard]] std::string machine_digits();
+
+/// `stages` of this machine, and the path of the file that they are for.
 [[nodiscard]] std::string figures_text(const std::vector<known_stage>& stages, const std::string& file);
 
 /// Blocking calls on a file system: not for the engine's thread.
@@ -19,16 +22,17 @@ class figures_file {
     /// In the user's cache; where there is none, there is no file.
     [[nodiscard]] static figures_file of_user();
     /// An empty path: no file.
-    explicit figures_file(std::string path) : m_path(std::move(path)) {}
+    explicit figures_file(std::string path, std::string machine = machine_digits())
+        : m_path(std::move(path)), m_machine(std::move(machine)) {}
 
     [[nodiscard]] const std::string& path() const { return m_path; }
 
-    /// The figures that are younger than thirty days. Of a file that is damaged, of another version or unreadable
-    /// nothing; then `problem` says so. `now` is in seconds since 1970.
+    /// The figures of this machine that are younger than thirty days. Of a file that is damaged, of a later version or unreadable
+    /// nothing; then `problem` says so. One of an earlier version counts as none. `now` is in seconds since 1970.
     [[nodiscard]] std::vector<known_stage> load(std::int64_t now, std::string& problem) const;
 
     /// Adds `stages` to what is there, the younger figure of each stage winning, and puts the whole in the place of the
-    /// old file at once. What went wrong, or an empty text. A file of another version stays as it is.
+    /// old file at once. What went wrong, or an empty text. A file of a later version stays as it is.
     [[nodiscard]] std::string save(const std::vector<known_stage>& stages, std::int64_t now) const;
 
     /// Removes it. What went wrong, or an empty text.
@@ -37,7 +41,7 @@ class figures_file {
     static constexpr std::int64_t longest_age = 30 * 24 * 3600;
 
   private:
-    std::string m_path;
+    std::string m_path, m_machine;
 };
 
 } // namespace causeway::transfer

@@ -124,12 +124,12 @@ TEST_F(figures, of_a_damaged_file_are_ignored_and_the_file_is_replaced) {
                                         "[]",
                                         "null",
                                         "\xff garbage",
-                                        R"({"version":1})",
+                                        R"({"version":2})",
                                         R"({"version":"1","stages":[]})",
-                                        R"({"version":1,"stages":{}})",
-                                        R"({"version":1,"stages":[{}]})",
+                                        R"({"version":2,"stages":{}})",
+                                        R"({"version":2,"stages":[{}]})",
                                         std::string(2u << 20, ' '),
-                                        R"({"version":1,"stages":[)" + std::string(200000, '[')};
+                                        R"({"version":2,"stages":[)" + std::string(200000, '[')};
     for (std::size_t cut = 1; cut + 2 < good.size(); cut += 7) damaged.push_back(good.substr(0, cut));
     for (const char* const seconds :
          {"[]", "1", "[1,2,3,4,5,6]", "[1,2,3,4,5,6,7,8]", "[2,1,3,4,5,6,7]", "[0,1,2,3,4,5,6]"}) {
@@ -155,14 +155,56 @@ TEST_F(figures, of_a_damaged_file_are_ignored_and_the_file_is_replaced) {
     }
 }
 
-TEST_F(figures, of_another_version_are_ignored_and_stay) {
-    const std::string foreign = "{\"version\": 2, \"stages\": []}";
+TEST_F(figures, of_a_later_version_are_ignored_and_stay) {
+    const std::string foreign = "{\"version\": 3, \"stages\": []}";
     write(foreign);
     std::string problem;
     EXPECT_TRUE(file().load(now, problem).empty());
-    EXPECT_THAT(problem, HasSubstr("version 2"));
-    EXPECT_THAT(file().save({stage("disk", operation::read, 1)}, now), HasSubstr("version 2"));
+    EXPECT_THAT(problem, HasSubstr("version 3"));
+    EXPECT_THAT(file().save({stage("disk", operation::read, 1)}, now), HasSubstr("version 3"));
     EXPECT_EQ(text(), foreign);
+}
+
+TEST_F(figures, of_an_earlier_version_are_replaced) {
+    write(R"({"version": 1, "stages": []})");
+    std::string problem;
+    EXPECT_TRUE(file().load(now, problem).empty());
+    EXPECT_EQ(problem, "");
+    EXPECT_EQ(file().save({stage("disk", operation::read, 1)}, now), "");
+    EXPECT_EQ(file().load(now, problem).size(), 1u);
+}
+
+TEST_F(figures, of_machines_that_share_a_home_do_not_mix) {
+    const figures_file one(path.string(), "1"), other(path.string(), "2");
+    ASSERT_EQ(one.save({stage("file system nfs 0:42", operation::read, 1)}, now), "");
+    ASSERT_EQ(other.save({stage("file system nfs 0:42", operation::read, 2)}, now), "");
+    std::string problem;
+    ASSERT_EQ(one.load(now, problem).size(), 1u);
+    EXPECT_NEAR(one.load(now, problem)[0].model.latency(), 1, 0.1) << "kept, and not the other's";
+    EXPECT_EQ(machine_digits().size(), 8u);
+}
+
+TEST_F(figures, of_many_machines_leave_room_for_the_youngest) {
+    const int machines = 1100;
+    for (int i = 0; i < machines; i += 100) {
+        std::vector<known_stage> some;
+        for (int k = 0; k < 100; ++k) some.push_back(stage("place " + std::to_string(k), operation::read, 1, now + i));
+        ASSERT_EQ(figures_file(path.string(), std::to_string(i)).save(some, now + i), "");
+    }
+    std::string problem;
+    EXPECT_EQ(figures_file(path.string(), "1000").load(now + machines, problem).size(), 100u);
+    EXPECT_LT(figures_file(path.string(), "0").load(now + machines, problem).size(), 100u);
+    EXPECT_EQ(problem, "");
+}
+
+TEST_F(figures, of_root_leave_nothing_in_the_home_of_somebody_else) {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can write there";
+    const auto home = folder / "home";
+    std::filesystem::create_directory(home);
+    ASSERT_EQ(::chown(home.c_str(), 4711, 4711), 0);
+    const figures_file his((home / ".cache" / "causeway" / "tuner.json").string());
+    EXPECT_THAT(his.save({stage("disk", operation::read, 1)}, now), HasSubstr("belongs to another user"));
+    EXPECT_TRUE(std::filesystem::is_empty(home));
 }
 
 TEST_F(figures, are_not_read_from_what_is_no_file) {
@@ -178,7 +220,7 @@ TEST_F(figures, are_not_read_from_what_is_no_file) {
 }
 
 TEST_F(figures, that_cannot_be_written_leave_nothing_behind) {
-    write("{\"version\":1,\"stages\":[]}");
+    write("{\"version\":2,\"stages\":[]}");
     using std::filesystem::perms;
     std::filesystem::permissions(path.parent_path(), perms::owner_read | perms::owner_exec);
     const auto problem = file().save({stage("disk", operation::read, 1)}, now);
