@@ -11,7 +11,10 @@ namespace causeway::transfer {
 command::command(std::vector<std::unique_ptr<flow>> flows, std::vector<std::unique_ptr<gate>> gates,
                  std::vector<std::shared_ptr<command>> dependencies, std::shared_ptr<completion_listener> listener)
     : m_flows(std::move(flows)), m_gates(std::move(gates)), m_dependencies(std::move(dependencies)),
-      m_listener(std::move(listener)) {}
+      m_listener(std::move(listener)) {
+    if (m_flows.size() < 2) return;
+    for (const auto& each : m_flows) each->goes_both_ways();
+}
 
 failure command::wait(std::chrono::nanoseconds patience) const {
     const auto until = std::chrono::steady_clock::now() + patience;

@@ -71,7 +71,8 @@ void flow::plan_for(flow_owner& owner, staging_pool& pool, const planner& choice
 }
 
 route flow::way() const {
-    return {m_source_traits, m_target_traits, m_bytes, m_lanes, m_pool->largest_block(), m_target->takes_from(*m_source)};
+    return {.source = m_source_traits, .target = m_target_traits, .bytes = m_bytes, .lanes = m_lanes,
+            .largest_block = m_pool->largest_block(), .direct = m_target->takes_from(*m_source), .both_ways = m_both_ways};
 }
 
 /// The ends are open: they tell whether blocks can go to a window of the target's device after all.

@@ -47,6 +47,9 @@ class flow final : private step_owner {
     /// Before enqueued(). `probe` may be read when the command is complete.
     void use(std::shared_ptr<flow_probe> probe) { m_probe = std::move(probe); }
 
+    /// Before enqueued(): its command has another one, the other way.
+    void goes_both_ways() { m_both_ways = true; }
+
     /// Before enqueued(): tells `to` of its blocks.
     void record(recorder* to, std::uint64_t transfer, unsigned number) { m_trace.use(to, transfer, number); }
     /// After its end, if it is recorded: adds to `told`, which has what the command knows, and tells all of it.
@@ -141,6 +144,7 @@ class flow final : private step_owner {
     step m_source_step, m_target_step;
     bool m_source_opened = false, m_target_opened = false, m_target_asked = false;
     bool m_cancelled = false;
+    bool m_both_ways = false;
     bool m_ahead = false; // read_ahead() has asked the source to open
     bool m_early = false; // read_early() has been there
     bool m_source_prepared = false;

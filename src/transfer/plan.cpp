@@ -159,7 +159,7 @@ const planner::decision& planner::decide(const route& way) const {
         return static_cast<unsigned>(end.kind) << 2 | unsigned{end.can_map} << 1 | unsigned{end.has_memory};
     };
     const situation key{way.source.place, way.target.place, class_of(way.bytes), way.largest_block,
-                        unsigned{way.device_window} << 16 | kind_of(way.source) << 8 | kind_of(way.target), way.lanes};
+                        unsigned{way.both_ways} << 17 | unsigned{way.device_window} << 16 | kind_of(way.source) << 8 | kind_of(way.target), way.lanes};
     const auto [place, is_new] = m_decisions.try_emplace(key);
     if (is_new) {
         auto typical = way;
@@ -232,7 +232,8 @@ std::optional<planner::candidate> planner::best_of(const strategy& which, const 
         best.found.lanes = made.lanes;
     };
     const bool has_rank = way.source.kind == medium::rank || way.target.kind == medium::rank;
-    const auto greatest = std::min(greatest_block, way.bytes - 1); // one block has no neighbours
+    auto greatest = std::min(greatest_block, way.bytes - 1); // one block has no neighbours
+    if (own.window && way.both_ways) greatest = std::min(greatest, largest_shared_both_ways);
     for (auto block = has_rank ? smallest_message : smallest_block; block <= greatest; block *= 2) {
         const auto blocks = (way.bytes + block - 1) / block;
         for (const auto depth : depths) {

@@ -43,6 +43,7 @@ struct route {
     std::size_t largest_block = 0; ///< that staging memory holds twice
     bool direct = false;           ///< the target can take the bytes from the source itself
     bool device_window = false;    ///< blocks of the source can come to windows of the target's device
+    bool both_ways = false;        ///< the command has another flow beside this one
 };
 
 /// A way to build plans. The planner's constructor lists them in order of preference.
@@ -118,6 +119,9 @@ class planner {
     mutable std::unordered_map<situation, decision, situation_hash> m_decisions;
     mutable std::uint64_t m_decided_for = 0; // the tuner's version
 };
+
+/// Copies through the host both ways at once wait for one another: 4 MiB reached 86 % of what 2 MiB did (two H200).
+inline constexpr std::size_t largest_shared_both_ways = std::size_t{2} << 20;
 
 /// Power of two nearest below `bytes`, within the limits.
 [[nodiscard]] std::size_t round_block(std::size_t bytes, std::size_t smallest, std::size_t largest);

@@ -30,7 +30,8 @@ class shared_window final : public strategy {
         } else {
             // The first copy out and the last copy in overlap with nothing: the more blocks the better, but copies of less than a
             // MiB do not reach the bandwidth of the link, nor hide what two ranks have to tell each other.
-            block = round_block(way.bytes / 16, 256 << 10, way.bytes < (std::size_t{128} << 20) ? 2 << 20 : 4 << 20);
+            const bool is_large = way.bytes >= std::size_t{128} << 20 && !way.both_ways;
+            block = round_block(way.bytes / 16, 256 << 10, is_large ? std::size_t{4} << 20 : largest_shared_both_ways);
             result.depth = 6;
             result.without_window = "pipelined";
         }

@@ -58,6 +58,15 @@ TEST(planner, hands_workers_more_than_they_do_at_once_unless_an_option_leaves_so
     }
 }
 
+TEST(planner, takes_smaller_shared_blocks_for_messages_both_ways) {
+    const options settings;
+    route way{device, remote, std::size_t{1} << 30, 4, half_cap};
+    EXPECT_EQ(planner(settings).choose(way).strategy, "shared-window");
+    EXPECT_EQ(planner(settings).choose(way).block_bytes, std::size_t{4} << 20);
+    way.both_ways = true;
+    EXPECT_EQ(planner(settings).choose(way).block_bytes, std::size_t{2} << 20);
+}
+
 TEST(planner, obeys_what_the_options_force) {
     options settings;
     settings.set("strategy", "pipelined");
