@@ -5,6 +5,7 @@
 #include "common/opencl.hpp"
 
 #include <CL/cl_data_transfer.h>
+#include <causeway/buffer.h>
 
 #include <mpi.h>
 
@@ -24,6 +25,7 @@ struct rank_problem {
           queue(apps::create_in_order_queue(context.get(), on)),
           buffer(apps::create_buffer(context.get(), data.whole_bytes())), memory(size) {
         MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        (void)causeway_direct_links(on, nullptr, 0); // which take a second to start
         if (rank == 0)
             apps::check(clEnqueueWriteBuffer(queue.get(), buffer.get(), CL_TRUE, 0, data.whole_bytes(), data.whole(), 0,
                                              nullptr, nullptr),
