@@ -58,7 +58,7 @@ std::string device_exchange::open(const note& offered, bridge::descriptor shared
         m_theirs[{offered.from, offered.key}] = {
             m_windows->open(offered.device, offered.key, std::move(shared), static_cast<std::size_t>(offered.bytes)), {}};
         return "";
-    } catch (const transfer_error& error) {
+    } catch (const std::exception& error) {
         m_theirs.erase({offered.from, offered.key});
         return error.what();
     }
@@ -93,10 +93,20 @@ bool device_exchange::is_filled_by(int rank, const bridge::device_uuid& device, 
 
 void device_exchange::offer(int rank, const std::byte* first) {
     const auto window = m_windows->at(first);
-    if (!m_post || rank == m_own_rank || rank < 0 || !window || m_ours.count({rank, window->key()}) != 0) return;
+    if (!m_post || rank == m_own_rank || rank < 0 || !window || m_unreached.count(rank) != 0) return;
+    if (m_ours.count({rank, window->key()}) != 0) return;
     const note said{.from = m_own_rank, .key = window->key(), .bytes = window->bytes(), .device = window->device()};
-    // Not taken now: the next message tries again.
-    if (send(rank, said, window->shared().get()) == delivery::done) m_ours[{rank, window->key()}] = {window};
+    try {
+        const auto result = send(rank, said, window->shared().get());
+        if (result == delivery::done) m_ours[{rank, window->key()}] = {window};
+        if (result != delivery::never) return; // not taken now: the next message tries again
+        m_unreached.insert(rank);
+        if (m_options[option::explain] != 0)
+            tell_user("messages of rank " + std::to_string(rank) + " of the job come without this device's windows: no datagram "
+                      "reaches it (another container?)");
+    } catch (const transfer_error&) {
+        // No descriptor to be had just now.
+    }
 }
 
 void device_exchange::retire() {
@@ -143,6 +153,7 @@ std::set<int> device_exchange::owners() const {
 
 void device_exchange::forget(int rank) {
     m_fillers.erase(rank);
+    m_unreached.erase(rank);
     std::erase_if(m_ours, [&](const auto& each) { return each.first.first == rank; });
     std::erase_if(m_theirs, [&](const auto& each) { return each.first.first == rank; });
     std::erase_if(m_unsent, [&](const auto& each) { return each.first == rank; });

@@ -97,7 +97,7 @@ class device_exchange {
     bridge::windows* m_windows;
     std::unique_ptr<comm::node_post> m_post;
     int m_own_rank = -1;
-    std::set<int> m_fillers;
+    std::set<int> m_fillers, m_unreached;
     std::map<place, handed_out> m_ours;
     std::map<place, opened> m_theirs;
     std::deque<std::pair<int, note>> m_unsent; // with their ranks
