@@ -76,6 +76,8 @@ cl_int CL_API_CALL clRetainCommandQueue(cl_command_queue queue) { return retain(
 cl_int CL_API_CALL clReleaseCommandQueue(cl_command_queue queue) {
     if (queue == nullptr || !queue->is(kind::queue)) return CL_INVALID_COMMAND_QUEUE;
     queue->flush(); // as the specification has it
+    // The last that its driver may be asked of its commands, if nobody waits for anything any more.
+    if (auto* const times = device_times::of_process()) times->settle();
     std::vector<ref<_cl_event>> behind, behind_barrier;
     if (queue->references() == 1) {
         // They hold the queue, and nothing comes behind them any more.
