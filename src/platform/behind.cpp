@@ -49,6 +49,17 @@ events all_behind(_cl_command_queue& queue) {
     return queue.behind;
 }
 
+events take_what_is_over(_cl_command_queue& queue) {
+    events over;
+    const std::lock_guard lock(queue.context.order);
+    for (auto* const list : {&queue.behind, &queue.behind_barrier}) {
+        const auto first_over = std::stable_partition(list->begin(), list->end(), [](const auto& one) { return !is_over(one); });
+        over.insert(over.end(), first_over, list->end());
+        list->erase(first_over, list->end());
+    }
+    return over;
+}
+
 void wait_for_all(const events& list) {
     for (const auto& event : list) scheduler::of_process().wait_for(*event);
 }

@@ -2,6 +2,7 @@
 // Contexts: the drivers' contexts, and what they are asked.
 #include "platform/context.hpp"
 
+#include "platform/behind.hpp"
 #include "platform/boundary.hpp"
 #include "platform/cluster.hpp"
 #include "platform/entry_points.hpp"
@@ -161,7 +162,14 @@ cl_context CL_API_CALL clCreateContextFromType(const cl_context_properties* prop
 }
 
 cl_int CL_API_CALL clRetainContext(cl_context context) { return retain(context, CL_INVALID_CONTEXT); }
-cl_int CL_API_CALL clReleaseContext(cl_context context) { return release(context, CL_INVALID_CONTEXT); }
+cl_int CL_API_CALL clReleaseContext(cl_context context) {
+    if (context == nullptr || !context->is(kind::context)) return CL_INVALID_CONTEXT;
+    if (context->references() == 1)
+        for (const auto& at : context->places)
+            for (auto* const own : {at.copies.get(), at.steps.get()})
+                if (own != nullptr) (void)take_what_is_over(*own);
+    return release(context, CL_INVALID_CONTEXT);
+}
 
 cl_int CL_API_CALL clGetContextInfo(cl_context handle, cl_context_info name, size_t size, void* value,
                                     size_t* size_ret) {
