@@ -32,6 +32,7 @@ cuda_calls::cuda_calls() {
     find(cuda, create_stream, "cuStreamCreate");
     find(cuda, create_event, "cuEventCreate");
     find(cuda, record, "cuEventRecord");
+    find(cuda, finish, "cuStreamSynchronize");
     find(cuda, query, "cuEventQuery");
     find(cuda, copy, "cuMemcpyAsync");
     find(cuda, import_memory, "cuMemImportFromShareableHandle");

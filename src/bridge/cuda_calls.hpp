@@ -52,6 +52,7 @@ class cuda_calls {
     cuda::result (*create_event)(cuda::event*, unsigned) = nullptr;
     cuda::result (*record)(cuda::event, cuda::stream) = nullptr;
     cuda::result (*query)(cuda::event) = nullptr;
+    cuda::result (*finish)(cuda::stream) = nullptr;
     cuda::result (*copy)(cuda::address, cuda::address, std::size_t, cuda::stream) = nullptr;
     cuda::result (*import_memory)(cuda::memory_handle*, void*, int) = nullptr;
     cuda::result (*release_memory)(cuda::memory_handle) = nullptr;

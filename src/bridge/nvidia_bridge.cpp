@@ -123,7 +123,10 @@ class nvidia_bridge final : public device_bridge {
         auto* const stream = device.streams[device.next_stream++ % streams_of_device];
         m_cuda.check(m_cuda.copy(reinterpret_cast<cuda::address>(to), reinterpret_cast<cuda::address>(from), bytes, stream),
                      "cuMemcpyAsync");
-        m_cuda.check(m_cuda.record(made.event, stream), "cuEventRecord");
+        if (const auto code = m_cuda.record(made.event, stream); code != cuda::success) {
+            (void)m_cuda.finish(stream); // it may have begun
+            m_cuda.check(code, "cuEventRecord");
+        }
         made.is_free = false;
         return number;
     }

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -56,14 +57,19 @@ void write(const std::string& file, const json& all) {
     if (ignored) std::filesystem::remove(made, ignored);
 }
 
+/// How soon a request to end is seen.
+constexpr std::chrono::milliseconds longest_look_away(20);
+
 /// What comes until its end; what is there once time is over.
-std::string read_all(const descriptor& from, std::chrono::steady_clock::time_point until, bool& ended) {
+std::string read_all(const descriptor& from, std::chrono::steady_clock::time_point until, const std::stop_token& ending,
+                     bool& ended) {
     std::string text;
     char part[512];
     for (;;) {
-        const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now()).count();
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+        if (left.count() <= 0 || ending.stop_requested()) return text;
         pollfd waits{from.get(), POLLIN, 0};
-        if (left <= 0 || ::poll(&waits, 1, static_cast<int>(left)) == 0) return text;
+        if (::poll(&waits, 1, static_cast<int>(std::min(left, longest_look_away).count())) <= 0) continue;
         const auto bytes = ::read(from.get(), part, sizeof part);
         if (bytes < 0 && errno == EINTR) continue;
         if (bytes <= 0) break;
@@ -75,7 +81,7 @@ std::string read_all(const descriptor& from, std::chrono::steady_clock::time_poi
 
 } // namespace
 
-std::string trial::answer(std::chrono::milliseconds limit) const {
+std::string trial::answer(std::chrono::milliseconds limit, const std::stop_token& ending) const {
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0)
         throw transfer_error(status::out_of_resources, "a pipe to " + m_program + ": " + errno_text(errno), errno);
@@ -101,27 +107,30 @@ std::string trial::answer(std::chrono::milliseconds limit) const {
         throw transfer_error(status::out_of_resources, "starting " + m_program + ": " + errno_text(refused), refused);
     in = descriptor();
     bool ended = false;
-    auto text = read_all(out, std::chrono::steady_clock::now() + limit, ended);
+    auto text = read_all(out, std::chrono::steady_clock::now() + limit, ending, ended);
     if (!ended) {
         ::kill(child, SIGKILL);
-        text = "refuses: no answer within " + std::to_string(limit.count()) + " ms";
+        text = ending.stop_requested() ? "fails: no answer before the end of the process"
+                                       : "fails: no answer within " + std::to_string(limit.count()) + " ms";
     }
-    // The program of the process may have waited for all its children: then nobody knows how this one ended.
     int how = 0;
     pid_t waited = 0;
     while ((waited = ::waitpid(child, &how, 0)) < 0 && errno == EINTR) {}
     if (!text.empty()) return text;
-    return waited == child && WIFSIGNALED(how) && is_crash(WTERMSIG(how)) ? crashes : "refuses: it ended without an answer";
+    // Nobody knows how it ended where the program of the process waits for all its children, or has the system forget them.
+    if (waited != child) return "fails: it ended without an answer";
+    if (!WIFSIGNALED(how)) return "refuses: it ended without an answer";
+    return is_crash(WTERMSIG(how)) ? crashes : "fails: it was ended by signal " + std::to_string(WTERMSIG(how));
 }
 
-std::string trial::run(const std::string& driver, std::chrono::milliseconds limit) const {
+std::string trial::run(const std::string& driver, std::chrono::milliseconds limit, const std::stop_token& ending) const {
     if (m_program.empty() || ::access(m_program.c_str(), X_OK) != 0) return "";
     auto known = m_memory.empty() ? json::object() : read(m_memory);
     auto verdict = known.value(driver, json());
     if (verdict != works && verdict != crashes) {
-        const auto said = answer(limit);
-        if (said.starts_with("refuses: no answer")) return said;
+        const auto said = answer(limit, ending);
         if (said.starts_with("refuses: ")) return "";
+        if (said.starts_with("fails: ")) return said.substr(0, said.find('\n'));
         if (!said.starts_with(works) && said != crashes) return "";
         verdict = said.starts_with(works) ? works : crashes;
         known[driver] = verdict;

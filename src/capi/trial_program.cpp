@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does once, in a process of its own, what a driver may not survive: memory of Vulkan in OpenCL and in CUDA, on every device.
+// Does once, in a process of its own, what a driver may not survive: memory of Vulkan in OpenCL and in CUDA, on every device,
+// and sees whether each link brings what it was given.
 #include "bridge/device_bridge.hpp"
 #include "cl/calls.hpp"
 #include "cl/external_memory.hpp"
 
 #include <CL/cl.h>
 
+#include <algorithm>
 #include <cstdio>
-#include <exception>
+#include <memory>
+#include <stdexcept>
 #include <vector>
 
 using namespace causeway;
@@ -30,35 +33,83 @@ std::vector<cl_device_id> devices() {
     return all;
 }
 
-void try_device(bridge::device_bridge& bridge, cl_device_id device) {
-    cl_int code = CL_SUCCESS;
-    const auto context = cl::context::adopt(clCreateContext(nullptr, 1, &device, nullptr, nullptr, &code));
-    cl::check(code, "creating a context");
-    const auto queue = cl::queue::adopt(clCreateCommandQueue(context.get(), device, 0, &code));
-    cl::check(code, "creating a command queue");
-    const cl::external_memory external(device);
-    if (!external) return;
-    const auto uuid = cl::facts_of(device).uuid;
-    bridge.start(uuid);
-    const auto window = bridge.create(uuid, bytes);
-    const auto buffer = external.import(context.get(), window->share().release(), window->bytes());
-    const cl_uint pattern = 0x5a5a5a5a;
-    cl::check(external.acquire(queue.get(), buffer.get()), "acquiring");
-    cl::check(clEnqueueFillBuffer(queue.get(), buffer.get(), &pattern, sizeof pattern, 0, bytes, 0, nullptr, nullptr), "filling");
-    cl::check(external.release(queue.get(), buffer.get(), nullptr), "releasing");
-    cl::check(clFinish(queue.get()), "clFinish");
+/// A window of a device, filled by OpenCL with a number of its own.
+class tried_device {
+  public:
+    tried_device(bridge::device_bridge& bridge, cl_device_id device, cl_uint number)
+        : m_uuid(cl::facts_of(device).uuid), m_external(device), m_number(number) {
+        cl_int code = CL_SUCCESS;
+        m_context = cl::context::adopt(clCreateContext(nullptr, 1, &device, nullptr, nullptr, &code));
+        cl::check(code, "creating a context");
+        m_queue = cl::queue::adopt(clCreateCommandQueue(m_context.get(), device, 0, &code));
+        cl::check(code, "creating a command queue");
+        bridge.start(m_uuid);
+        m_window = bridge.create(m_uuid, bytes);
+        m_buffer = m_external.import(m_context.get(), m_window->share().release(), m_window->bytes());
+        fill();
+    }
+    [[nodiscard]] const bridge::device_uuid& uuid() const { return m_uuid; }
+    [[nodiscard]] std::byte* address() const { return m_window->address(); }
+    [[nodiscard]] cl_uint number() const { return m_number; }
+
+    void fill() const {
+        cl::check(m_external.acquire(m_queue.get(), m_buffer.get()), "acquiring");
+        cl::check(clEnqueueFillBuffer(m_queue.get(), m_buffer.get(), &m_number, sizeof m_number, 0, bytes, 0, nullptr, nullptr),
+                  "filling");
+        cl::check(m_external.release(m_queue.get(), m_buffer.get(), nullptr), "releasing");
+        cl::check(clFinish(m_queue.get()), "clFinish");
+    }
+    [[nodiscard]] bool is_full_of(cl_uint number) const {
+        std::vector<cl_uint> found(bytes / sizeof number);
+        cl::check(m_external.acquire(m_queue.get(), m_buffer.get()), "acquiring");
+        cl::check(clEnqueueReadBuffer(m_queue.get(), m_buffer.get(), CL_TRUE, 0, bytes, found.data(), 0, nullptr, nullptr), "reading");
+        cl::check(m_external.release(m_queue.get(), m_buffer.get(), nullptr), "releasing");
+        cl::check(clFinish(m_queue.get()), "clFinish");
+        return std::all_of(found.begin(), found.end(), [&](cl_uint each) { return each == number; });
+    }
+
+  private:
+    bridge::device_uuid m_uuid;
+    cl::external_memory m_external;
+    cl_uint m_number;
+    cl::context m_context;
+    cl::queue m_queue;
+    std::unique_ptr<bridge::window> m_window;
+    cl::buffer m_buffer;
+};
+
+/// Links have been seen that lose what they carry, as where an input/output memory unit is in their way.
+void try_link(bridge::device_bridge& bridge, const tried_device& from, const tried_device& to) {
+    if (!bridge.reaches(from.uuid(), to.uuid())) return;
+    const auto copy = bridge.begin_copy(from.uuid(), to.address(), from.address(), bytes);
+    auto state = bridge::copy_state::running;
+    while (state == bridge::copy_state::running) state = bridge.look(copy); // whoever waits for this program has a limit
+    if (state == bridge::copy_state::failed) throw std::runtime_error("a copy over the direct link failed");
+    if (!to.is_full_of(from.number())) throw std::runtime_error("other bytes come over the direct link than were sent");
+    to.fill();
 }
 
 } // namespace
 
 int main() {
+    std::unique_ptr<bridge::device_bridge> bridge;
     try {
-        const auto bridge = bridge::make_nvidia_bridge();
+        bridge = bridge::make_nvidia_bridge();
+    } catch (const std::exception& error) {
+        std::printf("refuses: %s\n", error.what());
+        return 0;
+    }
+    try {
+        std::vector<std::unique_ptr<tried_device>> tried;
         for (auto* const device : devices())
-            if (bridge->has(cl::facts_of(device).uuid)) try_device(*bridge, device);
+            if (bridge->has(cl::facts_of(device).uuid) && cl::external_memory(device))
+                tried.push_back(std::make_unique<tried_device>(*bridge, device, 0x5a5a5a00U + cl_uint(tried.size())));
+        for (const auto& from : tried)
+            for (const auto& to : tried)
+                if (from != to) try_link(*bridge, *from, *to);
         std::puts("works");
         std::fflush(stdout);
     } catch (const std::exception& error) {
-        std::printf("refuses: %s\n", error.what());
+        std::printf("fails: %s\n", error.what());
     }
 }

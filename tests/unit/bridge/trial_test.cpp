@@ -4,10 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <signal.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <stop_token>
+#include <thread>
 
 using namespace causeway;
 using namespace std::chrono_literals;
@@ -68,9 +71,34 @@ TEST_F(trial, of_a_driver_that_refuses_leaves_the_refusal_to_who_asks) {
     EXPECT_EQ(runs(), 2);
 }
 
+TEST_F(trial, of_a_driver_that_fails_says_why_and_is_not_remembered) {
+    const auto it = of("echo 'fails: other bytes come than were sent'");
+    EXPECT_EQ(it.run("driver 1", 10s), "fails: other bytes come than were sent");
+    EXPECT_NE(of("kill -KILL $$").run("driver 1", 10s).find("signal 9"), std::string::npos);
+    EXPECT_FALSE(fs::exists(memory()));
+}
+
+TEST_F(trial, of_which_nobody_knows_how_it_ended_speaks_against_the_driver) {
+    const auto before = ::signal(SIGCHLD, SIG_IGN);
+    EXPECT_NE(of("kill -SEGV $$").run("driver 1", 10s), "");
+    ::signal(SIGCHLD, before);
+    EXPECT_FALSE(fs::exists(memory()));
+}
+
 TEST_F(trial, that_hangs_is_ended_and_not_remembered) {
     const auto it = of("exec sleep 1000");
     EXPECT_NE(it.run("driver 1", 50ms).find("no answer"), std::string::npos);
+    EXPECT_FALSE(fs::exists(memory()));
+}
+
+TEST_F(trial, ends_with_the_process_that_waits_for_it) {
+    const auto it = of("exec sleep 1000");
+    std::stop_source ending;
+    std::jthread end([&] {
+        std::this_thread::sleep_for(50ms);
+        ending.request_stop();
+    });
+    EXPECT_NE(it.run("driver 1", 1h, ending.get_token()).find("before the end of the process"), std::string::npos);
     EXPECT_FALSE(fs::exists(memory()));
 }
 
