@@ -15,6 +15,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <utility>
 
 namespace causeway::capi {
 
@@ -25,6 +26,8 @@ constexpr std::size_t smallest = std::size_t{1} << 20; // of what goes through w
 /// The vendor's interfaces take about a second to start, and that twice if they are tried first.
 constexpr auto longest_wait = std::chrono::seconds(5);
 constexpr auto longest_trial = std::chrono::seconds(10);
+/// What a driver has begun cannot be broken off; cold, from a slow disk, it takes much longer.
+constexpr auto longest_end = std::chrono::seconds(30);
 
 /// Beside this library.
 std::string trial_program() {
@@ -65,12 +68,14 @@ void bridge_keeper::wanted(std::span<const cl_device_id> devices, std::size_t by
 }
 
 void bridge_keeper::await(cl_device_id device) {
+    std::shared_future<void> over;
     {
         const std::lock_guard lock(m_process.enqueue_mutex());
         wanted({&device, 1}, smallest);
         if (!m_thread.joinable() || m_is_late) return;
+        over = m_is_over;
     }
-    const bool is_late = m_is_over.wait_for(longest_trial + longest_wait) != std::future_status::ready;
+    const bool is_late = over.wait_for(longest_trial + longest_wait) != std::future_status::ready;
     const std::lock_guard lock(m_process.enqueue_mutex());
     m_is_late = m_is_late || is_late;
 }
@@ -78,20 +83,31 @@ void bridge_keeper::await(cl_device_id device) {
 void bridge_keeper::begin(std::vector<bridge::device_uuid> devices, const std::string& driver) {
     say("is being started");
     const blocked_signals inherited;
+    auto over = std::make_shared<std::promise<void>>();
+    m_is_over = over->get_future().share();
+    m_ending = std::stop_source();
     try {
-        m_thread = std::thread([this, devices = std::move(devices), driver] {
+        m_thread = std::thread([this, over, devices = std::move(devices), driver, ending = m_ending.get_token()] {
             try {
-                const auto why_not = bridge::trial(trial_program(), cache_file("links.json")).run(driver, longest_trial);
+                const auto why_not = bridge::trial(trial_program(), cache_file("links.json")).run(driver, longest_trial, ending);
                 if (!why_not.empty()) throw transfer_error(status::invalid_operation, why_not);
+                const auto go_on = [&] {
+                    if (ending.stop_requested()) throw transfer_error(status::cancelled, "the process is ending");
+                };
+                go_on();
                 auto made = bridge::make_nvidia_bridge();
-                for (const auto& device : devices)
+                runtime::exit_begins_before_others_end();
+                for (const auto& device : devices) {
+                    go_on();
                     if (made->has(device)) made->start(device);
+                }
                 say(made->name());
                 m_process.use_bridge(std::move(made));
             } catch (const std::exception& error) {
                 say(std::string("none: ") + error.what());
+                m_was_stopped = ending.stop_requested();
             }
-            m_over.set_value();
+            over->set_value();
         });
         pthread_setname_np(m_thread.native_handle(), "causeway-bridge");
     } catch (const std::system_error& refused) {
@@ -113,9 +129,15 @@ std::string bridge_keeper::state() const {
 }
 
 void bridge_keeper::end() {
+    const std::lock_guard lock(m_process.enqueue_mutex());
     if (!m_thread.joinable()) return;
-    const bool is_over = m_is_over.wait_for(longest_wait) == std::future_status::ready;
-    is_over ? m_thread.join() : m_thread.detach();
+    m_ending.request_stop();
+    if (m_is_over.wait_for(longest_end) != std::future_status::ready) {
+        m_thread.detach();
+        return;
+    }
+    m_thread.join();
+    if (std::exchange(m_was_stopped, false)) m_is_begun = false;
 }
 
 } // namespace causeway::capi

@@ -10,6 +10,7 @@
 #include <future>
 #include <mutex>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -30,7 +31,8 @@ class bridge_keeper {
     void await(cl_device_id device);
     /// "CUDA 13.0 and Vulkan", or why there is none. Any thread.
     [[nodiscard]] std::string state() const;
-    /// Waits a while for the thread.
+    /// Waits for the thread, which begins nothing more; drivers shut down with the process, those that it has loaded before
+    /// anything else. If it is wanted again after that, it starts anew. Call without the enqueue mutex.
     void end();
 
   private:
@@ -40,11 +42,12 @@ class bridge_keeper {
     runtime& m_process;
     bool m_is_begun = false; // guarded by the enqueue mutex
     bool m_is_late = false;  // as well: nobody waits for it again
+    bool m_was_stopped = false; // written by the thread
     mutable std::mutex m_mutex; // guards m_state
     std::string m_state = "none: not wanted yet";
     std::thread m_thread;
-    std::promise<void> m_over;
-    std::shared_future<void> m_is_over = m_over.get_future().share();
+    std::stop_source m_ending;
+    std::shared_future<void> m_is_over;
 };
 
 } // namespace causeway::capi

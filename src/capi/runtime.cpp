@@ -78,6 +78,12 @@ runtime& runtime::instance() {
     return *one;
 }
 
+void runtime::exit_begins_before_others_end() {
+    // Handlers run in the opposite order of their registration.
+    static const int registered = std::atexit([] { instance().exit_begins(); });
+    (void)registered;
+}
+
 runtime::runtime()
     : m_timeline(tracing::start(process_options(), m_clock)),
       m_engine(process_options(), m_clock, lane_count(process_options()), spin_time(process_options())),
@@ -85,9 +91,10 @@ runtime::runtime()
                                               worker_patience(m_engine.spin()))),
       m_windows(process_options()), m_bridge(m_windows), m_links(process_options(), m_clock, m_bridge, m_copies),
       m_messenger(process_options(), m_port, comm::shared_segment::open, comm::peer_liveness::node(), &m_windows), m_figures(*this), m_bridges(*this) {
+    // Blocks that wait for room go on when what has ended is told.
+    m_engine.add(m_links);
     m_engine.add(m_copies);
     m_engine.add(m_bridge);
-    m_engine.add(m_links);
     m_engine.add(m_messenger);
     m_engine.add(m_events);
     if (m_timeline) {
@@ -284,6 +291,8 @@ void runtime::at_finalize() {
         std::this_thread::sleep_for(std::chrono::microseconds(100));
     }
     (void)call_and_wait([this] { m_messenger.close_all(); });
+    // Most programs end now.
+    m_bridges.end();
 }
 
 } // namespace causeway::capi

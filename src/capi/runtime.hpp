@@ -68,6 +68,8 @@ class runtime {
     /// Ends what calls drivers beside the program's transfers, and waits a while for these. For whoever knows that the process
     /// ends before drivers shut down.
     void exit_begins();
+    /// Has that called at exit before the handlers of those that have been loaded until now.
+    static void exit_begins_before_others_end();
 
     /// Throws transfer_error(invalid_operation) once the process is ending. Call with the enqueue mutex held.
     void require_running() const;
