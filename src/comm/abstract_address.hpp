@@ -6,9 +6,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <functional>
 #include <string>
 
 namespace causeway::comm {
@@ -19,12 +19,14 @@ struct abstract_address {
     socklen_t length = 0;
 
     abstract_address(const char* use, const std::string& job, int rank) {
-        const auto text = std::string(use) + "-" + std::to_string(getuid()) + "-" + job + "-" + std::to_string(rank);
+        // A name has 107 letters: those of a longer job are as good as its hash.
+        const auto known = job.size() <= longest_job ? job : std::to_string(std::hash<std::string>{}(job));
+        const auto text = std::string(use) + "-" + std::to_string(getuid()) + "-" + known + "-" + std::to_string(rank);
         name.sun_family = AF_UNIX;
-        const auto count = std::min(text.size(), sizeof name.sun_path - 1);
-        std::memcpy(name.sun_path + 1, text.data(), count); // behind a first byte of zero
-        length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + count);
+        std::memcpy(name.sun_path + 1, text.data(), text.size()); // behind a first byte of zero
+        length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
     }
+    static constexpr std::size_t longest_job = 48;
     [[nodiscard]] const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&name); }
 };
 

@@ -56,6 +56,16 @@ TEST(node_post, brings_notes_in_order_and_descriptors_with_them) {
     EXPECT_FALSE(b.take()) << "once";
 }
 
+TEST(node_post, tells_ranks_of_a_job_with_a_long_name_apart) {
+    const auto name = job() + std::string(200, 'x');
+    node_post a(name, 0), b(name, 1), of_another_job(name + "y", 2);
+    ASSERT_EQ(a.send(1, text("b")), node_post::delivery::done);
+    ASSERT_EQ(b.send(0, text("a")), node_post::delivery::done);
+    EXPECT_EQ(a.send(2, text("c")), node_post::delivery::never);
+    EXPECT_EQ(b.take()->text, text("b"));
+    EXPECT_EQ(a.take()->text, text("a"));
+}
+
 TEST(node_post, keeps_a_descriptor_that_its_sender_has_closed) {
     node_post a(job(), 0), b(job(), 1);
     {
