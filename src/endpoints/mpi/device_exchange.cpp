@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -13,9 +14,20 @@ namespace causeway::endpoints {
 
 using delivery = comm::node_post::delivery;
 
+namespace {
+
+constexpr unsigned messages_of_unlinked = 4;
+
+} // namespace
+
 void device_exchange::look() {
     if (!m_post || m_windows == nullptr || m_windows->bridge() == nullptr) return; // read once there are links here
-    while (!m_unsent.empty() && send(m_unsent.front().first, m_unsent.front().second) != delivery::later) m_unsent.pop_front();
+    // One that reads nothing for long holds up nobody else.
+    for (auto each = m_unsent.begin(); each != m_unsent.end();) {
+        auto& [rank, notes] = *each;
+        while (!notes.empty() && send(rank, notes.front()) != delivery::later) notes.pop_front();
+        each = notes.empty() ? m_unsent.erase(each) : std::next(each);
+    }
     while (auto taken = m_post->take()) {
         bridge::descriptor shared(taken->descriptor);
         note said;
@@ -46,7 +58,9 @@ void device_exchange::hear(const note& said, bridge::descriptor shared) {
                       " of the job come without this device's windows: it cannot open them, and says why");
         return;
     case subject::fills:
-        if (ours != m_ours.end()) ours->second.fillers.insert(said.device);
+        if (ours == m_ours.end()) return;
+        ours->second.fillers.insert(said.device);
+        ours->second.is = state::open;
         return;
     case subject::retired: m_theirs.erase(where); return;
     }
@@ -71,24 +85,34 @@ delivery device_exchange::send(int rank, const note& said, int descriptor) const
 void device_exchange::say(int rank, note said) {
     said.from = m_own_rank;
     // Behind what it could not take before.
-    if (!m_unsent.empty() || send(rank, said) == delivery::later) m_unsent.emplace_back(rank, said);
+    if (m_unsent.count(rank) != 0 || send(rank, said) == delivery::later) m_unsent[rank].push_back(said);
 }
 
 bool device_exchange::may_fill(int rank) const {
     if (m_windows == nullptr || m_windows->bridge() == nullptr || m_fillers.count(rank) == 0) return false;
-    bool is_refused = false;
+    bool is_useless = false;
     for (auto each = m_ours.lower_bound({rank, 0}); each != m_ours.end() && each->first.first == rank; ++each) {
         if (each->second.is == state::open) return true;
-        is_refused |= each->second.is == state::refused;
+        is_useless |= each->second.is == state::refused || each->second.is == state::unlinked;
     }
-    return !is_refused;
+    return !is_useless;
 }
 
-bool device_exchange::is_filled_by(int rank, const bridge::device_uuid& device, const std::byte* first) const {
+bool device_exchange::is_filled_by(int rank, const bridge::device_uuid& device, const std::byte* first) {
     const auto window = m_windows->at(first);
     if (!window) return false;
     const auto found = m_ours.find({rank, window->key()});
-    return found != m_ours.end() && found->second.is == state::open && found->second.fillers.count(device) != 0;
+    if (found == m_ours.end() || found->second.is != state::open) return false;
+    auto& given = found->second;
+    if (given.fillers.count(device) != 0) return true;
+    // Whoever has a link says so with the first message after it has opened the window.
+    if (given.fillers.empty() && ++given.unfilled == messages_of_unlinked) {
+        given.is = state::unlinked;
+        if (m_options[option::explain] != 0)
+            tell_user("messages of rank " + std::to_string(rank) + " of the job come without this device's windows: no direct link "
+                      "leads to it from the device they come from");
+    }
+    return false;
 }
 
 void device_exchange::offer(int rank, const std::byte* first) {
@@ -156,7 +180,7 @@ void device_exchange::forget(int rank) {
     m_unreached.erase(rank);
     std::erase_if(m_ours, [&](const auto& each) { return each.first.first == rank; });
     std::erase_if(m_theirs, [&](const auto& each) { return each.first.first == rank; });
-    std::erase_if(m_unsent, [&](const auto& each) { return each.first == rank; });
+    m_unsent.erase(rank);
 }
 
 } // namespace causeway::endpoints

@@ -40,8 +40,8 @@ class device_exchange {
     /// Whether messages of `rank` may come through windows, as far as is known.
     [[nodiscard]] bool may_fill(int rank) const;
 
-    /// Of our window that `first` lies in: whether `device` of `rank`, which has it open, fills it.
-    [[nodiscard]] bool is_filled_by(int rank, const bridge::device_uuid& device, const std::byte* first) const;
+    /// A message has come from `device` of `rank`: whether that device fills our window that `first` lies in.
+    [[nodiscard]] bool is_filled_by(int rank, const bridge::device_uuid& device, const std::byte* first);
     /// Offers that window to `rank`, unless that was done before.
     void offer(int rank, const std::byte* first);
     /// Tells who has windows open that are gone here.
@@ -65,11 +65,12 @@ class device_exchange {
     void forget(int rank);
 
   private:
-    enum class state { offered, open, refused };
+    enum class state { offered, open, refused, unlinked };
     struct handed_out {
         std::weak_ptr<bridge::known_window> window;
         state is = state::offered;
         std::set<bridge::device_uuid> fillers; // devices of the rank that has it open
+        unsigned unfilled = 0;                 // messages that found it open, and no filler
     };
     struct opened {
         std::shared_ptr<bridge::known_window> window;
@@ -100,7 +101,7 @@ class device_exchange {
     std::set<int> m_fillers, m_unreached;
     std::map<place, handed_out> m_ours;
     std::map<place, opened> m_theirs;
-    std::deque<std::pair<int, note>> m_unsent; // with their ranks
+    std::map<int, std::deque<note>> m_unsent; // by rank; none of them is empty
 };
 
 } // namespace causeway::endpoints

@@ -102,7 +102,9 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
     [[nodiscard]] bool shares_memory() const override { return m_sharing != nullptr || m_device.first != nullptr; }
 
     [[nodiscard]] bool reaches(const transfer::device_name&) const override {
-        return m_wanted != comm::any_source && m_talk.devices().may_fill(m_talk.job_rank(m_space, m_wanted));
+        if (m_wanted == comm::any_source) return false;
+        m_talk.devices().look();
+        return m_talk.devices().may_fill(m_talk.job_rank(m_space, m_wanted));
     }
     [[nodiscard]] bool use(const transfer::device_memory& window) override {
         auto& devices = m_talk.devices();

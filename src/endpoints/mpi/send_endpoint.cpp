@@ -35,9 +35,12 @@ class send_endpoint final : public transfer::endpoint, private conversation {
     /// Of the devices that the other rank has shown windows of; which of them it receives with, its answer says.
     [[nodiscard]] transfer::device_name device_for(const transfer::endpoint& source) const override {
         m_talk.devices().look();
-        const auto found = m_talk.devices().find_device(m_talk.job_rank(m_space, m_rank), [&](const auto& each) {
-            return source.reaches({true, each});
+        const int rank = m_talk.job_rank(m_space, m_rank);
+        const auto own = source.traits().device;
+        auto found = m_talk.devices().find_device(rank, [&](const auto& each) {
+            return each != own.uuid && source.reaches({true, each});
         });
+        if (!found) found = m_talk.devices().find_device(rank, [&](const auto& each) { return source.reaches({true, each}); });
         return found ? transfer::device_name{true, *found} : transfer::device_name();
     }
 

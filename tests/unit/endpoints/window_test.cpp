@@ -188,6 +188,22 @@ TEST_P(device_window, that_the_senders_device_does_not_reach_is_left_to_others) 
     EXPECT_EQ(strategy_of_a_message(10), "device-window");
 }
 
+TEST_P(device_window, that_no_device_of_the_sender_reaches_is_planned_for_a_few_messages_only) {
+    forget();
+    const auto& devices = both->b.talk.devices();
+    const bridge::device_uuid missed{1};
+    both->b.window = std::make_shared<windowed_device>(both->b.windows, both->b.settings, both->b.clock, missed);
+    both->a.windows.use(std::make_unique<bridge_that_misses>(missed));
+    EXPECT_EQ(strategy_of_a_message(10), "pipelined");
+    EXPECT_TRUE(devices.may_fill(0)) << "it is offered";
+    for (int i = 0; i < 6; ++i) EXPECT_EQ(strategy_of_a_message(10), "pipelined");
+    EXPECT_FALSE(devices.may_fill(0));
+    // Another device of that rank has a link.
+    both->a.windows.use(bridge::make_host_bridge());
+    for (int i = 0; i < 2; ++i) (void)strategy_of_a_message(10);
+    EXPECT_TRUE(devices.may_fill(0));
+}
+
 TEST_P(device_window, of_one_side_alone_leaves_messages_in_blocks_of_the_receivers_size) {
     both->b.window = nullptr;
     by_strategy::find_segment = nothing;
