@@ -85,6 +85,45 @@ TEST_P(messages_of, are_exchanged_by_one_command)
 
 INSTANTIATE_TEST_SUITE_P(sizes, messages_of, ::testing::Combine(sizes, orders, blockings), name_of);
 
+/// What they hold while they wait, such as room in a window, is not what the others need.
+TEST_F(messages, that_nobody_receives_yet_hold_up_no_other)
+{
+    NEEDS_RANKS(2);
+    constexpr int count = 40;
+    constexpr int first_tag = 100;
+    const queue on = make_queue(order::out_of_order);
+    const framed_buffer outgoing(pattern(m_rank, 6, count * mib));
+    const framed_buffer others(pattern(m_rank, 7, count * mib));
+    const framed_buffer incoming(count * mib);
+    const bool sends = m_rank % 2 == 0;
+    // Windows are opened beside the first messages.
+    for (int i = 0; i < 4; ++i) {
+        event out = enqueue_send(on.get(), outgoing.whole(), partner(), 14, m_comm);
+        event in = enqueue_receive(on.get(), incoming.whole(), partner(), 14, m_comm);
+        ASSERT_TRUE(completes(out) && completes(in));
+    }
+
+    std::vector<event> moved;
+    const auto part = [&](const framed_buffer &all, int i) {
+        return range{all.get(), framed_buffer::margin + static_cast<std::size_t>(i) * mib, mib};
+    };
+    if (sends && partner() != MPI_PROC_NULL) {
+        for (int i = 0; i < count; ++i)
+            moved.push_back(enqueue_send(on.get(), part(others, i), partner(), first_tag + i, m_comm));
+        moved.push_back(enqueue_send(on.get(), outgoing.whole(), partner(), 15, m_comm));
+    } else if (partner() != MPI_PROC_NULL) {
+        event large = enqueue_receive(on.get(), incoming.whole(), partner(), 15, m_comm);
+        ASSERT_TRUE(completes(large));
+        EXPECT_TRUE(incoming.holds(pattern(partner(), 6, count * mib)));
+        for (int i = count - 1; i >= 0; --i)
+            moved.push_back(enqueue_receive(on.get(), part(incoming, i), partner(), first_tag + i, m_comm));
+    }
+    for (auto &each : moved) ASSERT_TRUE(completes(each));
+    if (!sends && partner() != MPI_PROC_NULL) {
+        EXPECT_TRUE(incoming.holds(pattern(partner(), 7, count * mib)));
+    }
+}
+
 TEST_F(messages, tell_command_type_queue_and_context)
 {
     NEEDS_RANKS(2);

@@ -22,6 +22,13 @@ void copy_watch::add(const cl::queue& queue, cl::event running, std::size_t offs
     to->copies.push_back({std::move(running), offset, bytes, what, &done});
 }
 
+void copy_watch::add_at_once(const cl::queue& queue, cl::event running, std::size_t offset, std::size_t bytes,
+                             const char* what, transfer::step& done) {
+    const bool is_flushed = clFlush(queue.get()) == CL_SUCCESS;
+    add(queue, std::move(running), offset, bytes, what, done);
+    std::find_if(m_lines.begin(), m_lines.end(), [&](const line& each) { return each.queue == queue.get(); })->flushed = is_flushed;
+}
+
 bool copy_watch::poll(time_point now) {
     m_looked_before = std::exchange(m_looked, now);
     std::vector<std::pair<copy, cl_int>> ended;

@@ -23,6 +23,10 @@ class copy_watch final : public transfer::progress_source {
     void add(const cl::queue& queue, cl::event running, std::size_t offset, std::size_t bytes, const char* what,
              transfer::step& done);
 
+    /// The same, and flushes it now.
+    void add_at_once(const cl::queue& queue, cl::event running, std::size_t offset, std::size_t bytes, const char* what,
+                     transfer::step& done);
+
     /// When it looked at copies the last time but one; with the look that finds one over, the time between which that was.
     [[nodiscard]] time_point looked_before() const { return m_looked_before; }
 

@@ -138,6 +138,16 @@ cl::queue device_links::take_ahead_queue(device_link& link) {
     return taken;
 }
 
+bool device_links::poll(time_point) {
+    bool progress = false;
+    for (const auto& [device, shared] : m_windows) progress |= shared->serve();
+    return progress;
+}
+
+bool device_links::busy() const {
+    return std::any_of(m_windows.begin(), m_windows.end(), [](const auto& each) { return each.second->has_waiting(); });
+}
+
 bool device_links::trim(time_point now) {
     const auto keep = std::chrono::milliseconds(m_options[option::keep]);
     std::erase_if(m_links, [&](const auto& link) {

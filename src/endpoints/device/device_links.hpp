@@ -49,8 +49,8 @@ class device_links final : public transfer::progress_source {
     /// A queue of link.ahead, or null if too many are in use; to be put back there.
     [[nodiscard]] static cl::queue take_ahead_queue(device_link& link);
 
-    bool poll(time_point) override { return false; }
-    [[nodiscard]] bool busy() const override { return false; }
+    bool poll(time_point) override;
+    [[nodiscard]] bool busy() const override;
     bool trim(time_point now) override;
 
   private:

@@ -63,10 +63,13 @@ std::shared_ptr<bridge::known_window> device_windows::make(std::size_t bytes, co
         m_windows.bridge()->start(m_device);
         return m_windows.create(m_device, bytes);
     } catch (...) {
-        const auto why = std::string("no window of the device for blocks that ") + what_for + ": " + current_failure().message;
-        if (m_options[option::explain] != 0 && std::exchange(m_told, why) != why) tell_user(why);
+        say_once(std::string("no window of the device for blocks that ") + what_for + ": " + current_failure().message);
         return nullptr;
     }
+}
+
+void device_windows::say_once(const std::string& why) {
+    if (m_options[option::explain] != 0 && std::exchange(m_told, why) != why) tell_user(why);
 }
 
 std::shared_ptr<bridge::known_window> device_windows::departures() {
@@ -80,23 +83,25 @@ std::shared_ptr<bridge::known_window> device_windows::departures() {
 
 void device_windows::when_room(std::size_t bytes, std::function<void(std::byte*)> begin) {
     m_waiting.push_back({bytes, std::move(begin)});
-    serve_waiting();
+    (void)serve();
 }
 
 void device_windows::give(std::byte* place, std::size_t bytes) {
     m_out_ranges->give(place, bytes);
     m_out_used = m_clock.now();
-    serve_waiting();
 }
 
-void device_windows::serve_waiting() {
+bool device_windows::serve() {
+    bool progress = false;
     while (!m_waiting.empty()) {
         auto* const place = m_out_ranges->take(m_waiting.front().bytes);
-        if (place == nullptr) return;
+        if (place == nullptr) break;
         const auto next = std::move(m_waiting.front());
         m_waiting.pop_front();
         next.begin(place);
+        progress = true;
     }
+    return progress;
 }
 
 transfer::device_memory device_windows::arrivals() {

@@ -29,12 +29,19 @@ class device_windows {
 
     /// Where blocks wait for the bridge; null if there is none to be had now.
     [[nodiscard]] std::shared_ptr<bridge::known_window> departures();
-    /// Calls `begin` with room for `bytes` in departures(), which there must be: now, or once others have given some back.
+    /// Calls `begin` with room for `bytes` in departures(), which there must be: now, or in serve() once others have given some
+    /// back.
     void when_room(std::size_t bytes, std::function<void(std::byte*)> begin);
     void give(std::byte* place, std::size_t bytes);
+    /// Goes on with blocks that wait for room. True if some have it now.
+    bool serve();
+    [[nodiscard]] bool has_waiting() const { return !m_waiting.empty(); }
 
     /// Memory for blocks that arrive; none if there is none to be had now.
     [[nodiscard]] transfer::device_memory arrivals();
+
+    /// For who wants to know why transfers take another way.
+    void say_once(const std::string& why);
 
     /// Lets go of what nobody used for a while. True if something is left.
     bool trim(time_point now);
@@ -45,7 +52,6 @@ class device_windows {
     /// Null if there is none to be had: the device's memory is full, or the option forbids it. Then it is not asked for again
     /// for a while, as there are other ways.
     [[nodiscard]] std::shared_ptr<bridge::known_window> make(std::size_t bytes, const char* what_for, time_point& next_try);
-    void serve_waiting();
 
     const options& m_options;
     const monotonic_clock& m_clock;

@@ -29,9 +29,13 @@ class link_window::departure final : private transfer::step_owner {
     void copy_out(std::byte* place) {
         m_place = place;
         m_step.begin();
-        const auto& out = m_owner.m_imports.at(m_out->key()).buffer;
-        m_owner.copy(direction::out, out, m_from.buffer, m_from.offset, out,
-                     static_cast<std::size_t>(place - m_out->address()), m_block.size(), "copying out", m_step);
+        try {
+            const auto& out = m_owner.import(m_out);
+            m_owner.copy(direction::out, out, m_from.buffer, m_from.offset, out,
+                         static_cast<std::size_t>(place - m_out->address()), m_block.size(), "copying out", m_step);
+        } catch (...) {
+            m_step.finish({0, current_failure()});
+        }
     }
     void step_finished() override {
         const auto result = m_step.take();
@@ -109,25 +113,28 @@ bool link_window::possible(const bridge::windows& windows, cl_device_id device) 
     return facts.host_memory || facts.imports_memory;
 }
 
-std::shared_ptr<bridge::known_window> link_window::departures() {
-    auto out = m_shared->departures();
+bool link_window::imports(const std::shared_ptr<bridge::known_window>& window) {
     try {
-        if (out) (void)import(out);
-        return out;
-    } catch (const transfer_error&) {
-        return nullptr; // there are other ways
+        (void)import(window);
+        return true;
+    } catch (const transfer_error& refused) {
+        m_next_import = m_clock.now() + std::chrono::milliseconds(m_options[option::keep]);
+        m_shared->say_once(std::string("no window of the device: ") + refused.what());
+        return false; // there are other ways
     }
 }
 
+std::shared_ptr<bridge::known_window> link_window::departures() {
+    if (is_refused()) return nullptr;
+    auto out = m_shared->departures();
+    return out && imports(out) ? out : nullptr;
+}
+
 transfer::device_memory link_window::arrivals() {
+    if (is_refused()) return {};
     const auto memory = m_shared->arrivals();
-    if (memory.first == nullptr) return {};
-    try {
-        (void)import(m_bridge.windows().at(memory.first));
-        return memory;
-    } catch (const transfer_error&) {
-        return {}; // as above
-    }
+    if (memory.first == nullptr || !imports(m_bridge.windows().at(memory.first))) return {};
+    return memory;
 }
 
 bool link_window::can_fill(const bridge::known_window& window) const {
@@ -177,9 +184,8 @@ void link_window::copy(direction which, const cl::buffer& window, const cl::buff
     auto running = cl::event::adopt(raw);
     const auto offset = which == direction::out ? from_offset : to_offset;
     if (code == CL_SUCCESS) {
-        (void)clFlush(queue.get()); // the time of the copy begins here
         m_copying.push_back(std::make_unique<timed_copy>(*this, bytes, is_known, done));
-        m_copies.add(queue, std::move(running), offset, bytes, what, m_copying.back()->step());
+        m_copies.add_at_once(queue, std::move(running), offset, bytes, what, m_copying.back()->step());
     } else {
         // What was enqueued may still use the block.
         (void)clFinish(queue.get());
@@ -253,11 +259,9 @@ void link_window::forget(const timed_copy& which) {
 }
 
 void link_window::departed(departure& which) {
-    // Giving back may begin others.
     const auto over = std::find_if(m_departures.begin(), m_departures.end(), [&](const auto& each) { return each.get() == &which; });
-    const auto held = std::move(*over);
+    (*over)->give_back();
     m_departures.erase(over);
-    held->give_back();
 }
 
 void link_window::empty(const std::shared_ptr<bridge::known_window>& window, std::span<const std::byte> block,

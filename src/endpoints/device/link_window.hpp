@@ -63,6 +63,9 @@ class link_window {
 
     /// `window` as a buffer of this context, on this device. Throws transfer_error.
     [[nodiscard]] const cl::buffer& import(const std::shared_ptr<bridge::known_window>& window);
+    /// Whether that works. A driver that refuses is not asked again for a while.
+    [[nodiscard]] bool imports(const std::shared_ptr<bridge::known_window>& window);
+    [[nodiscard]] bool is_refused() const { return m_clock.now() < m_next_import; }
     enum class direction { in, out };
     [[nodiscard]] const cl::queue& queue(direction which);
     /// Between a buffer and a window.
@@ -91,6 +94,7 @@ class link_window {
     time_point m_slow_at;         // when the last of them was over
     time_point m_crowded_until;
     std::chrono::seconds m_crowded_time{0}; // the last time
+    time_point m_next_import;
     std::deque<cl_mem> m_known_buffers; // those copied last
     struct imported {
         std::weak_ptr<bridge::known_window> window;

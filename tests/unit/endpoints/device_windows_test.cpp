@@ -93,13 +93,22 @@ TEST_F(device_windows, of_which_others_may_still_write_to_a_part_are_made_anew) 
 
 TEST_F(device_windows, make_blocks_wait_for_room_in_order) {
     ASSERT_NE(one.departures(), nullptr);
+    EXPECT_FALSE(one.has_waiting());
     std::vector<std::byte*> places;
     for (int i = 0; i < 4; ++i) one.when_room(3 * mib, [&](std::byte* place) { places.push_back(place); });
     ASSERT_EQ(places.size(), 1u);
+    EXPECT_TRUE(one.has_waiting());
     one.give(places[0], 3 * mib);
+    EXPECT_EQ(places.size(), 1u) << "not before what has ended is told";
+    EXPECT_TRUE(one.serve());
     ASSERT_EQ(places.size(), 2u);
+    EXPECT_FALSE(one.serve());
     one.when_room(mib, [&](std::byte* place) { places.push_back(place); });
     EXPECT_EQ(places.size(), 2u) << "it fits, but others were there before";
-    for (std::size_t i = 1; i < 4; ++i) one.give(places[i], 3 * mib);
+    for (std::size_t i = 1; i < 4; ++i) {
+        one.give(places[i], 3 * mib);
+        EXPECT_EQ(one.serve(), i < 3);
+    }
     EXPECT_EQ(places.size(), 5u);
+    EXPECT_FALSE(one.has_waiting());
 }
