@@ -23,6 +23,8 @@ class rank_pair {
         int copies = where.host_memory ? 0 : 1;
         MPI_Allreduce(MPI_IN_PLACE, &copies, 1, MPI_INT, MPI_MAX, m_comm);
         m_copies_count = copies != 0;
+        // Devices with memory of their own are fast: large messages, too, are not to be measured by how they wake up.
+        if (m_copies_count && bytes >= mib) m_repeats = int(std::clamp<std::size_t>(gib / bytes, 1, 8));
         MPI_Comm node = MPI_COMM_NULL;
         MPI_Comm_split_type(m_comm, MPI_COMM_TYPE_SHARED, m_rank, MPI_INFO_NULL, &node);
         int here = 1;
@@ -169,7 +171,7 @@ class rank_pair {
     apps::buffer m_source, m_target;
     apps::pinned_memory m_pinned;
     pageable_memory m_outgoing, m_incoming;
-    int m_repeats;             // a sample of small messages is many of them
+    int m_repeats;             // of a sample, back to back
     bool m_copies_count;       // in the limit: a device has memory of its own
     bool m_messages_count;     // in the limit: the bytes have no shorter way than a message
     std::size_t m_window = 0;  // of the last message from rank 0
