@@ -14,6 +14,8 @@ namespace {
 
 /// Of what the option allows: the most is for blocks that arrive, as these wait for the other end too.
 std::size_t arrival_bytes(const options& settings) { return settings[option::window] / 2; }
+/// A copy of so much on the device takes as long as enqueueing the next.
+constexpr std::size_t much = std::size_t{16} << 20;
 std::size_t departure_bytes(const options& settings) { return settings[option::window] / 4; }
 
 } // namespace
@@ -93,11 +95,12 @@ void device_windows::give(std::byte* place, std::size_t bytes) {
 
 bool device_windows::serve() {
     bool progress = false;
-    while (!m_waiting.empty()) {
+    while (!m_waiting.empty() && m_entering < much) {
         auto* const place = m_out_ranges->take(m_waiting.front().bytes);
         if (place == nullptr) break;
         const auto next = std::move(m_waiting.front());
         m_waiting.pop_front();
+        m_entering += next.bytes;
         next.begin(place);
         progress = true;
     }

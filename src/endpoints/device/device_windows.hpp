@@ -30,8 +30,10 @@ class device_windows {
     /// Where blocks wait for the bridge; null if there is none to be had now.
     [[nodiscard]] std::shared_ptr<bridge::known_window> departures();
     /// Calls `begin` with room for `bytes` in departures(), which there must be: now, or in serve() once others have given some
-    /// back.
+    /// back, and while not much is being copied there: what is there may leave before the next is even enqueued.
     void when_room(std::size_t bytes, std::function<void(std::byte*)> begin);
+    /// A block is there, or never will be.
+    void is_there(std::size_t bytes) { m_entering -= bytes; }
     void give(std::byte* place, std::size_t bytes);
     /// Goes on with blocks that wait for room. True if some have it now.
     bool serve();
@@ -65,6 +67,7 @@ class device_windows {
     std::shared_ptr<bridge::known_window> m_out;
     std::optional<address_ranges> m_out_ranges;
     std::deque<waiter> m_waiting;
+    std::size_t m_entering = 0; // bytes
     time_point m_out_used, m_next_out;
 
     std::shared_ptr<arrival_memory> m_in;

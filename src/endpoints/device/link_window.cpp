@@ -39,7 +39,9 @@ class link_window::departure final : private transfer::step_owner {
     }
     void step_finished() override {
         const auto result = m_step.take();
-        if (!result.error && !std::exchange(m_crossing, true)) {
+        const bool has_crossed = std::exchange(m_crossing, true);
+        if (!has_crossed) m_owner.m_shared->is_there(m_block.size());
+        if (!result.error && !has_crossed) {
             m_step.begin();
             m_owner.m_bridge.copy(m_owner.m_uuid, m_block.data(), m_place, m_block.size(), m_step);
             return;

@@ -95,7 +95,13 @@ TEST_F(device_windows, make_blocks_wait_for_room_in_order) {
     ASSERT_NE(one.departures(), nullptr);
     EXPECT_FALSE(one.has_waiting());
     std::vector<std::byte*> places;
-    for (int i = 0; i < 4; ++i) one.when_room(3 * mib, [&](std::byte* place) { places.push_back(place); });
+    const auto wait_for = [&](std::size_t bytes) {
+        one.when_room(bytes, [&, bytes](std::byte* place) {
+            places.push_back(place);
+            one.is_there(bytes);
+        });
+    };
+    for (int i = 0; i < 4; ++i) wait_for(3 * mib);
     ASSERT_EQ(places.size(), 1u);
     EXPECT_TRUE(one.has_waiting());
     one.give(places[0], 3 * mib);
@@ -103,7 +109,7 @@ TEST_F(device_windows, make_blocks_wait_for_room_in_order) {
     EXPECT_TRUE(one.serve());
     ASSERT_EQ(places.size(), 2u);
     EXPECT_FALSE(one.serve());
-    one.when_room(mib, [&](std::byte* place) { places.push_back(place); });
+    wait_for(mib);
     EXPECT_EQ(places.size(), 2u) << "it fits, but others were there before";
     for (std::size_t i = 1; i < 4; ++i) {
         one.give(places[i], 3 * mib);
@@ -111,4 +117,16 @@ TEST_F(device_windows, make_blocks_wait_for_room_in_order) {
     }
     EXPECT_EQ(places.size(), 5u);
     EXPECT_FALSE(one.has_waiting());
+}
+
+TEST_F(device_windows, let_large_blocks_enter_one_by_one) {
+    settings.set("window", std::to_string(256 * mib));
+    ASSERT_NE(one.departures(), nullptr);
+    int begun = 0;
+    for (int i = 0; i < 2; ++i) one.when_room(20 * mib, [&](std::byte*) { ++begun; });
+    EXPECT_EQ(begun, 1) << "there is room, but the first may leave first";
+    EXPECT_FALSE(one.serve());
+    one.is_there(20 * mib);
+    EXPECT_TRUE(one.serve());
+    EXPECT_EQ(begun, 2);
 }
