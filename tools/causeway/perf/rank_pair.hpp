@@ -24,7 +24,8 @@ class rank_pair {
         MPI_Allreduce(MPI_IN_PLACE, &copies, 1, MPI_INT, MPI_MAX, m_comm);
         m_copies_count = copies != 0;
         // Devices with memory of their own are fast: large messages, too, are not to be measured by how they wake up.
-        if (m_copies_count && bytes >= mib) m_repeats = int(std::clamp<std::size_t>(gib / bytes, 1, 8));
+        m_is_warmed = m_copies_count && bytes >= mib;
+        if (m_is_warmed) m_repeats = int(std::clamp<std::size_t>(gib / bytes, 1, 4));
         MPI_Comm node = MPI_COMM_NULL;
         MPI_Comm_split_type(m_comm, MPI_COMM_TYPE_SHARED, m_rank, MPI_INFO_NULL, &node);
         int here = 1;
@@ -69,24 +70,23 @@ class rank_pair {
     /// Seconds of one way of a message that goes from rank 0 to rank 1 and another that comes back.
     template <class Send, class Receive>
     double there_and_back(Send send, Receive receive) {
-        advance();
-        return together([&] {
-                   for (int i = 0; i < m_repeats; ++i) {
-                       if (m_rank == 0) {
-                           send();
-                           receive();
-                       } else {
-                           receive();
-                           send();
-                       }
+        return repeated([&] {
+                   if (m_rank == 0) {
+                       send();
+                       receive();
+                   } else {
+                       receive();
+                       send();
                    }
                }) /
-               (2 * m_repeats);
+               2;
     }
 
+    /// Seconds of `action`.
     template <class Action>
     double repeated(Action action) {
         advance();
+        if (m_is_warmed) action();
         return together([&] {
                    for (int i = 0; i < m_repeats; ++i) action();
                }) /
@@ -172,6 +172,7 @@ class rank_pair {
     apps::pinned_memory m_pinned;
     pageable_memory m_outgoing, m_incoming;
     int m_repeats;             // of a sample, back to back
+    bool m_is_warmed;          // by one more before it
     bool m_copies_count;       // in the limit: a device has memory of its own
     bool m_messages_count;     // in the limit: the bytes have no shorter way than a message
     std::size_t m_window = 0;  // of the last message from rank 0

@@ -110,21 +110,18 @@ class rank_bench : public rank_pair {
 
     /// Rank 1's answer waits for the question's event: neither host is between them.
     double by_events(apps::event& last_send) {
-        advance();
-        return together([&] {
-                   for (int i = 0; i < m_repeats; ++i) {
-                       apps::event received;
-                       if (m_rank == 0) {
-                           last_send = enqueue_send();
-                           received = enqueue_receive();
-                       } else {
-                           received = enqueue_receive();
-                           last_send = enqueue_send(received.get());
-                       }
-                       wait_for(std::array{last_send.get(), received.get()});
+        return repeated([&] {
+                   apps::event received;
+                   if (m_rank == 0) {
+                       last_send = enqueue_send();
+                       received = enqueue_receive();
+                   } else {
+                       received = enqueue_receive();
+                       last_send = enqueue_send(received.get());
                    }
+                   wait_for(std::array{last_send.get(), received.get()});
                }) /
-               (2 * m_repeats);
+               2;
     }
 
     /// Large: out of one device while into the other. Small: out and in, one after the other.
