@@ -29,7 +29,10 @@ struct loads {
 
 class causeway : public searcher {
 public:
-    explicit causeway(problem &problem) : m_problem(problem) {}
+    explicit causeway(problem &problem)
+        : m_problem(problem), m_load_queue(apps::create_out_of_order_queue(problem.context(), problem.queue()))
+    {
+    }
 
     void run() override
     {
@@ -53,7 +56,7 @@ public:
                 continue;
             // communication begin
             cl_event event = nullptr;
-            apps::check(clEnqueueWriteBufferFromStdioFile(m_problem.transfer_queue(), m_problem.chunk_in(slot),
+            apps::check(clEnqueueWriteBufferFromStdioFile(m_load_queue.get(), m_problem.chunk_in(slot),
                                                           CL_FALSE, 0, database.chunk_size(), file.get(), 0, nullptr,
                                                           &event),
                         "clEnqueueWriteBufferFromStdioFile");
@@ -83,6 +86,9 @@ private:
     // communication end
 
     problem &m_problem;
+    // In order, a load would wait for a marker behind the one before, which NVIDIA shows only when the kernel that waited for
+    // that one is over.
+    apps::queue m_load_queue;
 };
 
 } // namespace
