@@ -40,6 +40,39 @@ def dry(start, given):
     check(os.access(words[0], os.X_OK), f"{words[0]} is no launcher", run)
 
 
+def words_of_a_program(start, given):
+    """A program's words are its own: the first -- behind its name, and names that this program has for itself."""
+    def shown(*words, inside=()):
+        run = start(*inside, "run", "--dry-run", *words, runtime="none")
+        return [word for word in shlex.split(run.stdout) if "=" not in word], run
+
+    for words, program in ((["-n", "2", "./app", "--", "input"], ["./app", "--", "input"]),
+                           (["--", "./app", "--", "input"], ["./app", "--", "input"]),
+                           (["-n2", "--launcher-option", "perf", "perf", "record", "./app"], ["perf", "perf", "record", "./app"]),
+                           (["--ranks=2", "run", "-n", "2", "x"], ["run", "-n", "2", "x"]),
+                           (["--cluster", "--", "info"], ["--cluster", "--", "info"])):
+        told, run = shown(*words)
+        check(run.returncode == 0 and told[-len(program):] == program, f"run {words}", run)
+    for words in (["-np", "3", "true"], ["-np", "3", "--", "true"]):
+        told, run = shown(*words)
+        check(run.returncode == 0 and told[1:3] == ["-n", "3"], f"run {words}", run)
+    with tempfile.TemporaryDirectory() as folder:
+        trace = ["trace", "-o", pathlib.Path(folder, "t.json")]
+        for inside in ([*trace, given.program], [*trace, "--", given.program]):
+            told, run = shown("-n", "2", "--", "./program", inside=inside)
+            check(told[-1:] == ["./program"] and "nothing was recorded" in run.stderr, "trace loses the inner launcher", run)
+        run = start(*trace, "tune", "--version", runtime="none")
+        check(run.returncode == 127 and "cannot start tune" in run.stderr, "trace takes a program for a command", run)
+    for words, message in ((["perf", "--", "x"], "unexpected word x"), (["info", "--", "x"], "unexpected word x"),
+                           (["info", "--", "run"], "unexpected word run"), (["perf", "run", "x"], "unexpected word run"),
+                           (["tune", "--", "--show"], "--show"),
+                           (["trace", "view", "t.json", "--", "x"], "x"), (["completion", "--", "bash", "zsh"], "unexpected word zsh")):
+        run = start(*words, runtime="none")
+        check(run.returncode == 2 and message in run.stderr, f"{words} is not refused", run)
+    run = start("completion", "--", "bash", runtime="none")
+    check(run.returncode == 0 and "complete " in run.stdout, "-- before an argument", run)
+
+
 FAKE_SRUN = """#!/bin/sh
 # Tells each task what Slurm tells it, beside what it tells the script that starts them.
 echo "srun $*" >>"$SRUN_LOG"
@@ -159,7 +192,8 @@ def completion(start, given):
     check(run.returncode == 2 and "did you mean bash?" in run.stderr, "a wrong shell is not refused", run)
 
 
-TESTS = {"ranks": ranks, "dry": dry, "slurm": slurm, "arguments": arguments, "helps": helps, "completion": completion}
+TESTS = {"ranks": ranks, "dry": dry, "words_of_a_program": words_of_a_program, "slurm": slurm, "arguments": arguments,
+         "helps": helps, "completion": completion}
 
 
 if __name__ == "__main__":

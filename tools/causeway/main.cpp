@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program `causeway`: finds the subcommand and hands over to it.
 #include "beside.hpp"
+#include "command_line.hpp"
 #include "completion.hpp"
 #include "info/command.hpp"
 #include "launched.hpp"
@@ -39,13 +40,6 @@ causeway COMMAND --help says more, and man causeway says it all.
 
 Exit status: 0, 1 if something failed, 2 for wrong arguments; run and trace end with that of their program.)";
 
-std::vector<std::string> options_of(const CLI::App& app) {
-    std::vector<std::string> names;
-    for (const auto* each : app.get_options())
-        for (const auto& name : each->get_lnames()) names.push_back("--" + name);
-    return names;
-}
-
 /// Names the program that `causeway run` and `causeway trace` take, which CLI11 does not know of.
 class formatter final : public CLI::Formatter {
   public:
@@ -60,7 +54,7 @@ class formatter final : public CLI::Formatter {
 [[noreturn]] void refuse(const CLI::App& app, const std::string& word) {
     std::vector<std::string> known;
     if (word.starts_with("-")) {
-        known = options_of(app);
+        known = causeway_tool::options_of(app);
     } else {
         for (const auto* each : app.get_subcommands({})) known.push_back(each->get_name());
     }
@@ -68,28 +62,13 @@ class formatter final : public CLI::Formatter {
     throw usage_error(kind + word + causeway_tool::suggestion(word.substr(0, word.find('=')), known));
 }
 
-/// Words that nobody expected; those behind `causeway trace` and `causeway run` are a program's.
+/// Words that nobody expected, of the innermost command first.
 void check_words(const CLI::App& app) {
     const auto chosen = app.get_subcommands();
-    const bool takes_program = !chosen.empty() && chosen.front()->get_prefix_command();
-    for (const auto* each : chosen) {
-        for (const auto* inner : each->get_subcommands())
-            if (const auto left = inner->remaining(); !left.empty()) refuse(*inner, left.front());
-        const auto left = each->remaining();
-        if (!left.empty() && (!takes_program || left.front().starts_with("-"))) refuse(*each, left.front());
-    }
-    if (const auto left = app.remaining(); !left.empty() && !takes_program) refuse(app, left.front());
-}
-
-/// Cuts off what stands behind the first --, a program with its own options; these are not ours to parse.
-std::vector<std::string> cut_program(int& argc, char** argv) {
-    for (int i = 1; i < argc; ++i) {
-        if (std::string(argv[i]) != "--") continue;
-        std::vector<std::string> words(argv + i + 1, argv + argc);
-        argc = i;
-        return words;
-    }
-    return {};
+    for (const auto* each : chosen) check_words(*each);
+    // A command without arguments hands what stands behind a -- to the one that it belongs to.
+    for (const auto& word : app.remaining())
+        if (word != "--") refuse(chosen.empty() ? app : *chosen.front(), word);
 }
 
 int act(int argc, char** argv) {
@@ -98,6 +77,7 @@ int act(int argc, char** argv) {
     app.formatter(std::make_shared<formatter>());
     app.get_formatter()->column_width(28);
     app.allow_extras();
+    app.require_subcommand(0, 1);
     app.footer(teaching);
     const auto run_info = info::add_command(app);
     const auto run_run = run::add_command(app);
@@ -107,23 +87,20 @@ int act(int argc, char** argv) {
     const auto run_completion = completion::add_command(app);
     const auto run_man_page = man_page::add_command(app);
 
-    auto program = cut_program(argc, argv);
+    const auto typed = causeway_tool::split(app, {argv + 1, argv + argc});
     try {
-        app.parse(argc, argv);
+        app.parse(std::vector<std::string>(typed.own.rbegin(), typed.own.rend())); // the first comes last, as CLI11 has it
     } catch (const CLI::Success& asked) { // --help and --version
         return is_first_rank() ? app.exit(asked) : 0;
     } catch (const CLI::ParseError& error) {
         throw usage_error(error.what());
     }
     check_words(app);
-    // Without -- a program begins with the first word that is no option of ours.
-    for (auto* each : app.get_subcommands())
-        if (each->get_prefix_command() && program.empty()) program = each->remaining();
     if (app.got_subcommand("info")) return run_info();
-    if (app.got_subcommand("run")) return run_run(program);
+    if (app.got_subcommand("run")) return run_run(typed.program);
     if (app.got_subcommand("perf")) return run_perf();
     if (app.got_subcommand("tune")) return run_tune();
-    if (app.got_subcommand("trace")) return run_trace(program);
+    if (app.got_subcommand("trace")) return run_trace(typed.program);
     if (app.got_subcommand("completion")) return run_completion();
     if (app.got_subcommand("man-page")) return run_man_page();
     if (is_first_rank()) std::fprintf(stderr, "%s", app.help().c_str());

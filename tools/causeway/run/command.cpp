@@ -186,7 +186,9 @@ std::function<int(const std::vector<std::string>&)> add_command(CLI::App& app) {
     command->footer(teaching);
     command->prefix_command();
     const auto typed = std::make_shared<arguments>();
-    command->add_option("-n,--ranks", typed->ranks, "how many ranks (default: the tasks of the Slurm job, else 1)")->type_name("N");
+    command
+        ->add_option("-n,--ranks", typed->ranks, "how many ranks, also -np as for mpirun (default: the tasks of the Slurm job, else 1)")
+        ->type_name("N");
     command->add_flag("--cluster", typed->cluster, "show the program the devices of all ranks as its own");
     command->add_flag("--dry-run", typed->dry, "print the command, with what is set for it, and start nothing");
     command->add_option("--launcher-option", typed->launcher_options, "hand this word to the launcher; may be repeated")
