@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds drivers as OpenCL loaders do: by .icd files, each of which names a library.
+// Loads the drivers that OpenCL loaders would load, and asks each for its platforms.
 #include "platform/driver.hpp"
 
+#include "base/opencl_vendors.hpp"
 #include "base/options.hpp"
 #include "platform/identity.hpp"
 
@@ -11,7 +12,6 @@
 #include <cstdlib>
 #include <dlfcn.h>
 #include <filesystem>
-#include <fstream>
 #include <string_view>
 
 namespace causeway::platform {
@@ -37,48 +37,23 @@ std::vector<std::string> split(std::string_view text, char at) {
     return words;
 }
 
-struct library {
-    std::string name; ///< see driver
-    std::string path;
-};
-
-/// What one entry of a list of drivers names: an .icd file, or a library itself.
-void add_entry(const fs::path& entry, std::vector<library>& found) {
-    const std::string name = in_small_letters(entry.stem().string());
-    if (entry.extension() != ".icd") {
-        found.push_back({name, entry.string()});
-        return;
-    }
-    std::ifstream file(entry);
-    std::string path;
-    if (std::getline(file, path) && !path.empty()) found.push_back({name, path});
-}
-
-void add_folder(const fs::path& folder, std::vector<library>& found) {
-    std::error_code ignored;
-    std::vector<fs::path> entries;
-    for (const auto& entry : fs::directory_iterator(folder, ignored))
-        if (entry.path().extension() == ".icd") entries.push_back(entry.path());
-    std::sort(entries.begin(), entries.end());
-    for (const auto& entry : entries) add_entry(entry, found);
+/// Those of a driver's file: see driver.
+std::string name_of(const opencl_vendors::implementation& source) {
+    return in_small_letters(fs::path(source.file).stem().string());
 }
 
 /// CAUSEWAY_VENDORS stands in for the loaders' own variable where the loader shall see this platform alone.
-std::vector<library> find_libraries() {
-    std::vector<library> found;
+std::vector<opencl_vendors::implementation> find_libraries() {
     const auto variable = [](const char* name) {
         const char* const value = std::getenv(name);
         return std::string(value == nullptr ? "" : value);
     };
     std::string place = environment_text("vendors");
     if (place.empty()) place = variable("OCL_ICD_VENDORS");
-    if (place.empty()) place = "/etc/OpenCL/vendors";
-    std::error_code ignored;
-    if (fs::is_directory(place, ignored))
-        add_folder(place, found);
-    else
-        add_entry(place, found);
-    for (const auto& name : split(variable("OCL_ICD_FILENAMES"), ':')) add_entry(name, found);
+    auto found = opencl_vendors::place_of(place).implementations;
+    for (const auto& name : split(variable("OCL_ICD_FILENAMES"), ':'))
+        for (auto& each : opencl_vendors::place_of(name).implementations) found.push_back(std::move(each));
+    std::erase_if(found, [](const auto& each) { return each.library.empty(); });
     return found;
 }
 
@@ -90,9 +65,9 @@ std::string text_of(const cl_icd_dispatch& calls, cl_platform_id platform, cl_pl
     return text.c_str();
 }
 
-void add_platforms(const library& source, std::vector<driver>& drivers) {
+void add_platforms(const opencl_vendors::implementation& source, std::vector<driver>& drivers) {
     // Never closed: drivers have threads and handlers of their own.
-    void* const opened = dlopen(source.path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    void* const opened = dlopen(source.library.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (opened == nullptr) return;
     auto get = reinterpret_cast<decltype(&::clIcdGetPlatformIDsKHR)>(dlsym(opened, "clIcdGetPlatformIDsKHR"));
     if (get == nullptr) {
@@ -113,7 +88,7 @@ void add_platforms(const library& source, std::vector<driver>& drivers) {
             continue;
         const bool is_intel = name.starts_with("Intel");
         const bool is_pocl = name.starts_with("Portable Computing Language");
-        drivers.push_back({source.name, platform, &calls, is_intel, is_intel, is_pocl, 0});
+        drivers.push_back({name_of(source), platform, &calls, is_intel, is_intel, is_pocl, 0});
     }
 }
 
@@ -154,7 +129,7 @@ bool device_filter::passes(const std::string& driver, unsigned index, cl_device_
 std::vector<driver> load_drivers(const device_filter& filter) {
     std::vector<driver> drivers;
     for (const auto& source : find_libraries())
-        if (filter.wants(source.name)) add_platforms(source, drivers);
+        if (filter.wants(name_of(source))) add_platforms(source, drivers);
     return drivers;
 }
 

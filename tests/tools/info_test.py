@@ -102,6 +102,30 @@ def set_up(start, given):
     expect(start("info", "--check", "--directory", "/proc"), 0, "cannot be read past the page cache")
 
 
+def vendors(start, given):
+    """Every form that the loader takes for OCL_ICD_VENDORS is right for `causeway info`, too, and wrong ones have reasons."""
+    def look(value, *words):
+        return start("info", *words, runtime="system", environment={"OCL_ICD_VENDORS": str(value)})
+
+    default = pathlib.Path("/etc/OpenCL/vendors")
+    library = (default / "pocl.icd").read_text(encoding="utf-8").splitlines()[0]
+    loaded = subprocess.run(["sh", "-c", 'LD_PRELOAD="$1" cat /proc/self/maps', "sh", library], text=True, capture_output=True,
+                            check=True)
+    path = re.search(r"/\S*libpocl\S*", loaded.stdout)[0]
+    for value in "", default, "pocl.icd", default / "pocl.icd", pathlib.Path(path).name, path:
+        run = look(value, "--check")
+        check("OCL_ICD_VENDORS" not in run.stdout, f"{value} is called wrong", run)
+        expect(run, 0)
+    with tempfile.TemporaryDirectory() as folder:
+        odd = pathlib.Path(folder, "odd.icd")
+        odd.write_bytes(b"lib\xff.so\n")
+        told = json.loads(look(odd, "--check", "--json").stdout)
+        check("odd.icd names a library" in str(told["problems"]), f"{told['problems']}")
+        odd.write_text("", encoding="utf-8")
+        expect(look(odd, "--check"), 1, "its first line is empty")
+    expect(look("libnone.so", "--check"), 1, "libnone.so, which cannot be loaded as a library", "unset it")
+
+
 def programs(start, given):
     """What a program is told that makes the same mistakes."""
     folder = pathlib.Path(given.program).parent
@@ -167,8 +191,8 @@ def mistakes(start, given):
         expect(run, 0, "two MPI libraries", other, "ldd")
 
 
-TESTS = {"facts": facts, "different": different, "options": options, "set_up": set_up, "programs": programs, "launcher": launcher,
-         "mistakes": mistakes}
+TESTS = {"facts": facts, "different": different, "options": options, "set_up": set_up, "vendors": vendors,
+         "programs": programs, "launcher": launcher, "mistakes": mistakes}
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 // The mistakes of the first day, each by what gives it away.
 #include "info/checks.hpp"
 
+#include "info/facts.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <set>
@@ -31,21 +33,25 @@ class finder {
 
 void check_vendors(const json& rank, finder& found) {
     const auto& vendors = rank.at("vendors");
-    const auto folder = vendors.at("folder").get<std::string>();
-    if (vendors.at("from") == "OCL_ICD_VENDORS") {
-        if (vendors.contains("missing"))
-            found.stops("OCL_ICD_VENDORS names " + folder + ", which does not exist",
-                        "unset it, so that /etc/OpenCL/vendors counts, or name a folder with .icd files");
-        else if (vendors.at("files").empty())
-            found.stops("OCL_ICD_VENDORS names " + folder + ", which has no .icd file",
-                        "unset it, so that /etc/OpenCL/vendors counts, or put a file there that names the library of an "
-                        "OpenCL implementation, for example pocl.icd");
-        else if (rank.at("platforms").empty() && vendors.at("files")[0].at("file") != folder && !folder.ends_with('/'))
-            found.slows("OCL_ICD_VENDORS names " + folder + ", where the loader finds nothing",
-                        "end it with a slash: some loaders take a folder for one only then (ocl-icd 2.3.2)");
-    }
-    for (const auto& each : vendors.at("files"))
-        if (each.contains("error"))
+    const auto& files = vendors.at("files");
+    const auto place = vendors.at("folder").get<std::string>(), from = vendors.at("from").get<std::string>();
+    const bool is_folder = vendors.at("kind") == "folder", is_library = vendors.at("kind") == "library";
+    const auto said = from + " names " + place;
+    if (vendors.contains("missing") && from != "default")
+        found.stops(said + ", which does not exist", "unset it, so that /etc/OpenCL/vendors counts, or name a folder with .icd files");
+    else if (is_folder && files.empty() && from != "default")
+        found.stops(said + ", which has no .icd file",
+                    "unset it, so that /etc/OpenCL/vendors counts, or put a file there that names the library of an "
+                    "OpenCL implementation, for example pocl.icd");
+    else if (is_library && !files.empty() && files[0].contains("error"))
+        found.stops(said + ", which cannot be loaded as a library: " + files[0].at("error").get<std::string>(),
+                    "unset it, so that /etc/OpenCL/vendors counts, or name a folder with .icd files, one of these, or an "
+                    "OpenCL implementation's library");
+    else if (is_folder && from == "OCL_ICD_VENDORS" && rank.at("platforms").empty() && !place.ends_with('/'))
+        found.slows(said + ", where the loader finds nothing",
+                    "end it with a slash: some loaders take a folder for one only then (ocl-icd 2.3.2)");
+    for (const auto& each : files)
+        if (each.contains("error") && !is_library)
             found.slows(each.at("file").get<std::string>() + " names a library that cannot be loaded: " +
                             each.at("error").get<std::string>(),
                         "install that OpenCL implementation (again), or remove the file");
@@ -127,7 +133,7 @@ std::vector<problem> problems_of(const json& facts) {
         check_memory(rank, found);
         check_files(rank, one_host, found);
         if (rank.at("mpi_libraries").size() > 1)
-            found.stops("this process has two MPI libraries: " + rank.at("mpi_libraries").dump(),
+            found.stops("this process has two MPI libraries: " + as_text(rank.at("mpi_libraries")),
                         "link the program and all of its libraries with one MPI; ldd shows who brings the other");
     }
     check_mpi(facts, found);

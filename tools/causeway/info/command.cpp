@@ -45,7 +45,7 @@ struct arguments {
 
 /// What each rank found, at rank 0.
 json gathered(const json& own, int ranks) {
-    const auto text = own.dump();
+    const auto text = as_text(own);
     int length = static_cast<int>(text.size());
     std::vector<int> lengths(static_cast<std::size_t>(ranks)), offsets(static_cast<std::size_t>(ranks));
     MPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
@@ -65,7 +65,7 @@ int show(const arguments& typed, const json& facts) {
         whole["problems"] = json::array();
         for (const auto& each : problems)
             whole["problems"].push_back({{"stops", each.how == problem::weight::stops}, {"what", each.what}, {"advice", each.advice}});
-        std::printf("%s\n", whole.dump(1).c_str());
+        std::printf("%s\n", as_text(whole, 1).c_str());
         return 0;
     }
     if (!typed.check) print(facts);
@@ -78,7 +78,7 @@ int show_options(const arguments& typed, const json& ranks) {
     if (!typed.as_json)
         print_options(ranks);
     else
-        std::printf("%s\n", (ranks.size() == 1 ? ranks.front().at("options") : ranks).dump(1).c_str());
+        std::printf("%s\n", as_text(ranks.size() == 1 ? ranks.front().at("options") : ranks, 1).c_str());
     return 0;
 }
 

@@ -4,13 +4,13 @@
 
 #include "launcher.hpp"
 #include "system_facts.hpp"
+#include "vendors.hpp"
 
 #include <CL/cl.h>
 #include <causeway/buffer.h>
 #include <causeway/causeway.h>
 #include <mpi.h>
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/resource.h>
@@ -24,14 +24,11 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 
 namespace info {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr int longest_mpi_start = 15000; // milliseconds
 
@@ -94,33 +91,6 @@ json platforms() {
     return all;
 }
 
-/// Where the loader looks for implementations, and which of them it cannot load.
-json vendors() {
-    const char* const asked = std::getenv("OCL_ICD_VENDORS");
-    const std::string folder = asked != nullptr ? asked : "/etc/OpenCL/vendors";
-    json told{{"from", asked != nullptr ? "OCL_ICD_VENDORS" : "default"}, {"folder", folder}, {"files", json::array()}};
-    std::error_code missing;
-    std::vector<fs::path> files;
-    if (fs::is_directory(folder, missing)) {
-        for (const auto& each : fs::directory_iterator(folder, missing))
-            if (each.path().extension() == ".icd") files.push_back(each.path());
-    } else if (fs::is_regular_file(folder, missing)) {
-        files.push_back(folder);
-    } else {
-        told["missing"] = true;
-    }
-    std::sort(files.begin(), files.end());
-    for (const auto& each : files) {
-        std::string library;
-        std::getline(std::ifstream(each), library);
-        json file{{"file", each.string()}, {"library", library}};
-        void* const loaded = dlopen(library.c_str(), RTLD_LAZY | RTLD_LOCAL);
-        if (loaded == nullptr) file["error"] = dlerror();
-        told["files"].push_back(file);
-    }
-    return told;
-}
-
 json locked_memory() {
     rlimit limit{};
     if (getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return "unlimited";
@@ -169,6 +139,8 @@ std::string all_of(int from, int longest) {
 
 } // namespace
 
+std::string as_text(const json& value, int indent) { return value.dump(indent, ' ', false, json::error_handler_t::replace); }
+
 std::string thread_level_name(int level) {
     switch (level) {
     case MPI_THREAD_SINGLE: return "MPI_THREAD_SINGLE";
@@ -183,7 +155,7 @@ json facts_of_process() {
     return {{"processor", causeway_tool::processor_name()},
             {"processors", sysconf(_SC_NPROCESSORS_ONLN)}, {"kernel", causeway_tool::kernel_name()},
             {"memory_bytes", static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE))},
-            {"locked_memory_bytes", locked_memory()}, {"vendors", vendors()}, {"platforms", platforms()},
+            {"locked_memory_bytes", locked_memory()}, {"vendors", causeway_tool::facts_of_vendors()}, {"platforms", platforms()},
             {"mpi_libraries", mpi_libraries()}};
 }
 

@@ -5,6 +5,7 @@
 #include "beside.hpp"
 #include "launched.hpp"
 #include "launcher.hpp"
+#include "vendors.hpp"
 #include "words.hpp"
 
 #include <causeway/causeway.h>
@@ -121,8 +122,7 @@ std::string vendors() {
 /// A rank of a cluster becomes the program, which finds the platform Causeway alone. That one looks for drivers where the
 /// loader would have looked.
 [[noreturn]] void become(const std::vector<std::string>& program) {
-    const char* const before = std::getenv("OCL_ICD_VENDORS");
-    setenv("CAUSEWAY_VENDORS", before == nullptr || *before == '\0' ? "/etc/OpenCL/vendors" : before, 0);
+    setenv("CAUSEWAY_VENDORS", causeway_tool::vendors_place().c_str(), 0);
     setenv("OCL_ICD_VENDORS", vendors().c_str(), 1);
     setenv("CAUSEWAY_CLUSTER", "1", 1);
     const char* const loaded = std::getenv("LD_PRELOAD");

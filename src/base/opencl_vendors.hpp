@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where loaders of OpenCL look for implementations, by the rules of ocl-icd (libOpenCL(7)).
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace causeway::opencl_vendors {
+
+/// One implementation that a place names.
+struct implementation {
+    std::string file;    ///< its .icd file; the library itself where that is named
+    std::string library; ///< a path, or a name that the dynamic loader looks for; empty if the file does not name any
+};
+
+enum class kind { folder, file, library };
+
+struct place {
+    kind what = kind::folder;
+    std::string name; ///< with its folder where that was left out
+    std::vector<implementation> implementations; ///< of a folder those of its .icd files, sorted by name
+};
+
+/// OPENCL_VENDOR_PATH, or /etc/OpenCL/vendors: the folder that counts where nothing else is named.
+[[nodiscard]] std::string default_folder();
+
+/// What a value of OCL_ICD_VENDORS stands for: a folder; an .icd file, which without a slash is looked for in the default
+/// folder first; else a library. The empty one is the default folder. What it names need not exist.
+[[nodiscard]] place place_of(const std::string& value);
+
+} // namespace causeway::opencl_vendors
