@@ -99,7 +99,6 @@ def set_up(start, given):
     run = start("info", "--check", runtime="pocl", environment={"POCL_DEVICES": "basic"})
     expect(run, 1, "basic device cannot wait for user events", "POCL_DEVICES=pthread")
     expect(start("info", "--check", "--directory", "/nonexistent"), 0, "No such file", "name a directory that is there")
-    expect(start("info", "--check", "--directory", "/proc"), 0, "cannot be read past the page cache")
 
 
 def vendors(start, given):
@@ -124,6 +123,21 @@ def vendors(start, given):
         odd.write_text("", encoding="utf-8")
         expect(look(odd, "--check"), 1, "its first line is empty")
     expect(look("libnone.so", "--check"), 1, "libnone.so, which cannot be loaded as a library", "unset it")
+    # Its exit status says the same whatever it prints.
+    run = look("/nonexistent.icd", "--check", "--json")
+    expect(run, 1)
+    check(any(each["stops"] and "does not exist" in each["what"] for each in json.loads(run.stdout)["problems"]), "no problem", run)
+    expect(look("/nonexistent.icd", "--json"), 0)
+
+
+def direct(start, given):
+    """That no file can be made in a directory says nothing about direct access to those that are there."""
+    for directory, why in ("/sys", "you may not write here"), ("/proc", "No such file or directory"):
+        run = start("info", "--json", "--directory", directory)
+        expect(run, 0)
+        told = json.loads(run.stdout)
+        check(told["ranks"][0]["directories"][0]["direct"] == f"not known: {why}", f"{told['ranks'][0]['directories']}")
+        check(not any("page cache" in each["what"] for each in told["problems"]), f"{told['problems']}")
 
 
 def programs(start, given):
@@ -176,6 +190,11 @@ def mistakes(start, given):
     expect(stream("direct access", CAUSEWAY_DIRECT_IO="always"), 0, "goes through the page cache",
            "Permission denied", "this user must be allowed to open it")
 
+    # Nobody has files without a name there, as NFS and Lustre have none.
+    answers = [json.loads(start("info", "--json", environment=environment).stdout)["ranks"][0]["directories"]
+               for environment in ({}, {"LD_PRELOAD": given.preload, "CAUSEWAY_TEST_MISTAKE": "unnamed files"})]
+    check([each["direct"] for each in answers[0]] == [each["direct"] for each in answers[1]], f"{answers}")
+
     soft, hard = resource.getrlimit(resource.RLIMIT_MEMLOCK)
     resource.setrlimit(resource.RLIMIT_MEMLOCK, (65536, hard))
     expect(info("locked memory"), 0, "only 64 KiB of memory may be page-locked", "ulimit -l unlimited")
@@ -192,7 +211,7 @@ def mistakes(start, given):
 
 
 TESTS = {"facts": facts, "different": different, "options": options, "set_up": set_up, "vendors": vendors,
-         "programs": programs, "launcher": launcher, "mistakes": mistakes}
+         "direct": direct, "programs": programs, "launcher": launcher, "mistakes": mistakes}
 
 
 if __name__ == "__main__":

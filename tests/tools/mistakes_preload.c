@@ -50,7 +50,7 @@ EXPORTED cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t si
     return real(context, flags, size, memory, code);
 }
 
-/* A file system, or a user, without direct access. */
+/* A file system, or a user, without direct access; or one without files that have no name. */
 EXPORTED int open(const char *path, int flags, ...)
 {
     int (*real)(const char *, int, ...);
@@ -60,6 +60,10 @@ EXPORTED int open(const char *path, int flags, ...)
     va_end(more);
     if ((flags & O_DIRECT) && is_made("direct access")) {
         errno = EACCES;
+        return -1;
+    }
+    if ((flags & O_TMPFILE) == O_TMPFILE && is_made("unnamed files")) {
+        errno = EOPNOTSUPP;
         return -1;
     }
     *(void **)&real = dlsym(RTLD_NEXT, "open");

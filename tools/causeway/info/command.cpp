@@ -14,6 +14,7 @@
 #include <causeway/causeway.h>
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -60,17 +61,18 @@ json gathered(const json& own, int ranks) {
 
 int show(const arguments& typed, const json& facts) {
     const auto problems = problems_of(facts);
+    const bool is_stopped = std::ranges::any_of(problems, [](const problem& each) { return each.how == problem::weight::stops; });
     if (typed.as_json) {
         auto whole = facts;
         whole["problems"] = json::array();
         for (const auto& each : problems)
             whole["problems"].push_back({{"stops", each.how == problem::weight::stops}, {"what", each.what}, {"advice", each.advice}});
         std::printf("%s\n", as_text(whole, 1).c_str());
-        return 0;
+    } else {
+        if (!typed.check) print(facts);
+        if (typed.check || !problems.empty()) print_problems(problems);
     }
-    if (!typed.check) print(facts);
-    const bool stops = (typed.check || !problems.empty()) && print_problems(problems);
-    return typed.check && stops ? 1 : 0;
+    return typed.check && is_stopped ? 1 : 0;
 }
 
 /// Of --options on one rank the list of them, on several what each rank has.

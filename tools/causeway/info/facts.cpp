@@ -137,6 +137,28 @@ std::string all_of(int from, int longest) {
     return text + "it did not answer within " + std::to_string(longest / 1000) + " s";
 }
 
+/// "yes", or why not, or "not known" and why no file can be made to try it.
+std::string direct_access_in(const std::string& directory) {
+    const int unnamed = open(directory.c_str(), O_TMPFILE | O_RDWR | O_DIRECT | O_CLOEXEC, 0600);
+    if (unnamed >= 0) {
+        close(unnamed);
+        return "yes";
+    }
+    // It may be files without a name that are refused: NFS and Lustre have none, and take O_DIRECT.
+    std::string name = directory + "/.causeway-XXXXXX";
+    const int named = mkostemp(name.data(), O_CLOEXEC);
+    if (named < 0) {
+        const bool is_forbidden = errno == EACCES || errno == EPERM || errno == EROFS;
+        return std::string("not known: ") + (is_forbidden ? "you may not write here" : std::strerror(errno));
+    }
+    close(named);
+    const int direct = open(name.c_str(), O_RDWR | O_DIRECT | O_CLOEXEC);
+    const std::string told = direct >= 0 ? "yes" : std::strerror(errno);
+    if (direct >= 0) close(direct);
+    unlink(name.c_str());
+    return told;
+}
+
 } // namespace
 
 std::string as_text(const json& value, int indent) { return value.dump(indent, ' ', false, json::error_handler_t::replace); }
@@ -171,9 +193,7 @@ json facts_of_directories(const std::vector<std::string>& directories) {
         }
         told["file_system"] = causeway_tool::file_system_of(each);
         told["free_bytes"] = static_cast<std::uint64_t>(free.f_bavail) * free.f_frsize;
-        const int file = open(each.c_str(), O_TMPFILE | O_RDWR | O_DIRECT | O_CLOEXEC, 0600);
-        told["direct"] = file >= 0 ? json("yes") : json(std::strerror(errno));
-        if (file >= 0) close(file);
+        told["direct"] = direct_access_in(each);
         all.push_back(told);
     }
     return all;

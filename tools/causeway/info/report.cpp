@@ -141,15 +141,10 @@ void print(const json& facts) {
 
 void print_options(const json& ranks) { print_by_rank(ranks, all_options_text); }
 
-bool print_problems(const std::vector<problem>& problems) {
-    bool stops = false;
-    for (const auto& each : problems) {
-        const bool is_fatal = each.how == problem::weight::stops;
-        stops = stops || is_fatal;
-        std::printf("%s: %s\n    %s\n", is_fatal ? "PROBLEM" : "note", each.what.c_str(), each.advice.c_str());
-    }
+void print_problems(const std::vector<problem>& problems) {
+    for (const auto& each : problems)
+        std::printf("%s: %s\n    %s\n", each.how == problem::weight::stops ? "PROBLEM" : "note", each.what.c_str(), each.advice.c_str());
     if (problems.empty()) std::printf("nothing is wrong\n");
-    return stops;
 }
 
 } // namespace info

@@ -16,7 +16,7 @@ void print(const nlohmann::json& facts);
 /// Every option of the ranks, its value, where that came from, and what it does.
 void print_options(const nlohmann::json& ranks);
 
-/// True if one of them stops transfers.
-bool print_problems(const std::vector<problem>& problems);
+/// Each with what to do about it.
+void print_problems(const std::vector<problem>& problems);
 
 } // namespace info
