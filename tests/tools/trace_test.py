@@ -313,6 +313,21 @@ def nothing(start, given):
                 (["trace", "summary", timeline], 1, "cannot read"), (["trace", "summary", __file__], 1, "not a timeline")):
             run = start(*words, runtime="none")
             check(run.returncode == status and message in run.stderr, f"{words}: status {status}, '{message}'", run)
+        # What a file cannot be made for is not started.
+        mark = pathlib.Path(folder, "started")
+        for place, why in (pathlib.Path(folder, "none", "t.json"), "No such file or directory"), (folder, "is a directory"):
+            run = start("trace", "-o", place, "--", "touch", mark, runtime="none")
+            check(run.returncode == 1 and why in run.stderr and not mark.exists(), f"{place}: {why}", run)
+        # A page does not take its timeline's place.
+        text = json.dumps({"traceEvents": [{"name": "causeway_rank", "ph": "M", "pid": 0, "tid": 0, "args": RANK}],
+                           "otherData": {"job": "j"}})
+        pathlib.Path(folder, "link.html").symlink_to("halo.json")
+        for name, page_name in ("halo.html", None), ("halo.json", "halo.json"), ("halo.json", "link.html"):
+            shown = pathlib.Path(folder, name)
+            shown.write_text(text, encoding="utf-8")
+            run = start("trace", "view", *(["-o", pathlib.Path(folder, page_name)] if page_name else []), shown, runtime="none")
+            check(run.returncode == 2 and "take the place" in run.stderr and shown.read_text(encoding="utf-8") == text,
+                  f"a page in place of {name}", run)
         run = start("perf", "--routes", "file-read", "--sizes", "4K", "--strategies", "auto", "--repetitions", "1",
                     "--directory", folder, environment={"CAUSEWAY_TRACE": "/nonexistent/t.json"})
         check(run.returncode == 0 and "no timeline is recorded" in run.stderr and "/nonexistent" in run.stderr,

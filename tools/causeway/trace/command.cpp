@@ -11,11 +11,16 @@
 
 #include <causeway/trace.h>
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <stdexcept>
 
 namespace trace {
 
@@ -76,10 +81,21 @@ void check_program(const std::string& name) {
     if (!meant.empty()) throw usage_error("trace: no command and no program " + name + meant);
 }
 
+/// Before the program runs: it may take hours, and records nothing where no file can be made.
+void check_place(const std::filesystem::path& timeline) {
+    const auto folder = timeline.parent_path();
+    std::error_code ignored;
+    if (std::filesystem::is_directory(timeline, ignored))
+        throw std::runtime_error("cannot record into " + timeline.string() + ": it is a directory");
+    if (access(folder.c_str(), W_OK | X_OK) != 0)
+        throw std::runtime_error("cannot record into " + timeline.string() + ": " + folder.string() + ": " + std::strerror(errno));
+}
+
 int record(const arguments& typed, const std::vector<std::string>& program) {
     if (program.empty()) throw usage_error("trace: no program; for example: causeway trace -- ./program");
     check_program(program.front());
     const auto timeline = std::filesystem::absolute(typed.output).string();
+    check_place(timeline);
     const auto preload = causeway_tool::library_file("causeway/libcauseway_trace.so");
     const char* const before = std::getenv("LD_PRELOAD");
     setenv("CAUSEWAY_TRACE", timeline.c_str(), 1);
@@ -110,6 +126,9 @@ int show_page(const arguments& typed) {
         throw usage_error("trace view: --from and --to: the part ends before it begins");
     const auto page = typed.page.empty() ? std::filesystem::path(typed.shown).replace_extension(".html").string()
                                          : typed.page;
+    std::error_code not_there;
+    if (std::filesystem::equivalent(typed.shown, page, not_there))
+        throw usage_error("trace view: the page would take the place of the timeline " + typed.shown + ": name another file by -o");
     write_page(typed.shown, page, {typed.from * 1e6, typed.to * 1e6});
     std::printf("%s\n", page.c_str());
     return 0;
