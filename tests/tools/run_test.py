@@ -169,25 +169,44 @@ def helps(start, given):
             check_man_page(start, words, run.stdout)
 
 
+def names_in_help(start, *words):
+    """The long options and the commands of a command."""
+    text = start(*words, "--help", runtime="none").stdout
+    commands = text.partition("Subcommands:")[2].partition("\n\n")[0].partition("Examples:")[0]
+    return (set(re.findall(r"--[a-z-]+", " ".join(re.findall(r"^  \S*--\S+", text, re.M)))),
+            re.findall(r"^  ([a-z]+) ", commands, re.M))
+
+
 def completion(start, given):
-    """Completion scripts are for their shells, and know every command and option."""
-    help_text = start("--help", runtime="none").stdout
-    commands = re.findall(r"^  ([a-z]+) ", help_text.split("Subcommands:")[1].split("Examples:")[0], re.M)
-    options = {name: set(re.findall(r"--[a-z-]+", " ".join(re.findall(r"^  \S*--\S+", start(name, "--help", runtime="none").stdout, re.M))))
-               for name in commands}
-    for shell in ("bash", "zsh", "fish"):
-        text = start("completion", shell, runtime="none").stdout
-        for name in commands:
-            check(name in text, f"{shell} does not know {name}")
-            for option in options[name]:
-                check(option in text or f"-l {option[2:]} " in text, f"{shell} does not know {name} {option}")
+    """Completion scripts are for their shells, and know every command and option, and what belongs to which."""
+    commands = [(name,) for name in names_in_help(start)[1]]
+    commands += [(*outer, name) for outer in commands for name in names_in_help(start, *outer)[1]]
+    check(("trace", "view") in commands and ("perf",) in commands, f"commands {commands}")
+    known = {words: names_in_help(start, *words) for words in [(), *commands]}
+    scripts = {shell: start("completion", shell, runtime="none").stdout for shell in ("bash", "zsh", "fish")}
+    for shell, script in scripts.items():
         if shutil.which(shell):
-            checked = subprocess.run([shell, "-n"], input=text, text=True, capture_output=True, check=False)
+            checked = subprocess.run([shell, "-n"], input=script, text=True, capture_output=True, check=False)
             check(checked.returncode == 0, f"{shell} does not take its script", checked)
-    ask = "\n".join([start("completion", "bash", runtime="none").stdout, 'COMP_WORDS=(causeway trace --ou)', "COMP_CWORD=2",
-                     "_causeway", 'echo "${COMPREPLY[@]}"'])
-    told = subprocess.run(["bash"], input=ask, text=True, capture_output=True, check=False)
-    check(told.stdout.strip() == "--output", "bash completes another word", told)
+    asked = [scripts["bash"]]
+    for words in known:
+        typed = shlex.join(["causeway", *words])
+        for begin in "--", "":
+            asked.append(f"COMP_WORDS=({typed} '{begin}'); COMP_CWORD={len(words) + 1}; _causeway; echo \"${{COMPREPLY[*]}}\"")
+    told = subprocess.run(["bash"], input="\n".join(asked), text=True, capture_output=True, check=False)
+    lines = iter(told.stdout.splitlines())
+    for words, (options, inner) in known.items():
+        check(set(next(lines).split()) == options, f"bash: options of {words}", told)
+        check(set(next(lines).split()) == options | set(inner), f"bash: words of {words}", told)
+        # Of other shells, which need not be there, what their scripts say.
+        zsh = re.search(rf"^ *'{' '.join(words)}( '\*|')\) _arguments(.*)$", scripts["zsh"], re.M)
+        check(not words or set(re.findall(r" '(--[a-z-]+)\[", zsh[2])) == options, f"zsh: options of {words}")
+        seen = "; and ".join([*(f"__fish_seen_subcommand_from {word}" for word in words),
+                              *([f"not __fish_seen_subcommand_from {' '.join(inner)}"] if inner else [])])
+        fish = set(re.findall(rf"^complete -c causeway -n '{seen}' -l (\S+) ", scripts["fish"], re.M))
+        check(not words or {f"--{name}" for name in fish} == options, f"fish: options of {words}")
+        for name in inner:
+            check(f"'{name}:" in scripts["zsh"] and f" -a {name} " in scripts["fish"], f"zsh and fish do not know {name}")
     run = start("completion", "bsh", runtime="none")
     check(run.returncode == 2 and "did you mean bash?" in run.stderr, "a wrong shell is not refused", run)
 
