@@ -38,6 +38,9 @@ def test_options_are_read_set_and_put_back():
 def test_the_version_is_the_headers():
     header = (ROOT / "include/causeway/causeway.h").read_text()
     assert f'CAUSEWAY_VERSION "{causeway.__version__}"' in header
+    # The package has its own, as a source distribution has neither the header nor the project.
+    assert f'\nversion = "{causeway.__version__}"\n' in (ROOT / "bindings/python/pyproject.toml").read_text()
+    assert f"project(causeway VERSION {causeway.__version__} " in (ROOT / "CMakeLists.txt").read_text()
 
 
 def test_numbers_are_those_of_the_header():
