@@ -14,6 +14,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from html import unescape
 
 from perf_test import SKIPPED, check, run_one_of
 
@@ -334,13 +335,23 @@ def nothing(start, given):
               "a timeline that cannot be made stops the program, or is not told of", run)
 
 
-def page(start, given):
-    """The page shows all slices and follows arrows in a real browser, without network."""
+def look(shown, address=""):
+    """What a real browser makes of a page: what its body says of itself, and the whole of it."""
     known = "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"
     browser = next(filter(None, map(shutil.which, known)), None)
     if browser is None:
         print("trace_test: skipped: no Chromium (scripts/setup.sh browser)")
         sys.exit(SKIPPED)
+    run = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={shown.parent}/profile",
+                          "--window-size=1250,800", "--virtual-time-budget=3000", "--dump-dom", f"file://{shown}{address}"],
+                         text=True, capture_output=True, check=False, timeout=120)
+    body = re.search(r"<body([^>]*)>", run.stdout)
+    check(body and 'data-ready="yes"' in body[1], "the page does not come up", run)
+    return dict(re.findall(r'data-([a-z]+)="([^"]*)"', body[1])), run.stdout
+
+
+def page(start, given):
+    """The page shows all slices and follows arrows in a real browser, without network."""
     with tempfile.TemporaryDirectory() as folder:
         timeline, shown = pathlib.Path(folder, "t.json"), pathlib.Path(folder, "t.html")
         run = start("trace", "-o", timeline, "--", program_beside(given, "himeno"), *HIMENO, ranks=2)
@@ -354,27 +365,124 @@ def page(start, given):
         arrows = sum(event["ph"] == "s" for event in events)
         last = max(event["args"]["transfer"] for event in events if event.get("cat") == "transfer" and event["pid"] == 1)
 
-        def look(address):
-            run = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder}/profile",
-                                  "--virtual-time-budget=3000", "--dump-dom", f"file://{shown}{address}"],
-                                 text=True, capture_output=True, check=False, timeout=120)
-            body = re.search(r"<body([^>]*)>", run.stdout)
-            check(body and 'data-ready="yes"' in body[1], "the page does not come up", run)
-            return dict(re.findall(r'data-([a-z]+)="([^"]*)"', body[1])), run.stdout
-
-        seen, html = look("")
-        check(int(seen["slices"]) == slices, f"{seen['slices']} of {slices} slices are drawn")
-        check(int(seen["arrows"]) >= 0.95 * arrows, f"{seen['arrows']} of {arrows} arrows are drawn")
+        seen, html = look(shown)
+        check(int(seen["slices"]) == slices, f"{seen['slices']} of {slices} slices are known")
+        check(int(seen["arrows"]) == arrows, f"{seen['arrows']} of {arrows} arrows are known")
         check(html.count("of communication hidden") >= 2, "no share for each rank")
-        seen, html = look(f"#rank=1&transfer={last}")
+        seen, html = look(shown, f"#rank=1&transfer={last}")
         check("rank 0" in seen["selected"], f"selected: {seen['selected']}")
         check(int(seen["chain"]) >= 2, "nothing waited for anything")
         check("<dt>strategy</dt>" in html and "waited for" in html, "no details")
 
 
+# Stands before the page's own script: keeps what is drawn since the picture was cleared.
+WATCH = """<script>
+window.drawn = [];
+const painter = CanvasRenderingContext2D.prototype;
+for (const name of ["clearRect", "fillRect", "bezierCurveTo"]) {
+  const real = painter[name];
+  painter[name] = function (...at) {
+    if (name === "clearRect") window.drawn = [];
+    window.drawn.push([name, this.fillStyle, ...at]);
+    real.apply(this, at);
+  };
+}
+</script>"""
+
+# Stands behind it: does what a user's hand does, and writes down what is seen after each step.
+HAND = """<script>
+const picture = document.getElementById("canvas"), steps = {};
+const slices = () => window.drawn.filter(each => each[0] === "fillRect" && ["#3b76c4", "#2e8b57"].includes(each[1]));
+const see = name => {
+  const body = document.body.dataset;
+  steps[name] = {from: Number(body.from), to: Number(body.to), slices: slices().map(each => each.slice(1)),
+    arrows: window.drawn.filter(each => each[0] === "bezierCurveTo").length, selected: body.selected};
+};
+const mouse = (kind, x, y, more = {}) => picture.dispatchEvent(new (kind === "wheel" ? WheelEvent : MouseEvent)(kind,
+  {clientX: x, clientY: y + picture.getBoundingClientRect().top, bubbles: true, cancelable: true, ...more}));
+const key = name => window.dispatchEvent(new KeyboardEvent("keydown", {key: name}));
+see("address");
+steps.width = picture.clientWidth;
+const ratio = picture.width / picture.clientWidth, [, , left, top_, wide, high] = slices()[0];
+steps.pixel = [...picture.getContext("2d").getImageData((left + wide - 3) * ratio, (top_ + 1) * ratio, 1, 1).data];
+const [, , x, y] = slices()[1];
+mouse("mousedown", x + 5, y + 5);
+mouse("mouseup", x + 5, y + 5);
+see("click");
+steps.details = document.getElementById("details").innerText;
+mouse("wheel", 250 + (picture.clientWidth - 250) / 4, 100, {deltaY: -100});
+see("wheel");
+key("0"); see("all");
+key("w"); see("in");
+key("d"); see("right");
+mouse("mousedown", 500, 100, {buttons: 1});
+mouse("mousemove", 600, 100, {buttons: 1});
+mouse("mouseup", 600, 100);
+see("drag");
+key("Escape"); see("escape");
+document.body.insertAdjacentHTML("beforeend", `<pre id="steps">${JSON.stringify(steps)}</pre>`);
+</script>"""
+
+
+def drawing(start, given):
+    """What is drawn, and where, of a timeline of which all is known; how it follows the address, the mouse and the keys."""
+    def lane(number, name):
+        return {"name": "thread_name", "ph": "M", "pid": 0, "tid": number, "args": {"name": name}}
+
+    def arrow(phase, lane_number, at):
+        return {"name": "waits for", "cat": "waits for", "id": 1, "ph": phase, "pid": 0, "tid": lane_number, "ts": at, "bp": "e"}
+
+    command = {"name": "k", "ph": "X", "cat": "command", "pid": 0, "tid": 2, "ts": 1150, "dur": 50, "args": {}}
+    events = [{"name": "causeway_rank", "ph": "M", "pid": 0, "tid": 0, "args": RANK}, lane(1, "transfers"), lane(2, "queue"),
+              made_transfer(1100, 1200, 50, transfer=1), made_transfer(1300, 1400, 80, transfer=2), command,
+              arrow("s", 2, 1200), arrow("f", 1, 1300)]
+    with tempfile.TemporaryDirectory() as folder:
+        timeline, shown = pathlib.Path(folder, "t.json"), pathlib.Path(folder, "t.html")
+        timeline.write_text(json.dumps({"traceEvents": events, "otherData": {"job": "j"}}), encoding="utf-8")
+        run = start("trace", "view", timeline, runtime="none")
+        check(run.returncode == 0, "no page", run)
+        text = shown.read_text(encoding="utf-8")
+        shown.write_text(text.replace("<head>", "<head>" + WATCH).replace("</body>", HAND + "</body>"), encoding="utf-8")
+        html = look(shown, "#from=0&to=300")[1]
+    # Half of a transfer's limit and four fifths; half of one of two equal transfers is beside the kernel.
+    check("<td>65 %</td>" in html and "25 % of communication hidden" in html, f"the table: {html[-3000:]}")
+    told = re.search(r'<pre id="steps">({.*})</pre>', html)
+    check(told, "nothing is drawn: the hand found no slices")
+    steps = json.loads(unescape(told[1]))
+    width = steps["width"] - 250  # beside the names of lanes
+
+    def check_picture(name, begin, end, **more):
+        """Times count from the first slice."""
+        seen = steps[name]
+        check(abs(seen["from"] - begin) < 0.01 and abs(seen["to"] - end) < 0.01, f"{name}: {begin} to {end}: {seen}")
+        place = lambda time: 250 + width * min(max((time - begin) / (end - begin), 0), 1)
+        expected = [("#3b76c4", 0, 100), ("#3b76c4", 200, 300), ("#2e8b57", 50, 100)]
+        expected = [(colour, place(left), place(right)) for colour, left, right in expected if right >= begin and left <= end]
+        drawn = [(colour, x, x + wide) for colour, x, _, wide, _ in seen["slices"]]
+        check(len(drawn) == len(expected) and all(one[0] == other[0] and abs(one[1] - other[1]) < 0.1 and abs(one[2] - other[2]) < 1.1
+                                                  for one, other in zip(drawn, expected)), f"{name}: {drawn}, not {expected}")
+        for what, value in more.items():
+            check(seen[what] == value, f"{name}: {what}: {seen[what]}")
+        return begin, end
+
+    check_picture("address", 0, 300, arrows=0, selected="")
+    check(steps["pixel"] == [0x3b, 0x76, 0xc4, 255], f"the first transfer has the colour {steps['pixel']}")
+    check_picture("click", 0, 300, arrows=1, selected="a file -> device buffer")
+    check(re.search(r"of limit\s+80 %", steps["details"]) and "waited for" in steps["details"], f"{steps['details']}")
+    span = 300 * math.exp(-0.2)
+    check_picture("wheel", 75 - span / 4, 75 + span * 3 / 4, arrows=1)  # what is below the mouse stays there
+    check_picture("all", -3, 303)
+    begin, end = check_picture("in", 150 - 153 * 0.7, 150 + 153 * 0.7)
+    by = 0.2 * (end - begin)
+    begin, end = check_picture("right", begin + by, end + by)
+    by = 100 / width * (end - begin)
+    check_picture("drag", begin - by, end - by, arrows=1)
+    check_picture("escape", begin - by, end - by, arrows=0, selected="")
+
+
 TESTS = {"commands": commands, "himeno": himeno, "limit": limit, "summary": summary, "ordinary": ordinary, "files": files,
-         "fork": fork, "graph": graph, "python": python, "killed": killed, "nothing": nothing, "page": page, "parts": parts,
-         "programs": programs}
+         "fork": fork, "graph": graph, "python": python, "killed": killed, "nothing": nothing, "page": page, "drawing": drawing,
+         "parts": parts, "programs": programs}
 
 
 if __name__ == "__main__":
