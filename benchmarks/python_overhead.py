@@ -8,54 +8,90 @@ import tempfile
 import time
 
 import causeway
-import numpy as np
 import pyopencl as cl
+from mpi4py import MPI
 
 # A few at a time: what is in flight takes time of the calls too, on few processors.
 ROUNDS, COUNT = 500, 8
 
-enqueue_reads = ctypes.CDLL(sys.argv[1]).enqueue_reads
-enqueue_reads.restype = ctypes.c_double
+in_c = ctypes.CDLL(sys.argv[1])
 handle = ctypes.c_void_p
-enqueue_reads.argtypes = [handle, handle, ctypes.c_int, handle, ctypes.c_int, ctypes.c_void_p]
+in_c.enqueue_reads.argtypes = [handle, handle, ctypes.c_int, handle, ctypes.c_int, handle]
+in_c.enqueue_messages.argtypes = [handle, handle, handle, handle, ctypes.c_int, handle]
+in_c.enqueue_reads.restype = in_c.enqueue_messages.restype = ctypes.c_double
 
 device = cl.get_platforms()[0].get_devices()[0]
 context = cl.Context([device])
 out_of_order = cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
 queue = cl.CommandQueue(context, properties=out_of_order)
 buffer = cl.Buffer(context, cl.mem_flags.READ_WRITE, 64)
+before = cl.enqueue_marker(queue)
+before.wait()
 
 
-def in_c(descriptor, before):
-    events = (handle * COUNT)()
-    seconds = enqueue_reads(queue.int_ptr, buffer.int_ptr, descriptor, before.int_ptr, COUNT, events)
-    assert seconds >= 0, causeway.last_error()
-    return seconds, [cl.Event.from_int_ptr(event, retain=False) for event in events]
+def loop_in_c(function, what):
+    """A loop over a function in C: the seconds that it took, and the events of what it enqueued."""
+
+    def run():
+        events = (handle * COUNT)()
+        seconds = function(queue.int_ptr, buffer.int_ptr, what, before.int_ptr, COUNT, events)
+        assert seconds >= 0, causeway.last_error()
+        return seconds, [cl.Event.from_int_ptr(event, retain=False) for event in events]
+
+    return run
 
 
-def in_python(descriptor, before):
-    begin = time.perf_counter()
-    events = [
-        causeway.enqueue_write_from_file(queue, buffer, descriptor, file_offset=0, size=64, wait_for=[before])
+def loop(enqueue_all):
+    """The same in Python."""
+
+    def run():
+        begin = time.perf_counter()
+        events = enqueue_all()
+        return time.perf_counter() - begin, events
+
+    return run
+
+
+def reads(file, file_offset):
+    return [
+        causeway.enqueue_write_from_file(queue, buffer, file, file_offset=file_offset, size=64, wait_for=[before])
         for _ in range(COUNT)
     ]
-    return time.perf_counter() - begin, events
+
+
+def messages():
+    ends = {"send_size": 32, "recv_offset": 32, "recv_size": 32}
+    return [
+        causeway.enqueue_sendrecv(queue, buffer, buffer, MPI.COMM_SELF, 0, 0, wait_for=[before], **ends)
+        for _ in range(COUNT)
+    ]
 
 
 with tempfile.TemporaryFile() as file:
-    np.zeros(64, np.uint8).tofile(file)
-    times = {in_c: [], in_python: []}
-    before = cl.enqueue_marker(queue)
-    before.wait()
-    for round_ in range(2 * ROUNDS):
-        way = (in_c, in_python)[round_ % 2]
-        seconds, events = way(file.fileno(), before)
-        causeway.wait_for_events(events)
-        times[way].append(seconds / COUNT * 1e6)
+    file.write(bytes(64 * COUNT * ROUNDS))
+    file.seek(0)
+    ways = {
+        "a read, in C": loop_in_c(in_c.enqueue_reads, file.fileno()),
+        "of a descriptor": loop(lambda: reads(file.fileno(), 0)),
+        "of a file object": loop(lambda: reads(file, 0)),
+        "at its position": loop(lambda: reads(file, None)),
+        "a message, in C": loop_in_c(in_c.enqueue_messages, MPI._addressof(MPI.COMM_SELF)),
+        "a message": loop(messages),
+    }
+    times = {name: [] for name in ways}
+    for _ in range(ROUNDS):
+        for name, way in ways.items():
+            seconds, events = way()
+            causeway.wait_for_events(events)
+            times[name].append(seconds / COUNT * 1e6)
 
 print(f"{device.name}, pyopencl {cl.VERSION_TEXT}, Python {sys.version.split()[0]}, causeway {causeway.__version__}")
-for way, name in ((in_c, "C"), (in_python, "Python")):
-    lower, median, upper = statistics.quantiles(times[way], n=4)
-    print(f"an enqueue in {name:6} {median:6.1f} us ({lower:.1f} - {upper:.1f})")
-differences = [python - c for c, python in zip(times[in_c], times[in_python])]
-print(f"Python beyond C      {statistics.median(differences):6.1f} us")
+print(f"{'an enqueue, us':18}  median (quartiles)       beyond C")
+for name, own in times.items():
+    lower, median, upper = statistics.quantiles(own, n=4)
+    text = f"{name:18} {median:7.1f} ({lower:.1f} - {upper:.1f})"
+    if name.endswith("in C"):
+        in_c_times = own
+        print(text)
+    else:
+        print(f"{text:42} {statistics.median(python - c for c, python in zip(in_c_times, own)):6.1f}")

@@ -16,10 +16,11 @@ def descriptor_of(file: Any) -> int:
     """
     if isinstance(file, int):
         return file
-    if isinstance(file, io.TextIOBase):
-        raise TypeError("open the file in binary mode: transfers move bytes")
     # What buffers has the file as `raw`, and a named temporary one without a buffer as `file`.
-    if not isinstance(getattr(file, "raw", getattr(file, "file", file)), io.FileIO):
+    plain = getattr(file, "raw", None) or getattr(file, "file", file)
+    if not isinstance(plain, io.FileIO):
+        if isinstance(file, io.TextIOBase):
+            raise TypeError("open the file in binary mode: transfers move bytes")
         kind = type(file).__name__
         raise TypeError(f"{kind} is no plain file: transfers would pass it by; use its contents, or open()")
     if file.writable():
