@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <initializer_list>
+#include <sstream>
 
 namespace causeway::launch {
 
@@ -31,6 +32,24 @@ bool is_task_of_slurm() {
     if (text == nullptr) return false;
     const auto number = std::atoll(text);
     return number >= 0 && number < numbers_end;
+}
+
+/// Slurm's "2(x3),1": two tasks on each of three nodes, and one on the fourth. None if it does not say so for the node.
+std::optional<int> tasks_of_node(const std::string& list, int node) {
+    std::istringstream nodes(list);
+    for (std::string each; node >= 0 && std::getline(nodes, each, ',');) {
+        const auto times = each.find("(x");
+        node -= times == std::string::npos ? 1 : std::atoi(each.c_str() + times + 2);
+        if (node < 0) return std::atoi(each.c_str());
+    }
+    return {};
+}
+
+std::optional<int> local_ranks_of_slurm() {
+    // srun hands on what the allocation has in the second.
+    const auto list = first_of({"SLURM_STEP_TASKS_PER_NODE", "SLURM_TASKS_PER_NODE"});
+    const auto node = number_of({"SLURM_NODEID"});
+    return is_task_of_slurm() && list && node ? tasks_of_node(*list, *node) : std::nullopt;
 }
 
 std::optional<std::string> told_job() {
@@ -66,7 +85,10 @@ std::optional<int> local_rank() {
     return is_task_of_slurm() ? number_of({"SLURM_LOCALID"}) : std::nullopt;
 }
 
-int local_ranks() { return number_of({"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PMI_LOCAL_SIZE"}).value_or(1); }
+int local_ranks() {
+    if (const auto told = number_of({"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PMI_LOCAL_SIZE"})) return *told;
+    return local_ranks_of_slurm().value_or(1);
+}
 
 std::string job() {
     if (const auto told = told_job()) return *told;

@@ -3,6 +3,7 @@
 #include "capi/runtime.hpp"
 
 #include "base/launch.hpp"
+#include "base/processors.hpp"
 #include "capi/guard.hpp"
 
 #include <unistd.h>
@@ -21,21 +22,24 @@ constexpr auto longest_call = std::chrono::seconds(1);
 
 std::atomic<bool> mpi_is_used{false};
 
-unsigned local_ranks() { return static_cast<unsigned>(std::max(1, launch::local_ranks())); }
+/// The engine's threads run where the thread may that makes them.
+unsigned own_processors() {
+    static const auto count = processors::of_rank();
+    return count;
+}
 
 unsigned lane_count(const options& settings) {
     const auto asked = settings[option::lanes];
     if (asked != 0) return static_cast<unsigned>(asked);
     // One processor is the engine's and one the application's.
-    const auto processors = std::thread::hardware_concurrency() / local_ranks();
-    return std::clamp(processors, 4u, 18u) - 2;
+    return std::clamp(own_processors(), 4u, 18u) - 2;
 }
 
 std::chrono::microseconds spin_time(const options& settings) {
     const auto asked = settings[option::spin];
     if (asked != 0) return std::chrono::microseconds(asked);
     // Where processors are few, polling takes them from the kernels and the application.
-    return std::chrono::microseconds(std::thread::hardware_concurrency() >= 4 * local_ranks() ? 2000 : 20);
+    return std::chrono::microseconds(own_processors() >= 4 ? 2000 : 20);
 }
 
 /// Looking on by all workers is for machines where the engine spins freely.

@@ -13,6 +13,7 @@ import resource
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
 
 from perf_test import check, run_one_of
@@ -140,6 +141,20 @@ def direct(start, given):
         check(not any("page cache" in each["what"] for each in told["problems"]), f"{told['problems']}")
 
 
+def bound(start, given):
+    """A process that is bound to one processor of several is told of it, a free one is not."""
+    free = os.sched_getaffinity(0)
+    if len(free) < 2:
+        sys.exit(77)
+    run = start("info", "--check", runtime="pocl")
+    check("may use one of the" not in run.stdout, "a free process is warned", run)
+    os.sched_setaffinity(0, {min(free)})
+    expect(start("info", "--check", runtime="pocl"), 0, "may use one of the", "--bind-to none", "--cpus-per-task")
+    told = json.loads(start("info", "--json", runtime="pocl").stdout)["ranks"][0]
+    check(told["usable_processors"] == 1 < told["processors"], f"processors {told}")
+    os.sched_setaffinity(0, free)
+
+
 def programs(start, given):
     """What a program is told that makes the same mistakes."""
     folder = pathlib.Path(given.program).parent
@@ -210,7 +225,7 @@ def mistakes(start, given):
         expect(run, 0, "two MPI libraries", other, "ldd")
 
 
-TESTS = {"facts": facts, "different": different, "options": options, "set_up": set_up, "vendors": vendors,
+TESTS = {"facts": facts, "different": different, "options": options, "set_up": set_up, "bound": bound, "vendors": vendors,
          "direct": direct, "programs": programs, "launcher": launcher, "mistakes": mistakes}
 
 

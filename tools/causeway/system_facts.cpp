@@ -3,6 +3,7 @@
 #include "system_facts.hpp"
 
 #include "base/file_system_name.hpp"
+#include "base/processors.hpp"
 
 #include <sys/statfs.h>
 #include <sys/utsname.h>
@@ -26,6 +27,8 @@ std::string kernel_name() {
     if (uname(&name) != 0) return "unknown";
     return std::string(name.sysname) + " " + name.release + " " + name.machine;
 }
+
+unsigned usable_processors() { return causeway::processors::of_rank(); }
 
 std::string host_name() {
     utsname name{};

@@ -9,6 +9,8 @@ namespace causeway_tool {
 std::string processor_name();
 /// "Linux 6.1.0 x86_64"
 std::string kernel_name();
+/// Of the processors of this machine, those that this rank may use, as the library counts them.
+unsigned usable_processors();
 std::string host_name();
 /// "ext4", or its number if it is none of those that are known.
 std::string file_system_of(const std::string& directory);

@@ -22,7 +22,7 @@ const char* const all_variables[] = {
     "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE", "PMIX_RANK",
     "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "PMI_RANK", "PMI_SIZE", "PMI_JOBID", "PMI_FD", "PMI_PORT", "PMI_LOCAL_RANK",
     "PMI_LOCAL_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "SLURM_PROCID", "SLURM_LOCALID", "SLURM_STEP_ID", "SLURM_STEP_NUM_TASKS",
-    "SLURM_NTASKS", "SLURM_JOB_ID"};
+    "SLURM_NTASKS", "SLURM_JOB_ID", "SLURM_NODEID", "SLURM_STEP_TASKS_PER_NODE", "SLURM_TASKS_PER_NODE"};
 
 /// The environment has these variables of launchers, and no others; afterwards it is what it was.
 class environment {
@@ -111,6 +111,33 @@ TEST(launch, knows_a_task_of_a_slurm_step) {
     EXPECT_EQ(launch::ranks(), 4);
     EXPECT_EQ(launch::local_rank(), 1);
     EXPECT_EQ(launch::job(), "17.2");
+}
+
+TEST(launch, counts_the_tasks_of_a_node_of_slurm) {
+    const auto local_ranks = [](const char* variable, const char* list, const char* node) {
+        const environment task({{"SLURM_JOB_ID", "17"}, {"SLURM_STEP_ID", "0"}, {"SLURM_NODEID", node}, {variable, list}});
+        return launch::local_ranks();
+    };
+    const auto* const step = "SLURM_STEP_TASKS_PER_NODE";
+    EXPECT_EQ(local_ranks(step, "2(x3),1", "0"), 2);
+    EXPECT_EQ(local_ranks(step, "2(x3),1", "2"), 2);
+    EXPECT_EQ(local_ranks(step, "2(x3),1", "3"), 1);
+    EXPECT_EQ(local_ranks(step, "8", "0"), 8);
+    EXPECT_EQ(local_ranks(step, "3,16(x2),4", "2"), 16);
+    EXPECT_EQ(local_ranks("SLURM_TASKS_PER_NODE", "4(x2)", "1"), 4);
+    // What is no such list, or has no such node, says nothing.
+    EXPECT_EQ(local_ranks(step, "2(x3),1", "4"), 1);
+    EXPECT_EQ(local_ranks(step, "2(x3),1", "-1"), 1);
+    EXPECT_EQ(local_ranks(step, "", "0"), 1);
+    EXPECT_EQ(local_ranks(step, "nonsense(x", "1"), 1);
+}
+
+TEST(launch, counts_those_of_a_step_before_those_of_its_allocation) {
+    const environment task({{"SLURM_JOB_ID", "17"}, {"SLURM_STEP_ID", "0"}, {"SLURM_NODEID", "0"}, {"SLURM_TASKS_PER_NODE", "8"},
+                            {"SLURM_STEP_TASKS_PER_NODE", "2"}});
+    EXPECT_EQ(launch::local_ranks(), 2);
+    const environment script({{"SLURM_JOB_ID", "17"}, {"SLURM_NODEID", "0"}, {"SLURM_TASKS_PER_NODE", "8"}});
+    EXPECT_EQ(launch::local_ranks(), 1) << "a batch script is none of them";
 }
 
 TEST(launch, does_not_take_a_batch_script_for_a_rank) {

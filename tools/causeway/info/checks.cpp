@@ -73,6 +73,16 @@ void check_devices(const json& rank, finder& found) {
                     "for a GPU; in a container hand the GPU in; clinfo shows what the loader finds");
 }
 
+void check_processors(const json& rank, const json& ranks, finder& found) {
+    const auto neighbours = std::count_if(ranks.begin(), ranks.end(), [&](const json& each) { return each.at("host") == rank.at("host"); });
+    const auto of_host = rank.at("processors").get<std::int64_t>();
+    if (rank.at("usable_processors") == 1 && of_host >= 2 * neighbours)
+        found.slows("a rank on " + rank.at("host").get<std::string>() + " may use one of the " + std::to_string(of_host) +
+                        " processors, for the program and for the threads that move its data",
+                    "start it with mpirun --bind-to none, or with more processors for each rank: mpirun --map-by slot:PE=4, "
+                    "srun --cpus-per-task=4; a container, with a larger --cpus");
+}
+
 void check_memory(const json& rank, finder& found) {
     const auto& limit = rank.at("locked_memory_bytes");
     bool has_own_memory = false;
@@ -131,6 +141,7 @@ std::vector<problem> problems_of(const json& facts) {
     for (const auto& rank : ranks) {
         check_vendors(rank, found);
         check_devices(rank, found);
+        check_processors(rank, ranks, found);
         check_memory(rank, found);
         check_files(rank, one_host, found);
         if (rank.at("mpi_libraries").size() > 1)

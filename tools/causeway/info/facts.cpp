@@ -175,7 +175,8 @@ std::string thread_level_name(int level) {
 
 json facts_of_process() {
     return {{"processor", causeway_tool::processor_name()},
-            {"processors", sysconf(_SC_NPROCESSORS_ONLN)}, {"kernel", causeway_tool::kernel_name()},
+            {"processors", sysconf(_SC_NPROCESSORS_ONLN)},
+            {"usable_processors", causeway_tool::usable_processors()}, {"kernel", causeway_tool::kernel_name()},
             {"memory_bytes", static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE))},
             {"locked_memory_bytes", locked_memory()}, {"vendors", causeway_tool::facts_of_vendors()}, {"platforms", platforms()},
             {"mpi_libraries", mpi_libraries()}};

@@ -37,7 +37,7 @@ std::string padded(std::string text, std::size_t width) {
 
 std::string host_text(const json& rank) {
     std::string text = words_of(rank.at("host")) + ": " + words_of(rank.at("processor")) + ", " + rank.at("processors").dump() +
-                       " processors, " + bytes_text(rank.at("memory_bytes")) + "; " + words_of(rank.at("kernel")) +
+                       " processors, " + rank.at("usable_processors").dump() + " for each rank, " + bytes_text(rank.at("memory_bytes")) + "; " + words_of(rank.at("kernel")) +
                        "; page-locked memory " + bytes_text(rank.at("locked_memory_bytes")) + "\n";
     for (const auto& platform : rank.at("platforms")) {
         text += "  " + words_of(platform.at("name")) + ", " + words_of(platform.at("version")) + "\n";

@@ -40,6 +40,9 @@ those of the same bytes by hand, measured in the same rounds; the last column is
 "auto" is what the library chooses by itself, followed by what it chose; the other lines force a strategy. What the
 limits consist of, and what was left out and why, stands below the table.
 
+Open MPI binds each of two ranks to one processor, which the program and the library then share: --bind-to none leaves
+them free, and the heading says how many processors each may use.
+
 Exit status: 0, 1 if something failed or data was wrong, 2 for wrong arguments.)";
 
 constexpr std::array default_sizes = {std::size_t{8}, 256 * kib / kib, 4 * kib,  64 * kib,  256 * kib, mib,

@@ -54,7 +54,8 @@ facts machine_facts(cl_device_id device, const settings& wanted, int ranks) {
     const auto directory = wanted.directory.string();
     return {
         {"causeway", std::string(causeway_version()) + (wanted.commit.empty() ? "" : ", commit " + wanted.commit)},
-        {"processor", processor_name() + ", " + std::to_string(std::thread::hardware_concurrency()) + " cores"},
+        {"processor", processor_name() + ", " + std::to_string(std::thread::hardware_concurrency()) + " cores, " +
+                          std::to_string(usable_processors()) + " for each rank"},
         {"kernel", kernel_name()},
         {"device", text_of(device, CL_DEVICE_NAME) +
                        (has_host_memory(device) ? ", its memory is the host's" : ", memory of its own")},

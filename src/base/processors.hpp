@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many processors this process may use, which is often far fewer than the machine has.
+#pragma once
+
+#include <filesystem>
+#include <limits>
+#include <string_view>
+
+namespace causeway::processors {
+
+/// What holds for a rank. A launcher binds ranks to processors (affinity); containers and batch systems set a quota of time for
+/// all processes inside, and the processors that are there for them.
+struct bounds {
+    unsigned affinity = 1; ///< processors that the calling thread, and threads that it starts, may run on
+    unsigned there = 1;    ///< for all ranks of the node: those of the machine, or of the cgroup if these are fewer
+    double quota = std::numeric_limits<double>::infinity(); ///< processors' worth of time, of all ranks of the node
+    unsigned ranks = 1;    ///< of this node
+};
+
+/// The part of one rank, at least 1.
+[[nodiscard]] unsigned part_of_rank(const bounds& known);
+
+/// The bounds of the calling thread. `root` has the folders proc and sys.
+[[nodiscard]] bounds find_bounds(const std::filesystem::path& root = "/");
+
+[[nodiscard]] inline unsigned of_rank() { return part_of_rank(find_bounds()); }
+
+/// How many a list of cpuset(7) names: 6 for "0-3,8,10". 0 if it is none.
+[[nodiscard]] unsigned count_of(std::string_view list);
+
+} // namespace causeway::processors
