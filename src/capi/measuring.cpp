@@ -179,17 +179,14 @@ std::vector<measuring::shape> measuring::link_shapes() {
 
 bool measuring::reaches_others(cl_device_id device, cl_device_id other) {
     m_process.bridges().await(device);
-    bool does = false;
-    m_process.call_and_wait([&] {
-        auto* const bridge = m_process.devices().windows.bridge();
+    return m_process.require_answer("asking for direct links", [&windows = m_process.windows(), device, other] {
+        auto* const bridge = windows.bridge();
         const auto from = cl::facts_of(device).uuid;
-        does = bridge != nullptr && bridge->has(from);
-        if (does && other != nullptr) {
-            const auto to = cl::facts_of(other).uuid;
-            does = bridge->has(to) && bridge->reaches(from, to);
-        }
+        if (bridge == nullptr || !bridge->has(from)) return false;
+        if (other == nullptr) return true;
+        const auto to = cl::facts_of(other).uuid;
+        return bridge->has(to) && bridge->reaches(from, to);
     });
-    return does;
 }
 
 void measuring::link(const endpoints::device_place& source, std::vector<measured_stage>& found) {

@@ -289,9 +289,8 @@ void runtime::at_finalize() {
         (void)all_over(until);
     }
     // Other ranks may still need an answer to what was cancelled.
-    for (auto quiet = std::make_shared<std::atomic<bool>>(false); m_clock.now() < until;) {
-        (void)call_and_wait([this, quiet] { *quiet = m_messenger.quiet(); });
-        if (*quiet) break;
+    while (m_clock.now() < until) {
+        if (answer_of([this] { return m_messenger.quiet(); }).value_or(false)) break;
         std::this_thread::sleep_for(std::chrono::microseconds(100));
     }
     (void)call_and_wait([this] { m_messenger.close_all(); });

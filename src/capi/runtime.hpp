@@ -2,6 +2,7 @@
 // The process's engine and all that it works with.
 #pragma once
 
+#include "base/error.hpp"
 #include "base/options.hpp"
 #include "capi/bridge_keeper.hpp"
 #include "capi/registry.hpp"
@@ -24,7 +25,10 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
+#include <string>
+#include <type_traits>
 #include <vector>
 
 namespace causeway::capi {
@@ -60,6 +64,23 @@ class runtime {
     /// Runs `action` on the engine's thread and waits for it, but not for ever; in this thread once that one is gone. False
     /// if it is still to come.
     bool call_and_wait(std::function<void()> action);
+
+    /// As above: what `question` gives, or none. It may be asked after this has returned: it refers to nothing that ends
+    /// before the process does.
+    template <class Question>
+    [[nodiscard]] std::optional<std::invoke_result_t<Question>> answer_of(Question question) {
+        const auto answer = std::make_shared<std::optional<std::invoke_result_t<Question>>>();
+        if (!call_and_wait([answer, question = std::move(question)] { *answer = question(); })) return {};
+        return std::move(*answer);
+    }
+    /// As above, but throws transfer_error with `what` if the engine's thread does not answer.
+    template <class Question>
+    [[nodiscard]] std::invoke_result_t<Question> require_answer(const char* what, Question question) {
+        auto answer = answer_of(std::move(question));
+        if (!answer) throw transfer_error(status::out_of_resources, std::string(what) + ": " + no_answer);
+        return std::move(*answer);
+    }
+    static constexpr const char* no_answer = "the thread that advances transfers is held up, by a driver or by MPI";
 
     /// Held while a transfer is put into queues and into the engine: the order in which it is taken is the order of
     /// enqueue, for queues, files and messages alike.

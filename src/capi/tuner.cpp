@@ -17,6 +17,8 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <string>
 
 using namespace causeway;
 using namespace causeway::capi;
@@ -84,7 +86,7 @@ cl_int causeway_tune_rank(cl_command_queue queue, int peer, MPI_Comm comm) {
         const auto checked = check_queue(queue);
         auto& process = runtime::instance();
         process.figures().require_automatic();
-        (void)make_destination(peer, tag, comm); // checks the arguments
+        const std::shared_ptr<transfer::endpoint> destination = make_destination(peer, tag, comm); // checks the arguments
         int own = MPI_PROC_NULL;
         PMPI_Comm_rank(comm, &own);
         if (peer == MPI_PROC_NULL || peer == own)
@@ -95,8 +97,9 @@ cl_int causeway_tune_rank(cl_command_queue queue, int peer, MPI_Comm comm) {
                                        [&] { return make_origin(peer, tag, comm, nullptr); }, own < peer,
                                        checked.facts.context, checked.facts.device);
         // By now the other rank was heard, and it is known where it is.
-        std::string_view place;
-        process.call_and_wait([&] { place = make_destination(peer, tag, comm)->traits().place; });
+        const auto place = process.require_answer("asking for the other rank's place", [destination] {
+            return std::string(destination->traits().place);
+        });
         return keep(process, place, found);
     });
 }

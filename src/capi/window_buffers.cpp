@@ -42,20 +42,20 @@ struct new_window {
 new_window make_window(cl_device_id device, std::size_t bytes) {
     auto& process = runtime::instance();
     process.bridges().await(device);
-    const auto made = std::make_shared<new_window>();
-    made->reason = "direct links between devices: " + process.bridges().state();
-    const bool answered = process.call_and_wait([&windows = process.windows(), device, bytes, made] {
-        if (!endpoints::link_window::possible(windows, device)) return;
+    const auto state = process.bridges().state();
+    // Nobody else may look at what is made too late: it goes at once.
+    auto made = process.answer_of([&windows = process.windows(), device, bytes, state] {
+        new_window one{.reason = "direct links between devices: " + state};
+        if (!endpoints::link_window::possible(windows, device)) return one;
         try {
-            made->is_host_memory = windows.bridge()->host_memory();
-            made->window = windows.create_for_program(cl::facts_of(device).uuid, bytes);
+            one.is_host_memory = windows.bridge()->host_memory();
+            one.window = windows.create_for_program(cl::facts_of(device).uuid, bytes);
         } catch (const std::exception& error) {
-            made->reason = error.what();
+            one.reason = error.what();
         }
+        return one;
     });
-    // Still to come: then nobody else may look at it, and what is made goes at once.
-    if (!answered) return {.reason = "the engine's thread is held up by a driver"};
-    return std::move(*made);
+    return made ? std::move(*made) : new_window{.reason = runtime::no_answer};
 }
 
 cl::buffer import(cl_context context, cl_device_id device, cl_mem_flags flags, std::size_t bytes, const new_window& made) {

@@ -7,10 +7,14 @@
 #include <link.h>
 
 #include <cerrno>
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <cstring>
+#include <mutex>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 namespace faults {
 
@@ -22,6 +26,14 @@ std::atomic<unsigned> chosen_call{0};
 std::atomic<unsigned> failing_calls{1};
 std::atomic<bool> hit{false};
 std::atomic<unsigned> pretending{0}, pretending_platform{0};
+
+enum class hold { none, ready, wanted, there };
+std::atomic<bool> holds{false}; // for a quick look
+std::mutex hold_mutex;          // guards holding, hold_maker
+std::condition_variable hold_changed;
+hold holding = hold::none;
+std::thread::id hold_maker;
+constexpr auto longest_hold = std::chrono::seconds(60);
 
 struct address_range {
     std::uintptr_t begin = 0, end = 0;
@@ -117,6 +129,43 @@ pretended_discrete_devices::~pretended_discrete_devices() {
 bool pretended_discrete_devices::deceive(const void* caller) { return pretending > 0 && is_library(caller); }
 bool pretended_discrete_devices::deceive_about_platform(const void* caller) {
     return pretending_platform > 0 && is_library(caller);
+}
+
+held_up_engine::held_up_engine() {
+    static_cast<void>(library_code());
+    const std::lock_guard lock(hold_mutex);
+    holding = hold::ready;
+    hold_maker = std::this_thread::get_id();
+    holds = true;
+}
+
+held_up_engine::~held_up_engine() {
+    const std::lock_guard lock(hold_mutex);
+    holds = false;
+    holding = hold::none;
+    hold_changed.notify_all();
+}
+
+bool held_up_engine::was_held() const {
+    const std::lock_guard lock(hold_mutex);
+    return holding == hold::there;
+}
+
+void held_up_engine::platform_is_asked_for(const void* caller) {
+    if (!holds || !is_library(caller)) return;
+    std::unique_lock lock(hold_mutex);
+    if (holding != hold::ready || std::this_thread::get_id() != hold_maker) return;
+    holding = hold::wanted;
+    hold_changed.wait_for(lock, longest_hold, [] { return holding != hold::wanted; });
+}
+
+void held_up_engine::state_is_asked_for(const void* caller) {
+    if (!holds || !is_library(caller)) return;
+    std::unique_lock lock(hold_mutex);
+    if (holding != hold::wanted || std::this_thread::get_id() == hold_maker) return;
+    holding = hold::there;
+    hold_changed.notify_all();
+    hold_changed.wait_for(lock, longest_hold, [] { return holding == hold::none; });
 }
 
 } // namespace faults

@@ -66,4 +66,19 @@ class pretended_discrete_devices {
     platform m_of;
 };
 
+/// While one lives: once the thread that made it asks for the platform of a device, the library's own thread does not come back
+/// from asking for the state of an event, as in a driver that is busy.
+class held_up_engine {
+  public:
+    held_up_engine();
+    held_up_engine(const held_up_engine&) = delete;
+    held_up_engine& operator=(const held_up_engine&) = delete;
+    ~held_up_engine();
+    /// Whether it came to that.
+    [[nodiscard]] bool was_held() const;
+
+    static void platform_is_asked_for(const void* caller);
+    static void state_is_asked_for(const void* caller);
+};
+
 } // namespace faults

@@ -149,6 +149,7 @@ cl_int clGetCommandQueueInfo(cl_command_queue queue, cl_command_queue_info name,
 
 cl_int clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t size, void* value, size_t* size_ret) {
     if (device_info.fails(__builtin_return_address(0))) return device_info.code;
+    if (name == CL_DEVICE_PLATFORM) held_up_engine::platform_is_asked_for(__builtin_return_address(0));
     const auto code = real<&clGetDeviceInfo>(device_info)(device, name, size, value, size_ret);
     if (name == CL_DEVICE_HOST_UNIFIED_MEMORY && code == CL_SUCCESS && value != nullptr &&
         pretended_discrete_devices::deceive(__builtin_return_address(0)))
@@ -168,6 +169,7 @@ cl_int clGetPlatformInfo(cl_platform_id platform, cl_platform_info name, size_t 
 
 cl_int clGetEventInfo(cl_event event, cl_event_info name, size_t size, void* value, size_t* size_ret) {
     if (event_info.fails(__builtin_return_address(0))) return event_info.code;
+    if (name == CL_EVENT_COMMAND_EXECUTION_STATUS) held_up_engine::state_is_asked_for(__builtin_return_address(0));
     const auto code = real<&clGetEventInfo>(event_info)(event, name, size, value, size_ret);
     if (name == CL_EVENT_COMMAND_EXECUTION_STATUS && code == CL_SUCCESS && *static_cast<cl_int*>(value) == CL_COMPLETE &&
         pretends_failure(event))

@@ -67,3 +67,29 @@ TEST_P(tuner_faults, leave_what_was_known_and_say_what_failed) {
     }
     EXPECT_EQ(causeway_tune_device(queue.get()), CL_SUCCESS) << causeway_error_last_message();
 }
+
+TEST_P(tuner_faults, end_measuring_where_the_engine_is_held_up) {
+    const support::option_scope automatic("tuner", "auto");
+    const auto context = support::make_context({GetParam().device});
+    const auto queue = support::make_queue(context.get(), GetParam().device, support::queue_order::in_order);
+    const auto buffer = support::make_buffer(context.get(), 2 * sizeof(int));
+    // The engine looks at the event that a transfer waits for.
+    support::gate closed(context.get());
+    const cl_event wait = closed.event();
+    cl_event moved = nullptr;
+    ASSERT_EQ(clEnqueuePeerCopyBuffer(queue.get(), buffer.get(), queue.get(), buffer.get(), CL_FALSE, 0, sizeof(int),
+                                      sizeof(int), 1, &wait, &moved),
+              CL_SUCCESS);
+    const support::event_handle transfer(moved);
+    {
+        const held_up_engine held;
+        const auto code = causeway_tune_device(queue.get());
+        EXPECT_TRUE(held.was_held());
+        EXPECT_EQ(code, CL_OUT_OF_RESOURCES);
+        EXPECT_NE(std::string(causeway_error_last_message()).find("is held up"), std::string::npos)
+            << causeway_error_last_message();
+    }
+    closed.open();
+    EXPECT_TRUE(support::completes(transfer));
+    EXPECT_EQ(causeway_tune_device(queue.get()), CL_SUCCESS) << causeway_error_last_message();
+}
