@@ -165,19 +165,31 @@ def wrong_ranks(start, _):
 
 
 def no_room(start, _):
-    """A size that the disk does not take is a note, and the others are measured."""
+    """What the disk has no room for is a note, on whichever route, and the others are measured."""
     def at_most_8_mib():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (8 << 20, 8 << 20))
 
-    with tempfile.TemporaryDirectory() as folder:
-        run = start("perf", "--routes", "file-read,file-write", "--sizes", "1M,64M", "--strategies", "pinned", "--blocks", "256K",
-                    "--repetitions", 1, "--directory", folder, prepare=at_most_8_mib)
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as elsewhere:
+        results = pathlib.Path(elsewhere, "results.json")
+        words = ["perf", "--sizes", "1M,64M", "--strategies", "pinned", "--blocks", "256K", "--repetitions", 1, "--seconds", "0.1",
+                 "--directory", folder, "--json", results]
+        run = start(*words, prepare=at_most_8_mib)
         check(run.returncode == 0, "a size without room ends the program", run)
-        check(re.search(r"^file-read +1 MiB", run.stdout, re.M), "the size with room is not measured", run)
-        check(not re.search(r"^file-read +64 MiB", run.stdout, re.M), "there is a line for what had no room", run)
-        check("64 MiB of the file routes left out: " in run.stdout, "no note says why", run)
+        written = json.loads(results.read_text(encoding="utf-8"))
+        measured = {(result["route"], result["size_bytes"] >> 20) for result in written["results"]}
+        for route in "file-read", "kernel-file":
+            check((route, 1) in measured, f"the size of {route} with room is not measured", run)
+            check((route, 64) not in measured, f"there is a result of {route} for what had no room", run)
+        check(("peer-two-contexts", 64) in measured, "what needs no file is not measured", run)
+        for what in "the file routes", "kernel-file":
+            note = f"64 MiB of {what} left out: "
+            check(f"- {note}" in run.stdout and any(each.startswith(note) for each in written["notes"]), f"no note: {note}", run)
         check(not os.listdir(folder), "files are left behind", run)
+
+        run = start("perf", "--routes", "kernel-file", "--sizes", "64M", "--directory", folder, prepare=at_most_8_mib)
+        check(run.returncode == 1 and "nothing was measured" in run.stderr, "no room at all is no failure", run)
+        check("- 64 MiB of kernel-file left out: " in run.stdout, "no note says why", run)
 
 
 def choice(start, _):

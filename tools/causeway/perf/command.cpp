@@ -217,6 +217,7 @@ void report_all(session& session, const std::vector<std::string>& given_routes, 
         session.note("routes between ranks are measured by: mpirun -n 2 causeway perf");
     const auto& results = session.finish();
     print_end(results);
+    if (results.rows.empty()) return;
     if (wanted.json.empty() && wanted.plot.empty()) return;
     const results_file file(wanted.json);
     write_json(results, file.path());
@@ -232,9 +233,17 @@ void measure(const settings& wanted, int rank, int ranks) {
         session session(wanted, comm, std::move(routes));
         session.results().machine = machine_facts(on.first(), wanted, ranks);
         if (rank == 0) print(session.results().machine);
-        run_routes(session, on);
-        if (session.results().rows.empty()) throw std::runtime_error("nothing was measured");
+        std::exception_ptr failed;
+        try {
+            run_routes(session, on);
+        } catch (const wrong_data&) {
+            throw;
+        } catch (const std::exception&) {
+            failed = std::current_exception(); // what was measured before it holds
+        }
         if (rank == 0) report_all(session, wanted.routes, ranks);
+        if (failed) std::rethrow_exception(failed);
+        if (session.results().rows.empty()) throw std::runtime_error("nothing was measured");
     }
     causeway_mpi_comm_free(&comm);
 }

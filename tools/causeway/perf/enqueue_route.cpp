@@ -29,11 +29,7 @@ double time_of_one(const place& where, std::vector<apps::event>& moved, Enqueue 
     return seconds / batch;
 }
 
-} // namespace
-
-void enqueue_route(session& session, const devices& on) {
-    if (!session.wants("enqueue")) return;
-    const place where(on.first());
+void measure(session& session, const place& where) {
     const auto queue = where.in_order.get();
     const test_data data(where, bytes);
     const auto buffer = apps::create_buffer(where.context.get(), bytes);
@@ -85,6 +81,14 @@ void enqueue_route(session& session, const devices& on) {
         },
         check);
     session.measure(std::move(made));
+}
+
+} // namespace
+
+void enqueue_route(session& session, const devices& on) {
+    if (!session.wants("enqueue")) return;
+    const place where(on.first());
+    session.try_size("enqueue", bytes, [&] { measure(session, where); });
 }
 
 } // namespace perf

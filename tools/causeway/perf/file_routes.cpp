@@ -336,13 +336,7 @@ void file_routes(session& session, const devices& on) {
     // Data, source, target, page-locked and ordinary memory, two files in the page cache, staging.
     for (const auto bytes : session.sizes(where.device, 8, 1, most)) {
         if (!has_room(session, bytes)) continue;
-        try {
-            file_bench(session, where, bytes).measure();
-        } catch (const wrong_data&) {
-            throw;
-        } catch (const std::exception& error) {
-            session.note(causeway_tool::size_text(bytes) + " of the file routes left out: " + error.what());
-        }
+        session.try_size("the file routes", bytes, [&] { file_bench(session, where, bytes).measure(); });
     }
 }
 

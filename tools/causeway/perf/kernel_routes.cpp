@@ -263,7 +263,7 @@ void kernel_file_route(session& session, const devices& on) {
     const place where(on.first());
     computation kernel(where);
     for (const auto bytes : session.sizes(where.device, 6, overlapping))
-        file_beside_kernel(session, where, bytes, kernel).measure();
+        session.try_size("kernel-file", bytes, [&] { file_beside_kernel(session, where, bytes, kernel).measure(); });
 }
 
 void rank_kernel_route(session& session, const place& where, const std::string& suffix) {

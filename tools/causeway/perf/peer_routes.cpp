@@ -156,7 +156,7 @@ void run(session& session, const std::string& route, const place& from, const pl
     const auto possible = session.sizes(to.device, 8);
     for (const auto bytes : session.sizes(from.device, 8))
         if (std::ranges::find(possible, bytes) != possible.end())
-            peer_bench(session, from, to, bytes).measure(route, naive);
+            session.try_size(route, bytes, [&] { peer_bench(session, from, to, bytes).measure(route, naive); });
 }
 
 void one_context(session& session, const devices& on) {

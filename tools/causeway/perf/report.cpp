@@ -65,10 +65,11 @@ void print(const row& line) {
 }
 
 void print_end(const report& all) {
-    std::printf("\nParts of the limits (the slowest counts, but below 1 MiB, where the stages of a transfer do not "
-                "overlap, and for latency their sum; of parts with one name the fastest)\n");
+    if (!all.parts.empty())
+        std::printf("\nParts of the limits (the slowest counts, but below 1 MiB, where the stages of a transfer do not "
+                    "overlap, and for latency their sum; of parts with one name the fastest)\n");
     constexpr const char* part_row = "%-32s %8s  %-14s %10s %9s  %s\n";
-    std::printf(part_row, "route", "size", "part", "median", "GB/s", "how");
+    if (!all.parts.empty()) std::printf(part_row, "route", "size", "part", "median", "GB/s", "how");
     for (const auto& each : all.parts)
         std::printf(part_row, each.route.c_str(), size_text(each.size_bytes).c_str(), each.name.c_str(),
                     time_text(each.seconds).c_str(), rate_text(double(each.size_bytes) / each.seconds).c_str(),

@@ -237,6 +237,17 @@ void session::measure(comparison compared) {
     }
 }
 
+void session::try_size(const std::string& of, std::size_t bytes, const std::function<void()>& bench) {
+    try {
+        bench();
+    } catch (const wrong_data&) {
+        throw;
+    } catch (const std::exception& error) {
+        m_progress.clear();
+        note(size_text(bytes) + " of " + of + " left out: " + error.what());
+    }
+}
+
 std::vector<std::vector<double>> session::take_samples(comparison& compared) {
     using clock = std::chrono::steady_clock;
     for (const auto& each : compared.ways) (void)run_checked(compared, each);

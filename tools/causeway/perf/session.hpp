@@ -12,6 +12,7 @@
 #include <CL/cl_data_transfer.h>
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -53,6 +54,10 @@ class session {
     /// although they were forced. Prints the rows. Does nothing if the route is not wanted, or if --quick's time is over.
     /// Throws wrong_data. Any other failure of a single process becomes a note, with route, size and way; ranks cannot go on.
     void measure(comparison compared);
+
+    /// Measures routes `of` one process at one size: `bench` makes what they need, and measures. Its failure becomes a note, and
+    /// what comes next is measured all the same. Throws wrong_data.
+    void try_size(const std::string& of, std::size_t bytes, const std::function<void()>& bench);
 
     [[nodiscard]] report& results() { return m_report; }
 
