@@ -3,11 +3,11 @@
 #include "endpoints/file/file_blocks.hpp"
 
 #include "endpoints/file/file_system.hpp"
+#include "endpoints/file/page_cache.hpp"
 
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -41,21 +41,6 @@ ssize_t read_cached(const file_range& whole, std::size_t offset, std::span<std::
     return ::preadv2(whole.fd, &part, 1, whole.start + static_cast<off_t>(offset), RWF_NOWAIT);
 }
 
-/// Whether all of `piece` is in the page cache. A read that does not wait is no way to ask: the kernel begins to read what is
-/// missing (measured, Linux 6.18), so that the disk would be read twice.
-bool is_cached(const file_range& whole, std::size_t offset, std::span<const std::byte> piece) {
-    constexpr long number = 451; // cachestat(2), Linux 6.5; not in the headers of Debian 12
-    const auto first = static_cast<std::uint64_t>(whole.start) + offset;
-    const struct {
-        std::uint64_t offset, bytes;
-    } range{first, piece.size()};
-    struct {
-        std::uint64_t cached, dirty, writeback, evicted, recently_evicted;
-    } pages{};
-    if (::syscall(number, whole.fd, &range, &pages, 0) != 0) return false;
-    return pages.cached >= (first + piece.size() - 1) / direct_alignment - first / direct_alignment + 1;
-}
-
 /// What lies modified in a processor's own cache comes out of it at half of the speed when a
 /// device fetches it (measured, PCIe 5: 17 instead of 30 GB/s for 16 MiB); the cache that all processors share gives it faster.
 void push_out([[maybe_unused]] std::span<const std::byte> block) {
@@ -70,18 +55,18 @@ std::uint64_t device_of(int fd) {
     return ::fstat(fd, &facts) == 0 ? facts.st_dev : 0;
 }
 
-/// Whether so much of a file of this size had better not pass through the page cache.
-bool is_for_direct(const options& settings, const file_range& whole, bool users_choice) {
+/// Whether so much of a file of this size had better not pass through the page cache. A file that fits is read from there the next
+/// time; of a larger one, read again from its start, nothing would be there any more.
+bool is_for_direct(const options& settings, const file_range& whole, bool users_choice, bool is_in_memory) {
     const auto choice = settings[option::direct_io];
     if (choice == never || whole.bytes < smallest_direct) return false;
     if (choice == always || users_choice) return true;
+    if (is_in_memory) return false;
     struct stat facts {};
     if (::fstat(whole.fd, &facts) != 0) return false;
     const auto size = std::max<std::uint64_t>(static_cast<std::uint64_t>(facts.st_size),
                                               static_cast<std::uint64_t>(whole.start) + whole.bytes);
-    static const auto memory = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
-                               static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-    return size > memory / 4;
+    return size > cache_room();
 }
 
 /// The part of a block of which the file's offsets are aligned: bytes before it, and its bytes.
@@ -221,7 +206,7 @@ file_blocks::~file_blocks() = default;
 
 void file_blocks::prepare(const file_range& whole, bool direct) {
     m_whole = whole;
-    if (!is_for_direct(m_services.settings, whole, direct)) return;
+    if (!is_for_direct(m_services.settings, whole, direct, m_is_in_memory)) return;
     // The user's descriptor keeps its flags. Not every file system has it, and not everybody may open the file again.
     const auto path = "/proc/self/fd/" + std::to_string(whole.fd);
     const int kept = ::fcntl(whole.fd, F_GETFL) & (O_ACCMODE | O_SYNC | O_DSYNC);
@@ -290,7 +275,10 @@ outcome file_blocks::read_now(std::size_t offset, std::span<std::byte> piece) co
         if (m_pushes) push_out(piece.first(result.bytes));
         return result;
     }
-    if (is_cached(m_whole, offset, piece)) return read_at(m_whole, offset, piece);
+    // A read that does not wait is no way to ask: the kernel begins to read what is missing (measured, Linux 6.18), so that the
+    // disk would be read twice.
+    if (is_cached(m_whole.fd, static_cast<std::uint64_t>(m_whole.start) + offset, piece.size()))
+        return read_at(m_whole, offset, piece);
     return move_directly(m_whole, m_direct, offset, piece, read_at, m_refuses_direct);
 }
 

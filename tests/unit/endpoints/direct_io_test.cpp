@@ -2,6 +2,7 @@
 // Which reads and writes really pass by the page cache, and writes that do not get on.
 #include "endpoints/file/file_endpoint.hpp"
 #include "endpoints/file/file_io.hpp"
+#include "endpoints/file/page_cache.hpp"
 #include "unit/endpoints/file_doubles.hpp"
 
 #include <gmock/gmock.h>
@@ -154,6 +155,22 @@ TEST_F(direct_io, reads_what_is_in_the_page_cache_from_there) {
     seen_calls seen;
     read_from(m_file.fd, 0);
     EXPECT_EQ(seen.direct, 0u);
+}
+
+TEST_F(direct_io, leaves_a_file_to_the_page_cache_that_it_can_hold) {
+    m_settings.set("direct_io", "auto");
+    ASSERT_EQ(::ftruncate(m_file.fd, static_cast<off_t>(endpoints::cache_room() / 4 * 3)), 0);
+    seen_calls seen;
+    read_from(m_file.fd, 0);
+    EXPECT_EQ(seen.direct, 0u) << "the next one reads it from there";
+}
+
+TEST_F(direct_io, passes_by_the_page_cache_with_a_file_that_it_cannot_hold) {
+    m_settings.set("direct_io", "auto");
+    ASSERT_EQ(::ftruncate(m_file.fd, static_cast<off_t>(endpoints::cache_room() / 2 * 3)), 0);
+    seen_calls seen;
+    read_from(m_file.fd, 0);
+    EXPECT_EQ(seen.direct, whole);
 }
 
 TEST_F(direct_io, takes_any_range_of_a_file_that_the_user_opened_for_direct_access) {
