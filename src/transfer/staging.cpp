@@ -14,7 +14,10 @@ namespace causeway::transfer {
 
 namespace {
 constexpr std::size_t page = 4096;
-constexpr std::size_t smallest_cap_for_ahead = std::size_t{16} << 20;
+/// Of a smaller cap nothing is set aside.
+constexpr std::size_t smallest_shared_cap = std::size_t{16} << 20;
+/// The reserve of small receives holds as many blocks at least.
+constexpr std::size_t blocks_of_reserve = 8;
 /// Blocks that a flow uses before it hands its last one to another: memory of another size has to be allocated first.
 constexpr unsigned blocks_of_a_turn = 4;
 /// A flow of several blocks is passed by so many that need one.
@@ -54,7 +57,9 @@ std::byte* staging_share::acquire() {
     auto& line = m_pool.m_line[kind()];
     if (m_held == 0) {
         if (!waiting_for_first()) stand_in_line();
-        if (line.front() != this || !m_pool.fits(*this)) return nullptr;
+        const bool is_next = line.front() == this && m_pool.fits(*this);
+        if (!is_next && !m_pool.fits_reserve(*this)) return nullptr;
+        m_reserved = !is_next;
         auto* const block = m_pool.take_first(*this);
         m_pool.wake();
         return block;
@@ -62,6 +67,11 @@ std::byte* staging_share::acquire() {
     // More than one block only while everybody who wants one has one.
     if (m_pool.anybody_waits() || !m_pool.fits(*this)) return nullptr;
     return m_pool.take(*this);
+}
+
+bool staging_share::is_small_receive() const {
+    return m_waits_for == waits_for::sender && m_needs == needs::one_block &&
+           m_block_bytes <= m_pool.reserve() / blocks_of_reserve;
 }
 
 void staging_share::stand_in_line() {
@@ -89,7 +99,7 @@ staging_share* staging_share::successor() const {
 
 std::byte* staging_share::acquire_ahead() {
     const std::size_t cap = m_pool.cap();
-    if (cap < smallest_cap_for_ahead || m_pool.m_held_ahead + m_block_bytes > cap / 16) return nullptr;
+    if (cap < smallest_shared_cap || m_pool.m_held_ahead + m_block_bytes > cap / 16) return nullptr;
     if (m_pool.m_held + m_block_bytes > cap || m_pool.anybody_waits() || !m_pool.fits(*this)) return nullptr;
     m_ahead = true;
     return m_pool.take(*this);
@@ -130,31 +140,43 @@ staging_pool::~staging_pool() {
 std::size_t staging_pool::largest_block() const {
     // Half of the cap may be held by flows that wait for senders, and a sixteenth by those that read ahead.
     const std::size_t cap = this->cap();
-    return cap < smallest_cap_for_ahead ? cap / 2 : cap / 16 * 7;
+    return cap < smallest_shared_cap ? cap / 2 : cap / 16 * 7;
 }
 
 bool staging_pool::anybody_waits() const {
     return std::any_of(std::begin(m_line), std::end(m_line), [](const auto& line) { return !line.empty(); });
 }
 
+bool staging_pool::has_room(const staging_share& share) {
+    if (m_held == 0 || share.m_allocator->has_room(share.m_block_bytes) || find_cached(share) != m_cache.rend()) return true;
+    make_room(share);
+    return share.m_allocator->has_room(share.m_block_bytes);
+}
+
 bool staging_pool::fits(const staging_share& share) {
+    using waits_for = staging_share::waits_for;
     const std::size_t cap = this->cap();
-    if (m_held > 0 && !share.m_allocator->has_room(share.m_block_bytes) && find_cached(share) == m_cache.rend()) {
-        make_room(share);
-        if (!share.m_allocator->has_room(share.m_block_bytes)) return false;
-    }
+    if (!has_room(share)) return false;
     // Flows of other kinds may all be waiting, and for this one; or hold more than a cap that was lowered since.
     if (m_held_by[share.kind()] == 0) return true;
     if (m_held + share.m_block_bytes > cap) return false;
-    const bool all_is_for_senders = m_cap != 0 && share.m_waits_for == staging_share::waits_for::sender;
-    return share.m_waits_for == staging_share::waits_for::nobody || all_is_for_senders ||
-           m_held_by[share.kind()] + share.m_block_bytes <= cap / 2;
+    const bool all_is_for_senders = m_cap != 0 && share.m_waits_for == waits_for::sender;
+    if (share.m_waits_for == waits_for::nobody || all_is_for_senders) return true;
+    const auto most = cap / 2 - (share.m_waits_for == waits_for::sender ? reserve() : 0);
+    return m_held_by[share.kind()] + share.m_block_bytes <= most;
+}
+
+std::size_t staging_pool::reserve() const { return m_cap != 0 || cap() < smallest_shared_cap ? 0 : cap() / 16; }
+
+bool staging_pool::fits_reserve(const staging_share& share) {
+    return share.is_small_receive() && m_held_reserved + share.m_block_bytes <= reserve() &&
+           m_held + share.m_block_bytes <= cap() && has_room(share);
 }
 
 void staging_pool::account(const staging_share& share, bool taken) {
     const auto change = taken ? share.m_block_bytes : -share.m_block_bytes;
     m_held += change;
-    (share.m_ahead ? m_held_ahead : m_held_by[share.kind()]) += change;
+    (share.m_ahead ? m_held_ahead : share.m_reserved ? m_held_reserved : m_held_by[share.kind()]) += change;
 }
 
 std::vector<staging_pool::cached_block>::reverse_iterator staging_pool::find_cached(const staging_share& share) {
@@ -214,6 +236,9 @@ void staging_pool::drop_oldest() {
 void staging_pool::wake() {
     for (auto& line : m_line)
         if (!line.empty() && fits(*line.front())) line.front()->m_available();
+    const auto& receives = m_line[static_cast<std::size_t>(staging_share::waits_for::sender)];
+    const auto small = std::ranges::find_if(receives, [this](const auto* each) { return fits_reserve(*each); });
+    if (small != receives.end()) (*small)->m_available();
 }
 
 bool staging_pool::trim() {

@@ -56,7 +56,9 @@ class staging_pool;
 /// but that one which needs a single block passes others a few times; flows that wait for a sender while they hold a
 /// block (they could fill the pools of two processes that send to each other, or of a pipe's two ends) together hold at
 /// most half of the cap, and so do those that wait for a receiver who may need a block himself; of each of the three
-/// kinds one flow gets a block whatever the cap says, as those of the other kinds may be waiting for it.
+/// kinds one flow gets a block whatever the cap says, as those of the other kinds may be waiting for it. A sixteenth of the half
+/// for those that wait for a sender is for small ones alone, which so need not wait until a large one is done; nobody waits for
+/// any of that: who takes a block there has one more chance, and is in line all the same.
 class staging_share {
   public:
     enum class waits_for { nobody, sender, receiver };
@@ -86,6 +88,8 @@ class staging_share {
     friend class staging_pool;
     [[nodiscard]] std::size_t kind() const { return static_cast<std::size_t>(m_waits_for); }
     [[nodiscard]] bool waiting_for_first() const;
+    /// For its whole flow one block is enough, of which the reserve holds several.
+    [[nodiscard]] bool is_small_receive() const;
     void stand_in_line();
     /// Whom the last block goes to, or null.
     [[nodiscard]] staging_share* successor() const;
@@ -100,6 +104,7 @@ class staging_share {
     unsigned m_used = 0;     // blocks, since it stood in line
     std::size_t m_held = 0;
     bool m_ahead = false;           // took its first block by acquire_ahead(), and has not started
+    bool m_reserved = false;        // took its block from the reserve of small receives
     std::vector<std::byte*> m_idle; // held, not in use
 };
 
@@ -132,7 +137,10 @@ class staging_pool {
     };
 
     [[nodiscard]] bool anybody_waits() const;
+    [[nodiscard]] bool has_room(const staging_share& share);
     [[nodiscard]] bool fits(const staging_share& share);
+    [[nodiscard]] bool fits_reserve(const staging_share& share);
+    [[nodiscard]] std::size_t reserve() const;
     /// The newest block in the cache that suits `share`.
     [[nodiscard]] std::vector<cached_block>::reverse_iterator find_cached(const staging_share& share);
     [[nodiscard]] std::byte* take(staging_share& share);
@@ -151,8 +159,9 @@ class staging_pool {
     std::size_t m_cap;
     std::shared_ptr<staging_allocator> m_host;
     std::size_t m_held = 0;
-    std::size_t m_held_by[3] = {}; // by kind of share, of those that have started
-    std::size_t m_held_ahead = 0;   // by the others
+    std::size_t m_held_by[3] = {};   // by kind of share, of those that have started
+    std::size_t m_held_ahead = 0;    // by the others
+    std::size_t m_held_reserved = 0; // of the reserve; not in m_held_by
     std::size_t m_cached = 0;
     std::vector<cached_block> m_cache;
     std::deque<staging_share*> m_line[3]; // shares without a block, by kind

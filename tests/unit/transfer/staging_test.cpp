@@ -20,9 +20,13 @@ struct pool_bench {
                                          staging_share::waits_for whom = staging_share::waits_for::nobody) {
         return std::make_unique<staging_share>(pool, nullptr, block, whom, [this] { ++calls; });
     }
-    std::unique_ptr<staging_share> share(std::size_t block, staging_share::needs wanted) {
-        return std::make_unique<staging_share>(pool, nullptr, block, staging_share::waits_for::nobody,
-                                               [this] { ++calls; }, wanted);
+    std::unique_ptr<staging_share> share(std::size_t block, staging_share::needs wanted,
+                                         staging_share::waits_for whom = staging_share::waits_for::nobody) {
+        return std::make_unique<staging_share>(pool, nullptr, block, whom, [this] { ++calls; }, wanted);
+    }
+    /// Of a message that takes one block, or of one that takes more.
+    std::unique_ptr<staging_share> receive(std::size_t block, staging_share::needs wanted) {
+        return share(block, wanted, staging_share::waits_for::sender);
     }
     int calls = 0;
 };
@@ -164,6 +168,58 @@ TEST(staging_pool, leaves_half_to_flows_that_wait_for_nobody) {
     EXPECT_TRUE(second);
     in->release(first);
     out->release(second);
+}
+
+TEST(staging_pool, lets_a_small_receive_pass_large_ones_that_hold_all_they_may) {
+    using needs = staging_share::needs;
+    pool_bench on("256M");
+    std::vector<std::unique_ptr<staging_share>> large;
+    std::vector<std::byte*> held;
+    for (int i = 0; i < 32; ++i) {
+        large.push_back(on.receive(4 << 20, needs::several));
+        if (auto* const block = large.back()->acquire()) held.push_back(block);
+    }
+    EXPECT_LT(held.size(), large.size()) << "some wait for the others";
+    EXPECT_TRUE(gives_one(on.receive(100 << 10, needs::one_block)));
+    EXPECT_LE(on.pool.held_bytes(), std::size_t{128} << 20) << "receives leave half to sends";
+    for (std::size_t i = 0; i < held.size(); ++i) large[i]->release(held[i]);
+}
+
+TEST(staging_pool, lets_large_receives_on_whatever_small_ones_do) {
+    using needs = staging_share::needs;
+    constexpr std::size_t kib = 1 << 10;
+    pool_bench on("16M");
+    auto first = on.receive(7 << 20, needs::several), second = on.receive(7 << 20, needs::several);
+    auto* const block = first->acquire();
+    ASSERT_TRUE(block);
+    EXPECT_FALSE(second->acquire());
+    std::vector<std::unique_ptr<staging_share>> small;
+    std::vector<std::byte*> held;
+    for (int i = 0; i < 12; ++i) {
+        small.push_back(on.receive(128 * kib, needs::one_block));
+        if (auto* const one = small.back()->acquire()) held.push_back(one);
+    }
+    EXPECT_EQ(held.size(), 8U) << "a sixteenth of the cap";
+    const int calls = on.calls;
+    small[0]->release(held[0]);
+    small[0].reset();
+    EXPECT_GT(on.calls, calls) << "the next small one hears of it";
+    EXPECT_TRUE(gives_one(small[8]));
+    // The large one was first in line, and nothing of what it waits for went to those behind it.
+    first->release(block);
+    first.reset();
+    EXPECT_TRUE(gives_one(second));
+    for (std::size_t i = 1; i < held.size(); ++i) small[i]->release(held[i]);
+}
+
+TEST(staging_pool, sets_nothing_aside_for_one_block_that_is_large) {
+    using needs = staging_share::needs;
+    pool_bench on("16M");
+    auto large = on.receive(7 << 20, needs::several), single = on.receive(1 << 20, needs::one_block);
+    auto* const block = large->acquire();
+    ASSERT_TRUE(block);
+    EXPECT_FALSE(single->acquire()) << "it would take all that is there for small ones";
+    large->release(block);
 }
 
 TEST(staging_pool, gives_all_of_memory_with_a_cap_of_its_own_to_flows_that_wait_for_senders) {
