@@ -46,7 +46,7 @@ class descriptor_endpoint final : public transfer::endpoint {
     }
 
     void close(std::size_t, const failure&, step& done) override {
-        if (m_blocks.closes_at_once()) {
+        if (m_blocks.is_of_this_machine()) {
             m_blocks.close({}, done);
         } else {
             m_name = name(); // what is closed has none

@@ -200,7 +200,7 @@ file_blocks::file_blocks(file_services services, int fd) : m_services(services),
     struct statfs facts {};
     const bool known = ::fstatfs(fd, &facts) == 0;
     m_is_in_memory = known && facts.f_type == TMPFS_MAGIC;
-    m_closes_at_once = known && endpoints::closes_at_once(static_cast<unsigned long>(facts.f_type));
+    m_is_of_this_machine = known && endpoints::is_of_this_machine(static_cast<unsigned long>(facts.f_type));
 }
 file_blocks::~file_blocks() = default;
 
@@ -258,7 +258,7 @@ void file_blocks::write(std::size_t offset, std::span<const std::byte> block, st
 
 void file_blocks::close(outcome result, step& done, descriptor own) {
     auto* told = &done;
-    if (own.get() >= 0 || (!m_closes_at_once && m_direct.get() >= 0)) {
+    if (own.get() >= 0 || (!m_is_of_this_machine && m_direct.get() >= 0)) {
         m_closing = std::make_unique<slow_close>(*this, done, std::move(own));
         told = &m_closing->work();
     }

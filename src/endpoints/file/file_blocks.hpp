@@ -32,8 +32,8 @@ class file_blocks {
     void write(std::size_t offset, std::span<const std::byte> block, transfer::step& done);
     /// Of jobs for workers.
     [[nodiscard]] const transfer::job_origin& origin() const { return m_origin; }
-    /// False if closing a descriptor may wait for another machine.
-    [[nodiscard]] bool closes_at_once() const { return m_closes_at_once; }
+    /// False if whatever is done to the file may wait for another machine.
+    [[nodiscard]] bool is_of_this_machine() const { return m_is_of_this_machine; }
     /// Finishes `done` with `result` once nobody uses the descriptor any more. `own`, if it is given, is closed by a worker
     /// before; a failure of that is the result.
     void close(transfer::outcome result, transfer::step& done, descriptor own = {});
@@ -50,7 +50,7 @@ class file_blocks {
     file_services m_services;
     transfer::job_origin m_origin;
     bool m_is_in_memory; // the file system is, and knows no RWF_NOWAIT
-    bool m_closes_at_once;
+    bool m_is_of_this_machine;
     file_range m_whole;
     std::size_t m_piece_bytes = 0;
     bool m_is_target = false;

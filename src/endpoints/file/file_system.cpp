@@ -39,7 +39,7 @@ std::string_view file_system_of(int fd) {
     return name;
 }
 
-bool closes_at_once(unsigned long type) {
+bool is_of_this_machine(unsigned long type) {
     constexpr unsigned long of_this_machine[] = {EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC,
                                                  TMPFS_MAGIC,      RAMFS_MAGIC,     HUGETLBFS_MAGIC,   OVERLAYFS_SUPER_MAGIC};
     const auto number = type & 0xFFFFFFFF; // some kernels extend the sign

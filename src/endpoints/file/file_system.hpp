@@ -10,8 +10,8 @@ namespace causeway::endpoints {
 /// text lives as long as the process. Any thread; asks the kernel for the type once for each device.
 [[nodiscard]] std::string_view file_system_of(int fd);
 
-/// Whether close(2) only lets go in a file system of this type (statfs(2)). Those of other machines, and FUSE's, first send
-/// there what has been written, which may take seconds, and tell only then that it failed.
-[[nodiscard]] bool closes_at_once(unsigned long type);
+/// Whether a file system of this type (statfs(2)) is this machine's. What is done to a file of another one, or of FUSE, may wait
+/// for it: close(2) first sends there what has been written, which may take seconds, and tells only then that it failed.
+[[nodiscard]] bool is_of_this_machine(unsigned long type);
 
 } // namespace causeway::endpoints

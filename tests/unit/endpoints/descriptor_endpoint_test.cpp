@@ -17,10 +17,11 @@ namespace {
 class descriptor_endpoint : public testing::Test {
   protected:
     /// An endpoint of its own descriptor, of which the number is in `m_own`.
-    std::unique_ptr<transfer::endpoint> open(int file, endpoints::access mode) {
+    std::unique_ptr<transfer::endpoint> open(int file, endpoints::access mode) { return open(file, mode, m_workers); }
+    std::unique_ptr<transfer::endpoint> open(int file, endpoints::access mode, transfer::worker_pool& workers) {
         m_own = ::fcntl(file, F_DUPFD_CLOEXEC, 0);
         ::close(m_own); // the next to be given away
-        auto made = endpoints::make_descriptor_endpoint(m_services, file, 0, 4, mode);
+        auto made = endpoints::make_descriptor_endpoint({m_settings, workers, m_turns}, file, 0, 4, mode);
         m_ended.work.begin();
         return made;
     }
@@ -28,15 +29,8 @@ class descriptor_endpoint : public testing::Test {
     options m_settings;
     patient_workers m_workers;
     transfer::turnstile m_turns;
-    endpoints::file_services m_services{m_settings, m_workers, m_turns};
     waiter m_opened, m_ended;
     int m_own = -1;
-};
-
-/// A file of which the file system is not known to close at once, as that of another machine.
-struct strange_file {
-    int fd = ::open("/proc/self/comm", O_RDWR | O_CLOEXEC);
-    ~strange_file() { ::close(fd); }
 };
 
 } // namespace

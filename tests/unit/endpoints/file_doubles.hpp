@@ -4,6 +4,7 @@
 
 #include "transfer/workers.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -29,6 +30,15 @@ struct waiter final : causeway::transfer::step_owner {
     void step_finished() override { ++told; }
     causeway::transfer::step work{*this};
     int told = 0;
+};
+
+/// A file of which the file system is not known to be this machine's.
+struct strange_file {
+    strange_file() = default;
+    ~strange_file() { ::close(fd); }
+    strange_file(const strange_file&) = delete;
+    strange_file& operator=(const strange_file&) = delete;
+    int fd = ::open("/proc/self/comm", O_RDWR | O_CLOEXEC);
 };
 
 /// Without a name.

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who does the work on a stream before and after its bytes move.
+#include "endpoints/file/file_endpoint.hpp"
+#include "unit/endpoints/file_doubles.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdio>
+#include <memory>
+
+using namespace causeway;
+
+namespace {
+
+class stdio_endpoint : public testing::Test {
+  protected:
+    /// Of four bytes, from the stream's begin.
+    std::unique_ptr<transfer::endpoint> open(int file) {
+        m_stream.reset(::fdopen(::fcntl(file, F_DUPFD_CLOEXEC, 0), "r"));
+        auto made = endpoints::make_stdio_endpoint(m_services, m_stream.get(), endpoints::access::read);
+        made->enqueued();
+        made->open({.bytes = 4, .block_bytes = 4, .is_source = true}, m_opened.work);
+        return made;
+    }
+    void finish_jobs() {
+        while (!m_workers.jobs.empty()) m_workers.finish_first();
+    }
+
+    std::unique_ptr<std::FILE, int (*)(std::FILE*)> m_stream{nullptr, std::fclose};
+    options m_settings;
+    patient_workers m_workers;
+    transfer::turnstile m_turns;
+    endpoints::file_services m_services{m_settings, m_workers, m_turns};
+    waiter m_opened, m_moved, m_ended;
+    std::array<std::byte, 4> m_block{};
+};
+
+} // namespace
+
+TEST_F(stdio_endpoint, sets_the_position_at_once_in_a_file_of_this_machine) {
+    const scratch_file file;
+    ASSERT_EQ(::pwrite(file.fd, "causeway", 8, 0), 8);
+    const auto source = open(file.fd);
+    EXPECT_EQ(m_opened.told, 1);
+    source->read(0, m_block, m_moved.work);
+    finish_jobs();
+    source->close(4, {}, m_ended.work);
+    EXPECT_EQ(m_ended.told, 1);
+    EXPECT_EQ(std::fgetc(m_stream.get()), 'e');
+}
+
+TEST_F(stdio_endpoint, leaves_the_position_in_a_file_of_another_machine_to_a_worker) {
+    const strange_file file;
+    const auto source = open(file.fd);
+    EXPECT_EQ(m_opened.told, 0) << "asking for it may wait for the other machine";
+    ASSERT_EQ(m_workers.jobs.size(), 1U);
+    finish_jobs();
+    EXPECT_EQ(m_opened.told, 1);
+    source->read(0, m_block, m_moved.work);
+    finish_jobs();
+    source->close(4, {}, m_ended.work);
+    EXPECT_EQ(m_ended.told, 0) << "setting it reads around it, from the other machine";
+    ASSERT_EQ(m_workers.jobs.size(), 1U);
+    finish_jobs();
+    EXPECT_EQ(m_ended.told, 1);
+    EXPECT_EQ(std::ftell(m_stream.get()), 4);
+}
