@@ -171,29 +171,46 @@ class file_blocks::slow_close final : transfer::step_owner {
     [[nodiscard]] step& work() { return m_work; }
 
   private:
+    enum class by { nobody, own_worker, file_worker };
+
     void step_finished() override {
-        if (std::exchange(m_is_closing, true)) {
-            m_told.finish(m_work.take());
+        auto result = m_work.take();
+        if (m_is_closed) {
+            m_told.finish(std::move(result));
             return;
         }
-        auto result = m_work.take();
+        if (m_tried == by::nobody) m_result = std::move(result); // else there was no thread
         m_work.begin();
-        m_of.m_services.workers.run_waiting([this, result] { return close(result); }, m_work);
+        auto& workers = m_of.m_services.workers;
+        // All bytes have moved: that fails no more because no thread can be made. There are those that have moved them.
+        switch (m_tried) {
+        case by::nobody:
+            m_tried = by::own_worker;
+            workers.run_waiting([this] { return close(); }, m_work);
+            return;
+        case by::own_worker:
+            m_tried = by::file_worker;
+            workers.run(m_of.m_origin, [this] { return close(); }, m_work);
+            return;
+        case by::file_worker: m_work.finish(close());
+        }
     }
-    /// In a worker.
-    outcome close(outcome result) {
+    outcome close() {
+        m_is_closed = true;
         for (auto* const each : {&m_of.m_direct, &m_own}) {
             auto closed = close_written(std::move(*each), m_of.m_whole);
-            if (m_of.m_is_target && !result.error) result.error = std::move(closed.error);
+            if (m_of.m_is_target && !m_result.error) m_result.error = std::move(closed.error);
         }
-        return result;
+        return std::move(m_result);
     }
 
     file_blocks& m_of;
     step& m_told;
     descriptor m_own;
     step m_work;
-    bool m_is_closing = false;
+    outcome m_result; // of the transfer
+    by m_tried = by::nobody;
+    bool m_is_closed = false;
 };
 
 file_blocks::file_blocks(file_services services, int fd) : m_services(services), m_origin{this, device_of(fd)} {

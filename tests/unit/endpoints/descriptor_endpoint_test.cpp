@@ -73,6 +73,20 @@ TEST_F(descriptor_endpoint, hears_nothing_of_closing_what_was_read) {
     EXPECT_FALSE(m_ended.work.take().error);
 }
 
+TEST_F(descriptor_endpoint, is_closed_though_no_thread_can_be_made_for_that) {
+    for (const bool has_file_workers : {true, false}) {
+        no_workers none;
+        none.has_file_workers = has_file_workers;
+        const strange_file file;
+        const auto target = open(file.fd, endpoints::access::write, none);
+        target->open({.bytes = 4, .block_bytes = 4}, m_opened.work);
+        target->close(4, {}, m_ended.work);
+        EXPECT_FALSE(m_ended.work.take().error) << "all bytes have moved";
+        EXPECT_LT(::fcntl(m_own, F_GETFD), 0);
+        EXPECT_EQ(none.asked, 2);
+    }
+}
+
 TEST_F(descriptor_endpoint, needs_no_worker_where_closing_only_lets_go) {
     const int file = ::memfd_create("causeway-test", MFD_CLOEXEC);
     const auto target = open(file, endpoints::access::write);

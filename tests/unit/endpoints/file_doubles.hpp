@@ -2,6 +2,7 @@
 // Workers that wait for the test, a step, and a file, for tests of file endpoints.
 #pragma once
 
+#include "base/error.hpp"
 #include "transfer/workers.hpp"
 
 #include <fcntl.h>
@@ -24,6 +25,29 @@ struct patient_workers final : causeway::transfer::worker_pool {
         done->finish(job());
     }
     std::vector<std::pair<work, causeway::transfer::step*>> jobs;
+};
+
+/// There are no threads to be had.
+struct no_workers final : causeway::transfer::worker_pool {
+    void run(const causeway::transfer::job_origin&, work job, causeway::transfer::step& done) override {
+        ++asked;
+        if (has_file_workers) {
+            done.finish(job());
+        } else {
+            refuse(done);
+        }
+    }
+    void run_waiting(work, causeway::transfer::step& done) override {
+        ++asked;
+        refuse(done);
+    }
+    bool has_file_workers = false; ///< made before there were none to be had
+    int asked = 0;
+
+  private:
+    static void refuse(causeway::transfer::step& done) {
+        done.finish({0, {causeway::status::out_of_resources, 0, 0, "no thread can be made"}});
+    }
 };
 
 struct waiter final : causeway::transfer::step_owner {
