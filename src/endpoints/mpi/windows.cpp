@@ -16,6 +16,7 @@ constexpr std::size_t page = 4096;
 /// A process has 1,024 descriptors where nobody raised the limit: sixteen small blocks share one.
 constexpr std::size_t blocks_of_segment = 16;
 constexpr std::size_t shared_segment_bytes = std::size_t{4} << 20;
+constexpr std::size_t segments_of_cap = 16;
 
 std::size_t whole_pages(std::size_t bytes) { return (bytes + page - 1) / page * page; }
 
@@ -37,7 +38,8 @@ std::byte* window_allocator::allocate(std::size_t bytes) {
         return each.second.block_bytes == stride && !each.second.free.empty();
     });
     if (fit == m_windows.end()) {
-        const auto blocks = std::clamp<std::size_t>(shared_segment_bytes / stride, 1, blocks_of_segment);
+        const auto most = std::min<std::size_t>(shared_segment_bytes, m_options[option::staging] / segments_of_cap);
+        const auto blocks = std::clamp<std::size_t>(most / stride, 1, blocks_of_segment);
         window made;
         made.segment = comm::shared_segment::create(blocks * stride);
         made.pinned = pin_if_possible(m_device, made.segment->memory(), blocks * stride);
@@ -74,7 +76,7 @@ void mapped_window::pin(const std::shared_ptr<transfer::staging_allocator>& allo
 std::shared_ptr<window_allocator>
 windows::allocator_for(const std::shared_ptr<transfer::staging_allocator>& device) {
     auto& known = m_allocators[device];
-    if (!known) known = std::make_shared<window_allocator>(device);
+    if (!known) known = std::make_shared<window_allocator>(m_options, device);
     return known;
 }
 

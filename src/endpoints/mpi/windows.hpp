@@ -22,11 +22,13 @@ struct block_address {
 };
 
 /// Staging memory of receives, which other processes can find. Page-locked as another allocator's. Blocks of one size share
-/// segments, as each segment costs a descriptor.
+/// segments, as each segment costs a descriptor. There is no further segment while one has a free block of the size, and none
+/// is larger than a sixteenth of the option staging or one block: of each size, little more than the pool has is page-locked.
 class window_allocator final : public transfer::staging_allocator {
   public:
     /// `device` may be null: ordinary memory is as good.
-    explicit window_allocator(std::shared_ptr<transfer::staging_allocator> device) : m_device(std::move(device)) {}
+    window_allocator(const options& settings, std::shared_ptr<transfer::staging_allocator> device)
+        : m_options(settings), m_device(std::move(device)) {}
 
     [[nodiscard]] std::byte* allocate(std::size_t bytes) override;
     void release(std::byte* memory, std::size_t bytes) noexcept override;
@@ -50,6 +52,7 @@ class window_allocator final : public transfer::staging_allocator {
         return std::prev(m_windows.upper_bound(memory));
     }
 
+    const options& m_options;
     std::shared_ptr<transfer::staging_allocator> m_device;
     all_windows m_windows;
     std::set<const std::byte*> m_given_up;

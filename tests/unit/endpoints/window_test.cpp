@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blocks in memory that two ranks share: when they do, when they cannot, and what becomes of memory nobody may trust.
+#include "endpoints/mpi/windows.hpp"
 #include "unit/endpoints/two_ranks.hpp"
+
+#include <map>
+#include <utility>
 
 using namespace unit;
 
@@ -24,6 +28,25 @@ class window : public by_strategy {
     void SetUp() override { strategies.clear(); }
     inline static std::set<std::string> strategies;
 };
+
+/// The segments in which so many blocks lie, and the bytes of all.
+std::pair<std::size_t, std::size_t> segments_of(const char* staging, std::size_t block_bytes, std::size_t count) {
+    options settings;
+    settings.set("staging", staging);
+    endpoints::windows all(settings, comm::shared_segment::open);
+    const auto allocator = all.allocator_for(nullptr);
+    std::vector<std::byte*> blocks;
+    std::map<std::uint64_t, std::size_t> bytes;
+    for (std::size_t i = 0; i < count; ++i) {
+        blocks.push_back(allocator->allocate(block_bytes));
+        const auto segment = allocator->address_of(blocks.back()).segment;
+        bytes[segment.key] = segment.bytes;
+    }
+    for (auto* const each : blocks) allocator->release(each, block_bytes);
+    std::size_t sum = 0;
+    for (const auto& [key, one] : bytes) sum += one;
+    return {bytes.size(), sum};
+}
 
 std::unique_ptr<comm::shared_segment> nothing(const comm::segment_address&) noexcept { return nullptr; }
 
@@ -234,3 +257,18 @@ TEST_P(device_window, that_is_gone_is_retired_at_the_other_rank) {
 
 INSTANTIATE_TEST_SUITE_P(, device_window, ::testing::Values(way_of_blocks{"between_two_ranks", "device-window"}), title_of);
 INSTANTIATE_TEST_SUITE_P(, window, ::testing::Values(way_of_blocks{"between_two_ranks", "shared-window"}), title_of);
+
+TEST(window_memory, is_shared_by_blocks_as_each_segment_costs_a_descriptor) {
+    constexpr std::size_t kib = 1 << 10;
+    EXPECT_EQ(segments_of("256M", 4 * kib, 16), std::pair(std::size_t{1}, 64 * kib));
+    EXPECT_EQ(segments_of("256M", 1024 * kib, 5), std::pair(std::size_t{2}, 8 * 1024 * kib));
+    EXPECT_EQ(segments_of("256M", 5 * 1024 * kib, 2), std::pair(std::size_t{2}, 10 * 1024 * kib));
+}
+
+TEST(window_memory, is_hardly_more_than_staging_memory_may_be) {
+    constexpr std::size_t kib = 1 << 10;
+    for (const std::size_t count : {1, 2, 13, 16}) {
+        EXPECT_LE(segments_of("64K", 4 * kib, count).second, count * 4 * kib + 64 * kib / 16);
+        EXPECT_LE(segments_of("1M", 4 * kib, count).second, count * 4 * kib + 1024 * kib / 16);
+    }
+}
