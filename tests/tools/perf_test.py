@@ -100,6 +100,21 @@ def check_table(text, results, run):
         check(abs(float(words[-1]) - result["percent_of_limit"]) <= 0.051, f"last column: {line}", run)
 
 
+def check_own_choices(written, run):
+    """The ratio of the library's choice to the best that was forced, for each route and size where anything was."""
+    groups = {}
+    for result in written["results"]:
+        groups.setdefault((result["route"], result["size_bytes"]), []).append(result["median_seconds"])
+    ratios = {name: own / min(forced) for name, (own, *forced) in groups.items() if forced}
+    told = {(each["route"], each["size_bytes"]): each for each in written["auto_over_best"]}
+    check(told.keys() == ratios.keys(), f"choices of {sorted(told)}, not {sorted(ratios)}", run)
+    for name, ratio in ratios.items():
+        check(math.isclose(told[name]["auto_over_best"], ratio, rel_tol=1e-9), f"{name}: {told[name]}, not {ratio}", run)
+        check(told[name]["as_good"] or ratio > 1.05, f"{name}: {told[name]}", run)
+    good = sum(each["as_good"] for each in told.values())
+    check(f"\n{good} of {len(told)} as good\n" in run.stdout, "the table does not say how many choices were good", run)
+
+
 def quick(start, given):
     """--quick measures each route or says why not, in less than a minute, and JSON and table agree."""
     with tempfile.TemporaryDirectory() as folder:
@@ -114,6 +129,7 @@ def quick(start, given):
     check_results(results)
     check(len(written["details"]) == len(results), "not one entry of details for each result")
     check_table(run.stdout, results, run)
+    check_own_choices(written, run)
     measured = {result["route"] for result in results}
     for route in listed_routes(start, given.ranks):
         explained = any(route in note or (route.endswith("/two-devices") and "between two devices" in note)

@@ -81,5 +81,34 @@ TEST(measurement, refuses_a_comparison_without_a_limit) {
     EXPECT_THROW((void)evaluate(with_rule(limit_rule::slowest), {{10}, {4}}), std::logic_error);
 }
 
+row timed(const char* route, std::size_t size, const char* strategy, apps::quartiles seconds) {
+    return {route, strategy, size, {strategy, 4096, 1, 1}, seconds, 7, 1, 1};
+}
+
+TEST(own_choices, stand_beside_the_fastest_of_the_same_route_and_size) {
+    const auto found = own_choices({timed("a", 8, "auto", {1, 2, 3}), timed("a", 8, "pinned", {1, 4, 5}),
+                                    timed("a", 8, "mapped", {1, 1.6, 1.7}), timed("a", 9, "auto", {5, 6, 7}),
+                                    timed("a", 9, "pinned", {7, 8, 9}), timed("b", 9, "auto", {1, 1, 1})});
+    ASSERT_EQ(found.size(), 2U) << "of the last route nothing was forced";
+    EXPECT_EQ(found[0].best.strategy, "mapped");
+    EXPECT_DOUBLE_EQ(found[0].over_best(), 1.25);
+    EXPECT_FALSE(found[0].is_as_good());
+    EXPECT_EQ(found[1].own.size_bytes, 9U);
+    EXPECT_DOUBLE_EQ(found[1].over_best(), 0.75);
+    EXPECT_TRUE(found[1].is_as_good());
+}
+
+TEST(own_choices, are_as_good_within_a_twentieth_or_within_the_quartiles) {
+    const auto is_as_good = [](double own, apps::quartiles best) {
+        return own_choices({timed("a", 8, "auto", {own, own, own}), timed("a", 8, "pinned", best)}).at(0).is_as_good();
+    };
+    EXPECT_TRUE(is_as_good(1.05, {1, 1, 1}));
+    EXPECT_FALSE(is_as_good(1.06, {1, 1, 1}));
+    EXPECT_TRUE(is_as_good(1.2, {0.9, 1, 1.2}));
+    EXPECT_FALSE(is_as_good(1.3, {0.9, 1, 1.2}));
+}
+
+TEST(own_choices, are_none_where_nothing_was_measured) { EXPECT_TRUE(own_choices({}).empty()); }
+
 } // namespace
 } // namespace perf

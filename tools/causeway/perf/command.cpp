@@ -38,7 +38,7 @@ Examples:
 Reading the table: each line is one route, size, strategy and block. GB/s is the library's figure; limit and naive are
 those of the same bytes by hand, measured in the same rounds; the last column is the library's per cent of the limit.
 "auto" is what the library chooses by itself, followed by what it chose; the other lines force a strategy. What the
-limits consist of, and what was left out and why, stands below the table.
+limits consist of, how good each choice was, and what was left out and why, stands below the table.
 
 Open MPI binds each of two ranks to one processor, which the program and the library then share: --bind-to none leaves
 them free, and the heading says how many processors each may use.

@@ -67,4 +67,24 @@ evaluation evaluate(const comparison& compared, const std::vector<std::vector<do
     return result;
 }
 
+bool own_choice::is_as_good() const {
+    constexpr double almost = 1.05;
+    return over_best() <= almost || own.seconds.median <= best.seconds.upper;
+}
+
+std::vector<own_choice> own_choices(const std::vector<row>& rows) {
+    std::vector<own_choice> found;
+    for (auto first = rows.begin(); first != rows.end();) {
+        const auto end = std::find_if(first, rows.end(), [&](const row& each) {
+            return each.route != first->route || each.size_bytes != first->size_bytes;
+        });
+        const auto best = std::min_element(first + 1, end, [](const row& one, const row& other) {
+            return one.seconds.median < other.seconds.median;
+        });
+        if (best != end) found.push_back({*first, *best});
+        first = end;
+    }
+    return found;
+}
+
 } // namespace perf

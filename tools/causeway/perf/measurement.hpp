@@ -93,6 +93,18 @@ struct evaluation {
 /// `samples[i]` are the seconds of way `i`. Throws if a time is no positive number, so that every row has every figure.
 evaluation evaluate(const comparison& compared, const std::vector<std::vector<double>>& samples);
 
+/// The library's own choice for one route and size, beside the fastest of those that were forced.
+struct own_choice {
+    row own, best;
+
+    [[nodiscard]] double over_best() const { return own.seconds.median / best.seconds.median; }
+    /// At most 5 % slower, or within the other's quartiles.
+    [[nodiscard]] bool is_as_good() const;
+};
+
+/// Of all routes and sizes for which something was forced. `rows` as evaluate() gives them: the library's own choice comes first.
+std::vector<own_choice> own_choices(const std::vector<row>& rows);
+
 template <class Action>
 double seconds_of(Action action) {
     const auto start = std::chrono::steady_clock::now();

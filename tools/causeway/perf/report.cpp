@@ -38,6 +38,20 @@ std::string rate_text(double bytes_per_second) {
     return formatted(gigabytes < 0.01 ? "%.1e" : "%.2f", gigabytes);
 }
 
+void print_own_choices(const std::vector<own_choice>& all) {
+    if (all.empty()) return;
+    std::printf("\nThe library's own choice beside the best that was forced (at most 5 %% slower, or within the quartiles of that "
+                "one, is as good)\n");
+    constexpr const char* choice_row = "%-32s %8s  %-13s %10s  %-13s %8s %10s %8s  %s\n";
+    std::printf(choice_row, "route", "size", "own", "median", "best", "block", "median", "ratio", "");
+    for (const auto& each : all)
+        std::printf(choice_row, each.own.route.c_str(), size_text(each.own.size_bytes).c_str(), each.own.plan.strategy.c_str(),
+                    time_text(each.own.seconds.median).c_str(), each.best.strategy.c_str(),
+                    size_text(each.best.plan.block_bytes).c_str(), time_text(each.best.seconds.median).c_str(),
+                    formatted("%.2f", each.over_best()).c_str(), each.is_as_good() ? "as good" : "slower");
+    std::printf("%td of %zu as good\n", std::ranges::count_if(all, &own_choice::is_as_good), all.size());
+}
+
 } // namespace
 
 void print(const facts& machine) {
@@ -74,6 +88,7 @@ void print_end(const report& all) {
         std::printf(part_row, each.route.c_str(), size_text(each.size_bytes).c_str(), each.name.c_str(),
                     time_text(each.seconds).c_str(), rate_text(double(each.size_bytes) / each.seconds).c_str(),
                     (each.how + (each.counts ? "" : " (does not count)")).c_str());
+    print_own_choices(own_choices(all.rows));
     if (!all.notes.empty()) std::printf("\nNotes\n");
     for (const auto& each : all.notes) std::printf("- %s\n", each.c_str());
     std::fflush(stdout);
@@ -112,6 +127,14 @@ void write_json(const report& all, const std::filesystem::path& file) {
                                      {"how", each.how},
                                      {"counts", each.counts},
                                      {"median_seconds", each.seconds}});
+    written["auto_over_best"] = ordered_json::array();
+    for (const auto& each : own_choices(all.rows))
+        written["auto_over_best"].push_back({{"route", each.own.route},
+                                             {"size_bytes", each.own.size_bytes},
+                                             {"auto_over_best", each.over_best()},
+                                             {"as_good", each.is_as_good()},
+                                             {"best_strategy", each.best.strategy},
+                                             {"best_block_bytes", each.best.plan.block_bytes}});
     written["notes"] = all.notes;
     std::ofstream out(file);
     out << written.dump(1) << '\n';

@@ -24,7 +24,7 @@ struct report {
 void print_heading();
 void print(const row& line);
 void print(const facts& machine);
-/// Limits with their parts, and notes.
+/// Limits with their parts, the library's own choices beside forced ones, and notes.
 void print_end(const report& all);
 
 /// Throws std::runtime_error if the file cannot be written.
