@@ -229,6 +229,14 @@ def choice(start, _):
     check(any("file-write left out" in note for note in found["notes"]), "no note on file-write", run)
     check("file-read, 1 MiB" in run.stderr, "--progress shows none", run)
 
+    with tempfile.TemporaryDirectory() as folder:
+        results = pathlib.Path(folder, "results.json")
+        run = start("perf", "--routes", "file-read", "--sizes", "16M", "--strategies", "pinned", "--blocks", "1M", "--repetitions", "1",
+                    "--json", results, environment={"CAUSEWAY_LANES": "1"})
+        limits = json.loads(results.read_text(encoding="utf-8"))["limits"]
+    for threads in {1, min(16, len(os.sched_getaffinity(0)))}:
+        check(any(f"pread by {threads} thread" in limit["how"] for limit in limits), f"no raw read by {threads}: {limits}", run)
+
 
 def wrong_data(start, given):
     """A transfer that moves other bytes than it should ends the program with status 1."""

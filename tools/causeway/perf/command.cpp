@@ -25,7 +25,7 @@ const char* const description = "measure every route beside the limit of the mac
 
 const char* const teaching = R"(Measures how fast this machine moves OpenCL data: by the library, by the code that users
 write otherwise (naive), and by the best that the hardware can do (limit), in turn in one run. Checks every byte that
-it moves.
+the library and naive code move, and those of limits wherever these leave any to look at.
 
 Examples:
   causeway perf --quick                    files, peers, kernels: a first look in less than a minute

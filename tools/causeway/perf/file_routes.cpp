@@ -3,6 +3,7 @@
 #include "perf/file_access.hpp"
 #include "perf/routes.hpp"
 
+#include "system_facts.hpp"
 #include "words.hpp"
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace perf {
 
@@ -67,7 +69,7 @@ class file_bench {
             prepare_input(from);
             return seconds_of([&] { moved = load(by); });
         };
-        const auto raw = raw_like(timed);
+        const auto raws = raw_like(timed);
         add_ours(made, plans(by), timed, check);
         if (!m_place.host_memory)
             made.add_limit(
@@ -80,29 +82,31 @@ class file_bench {
                     read_device(queue(), m_target.get(), 0, m_bytes, pinned());
                     m_data.verify(pinned(), m_window);
                 });
-        made.add_limit(
-            "raw read", "pread by " + raw->text(),
-            [this, from, raw] {
-                prepare_input(from);
-                return raw->run(direction::read, m_input.descriptor(), offset(), pinned(), m_bytes);
-            },
-            [this] { verify_read(pinned()); });
+        for (const auto& raw : raws) {
+            made.add_limit(
+                "raw read", "pread by " + raw->text(),
+                [this, from, raw] {
+                    prepare_input(from);
+                    return raw->run(direction::read, m_input.descriptor(), offset(), pinned(), m_bytes);
+                },
+                [this] { verify_read(pinned()); });
+            if (from == state::on_disk)
+                made.add_limit(
+                    "raw read", "direct pread by " + raw->text(),
+                    [this, from, raw] {
+                        prepare_input(from);
+                        return raw->run(direction::read, m_input.direct_descriptor(), offset(),
+                                        m_pageable.data(), m_bytes, padding::pages);
+                    },
+                    [this] { verify_read(m_pageable.data()); });
+        }
         if (from == state::cached && m_bytes > cached_piece) {
-            const auto pieces = std::make_shared<parallel_access>(raw->threads(), cached_piece);
+            const auto pieces = std::make_shared<parallel_access>(raws.back()->threads(), cached_piece);
             made.add_limit("raw read", "pread by " + pieces->text() + ", into memory that its caches hold", [this, from, pieces] {
                 prepare_input(from);
                 return pieces->run(direction::read, m_input.descriptor(), offset(), nullptr, m_bytes);
             });
         }
-        if (from == state::on_disk)
-            made.add_limit(
-                "raw read", "direct pread by " + raw->text(),
-                [this, from, raw] {
-                    prepare_input(from);
-                    return raw->run(direction::read, m_input.direct_descriptor(), offset(),
-                                    m_pageable.data(), m_bytes, padding::pages);
-                },
-                [this] { verify_read(m_pageable.data()); });
         m_session.measure(std::move(made));
     }
 
@@ -128,7 +132,7 @@ class file_bench {
                 finish_output(to);
             });
         };
-        const auto raw = raw_like(timed);
+        const auto raws = raw_like(timed);
         add_ours(made, plans(by), timed, check);
         if (!m_place.host_memory)
             made.add_limit(
@@ -139,29 +143,31 @@ class file_bench {
                         [&] { read_device(queue(), m_source.get(), from, m_bytes, pinned()); });
                 },
                 [this] { m_data.verify(pinned(), m_window); });
-        made.add_limit(
-            "raw write", "pwrite by " + raw->text(),
-            [this, to, raw] {
-                prepare_output(to);
-                // The threads only read the memory.
-                auto* const bytes = const_cast<std::byte*>(m_data.at(m_window));
-                const double seconds =
-                    raw->run(direction::write, m_output->descriptor(), 0, bytes, m_bytes);
-                return seconds + seconds_of([&] { finish_output(to); });
-            },
-            check);
-        if (to == state::on_disk)
+        for (const auto& raw : raws) {
             made.add_limit(
-                "raw write", "direct pwrite by " + raw->text(),
+                "raw write", "pwrite by " + raw->text(),
                 [this, to, raw] {
                     prepare_output(to);
-                    std::memcpy(m_pageable.data(), m_data.at(m_window), m_bytes);
+                    // The threads only read the memory.
+                    auto* const bytes = const_cast<std::byte*>(m_data.at(m_window));
                     const double seconds =
-                        raw->run(direction::write, m_output->direct_descriptor(), 0,
-                                 m_pageable.data(), m_bytes, padding::pages);
+                        raw->run(direction::write, m_output->descriptor(), 0, bytes, m_bytes);
                     return seconds + seconds_of([&] { finish_output(to); });
                 },
                 check);
+            if (to == state::on_disk)
+                made.add_limit(
+                    "raw write", "direct pwrite by " + raw->text(),
+                    [this, to, raw] {
+                        prepare_output(to);
+                        std::memcpy(m_pageable.data(), m_data.at(m_window), m_bytes);
+                        const double seconds =
+                            raw->run(direction::write, m_output->direct_descriptor(), 0,
+                                     m_pageable.data(), m_bytes, padding::pages);
+                        return seconds + seconds_of([&] { finish_output(to); });
+                    },
+                    check);
+        }
         m_session.measure(std::move(made));
     }
 
@@ -170,14 +176,18 @@ class file_bench {
         return by == form::stream ? std::vector<forced_plan>(1) : m_session.plans(m_bytes);
     }
 
-    /// Raw access with as many threads as the library's own choice has lanes, and its block.
+    /// Raw access in the blocks of the library's own choice, with as many threads as that has lanes, and, if these are more, with one
+    /// for each processor: what the library leaves unused belongs to the limit.
     template <class Timed>
-    std::shared_ptr<parallel_access> raw_like(Timed timed) {
+    std::vector<std::shared_ptr<parallel_access>> raw_like(Timed timed) {
         apps::event moved;
         (void)timed(moved);
         const auto used = plan_of(moved.get());
         const auto block = (std::max<std::size_t>(used.block_bytes, 1) + page - 1) / page * page;
-        return std::make_shared<parallel_access>(std::max(used.lanes, 1U), block);
+        const auto lanes = std::max(used.lanes, 1U), processors = std::min(causeway_tool::usable_processors(), most_raw_threads);
+        std::vector<std::shared_ptr<parallel_access>> made{std::make_shared<parallel_access>(lanes, block)};
+        if (processors > lanes && m_bytes > block) made.push_back(std::make_shared<parallel_access>(processors, block));
+        return made;
     }
 
     bool has_disk(const std::string& route, bench_file& file) {
@@ -293,6 +303,7 @@ class file_bench {
     }
 
     static constexpr std::size_t page = pageable_memory::page;
+    static constexpr unsigned most_raw_threads = 16;
     /// Two of them fit into the cache of a processor.
     static constexpr std::size_t cached_piece = 512 * kib;
 

@@ -65,7 +65,7 @@ facts machine_facts(cl_device_id device, const settings& wanted, int ranks) {
         {"files in", directory + ", " + file_system_of(directory)},
         {"options", forced_options()},
         {"figures", "medians of at least " + std::to_string(wanted.repetitions) +
-                        " rounds (fewer where they take long), all ways in turn, all data checked"},
+                        " rounds (fewer where they take long), all ways in turn, data checked after each"},
     };
 }
 

@@ -27,7 +27,8 @@ class host_bench : public rank_pair {
                     moved = enqueue_receive();
                     wait_for(std::array{moved.get()});
                 },
-                [this] { verify_target(); }, [this] { copy_in(); }, "host to device, page-locked");
+                [this] { verify_target(); }, [this] { copy_in(); }, [this] { verify_target(); },
+                "host to device, page-locked");
     }
 
     void to_host() {
@@ -41,14 +42,15 @@ class host_bench : public rank_pair {
                                                 MPI_STATUS_IGNORE),
                               "MPI_Recv");
                 },
-                [this] { verify_incoming(); }, [this] { copy_out(); }, "device to host, page-locked");
+                [this] { verify_incoming(); }, [this] { copy_out(); },
+                [this] { m_data.verify(m_pinned.data(), window_of(m_rank)); }, "device to host, page-locked");
     }
 
   private:
     /// Each rank sends once and receives once in each turn, so each has one transfer whose plan it knows.
-    template <class NaiveSend, class NaiveReceive, class Send, class Receive, class Check, class Copy>
+    template <class NaiveSend, class NaiveReceive, class Send, class Receive, class Check, class Copy, class CopyCheck>
     void measure(const std::string& route, NaiveSend naive_send, NaiveReceive naive_receive, Send send,
-                 Receive receive, Check check, Copy copy, const char* copy_text) {
+                 Receive receive, Check check, Copy copy, CopyCheck copy_check, const char* copy_text) {
         if (!m_session.wants(route)) return;
         comparison made{route, m_bytes, rule_for(m_bytes)};
         made.ways.push_back(
@@ -59,7 +61,7 @@ class host_bench : public rank_pair {
             },
             check);
         if (m_copies_count)
-            made.add_limit("copy", copy_text, [=, this] { return repeated(copy); });
+            made.add_limit("copy", copy_text, [=, this] { return repeated(copy); }, copy_check);
         made.add_limit(
             "raw MPI", "MPI_Send, MPI_Recv on host memory",
             [this] {

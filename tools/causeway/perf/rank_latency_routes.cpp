@@ -43,16 +43,16 @@ class latency_bench {
         made.add_naive([this] { return naive(); }, check);
         add_ours(made, std::vector<forced_plan>(1), ours, check);
         // Also where device memory is host memory: the design's limit is the message and the two copies.
-        made.add_limit("raw MPI", "MPI_Send, MPI_Recv", [this] { return raw(); });
-        made.add_limit("copy out", "blocking read", [this] { return copy_out(); });
-        made.add_limit("copy in", "blocking write", [this] { return copy_in(); });
+        made.add_limit("raw MPI", "MPI_Send, MPI_Recv", [this] { return raw(); }, [this] { verify(m_seen); });
+        made.add_limit("copy out", "blocking read", [this] { return copy_out(); }, [this] { if (m_rank == 0) verify(m_seen); });
+        made.add_limit("copy in", "blocking write", [this] { return copy_in(); }, [this] { if (m_rank == 0) verify(); });
         m_session.measure(std::move(made));
     }
 
     /// A new word for each sample: rank 0's to send, and nothing like it where it comes back.
     void begin() {
         ++m_value;
-        const std::uint64_t nothing = ~m_value;
+        const std::uint64_t nothing = m_seen = ~m_value;
         write_device(m_place.in_order.get(), m_word.get(), 0, bytes, &m_value);
         write_device(m_place.in_order.get(), m_returned.get(), 0, bytes, &nothing);
         MPI_Barrier(m_comm);
@@ -61,6 +61,9 @@ class latency_bench {
     void verify() {
         std::uint64_t found = 0;
         read_device(m_place.in_order.get(), m_returned.get(), 0, bytes, &found);
+        verify(found);
+    }
+    void verify(std::uint64_t found) const {
         if (found != m_value) throw wrong_data("wrong data");
     }
 
@@ -247,13 +250,12 @@ class latency_bench {
     }
 
     double raw() {
-        MPI_Barrier(m_comm);
-        std::uint64_t word = m_value;
+        begin();
         const double seconds = seconds_of([&] {
             for (int i = 0; i < in_a_row; ++i) {
-                if (m_rank == 0) MPI_Send(&word, bytes, MPI_BYTE, m_peer, tag, m_comm);
-                MPI_Recv(&word, bytes, MPI_BYTE, m_peer, tag, m_comm, MPI_STATUS_IGNORE);
-                if (m_rank == 1) MPI_Send(&word, bytes, MPI_BYTE, m_peer, tag, m_comm);
+                if (m_rank == 0) MPI_Send(&m_value, bytes, MPI_BYTE, m_peer, tag, m_comm);
+                MPI_Recv(&m_seen, bytes, MPI_BYTE, m_peer, tag, m_comm, MPI_STATUS_IGNORE);
+                if (m_rank == 1) MPI_Send(&m_seen, bytes, MPI_BYTE, m_peer, tag, m_comm);
             }
         });
         return of_rank_0(seconds / (2 * in_a_row));
@@ -261,13 +263,13 @@ class latency_bench {
 
     /// Rank 1 waits meanwhile: a copy of one rank is not disturbed by the other's.
     double copy_out() {
-        std::uint64_t word = 0;
-        return one_at_a_time([&] { read_device(m_place.in_order.get(), m_word.get(), 0, bytes, &word); });
+        begin();
+        return one_at_a_time([&] { read_device(m_place.in_order.get(), m_word.get(), 0, bytes, &m_seen); });
     }
 
     double copy_in() {
-        const std::uint64_t word = m_value;
-        return one_at_a_time([&] { write_device(m_place.in_order.get(), m_returned.get(), 0, bytes, &word); });
+        begin();
+        return one_at_a_time([&] { write_device(m_place.in_order.get(), m_returned.get(), 0, bytes, &m_value); });
     }
 
     template <class Action>
@@ -287,6 +289,7 @@ class latency_bench {
     int m_rank, m_peer;
     apps::buffer m_word, m_returned;
     std::uint64_t m_value = 0;
+    std::uint64_t m_seen = 0; // what a limit has moved to the host
 };
 
 } // namespace
