@@ -34,7 +34,8 @@ events go_behind(const new_command& command) {
         else
             add(found, wait.behind);
     }
-    add(queue.behind, found);
+    // Nobody finishes a context's own queue; what it named would hold its context.
+    if (queue.in_order() || queue.held_context) add(queue.behind, found);
     if (command.order.before_all) queue.behind_barrier = found;
     return found;
 }
@@ -49,15 +50,18 @@ events all_behind(_cl_command_queue& queue) {
     return queue.behind;
 }
 
-events take_what_is_over(_cl_command_queue& queue) {
-    events over;
-    const std::lock_guard lock(queue.context.order);
-    for (auto* const list : {&queue.behind, &queue.behind_barrier}) {
-        const auto first_over = std::stable_partition(list->begin(), list->end(), [](const auto& one) { return !is_over(one); });
-        over.insert(over.end(), first_over, list->end());
-        list->erase(first_over, list->end());
-    }
-    return over;
+void let_go_when_over(_cl_command_queue& queue) {
+    const auto let_go = [context = ref<_cl_context>(&queue.context), held = ref<_cl_command_queue>(&queue)] {
+        events over; // let go of without the lock
+        const std::lock_guard lock(context->order);
+        for (auto* const list : {&held->behind, &held->behind_barrier}) {
+            const auto first_over =
+                std::stable_partition(list->begin(), list->end(), [](const auto& one) { return !is_over(one); });
+            over.insert(over.end(), first_over, list->end());
+            list->erase(first_over, list->end());
+        }
+    };
+    scheduler::of_process().after_all(all_behind(queue), let_go);
 }
 
 void wait_for_all(const events& list) {

@@ -16,9 +16,9 @@ void put_behind(_cl_command_queue& queue, const ref<_cl_event>& read);
 /// What the commands that the queue has now come behind.
 [[nodiscard]] std::vector<ref<_cl_event>> all_behind(_cl_command_queue& queue);
 
-/// What the queue still names of what is over, for the caller to let go of, without the context's order: an event holds its
-/// context, and so would a queue of the context's own hold it for ever.
-[[nodiscard]] std::vector<ref<_cl_event>> take_what_is_over(_cl_command_queue& queue);
+/// The program lets go of the queue, or of the context whose own it is: once what it names is over, it lets go of that, which
+/// holds it and its context.
+void let_go_when_over(_cl_command_queue& queue);
 
 /// Waits until all are over on this rank.
 void wait_for_all(const std::vector<ref<_cl_event>>& events);

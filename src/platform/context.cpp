@@ -167,7 +167,7 @@ cl_int CL_API_CALL clReleaseContext(cl_context context) {
     if (context->references() == 1)
         for (const auto& at : context->places)
             for (auto* const own : {at.copies.get(), at.steps.get()})
-                if (own != nullptr) (void)take_what_is_over(*own);
+                if (own != nullptr) let_go_when_over(*own);
     return release(context, CL_INVALID_CONTEXT);
 }
 

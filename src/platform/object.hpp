@@ -23,25 +23,30 @@ enum class kind : std::uint32_t { none, platform, device, context, queue, mem, s
 /// Base of the structs behind OpenCL's handles. No virtual functions: the first word is the loader's.
 ///
 /// It lives as long as anybody holds it. All of the program's references together are one hold, so that the count that
-/// the program asks for is its own.
+/// the program asks for is its own. The program may name it as long as it lives, also without a reference: objects that
+/// hold it, and callbacks, give its handle out.
 class object {
   public:
     explicit object(kind of) : m_kind(of) {}
     object(const object&) = delete;
     object& operator=(const object&) = delete;
 
-    /// Whether the program may still name it as an object of this kind.
+    /// Whether it is an object of this kind that lives.
     [[nodiscard]] bool is(kind of) const {
         return m_dispatch == &dispatch_table && m_kind.load(std::memory_order_relaxed) == of;
     }
     [[nodiscard]] cl_uint references() const { return m_references.load(std::memory_order_relaxed); }
 
-    void retain() { m_references.fetch_add(1, std::memory_order_relaxed); }
-    /// True for the program's last reference: whoever called drops the hold that comes with them.
-    [[nodiscard]] bool release() {
-        if (m_references.fetch_sub(1, std::memory_order_acq_rel) != 1) return false;
-        m_kind.store(kind::none, std::memory_order_relaxed);
-        return true;
+    /// True for the program's first reference: whoever called leaves it a hold.
+    [[nodiscard]] bool retain() { return m_references.fetch_add(1, std::memory_order_acq_rel) == 0; }
+    enum class released { nothing, one, last };
+    /// For the program's last reference, whoever called drops the hold that comes with them. Nothing where it has none.
+    [[nodiscard]] released release() {
+        auto count = m_references.load(std::memory_order_relaxed);
+        do {
+            if (count == 0) return released::nothing;
+        } while (!m_references.compare_exchange_weak(count, count - 1, std::memory_order_acq_rel));
+        return count == 1 ? released::last : released::one;
     }
 
     void hold() { m_holds.fetch_add(1, std::memory_order_relaxed); }
@@ -49,7 +54,7 @@ class object {
     [[nodiscard]] bool drop() { return m_holds.fetch_sub(1, std::memory_order_acq_rel) == 1; }
 
   protected:
-    ~object() = default;
+    ~object() { m_kind.store(kind::none, std::memory_order_relaxed); }
 
   private:
     const cl_icd_dispatch* m_dispatch = &dispatch_table;
@@ -96,7 +101,7 @@ template <class Object> class ref {
     Object* m_object = nullptr;
 };
 
-/// The object behind a handle of the program; refuses null, released and foreign ones with `code`.
+/// The object behind a handle of the program; refuses null, foreign ones and what lives no more with `code`.
 template <class Object> Object& checked(Object* handle, cl_int code) {
     if (handle == nullptr || !handle->is(Object::own_kind)) throw refusal{code};
     return *handle;
@@ -104,14 +109,16 @@ template <class Object> Object& checked(Object* handle, cl_int code) {
 
 template <class Object> cl_int retain(Object* handle, cl_int code) {
     if (handle == nullptr || !handle->is(Object::own_kind)) return code;
-    handle->retain();
+    ref<Object> hold(handle); // before it is counted: another thread may release at the same time
+    if (handle->retain()) (void)hold.give();
     return CL_SUCCESS;
 }
 
 template <class Object> cl_int release(Object* handle, cl_int code) {
     if (handle == nullptr || !handle->is(Object::own_kind)) return code;
-    if (handle->release()) (void)ref<Object>::adopt(handle);
-    return CL_SUCCESS;
+    const auto what = handle->release();
+    if (what == object::released::last) (void)ref<Object>::adopt(handle);
+    return what == object::released::nothing ? code : CL_SUCCESS;
 }
 
 } // namespace causeway::platform

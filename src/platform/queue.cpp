@@ -78,13 +78,7 @@ cl_int CL_API_CALL clReleaseCommandQueue(cl_command_queue queue) {
     queue->flush(); // as the specification has it
     // The last that its driver may be asked of its commands, if nobody waits for anything any more.
     if (auto* const times = device_times::of_process()) times->settle();
-    std::vector<ref<_cl_event>> behind, behind_barrier;
-    if (queue->references() == 1) {
-        // They hold the queue, and nothing comes behind them any more.
-        const std::lock_guard lock(queue->context.order);
-        behind.swap(queue->behind);
-        behind_barrier.swap(queue->behind_barrier);
-    }
+    if (queue->references() == 1) let_go_when_over(*queue);
     return release(queue, CL_INVALID_COMMAND_QUEUE);
 }
 

@@ -74,4 +74,118 @@ TEST_F(lifetimes, a_context_whose_last_command_ends_calls_the_program_which_may_
     ASSERT_EQ(clSetUserEventStatus(other.get(), CL_COMPLETE), CL_SUCCESS);
 }
 
+template <class Value, class Ask> Value answer(Ask ask) {
+    Value value{};
+    EXPECT_EQ(ask(sizeof value, &value, nullptr), CL_SUCCESS);
+    return value;
+}
+
+TEST_F(lifetimes, what_an_object_still_holds_may_be_named_and_retained_again) {
+    cl_int code = CL_SUCCESS;
+    const context_handle own(clCreateContext(nullptr, 1, devices().data(), nullptr, nullptr, &code));
+    ASSERT_EQ(code, CL_SUCCESS);
+    const queue_handle on(clCreateCommandQueue(own.get(), devices().front(), 0, &code));
+    ASSERT_EQ(clReleaseContext(own.get()), CL_SUCCESS);
+    auto* const context = answer<cl_context>([&](auto... to) { return clGetCommandQueueInfo(on.get(), CL_QUEUE_CONTEXT, to...); });
+    ASSERT_EQ(context, own.get());
+    EXPECT_EQ(clReleaseContext(context), CL_INVALID_CONTEXT) << "the program has no reference left";
+    EXPECT_EQ(answer<cl_uint>([&](auto... to) { return clGetContextInfo(context, CL_CONTEXT_REFERENCE_COUNT, to...); }), 0U);
+    const buffer_handle whole(clCreateBuffer(context, CL_MEM_READ_WRITE, 64, nullptr, &code));
+    ASSERT_EQ(code, CL_SUCCESS);
+    const cl_buffer_region region{0, 16};
+    const buffer_handle part(clCreateSubBuffer(whole.get(), 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code));
+    ASSERT_EQ(code, CL_SUCCESS);
+    ASSERT_EQ(clReleaseMemObject(whole.get()), CL_SUCCESS);
+    const char* source = add_source;
+    const program_handle program(clCreateProgramWithSource(context, 1, &source, nullptr, &code));
+    ASSERT_EQ(clBuildProgram(program.get(), 0, nullptr, "", nullptr, nullptr), CL_SUCCESS);
+    const auto add = kernel_of(program, "add");
+    ASSERT_EQ(clReleaseProgram(program.get()), CL_SUCCESS);
+    const cl_uint seven = 7;
+    event_handle filled;
+    auto* const held = answer<cl_mem>([&](auto... to) { return clGetMemObjectInfo(part.get(), CL_MEM_ASSOCIATED_MEMOBJECT, to...); });
+    ASSERT_EQ(clEnqueueFillBuffer(on.get(), held, &seven, 4, 0, 64, 0, nullptr, filled.out()), CL_SUCCESS);
+    ASSERT_EQ(clReleaseCommandQueue(on.get()), CL_SUCCESS);
+    auto* const queue = answer<cl_command_queue>([&](auto... to) { return clGetEventInfo(filled.get(), CL_EVENT_COMMAND_QUEUE, to...); });
+    launch(queue, add, part, 2, 4);
+    std::vector<cl_uint> back(16);
+    ASSERT_EQ(clEnqueueReadBuffer(queue, held, CL_TRUE, 0, 64, back.data(), 0, nullptr, nullptr), CL_SUCCESS);
+    EXPECT_EQ(back, (std::vector<cl_uint>{9, 9, 9, 9, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7}));
+    EXPECT_EQ(clFinish(queue), CL_SUCCESS);
+    // The handles of this test let go of them once more.
+    EXPECT_EQ(clRetainCommandQueue(queue), CL_SUCCESS);
+    EXPECT_EQ(clRetainMemObject(held), CL_SUCCESS);
+    EXPECT_EQ(clRetainContext(context), CL_SUCCESS);
+    EXPECT_EQ(clRetainProgram(answer<cl_program>([&](auto... to) { return clGetKernelInfo(add.get(), CL_KERNEL_PROGRAM, to...); })),
+              CL_SUCCESS);
+}
+
+TEST_F(lifetimes, parts_live_with_their_context) {
+    const cl_device_partition_property one_each[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
+    cl_uint count = 0;
+    if (clCreateSubDevices(devices().front(), one_each, 0, nullptr, &count) != CL_SUCCESS || count == 0)
+        GTEST_SKIP() << "a device that cannot be divided";
+    std::vector<cl_device_id> parts(count);
+    ASSERT_EQ(clCreateSubDevices(devices().front(), one_each, count, parts.data(), nullptr), CL_SUCCESS);
+    cl_int code = CL_SUCCESS;
+    const context_handle own(clCreateContext(nullptr, count, parts.data(), nullptr, nullptr, &code));
+    ASSERT_EQ(code, CL_SUCCESS);
+    for (auto* const part : parts) ASSERT_EQ(clReleaseDevice(part), CL_SUCCESS);
+    std::vector<cl_device_id> named(count);
+    ASSERT_EQ(clGetContextInfo(own.get(), CL_CONTEXT_DEVICES, count * sizeof(cl_device_id), named.data(), nullptr), CL_SUCCESS);
+    const queue_handle on(clCreateCommandQueue(own.get(), named.back(), 0, &code));
+    EXPECT_EQ(code, CL_SUCCESS);
+    EXPECT_EQ(clReleaseDevice(named.back()), CL_INVALID_DEVICE);
+    EXPECT_EQ(clRetainDevice(named.back()), CL_SUCCESS);
+    EXPECT_EQ(clReleaseDevice(named.back()), CL_SUCCESS);
+}
+
+struct asked {
+    std::atomic<bool> called{false};
+    cl_int code = 1, retained = 1, released = 1;
+    cl_command_type type = 0;
+};
+
+void CL_CALLBACK ask_about(cl_event event, cl_int, void* data) {
+    auto& to = *static_cast<asked*>(data);
+    to.code = clGetEventInfo(event, CL_EVENT_COMMAND_TYPE, sizeof to.type, &to.type, nullptr);
+    to.retained = clRetainEvent(event);
+    to.released = clReleaseEvent(event);
+    to.called = true;
+}
+
+TEST_F(lifetimes, an_event_that_was_released_may_be_named_in_its_callback) {
+    for (std::size_t i = 0; i < devices().size(); ++i) {
+        const auto gate = new_user_event();
+        asked to;
+        {
+            event_handle marker;
+            ASSERT_EQ(clEnqueueMarkerWithWaitList(queue(i), 1, std::vector{gate.get()}.data(), marker.out()), CL_SUCCESS);
+            ASSERT_EQ(clSetEventCallback(marker.get(), CL_COMPLETE, ask_about, &to), CL_SUCCESS);
+        }
+        ASSERT_EQ(clSetUserEventStatus(gate.get(), CL_COMPLETE), CL_SUCCESS);
+        while (!to.called) std::this_thread::yield();
+        EXPECT_EQ(to.code, CL_SUCCESS);
+        EXPECT_EQ(to.type, static_cast<cl_command_type>(CL_COMMAND_MARKER));
+        EXPECT_EQ(to.retained, CL_SUCCESS);
+        EXPECT_EQ(to.released, CL_SUCCESS);
+    }
+}
+
+TEST_F(lifetimes, references_come_and_go_in_threads_while_another_object_holds) {
+    const auto program = build(add_source);
+    const auto add = kernel_of(program, "add");
+    ASSERT_EQ(clReleaseProgram(program.get()), CL_SUCCESS);
+    std::vector<std::thread> threads;
+    std::atomic<int> refused{0};
+    for (int i = 0; i < 4; ++i)
+        threads.emplace_back([&] {
+            for (int round = 0; round < 2000; ++round)
+                if (clRetainProgram(program.get()) != CL_SUCCESS || clReleaseProgram(program.get()) != CL_SUCCESS) ++refused;
+        });
+    for (auto& thread : threads) thread.join();
+    EXPECT_EQ(refused, 0);
+    EXPECT_EQ(clRetainProgram(program.get()), CL_SUCCESS); // for the handle of this test
+}
+
 } // namespace
