@@ -62,7 +62,7 @@ void _cl_kernel::learn(const part& from) {
         (void)ask(CL_KERNEL_ARG_TYPE_QUALIFIER, type);
         (void)ask(CL_KERNEL_ARG_TYPE_NAME, name_of_type);
         facts.is_number = is_number(name_of_type);
-        const bool is_image = std::string_view(name_of_type).starts_with("image");
+        const bool is_image = image != CL_KERNEL_ARG_ACCESS_NONE;
         if (std::string_view(name_of_type) == "sampler_t")
             facts.takes = argument_facts::sort::sampler;
         else if (address == CL_KERNEL_ARG_ADDRESS_LOCAL)
@@ -92,7 +92,7 @@ template <class Handle> Handle handle_in(const void* value) {
 
 /// A kernel that came as a binary may not say what it takes: a value that is a living handle of ours is one.
 argument_facts::sort guess(size_t size, const void* value) {
-    if (value == nullptr) return size == sizeof(cl_mem) ? argument_facts::sort::unknown : argument_facts::sort::local;
+    if (value == nullptr) return argument_facts::sort::local; // or no buffer: both are a size alone, for drivers as well
     if (size != sizeof(cl_mem)) return argument_facts::sort::value;
     const auto handle = handle_in<object*>(value);
     if (handle == nullptr || !is_live_handle(handle)) return argument_facts::sort::value;
@@ -130,8 +130,8 @@ void _cl_kernel::set(cl_uint index, size_t size, const void* value) {
         next.local_bytes = size;
         next.what = kernel_argument::sort::local;
         break;
+    case argument_facts::sort::unknown: // has been guessed
     case argument_facts::sort::value:
-    case argument_facts::sort::unknown:
         require(value != nullptr, CL_INVALID_ARG_VALUE);
         next.value.assign(static_cast<const std::byte*>(value), static_cast<const std::byte*>(value) + size);
         next.what = kernel_argument::sort::value;

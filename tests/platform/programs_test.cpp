@@ -3,6 +3,7 @@
 #include "platform_fixture.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <map>
 #include <string>
@@ -261,6 +262,25 @@ TEST_F(programs, local_memory_samplers_and_images_reach_kernels) {
         const auto picked = read(queue(i), buffer, items);
         for (cl_uint at = 0; at < items; ++at) ASSERT_EQ(picked[at], at * 3);
     }
+}
+
+TEST_F(programs, a_type_of_the_programs_own_may_be_called_as_images_are) {
+    const auto program = build("typedef struct { uint first; uint second; } image_pair;"
+                               "typedef uint image_word;"
+                               "__kernel void sum(image_pair of, __global image_word* to) {"
+                               "    to[get_global_id(0)] += of.first + of.second; }");
+    const auto sum = kernel_of(program, "sum");
+    std::vector<cl_uint> start(items, 1);
+    const auto buffer = new_buffer(items * 4, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, start.data());
+    const std::array<cl_uint, 2> of{3, 4};
+    auto* const raw = buffer.get();
+    ASSERT_EQ(clSetKernelArg(sum.get(), 0, sizeof of, of.data()), CL_SUCCESS);
+    ASSERT_EQ(clSetKernelArg(sum.get(), 1, sizeof raw, &raw), CL_SUCCESS);
+    const size_t global = items;
+    ASSERT_EQ(clEnqueueNDRangeKernel(queue(), sum.get(), 1, nullptr, &global, nullptr, 0, nullptr, nullptr), CL_SUCCESS);
+    ASSERT_EQ(clFinish(queue()), CL_SUCCESS);
+    // Also where contents have to move: the kernel writes what is called an image's.
+    EXPECT_EQ(read(last_queue(), buffer, items), std::vector<cl_uint>(items, 8));
 }
 
 TEST_F(programs, native_kernels_get_memory_where_their_device_has_it) {
