@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -57,6 +58,8 @@ struct cluster_calls {
     bool (*owns_event)(void* event) = nullptr;
     int (*enqueue)(const cluster_transfer& command) = nullptr;
     int (*copy)(const cluster_copy& command) = nullptr;
+    /// The bytes of rank 0 on every rank. Collective.
+    void (*same)(void* bytes, std::size_t size) = nullptr;
     /// What `ask(driver's event, size, value, size_ret)` says where the transfer behind `event` runs. Collective.
     int (*transfer_info)(void* event, const std::function<int(void*, std::size_t, void*, std::size_t*)>& ask,
                          std::size_t size, void* value, std::size_t* size_ret) = nullptr;
@@ -65,6 +68,8 @@ struct cluster_calls {
     /// the job.
     void (*all_gather)(const void* mine, std::size_t bytes, void* all) = nullptr;
     void (*broadcast)(int root, void* data, std::size_t bytes) = nullptr;
+    /// Each word becomes the bitwise or of all ranks' ones.
+    void (*combine)(std::uint64_t* words, std::size_t count) = nullptr;
 
     /// Messages between two ranks with one tag match in the order of the calls. The bytes stay until `over` is called.
     void (*send)(int to, int tag, const void* bytes, std::size_t size, message_over over, void* data) = nullptr;

@@ -68,7 +68,7 @@ const cluster_calls* cluster_of(cl_event event) {
 }
 
 std::int64_t first_ranks(std::int64_t own) {
-    link->broadcast(0, &own, sizeof own);
+    platform->same(&own, sizeof own);
     return own;
 }
 
@@ -120,6 +120,7 @@ extern "C" __attribute__((visibility("default"))) bool causeway_cluster_join(cau
     calls->ranks = link->ranks();
     calls->all_gather = [](const void* mine, std::size_t bytes, void* all) { link->all_gather(mine, bytes, all); };
     calls->broadcast = [](int root, void* data, std::size_t bytes) { link->broadcast(root, data, bytes); };
+    calls->combine = [](std::uint64_t* words, std::size_t count) { link->combine(words, count); };
     calls->send = [](int to, int tag, const void* bytes, std::size_t size, message_over over, void* data) {
         link->send(to, tag, bytes, size, over, data);
     };

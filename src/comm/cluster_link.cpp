@@ -134,6 +134,13 @@ void cluster_link::broadcast(int root, void* data, std::size_t bytes) {
     }
 }
 
+void cluster_link::combine(std::uint64_t* words, std::size_t count) {
+    require_open();
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Iallreduce(MPI_IN_PLACE, words, static_cast<int>(count), MPI_UINT64_T, MPI_BOR, m_collective, &request);
+    wait(request);
+}
+
 void cluster_link::send(int to, int tag, const void* bytes, std::size_t size, message_over over, void* data) {
     add({message::way::out, to, tag, const_cast<void*>(bytes), size, over, data});
 }

@@ -31,6 +31,7 @@ class cluster_link {
 
     void all_gather(const void* mine, std::size_t bytes, void* all);
     void broadcast(int root, void* data, std::size_t bytes);
+    void combine(std::uint64_t* words, std::size_t count);
     void send(int to, int tag, const void* bytes, std::size_t size, message_over over, void* data);
     void receive(int from, int tag, void* bytes, std::size_t size, message_over over, void* data);
     [[noreturn]] void give_up(const char* why);

@@ -90,6 +90,9 @@ std::string call_record::difference(int mine, const call_record& other, int thei
     if (m_number != other.m_number)
         shown = name_of(mine) + " has made " + std::to_string(m_number) + " calls, the last " + text() + "; " +
                 name_of(theirs) + " has made " + std::to_string(other.m_number) + ", the last " + other.text();
+    else if (*this == other)
+        shown = "after call " + std::to_string(m_number) + ", " + text() + ", " + name_of(mine) + " and " + name_of(theirs) +
+                " have asked for different things";
     else if (looks_like(other))
         shown = "in call " + std::to_string(m_number) + ", " + text() + ", or before, " + name_of(mine) + " and " +
                 name_of(theirs) + " have given different arguments";

@@ -59,6 +59,7 @@ class call_record {
     }
 
     [[nodiscard]] std::uint64_t number() const { return m_number; } ///< of calls
+    [[nodiscard]] std::uint64_t hash() const { return m_hash; }
     [[nodiscard]] bool operator==(const call_record& other) const {
         return m_hash == other.m_hash && m_number == other.m_number;
     }

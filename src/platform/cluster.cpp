@@ -105,12 +105,55 @@ void cluster::join() {
     m_calls.enqueue = enqueue_transfer;
     m_calls.copy = copy_between_queues;
     m_calls.transfer_info = transfer_info;
+    m_calls.same = [](void* bytes, std::size_t size) { of_process()->same(static_cast<std::byte*>(bytes), size); };
     if (!join(&m_calls, why, sizeof why)) cannot_join(why);
     m_strict = environment_text("strict") == "1";
     watchdog::of_process().start(watchdog_limit());
 }
 
+void cluster::meet(meeting& at) const {
+    const auto why = static_cast<std::uint64_t>(at.why);
+    const std::array own{why, at.what, m_record.number(), m_record.hash()};
+    // All ranks have one number if the or of it is that number, and the or of its complement the complement.
+    std::array<std::uint64_t, 2 + 2 * own.size()> words{at.words[0], at.words[1]};
+    for (std::size_t i = 0; i < own.size(); ++i) {
+        words[2 + 2 * i] = own[i];
+        words[3 + 2 * i] = ~own[i];
+    }
+    const watchdog::wait waiting("the other ranks, which have to come to the same call");
+    m_calls.combine(words.data(), words.size());
+    for (std::size_t i = 0; i < own.size(); ++i)
+        if (words[2 + 2 * i] != own[i] || words[3 + 2 * i] != ~own[i]) part(at);
+    at.words = {words[0], words[1]};
+}
+
+void cluster::part(const meeting& at) const {
+    struct whereabouts {
+        purpose why;
+        std::uint64_t what;
+        call_record record;
+        bool operator==(const whereabouts&) const = default;
+    };
+    const whereabouts mine{at.why, at.what, m_record};
+    std::vector<whereabouts> all(static_cast<std::size_t>(ranks()));
+    m_calls.all_gather(&mine, sizeof mine, all.data()); // every rank has seen it
+    const auto other = std::find_if(all.begin(), all.end(), [&](const auto& one) { return !(one == all.front()); });
+    const auto rank = static_cast<int>(other - all.begin());
+    std::string why = "the programs of the ranks have parted: " + other->record.difference(rank, all.front().record, 0) +
+                      ". Ranks must not differ in time, random numbers, process numbers, input or threads.";
+    if (!m_strict) why += " CAUSEWAY_STRICT=1 stops at the first call that differs.";
+    give_up(why);
+}
+
+bool cluster::all_have(std::uint64_t number) const {
+    meeting at{purpose::number, 0, {number, ~number}};
+    meet(at);
+    return at.words == std::array{number, ~number};
+}
+
 std::vector<std::string> cluster::gather(const std::string& mine) const {
+    meeting at{purpose::blobs, 0, {}};
+    meet(at);
     const auto count = static_cast<std::size_t>(ranks());
     std::vector<std::size_t> sizes(count);
     const std::size_t own = mine.size();
@@ -127,27 +170,10 @@ std::vector<std::string> cluster::gather(const std::string& mine) const {
 }
 
 cl_int cluster::agree(cl_int code) const {
-    if (m_ends) return code;
-    struct outcome {
-        cl_int code;
-        call_record record;
-    };
-    const outcome mine{code, m_record};
-    std::vector<outcome> all(static_cast<std::size_t>(ranks()));
-    const watchdog::wait waiting("the other ranks, which have to make the same object or build the same program");
-    m_calls.all_gather(&mine, sizeof mine, all.data());
-    for (int rank = 0; rank < ranks(); ++rank) compare(all[static_cast<std::size_t>(rank)].record, rank);
-    const auto failed =
-        std::find_if(all.begin(), all.end(), [](const outcome& one) { return one.code != CL_SUCCESS; });
-    return failed == all.end() ? CL_SUCCESS : failed->code;
-}
-
-void cluster::compare(const call_record& theirs, int root) const {
-    if (theirs == m_record) return;
-    std::string why = "the programs of the ranks have parted: " + m_record.difference(rank(), theirs, root) +
-                      ". Ranks must not differ in time, random numbers, process numbers, input or threads.";
-    if (!m_strict) why += " CAUSEWAY_STRICT=1 stops at the first call that differs.";
-    give_up(why);
+    if (m_ends || m_dry_devices != 0 || all_have(static_cast<std::uint32_t>(code))) return code;
+    std::vector<cl_int> all(static_cast<std::size_t>(ranks()));
+    m_calls.all_gather(&code, sizeof code, all.data());
+    return *std::find_if(all.begin(), all.end(), [](cl_int one) { return one != CL_SUCCESS; });
 }
 
 bool cluster::refuse_in_callback(api_call function) const {
@@ -226,14 +252,14 @@ std::function<void()> cluster::spread(int root, const std::shared_ptr<std::byte[
     return {};
 }
 
-void cluster::same(std::byte* bytes, std::size_t size) {
-    if (m_ends) return;
-    std::array<std::byte, 16> few{};
-    const bool is_few = size <= few.size();
-    if (is_few) std::memcpy(few.data(), bytes, size);
-    few = from(0, few);
+void cluster::same(std::byte* bytes, std::size_t size) const {
+    if (m_ends || m_dry_devices != 0) return;
+    meeting at{purpose::bytes, size, {}};
+    const bool is_few = size <= sizeof at.words;
+    if (is_few && rank() == 0) std::memcpy(at.words.data(), bytes, size);
+    meet(at);
     if (is_few)
-        std::memcpy(bytes, few.data(), size);
+        std::memcpy(bytes, at.words.data(), size);
     else
         m_calls.broadcast(0, bytes, size);
 }

@@ -44,30 +44,26 @@ class cluster {
     void choose_devices(std::vector<_cl_device_id*>& own) const;
     /// One blob of each rank. Collective.
     [[nodiscard]] std::vector<std::string> gather(const std::string& mine) const;
+    /// Whether every rank has this number. Collective.
+    [[nodiscard]] bool all_have(std::uint64_t number) const;
     /// The code that the program gets on every rank: the first failure, in the order of ranks. Collective.
     [[nodiscard]] cl_int agree(cl_int code) const;
     /// Tells the user why, and ends the job on every rank.
     [[noreturn]] void give_up(const std::string& why) const;
     /// `value` of rank `root` on every rank. Collective.
-    template <class Value> [[nodiscard]] Value from(int root, Value value) {
+    template <class Value> [[nodiscard]] Value from(int root, Value value) const {
         if (m_dry_devices != 0) return root == rank() ? value : Value{}; // all goes well there
         if (m_ends && root == rank()) return value;                      // nobody listens
-        // Of one size, whatever it is that the ranks have come to.
-        struct {
-            alignas(16) std::array<std::byte, 16> value;
-            call_record record;
-        } message{{}, m_record};
-        static_assert(sizeof value <= sizeof message.value);
-        std::memcpy(message.value.data(), &value, sizeof value);
-        const watchdog::wait waiting("the other ranks, which have to come to the same call");
-        m_calls.broadcast(root, &message, sizeof message);
-        compare(message.record, root);
-        std::memcpy(&value, message.value.data(), sizeof value);
+        meeting at{purpose::value, static_cast<std::uint64_t>(root), {}};
+        static_assert(sizeof value <= sizeof at.words);
+        if (root == rank()) std::memcpy(at.words.data(), &value, sizeof value);
+        meet(at);
+        std::memcpy(&value, at.words.data(), sizeof value);
         return value;
     }
     /// The bytes of rank 0 on every rank. Collective; nothing once messages end: what a program still does then, each rank does
     /// for itself.
-    void same(std::byte* bytes, std::size_t size);
+    void same(std::byte* bytes, std::size_t size) const;
     /// The program's thread begins a call, whose arguments are the same on every rank; false in other threads, whose calls come
     /// in any order. In strict mode the ranks meet here, each time, and at the end.
     template <class... Arguments> bool begin_call(api_call function, Arguments... arguments) {
@@ -144,8 +140,19 @@ class cluster {
     }
     bool refuse_in_callback(api_call function) const;
     void imagine(const std::string& text);
-    /// Ends the job if `root` has made other calls: its ranks would wait for each other for ever, or compute nonsense.
-    void compare(const call_record& theirs, int root) const;
+
+    enum class purpose : std::uint64_t { value = 1, number, blobs, bytes };
+    /// Of one size, whatever it is that the ranks have come to: where their programs have parted, each of them is at another.
+    struct meeting {
+        purpose why;
+        std::uint64_t what; ///< the same on every rank
+        /// Become the bitwise or of all ranks' words.
+        std::array<std::uint64_t, 2> words;
+    };
+    /// All ranks come to this before anything else that they do together. Ends the job, with both records, if one of them has
+    /// come to another meeting or has made other calls: the ranks would wait for each other for ever, or compute nonsense.
+    void meet(meeting& at) const;
+    [[noreturn]] void part(const meeting& at) const;
     [[nodiscard]] int next_message_tag(int from, int to);
 
     cluster_calls m_calls;

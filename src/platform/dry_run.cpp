@@ -46,6 +46,7 @@ cluster_calls calls_of_dry_run(const imagined_job& job) {
             std::memcpy(static_cast<char*>(all) + static_cast<std::size_t>(rank) * bytes, mine, bytes);
     };
     calls.broadcast = [](int, void*, std::size_t) {};
+    calls.combine = [](std::uint64_t*, std::size_t) {};
     calls.send = [](int, int, const void*, std::size_t, message_over over, void* data) { over(data, true); };
     calls.receive = [](int, int, void* bytes, std::size_t size, message_over over, void* data) {
         std::memset(bytes, 0, size);

@@ -77,6 +77,9 @@ parting_test(function "call 6 is clEnqueueCopyBuffer.#2, #3, #3, 0, 32, 32, 0, n
 parting_test(pattern "in call 6, clEnqueueFillBuffer.#2, #3, pointer, 4, 0, 64, 0, null, null., or before, rank 1 and rank 0"
   CAUSEWAY_STRICT=1)
 parting_test(size "in call 7, clFinish.#2., or before, rank 1 and rank 0 have given different arguments")
+parting_test(kind "call 9 is clCreateKernel.#7, pointer, [a-z]*. on rank 1, and clFinish.#2. on rank 0")
+parting_test(owner "call 11 is clFinish.#9. on rank 1, and clFinish.#7. on rank 0")
+parting_test(question "after call 10, clEnqueueFillBuffer.*, rank 1 and rank 0 have asked for different things")
 parting_test(large "rank 1: a memory object of 3221225472 bytes cannot be made by the driver pocl")
 parting_test(bare "rank 1 of 2 has no device of its own, which a context needs on every rank")
 parting_test(killed "signal 9|KILLED BY SIGNAL: 9")

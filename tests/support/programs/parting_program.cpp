@@ -71,6 +71,26 @@ int main(int argc, char** argv) {
         const auto rest = [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(1800)); };
         clEnqueueNativeKernel(queue, rest, nullptr, 0, 0, nullptr, nullptr, 0, nullptr, nullptr);
     }
+    // Each of the two waits in a call of its own.
+    if (what == "kind") {
+        const char* source = "__kernel void one(__global uint* to) { to[0] = 1; }";
+        auto* const program = clCreateProgramWithSource(context, 1, &source, nullptr, &code);
+        clBuildProgram(program, 0, nullptr, "", nullptr, nullptr);
+        if (is_other) clCreateKernel(program, "one", &code);
+    }
+    if (what == "owner" || what == "question") {
+        cl_command_queue each[2] = {};
+        cl_event filled[2] = {};
+        for (const cl_uint i : {0U, 1U}) {
+            each[i] = clCreateCommandQueue(context, devices[i == 0 ? 0 : count - 1], 0, &code);
+            clEnqueueFillBuffer(each[i], buffer, &one, sizeof one, 0, 64, 0, nullptr, &filled[i]);
+        }
+        cl_int status = CL_QUEUED;
+        if (what == "owner")
+            clFinish(each[is_other ? 1 : 0]);
+        else // goes into no record of calls
+            clGetEventInfo(filled[is_other ? 1 : 0], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+    }
     std::thread later;
     if (what == "stuck") {
         auto* const gate = clCreateUserEvent(context, &code);
