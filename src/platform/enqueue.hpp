@@ -62,6 +62,20 @@ struct host_target {
     [[nodiscard]] size_t bytes() const { return row_bytes * rows * slices; }
 };
 
+/// An array of lines has its lines in slices of one row.
+[[nodiscard]] inline bool is_lines(const _cl_mem& image) { return image.type == CL_MEM_OBJECT_IMAGE1D_ARRAY; }
+[[nodiscard]] inline bool has_slices(const _cl_mem& image) {
+    return is_lines(image) || image.type == CL_MEM_OBJECT_IMAGE2D_ARRAY || image.type == CL_MEM_OBJECT_IMAGE3D;
+}
+
+/// A region of an image with these pitches.
+[[nodiscard]] inline host_target target_of(const _cl_mem& image, const std::array<size_t, 3>& region, void* address,
+                                           const std::array<size_t, 2>& pitches) {
+    const size_t row = image.image.pixel_bytes * region[0];
+    return is_lines(image) ? host_target{address, row, 1, region[1], pitches[0], pitches[1]}
+                           : host_target{address, row, region[1], region[2], pitches[0], pitches[1]};
+}
+
 /// A read in a cluster: what it reads, packed, into `staging` goes to `target` on every rank.
 cl_int read_everywhere(const new_command& command, const host_target& target,
                        const std::shared_ptr<std::byte[]>& staging, issue_function issue);

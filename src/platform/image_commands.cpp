@@ -40,6 +40,18 @@ void check_host_may(const _cl_mem& image, cl_mem_flags forbidden) {
     require((image.flags & (forbidden | CL_MEM_HOST_NO_ACCESS)) == 0, CL_INVALID_OPERATION);
 }
 
+/// As drivers want them. Throws for pitches in host memory that do not fit the region (OpenCL 1.2, section 5.3.3).
+std::array<size_t, 2> checked_pitches(const _cl_mem& image, const triple& region, size_t row_pitch, size_t slice_pitch) {
+    const size_t row = image.image.pixel_bytes * region[0];
+    require(row_pitch == 0 || row_pitch >= row, CL_INVALID_VALUE);
+    const size_t slice = std::max(row_pitch, row) * (is_lines(image) ? 1 : region[1]);
+    require(slice_pitch == 0 || (has_slices(image) && slice_pitch >= slice), CL_INVALID_VALUE);
+    if (!is_lines(image)) return {row_pitch, slice_pitch};
+    // PoCL 3.1 and Intel's CPU runtime 2026.2 take the pitch of rows for that of lines.
+    const auto line_pitch = std::max(row_pitch, slice_pitch);
+    return {line_pitch, line_pitch};
+}
+
 access writing(const _cl_mem& image, const triple& region) {
     return region == whole_region(image) ? access::overwrite : access::write;
 }
@@ -62,8 +74,7 @@ cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue queue_handle, cl_mem imag
         check_box(image, from, extent);
         check_host_may(image, CL_MEM_HOST_WRITE_ONLY);
         const memory_use uses[] = {{&image, access::read}};
-        const host_target place{target,     image.image.pixel_bytes * extent[0], extent[1], extent[2], row_pitch,
-                                slice_pitch};
+        const auto place = target_of(image, extent, target, checked_pitches(image, extent, row_pitch, slice_pitch));
         return enqueue_read({queue, CL_COMMAND_READ_IMAGE, blocking, count, list, event, uses}, place,
                             [&](void* to, size_t row, size_t slice) {
                                 return [&queue, held = ref<_cl_mem>(&image), from, extent, row, slice,
@@ -87,13 +98,14 @@ cl_int CL_API_CALL clEnqueueWriteImage(cl_command_queue queue_handle, cl_mem ima
         const auto extent = triple_of(region);
         require(source != nullptr, CL_INVALID_VALUE);
         check_box(image, to, extent);
+        const auto pitches = checked_pitches(image, extent, row_pitch, slice_pitch);
         check_host_may(image, CL_MEM_HOST_READ_ONLY);
         const memory_use uses[] = {{&image, writing(image, extent)}};
         return enqueue(reading_host({queue, CL_COMMAND_WRITE_IMAGE, blocking, count, list, event, uses}),
-                       [&queue, held = ref<_cl_mem>(&image), to, extent, row_pitch, slice_pitch,
+                       [&queue, held = ref<_cl_mem>(&image), to, extent, pitches,
                         source](cl_bool wait, cl_uint waits, const cl_event* events, cl_event* made) {
                            return queue.calls().clEnqueueWriteImage(queue.raw.raw(), held->raw(queue.where), wait,
-                                                                    to.data(), extent.data(), row_pitch, slice_pitch,
+                                                                    to.data(), extent.data(), pitches[0], pitches[1],
                                                                     source, waits, events, made);
                        });
     });
@@ -113,6 +125,7 @@ cl_int CL_API_CALL clEnqueueFillImage(cl_command_queue queue_handle, cl_mem imag
         // One depth value, else four channels of 32 bits.
         std::memcpy(copy.data(), colour,
                     image.image.format.image_channel_order == CL_DEPTH ? sizeof(cl_float) : sizeof copy);
+        note(copy.data(), sizeof copy);
         const memory_use uses[] = {{&image, writing(image, extent)}};
         return enqueue({queue, CL_COMMAND_FILL_IMAGE, CL_FALSE, count, list, event, uses},
                        [&queue, held = ref<_cl_mem>(&image), copy, to,

@@ -81,9 +81,7 @@ void map_shadow(const new_command& command, _cl_mem& object, const mapping& made
     }
     turn.uses = uses;
     const auto& region = made.where.region;
-    const host_target place{address,         region[0] * std::max<size_t>(object.image.pixel_bytes, 1),
-                            region[1],       region[2],
-                            made.pitches[0], made.pitches[1]};
+    const auto place = object.is_image() ? target_of(object, region, address, made.pitches) : host_target{address, region[0]};
     check(enqueue_read(turn, place, [&](void* to, size_t row, size_t slice) {
         auto into = made;
         into.pitches = {row, slice};
@@ -134,9 +132,9 @@ void* map_image(const new_command& command, _cl_mem& image, cl_map_flags flags, 
     const auto whole = whole_region(image);
     for (std::size_t i = 0; i < 3; ++i)
         require(region[i] != 0 && origin[i] <= whole[i] && region[i] <= whole[i] - origin[i], CL_INVALID_VALUE);
-    const bool has_slices = image.type == CL_MEM_OBJECT_IMAGE3D || image.type == CL_MEM_OBJECT_IMAGE2D_ARRAY ||
-                            image.type == CL_MEM_OBJECT_IMAGE1D_ARRAY;
-    require(row_pitch != nullptr && (slice_pitch != nullptr || !has_slices), CL_INVALID_VALUE);
+    require(row_pitch != nullptr && (slice_pitch != nullptr || !has_slices(image)), CL_INVALID_VALUE);
+    note(origin.data(), sizeof origin);
+    note(region.data(), sizeof region);
     mapping made{false, flags, {origin, region}};
     raw_waits raws;
     check_command(command);
@@ -148,17 +146,13 @@ void* map_image(const new_command& command, _cl_mem& image, cl_map_flags flags, 
                                                        flags, origin.data(), region.data(), row_pitch, slice_pitch,
                                                        waits, events, event, code);
             });
-    const auto packed = image.packed_pitches();
+    const auto pitches = image.host_pitches();
     // Reading and writing take no slice pitch for images that have no slices.
-    made.pitches = {packed[0], image.type == CL_MEM_OBJECT_IMAGE2D || image.type == CL_MEM_OBJECT_IMAGE1D ||
-                                       image.type == CL_MEM_OBJECT_IMAGE1D_BUFFER
-                                   ? 0
-                                   : packed[1]};
-    *row_pitch = packed[0];
+    made.pitches = {pitches[0], has_slices(image) ? pitches[1] : 0};
+    *row_pitch = made.pitches[0];
     if (slice_pitch != nullptr) *slice_pitch = made.pitches[1];
-    const bool of_lines = image.type == CL_MEM_OBJECT_IMAGE1D_ARRAY;
     void* const address = image.shadow() + origin[0] * image.image.pixel_bytes +
-                          origin[1] * (of_lines ? packed[1] : packed[0]) + origin[2] * packed[1];
+                          origin[1] * (is_lines(image) ? pitches[1] : pitches[0]) + origin[2] * pitches[1];
     map_shadow(command, image, made, address);
     return address;
 }

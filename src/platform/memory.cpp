@@ -364,6 +364,15 @@ std::array<size_t, 2> _cl_mem::packed_pitches() const {
     return {row, type == CL_MEM_OBJECT_IMAGE1D_ARRAY ? row : row * region[1]};
 }
 
+std::array<size_t, 2> _cl_mem::host_pitches() const {
+    const auto packed = packed_pitches();
+    const auto& shape = image.shape;
+    if ((host_ptr == nullptr && !parent) || shape.image_row_pitch == 0) return packed;
+    const size_t rows = packed[1] / packed[0];
+    const size_t slice = shape.image_slice_pitch != 0 ? shape.image_slice_pitch : rows * shape.image_row_pitch;
+    return {is_lines(*this) ? slice : shape.image_row_pitch, slice};
+}
+
 std::byte* _cl_mem::shadow() {
     if (parent) return parent->shadow() + offset;
     if (host_ptr != nullptr) return static_cast<std::byte*>(host_ptr);

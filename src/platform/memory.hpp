@@ -85,6 +85,8 @@ struct _cl_mem final : causeway::platform::object {
     [[nodiscard]] bool is_image() const { return type != CL_MEM_OBJECT_BUFFER; }
     /// Rows and slices of an image that is packed in host memory.
     [[nodiscard]] std::array<size_t, 2> packed_pitches() const;
+    /// Those of its shadow: as the program gave them with memory of its own, else packed.
+    [[nodiscard]] std::array<size_t, 2> host_pitches() const;
 
     const causeway::platform::ref<_cl_context> context;
     const cl_mem_object_type type;

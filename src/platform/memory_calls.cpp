@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Buffers, sub-buffers and images: making them and asking about them.
 #include "platform/boundary.hpp"
-#include "platform/cluster.hpp"
+#include "platform/enqueue.hpp"
 #include "platform/entry_points.hpp"
-#include "platform/memory.hpp"
+#include "platform/remote_answer.hpp"
 
 #include <algorithm>
 #include <climits>
@@ -55,7 +55,7 @@ void fill(_cl_mem& made, void* host) {
     const auto region = whole_region(made);
     const auto packed = made.packed_pitches();
     const auto& shape = made.image.shape;
-    const bool of_lines = made.type == CL_MEM_OBJECT_IMAGE1D_ARRAY;
+    const bool of_lines = is_lines(made);
     const size_t row_pitch = shape.image_row_pitch != 0 ? shape.image_row_pitch : packed[0];
     const size_t line_pitch = of_lines && shape.image_slice_pitch != 0 ? shape.image_slice_pitch : row_pitch;
     const size_t slice_pitch = shape.image_slice_pitch != 0 ? shape.image_slice_pitch : row_pitch * region[1];
@@ -131,14 +131,19 @@ ref<_cl_mem> create_image(cl_context handle, cl_mem_flags flags, const cl_image_
         note(part);
     auto made = ref<_cl_mem>::adopt(new _cl_mem(context, shape->image_type, with_default_access(flags), 0, host));
     made->image = {*format, *shape, bytes_of_pixel(*format)};
-    if (shape->buffer != nullptr)
+    if (shape->buffer != nullptr) {
         made->parent = ref<_cl_mem>(&checked(shape->buffer, CL_INVALID_IMAGE_DESCRIPTOR));
+        require(made->parent->context.get() == &context, CL_INVALID_IMAGE_DESCRIPTOR);
+        note(*made->parent);
+    }
     // Only drivers know all rules for shapes and formats: the first one is asked before anything is computed from them.
-    if (context.spans()) {
-        auto& at = *context.here().front();
+    if (auto& at = *context.here().front(); context.spans() && !at.understudy) {
         cl_int code = CL_SUCCESS;
         auto probe = *shape;
-        if (made->parent) probe.buffer = made->parent->raw(at);
+        if (made->parent) {
+            const std::lock_guard lock(context.order);
+            probe.buffer = made->parent->raw(at);
+        }
         const driver_object<cl_mem> tried(
             at.calls().clCreateImage(at.context.raw(), flags, format, &probe, host, &code));
         check(code);
@@ -307,40 +312,106 @@ cl_int CL_API_CALL clGetImageInfo(cl_mem handle, cl_image_info name, size_t size
         require(object.is_image(), CL_INVALID_MEM_OBJECT);
         const answer to(size, value, size_ret);
         if (name == CL_IMAGE_BUFFER) return to(static_cast<cl_mem>(object.parent.get()));
-        auto& at = *object.context->here().front();
-        std::unique_lock<std::mutex> lock;
-        if (object.context->spans()) lock = std::unique_lock(object.context->order);
-        const auto raw = object.raw(at);
-        return to.from([&](size_t room, void* where, size_t* used) {
-            return at.calls().clGetImageInfo(raw, name, room, where, used);
-        });
+        if (name == CL_IMAGE_BUFFER) return to(static_cast<cl_mem>(object.parent.get()));
+        if (!object.context->spans()) {
+            auto& at = *object.context->here().front();
+            return to.from([&, raw = object.raw(at)](size_t room, void* where, size_t* used) {
+                return at.calls().clGetImageInfo(raw, name, room, where, used);
+            });
+        }
+        // Drivers have pitches of their own: the same on every rank are those of host memory.
+        const auto& [format, shape, pixel_bytes] = object.image;
+        const auto pitches = object.host_pitches();
+        const bool is_array = object.type == CL_MEM_OBJECT_IMAGE1D_ARRAY || object.type == CL_MEM_OBJECT_IMAGE2D_ARRAY;
+        const bool is_line = object.type == CL_MEM_OBJECT_IMAGE1D || object.type == CL_MEM_OBJECT_IMAGE1D_ARRAY ||
+                             object.type == CL_MEM_OBJECT_IMAGE1D_BUFFER;
+        switch (name) {
+        case CL_IMAGE_FORMAT: return to(format);
+        case CL_IMAGE_ELEMENT_SIZE: return to(pixel_bytes);
+        case CL_IMAGE_ROW_PITCH: return to(pitches[0]);
+        case CL_IMAGE_SLICE_PITCH: return to(has_slices(object) ? pitches[1] : size_t{0});
+        case CL_IMAGE_WIDTH: return to(shape.image_width);
+        case CL_IMAGE_HEIGHT: return to(is_line ? size_t{0} : shape.image_height);
+        case CL_IMAGE_DEPTH: return to(object.type == CL_MEM_OBJECT_IMAGE3D ? shape.image_depth : size_t{0});
+        case CL_IMAGE_ARRAY_SIZE: return to(is_array ? shape.image_array_size : size_t{0});
+        case CL_IMAGE_NUM_MIP_LEVELS: return to(cl_uint{0});
+        case CL_IMAGE_NUM_SAMPLES: return to(cl_uint{0});
+        default: return CL_INVALID_VALUE;
+        }
     });
 }
 
+namespace {
+
+using formats = std::vector<cl_image_format>;
+
+bool is_among(const formats& all, const cl_image_format& one) {
+    return std::any_of(all.begin(), all.end(), [&](const cl_image_format& other) {
+        return one.image_channel_order == other.image_channel_order &&
+               one.image_channel_data_type == other.image_channel_data_type;
+    });
+}
+
+formats formats_at(const place& at, cl_mem_flags flags, cl_mem_object_type type) {
+    cl_uint count = 0;
+    check(at.calls().clGetSupportedImageFormats(at.context.raw(), flags, type, 0, nullptr, &count));
+    formats found(count);
+    if (count != 0)
+        check(at.calls().clGetSupportedImageFormats(at.context.raw(), flags, type, count, found.data(), nullptr));
+    return found;
+}
+
+/// Those of all: an image has to be possible at every place.
+formats common_of(const std::vector<formats>& all) {
+    auto common = all.front();
+    for (const auto& theirs : all)
+        std::erase_if(common, [&](const cl_image_format& one) { return !is_among(theirs, one); });
+    return common;
+}
+
+/// Of the places of this rank; none where it has only an understudy.
+std::vector<formats> own_formats(const _cl_context& context, cl_mem_flags flags, cl_mem_object_type type) {
+    std::vector<formats> all;
+    for (const auto* at : context.here())
+        if (!at->understudy || !asks_ranks()) all.push_back(formats_at(*at, flags, type));
+    return all;
+}
+
+/// Of the places of every rank. Collective.
+std::vector<formats> formats_of_ranks(const _cl_context& context, cl_mem_flags flags, cl_mem_object_type type) {
+    const auto& job = *cluster::of_process();
+    std::string mine;
+    const auto code = job.agree(guard([&] {
+        for (const auto& one : own_formats(context, flags, type)) {
+            const auto count = one.size();
+            mine.append(reinterpret_cast<const char*>(&count), sizeof count);
+            mine.append(reinterpret_cast<const char*>(one.data()), count * sizeof one.front());
+        }
+        return CL_SUCCESS;
+    }));
+    check(code);
+    std::vector<formats> all;
+    for (const auto& blob : job.gather(mine))
+        for (size_t at = 0; at < blob.size();) {
+            size_t count = 0;
+            std::memcpy(&count, blob.data() + at, sizeof count);
+            auto& one = all.emplace_back(count);
+            at += sizeof count;
+            if (count != 0) std::memcpy(one.data(), blob.data() + at, count * sizeof one.front());
+            at += count * sizeof one.front();
+        }
+    return all;
+}
+
+} // namespace
+
 cl_int CL_API_CALL clGetSupportedImageFormats(cl_context handle, cl_mem_flags flags, cl_mem_object_type type,
-                                              cl_uint room, cl_image_format* formats, cl_uint* found) {
+                                              cl_uint room, cl_image_format* list, cl_uint* found) {
     return guard([&]() -> cl_int {
         auto& context = checked(handle, CL_INVALID_CONTEXT);
-        require(formats == nullptr || room != 0, CL_INVALID_VALUE);
-        std::vector<cl_image_format> common;
-        for (auto* const place : context.here()) {
-            auto& at = *place;
-            cl_uint count = 0;
-            check(at.calls().clGetSupportedImageFormats(at.context.raw(), flags, type, 0, nullptr, &count));
-            std::vector<cl_image_format> theirs(count);
-            if (count != 0)
-                check(at.calls().clGetSupportedImageFormats(at.context.raw(), flags, type, count, theirs.data(),
-                                                            nullptr));
-            if (at.index == 0) common = theirs;
-            // An image has to be possible at every place.
-            std::erase_if(common, [&](const cl_image_format& one) {
-                return std::none_of(theirs.begin(), theirs.end(), [&](const cl_image_format& other) {
-                    return one.image_channel_order == other.image_channel_order &&
-                           one.image_channel_data_type == other.image_channel_data_type;
-                });
-            });
-        }
-        if (formats != nullptr) std::copy_n(common.begin(), std::min<size_t>(room, common.size()), formats);
+        require(list == nullptr || room != 0, CL_INVALID_VALUE);
+        const auto common = common_of(asks_ranks() ? formats_of_ranks(context, flags, type) : own_formats(context, flags, type));
+        if (list != nullptr) std::copy_n(common.begin(), std::min<size_t>(room, common.size()), list);
         if (found != nullptr) *found = static_cast<cl_uint>(common.size());
         return CL_SUCCESS;
     });

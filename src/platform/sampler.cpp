@@ -16,13 +16,14 @@ namespace causeway::platform::entry {
 
 namespace {
 
-ref<_cl_sampler> create(cl_context handle, cl_bool normalised, cl_addressing_mode addressing, cl_filter_mode filter) {
-    auto& context = checked(handle, CL_INVALID_CONTEXT);
-    auto made = ref<_cl_sampler>::adopt(new _cl_sampler(context));
-    for (auto* const place : context.here()) {
+/// Makes the drivers' samplers.
+ref<_cl_sampler> complete(ref<_cl_sampler> made) {
+    for (auto* const place : made->context->here()) {
         auto& at = *place;
         cl_int code = CL_SUCCESS;
-        made->raws.emplace_back(at.calls().clCreateSampler(at.context.raw(), normalised, addressing, filter, &code));
+        made->raws.emplace_back(at.understudy ? nullptr
+                                              : at.calls().clCreateSampler(at.context.raw(), made->normalised,
+                                                                           made->addressing, made->filter, &code));
         check(code);
     }
     return made;
@@ -32,24 +33,33 @@ ref<_cl_sampler> create(cl_context handle, cl_bool normalised, cl_addressing_mod
 
 cl_sampler CL_API_CALL clCreateSampler(cl_context context, cl_bool normalised, cl_addressing_mode addressing,
                                        cl_filter_mode filter, cl_int* code) {
-    return make_everywhere(code, [&] { return create(context, normalised, addressing, filter); });
+    return make_everywhere(code, [&] {
+        auto made = ref<_cl_sampler>::adopt(new _cl_sampler(checked(context, CL_INVALID_CONTEXT)));
+        made->normalised = normalised;
+        made->addressing = addressing;
+        made->filter = filter;
+        return complete(std::move(made));
+    });
 }
 
 cl_sampler CL_API_CALL clCreateSamplerWithProperties(cl_context context, const cl_sampler_properties* list,
                                                      cl_int* code) {
     return make_everywhere(code, [&] {
-        cl_bool normalised = CL_TRUE;
-        cl_addressing_mode addressing = CL_ADDRESS_CLAMP;
-        cl_filter_mode filter = CL_FILTER_NEAREST;
-        for (; list != nullptr && *list != 0; list += 2) {
-            switch (list[0]) {
-            case CL_SAMPLER_NORMALIZED_COORDS: normalised = static_cast<cl_bool>(list[1]); break;
-            case CL_SAMPLER_ADDRESSING_MODE: addressing = static_cast<cl_addressing_mode>(list[1]); break;
-            case CL_SAMPLER_FILTER_MODE: filter = static_cast<cl_filter_mode>(list[1]); break;
-            default: throw refusal{CL_INVALID_VALUE};
+        auto made = ref<_cl_sampler>::adopt(new _cl_sampler(checked(context, CL_INVALID_CONTEXT)));
+        if (list != nullptr) {
+            for (; *list != 0; list += 2) {
+                switch (list[0]) {
+                case CL_SAMPLER_NORMALIZED_COORDS: made->normalised = static_cast<cl_bool>(list[1]); break;
+                case CL_SAMPLER_ADDRESSING_MODE: made->addressing = static_cast<cl_addressing_mode>(list[1]); break;
+                case CL_SAMPLER_FILTER_MODE: made->filter = static_cast<cl_filter_mode>(list[1]); break;
+                default: throw refusal{CL_INVALID_VALUE};
+                }
+                made->property_list.insert(made->property_list.end(), {list[0], list[1]});
             }
+            made->property_list.push_back(0);
         }
-        return create(context, normalised, addressing, filter);
+        note(made->property_list.data(), made->property_list.size() * sizeof(cl_sampler_properties));
+        return complete(std::move(made));
     });
 }
 
@@ -64,11 +74,11 @@ cl_int CL_API_CALL clGetSamplerInfo(cl_sampler handle, cl_sampler_info name, siz
         switch (name) {
         case CL_SAMPLER_REFERENCE_COUNT: return to(sampler.references());
         case CL_SAMPLER_CONTEXT: return to(static_cast<cl_context>(sampler.context.get()));
-        default:
-            return to.from([&](size_t room, void* where, size_t* used) {
-                return sampler.raws.front().calls().clGetSamplerInfo(sampler.raws.front().raw(), name, room, where,
-                                                                     used);
-            });
+        case CL_SAMPLER_NORMALIZED_COORDS: return to(sampler.normalised);
+        case CL_SAMPLER_ADDRESSING_MODE: return to(sampler.addressing);
+        case CL_SAMPLER_FILTER_MODE: return to(sampler.filter);
+        case CL_SAMPLER_PROPERTIES: return to.list(std::span<const cl_sampler_properties>(sampler.property_list));
+        default: return CL_INVALID_VALUE;
         }
     });
 }

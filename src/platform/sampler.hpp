@@ -12,5 +12,9 @@ struct _cl_sampler final : causeway::platform::object {
     ~_cl_sampler();
 
     const causeway::platform::ref<_cl_context> context;
-    std::vector<causeway::platform::driver_object<cl_sampler>> raws; ///< one for each place
+    cl_bool normalised = CL_TRUE;
+    cl_addressing_mode addressing = CL_ADDRESS_CLAMP;
+    cl_filter_mode filter = CL_FILTER_NEAREST;
+    std::vector<cl_sampler_properties> property_list;                ///< as given to clCreateSamplerWithProperties
+    std::vector<causeway::platform::driver_object<cl_sampler>> raws; ///< one for each place; none of an understudy
 };
