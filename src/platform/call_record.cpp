@@ -54,6 +54,16 @@ constexpr std::array names = {"nothing",
                               "a transfer of CL/cl_data_transfer.h"};
 static_assert(names.size() == static_cast<std::size_t>(api_call::transfer) + 1);
 
+/// #7, or #7.2 for the third of those that call 7 made.
+std::string name_of_object(std::uint64_t made_by) {
+    const auto call = made_by & ((std::uint64_t{1} << call_record::several_shift) - 1);
+    const auto which = made_by >> call_record::several_shift;
+    std::string name = "#";
+    name += std::to_string(call);
+    if (which != 0) (name += '.') += std::to_string(which);
+    return name;
+}
+
 std::string name_of(int rank) { return "rank " + std::to_string(rank); }
 
 } // namespace
@@ -71,8 +81,7 @@ std::string call_record::text() const {
         if (i != 0) shown += ", ";
         switch (static_cast<call_argument::sort>(m_sorts >> (2 * i) & 3)) {
         case call_argument::sort::object:
-            shown += value == 0 ? "null" : "#";
-            if (value != 0) shown += std::to_string(value);
+            shown += value == 0 ? "null" : name_of_object(value);
             break;
         case call_argument::sort::pointer: shown += value == 0 ? "null" : "pointer"; break;
         default: shown += std::to_string(value);

@@ -37,6 +37,8 @@ struct call_argument {
 class call_record {
   public:
     static constexpr std::size_t most_arguments = 16;
+    /// Above the number of a call in the name of an object: which of several that it made, from 0.
+    static constexpr unsigned several_shift = 40;
 
     template <class... Arguments> void begin(api_call function, Arguments... arguments) {
         static_assert(sizeof...(arguments) <= most_arguments);

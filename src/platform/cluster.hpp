@@ -58,7 +58,7 @@ class cluster {
         static_assert(sizeof value <= sizeof at.words);
         if (root == rank()) std::memcpy(at.words.data(), &value, sizeof value);
         meet(at);
-        std::memcpy(&value, at.words.data(), sizeof value);
+        std::memcpy(static_cast<void*>(&value), at.words.data(), sizeof value);
         return value;
     }
     /// The bytes of rank 0 on every rank. Collective; nothing once messages end: what a program still does then, each rank does
@@ -174,6 +174,11 @@ inline void note(const void* bytes, std::size_t size) {
     if (auto* const job = cluster::of_process()) job->mix(bytes, size);
 }
 inline void note(const object& named) { note(named.made_by); }
+
+/// Names the i-th of the objects that one call makes, as the first one is named by the call itself.
+inline void name_one_of(object& made, std::uint64_t i) {
+    if (const auto* const job = cluster::of_process()) made.made_by = job->record().number() + (i << call_record::several_shift);
+}
 
 /// As make(), with one outcome on every rank of a cluster: drivers may refuse on one of them. Collective.
 template <class Action> auto make_everywhere(cl_int* code, Action action) noexcept -> decltype(action().give()) {

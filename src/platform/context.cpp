@@ -16,6 +16,28 @@
 
 using namespace causeway::platform;
 
+namespace {
+
+/// A device of this rank that answers for those of others, as like one of them as there is: its driver says of programs what
+/// theirs say. Null if the rank has none.
+_cl_device_id* find_stand_in(const std::vector<_cl_device_id*>& others) {
+    const auto type_of = [](const _cl_device_id& device) { return ask<cl_device_type>(device, CL_DEVICE_TYPE); };
+    _cl_device_id* best = nullptr;
+    int best_likeness = -1;
+    for (auto* const own : all_devices()) {
+        if (own->driver.calls == nullptr) continue;
+        for (const auto* other : others) {
+            const int likeness = (own->driver.name == other->driver.name ? 2 : 0) + (type_of(*own) == type_of(*other) ? 1 : 0);
+            if (likeness <= best_likeness) continue;
+            best = own;
+            best_likeness = likeness;
+        }
+    }
+    return best;
+}
+
+} // namespace
+
 _cl_context::_cl_context(std::vector<_cl_device_id*> of, std::vector<cl_context_properties> as_given, notify on_error,
                          void* data)
     : object(own_kind), properties(std::move(as_given)) {
@@ -30,10 +52,8 @@ _cl_context::_cl_context(std::vector<_cl_device_id*> of, std::vector<cl_context_
             at.devices.push_back(device);
         }
         if (!own || !places.empty()) continue;
-        const auto all = all_devices();
-        const auto stand_in =
-            std::find_if(all.begin(), all.end(), [](const auto* one) { return one->driver.calls != nullptr; });
-        if (stand_in == all.end()) {
+        auto* const stand_in = find_stand_in(of);
+        if (stand_in == nullptr) {
             const auto& job = *cluster::of_process();
             std::fprintf(stderr,
                          "causeway: rank %d of %d has no device of its own, which a context needs on every rank: its node has no "
@@ -41,9 +61,9 @@ _cl_context::_cl_context(std::vector<_cl_device_id*> of, std::vector<cl_context_
                          job.rank(), job.ranks());
             throw refusal{CL_DEVICE_NOT_AVAILABLE};
         }
-        auto& at = add_place((*stand_in)->driver);
+        auto& at = add_place(stand_in->driver);
         at.understudy = true;
-        at.devices.push_back(*stand_in);
+        at.devices.push_back(stand_in);
     }
     for (auto* const at : m_here) {
         const cl_context_properties only[] = {CL_CONTEXT_PLATFORM,

@@ -3,6 +3,7 @@
 #include "platform/kernel.hpp"
 
 #include "platform/boundary.hpp"
+#include "platform/remote_answer.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -10,14 +11,19 @@
 using namespace causeway::platform;
 
 _cl_kernel::_cl_kernel(_cl_program& of, const char* called)
-    : object(own_kind), program(&of), context(of.context), name(called), parts(of.parts.size()) {
+    : object(own_kind), program(&of), context(of.context), name(called), parts(of.parts.size()), asked(of.asked) {
+    agree(guard([&] { return make_parts(); }));
+    for (auto& one : parts) one.applied.resize(m_arguments.size());
+}
+
+cl_int _cl_kernel::make_parts() {
     cl_int first_failure = CL_INVALID_PROGRAM_EXECUTABLE;
     bool any = false;
     for (std::size_t i = 0; i < parts.size(); ++i) {
-        const auto& built = of.parts[i];
+        const auto& built = program->parts[i];
         if (!built.raw) continue;
         cl_int code = CL_SUCCESS;
-        parts[i].raw = driver_object<cl_kernel>(built.raw.calls().clCreateKernel(built.raw.raw(), called, &code));
+        parts[i].raw = driver_object<cl_kernel>(built.raw.calls().clCreateKernel(built.raw.raw(), name.c_str(), &code));
         if (parts[i].raw) {
             if (!any) learn(parts[i]);
             any = true;
@@ -25,8 +31,61 @@ _cl_kernel::_cl_kernel(_cl_program& of, const char* called)
             first_failure = code; // a program may be built for some of its devices only
         }
     }
-    require(any, first_failure);
-    for (auto& one : parts) one.applied.resize(m_arguments.size());
+    return any ? CL_SUCCESS : first_failure;
+}
+
+namespace {
+
+/// What came out when a rank made a kernel, as ranks tell each other.
+std::string told(cl_int code, const std::vector<argument_facts>& facts) {
+    std::string text(reinterpret_cast<const char*>(&code), sizeof code);
+    for (const auto& one : facts) {
+        text += static_cast<char>(one.takes);
+        text += static_cast<char>(one.how);
+        text += static_cast<char>(one.is_number);
+    }
+    return text;
+}
+
+cl_int code_of(const std::string& told) {
+    cl_int code = CL_SUCCESS;
+    std::memcpy(&code, told.data(), sizeof code);
+    return code;
+}
+
+std::vector<argument_facts> facts_of(const std::string& told) {
+    std::vector<argument_facts> facts;
+    for (std::size_t at = sizeof(cl_int); at < told.size(); at += 3)
+        facts.push_back({static_cast<argument_facts::sort>(told[at]), static_cast<causeway::platform::access>(told[at + 1]),
+                         told[at + 2] != 0});
+    return facts;
+}
+
+} // namespace
+
+void _cl_kernel::agree(cl_int code) {
+    const auto* const job = cluster::of_process();
+    if (!asks_ranks() || job->is_over()) return check(code);
+    const auto mine = told(code, m_facts);
+    if (job->all_have(std::hash<std::string>()(mine))) return check(code);
+    const auto all = job->gather(mine);
+    cl_int first_failure = CL_SUCCESS;
+    for (const auto& device : program->devices) {
+        const int owner = device->driver.rank;
+        const auto& theirs = all[static_cast<std::size_t>(owner)];
+        if (code_of(theirs) == CL_SUCCESS) {
+            asked = owner;
+            if (theirs == mine) return;
+            // This rank stands in for others, with a driver unlike theirs, or has not been asked to build.
+            m_facts = facts_of(theirs);
+            m_arguments.assign(m_facts.size(), {});
+            for (auto* const at : context->here())
+                if (at->understudy) parts[at->index] = {};
+            return;
+        }
+        if (first_failure == CL_SUCCESS) first_failure = code_of(theirs);
+    }
+    throw refusal{first_failure};
 }
 
 namespace {
@@ -79,7 +138,9 @@ void _cl_kernel::learn(const part& from) {
 }
 
 _cl_kernel::part& _cl_kernel::any_part() {
-    return *std::find_if(parts.begin(), parts.end(), [](const part& one) { return static_cast<bool>(one.raw); });
+    const auto found = std::find_if(parts.begin(), parts.end(), [](const part& one) { return static_cast<bool>(one.raw); });
+    require(found != parts.end(), CL_INVALID_PROGRAM_EXECUTABLE);
+    return *found;
 }
 
 namespace {
@@ -139,16 +200,18 @@ void _cl_kernel::set(cl_uint index, size_t size, const void* value) {
     }
     ++next.version;
     std::swap(m_arguments[index], next);
-    // Drivers know best what fits: the first one judges at once. Memory objects of a context that spans places wait until a
-    // launch says where they are needed.
-    if (context->spans() && takes == argument_facts::sort::memory) return;
-    auto& judge = any_part();
-    const auto code = give(judge.raw.raw(), *context->here()[static_cast<std::size_t>(&judge - parts.data())], index);
+    // Drivers know best what fits: the first one that there is here judges at once. Memory objects and samplers of a context
+    // that spans places wait until a launch says where they are needed.
+    const bool is_object = takes == argument_facts::sort::memory || takes == argument_facts::sort::sampler;
+    if (context->spans() && is_object) return;
+    const auto judge = std::find_if(parts.begin(), parts.end(), [](const part& one) { return static_cast<bool>(one.raw); });
+    if (judge == parts.end()) return;
+    const auto code = give(judge->raw.raw(), *context->here()[static_cast<std::size_t>(judge - parts.begin())], index);
     if (code != CL_SUCCESS) {
         std::swap(m_arguments[index], next);
         throw refusal{code};
     }
-    judge.applied[index] = m_arguments[index].version;
+    judge->applied[index] = m_arguments[index].version;
 }
 
 bool _cl_kernel::complete() const {

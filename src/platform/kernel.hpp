@@ -40,7 +40,7 @@ struct _cl_kernel final : causeway::platform::object {
         std::vector<unsigned> applied; ///< version of each argument that the driver has
     };
 
-    /// Throws the driver's code where the kernel cannot be made.
+    /// Throws the driver's code where the kernel cannot be made. Collective in a cluster.
     _cl_kernel(_cl_program& of, const char* name);
 
     void set(cl_uint index, size_t size, const void* value);
@@ -55,7 +55,9 @@ struct _cl_kernel final : causeway::platform::object {
     snapshot(causeway::platform::place& at);
     /// Whether the argument is known to be a number or a vector of numbers.
     [[nodiscard]] bool takes_number(cl_uint index) const { return m_facts[index].is_number; }
+    /// On the rank that is asked.
     [[nodiscard]] part& any_part();
+    [[nodiscard]] cl_uint argument_count() const { return static_cast<cl_uint>(m_arguments.size()); }
     /// Whether all arguments are set; with `mutex` held.
     [[nodiscard]] bool complete() const;
 
@@ -63,10 +65,14 @@ struct _cl_kernel final : causeway::platform::object {
     const causeway::platform::ref<_cl_context> context;
     const std::string name;
     std::vector<part> parts; ///< one for each place
+    int asked;               ///< the rank whose driver is asked about the kernel
     std::mutex mutex;        ///< guards arguments and what drivers have of them
 
   private:
+    cl_int make_parts();
     void learn(const part& from);
+    /// Takes what the first owner of a device of the program says of the kernel, as all ranks do; `code` is what came out here.
+    void agree(cl_int code);
     cl_int give(cl_kernel raw, causeway::platform::place& at, cl_uint index);
 
     std::vector<causeway::platform::kernel_argument> m_arguments;

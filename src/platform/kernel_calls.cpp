@@ -84,7 +84,7 @@ void note_argument(const _cl_kernel& kernel, cl_uint index, size_t size, const v
 } // namespace
 
 cl_kernel CL_API_CALL clCreateKernel(cl_program program, const char* name, cl_int* code) {
-    return make_everywhere(code, [&] {
+    return make(code, [&] {
         auto& of = checked(program, CL_INVALID_PROGRAM);
         require(name != nullptr, CL_INVALID_VALUE);
         note(name, std::strlen(name));
@@ -116,13 +116,10 @@ cl_int CL_API_CALL clCreateKernelsInProgram(cl_program handle, cl_uint room, cl_
         require(kernels == nullptr || room >= count, CL_INVALID_VALUE);
         if (kernels != nullptr) {
             std::vector<ref<_cl_kernel>> made;
-            auto code = guard([&] {
-                for (const auto& name : names)
-                    made.push_back(ref<_cl_kernel>::adopt(new _cl_kernel(program, name.c_str())));
-                return CL_SUCCESS;
-            });
-            if (const auto* const job = cluster::of_process()) code = job->agree(code);
-            check(code);
+            for (const auto& name : names) {
+                made.push_back(ref<_cl_kernel>::adopt(new _cl_kernel(program, name.c_str())));
+                name_one_of(*made.back(), made.size() - 1);
+            }
             for (std::size_t i = 0; i < made.size(); ++i) kernels[i] = made[i].give();
         }
         if (found != nullptr) *found = count;
@@ -131,7 +128,7 @@ cl_int CL_API_CALL clCreateKernelsInProgram(cl_program handle, cl_uint room, cl_
 }
 
 cl_kernel CL_API_CALL clCloneKernel(cl_kernel source, cl_int* code) {
-    return make(code, [&] {
+    return make(code, [&] { // as clCreateKernel, on every rank
         auto& kernel = checked(source, CL_INVALID_KERNEL);
         auto made = ref<_cl_kernel>::adopt(new _cl_kernel(*kernel.program, kernel.name.c_str()));
         made->take_arguments(kernel);
@@ -159,11 +156,15 @@ cl_int CL_API_CALL clGetKernelInfo(cl_kernel handle, cl_kernel_info name, size_t
         case CL_KERNEL_REFERENCE_COUNT: return to(kernel.references());
         case CL_KERNEL_CONTEXT: return to(static_cast<cl_context>(kernel.context.get()));
         case CL_KERNEL_PROGRAM: return to(static_cast<cl_program>(kernel.program.get()));
-        default:
-            return to.from([&](size_t room, void* where, size_t* used) {
+        case CL_KERNEL_FUNCTION_NAME: return to.text(kernel.name);
+        case CL_KERNEL_NUM_ARGS: return to(kernel.argument_count());
+        default: {
+            const auto ask = [&](size_t room, void* where, size_t* used) {
                 auto& raw = kernel.any_part().raw;
                 return raw.calls().clGetKernelInfo(raw.raw(), name, room, where, used);
-            });
+            };
+            return asks_ranks() ? answer_of(kernel.asked, to, ask) : to.from(ask);
+        }
         }
     });
 }
@@ -171,8 +172,13 @@ cl_int CL_API_CALL clGetKernelInfo(cl_kernel handle, cl_kernel_info name, size_t
 cl_int CL_API_CALL clGetKernelArgInfo(cl_kernel handle, cl_uint index, cl_kernel_arg_info name, size_t size,
                                       void* value, size_t* size_ret) {
     return guard([&] {
-        auto& raw = checked(handle, CL_INVALID_KERNEL).any_part().raw;
-        return raw.calls().clGetKernelArgInfo(raw.raw(), index, name, size, value, size_ret);
+        auto& kernel = checked(handle, CL_INVALID_KERNEL);
+        const answer to(size, value, size_ret);
+        const auto ask = [&](size_t room, void* where, size_t* used) {
+            auto& raw = kernel.any_part().raw;
+            return raw.calls().clGetKernelArgInfo(raw.raw(), index, name, room, where, used);
+        };
+        return asks_ranks() ? answer_of(kernel.asked, to, ask) : to.from(ask);
     });
 }
 
@@ -226,13 +232,17 @@ cl_int CL_API_CALL clGetKernelWorkGroupInfo(cl_kernel handle, cl_device_id devic
 cl_int CL_API_CALL clGetKernelSubGroupInfo(cl_kernel handle, cl_device_id device, cl_kernel_sub_group_info name,
                                            size_t input_size, const void* input, size_t size, void* value,
                                            size_t* size_ret) {
-    return guard([&]() -> cl_int {
-        const auto [kernel, on] = on_device(handle, device);
-        const auto& calls = calls_of(kernel);
-        const auto call = calls.clGetKernelSubGroupInfo != nullptr ? calls.clGetKernelSubGroupInfo
-                                                                   : calls.clGetKernelSubGroupInfoKHR;
-        require(call != nullptr, CL_INVALID_OPERATION);
-        return call(kernel, on, name, input_size, input, size, value, size_ret);
+    return guard([&] {
+        const answer to(size, value, size_ret);
+        const auto ask = [&](size_t room, void* where, size_t* used) {
+            const auto [kernel, on] = on_device(handle, device);
+            const auto& calls = calls_of(kernel);
+            const auto call = calls.clGetKernelSubGroupInfo != nullptr ? calls.clGetKernelSubGroupInfo
+                                                                       : calls.clGetKernelSubGroupInfoKHR;
+            require(call != nullptr, CL_INVALID_OPERATION);
+            return call(kernel, on, name, input_size, input, room, where, used);
+        };
+        return asks_ranks() ? answer_of(rank_of(handle, device), to, ask) : to.from(ask);
     });
 }
 
@@ -270,8 +280,10 @@ cl_int CL_API_CALL clEnqueueNativeKernel(cl_command_queue handle, void(CL_CALLBA
                     (memory_count == 0) == (memory_places == nullptr),
                 CL_INVALID_VALUE);
         std::vector<memory_use> uses;
-        for (cl_uint i = 0; i < memory_count; ++i)
+        for (cl_uint i = 0; i < memory_count; ++i) {
             uses.push_back({&checked(memory[i], CL_INVALID_MEM_OBJECT), access::write});
+            note(*memory[i]);
+        }
         const auto can = ask<cl_device_exec_capabilities>(*queue.device, CL_DEVICE_EXECUTION_CAPABILITIES);
         require((can & CL_EXEC_NATIVE_KERNEL) != 0, CL_INVALID_OPERATION);
         std::vector<ref<_cl_mem>> held;

@@ -22,7 +22,7 @@ std::vector<ref<_cl_device_id>> held(const std::vector<_cl_device_id*>& devices)
 } // namespace
 
 _cl_program::_cl_program(_cl_context& of, std::vector<_cl_device_id*> on)
-    : object(own_kind), context(&of), devices(held(on)), parts(of.here().size()) {
+    : object(own_kind), context(&of), devices(held(on)), asked(on.front()->driver.rank), parts(of.here().size()) {
     for (auto* const device : on)
         if (const auto& at = of.place_of(*device); at.here) parts[at.index].devices.push_back(device);
     for (const auto* at : of.here())
@@ -30,8 +30,9 @@ _cl_program::_cl_program(_cl_context& of, std::vector<_cl_device_id*> on)
 }
 
 _cl_program::part& _cl_program::any_part() {
-    const auto found =
-        std::find_if(parts.begin(), parts.end(), [](const part& one) { return static_cast<bool>(one.raw); });
+    const auto is_there = [](const part& one) { return static_cast<bool>(one.raw); };
+    auto found = std::find_if(parts.begin(), parts.end(), [&](const part& one) { return is_there(one) && one.is_built; });
+    if (found == parts.end()) found = std::find_if(parts.begin(), parts.end(), is_there);
     require(found != parts.end(), CL_INVALID_PROGRAM);
     return *found;
 }
@@ -57,9 +58,15 @@ std::vector<cl_device_id> raws_of(const std::vector<_cl_device_id*>& devices) {
 std::vector<_cl_device_id*> checked_devices(cl_uint count, const cl_device_id* list) {
     require((count == 0) == (list == nullptr), CL_INVALID_VALUE);
     std::vector<_cl_device_id*> devices;
-    for (cl_uint i = 0; i < count; ++i) devices.push_back(&checked(list[i], CL_INVALID_DEVICE));
+    for (cl_uint i = 0; i < count; ++i) {
+        devices.push_back(&checked(list[i], CL_INVALID_DEVICE));
+        note(*devices.back());
+    }
     return devices;
 }
+
+/// What an understudy cannot do, the owners of the devices may: only their codes count, where they are asked.
+bool may_fail(const place& at) { return at.understudy && asks_ranks(); }
 
 /// A program with a driver's program at each place that has devices of it: create(place, part, code).
 template <class Create>
@@ -71,7 +78,7 @@ ref<_cl_program> create(_cl_context& context, std::vector<_cl_device_id*> device
         if (part.devices.empty()) continue;
         cl_int code = CL_SUCCESS;
         part.raw = driver_object<cl_program>(create_part(at, part, &code));
-        check(code);
+        if (!may_fail(at)) check(code);
     }
     return made;
 }
@@ -92,27 +99,34 @@ template <class Act> cl_int for_each_part(_cl_program& program, cl_uint count, c
                             [&](const auto& one) { return one.get() == device; }),
                 CL_INVALID_DEVICE);
     cl_int first_failure = CL_SUCCESS;
-    bool any = false;
     const auto act_on = [&](place& at, const std::vector<_cl_device_id*>& here) {
-        any = true;
-        const auto code = act(at, program.part_of(at), raws_of(here));
-        if (first_failure == CL_SUCCESS) first_failure = code;
+        auto& part = program.part_of(at);
+        if (!part.raw || here.empty()) return CL_SUCCESS;
+        const auto code = act(at, part, raws_of(here));
+        if (code == CL_SUCCESS) part.is_built = true;
+        return code;
     };
+    bool any = false;
     for (auto* const at : program.context->here()) {
         std::vector<_cl_device_id*> here;
         for (auto* const device : program.part_of(*at).devices)
             if (at->understudy || chosen.empty() || std::find(chosen.begin(), chosen.end(), device) != chosen.end())
                 here.push_back(device);
-        if (!here.empty()) act_on(*at, here);
+        any = any || !here.empty();
+        const auto code = act_on(*at, here);
+        if (first_failure == CL_SUCCESS && !may_fail(*at)) first_failure = code;
     }
     const auto* const job = cluster::of_process();
     if (job == nullptr) return first_failure;
-    // A rank none of whose devices are asked for still has to know the kernels and their arguments.
+    // A rank none of whose devices are asked for knows the kernels and their arguments by its own driver, if that can build
+    // them.
     if (!any) {
         auto& at = *program.context->here().front();
-        act_on(at, program.part_of(at).devices);
+        (void)act_on(at, program.part_of(at).devices);
     }
-    return job->agree(first_failure);
+    const auto code = job->agree(first_failure);
+    if (code == CL_SUCCESS && !chosen.empty()) program.asked = chosen.front()->driver.rank;
+    return code;
 }
 
 /// Throws unless all are programs of the context, with a driver's program for each of `parts` that has devices.
@@ -121,9 +135,18 @@ void check_parts(cl_uint count, const cl_program* programs, const _cl_context& c
     for (cl_uint i = 0; i < count; ++i) {
         const auto& one = checked(programs[i], CL_INVALID_PROGRAM);
         require(one.context.get() == &context, CL_INVALID_PROGRAM);
+        note(one);
         for (size_t at = 0; at < parts.size(); ++at)
-            require(parts[at].devices.empty() || one.parts[at].raw, CL_INVALID_PROGRAM);
+            require(parts[at].devices.empty() || one.parts[at].raw || may_fail(*context.here()[at]), CL_INVALID_PROGRAM);
     }
+}
+
+/// The drivers' programs at a place; one that an understudy could not make is missing.
+std::vector<cl_program> raws_at(const place& at, cl_uint count, const cl_program* programs) {
+    std::vector<cl_program> raws;
+    for (cl_uint i = 0; i < count; ++i)
+        if (const auto& part = programs[i]->part_of(at); part.raw) raws.push_back(part.raw.raw());
+    return raws;
 }
 
 /// Builds run in the call; the program is told at its end, as the specification lets an implementation do.
@@ -166,6 +189,7 @@ cl_program CL_API_CALL clCreateProgramWithIL(cl_context handle, const void* il, 
     return make_everywhere(code, [&] {
         auto& context = checked(handle, CL_INVALID_CONTEXT);
         require(il != nullptr && length != 0, CL_INVALID_VALUE);
+        note(il, length);
         auto made = create(context, all_of(context), [&](place& at, _cl_program::part&, cl_int* failed) -> cl_program {
             // Drivers of OpenCL 1.2 have the extension, if they have it at all.
             auto call = at.calls().clCreateProgramWithIL;
@@ -195,6 +219,7 @@ cl_program CL_API_CALL clCreateProgramWithBinary(cl_context handle, cl_uint coun
                 if (status != nullptr) status[i] = CL_INVALID_VALUE;
                 throw refusal{CL_INVALID_VALUE};
             }
+            note(binaries[i], lengths[i]);
         }
         return create(context, devices, [&](place& at, _cl_program::part& part, cl_int* failed) {
             std::vector<size_t> sizes;
@@ -202,17 +227,22 @@ cl_program CL_API_CALL clCreateProgramWithBinary(cl_context handle, cl_uint coun
             std::vector<cl_int> results(part.devices.size());
             std::vector<cl_uint> positions;
             for (cl_uint i = 0; i < count; ++i) {
-                // An understudy makes do with a binary for a device like its own.
-                if (at.understudy ? !positions.empty() : &devices[i]->driver != at.from) continue;
+                // An understudy makes do with a binary of a driver like its own.
+                if (at.understudy ? !positions.empty() || devices[i]->driver.name != at.from->name
+                                  : &devices[i]->driver != at.from)
+                    continue;
                 sizes.push_back(lengths[i]);
                 theirs.push_back(binaries[i]);
                 positions.push_back(i);
             }
+            *failed = CL_INVALID_BINARY;
+            if (positions.empty()) return cl_program{nullptr};
             const auto raws = raws_of(part.devices);
-            const auto raw =
+            auto* const raw =
                 at.calls().clCreateProgramWithBinary(at.context.raw(), static_cast<cl_uint>(raws.size()), raws.data(),
                                                      sizes.data(), theirs.data(), results.data(), failed);
-            for (std::size_t i = 0; status != nullptr && i < positions.size(); ++i) status[positions[i]] = results[i];
+            for (std::size_t i = 0; status != nullptr && !at.understudy && i < positions.size(); ++i)
+                status[positions[i]] = results[i];
             return raw;
         });
     });
@@ -223,6 +253,7 @@ cl_program CL_API_CALL clCreateProgramWithBuiltInKernels(cl_context handle, cl_u
     return make_everywhere(code, [&] {
         auto& context = checked(handle, CL_INVALID_CONTEXT);
         require(count != 0 && list != nullptr && names != nullptr, CL_INVALID_VALUE);
+        note(names, std::strlen(names));
         const auto devices = checked_devices(count, list);
         for (const auto* device : devices) require(context.has(*device), CL_INVALID_DEVICE);
         return create(context, devices, [&](place& at, _cl_program::part& part, cl_int* failed) {
@@ -262,13 +293,17 @@ cl_int CL_API_CALL clCompileProgram(cl_program handle, cl_uint count, const cl_d
                     (done != nullptr || data == nullptr),
                 CL_INVALID_VALUE);
         check_parts(header_count, headers, *program.context, program.parts);
+        for (cl_uint i = 0; i < header_count; ++i) {
+            require(names[i] != nullptr, CL_INVALID_VALUE);
+            note(names[i], std::strlen(names[i]));
+        }
         program.options = options == nullptr ? "" : options;
         note(program.options.data(), program.options.size());
         const auto theirs = with_argument_info(program.options);
         const auto code =
-            for_each_part(program, count, list, [&](place& at, _cl_program::part& part, const auto& raws) {
-                std::vector<cl_program> raw_headers;
-                for (cl_uint i = 0; i < header_count; ++i) raw_headers.push_back(headers[i]->part_of(at).raw.raw());
+            for_each_part(program, count, list, [&](place& at, _cl_program::part& part, const auto& raws) -> cl_int {
+                const auto raw_headers = raws_at(at, header_count, headers);
+                if (raw_headers.size() != header_count) return CL_INVALID_PROGRAM;
                 return at.calls().clCompileProgram(
                     part.raw.raw(), static_cast<cl_uint>(raws.size()), raws.data(), theirs.c_str(), header_count,
                     header_count == 0 ? nullptr : raw_headers.data(), names, nullptr, nullptr);
@@ -290,17 +325,20 @@ cl_program CL_API_CALL clLinkProgram(cl_context handle, cl_uint count, const cl_
         auto linked = ref<_cl_program>::adopt(new _cl_program(context, devices));
         check_parts(input_count, inputs, context, linked->parts);
         linked->options = options == nullptr ? "" : options;
+        note(linked->options.data(), linked->options.size());
         for (auto* const place : context.here()) {
             auto& at = *place;
             auto& part = linked->part_of(at);
             if (part.devices.empty()) continue;
             const auto raws = raws_of(part.devices);
-            std::vector<cl_program> raw_inputs;
-            for (cl_uint i = 0; i < input_count; ++i) raw_inputs.push_back(inputs[i]->part_of(at).raw.raw());
+            const auto raw_inputs = raws_at(at, input_count, inputs);
+            if (raw_inputs.size() != input_count) continue;
             cl_int failed = CL_SUCCESS;
             part.raw = driver_object<cl_program>(at.calls().clLinkProgram(
                 at.context.raw(), static_cast<cl_uint>(raws.size()), raws.data(), linked->options.c_str(), input_count,
                 raw_inputs.data(), nullptr, nullptr, &failed));
+            part.is_built = failed == CL_SUCCESS;
+            if (may_fail(at)) continue;
             // A program that does not link is there all the same, with its log.
             require(failed == CL_SUCCESS || part.raw, failed);
             if (link_code == CL_SUCCESS) link_code = failed;
@@ -401,7 +439,7 @@ cl_int CL_API_CALL clGetProgramInfo(cl_program handle, cl_program_info name, siz
                 return part.raw.calls().clGetProgramInfo(part.raw.raw(), name, room, where, used);
             };
             // Drivers name kernels in orders of their own.
-            return asks_ranks() ? answer_of(0, to, ask) : to.from(ask);
+            return asks_ranks() ? answer_of(program.asked, to, ask) : to.from(ask);
         }
         }
     });

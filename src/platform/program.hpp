@@ -14,13 +14,14 @@ struct _cl_program final : causeway::platform::object {
     struct part {
         causeway::platform::driver_object<cl_program> raw;
         std::vector<_cl_device_id*> devices;
+        bool is_built = false; ///< for one of them, or linked
     };
 
     /// For `on`, which are devices of the context.
     _cl_program(_cl_context& of, std::vector<_cl_device_id*> on);
 
     [[nodiscard]] part& part_of(const causeway::platform::place& at) { return parts[at.index]; }
-    /// The first part that there is: all parts know the kernels' names and arguments.
+    /// The first part that is built, or else there at all: it knows the kernels' names and arguments.
     [[nodiscard]] part& any_part();
 
     const causeway::platform::ref<_cl_context> context;
@@ -28,5 +29,6 @@ struct _cl_program final : causeway::platform::object {
     std::string source;
     std::string il;
     std::string options;     ///< of the last build, as the program gave them
+    int asked;               ///< the rank whose driver knows the kernels' names
     std::vector<part> parts; ///< one for each place; without a driver's program where there are no devices
 };

@@ -165,15 +165,15 @@ TEST_F(programs, parts_of_another_context_are_refused) {
     EXPECT_EQ(code, CL_INVALID_PROGRAM);
 }
 
+bool is_pocl(cl_device_id device) {
+    char version[256] = "";
+    EXPECT_EQ(clGetDeviceInfo(device, CL_DEVICE_VERSION, sizeof version, version, nullptr), CL_SUCCESS);
+    return std::string(version).find("PoCL") != std::string::npos || std::string(version).find("pocl") != std::string::npos;
+}
+
 TEST_F(programs, a_build_that_fails_for_one_driver_fails_with_its_log_on_every_rank) {
     const char* const source = "#ifdef POCL_DEVICE_ADDRESS_BITS\n#error not with this driver\n#endif\n"
                                "__kernel void go(__global uint* data) { data[0] = 1; }";
-    const auto is_pocl = [](cl_device_id device) {
-        char version[256] = "";
-        EXPECT_EQ(clGetDeviceInfo(device, CL_DEVICE_VERSION, sizeof version, version, nullptr), CL_SUCCESS);
-        return std::string(version).find("PoCL") != std::string::npos ||
-               std::string(version).find("pocl") != std::string::npos;
-    };
     cl_int code = CL_SUCCESS;
     const program_handle program(
         clCreateProgramWithSource(context(), 1, const_cast<const char**>(&source), nullptr, &code));
@@ -198,6 +198,124 @@ TEST_F(programs, a_build_that_fails_for_one_driver_fails_with_its_log_on_every_r
     }
     EXPECT_EQ(told, fails); // PoCL 3.1 stops at the first of its devices
     EXPECT_EQ(clFinish(queue()), CL_SUCCESS);
+}
+
+constexpr const char* not_for_pocl = "#ifdef POCL_DEVICE_ADDRESS_BITS\n#error not with this driver\n#endif\n"
+                                     "__kernel void put(__global uint* data, uint value) { data[get_global_id(0)] = value; }";
+
+TEST_F(programs, a_build_is_its_owners_affair) {
+    // Ranks that have none of a context's devices only follow it, also with a driver that cannot build what they build.
+    for (auto* const device : devices()) {
+        cl_int code = CL_SUCCESS;
+        const context_handle own(clCreateContext(nullptr, 1, &device, nullptr, nullptr, &code));
+        ASSERT_EQ(code, CL_SUCCESS);
+        const char* source = not_for_pocl;
+        const program_handle program(clCreateProgramWithSource(own.get(), 1, &source, nullptr, &code));
+        ASSERT_EQ(code, CL_SUCCESS);
+        const bool fails = is_pocl(device);
+        EXPECT_EQ(clBuildProgram(program.get(), 0, nullptr, "", nullptr, nullptr),
+                  fails ? CL_BUILD_PROGRAM_FAILURE : CL_SUCCESS);
+        if (fails) continue;
+        const auto put = kernel_of(program, "put");
+        cl_uint count = 0;
+        EXPECT_EQ(clGetKernelInfo(put.get(), CL_KERNEL_NUM_ARGS, sizeof count, &count, nullptr), CL_SUCCESS);
+        EXPECT_EQ(count, 2U);
+        char type[16] = "";
+        EXPECT_EQ(clGetKernelArgInfo(put.get(), 0, CL_KERNEL_ARG_TYPE_NAME, sizeof type, type, nullptr), CL_SUCCESS);
+        EXPECT_STREQ(type, "uint*");
+        const buffer_handle buffer(clCreateBuffer(own.get(), CL_MEM_READ_WRITE, items * 4, nullptr, &code));
+        const queue_handle on(clCreateCommandQueue(own.get(), device, 0, &code));
+        launch(on.get(), put, buffer, 7, items);
+        EXPECT_EQ(read(on.get(), buffer, items), std::vector<cl_uint>(items, 7));
+    }
+}
+
+TEST_F(programs, a_build_for_one_device_needs_no_other) {
+    const auto found = std::find_if_not(devices().begin(), devices().end(), is_pocl);
+    if (found == devices().end()) GTEST_SKIP() << "PoCL's devices alone";
+    cl_int code = CL_SUCCESS;
+    const char* source = not_for_pocl;
+    const program_handle program(clCreateProgramWithSource(context(), 1, &source, nullptr, &code));
+    ASSERT_EQ(code, CL_SUCCESS);
+    ASSERT_EQ(clBuildProgram(program.get(), 1, &*found, "", nullptr, nullptr), CL_SUCCESS);
+    char names[16] = "";
+    EXPECT_EQ(clGetProgramInfo(program.get(), CL_PROGRAM_KERNEL_NAMES, sizeof names, names, nullptr), CL_SUCCESS);
+    EXPECT_STREQ(names, "put");
+    const auto put = kernel_of(program, "put");
+    const auto buffer = new_buffer(items * 4);
+    auto* const on = queue(static_cast<std::size_t>(found - devices().begin()));
+    launch(on, put, buffer, 7, items);
+    EXPECT_EQ(read(queue(), buffer, items), std::vector<cl_uint>(items, 7));
+}
+
+constexpr cl_program_info program_il = 0x1169; // CL_PROGRAM_IL of OpenCL 2.1
+/// kernel void one(global uint* p, local uint* l, global uint* q) { *p = 7; }
+constexpr cl_uint spir_v[] = {0x07230203, 0x00010000, 0,       12,      0,          0x20011, 4,          0x20011,    6,
+                              0x3000e,    2,          2,       0x4000f, 6,          6,       0x00656e6f, // OpEntryPoint "one"
+                              0x20013,    1,          0x40015, 2,       32,         0,       0x40020,    3,          5,
+                              2,          0x40020,    9,       4,       2,          0x60021, 4,          1,          3,
+                              9,          3,          0x4002b, 2,       5,          7,       0x50036,    1,          6,
+                              0,          4,          0x30037, 3,       7,          0x30037, 9,          10,         0x30037,
+                              3,          11,         0x200f8, 8,       0x5003e,    7,       5,          2,          4,
+                              0x100fd,    0x10038};
+
+TEST_F(programs, from_an_intermediate_language_run_on_every_device) {
+    const auto create = reinterpret_cast<cl_program(CL_API_CALL*)(cl_context, const void*, size_t, cl_int*)>(
+        clGetExtensionFunctionAddressForPlatform(platform(), "clCreateProgramWithIL"));
+    ASSERT_NE(create, nullptr);
+    cl_int code = CL_SUCCESS;
+    const program_handle program(create(context(), spir_v, sizeof spir_v, &code));
+    if (code == CL_INVALID_OPERATION || code == CL_INVALID_VALUE) GTEST_SKIP() << "a driver without such a language";
+    ASSERT_EQ(code, CL_SUCCESS);
+    EXPECT_EQ(create(context(), nullptr, sizeof spir_v, &code), nullptr);
+    EXPECT_EQ(code, CL_INVALID_VALUE);
+    size_t size = 0;
+    EXPECT_EQ(clGetProgramInfo(program.get(), program_il, 0, nullptr, &size), CL_SUCCESS);
+    EXPECT_EQ(size, sizeof spir_v);
+    ASSERT_EQ(clBuildProgram(program.get(), 0, nullptr, "", nullptr, nullptr), CL_SUCCESS);
+    const auto one = kernel_of(program, "one");
+    for (std::size_t i = 0; i < devices().size(); ++i) {
+        const auto buffer = new_buffer(4);
+        auto* const raw = buffer.get();
+        ASSERT_EQ(clSetKernelArg(one.get(), 0, sizeof raw, &raw), CL_SUCCESS);
+        // A kernel may not say what it takes: as many bytes of local memory as a handle has, and no buffer.
+        ASSERT_EQ(clSetKernelArg(one.get(), 1, 8, nullptr), CL_SUCCESS);
+        const cl_mem nothing = nullptr;
+        ASSERT_EQ(clSetKernelArg(one.get(), 2, sizeof nothing, &nothing), CL_SUCCESS);
+        const size_t global = 1;
+        ASSERT_EQ(clEnqueueNDRangeKernel(queue(i), one.get(), 1, nullptr, &global, nullptr, 0, nullptr, nullptr), CL_SUCCESS);
+        EXPECT_EQ(read(queue(i), buffer, 1), std::vector<cl_uint>{7});
+    }
+}
+
+TEST_F(programs, a_clone_of_a_kernel_has_its_arguments_and_keeps_them) {
+    const auto clone = reinterpret_cast<cl_kernel(CL_API_CALL*)(cl_kernel, cl_int*)>(
+        clGetExtensionFunctionAddressForPlatform(platform(), "clCloneKernel"));
+    ASSERT_NE(clone, nullptr);
+    const auto program = build(add_source);
+    const auto add = kernel_of(program, "add");
+    const auto buffer = new_buffer(items * 4), other = new_buffer(items * 4);
+    const cl_uint zero = 0, three = 3;
+    for (auto* const each : {buffer.get(), other.get()})
+        ASSERT_EQ(clEnqueueFillBuffer(queue(), each, &zero, 4, 0, items * 4, 0, nullptr, nullptr), CL_SUCCESS);
+    ASSERT_EQ(clFinish(queue()), CL_SUCCESS);
+    auto* raw = buffer.get();
+    ASSERT_EQ(clSetKernelArg(add.get(), 0, sizeof raw, &raw), CL_SUCCESS);
+    ASSERT_EQ(clSetKernelArg(add.get(), 1, sizeof three, &three), CL_SUCCESS);
+    cl_int code = CL_SUCCESS;
+    const kernel_handle copy(clone(add.get(), &code));
+    ASSERT_EQ(code, CL_SUCCESS);
+    launch(queue(), add, other, 100, items);
+    const size_t global = items;
+    cl_uint sum = 0;
+    for (std::size_t i = 0; i < devices().size(); ++i) {
+        ASSERT_EQ(clEnqueueNDRangeKernel(queue(i), copy.get(), 1, nullptr, &global, nullptr, 0, nullptr, nullptr), CL_SUCCESS);
+        ASSERT_EQ(clFinish(queue(i)), CL_SUCCESS);
+        sum += three;
+    }
+    EXPECT_EQ(read(queue(), buffer, items), std::vector<cl_uint>(items, sum));
+    EXPECT_EQ(clone(nullptr, &code), nullptr);
+    EXPECT_EQ(code, CL_INVALID_KERNEL);
 }
 
 TEST_F(programs, all_kernels_of_a_program_at_once) {
