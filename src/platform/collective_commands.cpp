@@ -74,6 +74,14 @@ void check_overlaps(const collective_call& call) {
         }
 }
 
+/// Throws for what cannot be added. A sum is made where one of its parts is: any device of the context, on any rank.
+void check_elements(const collective_call& call, const _cl_context& context) {
+    require(call.bytes % element_size(*call.elements) == 0, CL_INVALID_VALUE);
+    if (*call.elements != CL_DOUBLE) return;
+    for (const auto& device : context.devices)
+        require(ask<cl_device_fp_config>(*device, CL_DEVICE_DOUBLE_FP_CONFIG) != 0, CL_INVALID_VALUE);
+}
+
 using events = std::vector<ref<_cl_event>>;
 
 /// Checks the arguments, and gives the program what `enqueue(the collective)` makes.
@@ -83,7 +91,7 @@ template <class Enqueue> cl_int run(const collective_call& call, Enqueue enqueue
         check_buffers(call.source, context);
         check_buffers(call.target, context);
         check_overlaps(call);
-        if (call.elements) require(call.bytes % element_size(*call.elements) == 0, CL_INVALID_VALUE);
+        if (call.elements) check_elements(call, context);
         const collective all(call.queues, call.type, call.bytes, call.wait_count, call.waits);
         events made = enqueue(all);
         all.give(made, call.list);

@@ -46,7 +46,26 @@ void collective::give(std::vector<ref<_cl_event>>& made, cl_event* list) const {
         for (auto* const queue : m_queues)
             check(entry::clEnqueueBarrierWithWaitList(queue, static_cast<cl_uint>(all.size()), all.data(), nullptr));
     }
-    for (size_t i = 0; list != nullptr && i < made.size(); ++i) list[i] = made[i].give();
+    tell_queues(made);
+    for (size_t i = 0; i < made.size(); ++i) {
+        name_one_of(*made[i], i);
+        if (list != nullptr) list[i] = made[i].give();
+    }
+}
+
+void collective::tell_queues(const std::vector<ref<_cl_event>>& made) const {
+    if (!m_context.spans()) return; // a step that is refused has been refused in the call
+    std::vector<ref<_cl_event>> waits;
+    for (auto* const wait : m_waits) waits.emplace_back(wait);
+    for (const auto& event : made) {
+        if (!event->queue->where.here) continue;
+        // A wait list that fails is the program's affair; a step of the platform's own that fails, its queue hears of.
+        scheduler::of_process().after(*event, [waits, queue = event->queue](cl_int status) {
+            const bool was_asked_for =
+                std::any_of(waits.begin(), waits.end(), [](const auto& wait) { return wait->known_end() < CL_COMPLETE; });
+            if (status < CL_COMPLETE && !was_asked_for) queue->refuse(status);
+        });
+    }
 }
 
 ref<_cl_mem> collective::room(_cl_command_queue& on) const {
@@ -55,11 +74,10 @@ ref<_cl_mem> collective::room(_cl_command_queue& on) const {
     return made;
 }
 
-std::vector<cl_event> collective::waits_on(const _cl_command_queue& on,
-                                           std::initializer_list<const collective_part*> parts) const {
+std::vector<cl_event> collective::waits_on(std::initializer_list<const collective_part*> parts) const {
     auto all = m_waits;
     for (const auto* part : parts)
-        if (part->made && &part->on->where == &on.where) all.push_back(part->made.get());
+        if (part->made) all.push_back(part->made.get());
     return all;
 }
 
@@ -67,7 +85,7 @@ ref<_cl_event> collective::copy(_cl_command_queue& on, cl_command_type type, con
                                 size_t offset) const {
     const bool whole = m_bytes == to.size;
     const memory_use uses[] = {{from.memory.get(), access::read}, {&to, whole ? access::overwrite : access::write}};
-    return enqueue_step(on, type, waits_on(on, {&from}), uses,
+    return enqueue_step(on, type, waits_on({&from}), uses,
                         [&on, source = from.memory, target = ref<_cl_mem>(&to), first = from.offset, offset,
                          bytes = m_bytes](cl_bool, cl_uint waits, const cl_event* list, cl_event* event) {
                             return on.calls().clEnqueueCopyBuffer(on.raw.raw(), source->raw(on.where),
@@ -106,7 +124,7 @@ collective_part collective::sum(const collective_part& first, const collective_p
                                {second.memory.get(), access::read},
                                {made.memory.get(), access::overwrite}};
     made.made =
-        enqueue_step(on, CL_COMMAND_NDRANGE_KERNEL, waits_on(on, {&first, &second}), uses,
+        enqueue_step(on, CL_COMMAND_NDRANGE_KERNEL, waits_on({&first, &second}), uses,
                      [&on, first = first.memory, second = second.memory, sum = made.memory, type,
                       bytes = m_bytes](cl_bool, cl_uint waits, const cl_event* list, cl_event* event) {
                          return enqueue_sum(on.where, on.raw.raw(), type, first->raw(on.where), second->raw(on.where),

@@ -44,12 +44,13 @@ class collective {
     void give(std::vector<ref<_cl_event>>& made, cl_event* list) const;
 
   private:
+    /// The next clFinish of a queue says so if its part of the collective fails by a step of it.
+    void tell_queues(const std::vector<ref<_cl_event>>& made) const;
     [[nodiscard]] ref<_cl_event> copy(_cl_command_queue& on, cl_command_type type, const collective_part& from,
                                       _cl_mem& to, size_t offset) const;
     [[nodiscard]] ref<_cl_mem> room(_cl_command_queue& on) const;
-    /// The program's wait list, and the events that made what `on` can use without a move.
-    [[nodiscard]] std::vector<cl_event> waits_on(const _cl_command_queue& on,
-                                                 std::initializer_list<const collective_part*> parts) const;
+    /// The program's wait list, and the events that made the parts: what is made of one that failed is not worth a copy.
+    [[nodiscard]] std::vector<cl_event> waits_on(std::initializer_list<const collective_part*> parts) const;
 
     std::span<const cl_command_queue> m_queues;
     _cl_context& m_context;
