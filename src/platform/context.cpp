@@ -136,7 +136,7 @@ std::vector<cl_context_properties> checked_properties(const cl_context_propertie
             require(platform != nullptr && platform->is(kind::platform), CL_INVALID_PLATFORM);
             break;
         }
-        case CL_CONTEXT_INTEROP_USER_SYNC: break;
+        case CL_CONTEXT_INTEROP_USER_SYNC: note(static_cast<std::uint64_t>(given[1])); break;
         default: throw refusal{CL_INVALID_PROPERTY};
         }
         list.insert(list.end(), {given[0], given[1]});

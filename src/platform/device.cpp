@@ -47,7 +47,7 @@ std::vector<_cl_device_id*> find_own_devices() {
 
 /// Extensions that are of the language of kernels alone, or whose calls all go through the table. Others have calls of
 /// their own, which would be given objects of this platform.
-std::string own_extensions(const std::string& theirs) {
+bool is_kept(std::string_view extension) {
     constexpr std::array<std::string_view, 27> kept = {"cl_khr_global_int32_base_atomics",
                                                        "cl_khr_global_int32_extended_atomics",
                                                        "cl_khr_local_int32_base_atomics",
@@ -75,14 +75,43 @@ std::string own_extensions(const std::string& theirs) {
                                                        "cl_khr_select_fprounding_mode",
                                                        "cl_nv_pragma_unroll",
                                                        "cl_nv_compiler_options"};
+    return std::find(kept.begin(), kept.end(), extension) != kept.end();
+}
+
+std::string own_extensions(const std::string& theirs) {
     std::string ours = "cl_khr_icd";
     for (std::size_t at = 0; at < theirs.size();) {
         const auto end = std::min(theirs.find(' ', at), theirs.size());
         const auto word = std::string_view(theirs).substr(at, end - at);
-        if (std::find(kept.begin(), kept.end(), word) != kept.end()) (ours += ' ') += word;
+        if (is_kept(word)) (ours += ' ') += word;
         at = end + 1;
     }
     return ours;
+}
+
+/// Empty where the driver is of OpenCL 1 or 2.
+std::vector<cl_name_version> versions_of(const _cl_device_id& device, cl_device_info name) {
+    size_t size = 0;
+    if (ask_device(device, name, 0, nullptr, &size) != CL_SUCCESS) return {};
+    std::vector<cl_name_version> list(size / sizeof(cl_name_version));
+    if (size != 0) check(ask_device(device, name, size, list.data(), nullptr));
+    return list;
+}
+
+/// The same as the list of names.
+std::vector<cl_name_version> own_extension_versions(const _cl_device_id& device) {
+    auto list = versions_of(device, CL_DEVICE_EXTENSIONS_WITH_VERSION);
+    std::erase_if(list, [](const cl_name_version& one) { return !is_kept(one.name); });
+    list.insert(list.begin(), {CL_MAKE_VERSION(1, 0, 0), "cl_khr_icd"});
+    return list;
+}
+
+/// Of the language of kernels; none above the version of the platform.
+std::vector<cl_name_version> own_versions(const _cl_device_id& device) {
+    auto list = versions_of(device, CL_DEVICE_OPENCL_C_ALL_VERSIONS);
+    std::erase_if(list, [](const cl_name_version& one) { return one.version > CL_MAKE_VERSION(1, 2, 0); });
+    if (list.empty()) list.push_back({CL_MAKE_VERSION(1, 2, 0), "OpenCL C"});
+    return list;
 }
 
 cl_int device_info(_cl_device_id& device, cl_device_info name, const answer& to) {
@@ -92,6 +121,8 @@ cl_int device_info(_cl_device_id& device, cl_device_info name, const answer& to)
     case CL_DEVICE_REFERENCE_COUNT: return to(device.parent ? device.references() : cl_uint{1});
     case CL_DEVICE_VERSION: return to.text("OpenCL 1.2 Causeway, " + text_of(device, CL_DEVICE_VERSION));
     case CL_DEVICE_OPENCL_C_VERSION: return to.text("OpenCL C 1.2 ");
+    case CL_DEVICE_OPENCL_C_ALL_VERSIONS: return to.list(std::span<const cl_name_version>(own_versions(device)));
+    case CL_DEVICE_EXTENSIONS_WITH_VERSION: return to.list(std::span<const cl_name_version>(own_extension_versions(device)));
     case CL_DEVICE_EXTENSIONS: return to.text(own_extensions(text_of(device, CL_DEVICE_EXTENSIONS)));
     // What OpenCL 2 and 3 ask, and this platform does not have.
     case CL_DEVICE_NUMERIC_VERSION: return to(CL_MAKE_VERSION(1, 2, 0));
@@ -273,6 +304,18 @@ std::vector<ref<_cl_device_id>> make_parts_everywhere(cluster& job, _cl_device_i
     return parts;
 }
 
+/// Lists of counts end with a zero of their own.
+void note_properties(const cl_device_partition_property* list) {
+    if (list == nullptr) return;
+    for (bool in_counts = false; *list != 0 || in_counts; ++list) {
+        if (*list == CL_DEVICE_PARTITION_BY_COUNTS)
+            in_counts = true;
+        else if (*list == CL_DEVICE_PARTITION_BY_COUNTS_LIST_END)
+            in_counts = false;
+        note(static_cast<std::uint64_t>(*list));
+    }
+}
+
 /// How many there would be.
 cl_uint count_parts(_cl_device_id& whole, const cl_device_partition_property* properties) {
     struct {
@@ -323,6 +366,7 @@ cl_int CL_API_CALL clCreateSubDevices(cl_device_id whole, const cl_device_partit
                                       cl_uint count, cl_device_id* parts, cl_uint* found) {
     return guard([&]() -> cl_int {
         auto& device = checked(whole, CL_INVALID_DEVICE);
+        note_properties(properties);
         require(device.raw != nullptr || !cluster::is_dry_run(), CL_DEVICE_PARTITION_FAILED); // nobody makes them there
         if (parts == nullptr) {
             const auto made = count_parts(device, properties);
@@ -333,7 +377,10 @@ cl_int CL_API_CALL clCreateSubDevices(cl_device_id whole, const cl_device_partit
         auto made = job == nullptr ? make_parts(device, properties, count)
                                    : make_parts_everywhere(*job, device, properties, count);
         if (found != nullptr) *found = static_cast<cl_uint>(made.size());
-        for (auto& part : made) *parts++ = part.give();
+        for (size_t i = 0; i < made.size(); ++i) {
+            name_one_of(*made[i], i);
+            parts[i] = made[i].give();
+        }
         return CL_SUCCESS;
     });
 }

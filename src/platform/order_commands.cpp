@@ -53,6 +53,7 @@ cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_queue handle, cl_uint o
         std::vector<ref<_cl_mem>> held;
         for (cl_uint i = 0; i < object_count; ++i) {
             held.emplace_back(&checked(objects[i], CL_INVALID_MEM_OBJECT));
+            note(*objects[i]);
             uses.push_back({objects[i], (flags & CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED) != 0 ? access::overwrite
                                                                                                : access::read});
         }

@@ -61,6 +61,7 @@ cl_command_queue CL_API_CALL clCreateCommandQueueWithProperties(cl_context conte
                             (list[1] & (CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT)) == 0,
                         CL_INVALID_QUEUE_PROPERTIES);
                 properties = list[1];
+                note(list[1]);
                 given.insert(given.end(), {list[0], list[1]});
             }
             given.push_back(0);
