@@ -91,6 +91,19 @@ place& nearest(const std::vector<place*>& latest, const place& to) {
     return own != latest.end() ? **own : *latest[latest.size() - std::bit_floor(latest.size())];
 }
 
+/// What a rank does with contents, the others count on: where it fails, the job of a cluster ends.
+template <class Action> void or_give_up(_cl_mem& object, const std::string& what, Action action) {
+    const auto code = guard([&] {
+        action();
+        return CL_SUCCESS;
+    });
+    if (code == CL_SUCCESS) return;
+    const auto* const job = cluster::of_process();
+    if (job == nullptr) throw refusal{code};
+    job->give_up("a memory object of " + std::to_string(object.root().size) + " bytes cannot be " + what +
+                 ": OpenCL's code " + std::to_string(code));
+}
+
 void* const* untyped(const cl_event* list) { return reinterpret_cast<void* const*>(list); }
 
 /// The engine sends and receives whole buffers.
@@ -99,9 +112,11 @@ issue_function transfer(_cl_mem& object, place& at, int peer, int tag, bool send
                                                                  cl_event* event) {
         const auto& calls = cluster::of_process()->calls();
         const auto call = sends ? calls.send_buffer : calls.receive_buffer;
-        const auto code = call(at.copies->raw.raw(), held->raw(at), held->size, peer, tag, count, untyped(list),
-                               reinterpret_cast<void**>(event));
-        return code;
+        or_give_up(*held, (sends ? "sent to rank " : "received from rank ") + std::to_string(peer), [&] {
+            check(call(at.copies->raw.raw(), held->raw(at), held->size, peer, tag, count, untyped(list),
+                       reinterpret_cast<void**>(event)));
+        });
+        return CL_SUCCESS;
     };
 }
 
@@ -155,7 +170,10 @@ void move_out(_cl_mem& root, place& from, int rank) {
     const auto out =
         enqueue_copy(*from.copies, CL_COMMAND_READ_IMAGE, {}, std::move(orders), read_whole(root, from, staging));
     source.departures.add(out);
-    scheduler::of_process().after(*out, [send = std::move(send)](cl_int) { send(); });
+    scheduler::of_process().after(*out, [send = std::move(send), held = ref<_cl_mem>(&root), rank](cl_int status) {
+        or_give_up(*held, "sent to rank " + std::to_string(rank), [&] { check(status); });
+        send();
+    });
 }
 
 void move_in(_cl_mem& root, int rank, place& to) {
@@ -173,19 +191,6 @@ void move_in(_cl_mem& root, int rank, place& to) {
     target.arrival = enqueue_copy(*to.copies, CL_COMMAND_WRITE_IMAGE, {message}, before_arriving(target),
                                   write_whole(root, to, staging));
     scheduler::of_process().after(*target.arrival, [staging](cl_int) {});
-}
-
-/// What a rank does with contents, the others count on: where it fails, the job of a cluster ends.
-template <class Action> void or_give_up(_cl_mem& object, const std::string& what, Action action) {
-    const auto code = guard([&] {
-        action();
-        return CL_SUCCESS;
-    });
-    if (code == CL_SUCCESS) return;
-    const auto* const job = cluster::of_process();
-    if (job == nullptr) throw refusal{code};
-    job->give_up("a memory object of " + std::to_string(object.root().size) + " bytes cannot be " + what +
-                 ": OpenCL's code " + std::to_string(code));
 }
 
 void make_raw(_cl_mem& object, place& at) {
