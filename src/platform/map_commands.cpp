@@ -66,7 +66,6 @@ cl_int marker(_cl_command_queue& queue, cl_uint waits, const cl_event* events, c
 
 /// Maps through the shadow, at `address`.
 void map_shadow(const new_command& command, _cl_mem& object, const mapping& made, void* address) {
-    remember(object, address, made);
     const bool reads = made.flags != CL_MAP_WRITE_INVALIDATE_REGION;
     const memory_use uses[] = {{&object, access::read}};
     auto turn = command;
@@ -77,6 +76,7 @@ void map_shadow(const new_command& command, _cl_mem& object, const mapping& made
         check(enqueue(turn, [&queue](cl_bool, cl_uint waits, const cl_event* events, cl_event* event) {
             return marker(queue, waits, events, event);
         }));
+        remember(object, address, made);
         return;
     }
     turn.uses = uses;
@@ -90,6 +90,7 @@ void map_shadow(const new_command& command, _cl_mem& object, const mapping& made
             return read_box(queue, *held, into, to, waits, events, event);
         };
     }));
+    remember(object, address, made);
 }
 
 /// Calls the driver's map: map(number of events, events, where its event goes, code). Gives the program its event.
