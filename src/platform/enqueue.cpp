@@ -30,7 +30,7 @@ cl_int hand_over(_cl_command_queue& queue, waiting_command command) {
             if (raw != nullptr)
                 command.event->issued_as(raw, raws.count() != 0);
             else
-                command.event->finish(code);
+                command.event->finish_now(code);
             return code;
         }
     }
@@ -187,7 +187,7 @@ void give_event(const new_command& command, cl_event raw, bool had_waits) {
     if (raw != nullptr)
         made->issued_as(raw, had_waits);
     else
-        (void)made->finish(CL_COMPLETE);
+        made->finish_now(CL_COMPLETE);
     *command.event = made.give();
 }
 

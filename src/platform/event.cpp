@@ -6,6 +6,7 @@
 #include "platform/queue.hpp"
 
 #include <algorithm>
+#include <chrono>
 
 using namespace causeway::platform;
 
@@ -68,9 +69,16 @@ void _cl_event::finish_as(const command_end& end) {
     finish(end.status);
 }
 
+void _cl_event::finish_now(cl_int status) {
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    const auto time = static_cast<cl_ulong>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+    finish_as({status, status == CL_COMPLETE ? CL_SUCCESS : CL_PROFILING_INFO_NOT_AVAILABLE, {time, time, time, time}});
+}
+
 command_end _cl_event::end() {
     command_end told{status()};
-    if (raw() == nullptr || told.status != CL_COMPLETE || (queue->properties & CL_QUEUE_PROFILING_ENABLE) == 0) return told;
+    if (raw() == nullptr) return told.status == m_told.status ? m_told : told;
+    if (told.status != CL_COMPLETE || (queue->properties & CL_QUEUE_PROFILING_ENABLE) == 0) return told;
     told.times_code = CL_SUCCESS;
     for (cl_profiling_info what = CL_PROFILING_COMMAND_QUEUED; what <= CL_PROFILING_COMMAND_END; ++what) {
         auto& time = told.times[what - CL_PROFILING_COMMAND_QUEUED];

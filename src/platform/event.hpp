@@ -50,6 +50,8 @@ struct _cl_event final : causeway::platform::object {
     [[nodiscard]] cl_int status();
     /// As finish(), with what another rank says. In the thread of messages, or before anybody else has the event.
     void finish_as(const causeway::platform::command_end& end);
+    /// A command that its driver has refused, or that needs none, is over. Its times are the host's then.
+    void finish_now(cl_int status);
     /// What other ranks are told of a command that is over here.
     [[nodiscard]] causeway::platform::command_end end();
     /// A time of the command that this rank knows.

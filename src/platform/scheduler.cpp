@@ -40,9 +40,14 @@ obstacle look_at(_cl_event& event, const place* here, bool may_fail, raw_waits& 
 }
 
 obstacle look_at_all(const waiting_command& command, const _cl_command_queue& queue, raw_waits& raws) {
-    for (const auto& wait : command.waits)
-        if (const auto found = look_at(*wait, &queue.where, false, raws); found.what != obstacle::sort::none)
-            return found;
+    obstacle first;
+    for (const auto& wait : command.waits) {
+        const auto found = look_at(*wait, &queue.where, false, raws);
+        // One that has failed counts at once, whatever else there is to wait for, which may be for ever.
+        if (found.what == obstacle::sort::failed) return found;
+        if (first.what == obstacle::sort::none) first = found;
+    }
+    if (first.what != obstacle::sort::none) return first;
     for (const auto& order : command.orders)
         if (const auto found = look_at(*order, &queue.where, true, raws); found.what != obstacle::sort::none)
             return found;
@@ -384,7 +389,7 @@ void scheduler::carry_out(_cl_command_queue& queue, waiting_command command, con
     const auto code = guard([&] { return command.issue(CL_FALSE, raws.count(), raws.list(), &raw); });
     if (code != CL_SUCCESS || raw == nullptr) {
         queue.refuse(code);
-        event.finish(code);
+        event.finish_now(code);
         return;
     }
     event.issued_as(raw, raws.count() != 0);

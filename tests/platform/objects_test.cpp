@@ -346,6 +346,80 @@ TEST_F(objects, an_out_of_order_queue_keeps_its_barriers_and_nothing_more) {
     }
 }
 
+TEST_F(objects, commands_that_need_no_driver_have_times) {
+    for (auto* const device : devices()) {
+        const auto own = new_queue(device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE);
+        const auto gate = new_user_event();
+        event_handle marker;
+        ASSERT_EQ(clEnqueueMarkerWithWaitList(own.get(), 1, std::vector{gate.get()}.data(), marker.out()), CL_SUCCESS);
+        ASSERT_EQ(clSetUserEventStatus(gate.get(), CL_COMPLETE), CL_SUCCESS);
+        ASSERT_EQ(clWaitForEvents(1, std::vector{marker.get()}.data()), CL_SUCCESS);
+        cl_ulong before = 0;
+        for (cl_profiling_info name = CL_PROFILING_COMMAND_QUEUED; name <= CL_PROFILING_COMMAND_END; ++name) {
+            const auto time = answer<cl_ulong>([&](auto... to) { return clGetEventProfilingInfo(marker.get(), name, to...); });
+            EXPECT_GT(time, 0U);
+            EXPECT_LE(before, time);
+            before = time;
+        }
+    }
+}
+
+TEST_F(objects, a_failed_event_fails_a_command_that_waits_for_another_one_too) {
+    const auto never = new_user_event();
+    for (std::size_t i = 0; i < devices().size(); ++i) {
+        const auto failed = new_user_event();
+        ASSERT_EQ(clSetUserEventStatus(failed.get(), -5), CL_SUCCESS);
+        event_handle marker;
+        ASSERT_EQ(clEnqueueMarkerWithWaitList(queue(i), 2, std::vector{never.get(), failed.get()}.data(), marker.out()), CL_SUCCESS);
+        if (std::getenv("CAUSEWAY_CLUSTER") != nullptr) continue; // each rank waits for the user event before it tells the program
+        EXPECT_EQ(clWaitForEvents(1, std::vector{marker.get()}.data()), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+        EXPECT_EQ(clFinish(queue(i)), CL_SUCCESS);
+    }
+    ASSERT_EQ(clSetUserEventStatus(never.get(), CL_COMPLETE), CL_SUCCESS);
+}
+
+TEST_F(objects, a_map_that_is_refused_is_not_counted) {
+    const auto buffer = new_buffer(64);
+    cl_event none = nullptr;
+    cl_int code = CL_SUCCESS;
+    EXPECT_EQ(clEnqueueMapBuffer(last_queue(), buffer.get(), CL_FALSE, CL_MAP_READ, 0, 64, 1, &none, nullptr, &code), nullptr);
+    EXPECT_EQ(code, CL_INVALID_EVENT_WAIT_LIST);
+    const auto failed = new_user_event();
+    ASSERT_EQ(clSetUserEventStatus(failed.get(), -5), CL_SUCCESS);
+    EXPECT_EQ(clEnqueueMapBuffer(last_queue(), buffer.get(), CL_TRUE, CL_MAP_READ, 0, 64, 1, std::vector{failed.get()}.data(), nullptr,
+                                 &code),
+              nullptr);
+    EXPECT_EQ(code, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    EXPECT_EQ(answer<cl_uint>([&](auto... to) { return clGetMemObjectInfo(buffer.get(), CL_MEM_MAP_COUNT, to...); }), 0U);
+}
+
+TEST_F(objects, extensions_have_the_same_names_with_and_without_versions) {
+    struct name_version { // cl_name_version of OpenCL 3.0
+        cl_uint version;
+        char name[64];
+    };
+    constexpr cl_device_info extensions_with_version = 0x1060, c_all_versions = 0x1066;
+    for (auto* const device : devices()) {
+        size_t size = 0;
+        ASSERT_EQ(clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, 0, nullptr, &size), CL_SUCCESS);
+        std::string names(size, '\0');
+        ASSERT_EQ(clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, size, names.data(), nullptr), CL_SUCCESS);
+        for (const auto what : {extensions_with_version, c_all_versions}) {
+            ASSERT_EQ(clGetDeviceInfo(device, what, 0, nullptr, &size), CL_SUCCESS);
+            std::vector<name_version> list(size / sizeof(name_version));
+            ASSERT_FALSE(list.empty());
+            ASSERT_EQ(clGetDeviceInfo(device, what, size, list.data(), nullptr), CL_SUCCESS);
+            for (const auto& one : list) {
+                if (what == c_all_versions) {
+                    EXPECT_LE(one.version >> 22, 1U) << "of a platform of OpenCL 1.2";
+                } else {
+                    EXPECT_NE(names.find(one.name), std::string::npos) << one.name;
+                }
+            }
+        }
+    }
+}
+
 TEST_F(objects, a_device_answers_the_same_questions_on_every_rank) {
     if (std::getenv("CAUSEWAY_CLUSTER") == nullptr) GTEST_SKIP() << "one rank";
     for (auto* const device : devices())
