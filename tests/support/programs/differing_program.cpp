@@ -5,11 +5,14 @@
 
 #include <fcntl.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/time.h>
+#include <sys/times.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -57,6 +60,14 @@ int main() {
     if (getentropy(&entropy, sizeof entropy) != 0) return 1;
     utsname machine{};
     if (uname(&machine) != 0) return 1;
+    if (gethostname(name, 0) == 0 || errno == 0) return 1; // rank 0's failure as well
+    gethostname(name, sizeof name);
+    timespec by_base{};
+    if (timespec_get(&by_base, TIME_UTC) != TIME_UTC) return 1;
+    tms used{};
+    const auto ticks = times(&used);
+    rusage usage{};
+    if (getrusage(RUSAGE_SELF, &usage) != 0) return 1;
     unsigned by_descriptor = 0, by_stream = 0, by_stdio = 0;
     const int urandom = open("/dev/urandom", O_RDONLY);
     if (read(urandom, &by_descriptor, sizeof by_descriptor) != sizeof by_descriptor) return 1;
@@ -74,7 +85,8 @@ int main() {
          {static_cast<unsigned>(std::rand()), static_cast<unsigned>(getpid()), bytes,
           static_cast<unsigned>(day.tv_usec), static_cast<unsigned>(clock.tv_nsec), static_cast<unsigned>(name[0]),
           device_of_chance(), static_cast<unsigned>(now), static_cast<unsigned>(today), entropy,
-          static_cast<unsigned>(machine.nodename[0]), by_descriptor, by_stream, by_stdio, by_arc4random()})
+          static_cast<unsigned>(machine.nodename[0]), static_cast<unsigned>(by_base.tv_nsec), static_cast<unsigned>(ticks),
+          static_cast<unsigned>(usage.ru_minflt), static_cast<unsigned>(usage.ru_utime.tv_usec), by_descriptor, by_stream, by_stdio, by_arc4random()})
         for (unsigned i = 0; i < 1 + chance % 97; ++i) {
             const cl_uint value = i;
             if (clEnqueueFillBuffer(queue, buffer, &value, sizeof value, 0, 64, 0, nullptr, nullptr) != CL_SUCCESS)

@@ -6,8 +6,10 @@
 #include "rank_0.hpp"
 
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/times.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -15,7 +17,7 @@
 #include <cstdint>
 #include <ctime>
 
-using causeway_run::is_programs, causeway_run::next, causeway_run::same, causeway_run::take_of_rank_0;
+using causeway_run::is_programs, causeway_run::next, causeway_run::result_of_rank_0, causeway_run::same, causeway_run::take_of_rank_0;
 
 #define CAUSEWAY_CALLER __builtin_return_address(0)
 
@@ -45,6 +47,28 @@ int clock_gettime(clockid_t which, timespec* place) noexcept {
     return code;
 }
 
+int timespec_get(timespec* place, int base) noexcept {
+    static auto* const ask = next<int(timespec*, int)>("timespec_get");
+    const int code = ask(place, base);
+    if (code != 0) *place = same(*place, CAUSEWAY_CALLER);
+    return code;
+}
+
+clock_t times(tms* place) noexcept {
+    static auto* const ask = next<clock_t(tms*)>("times");
+    const auto now = same(ask(place), CAUSEWAY_CALLER);
+    if (place != nullptr) *place = same(*place, CAUSEWAY_CALLER);
+    return now;
+}
+
+int resource_usage(int of, rusage* place) noexcept asm("getrusage"); // declared with an enumeration in C++
+int resource_usage(int of, rusage* place) noexcept {
+    static auto* const ask = next<int(int, rusage*)>("getrusage");
+    const int code = ask(of, place);
+    if (code == 0) *place = same(*place, CAUSEWAY_CALLER);
+    return code;
+}
+
 clock_t clock() noexcept {
     static auto* const ask = next<clock_t()>("clock");
     return same(ask(), CAUSEWAY_CALLER);
@@ -55,30 +79,26 @@ pid_t getpid() noexcept { return same(static_cast<pid_t>(syscall(SYS_getpid)), C
 int gethostname(char* name, std::size_t size) noexcept {
     static auto* const ask = next<int(char*, std::size_t)>("gethostname");
     const int code = ask(name, size);
-    if (code == 0 && is_programs(CAUSEWAY_CALLER)) take_of_rank_0(name, size);
-    return code;
+    return is_programs(CAUSEWAY_CALLER) ? static_cast<int>(result_of_rank_0(code, name, size)) : code;
 }
 
 int gethostname_checked(char* name, std::size_t size, std::size_t room) noexcept asm("__gethostname_chk");
 int gethostname_checked(char* name, std::size_t size, std::size_t room) noexcept {
     static auto* const ask = next<int(char*, std::size_t, std::size_t)>("__gethostname_chk");
     const int code = ask(name, size, room);
-    if (code == 0 && is_programs(CAUSEWAY_CALLER)) take_of_rank_0(name, size);
-    return code;
+    return is_programs(CAUSEWAY_CALLER) ? static_cast<int>(result_of_rank_0(code, name, size)) : code;
 }
 
 ssize_t getrandom(void* bytes, std::size_t size, unsigned flags) {
     static auto* const ask = next<ssize_t(void*, std::size_t, unsigned)>("getrandom");
     const auto got = ask(bytes, size, flags);
-    if (got > 0 && is_programs(CAUSEWAY_CALLER)) take_of_rank_0(bytes, static_cast<std::size_t>(got));
-    return got;
+    return is_programs(CAUSEWAY_CALLER) ? result_of_rank_0(got, bytes, size) : got;
 }
 
 int getentropy(void* bytes, std::size_t size) {
     static auto* const ask = next<int(void*, std::size_t)>("getentropy");
     const int code = ask(bytes, size);
-    if (code == 0 && is_programs(CAUSEWAY_CALLER)) take_of_rank_0(bytes, size);
-    return code;
+    return is_programs(CAUSEWAY_CALLER) ? static_cast<int>(result_of_rank_0(code, bytes, size)) : code;
 }
 
 // By their names for the linker: a C library before 2.36 has not declared them.
@@ -102,8 +122,7 @@ void arc4random_bytes(void* bytes, std::size_t size) noexcept {
 int uname(utsname* facts) noexcept {
     static auto* const ask = next<int(utsname*)>("uname");
     const int code = ask(facts);
-    if (code == 0 && is_programs(CAUSEWAY_CALLER)) take_of_rank_0(facts, sizeof *facts);
-    return code;
+    return is_programs(CAUSEWAY_CALLER) ? static_cast<int>(result_of_rank_0(code, facts, sizeof *facts)) : code;
 }
 
 // The C++ library's, which ask from within it: std::chrono's two clocks, and std::random_device.

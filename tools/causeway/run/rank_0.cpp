@@ -93,6 +93,18 @@ void take_of_rank_0(void* data, std::size_t size) {
     if (call != nullptr) call(data, size);
 }
 
+ssize_t result_of_rank_0(ssize_t result, void* bytes, std::size_t size) {
+    struct {
+        std::int64_t result, error;
+    } told{result, errno};
+    take_of_rank_0(&told, sizeof told);
+    if (told.result >= 0)
+        take_of_rank_0(bytes, size);
+    else
+        errno = static_cast<int>(told.error);
+    return told.result;
+}
+
 ssize_t read_of_rank_0(int fd, void* bytes, std::size_t size) {
     struct {
         std::int64_t got = 0;
