@@ -5,7 +5,6 @@
 #include <CL/cl_cluster.h>
 
 #include <numeric>
-#include <random>
 #include <thread>
 
 using namespace support;
@@ -277,104 +276,6 @@ TEST_F(spanning, images_move_between_devices) {
         for (std::size_t x = 0; x < 16; ++x) ASSERT_EQ(mapped[y * row_pitch + x], pixels[(5 + y) * 33 * 4 + 12 + x]);
     ASSERT_EQ(clEnqueueUnmapMemObject(last_queue(), image.get(), mapped, 0, nullptr, nullptr), CL_SUCCESS);
     ASSERT_EQ(clFinish(last_queue()), CL_SUCCESS);
-}
-
-/// Random kernels, copies, reads into host memory and writes from there, over devices, buffers and queues of both kinds,
-/// ordered by events alone, against the same on the host.
-TEST_F(spanning, random_graphs_give_the_serial_result) {
-    const auto program = build(add_source);
-    const auto add = kernel_of(program, "add");
-    const auto scale = kernel_of(program, "scale");
-    constexpr std::size_t buffer_count = 4;
-    constexpr std::size_t length = 64;
-    const char* const wanted = std::getenv("CAUSEWAY_TEST_GRAPHS");
-    const int graphs = wanted == nullptr ? 60 : std::atoi(wanted);
-    std::mt19937 random(7);
-    std::vector<queue_handle> others;
-    for (auto* const device : devices())
-        for (const cl_command_queue_properties kind : {0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE})
-            others.push_back(new_queue(device, kind));
-    for (int graph = 0; graph < graphs; ++graph) {
-        std::vector<buffer_handle> buffers;
-        std::vector<std::vector<cl_uint>> expected(buffer_count, std::vector<cl_uint>(length));
-        std::vector<std::vector<event_handle>> events;
-        std::vector<cl_event> last(buffer_count, nullptr);
-        std::vector<std::vector<cl_uint>> host(2, std::vector<cl_uint>(length));
-        auto expected_host = host;
-        std::vector<cl_event> last_host(host.size(), nullptr);
-        for (std::size_t i = 0; i < buffer_count; ++i) {
-            std::iota(expected[i].begin(), expected[i].end(), static_cast<cl_uint>(i * 10));
-            buffers.push_back(new_buffer(length * 4, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, expected[i].data()));
-        }
-        std::vector<event_handle> held;
-        const auto gate = new_user_event();
-        for (int step = 0; step < 25; ++step) {
-            const auto which = random() % (devices().size() + others.size());
-            auto* const on = which < devices().size() ? queue(which) : others[which - devices().size()].get();
-            const auto place = random() % host.size();
-            const auto first = random() % buffer_count;
-            const auto second = (first + 1 + random() % (buffer_count - 1)) % buffer_count;
-            std::vector<cl_event> waits;
-            for (auto* const event : {last[first], last[second], last_host[place]})
-                if (event != nullptr) waits.push_back(event);
-            if (step == 3) waits.push_back(gate.get());
-            const auto count = static_cast<cl_uint>(waits.size());
-            auto* const list = waits.empty() ? nullptr : waits.data();
-            event_handle made;
-            const auto value = static_cast<cl_uint>(random() % 5 + 1);
-            switch (random() % 5) {
-            case 0:
-                launch(on, add, buffers[first], value, length, waits, made.out());
-                for (auto& x : expected[first]) x += value;
-                break;
-            case 1: {
-                auto* const from = buffers[first].get();
-                auto* const to = buffers[second].get();
-                ASSERT_EQ(clSetKernelArg(scale.get(), 0, sizeof from, &from), CL_SUCCESS);
-                ASSERT_EQ(clSetKernelArg(scale.get(), 1, sizeof to, &to), CL_SUCCESS);
-                ASSERT_EQ(clSetKernelArg(scale.get(), 2, sizeof value, &value), CL_SUCCESS);
-                ASSERT_EQ(
-                    clEnqueueNDRangeKernel(on, scale.get(), 1, nullptr, &length, nullptr, count, list, made.out()),
-                    CL_SUCCESS);
-                for (std::size_t i = 0; i < length; ++i) expected[second][i] = expected[first][i] * value;
-                break;
-            }
-            case 2:
-                ASSERT_EQ(clEnqueueReadBuffer(on, buffers[first].get(), CL_FALSE, 0, length * 4, host[place].data(), count,
-                                              list, made.out()),
-                          CL_SUCCESS);
-                expected_host[place] = expected[first];
-                break;
-            case 3:
-                ASSERT_EQ(clEnqueueWriteBuffer(on, buffers[second].get(), CL_FALSE, 0, length * 4, host[place].data(),
-                                               count, list, made.out()),
-                          CL_SUCCESS);
-                expected[second] = expected_host[place];
-                break;
-            default:
-                ASSERT_EQ(clEnqueueCopyBuffer(on, buffers[first].get(), buffers[second].get(), 16, 32, 128, count,
-                                              list, made.out()),
-                          CL_SUCCESS);
-                std::copy_n(expected[first].begin() + 4, 32, expected[second].begin() + 8);
-            }
-            last[first] = last[second] = last_host[place] = made.get();
-            held.push_back(std::move(made));
-        }
-        ASSERT_EQ(clSetUserEventStatus(gate.get(), CL_COMPLETE), CL_SUCCESS);
-        for (std::size_t i = 0; i < host.size(); ++i) {
-            if (last_host[i] != nullptr) {
-                ASSERT_EQ(clWaitForEvents(1, &last_host[i]), CL_SUCCESS);
-            }
-            ASSERT_EQ(host[i], expected_host[i]) << "graph " << graph << ", host memory " << i;
-        }
-        for (std::size_t i = 0; i < buffer_count; ++i) {
-            if (last[i] != nullptr) {
-                ASSERT_EQ(clWaitForEvents(1, &last[i]), CL_SUCCESS);
-            }
-            ASSERT_EQ(read(queue(random() % devices().size()), buffers[i], length), expected[i])
-                << "graph " << graph << ", buffer " << i;
-        }
-    }
 }
 
 TEST_F(spanning, attached_buffers_are_right_on_every_device_also_on_the_wrong_one) {
