@@ -25,6 +25,17 @@ extern "C" {
 /* A type of elements, beside OpenCL's channel types. */
 #define CL_DOUBLE 0x0CA50180
 
+/* What a reduction does with two elements. */
+typedef cl_uint cl_reduction_op;
+#define CL_REDUCTION_SUM 0
+#define CL_REDUCTION_PRODUCT 1
+#define CL_REDUCTION_MIN 2
+#define CL_REDUCTION_MAX 3
+#define CL_REDUCTION_AND 4 /* bit by bit, of integers; so the next two */
+#define CL_REDUCTION_OR 5
+#define CL_REDUCTION_XOR 6
+#define CL_REDUCTION_KERNEL 7 /* a kernel of the program's own */
+
 typedef cl_int(CL_API_CALL *clAttachBufferToDevice_fn)(cl_mem buffer, cl_device_id device);
 typedef cl_int(CL_API_CALL *clEnqueueBroadcastBuffer_fn)(cl_command_queue *, cl_mem, cl_uint, cl_mem *, size_t,
                                                          size_t *, size_t, cl_uint, const cl_event *, cl_event *);
@@ -41,6 +52,14 @@ typedef cl_int(CL_API_CALL *clEnqueueAllReduceBuffer_fn)(cl_command_queue *, cl_
                                                          cl_event *);
 typedef clEnqueueAllReduceBuffer_fn clEnqueueReduceScatterBuffer_fn;
 typedef clEnqueueAllReduceBuffer_fn clEnqueueScanBuffer_fn;
+typedef cl_int(CL_API_CALL *clEnqueueReduceBufferWithOp_fn)(cl_command_queue, cl_uint, cl_mem *, cl_mem, size_t *,
+                                                            size_t, size_t, cl_channel_type, cl_reduction_op, cl_kernel,
+                                                            cl_uint, const cl_event *, cl_event *);
+typedef cl_int(CL_API_CALL *clEnqueueAllReduceBufferWithOp_fn)(cl_command_queue *, cl_uint, cl_mem *, cl_mem *, size_t *,
+                                                               size_t *, size_t, cl_channel_type, cl_reduction_op,
+                                                               cl_kernel, cl_uint, const cl_event *, cl_event *);
+typedef clEnqueueAllReduceBufferWithOp_fn clEnqueueReduceScatterBufferWithOp_fn;
+typedef clEnqueueAllReduceBufferWithOp_fn clEnqueueScanBufferWithOp_fn;
 
 /* A function of the platform that `device` belongs to; null if it is another platform. */
 static inline void *causeway_cluster_function(cl_device_id device, const char *name)
@@ -185,6 +204,64 @@ static inline cl_int clEnqueueScanBuffer(cl_command_queue *queues, cl_uint num, 
     return call == NULL ? CL_INVALID_OPERATION
                         : call(queues, num, src, dst, src_offset, dst_offset, cb, datatype, num_events_in_wait_list,
                                event_wait_list, event_list);
+}
+
+/*
+ * The last four with another operator, which has to be associative and commutative: two elements are combined in any order.
+ * `kernel` is for CL_REDUCTION_KERNEL alone, else null: built for every device of the queues, with three arguments, the two
+ * operands and the result, `__global` pointers to elements of `datatype`; work item i has element i. An operand may be the
+ * result of an earlier launch, and is not the result of this one.
+ *
+ * Beside the codes above: CL_INVALID_VALUE for an unknown operator, and for one of bits with elements that are no integers;
+ * CL_INVALID_KERNEL for a kernel that is missing or not asked for, CL_INVALID_KERNEL_ARGS for one of other arguments.
+ */
+static inline cl_int clEnqueueReduceBufferWithOp(cl_command_queue queue, cl_uint num_src, cl_mem *src, cl_mem dst,
+                                                 size_t *src_offset, size_t dst_offset, size_t cb,
+                                                 cl_channel_type datatype, cl_reduction_op op, cl_kernel kernel,
+                                                 cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
+                                                 cl_event *event)
+{
+    const clEnqueueReduceBufferWithOp_fn call =
+        (clEnqueueReduceBufferWithOp_fn)causeway_cluster_function_of_queue(queue, "clEnqueueReduceBufferWithOp");
+    return call == NULL ? CL_INVALID_OPERATION
+                        : call(queue, num_src, src, dst, src_offset, dst_offset, cb, datatype, op, kernel,
+                               num_events_in_wait_list, event_wait_list, event);
+}
+static inline cl_int clEnqueueAllReduceBufferWithOp(cl_command_queue *queues, cl_uint num, cl_mem *src, cl_mem *dst,
+                                                    size_t *src_offset, size_t *dst_offset, size_t cb,
+                                                    cl_channel_type datatype, cl_reduction_op op, cl_kernel kernel,
+                                                    cl_uint num_events_in_wait_list,
+                                                    const cl_event *event_wait_list, cl_event *event_list)
+{
+    const clEnqueueAllReduceBufferWithOp_fn call = (clEnqueueAllReduceBufferWithOp_fn)causeway_cluster_function_of_queue(
+        queues == NULL ? NULL : queues[0], "clEnqueueAllReduceBufferWithOp");
+    return call == NULL ? CL_INVALID_OPERATION
+                        : call(queues, num, src, dst, src_offset, dst_offset, cb, datatype, op, kernel,
+                               num_events_in_wait_list, event_wait_list, event_list);
+}
+static inline cl_int clEnqueueReduceScatterBufferWithOp(cl_command_queue *queues, cl_uint num, cl_mem *src, cl_mem *dst,
+                                                        size_t *src_offset, size_t *dst_offset, size_t cb,
+                                                        cl_channel_type datatype, cl_reduction_op op, cl_kernel kernel,
+                                                        cl_uint num_events_in_wait_list,
+                                                        const cl_event *event_wait_list, cl_event *event_list)
+{
+    const clEnqueueReduceScatterBufferWithOp_fn call = (clEnqueueReduceScatterBufferWithOp_fn)causeway_cluster_function_of_queue(
+        queues == NULL ? NULL : queues[0], "clEnqueueReduceScatterBufferWithOp");
+    return call == NULL ? CL_INVALID_OPERATION
+                        : call(queues, num, src, dst, src_offset, dst_offset, cb, datatype, op, kernel,
+                               num_events_in_wait_list, event_wait_list, event_list);
+}
+static inline cl_int clEnqueueScanBufferWithOp(cl_command_queue *queues, cl_uint num, cl_mem *src, cl_mem *dst,
+                                               size_t *src_offset, size_t *dst_offset, size_t cb,
+                                               cl_channel_type datatype, cl_reduction_op op, cl_kernel kernel,
+                                               cl_uint num_events_in_wait_list,
+                                               const cl_event *event_wait_list, cl_event *event_list)
+{
+    const clEnqueueScanBufferWithOp_fn call = (clEnqueueScanBufferWithOp_fn)causeway_cluster_function_of_queue(
+        queues == NULL ? NULL : queues[0], "clEnqueueScanBufferWithOp");
+    return call == NULL ? CL_INVALID_OPERATION
+                        : call(queues, num, src, dst, src_offset, dst_offset, cb, datatype, op, kernel,
+                               num_events_in_wait_list, event_wait_list, event_list);
 }
 
 #ifdef __cplusplus

@@ -2,7 +2,6 @@
 // The nine collective commands: what goes where.
 #include "platform/collectives.hpp"
 #include "platform/entry_points.hpp"
-#include "platform/reduction.hpp"
 
 #include <CL/cl_cluster.h>
 
@@ -29,7 +28,7 @@ struct collective_call {
     std::span<const cl_command_queue> queues;
     buffers source, target;
     size_t bytes;
-    std::optional<cl_channel_type> elements; ///< of a sum
+    std::optional<reduction> how;
     cl_uint wait_count;
     const cl_event* waits;
     cl_event* list;
@@ -74,14 +73,6 @@ void check_overlaps(const collective_call& call) {
         }
 }
 
-/// Throws for what cannot be added. A sum is made where one of its parts is: any device of the context, on any rank.
-void check_elements(const collective_call& call, const _cl_context& context) {
-    require(call.bytes % element_size(*call.elements) == 0, CL_INVALID_VALUE);
-    if (*call.elements != CL_DOUBLE) return;
-    for (const auto& device : context.devices)
-        require(ask<cl_device_fp_config>(*device, CL_DEVICE_DOUBLE_FP_CONFIG) != 0, CL_INVALID_VALUE);
-}
-
 using events = std::vector<ref<_cl_event>>;
 
 /// Checks the arguments, and gives the program what `enqueue(the collective)` makes.
@@ -91,7 +82,10 @@ template <class Enqueue> cl_int run(const collective_call& call, Enqueue enqueue
         check_buffers(call.source, context);
         check_buffers(call.target, context);
         check_overlaps(call);
-        if (call.elements) check_elements(call, context);
+        if (call.how) {
+            check_reduction(*call.how, context);
+            require(call.bytes % element_size(*call.how) == 0, CL_INVALID_VALUE);
+        }
         const collective all(call.queues, call.type, call.bytes, call.wait_count, call.waits);
         events made = enqueue(all);
         all.give(made, call.list);
@@ -105,7 +99,7 @@ size_t bytes_of(cl_uint count, size_t bytes) {
     return __builtin_mul_overflow(bytes, count, &product) ? SIZE_MAX : product;
 }
 
-/// Sums of which element i of the result begins with destination `first`.
+/// The operands of a reduction whose result goes to destination `first`.
 std::vector<collective_part> addends(const collective& all, const buffers& source, cl_uint first, size_t further,
                                      const cl_command_queue* queues) {
     std::vector<collective_part> parts;
@@ -212,62 +206,109 @@ cl_int CL_API_CALL enqueue_all_to_all(cl_command_queue* queues, cl_uint count, c
     });
 }
 
+namespace {
+
+/// As the program gave it; throws for what is no kernel.
+template <class Act> cl_int with_reduction(cl_channel_type type, cl_reduction_op op, cl_kernel kernel, Act act) {
+    return guard([&]() -> cl_int {
+        if (kernel != nullptr) (void)checked(kernel, CL_INVALID_KERNEL);
+        return act(reduction{type, op, ref<_cl_kernel>(kernel)});
+    });
+}
+
+} // namespace
+
+cl_int CL_API_CALL enqueue_reduce_with_op(cl_command_queue queue, cl_uint count, cl_mem* sources, cl_mem target, size_t* from,
+                                          size_t to, size_t bytes, cl_channel_type type, cl_reduction_op op, cl_kernel kernel,
+                                          cl_uint wait_count, const cl_event* waits, cl_event* event) {
+    return with_reduction(type, op, kernel, [&](const reduction& how) {
+        const collective_call call{CL_COMMAND_REDUCE_BUFFER, {&queue, 1}, {count, sources, from, bytes},
+                                   {1, &target, &to, bytes}, bytes, how, wait_count, waits, event};
+        return run(call, [&](const collective& all) {
+            const std::vector<cl_command_queue> queues(count, queue);
+            const auto result = all.combine_all(addends(all, call.source, 0, 0, queues.data()), how);
+            return deliver_to_all(all, result, call.target, &queue);
+        });
+    });
+}
+
+cl_int CL_API_CALL enqueue_all_reduce_with_op(cl_command_queue* queues, cl_uint count, cl_mem* sources, cl_mem* targets,
+                                              size_t* from, size_t* to, size_t bytes, cl_channel_type type, cl_reduction_op op,
+                                              cl_kernel kernel, cl_uint wait_count, const cl_event* waits, cl_event* list) {
+    return with_reduction(type, op, kernel, [&](const reduction& how) {
+        const collective_call call{CL_COMMAND_ALL_REDUCE_BUFFER, {queues, count}, {count, sources, from, bytes},
+                                   {count, targets, to, bytes}, bytes, how, wait_count, waits, list};
+        return run(call, [&](const collective& all) {
+            return deliver_to_all(all, all.combine_all(addends(all, call.source, 0, 0, queues), how), call.target, queues);
+        });
+    });
+}
+
+cl_int CL_API_CALL enqueue_reduce_scatter_with_op(cl_command_queue* queues, cl_uint count, cl_mem* sources, cl_mem* targets,
+                                                  size_t* from, size_t* to, size_t bytes, cl_channel_type type,
+                                                  cl_reduction_op op, cl_kernel kernel, cl_uint wait_count,
+                                                  const cl_event* waits, cl_event* list) {
+    return with_reduction(type, op, kernel, [&](const reduction& how) {
+        const collective_call call{CL_COMMAND_REDUCE_SCATTER_BUFFER, {queues, count},
+                                   {count, sources, from, bytes_of(count, bytes)}, {count, targets, to, bytes}, bytes, how,
+                                   wait_count, waits, list};
+        return run(call, [&](const collective& all) {
+            events made;
+            for (cl_uint j = 0; j < count; ++j) {
+                // Each tree has its root where its result goes.
+                const auto result = all.combine_all(addends(all, call.source, j, j * bytes, queues), how);
+                made.push_back(all.deliver(result, *queues[j], call.target[j], call.target.offset(j)));
+            }
+            return made;
+        });
+    });
+}
+
+cl_int CL_API_CALL enqueue_scan_with_op(cl_command_queue* queues, cl_uint count, cl_mem* sources, cl_mem* targets, size_t* from,
+                                        size_t* to, size_t bytes, cl_channel_type type, cl_reduction_op op, cl_kernel kernel,
+                                        cl_uint wait_count, const cl_event* waits, cl_event* list) {
+    return with_reduction(type, op, kernel, [&](const reduction& how) {
+        const collective_call call{CL_COMMAND_SCAN_BUFFER, {queues, count}, {count, sources, from, bytes},
+                                   {count, targets, to, bytes}, bytes, how, wait_count, waits, list};
+        return run(call, [&](const collective& all) {
+            auto results = addends(all, call.source, 0, 0, queues);
+            // Each round doubles how many sources a result is of (Hillis and Steele).
+            for (size_t step = 1; step < results.size(); step *= 2) {
+                const auto before = results;
+                for (size_t i = step; i < results.size(); ++i) results[i] = all.combine(before[i - step], before[i], how);
+            }
+            events made;
+            for (cl_uint i = 0; i < count; ++i)
+                made.push_back(all.deliver(results[i], *queues[i], call.target[i], call.target.offset(i)));
+            return made;
+        });
+    });
+}
+
+// SnuCL's, which add.
 cl_int CL_API_CALL enqueue_reduce(cl_command_queue queue, cl_uint count, cl_mem* sources, cl_mem target, size_t* from,
                                   size_t to, size_t bytes, cl_channel_type type, cl_uint wait_count,
                                   const cl_event* waits, cl_event* event) {
-    const collective_call call{CL_COMMAND_REDUCE_BUFFER, {&queue, 1}, {count, sources, from, bytes},
-                               {1, &target, &to, bytes}, bytes, type, wait_count, waits, event};
-    return run(call, [&](const collective& all) {
-        const std::vector<cl_command_queue> queues(count, queue);
-        const auto sum = all.sum_of(addends(all, call.source, 0, 0, queues.data()), type);
-        return deliver_to_all(all, sum, call.target, &queue);
-    });
+    return enqueue_reduce_with_op(queue, count, sources, target, from, to, bytes, type, CL_REDUCTION_SUM, nullptr, wait_count,
+                                  waits, event);
 }
-
 cl_int CL_API_CALL enqueue_all_reduce(cl_command_queue* queues, cl_uint count, cl_mem* sources, cl_mem* targets,
                                       size_t* from, size_t* to, size_t bytes, cl_channel_type type, cl_uint wait_count,
                                       const cl_event* waits, cl_event* list) {
-    const collective_call call{CL_COMMAND_ALL_REDUCE_BUFFER, {queues, count}, {count, sources, from, bytes},
-                               {count, targets, to, bytes}, bytes, type, wait_count, waits, list};
-    return run(call, [&](const collective& all) {
-        return deliver_to_all(all, all.sum_of(addends(all, call.source, 0, 0, queues), type), call.target, queues);
-    });
+    return enqueue_all_reduce_with_op(queues, count, sources, targets, from, to, bytes, type, CL_REDUCTION_SUM, nullptr, wait_count,
+                                      waits, list);
 }
-
 cl_int CL_API_CALL enqueue_reduce_scatter(cl_command_queue* queues, cl_uint count, cl_mem* sources, cl_mem* targets,
-                                          size_t* from, size_t* to, size_t bytes, cl_channel_type type,
-                                          cl_uint wait_count, const cl_event* waits, cl_event* list) {
-    const collective_call call{CL_COMMAND_REDUCE_SCATTER_BUFFER, {queues, count},
-                               {count, sources, from, bytes_of(count, bytes)}, {count, targets, to, bytes}, bytes, type,
-                               wait_count, waits, list};
-    return run(call, [&](const collective& all) {
-        events made;
-        for (cl_uint j = 0; j < count; ++j) {
-            // Each tree has its root where its result goes.
-            const auto sum = all.sum_of(addends(all, call.source, j, j * bytes, queues), type);
-            made.push_back(all.deliver(sum, *queues[j], call.target[j], call.target.offset(j)));
-        }
-        return made;
-    });
+                                          size_t* from, size_t* to, size_t bytes, cl_channel_type type, cl_uint wait_count,
+                                          const cl_event* waits, cl_event* list) {
+    return enqueue_reduce_scatter_with_op(queues, count, sources, targets, from, to, bytes, type, CL_REDUCTION_SUM, nullptr, wait_count,
+                                          waits, list);
 }
-
 cl_int CL_API_CALL enqueue_scan(cl_command_queue* queues, cl_uint count, cl_mem* sources, cl_mem* targets,
                                 size_t* from, size_t* to, size_t bytes, cl_channel_type type, cl_uint wait_count,
                                 const cl_event* waits, cl_event* list) {
-    const collective_call call{CL_COMMAND_SCAN_BUFFER, {queues, count}, {count, sources, from, bytes},
-                               {count, targets, to, bytes}, bytes, type, wait_count, waits, list};
-    return run(call, [&](const collective& all) {
-        auto sums = addends(all, call.source, 0, 0, queues);
-        // Each round doubles how many sources a sum is of (Hillis and Steele).
-        for (size_t step = 1; step < sums.size(); step *= 2) {
-            const auto before = sums;
-            for (size_t i = step; i < sums.size(); ++i) sums[i] = all.sum(before[i - step], before[i], type);
-        }
-        events made;
-        for (cl_uint i = 0; i < count; ++i)
-            made.push_back(all.deliver(sums[i], *queues[i], call.target[i], call.target.offset(i)));
-        return made;
-    });
+    return enqueue_scan_with_op(queues, count, sources, targets, from, to, bytes, type, CL_REDUCTION_SUM, nullptr, wait_count,
+                                waits, list);
 }
 
 } // namespace causeway::platform

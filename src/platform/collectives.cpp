@@ -3,7 +3,6 @@
 #include "platform/collectives.hpp"
 
 #include "platform/entry_points.hpp"
-#include "platform/reduction.hpp"
 
 #include <algorithm>
 
@@ -116,26 +115,25 @@ collective_part collective::addend_of(_cl_mem& source, size_t offset, _cl_comman
     return made;
 }
 
-collective_part collective::sum(const collective_part& first, const collective_part& second,
-                                cl_channel_type type) const {
+collective_part collective::combine(const collective_part& first, const collective_part& second, const reduction& how) const {
     auto& on = *second.on;
     collective_part made{room(on), 0, &on};
     const memory_use uses[] = {{first.memory.get(), access::read},
                                {second.memory.get(), access::read},
                                {made.memory.get(), access::overwrite}};
-    made.made =
-        enqueue_step(on, CL_COMMAND_NDRANGE_KERNEL, waits_on({&first, &second}), uses,
-                     [&on, first = first.memory, second = second.memory, sum = made.memory, type,
-                      bytes = m_bytes](cl_bool, cl_uint waits, const cl_event* list, cl_event* event) {
-                         return enqueue_sum(on.where, on.raw.raw(), type, first->raw(on.where), second->raw(on.where),
-                                            sum->raw(on.where), bytes, waits, list, event);
-                     });
+    made.made = enqueue_step(on, CL_COMMAND_NDRANGE_KERNEL, waits_on({&first, &second}), uses,
+                             [&on, first = first.memory, second = second.memory, result = made.memory, how,
+                              bytes = m_bytes](cl_bool, cl_uint waits, const cl_event* list, cl_event* event) {
+                                 return enqueue_reduction(on.where, on.raw.raw(), how, first->raw(on.where),
+                                                          second->raw(on.where), result->raw(on.where), bytes, waits, list,
+                                                          event);
+                             });
     return made;
 }
 
-collective_part collective::sum_of(std::vector<collective_part> parts, cl_channel_type type) const {
+collective_part collective::combine_all(std::vector<collective_part> parts, const reduction& how) const {
     for (size_t step = 1; step < parts.size(); step *= 2)
-        for (size_t i = 0; i + step < parts.size(); i += 2 * step) parts[i] = sum(parts[i + step], parts[i], type);
+        for (size_t i = 0; i + step < parts.size(); i += 2 * step) parts[i] = combine(parts[i + step], parts[i], how);
     return parts.front();
 }
 

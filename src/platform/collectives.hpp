@@ -3,6 +3,7 @@
 #pragma once
 
 #include "platform/enqueue.hpp"
+#include "platform/reduction.hpp"
 
 #include <vector>
 
@@ -30,11 +31,11 @@ class collective {
     [[nodiscard]] collective_part part_of(_cl_mem& source, size_t offset, _cl_command_queue& reader) const;
     /// As above, in a buffer of its own.
     [[nodiscard]] collective_part addend_of(_cl_mem& source, size_t offset, _cl_command_queue& reader) const;
-    /// first + second, where the second is.
-    [[nodiscard]] collective_part sum(const collective_part& first, const collective_part& second,
-                                      cl_channel_type type) const;
-    /// The sum of all, in pairs.
-    [[nodiscard]] collective_part sum_of(std::vector<collective_part> parts, cl_channel_type type) const;
+    /// first op second, where the second is.
+    [[nodiscard]] collective_part combine(const collective_part& first, const collective_part& second,
+                                          const reduction& how) const;
+    /// All of them, in pairs.
+    [[nodiscard]] collective_part combine_all(std::vector<collective_part> parts, const reduction& how) const;
     /// The command that the program sees: `part` goes to `target`.
     [[nodiscard]] ref<_cl_event> deliver(const collective_part& part, _cl_command_queue& queue, _cl_mem& target,
                                          size_t offset) const;

@@ -30,5 +30,8 @@ std::remove_pointer_t<clEnqueueGatherBuffer_fn> enqueue_gather;
 std::remove_pointer_t<clEnqueueAllGatherBuffer_fn> enqueue_all_gather, enqueue_all_to_all;
 std::remove_pointer_t<clEnqueueReduceBuffer_fn> enqueue_reduce;
 std::remove_pointer_t<clEnqueueAllReduceBuffer_fn> enqueue_all_reduce, enqueue_reduce_scatter, enqueue_scan;
+std::remove_pointer_t<clEnqueueReduceBufferWithOp_fn> enqueue_reduce_with_op;
+std::remove_pointer_t<clEnqueueAllReduceBufferWithOp_fn> enqueue_all_reduce_with_op, enqueue_reduce_scatter_with_op,
+    enqueue_scan_with_op;
 
 } // namespace causeway::platform

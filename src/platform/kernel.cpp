@@ -266,13 +266,17 @@ std::vector<memory_use> _cl_kernel::uses() {
     return all;
 }
 
-std::shared_ptr<driver_object<cl_kernel>> _cl_kernel::snapshot(place& at) {
+driver_object<cl_kernel> _cl_kernel::another(place& at) const {
     const auto& built = program->part_of(at);
     require(static_cast<bool>(parts[at.index].raw), CL_INVALID_PROGRAM_EXECUTABLE);
     cl_int code = CL_SUCCESS;
-    auto made = std::make_shared<driver_object<cl_kernel>>(
-        built.raw.calls().clCreateKernel(built.raw.raw(), name.c_str(), &code));
+    driver_object<cl_kernel> made(built.raw.calls().clCreateKernel(built.raw.raw(), name.c_str(), &code));
     check(code);
+    return made;
+}
+
+std::shared_ptr<driver_object<cl_kernel>> _cl_kernel::snapshot(place& at) {
+    auto made = std::make_shared<driver_object<cl_kernel>>(another(at));
     for (cl_uint i = 0; i < m_arguments.size(); ++i) check(give(made->raw(), at, i));
     return made;
 }

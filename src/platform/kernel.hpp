@@ -50,6 +50,8 @@ struct _cl_kernel final : causeway::platform::object {
     [[nodiscard]] cl_kernel with_arguments(causeway::platform::place& at);
     /// The memory objects that a launch uses now.
     [[nodiscard]] std::vector<causeway::platform::memory_use> uses();
+    /// Another kernel of the driver, without arguments.
+    [[nodiscard]] causeway::platform::driver_object<cl_kernel> another(causeway::platform::place& at) const;
     /// Another kernel of the driver with the arguments that are set now, for a launch that comes later. Locks as above.
     [[nodiscard]] std::shared_ptr<causeway::platform::driver_object<cl_kernel>>
     snapshot(causeway::platform::place& at);

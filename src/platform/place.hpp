@@ -25,8 +25,9 @@ struct place {
     /// For the steps of collectives, which may wait for anything. There also for places of other ranks.
     ref<_cl_command_queue> steps;
 
-    std::mutex sums_mutex;                                    // guards sums
-    std::map<cl_channel_type, driver_object<cl_kernel>> sums; ///< kernels that add, by the type of the elements
+    std::mutex reductions_mutex; // guards reductions
+    /// Kernels for two buffers, by the type of the elements and the operator.
+    std::map<std::pair<cl_channel_type, cl_uint>, driver_object<cl_kernel>> reductions;
 
     [[nodiscard]] const cl_icd_dispatch& calls() const { return *from->calls; }
     [[nodiscard]] std::vector<cl_device_id> raw_devices() const {

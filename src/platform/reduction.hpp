@@ -1,16 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds buffers element by element, by a kernel of the driver.
+// Combines buffers element by element, by a kernel of the driver.
 #pragma once
 
-#include "platform/place.hpp"
+#include "platform/kernel.hpp"
+
+#include <CL/cl_cluster.h>
 
 namespace causeway::platform {
 
-/// Bytes of an element of a collective's data type; throws CL_INVALID_VALUE for one that cannot be added.
-[[nodiscard]] size_t element_size(cl_channel_type type);
+struct reduction {
+    cl_channel_type elements;
+    cl_reduction_op op = CL_REDUCTION_SUM;
+    ref<_cl_kernel> kernel = {}; ///< the program's, for CL_REDUCTION_KERNEL
+};
 
-/// Enqueues sum = first + second on a queue of `at`, whose driver's buffers they are.
-[[nodiscard]] cl_int enqueue_sum(place& at, cl_command_queue queue, cl_channel_type type, cl_mem first, cl_mem second,
-                                 cl_mem sum, size_t bytes, cl_uint waits, const cl_event* list, cl_event* event);
+/// Throws the code for what cannot be: an unknown type or operator, another kernel than the operator needs, or a type that a
+/// device of the context cannot compute with.
+void check_reduction(const reduction& what, const _cl_context& context);
+
+/// Bytes of an element.
+[[nodiscard]] size_t element_size(const reduction& what);
+
+/// Enqueues result = first op second on a queue of `at`, whose driver's buffers they are.
+[[nodiscard]] cl_int enqueue_reduction(place& at, cl_command_queue queue, const reduction& what, cl_mem first, cl_mem second,
+                                       cl_mem result, size_t bytes, cl_uint waits, const cl_event* list, cl_event* event);
 
 } // namespace causeway::platform

@@ -150,6 +150,121 @@ TEST_F(collectives, scan) {
     });
 }
 
+TEST_F(collectives, combine_by_other_operators) {
+    const auto fold = [&](std::size_t k, auto combine) {
+        cl_uint all = source(0, k);
+        for (cl_uint of = 1; of < parts; ++of) all = combine(all, source(of, k));
+        return all;
+    };
+    const auto expect = [&](cl_reduction_op op, auto combine) {
+        ASSERT_EQ(clEnqueueAllReduceBufferWithOp(queue_list(), parts, source_list.data(), target_list.data(), nullptr, nullptr,
+                                                 piece_bytes, CL_UNSIGNED_INT32, op, nullptr, 0, nullptr, event_list()),
+                  CL_SUCCESS);
+        check(CL_COMMAND_ALL_REDUCE_BUFFER, parts, [&](cl_uint, std::size_t k) { return k < piece ? fold(k, combine) : 9U; });
+    };
+    expect(CL_REDUCTION_PRODUCT, [](cl_uint a, cl_uint b) { return a * b; });
+    expect(CL_REDUCTION_MIN, [](cl_uint a, cl_uint b) { return std::min(a, b); });
+    expect(CL_REDUCTION_AND, [](cl_uint a, cl_uint b) { return a & b; });
+    expect(CL_REDUCTION_XOR, [](cl_uint a, cl_uint b) { return a ^ b; });
+}
+
+TEST_F(collectives, combine_floats_of_every_size) {
+    const auto expect = [&](cl_channel_type type, auto zero, std::size_t bytes) {
+        using element = decltype(zero);
+        const std::vector<element> given(piece, static_cast<element>(type == CL_HALF_FLOAT ? 0x3C00 : 1)); // each is one
+        const element largest = static_cast<element>(type == CL_HALF_FLOAT ? 0x4000 : 2);                  // or two
+        for (cl_uint i = 0; i < parts; ++i) {
+            auto own = given;
+            own[i] = largest;
+            ASSERT_EQ(clEnqueueWriteBuffer(queue_list()[i], source_list[i], CL_TRUE, 0, piece * bytes, own.data(), 0, nullptr,
+                                           nullptr),
+                      CL_SUCCESS);
+        }
+        ASSERT_EQ(clEnqueueReduceBufferWithOp(queue_list()[0], parts, source_list.data(), target_list[0], nullptr, 0,
+                                              piece * bytes, type, CL_REDUCTION_MAX, nullptr, 0, nullptr, nullptr),
+                  CL_SUCCESS);
+        std::vector<element> back(piece);
+        ASSERT_EQ(clEnqueueReadBuffer(queue_list()[0], target_list[0], CL_TRUE, 0, piece * bytes, back.data(), 0, nullptr, nullptr),
+                  CL_SUCCESS);
+        for (std::size_t k = 0; k < piece; ++k) EXPECT_EQ(back[k], k < parts ? largest : given[k]) << type << ", element " << k;
+    };
+    expect(CL_FLOAT, cl_float{}, 4);
+    expect(CL_HALF_FLOAT, cl_half{}, 2);
+    const bool all_have_doubles = std::all_of(devices().begin(), devices().end(), [](cl_device_id device) {
+        cl_device_fp_config has = 0;
+        EXPECT_EQ(clGetDeviceInfo(device, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof has, &has, nullptr), CL_SUCCESS);
+        return has != 0;
+    });
+    if (all_have_doubles) expect(CL_DOUBLE, cl_double{}, 8);
+}
+
+TEST_F(collectives, combine_by_a_kernel_of_the_programs_own) {
+    // The larger of two by its lower bits.
+    const auto program = build("__kernel void pick(__global const uint* a, __global const uint* b, __global uint* to) {"
+                               "    size_t i = get_global_id(0);"
+                               "    to[i] = a[i] % 7 > b[i] % 7 || (a[i] % 7 == b[i] % 7 && a[i] > b[i]) ? a[i] : b[i]; }"
+                               "__kernel void odd(__global uint* a) { a[0] = 1; }");
+    const auto pick = kernel_of(program, "pick");
+    const auto odd = kernel_of(program, "odd");
+    const auto better = [](cl_uint a, cl_uint b) { return a % 7 > b % 7 || (a % 7 == b % 7 && a > b) ? a : b; };
+    ASSERT_EQ(clEnqueueScanBufferWithOp(queue_list(), parts, source_list.data(), target_list.data(), nullptr, nullptr, piece_bytes,
+                                        CL_UNSIGNED_INT32, CL_REDUCTION_KERNEL, pick.get(), 0, nullptr, event_list()),
+              CL_SUCCESS);
+    check(CL_COMMAND_SCAN_BUFFER, parts, [&](cl_uint i, std::size_t k) {
+        if (k >= piece) return 9U;
+        cl_uint best = source(0, k);
+        for (cl_uint of = 1; of <= i; ++of) best = better(best, source(of, k));
+        return best;
+    });
+    ASSERT_EQ(clEnqueueReduceScatterBufferWithOp(queue_list(), parts, source_list.data(), target_list.data(), nullptr, nullptr,
+                                                 piece_bytes, CL_UNSIGNED_INT32, CL_REDUCTION_KERNEL, pick.get(), 0, nullptr,
+                                                 event_list()),
+              CL_SUCCESS);
+    check(CL_COMMAND_REDUCE_SCATTER_BUFFER, parts, [&](cl_uint i, std::size_t k) {
+        if (k >= piece) return 9U;
+        cl_uint best = source(0, i * piece + k);
+        for (cl_uint of = 1; of < parts; ++of) best = better(best, source(of, i * piece + k));
+        return best;
+    });
+    const auto reduce = [&](cl_channel_type type, cl_reduction_op op, cl_kernel kernel) {
+        return clEnqueueReduceBufferWithOp(queue_list()[0], parts, source_list.data(), target_list[0], nullptr, 0, piece_bytes, type,
+                                           op, kernel, 0, nullptr, nullptr);
+    };
+    EXPECT_EQ(reduce(CL_UNSIGNED_INT32, CL_REDUCTION_KERNEL, nullptr), CL_INVALID_KERNEL);
+    EXPECT_EQ(reduce(CL_UNSIGNED_INT32, CL_REDUCTION_MIN, pick.get()), CL_INVALID_KERNEL);
+    EXPECT_EQ(reduce(CL_UNSIGNED_INT32, CL_REDUCTION_KERNEL, odd.get()), CL_INVALID_KERNEL_ARGS);
+    EXPECT_EQ(reduce(CL_FLOAT, CL_REDUCTION_XOR, nullptr), CL_INVALID_VALUE);
+    EXPECT_EQ(reduce(CL_UNSIGNED_INT32, 99, nullptr), CL_INVALID_VALUE);
+}
+
+TEST_F(collectives, whose_step_fails_deliver_nothing_and_the_next_finish_says_so) {
+    const auto program = build("__kernel __attribute__((reqd_work_group_size(3, 1, 1)))"
+                               "void threes(__global const uint* a, __global const uint* b, __global uint* to) {"
+                               "    to[get_global_id(0)] = a[get_global_id(0)]; }");
+    // No driver takes it for sixteen elements.
+    const auto threes = kernel_of(program, "threes");
+    const auto code =
+        clEnqueueAllReduceBufferWithOp(queue_list(), parts, source_list.data(), target_list.data(), nullptr, nullptr, piece_bytes,
+                                       CL_UNSIGNED_INT32, CL_REDUCTION_KERNEL, threes.get(), 0, nullptr, event_list());
+    if (!spans()) {
+        EXPECT_EQ(code, CL_INVALID_WORK_GROUP_SIZE);
+    } else if (code != CL_INVALID_WORK_GROUP_SIZE) { // the step had to wait, or is another rank's
+        ASSERT_EQ(code, CL_SUCCESS);
+        for (cl_uint i = 0; i < parts; ++i) {
+            const event_handle event(event_list()[i]);
+            EXPECT_EQ(clWaitForEvents(1, &event_list()[i]), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+        }
+        for (std::size_t i = 0; i < devices().size(); ++i)
+            EXPECT_EQ(clFinish(queue(i)), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) << "queue " << i;
+    }
+    for (cl_uint i = 0; i < parts; ++i) {
+        values seen(length);
+        ASSERT_EQ(clEnqueueReadBuffer(queue_list()[i], target_list[i], CL_TRUE, 0, length * 4, seen.data(), 0, nullptr, nullptr),
+                  CL_SUCCESS);
+        EXPECT_EQ(seen, values(length, 9)) << "target " << i;
+    }
+}
+
 TEST_F(collectives, a_failed_wait_list_leaves_the_targets_and_fails_every_event) {
     const auto gate = new_user_event();
     const std::vector waits{gate.get()};
