@@ -2,8 +2,11 @@
 // Objects that the program gives back while commands still use them.
 #include "platform_fixture.hpp"
 
+#include <CL/cl_cluster.h>
+
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 using namespace support;
@@ -74,6 +77,45 @@ TEST_F(lifetimes, a_context_whose_last_command_ends_calls_the_program_which_may_
     ASSERT_EQ(clSetUserEventStatus(other.get(), CL_COMPLETE), CL_SUCCESS);
 }
 
+void CL_CALLBACK on_farewell(cl_context, void* data) { *static_cast<std::atomic<bool>*>(data) = true; }
+
+TEST_F(lifetimes, a_context_ends_with_a_collective_that_waited_longer_than_the_program) {
+    std::atomic<bool> over{false};
+    cl_int code = CL_SUCCESS;
+    event_handle gate;
+    {
+        const auto count = static_cast<cl_uint>(devices().size());
+        const context_handle own(clCreateContext(nullptr, count, devices().data(), nullptr, nullptr, &code));
+        ASSERT_EQ(code, CL_SUCCESS);
+        const auto set =
+            reinterpret_cast<cl_int(CL_API_CALL*)(cl_context, void(CL_CALLBACK*)(cl_context, void*), void*)>(
+                clGetExtensionFunctionAddressForPlatform(platform(), "clSetContextDestructorCallback"));
+        ASSERT_EQ(set(own.get(), on_farewell, &over), CL_SUCCESS);
+        *gate.out() = clCreateUserEvent(own.get(), &code);
+        std::vector<queue_handle> queues;
+        std::vector<buffer_handle> buffers;
+        std::vector<cl_command_queue> queue_list;
+        std::vector<cl_mem> sources, targets;
+        for (auto* const device : devices()) {
+            queues.emplace_back(clCreateCommandQueue(own.get(), device, 0, &code));
+            queue_list.push_back(queues.back().get());
+            for (auto* const list : {&sources, &targets}) {
+                buffers.emplace_back(clCreateBuffer(own.get(), CL_MEM_READ_WRITE, 64, nullptr, &code));
+                list->push_back(buffers.back().get());
+            }
+            const cl_uint one = 1;
+            ASSERT_EQ(clEnqueueFillBuffer(queue_list.back(), sources.back(), &one, 4, 0, 64, 0, nullptr, nullptr), CL_SUCCESS);
+        }
+        ASSERT_EQ(clEnqueueAllReduceBuffer(queue_list.data(), count, sources.data(), targets.data(), nullptr, nullptr, 64,
+                                           CL_UNSIGNED_INT32, 1, std::vector{gate.get()}.data(), nullptr),
+                  CL_SUCCESS);
+    }
+    ASSERT_EQ(clSetUserEventStatus(gate.get(), CL_COMPLETE), CL_SUCCESS);
+    gate.release();
+    for (int i = 0; i < 10'000 && !over; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_TRUE(over);
+}
+
 template <class Value, class Ask> Value answer(Ask ask) {
     Value value{};
     EXPECT_EQ(ask(sizeof value, &value, nullptr), CL_SUCCESS);
@@ -86,7 +128,8 @@ TEST_F(lifetimes, what_an_object_still_holds_may_be_named_and_retained_again) {
     ASSERT_EQ(code, CL_SUCCESS);
     const queue_handle on(clCreateCommandQueue(own.get(), devices().front(), 0, &code));
     ASSERT_EQ(clReleaseContext(own.get()), CL_SUCCESS);
-    auto* const context = answer<cl_context>([&](auto... to) { return clGetCommandQueueInfo(on.get(), CL_QUEUE_CONTEXT, to...); });
+    auto* const context = answer<cl_context>([&](auto... to) { return clGetCommandQueueInfo(on.get(), CL_QUEUE_CONTEXT,
+                                                                                            to...); });
     ASSERT_EQ(context, own.get());
     EXPECT_EQ(clReleaseContext(context), CL_INVALID_CONTEXT) << "the program has no reference left";
     EXPECT_EQ(answer<cl_uint>([&](auto... to) { return clGetContextInfo(context, CL_CONTEXT_REFERENCE_COUNT, to...); }), 0U);
@@ -103,10 +146,12 @@ TEST_F(lifetimes, what_an_object_still_holds_may_be_named_and_retained_again) {
     ASSERT_EQ(clReleaseProgram(program.get()), CL_SUCCESS);
     const cl_uint seven = 7;
     event_handle filled;
-    auto* const held = answer<cl_mem>([&](auto... to) { return clGetMemObjectInfo(part.get(), CL_MEM_ASSOCIATED_MEMOBJECT, to...); });
+    auto* const held = answer<cl_mem>([&](auto... to) { return clGetMemObjectInfo(part.get(),
+                                                                                  CL_MEM_ASSOCIATED_MEMOBJECT, to...); });
     ASSERT_EQ(clEnqueueFillBuffer(on.get(), held, &seven, 4, 0, 64, 0, nullptr, filled.out()), CL_SUCCESS);
     ASSERT_EQ(clReleaseCommandQueue(on.get()), CL_SUCCESS);
-    auto* const queue = answer<cl_command_queue>([&](auto... to) { return clGetEventInfo(filled.get(), CL_EVENT_COMMAND_QUEUE, to...); });
+    auto* const queue = answer<cl_command_queue>([&](auto... to) { return clGetEventInfo(filled.get(),
+                                                                                         CL_EVENT_COMMAND_QUEUE, to...); });
     launch(queue, add, part, 2, 4);
     std::vector<cl_uint> back(16);
     ASSERT_EQ(clEnqueueReadBuffer(queue, held, CL_TRUE, 0, 64, back.data(), 0, nullptr, nullptr), CL_SUCCESS);
@@ -116,7 +161,8 @@ TEST_F(lifetimes, what_an_object_still_holds_may_be_named_and_retained_again) {
     EXPECT_EQ(clRetainCommandQueue(queue), CL_SUCCESS);
     EXPECT_EQ(clRetainMemObject(held), CL_SUCCESS);
     EXPECT_EQ(clRetainContext(context), CL_SUCCESS);
-    EXPECT_EQ(clRetainProgram(answer<cl_program>([&](auto... to) { return clGetKernelInfo(add.get(), CL_KERNEL_PROGRAM, to...); })),
+    EXPECT_EQ(clRetainProgram(answer<cl_program>([&](auto... to) { return clGetKernelInfo(add.get(), CL_KERNEL_PROGRAM,
+                                                                                          to...); })),
               CL_SUCCESS);
 }
 
