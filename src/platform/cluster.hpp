@@ -177,7 +177,8 @@ inline void note(const object& named) { note(named.made_by); }
 
 /// Names the i-th of the objects that one call makes, as the first one is named by the call itself.
 inline void name_one_of(object& made, std::uint64_t i) {
-    if (const auto* const job = cluster::of_process()) made.made_by = job->record().number() + (i << call_record::several_shift);
+    if (const auto* const job = cluster::of_process())
+        made.made_by = job->record().number() + (i << call_record::several_shift);
 }
 
 /// As make(), with one outcome on every rank of a cluster: drivers may refuse on one of them. Collective.

@@ -295,14 +295,14 @@ cl_int CL_API_CALL enqueue_reduce(cl_command_queue queue, cl_uint count, cl_mem*
 cl_int CL_API_CALL enqueue_all_reduce(cl_command_queue* queues, cl_uint count, cl_mem* sources, cl_mem* targets,
                                       size_t* from, size_t* to, size_t bytes, cl_channel_type type, cl_uint wait_count,
                                       const cl_event* waits, cl_event* list) {
-    return enqueue_all_reduce_with_op(queues, count, sources, targets, from, to, bytes, type, CL_REDUCTION_SUM, nullptr, wait_count,
-                                      waits, list);
+    return enqueue_all_reduce_with_op(queues, count, sources, targets, from, to, bytes, type, CL_REDUCTION_SUM, nullptr,
+                                      wait_count, waits, list);
 }
 cl_int CL_API_CALL enqueue_reduce_scatter(cl_command_queue* queues, cl_uint count, cl_mem* sources, cl_mem* targets,
                                           size_t* from, size_t* to, size_t bytes, cl_channel_type type, cl_uint wait_count,
                                           const cl_event* waits, cl_event* list) {
-    return enqueue_reduce_scatter_with_op(queues, count, sources, targets, from, to, bytes, type, CL_REDUCTION_SUM, nullptr, wait_count,
-                                          waits, list);
+    return enqueue_reduce_scatter_with_op(queues, count, sources, targets, from, to, bytes, type, CL_REDUCTION_SUM,
+                                          nullptr, wait_count, waits, list);
 }
 cl_int CL_API_CALL enqueue_scan(cl_command_queue* queues, cl_uint count, cl_mem* sources, cl_mem* targets,
                                 size_t* from, size_t* to, size_t bytes, cl_channel_type type, cl_uint wait_count,

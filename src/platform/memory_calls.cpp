@@ -410,7 +410,8 @@ cl_int CL_API_CALL clGetSupportedImageFormats(cl_context handle, cl_mem_flags fl
     return guard([&]() -> cl_int {
         auto& context = checked(handle, CL_INVALID_CONTEXT);
         require(list == nullptr || room != 0, CL_INVALID_VALUE);
-        const auto common = common_of(asks_ranks() ? formats_of_ranks(context, flags, type) : own_formats(context, flags, type));
+        const auto common =
+            common_of(asks_ranks() ? formats_of_ranks(context, flags, type) : own_formats(context, flags, type));
         if (list != nullptr) std::copy_n(common.begin(), std::min<size_t>(room, common.size()), list);
         if (found != nullptr) *found = static_cast<cl_uint>(common.size());
         return CL_SUCCESS;

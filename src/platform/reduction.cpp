@@ -63,7 +63,8 @@ std::string source_for(const data_type& type, cl_reduction_op op) {
     const std::string combined = expression_for(type, op);
     return pragma + "__kernel void combine(__global const " + name + "* first, __global const " + name + "* second, __global " +
            name + "* result) { const size_t i = get_global_id(0); const " + value + " a = " + load("first") + ", b = " +
-           load("second") + "; " + (is_half ? "vstore_half(" + combined + ", i, result);" : "result[i] = " + combined + ";") + " }";
+           load("second") + "; " +
+           (is_half ? "vstore_half(" + combined + ", i, result);" : "result[i] = " + combined + ";") + " }";
 }
 
 /// With the place's mutex held.

@@ -184,7 +184,8 @@ TEST_F(collectives, combine_floats_of_every_size) {
                                               piece * bytes, type, CL_REDUCTION_MAX, nullptr, 0, nullptr, nullptr),
                   CL_SUCCESS);
         std::vector<element> back(piece);
-        ASSERT_EQ(clEnqueueReadBuffer(queue_list()[0], target_list[0], CL_TRUE, 0, piece * bytes, back.data(), 0, nullptr, nullptr),
+        ASSERT_EQ(clEnqueueReadBuffer(queue_list()[0], target_list[0], CL_TRUE, 0, piece * bytes, back.data(), 0,
+                                      nullptr, nullptr),
                   CL_SUCCESS);
         for (std::size_t k = 0; k < piece; ++k) EXPECT_EQ(back[k], k < parts ? largest : given[k]) << type << ", element " << k;
     };
@@ -207,7 +208,8 @@ TEST_F(collectives, combine_by_a_kernel_of_the_programs_own) {
     const auto pick = kernel_of(program, "pick");
     const auto odd = kernel_of(program, "odd");
     const auto better = [](cl_uint a, cl_uint b) { return a % 7 > b % 7 || (a % 7 == b % 7 && a > b) ? a : b; };
-    ASSERT_EQ(clEnqueueScanBufferWithOp(queue_list(), parts, source_list.data(), target_list.data(), nullptr, nullptr, piece_bytes,
+    ASSERT_EQ(clEnqueueScanBufferWithOp(queue_list(), parts, source_list.data(), target_list.data(), nullptr, nullptr,
+                                        piece_bytes,
                                         CL_UNSIGNED_INT32, CL_REDUCTION_KERNEL, pick.get(), 0, nullptr, event_list()),
               CL_SUCCESS);
     check(CL_COMMAND_SCAN_BUFFER, parts, [&](cl_uint i, std::size_t k) {
@@ -227,8 +229,8 @@ TEST_F(collectives, combine_by_a_kernel_of_the_programs_own) {
         return best;
     });
     const auto reduce = [&](cl_channel_type type, cl_reduction_op op, cl_kernel kernel) {
-        return clEnqueueReduceBufferWithOp(queue_list()[0], parts, source_list.data(), target_list[0], nullptr, 0, piece_bytes, type,
-                                           op, kernel, 0, nullptr, nullptr);
+        return clEnqueueReduceBufferWithOp(queue_list()[0], parts, source_list.data(), target_list[0], nullptr, 0,
+                                           piece_bytes, type, op, kernel, 0, nullptr, nullptr);
     };
     EXPECT_EQ(reduce(CL_UNSIGNED_INT32, CL_REDUCTION_KERNEL, nullptr), CL_INVALID_KERNEL);
     EXPECT_EQ(reduce(CL_UNSIGNED_INT32, CL_REDUCTION_MIN, pick.get()), CL_INVALID_KERNEL);
@@ -244,7 +246,8 @@ TEST_F(collectives, whose_step_fails_deliver_nothing_and_the_next_finish_says_so
     // No driver takes it for sixteen elements.
     const auto threes = kernel_of(program, "threes");
     const auto code =
-        clEnqueueAllReduceBufferWithOp(queue_list(), parts, source_list.data(), target_list.data(), nullptr, nullptr, piece_bytes,
+        clEnqueueAllReduceBufferWithOp(queue_list(), parts, source_list.data(), target_list.data(), nullptr, nullptr,
+                                       piece_bytes,
                                        CL_UNSIGNED_INT32, CL_REDUCTION_KERNEL, threes.get(), 0, nullptr, event_list());
     if (!spans()) {
         EXPECT_EQ(code, CL_INVALID_WORK_GROUP_SIZE);
@@ -259,7 +262,8 @@ TEST_F(collectives, whose_step_fails_deliver_nothing_and_the_next_finish_says_so
     }
     for (cl_uint i = 0; i < parts; ++i) {
         values seen(length);
-        ASSERT_EQ(clEnqueueReadBuffer(queue_list()[i], target_list[i], CL_TRUE, 0, length * 4, seen.data(), 0, nullptr, nullptr),
+        ASSERT_EQ(clEnqueueReadBuffer(queue_list()[i], target_list[i], CL_TRUE, 0, length * 4, seen.data(), 0, nullptr,
+                                      nullptr),
                   CL_SUCCESS);
         EXPECT_EQ(seen, values(length, 9)) << "target " << i;
     }

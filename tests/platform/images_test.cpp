@@ -23,7 +23,8 @@ class images : public platform_test {
         }
     }
 
-    [[nodiscard]] buffer_handle new_image(const cl_image_desc& shape, cl_mem_flags flags = CL_MEM_READ_WRITE, void* host = nullptr) {
+    [[nodiscard]] buffer_handle new_image(const cl_image_desc& shape, cl_mem_flags flags = CL_MEM_READ_WRITE,
+                                          void* host = nullptr) {
         cl_int code = CL_SUCCESS;
         buffer_handle made(clCreateImage(context(), flags, &format, &shape, host, &code));
         EXPECT_EQ(code, CL_SUCCESS);
@@ -69,7 +70,8 @@ TEST_F(images, arrays_of_lines_are_read_and_written_with_pitches_between_lines) 
         const triple second{1, 1, 0}, part{3, 2, 1};
         size_t row_pitch = 0, slice_pitch = 0;
         cl_int code = CL_SUCCESS;
-        auto* const mapped = static_cast<unsigned char*>(clEnqueueMapImage(queue(i), image.get(), CL_TRUE, CL_MAP_READ, second.data(),
+        auto* const mapped = static_cast<unsigned char*>(clEnqueueMapImage(queue(i), image.get(), CL_TRUE, CL_MAP_READ,
+                                                                           second.data(),
                                                                        part.data(), &row_pitch, &slice_pitch, 0, nullptr,
                                                                        nullptr, &code));
         ASSERT_EQ(code, CL_SUCCESS);
@@ -87,7 +89,8 @@ TEST_F(images, boxes_of_solid_images_move_between_devices) {
     const auto image = new_image(shape_of(CL_MEM_OBJECT_IMAGE3D, width, height, depth, 0));
     const auto pixels = pattern(width * height * depth * pixel);
     const triple whole{width, height, depth};
-    ASSERT_EQ(clEnqueueWriteImage(queue(), image.get(), CL_TRUE, none.data(), whole.data(), 0, 0, pixels.data(), 0, nullptr, nullptr),
+    ASSERT_EQ(clEnqueueWriteImage(queue(), image.get(), CL_TRUE, none.data(), whole.data(), 0, 0, pixels.data(), 0,
+                                  nullptr, nullptr),
               CL_SUCCESS);
     const triple corner{1, 2, 1}, box{3, 2, 2};
     constexpr size_t row = 16, slice = 48;
@@ -98,8 +101,8 @@ TEST_F(images, boxes_of_solid_images_move_between_devices) {
         for (size_t z = 0; z < box[2]; ++z)
             for (size_t y = 0; y < box[1]; ++y)
                 std::copy_n(&pixels[at(1, 2 + y, 1 + z)], box[0] * pixel, &expected[z * slice + y * row]);
-        ASSERT_EQ(clEnqueueReadImage(queue(i), image.get(), CL_TRUE, corner.data(), box.data(), row, slice, back.data(), 0, nullptr,
-                                     nullptr),
+        ASSERT_EQ(clEnqueueReadImage(queue(i), image.get(), CL_TRUE, corner.data(), box.data(), row, slice, back.data(),
+                                     0, nullptr, nullptr),
                   CL_SUCCESS);
         EXPECT_TRUE(same_bytes(expected, back));
     }
@@ -112,11 +115,11 @@ TEST_F(images, pitches_that_do_not_fit_are_refused_in_the_call) {
     const auto gate = new_user_event();
     auto* const wait = gate.get();
     for (const auto& [row, slice] : {std::pair<size_t, size_t>{31, 0}, {0, 128}}) {
-        EXPECT_EQ(clEnqueueReadImage(queue(), image.get(), CL_FALSE, none.data(), region.data(), row, slice, memory.data(), 1, &wait,
-                                     nullptr),
+        EXPECT_EQ(clEnqueueReadImage(queue(), image.get(), CL_FALSE, none.data(), region.data(), row, slice,
+                                     memory.data(), 1, &wait, nullptr),
                   CL_INVALID_VALUE);
-        EXPECT_EQ(clEnqueueWriteImage(queue(), image.get(), CL_FALSE, none.data(), region.data(), row, slice, memory.data(), 1, &wait,
-                                      nullptr),
+        EXPECT_EQ(clEnqueueWriteImage(queue(), image.get(), CL_FALSE, none.data(), region.data(), row, slice,
+                                      memory.data(), 1, &wait, nullptr),
                   CL_INVALID_VALUE);
     }
     ASSERT_EQ(clSetUserEventStatus(gate.get(), CL_COMPLETE), CL_SUCCESS);
@@ -133,7 +136,8 @@ TEST_F(images, the_programs_own_memory_keeps_its_pitch_where_it_is_mapped) {
     for (std::size_t i = 0; i < devices().size(); ++i) {
         size_t row_pitch = 0;
         cl_int code = CL_SUCCESS;
-        auto* const mapped = static_cast<unsigned char*>(clEnqueueMapImage(queue(i), image.get(), CL_TRUE, CL_MAP_READ | CL_MAP_WRITE,
+        auto* const mapped = static_cast<unsigned char*>(clEnqueueMapImage(queue(i), image.get(), CL_TRUE,
+                                                                           CL_MAP_READ | CL_MAP_WRITE,
                                                                        corner.data(), part.data(), &row_pitch, nullptr, 0,
                                                                        nullptr, nullptr, &code));
         ASSERT_EQ(code, CL_SUCCESS);
@@ -145,7 +149,8 @@ TEST_F(images, the_programs_own_memory_keeps_its_pitch_where_it_is_mapped) {
     }
     bytes back(width * height * pixel);
     const triple whole{width, height, 1};
-    ASSERT_EQ(clEnqueueReadImage(last_queue(), image.get(), CL_TRUE, none.data(), whole.data(), 0, 0, back.data(), 0, nullptr, nullptr),
+    ASSERT_EQ(clEnqueueReadImage(last_queue(), image.get(), CL_TRUE, none.data(), whole.data(), 0, 0, back.data(), 0,
+                                 nullptr, nullptr),
               CL_SUCCESS);
     for (size_t y = 0; y < height; ++y)
         EXPECT_TRUE(std::equal(&back[y * width * pixel], &back[(y + 1) * width * pixel], &start[y * pitch])) << "row " << y;

@@ -370,7 +370,8 @@ TEST_F(objects, a_failed_event_fails_a_command_that_waits_for_another_one_too) {
         const auto failed = new_user_event();
         ASSERT_EQ(clSetUserEventStatus(failed.get(), -5), CL_SUCCESS);
         event_handle marker;
-        ASSERT_EQ(clEnqueueMarkerWithWaitList(queue(i), 2, std::vector{never.get(), failed.get()}.data(), marker.out()), CL_SUCCESS);
+        ASSERT_EQ(clEnqueueMarkerWithWaitList(queue(i), 2, std::vector{never.get(), failed.get()}.data(), marker.out()),
+                  CL_SUCCESS);
         if (std::getenv("CAUSEWAY_CLUSTER") != nullptr) continue; // each rank waits for the user event before it tells the program
         EXPECT_EQ(clWaitForEvents(1, std::vector{marker.get()}.data()), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
         EXPECT_EQ(clFinish(queue(i)), CL_SUCCESS);
@@ -386,8 +387,8 @@ TEST_F(objects, a_map_that_is_refused_is_not_counted) {
     EXPECT_EQ(code, CL_INVALID_EVENT_WAIT_LIST);
     const auto failed = new_user_event();
     ASSERT_EQ(clSetUserEventStatus(failed.get(), -5), CL_SUCCESS);
-    EXPECT_EQ(clEnqueueMapBuffer(last_queue(), buffer.get(), CL_TRUE, CL_MAP_READ, 0, 64, 1, std::vector{failed.get()}.data(), nullptr,
-                                 &code),
+    EXPECT_EQ(clEnqueueMapBuffer(last_queue(), buffer.get(), CL_TRUE, CL_MAP_READ, 0, 64, 1,
+                                 std::vector{failed.get()}.data(), nullptr, &code),
               nullptr);
     EXPECT_EQ(code, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
     EXPECT_EQ(answer<cl_uint>([&](auto... to) { return clGetMemObjectInfo(buffer.get(), CL_MEM_MAP_COUNT, to...); }), 0U);

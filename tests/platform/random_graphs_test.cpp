@@ -133,13 +133,13 @@ class random_graphs : public platform_test {
             box.copy(m_expected[first], m_expected[second]);
             break;
         case 9:
-            code = clEnqueueReadBufferRect(on, from, CL_FALSE, box.from.data(), box.to.data(), box.region.data(), pitch, 0, pitch, 0,
-                                           host.data(), count, list, made.out());
+            code = clEnqueueReadBufferRect(on, from, CL_FALSE, box.from.data(), box.to.data(), box.region.data(), pitch,
+                                           0, pitch, 0, host.data(), count, list, made.out());
             box.copy(m_expected[first], m_expected_host[place]);
             break;
         case 10:
-            code = clEnqueueWriteBufferRect(on, to, CL_FALSE, box.to.data(), box.from.data(), box.region.data(), pitch, 0, pitch, 0,
-                                            host.data(), count, list, made.out());
+            code = clEnqueueWriteBufferRect(on, to, CL_FALSE, box.to.data(), box.from.data(), box.region.data(), pitch,
+                                            0, pitch, 0, host.data(), count, list, made.out());
             box.copy(m_expected_host[place], m_expected[second]);
             break;
         case 11: {
@@ -150,8 +150,8 @@ class random_graphs : public platform_test {
         }
         default: { // what is mapped and not touched comes back as it was
             event_handle mapped;
-            void* const address = clEnqueueMapBuffer(on, from, CL_FALSE, CL_MAP_READ | (value > 2 ? CL_MAP_WRITE : 0), 16, 128, count,
-                                                     list, mapped.out(), &code);
+            void* const address = clEnqueueMapBuffer(on, from, CL_FALSE, CL_MAP_READ | (value > 2 ? CL_MAP_WRITE : 0),
+                                                     16, 128, count, list, mapped.out(), &code);
             ASSERT_EQ(code, CL_SUCCESS);
             auto* const wait = mapped.get();
             code = clEnqueueUnmapMemObject(any_queue(), from, address, 1, &wait, made.out());
@@ -186,7 +186,8 @@ class random_graphs : public platform_test {
         cl_int code = CL_SUCCESS;
         auto* const on = any_queue();
         auto* const mapped = static_cast<cl_uint*>(
-            clEnqueueMapBuffer(on, m_buffers[i].get(), CL_TRUE, anew ? CL_MAP_WRITE_INVALIDATE_REGION : CL_MAP_READ | CL_MAP_WRITE,
+            clEnqueueMapBuffer(on, m_buffers[i].get(), CL_TRUE,
+                               anew ? CL_MAP_WRITE_INVALIDATE_REGION : CL_MAP_READ | CL_MAP_WRITE,
                                begin * 4, size * 4, 0, nullptr, nullptr, &code));
         ASSERT_EQ(code, CL_SUCCESS);
         for (std::size_t k = 0; k < size; ++k) {

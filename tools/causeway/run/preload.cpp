@@ -17,7 +17,8 @@
 #include <cstdint>
 #include <ctime>
 
-using causeway_run::is_programs, causeway_run::next, causeway_run::result_of_rank_0, causeway_run::same, causeway_run::take_of_rank_0;
+using causeway_run::is_programs, causeway_run::next, causeway_run::result_of_rank_0, causeway_run::same,
+    causeway_run::take_of_rank_0;
 
 #define CAUSEWAY_CALLER __builtin_return_address(0)
 

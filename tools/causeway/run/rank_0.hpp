@@ -32,8 +32,8 @@ void take_of_rank_0(void* data, std::size_t size);
 /// What rank 0 reads there, on every rank. Collective.
 ssize_t read_of_rank_0(int fd, void* bytes, std::size_t size);
 
-/// What a call has returned, errno, and the `size` bytes that it has filled if that is not negative: rank 0's on every rank, also
-/// where it has failed on some. Collective.
+/// What a call has returned, errno, and the `size` bytes that it has filled if that is not negative: rank 0's on every
+/// rank, also where it has failed on some. Collective.
 ssize_t result_of_rank_0(ssize_t result, void* bytes, std::size_t size);
 
 template <class Value> Value same(Value value, const void* caller) {
