@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 
 #include <unistd.h>
 
@@ -41,6 +42,20 @@ transfers begin(const rank_device &own, cl_command_queue on, int rank)
 bool running(const event &of)
 {
     return status_of(of.get()) > CL_COMPLETE && transfer_info<std::size_t>(of.get(), CL_TRANSFER_BYTES_MOVED) > 0;
+}
+
+/// Windows of devices are opened beside the first messages.
+void open_windows(const rank_device &own, cl_command_queue on, int rank)
+{
+    constexpr std::size_t enough = std::size_t{1} << 20;
+    const buffer outgoing = own.make_buffer(enough, 0);
+    const buffer incoming = own.make_buffer(enough, 0);
+    for (int i = 0; i < 4; ++i) {
+        event moved;
+        check(clEnqueueSendrecvBuffer(on, outgoing.get(), incoming.get(), CL_TRUE, 0, enough, 1 - rank, 5, 0, enough,
+                                      1 - rank, 5, MPI_COMM_WORLD, 0, nullptr, moved.out()),
+              "clEnqueueSendrecvBuffer");
+    }
 }
 
 [[noreturn]] void end(bool good)
@@ -80,6 +95,10 @@ int main(int argc, char **argv)
     const rank_device own(rank);
     const queue on = own.make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
 
+    const std::string strategy = std::getenv("CAUSEWAY_STRATEGY");
+    if (strategy == "device-window")
+        open_windows(own, on.get(), rank);
+
     // Never matched: these fail whatever the large ones were at.
     const buffer small = own.make_buffer(1024, 0);
     event waiting_receive;
@@ -115,6 +134,11 @@ int main(int argc, char **argv)
     expect_failed(both.received, "receive");
     expect_failed(waiting_send, "unmatched send");
     expect_failed(waiting_receive, "unmatched receive");
+
+    if (transfer_text(both.sent.get(), CL_TRANSFER_STRATEGY) != strategy) {
+        std::printf("the send went by %s\n", transfer_text(both.sent.get(), CL_TRANSFER_STRATEGY).c_str());
+        good = false;
+    }
 
     // Small messages complete when MPI takes them, which it may for a while; once it does not, they fail.
     constexpr int small_count = 256;

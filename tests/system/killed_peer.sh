@@ -11,6 +11,7 @@ fi
 mpirun=$1
 program=$2
 export CAUSEWAY_STRATEGY=$3
+[ "$3" != device-window ] || export CAUSEWAY_BRIDGE=host
 case $($mpirun --version 2>&1) in
 *"Open MPI"* | *OpenRTE* | *open-mpi*)
     common="--oversubscribe"

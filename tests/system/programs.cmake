@@ -58,10 +58,12 @@ foreach(program link_order_ours_first link_order_mpi_first)
   system_program(system.${program} 2 $<TARGET_FILE:${program}>)
 endforeach()
 system_program(system.mpi_calls_in_c 1 $<TARGET_FILE:mpi_calls_in_c>)
-foreach(program killed_peer killed_graph_peer)
-  foreach(strategy pipelined shared-window)
-    system_program(system.${program}.${strategy} 0
-      ${system_dir}/killed_peer.sh ${MPIEXEC_EXECUTABLE} $<TARGET_FILE:${program}> ${strategy})
-    set_tests_properties(system.${program}.${strategy} PROPERTIES PROCESSORS 2 TIMEOUT 240)
-  endforeach()
+foreach(way killed_peer.pipelined killed_peer.shared-window killed_peer.device-window
+            killed_graph_peer.pipelined killed_graph_peer.shared-window)
+  string(REPLACE "." ";" parts ${way})
+  list(GET parts 0 program)
+  list(GET parts 1 strategy)
+  system_program(system.${way} 0
+    ${system_dir}/killed_peer.sh ${MPIEXEC_EXECUTABLE} $<TARGET_FILE:${program}> ${strategy})
+  set_tests_properties(system.${way} PROPERTIES PROCESSORS 2 TIMEOUT 240)
 endforeach()
