@@ -116,6 +116,9 @@ def vendors(start, given):
         run = look(value, "--check")
         check("OCL_ICD_VENDORS" not in run.stdout, f"{value} is called wrong", run)
         expect(run, 0)
+    if shutil.which("clinfo") and not given.sanitizer:  # whose library has to be the first one
+        run = start("run", "--cluster", "clinfo", "-l", runtime="system", environment={"OCL_ICD_VENDORS": "pocl.icd"})
+        check(run.stdout.startswith("Platform #0: Causeway\n") and "Device #0: " in run.stdout, "the platform finds no device", run)
     with tempfile.TemporaryDirectory() as folder:
         odd = pathlib.Path(folder, "odd.icd")
         odd.write_bytes(b"lib\xff.so\n")
