@@ -13,8 +13,8 @@ using namespace support;
 namespace {
 
 constexpr std::size_t buffer_count = 4;
-constexpr std::size_t length = 64;          // elements of a buffer and of host memory
-constexpr std::size_t half = length / 2;    // where the part of a buffer begins, aligned for every driver
+constexpr std::size_t length = 256;         // elements of a buffer and of host memory
+constexpr std::size_t half = length / 2;    // where the part of a buffer begins: NVIDIA asks for multiples of 512 bytes
 constexpr std::size_t row = 8;              // elements, where buffers and host memory are planes
 using values = std::vector<cl_uint>;
 using triple = std::array<std::size_t, 3>;
