@@ -89,9 +89,10 @@ unsigned count_of(std::string_view list) {
 
 unsigned part_of_rank(const bounds& known) {
     const auto ranks = std::max(1U, known.ranks);
-    // A rank that may use only some of what is there was bound to them, and so are the others, to theirs.
+    // A rank that may use only some of what is there was bound to them: alone, or with others of its socket, say.
     const bool is_bound = known.affinity < known.there;
-    const auto own = is_bound ? known.affinity : known.affinity / ranks;
+    const auto share = std::max(1U, (is_bound ? known.there : known.affinity) / ranks);
+    const auto own = std::min(known.affinity, share);
     const auto time = std::min(known.quota / ranks, static_cast<double>(own));
     return std::max(1U, static_cast<unsigned>(time));
 }

@@ -28,6 +28,8 @@ TEST(processors, of_a_free_process_are_shared_by_the_ranks_of_the_node) {
 TEST(processors, that_a_rank_is_bound_to_are_its_own) {
     EXPECT_EQ(processors::part_of_rank({.affinity = 1, .there = 16, .ranks = 2}), 1U);
     EXPECT_EQ(processors::part_of_rank({.affinity = 8, .there = 16, .ranks = 2}), 8U);
+    EXPECT_EQ(processors::part_of_rank({.affinity = 32, .there = 64, .ranks = 64}), 1U) << "all of a socket";
+    EXPECT_EQ(processors::part_of_rank({.affinity = 32, .there = 64, .ranks = 4}), 16U);
 }
 
 TEST(processors, of_a_container_are_shared_though_they_are_fewer_than_the_machine_has) {
