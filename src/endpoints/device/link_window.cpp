@@ -116,6 +116,10 @@ bool link_window::possible(const bridge::windows& windows, cl_device_id device) 
 }
 
 bool link_window::imports(const std::shared_ptr<bridge::known_window>& window) {
+    // What is under way goes on.
+    const auto known = m_imports.find(window->key());
+    if (known != m_imports.end() && known->second.buffer) return true;
+    if (m_clock.now() < m_next_import) return false;
     try {
         (void)import(window);
         return true;
@@ -127,13 +131,11 @@ bool link_window::imports(const std::shared_ptr<bridge::known_window>& window) {
 }
 
 std::shared_ptr<bridge::known_window> link_window::departures() {
-    if (is_refused()) return nullptr;
     auto out = m_shared->departures();
     return out && imports(out) ? out : nullptr;
 }
 
 transfer::device_memory link_window::arrivals() {
-    if (is_refused()) return {};
     const auto memory = m_shared->arrivals();
     if (memory.first == nullptr || !imports(m_bridge.windows().at(memory.first))) return {};
     return memory;

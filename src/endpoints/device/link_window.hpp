@@ -65,7 +65,6 @@ class link_window {
     [[nodiscard]] const cl::buffer& import(const std::shared_ptr<bridge::known_window>& window);
     /// Whether that works. A driver that refuses is not asked again for a while.
     [[nodiscard]] bool imports(const std::shared_ptr<bridge::known_window>& window);
-    [[nodiscard]] bool is_refused() const { return m_clock.now() < m_next_import; }
     enum class direction { in, out };
     [[nodiscard]] const cl::queue& queue(direction which);
     /// Between a buffer and a window.

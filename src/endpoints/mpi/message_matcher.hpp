@@ -23,6 +23,7 @@ struct message {
     std::size_t block_bytes = 0;    ///< the sender's, if the bytes did not come along
     std::uint64_t sender = 0;       ///< number of the send at its source, likewise
     bool window = false;            ///< the sender can fill memory of this process, likewise
+    bool has_device = false;        ///< it comes from `device`,
     bool device_window = false;     ///< its device will fill windows that it has open, likewise,
     bridge::device_uuid device{};   ///< if they are this device's
     std::vector<std::byte> payload; ///< of an eager message

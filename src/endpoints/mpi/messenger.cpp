@@ -238,6 +238,7 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
                            m_unshared.count(m_port.job_rank(where.number, source)) == 0;
         if (header.device_window != 0 && header.node == m_node) {
             m_devices.can_fill(m_port.job_rank(where.number, source));
+            announced.has_device = true;
             announced.device_window = header.device_window == 2;
             announced.device = header.device;
         }

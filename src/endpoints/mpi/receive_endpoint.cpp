@@ -111,8 +111,8 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
         devices.look();
         const int sender = m_talk.job_rank(m_space, m_source);
         devices.offer(sender, window.first); // for the next message
-        if (m_message.eager || !m_message.device_window || !devices.is_filled_by(sender, m_message.device, window.first))
-            return false;
+        if (m_message.eager || !m_message.has_device) return false;
+        if (!devices.is_filled_by(sender, m_message.device, window.first) || !m_message.device_window) return false;
         m_device = window;
         return true;
     }

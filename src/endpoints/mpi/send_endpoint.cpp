@@ -188,7 +188,7 @@ class send_endpoint final : public transfer::endpoint, private conversation {
         said.block_bytes = block_bytes;
         said.device_window = static_cast<std::uint64_t>(m_fills);
         said.device = m_device_here.uuid;
-        if (m_fills == fills_windows::yes) m_talk.devices().show_filler(said.device, m_talk.job_rank(m_space, m_rank));
+        if (m_fills != fills_windows::no) m_talk.devices().show_filler(said.device, m_talk.job_rank(m_space, m_rank));
         if (m_can_share) said.window.segment.process = static_cast<std::int32_t>(::getpid());
         m_talk.say(m_space, m_rank, said);
         leave_lines();

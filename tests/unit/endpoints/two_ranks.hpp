@@ -47,7 +47,10 @@ class arrivals final : public staging_allocator {
 struct windowed_device {
     windowed_device(bridge::windows& windows, const options& settings, const monotonic_clock& clock,
                     const bridge::device_uuid& device = {})
-        : memory(std::make_shared<arrivals>(windows, device)), pool(settings, clock, arrivals::bytes) {}
+        : windows(windows), device(device), memory(std::make_shared<arrivals>(windows, device)),
+          pool(settings, clock, arrivals::bytes) {}
+    bridge::windows& windows;
+    bridge::device_uuid device;
     std::shared_ptr<arrivals> memory;
     staging_pool pool; // of the memory
 };
@@ -71,7 +74,9 @@ class instant_memory final : public endpoint {
     [[nodiscard]] endpoint_traits traits() const override {
         return {.kind = medium::device, .device = {.is_known = m_window != nullptr}, .in_window = m_home != nullptr};
     }
-    [[nodiscard]] bool reaches(const device_name&) const override { return m_window != nullptr; }
+    [[nodiscard]] bool reaches(const device_name& other) const override {
+        return m_window != nullptr && m_window->windows.bridge()->reaches(m_window->device, other.uuid);
+    }
     [[nodiscard]] device_memory window() override {
         if (!m_window) return {};
         if (m_home != nullptr) return {.first = m_home};
