@@ -129,14 +129,21 @@ std::string bridge_keeper::state() const {
 }
 
 void bridge_keeper::end() {
-    const std::lock_guard lock(m_process.enqueue_mutex());
-    if (!m_thread.joinable()) return;
-    m_ending.request_stop();
-    if (m_is_over.wait_for(longest_end) != std::future_status::ready) {
-        m_thread.detach();
+    std::thread ending;
+    std::shared_future<void> over;
+    {
+        const std::lock_guard lock(m_process.enqueue_mutex());
+        if (!m_thread.joinable()) return;
+        m_ending.request_stop();
+        ending = std::move(m_thread);
+        over = m_is_over;
+    }
+    if (over.wait_for(longest_end) != std::future_status::ready) {
+        ending.detach();
         return;
     }
-    m_thread.join();
+    ending.join();
+    const std::lock_guard lock(m_process.enqueue_mutex());
     if (std::exchange(m_was_stopped, false)) m_is_begun = false;
 }
 

@@ -157,7 +157,8 @@ void runtime::end_helpers() {
 }
 
 void runtime::exit_begins() {
-    if (m_thread->is_current()) return;
+    // A child of fork() has this handler, but neither the thread nor anything to end.
+    if (m_thread->is_current() || m_process != ::getpid()) return;
     end_helpers();
     (void)m_thread->wait_idle(longest_call);
 }
