@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Does once, in a process of its own, what a driver may not survive: memory of Vulkan in OpenCL and in CUDA, on every device,
 // and sees whether each link brings what it was given.
+#include "base/error.hpp"
 #include "bridge/device_bridge.hpp"
 #include "cl/calls.hpp"
 #include "cl/external_memory.hpp"
@@ -11,6 +12,7 @@
 #include <cstdio>
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 using namespace causeway;
@@ -101,13 +103,23 @@ int main() {
     }
     try {
         std::vector<std::unique_ptr<tried_device>> tried;
-        for (auto* const device : devices())
-            if (bridge->has(cl::facts_of(device).uuid) && cl::external_memory(device))
+        std::string refused;
+        for (auto* const device : devices()) {
+            if (!bridge->has(cl::facts_of(device).uuid) || !cl::external_memory(device)) continue;
+            try {
                 tried.push_back(std::make_unique<tried_device>(*bridge, device, 0x5a5a5a00U + cl_uint(tried.size())));
+            } catch (const transfer_error& error) {
+                refused = error.what(); // one that is full, or another process's alone: whoever uses it meets that, too
+            }
+        }
         for (const auto& from : tried)
             for (const auto& to : tried)
                 if (from != to) try_link(*bridge, *from, *to);
-        std::puts("works");
+        if (refused.empty()) {
+            std::puts("works");
+        } else {
+            std::printf("refuses: %s\n", refused.c_str());
+        }
         std::fflush(stdout);
     } catch (const std::exception& error) {
         std::printf("fails: %s\n", error.what());
