@@ -125,7 +125,7 @@ class peer_bench {
     }
 
     double read_and_write() {
-        return seconds_of([this] {
+        return back_to_back([this] {
             read_device(m_from.in_order.get(), m_source.get(), offset(), m_bytes, m_pageable.data());
             write_device(m_to.in_order.get(), m_target.get(), 0, m_bytes, m_pageable.data());
         });
@@ -133,7 +133,7 @@ class peer_bench {
 
     double copies() {
         const auto out_queue = m_from.in_order.get(), in_queue = m_to.other_way.get();
-        return seconds_of([&] {
+        return back_to_back([&] {
             apps::check(clEnqueueReadBuffer(out_queue, m_source.get(), rule_for(m_bytes) == limit_rule::sum, offset(),
                                             m_bytes, m_out.data(), 0, nullptr, nullptr),
                         "clEnqueueReadBuffer");

@@ -133,9 +133,14 @@ class rank_bench : public rank_pair {
             });
         advance();
         double seconds = 0;
-        for (const int sender : {0, 1})
-            seconds += together([&] { m_rank == sender ? copy_out() : copy_in(); });
-        return seconds / 2;
+        for (const int sender : {0, 1}) {
+            const auto copy = [&] { m_rank == sender ? copy_out() : copy_in(); };
+            if (m_is_warmed) copy();
+            seconds += together([&] {
+                for (int i = 0; i < m_repeats; ++i) copy();
+            });
+        }
+        return seconds / (2 * m_repeats);
     }
 
     void copy_both_ways() {

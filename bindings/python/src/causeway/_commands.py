@@ -46,7 +46,8 @@ def _command(function: Any, arguments: tuple[Any, ...], wait_for: WaitList) -> c
     if not wait_for:
         code = function(*arguments, 0, None, byref(event))
     elif len(wait_for) == 1:  # takes half as long as a list
-        code = function(*arguments, 1, byref(c_void_p(wait_for[0].int_ptr)), byref(event))
+        (one,) = wait_for
+        code = function(*arguments, 1, byref(c_void_p(one.int_ptr)), byref(event))
     else:
         handles = [each.int_ptr for each in wait_for]
         code = function(*arguments, len(handles), _list_of(len(handles))(*handles), byref(event))
