@@ -58,11 +58,13 @@ void collective::tell_queues(const std::vector<ref<_cl_event>>& made) const {
     for (auto* const wait : m_waits) waits.emplace_back(wait);
     for (const auto& event : made) {
         if (!event->queue->where.here) continue;
+        event->queue->unheard_count.fetch_add(1, std::memory_order_relaxed);
         // A wait list that fails is the program's affair; a step of the platform's own that fails, its queue hears of.
         scheduler::of_process().after(*event, [waits, queue = event->queue](cl_int status) {
             const bool was_asked_for =
                 std::any_of(waits.begin(), waits.end(), [](const auto& wait) { return wait->known_end() < CL_COMPLETE; });
             if (status < CL_COMPLETE && !was_asked_for) queue->refuse(status);
+            queue->unheard_count.fetch_sub(1, std::memory_order_release);
         });
     }
 }

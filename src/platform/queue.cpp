@@ -123,6 +123,7 @@ cl_int CL_API_CALL clFinish(cl_command_queue handle) {
         auto& queue = checked(handle, CL_INVALID_COMMAND_QUEUE);
         if (queue.raw) scheduler::of_process().wait_for_turns(queue);
         auto code = queue.raw ? finish_by_driver(queue) : CL_SUCCESS;
+        scheduler::of_process().wait_for_outcomes(queue);
         if (const auto refused = queue.refused.exchange(CL_SUCCESS); code == CL_SUCCESS) code = refused;
         auto* const job = cluster::of_process();
         if (job == nullptr) return code;

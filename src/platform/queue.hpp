@@ -96,4 +96,6 @@ struct _cl_command_queue final : causeway::platform::object {
 
     std::atomic<unsigned> waiting_count{0};                  ///< of commands that the driver does not have yet
     std::deque<causeway::platform::waiting_command> waiting; // the scheduler's mutex guards it
+    /// Parts of collectives of which the queue has not heard yet how they ended: until then `refused` may be about to change.
+    std::atomic<unsigned> unheard_count{0};
 };

@@ -262,6 +262,12 @@ void scheduler::wait_for_turns(_cl_command_queue& queue) {
     wait_until([&] { return queue.waiting_count.load(std::memory_order_acquire) == 0; });
 }
 
+void scheduler::wait_for_outcomes(_cl_command_queue& queue) {
+    if (queue.unheard_count.load(std::memory_order_acquire) == 0) return;
+    const watchdog::wait waiting("the end of a collective");
+    wait_until([&] { return queue.unheard_count.load(std::memory_order_acquire) == 0; });
+}
+
 void scheduler::watch(_cl_event& event) {
     m_idle = false;
     if (!event.watched) {

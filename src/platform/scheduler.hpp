@@ -77,6 +77,8 @@ class scheduler {
     /// Return when the event is over; when the drivers have all commands that `queue` has now.
     void wait_for(_cl_event& event);
     void wait_for_turns(_cl_command_queue& queue);
+    /// Returns when the queue has heard how its parts of collectives ended.
+    void wait_for_outcomes(_cl_command_queue& queue);
 
     /// A line for each of the first commands that wait, and for what, for the user.
     [[nodiscard]] std::string describe_waits();
