@@ -8,9 +8,11 @@
 
 namespace causeway::platform {
 
-/// Whether a question is one for its rank: a dry run has nobody to ask, and a callback comes when others have no ear.
+/// Whether a question is one for its rank: a dry run has nobody to ask, a callback comes when others have no ear, and once
+/// messages end each rank answers by what it has itself.
 [[nodiscard]] inline bool asks_ranks() {
-    return cluster::of_process() != nullptr && !cluster::is_dry_run() && !cluster::callback::is_running();
+    const auto* const job = cluster::of_process();
+    return job != nullptr && !job->is_over() && !cluster::is_dry_run() && !cluster::callback::is_running();
 }
 
 /// The answer of `ask(size, value, size_ret)`, which rank `root` alone asks, on every rank. Collective.
