@@ -113,7 +113,9 @@ void cluster::join() {
 
 void cluster::meet(meeting& at) const {
     const auto why = static_cast<std::uint64_t>(at.why);
-    const std::array own{why, at.what, m_record.number(), m_record.hash()};
+    // What is compared is what is shown where it differs: another thread's call may go into the record meanwhile.
+    const call_record record = m_record;
+    const std::array own{why, at.what, record.number(), record.hash()};
     // All ranks have one number if the or of it is that number, and the or of its complement the complement.
     std::array<std::uint64_t, 2 + 2 * own.size()> words{at.words[0], at.words[1]};
     for (std::size_t i = 0; i < own.size(); ++i) {
@@ -123,23 +125,26 @@ void cluster::meet(meeting& at) const {
     const watchdog::wait waiting("the other ranks, which have to come to the same call");
     m_calls.combine(words.data(), words.size());
     for (std::size_t i = 0; i < own.size(); ++i)
-        if (words[2 + 2 * i] != own[i] || words[3 + 2 * i] != ~own[i]) part(at);
+        if (words[2 + 2 * i] != own[i] || words[3 + 2 * i] != ~own[i]) part(at, record);
     at.words = {words[0], words[1]};
 }
 
-void cluster::part(const meeting& at) const {
+void cluster::part(const meeting& at, const call_record& compared) const {
     struct whereabouts {
         purpose why;
         std::uint64_t what;
         call_record record;
         bool operator==(const whereabouts&) const = default;
     };
-    const whereabouts mine{at.why, at.what, m_record};
+    const whereabouts mine{at.why, at.what, compared};
     std::vector<whereabouts> all(static_cast<std::size_t>(ranks()));
     m_calls.all_gather(&mine, sizeof mine, all.data()); // every rank has seen it
     const auto other = std::find_if(all.begin(), all.end(), [&](const auto& one) { return !(one == all.front()); });
-    const auto rank = static_cast<int>(other - all.begin());
-    std::string why = "the programs of the ranks have parted: " + other->record.difference(rank, all.front().record, 0) +
+    // Where threads ask at a time, what is gathered may be of other meetings than what was compared, and agree.
+    const auto difference = other == all.end()
+                                ? std::string("threads of one rank ask the others at a time")
+                                : other->record.difference(static_cast<int>(other - all.begin()), all.front().record, 0);
+    std::string why = "the programs of the ranks have parted: " + difference +
                       ". Ranks must not differ in time, random numbers, process numbers, input or threads.";
     if (!m_strict) why += " CAUSEWAY_STRICT=1 stops at the first call that differs.";
     give_up(why);

@@ -82,8 +82,10 @@ class cluster {
     }
     /// What stands behind an argument of the call: see call_record::mix().
     template <class... Data> void mix(Data... data) {
-        if (is_programs_thread() && m_in_call) m_record.mix(data...);
+        if (is_in_noted_call()) m_record.mix(data...);
     }
+    /// Whether this thread is in a call of the record, whose last call is its own then.
+    [[nodiscard]] bool is_in_noted_call() const { return is_programs_thread() && m_in_call; }
     [[nodiscard]] const call_record& record() const { return m_record; }
     /// Messages end, or have ended: a rank has itself alone.
     [[nodiscard]] bool is_over() const { return m_ends; }
@@ -152,7 +154,7 @@ class cluster {
     /// All ranks come to this before anything else that they do together. Ends the job, with both records, if one of them has
     /// come to another meeting or has made other calls: the ranks would wait for each other for ever, or compute nonsense.
     void meet(meeting& at) const;
-    [[noreturn]] void part(const meeting& at) const;
+    [[noreturn]] void part(const meeting& at, const call_record& compared) const;
     [[nodiscard]] int next_message_tag(int from, int to);
 
     cluster_calls m_calls;
@@ -175,9 +177,10 @@ inline void note(const void* bytes, std::size_t size) {
 }
 inline void note(const object& named) { note(named.made_by); }
 
-/// Names the i-th of the objects that one call makes, as the first one is named by the call itself.
+/// Names the i-th of the objects that one call makes, as the first one is named by the call itself. Not in other threads, whose
+/// calls have no number.
 inline void name_one_of(object& made, std::uint64_t i) {
-    if (const auto* const job = cluster::of_process())
+    if (const auto* const job = cluster::of_process(); job != nullptr && job->is_in_noted_call())
         made.made_by = job->record().number() + (i << call_record::several_shift);
 }
 
