@@ -106,6 +106,7 @@ place& _cl_context::add_place(const driver& from) {
 }
 
 _cl_context::~_cl_context() {
+    end_life();
     const cluster::pause unnoted;
     for (auto it = destructors.rbegin(); it != destructors.rend(); ++it) it->call(this, it->data);
 }

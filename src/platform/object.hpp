@@ -54,7 +54,9 @@ class object {
     [[nodiscard]] bool drop() { return m_holds.fetch_sub(1, std::memory_order_acq_rel) == 1; }
 
   protected:
-    ~object() { m_kind.store(kind::none, std::memory_order_relaxed); }
+    ~object() { end_life(); }
+    /// Its handle is refused from here on, also in callbacks that are told of its end: none can bring it back.
+    void end_life() { m_kind.store(kind::none, std::memory_order_relaxed); }
 
   private:
     const cl_icd_dispatch* m_dispatch = &dispatch_table;
