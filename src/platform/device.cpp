@@ -304,16 +304,11 @@ std::vector<ref<_cl_device_id>> make_parts_everywhere(cluster& job, _cl_device_i
     return parts;
 }
 
-/// Lists of counts end with a zero of their own.
+/// One property with its values: a list of counts ends with a zero as well, behind which nothing matters, or is.
 void note_properties(const cl_device_partition_property* list) {
-    if (list == nullptr) return;
-    for (bool in_counts = false; *list != 0 || in_counts; ++list) {
-        if (*list == CL_DEVICE_PARTITION_BY_COUNTS)
-            in_counts = true;
-        else if (*list == CL_DEVICE_PARTITION_BY_COUNTS_LIST_END)
-            in_counts = false;
-        note(static_cast<std::uint64_t>(*list));
-    }
+    static_assert(CL_DEVICE_PARTITION_BY_COUNTS_LIST_END == 0);
+    if (list == nullptr || cluster::of_process() == nullptr) return;
+    for (; *list != 0; ++list) note(static_cast<std::uint64_t>(*list));
 }
 
 /// How many there would be.
