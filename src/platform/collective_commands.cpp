@@ -119,6 +119,15 @@ events deliver_to_all(const collective& all, const collective_part& part, const 
     return made;
 }
 
+/// Its own part to each target.
+events deliver_each(const collective& all, const std::vector<collective_part>& parts, const buffers& target,
+                    const cl_command_queue* queues) {
+    events made;
+    for (cl_uint i = 0; i < target.count; ++i)
+        made.push_back(all.deliver(parts[i], *queues[i], target[i], target.offset(i)));
+    return made;
+}
+
 /// Part i for each target j, part_for(i, j), one behind the other. In rounds, so that no rank is everybody's next at once.
 template <class PartFor>
 events deliver_in_rounds(const collective& all, const collective_call& call, PartFor part_for) {
@@ -253,13 +262,11 @@ cl_int CL_API_CALL enqueue_reduce_scatter_with_op(cl_command_queue* queues, cl_u
                                    {count, sources, from, bytes_of(count, bytes)}, {count, targets, to, bytes}, bytes, how,
                                    wait_count, waits, list};
         return run(call, [&](const collective& all) {
-            events made;
-            for (cl_uint j = 0; j < count; ++j) {
-                // Each tree has its root where its result goes.
-                const auto result = all.combine_all(addends(all, call.source, j, j * bytes, queues), how);
-                made.push_back(all.deliver(result, *queues[j], call.target[j], call.target.offset(j)));
-            }
-            return made;
+            // Each tree has its root where its result goes. Nothing goes there before every tree has been taken.
+            std::vector<collective_part> results;
+            for (cl_uint j = 0; j < count; ++j)
+                results.push_back(all.combine_all(addends(all, call.source, j, j * bytes, queues), how));
+            return deliver_each(all, results, call.target, queues);
         });
     });
 }
@@ -277,10 +284,7 @@ cl_int CL_API_CALL enqueue_scan_with_op(cl_command_queue* queues, cl_uint count,
                 const auto before = results;
                 for (size_t i = step; i < results.size(); ++i) results[i] = all.combine(before[i - step], before[i], how);
             }
-            events made;
-            for (cl_uint i = 0; i < count; ++i)
-                made.push_back(all.deliver(results[i], *queues[i], call.target[i], call.target.offset(i)));
-            return made;
+            return deliver_each(all, results, call.target, queues);
         });
     });
 }
