@@ -57,6 +57,11 @@ struct _cl_kernel final : causeway::platform::object {
     snapshot(causeway::platform::place& at);
     /// Whether the argument is known to be a number or a vector of numbers.
     [[nodiscard]] bool takes_number(cl_uint index) const { return m_facts[index].is_number; }
+    /// Whether the argument may be memory: a kernel that came as a binary may not say.
+    [[nodiscard]] bool may_take_memory(cl_uint index) const {
+        using sort = causeway::platform::argument_facts::sort;
+        return m_facts[index].takes == sort::memory || m_facts[index].takes == sort::unknown;
+    }
     /// On the rank that is asked.
     [[nodiscard]] part& any_part();
     [[nodiscard]] cl_uint argument_count() const { return static_cast<cl_uint>(m_arguments.size()); }

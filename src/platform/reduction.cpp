@@ -91,6 +91,7 @@ void check_reduction(const reduction& what, const _cl_context& context) {
         require(static_cast<bool>(what.kernel), CL_INVALID_KERNEL);
         require(what.kernel->context.get() == &context, CL_INVALID_CONTEXT);
         require(what.kernel->argument_count() == 3, CL_INVALID_KERNEL_ARGS);
+        for (cl_uint i = 0; i < 3; ++i) require(what.kernel->may_take_memory(i), CL_INVALID_KERNEL_ARGS);
         return;
     }
     require(!what.kernel, CL_INVALID_KERNEL);

@@ -204,9 +204,12 @@ TEST_F(collectives, combine_by_a_kernel_of_the_programs_own) {
     const auto program = build("__kernel void pick(__global const uint* a, __global const uint* b, __global uint* to) {"
                                "    size_t i = get_global_id(0);"
                                "    to[i] = a[i] % 7 > b[i] % 7 || (a[i] % 7 == b[i] % 7 && a[i] > b[i]) ? a[i] : b[i]; }"
-                               "__kernel void odd(__global uint* a) { a[0] = 1; }");
+                               "__kernel void odd(__global uint* a) { a[0] = 1; }"
+                               "__kernel void by_value(__global const uint* a, __global uint* to, uint value) {"
+                               "    to[get_global_id(0)] = a[get_global_id(0)] + value; }");
     const auto pick = kernel_of(program, "pick");
     const auto odd = kernel_of(program, "odd");
+    const auto by_value = kernel_of(program, "by_value");
     const auto better = [](cl_uint a, cl_uint b) { return a % 7 > b % 7 || (a % 7 == b % 7 && a > b) ? a : b; };
     ASSERT_EQ(clEnqueueScanBufferWithOp(queue_list(), parts, source_list.data(), target_list.data(), nullptr, nullptr,
                                         piece_bytes,
@@ -235,6 +238,7 @@ TEST_F(collectives, combine_by_a_kernel_of_the_programs_own) {
     EXPECT_EQ(reduce(CL_UNSIGNED_INT32, CL_REDUCTION_KERNEL, nullptr), CL_INVALID_KERNEL);
     EXPECT_EQ(reduce(CL_UNSIGNED_INT32, CL_REDUCTION_MIN, pick.get()), CL_INVALID_KERNEL);
     EXPECT_EQ(reduce(CL_UNSIGNED_INT32, CL_REDUCTION_KERNEL, odd.get()), CL_INVALID_KERNEL_ARGS);
+    EXPECT_EQ(reduce(CL_UNSIGNED_INT32, CL_REDUCTION_KERNEL, by_value.get()), CL_INVALID_KERNEL_ARGS);
     EXPECT_EQ(reduce(CL_FLOAT, CL_REDUCTION_XOR, nullptr), CL_INVALID_VALUE);
     EXPECT_EQ(reduce(CL_UNSIGNED_INT32, 99, nullptr), CL_INVALID_VALUE);
 }
