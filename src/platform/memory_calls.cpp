@@ -312,7 +312,6 @@ cl_int CL_API_CALL clGetImageInfo(cl_mem handle, cl_image_info name, size_t size
         require(object.is_image(), CL_INVALID_MEM_OBJECT);
         const answer to(size, value, size_ret);
         if (name == CL_IMAGE_BUFFER) return to(static_cast<cl_mem>(object.parent.get()));
-        if (name == CL_IMAGE_BUFFER) return to(static_cast<cl_mem>(object.parent.get()));
         if (!object.context->spans()) {
             auto& at = *object.context->here().front();
             return to.from([&, raw = object.raw(at)](size_t room, void* where, size_t* used) {

@@ -226,6 +226,7 @@ class random_graphs : public platform_test {
 TEST_F(random_graphs, give_the_serial_result) {
     const char* const wanted = std::getenv("CAUSEWAY_TEST_GRAPHS");
     const int graphs = wanted == nullptr ? 60 : std::atoi(wanted);
+    ASSERT_GT(graphs, 0) << "CAUSEWAY_TEST_GRAPHS=" << wanted << " is no number of graphs";
     for (int graph = 0; graph < graphs && !HasFatalFailure(); ++graph) {
         begin_graph();
         const auto gate = new_user_event();
