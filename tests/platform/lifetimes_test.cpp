@@ -77,7 +77,12 @@ TEST_F(lifetimes, a_context_whose_last_command_ends_calls_the_program_which_may_
     ASSERT_EQ(clSetUserEventStatus(other.get(), CL_COMPLETE), CL_SUCCESS);
 }
 
-void CL_CALLBACK on_farewell(cl_context, void* data) { *static_cast<std::atomic<bool>*>(data) = true; }
+void CL_CALLBACK on_farewell(cl_context context, void* data) {
+    // It cannot be brought back.
+    EXPECT_EQ(clRetainContext(context), CL_INVALID_CONTEXT);
+    EXPECT_EQ(clReleaseContext(context), CL_INVALID_CONTEXT);
+    *static_cast<std::atomic<bool>*>(data) = true;
+}
 
 TEST_F(lifetimes, a_context_ends_with_a_collective_that_waited_longer_than_the_program) {
     std::atomic<bool> over{false};
