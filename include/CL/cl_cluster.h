@@ -208,9 +208,9 @@ static inline cl_int clEnqueueScanBuffer(cl_command_queue *queues, cl_uint num, 
 
 /*
  * The last four with another operator, which has to be associative and commutative: two elements are combined in any order.
- * `kernel` is for CL_REDUCTION_KERNEL alone, else null: built for every device of the queues, with three arguments, the two
- * operands and the result, `__global` pointers to elements of `datatype`; work item i has element i. An operand may be the
- * result of an earlier launch, and is not the result of this one.
+ * `kernel` is for CL_REDUCTION_KERNEL alone, else null: built for every device of the context, as two elements are combined
+ * where one of them is, with three arguments, the two operands and the result, `__global` pointers to elements of `datatype`;
+ * work item i has element i. An operand may be the result of an earlier launch, and is not the result of this one.
  *
  * Beside the codes above: CL_INVALID_VALUE for an unknown operator, and for one of bits with elements that are no integers;
  * CL_INVALID_KERNEL for a kernel that is missing or not asked for, CL_INVALID_KERNEL_ARGS for one of other arguments.
