@@ -19,6 +19,10 @@ int main(int argc, char** argv) {
     auto* const context = clCreateContext(nullptr, count, devices, nullptr, nullptr, &code);
     constexpr std::size_t large = 4 << 20;
     auto* const buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, large, nullptr, &code);
+    const char* source = "__kernel void nothing() {}";
+    auto* const program = clCreateProgramWithSource(context, 1, &source, nullptr, &code);
+    if (clBuildProgram(program, 0, nullptr, "", nullptr, nullptr) != CL_SUCCESS) return 1;
+    auto* const kernel = clCreateKernel(program, "nothing", &code);
     std::vector<cl_command_queue> queues;
     for (cl_uint i = 0; i < count; ++i) queues.push_back(clCreateCommandQueue(context, devices[i], 0, &code));
     static cl_uint values[large / sizeof(cl_uint)];
@@ -33,6 +37,16 @@ int main(int argc, char** argv) {
     if (clEnqueueReadBuffer(queues.front(), buffer, CL_FALSE, 0, large, values, 1, &last, nullptr) != CL_SUCCESS)
         return 1;
     MPI_Finalize();
+    // Each rank answers by what it has itself, also of devices of others.
+    for (cl_uint i = 0; i < count; ++i) {
+        std::size_t largest = 0;
+        if (clGetKernelWorkGroupInfo(kernel, devices[i], CL_KERNEL_WORK_GROUP_SIZE, sizeof largest, &largest, nullptr) !=
+                CL_SUCCESS ||
+            largest == 0)
+            return 1;
+    }
+    clReleaseKernel(kernel);
+    clReleaseProgram(program);
     for (auto* const queue : queues) clReleaseCommandQueue(queue);
     clReleaseMemObject(buffer);
     clReleaseContext(context);
