@@ -10,9 +10,11 @@ import weakref
 from pathlib import Path
 
 import causeway
+import causeway._commands
 import causeway._errors
 import causeway._host_memory
 import causeway._info
+import causeway._library
 import causeway._mpi
 import numpy as np
 import pyopencl as cl
@@ -55,6 +57,31 @@ def test_numbers_are_those_of_the_header():
     assert len(asked) == 17
     for name, number in asked.items():
         assert int(values["TRANSFER_" + name.upper()], 0) == int(number, 0)
+
+
+def test_commands_are_numbered_as_in_the_header():
+    header = (ROOT / "include/causeway/packed.h").read_text()
+    numbered = dict(re.findall(r"CAUSEWAY_PACKED_(\w+) = (\d+)", header))
+    commands = [each for each in vars(causeway._commands).values() if isinstance(each, causeway._commands._Command)]
+    assert len(commands) == len(numbered) == 8
+    for command in commands:
+        name = re.sub("([a-z])([A-Z])", r"\1_\2", command.name.removeprefix("clEnqueue")).upper()
+        assert int(numbered[name]) == command.number
+
+
+def test_arguments_that_their_types_cannot_hold_are_refused(machine):
+    buffer = machine.buffer(8)
+    for function in (causeway.enqueue_send, causeway.enqueue_recv):
+        with pytest.raises(causeway.Error, match="argument 6 is 1099511627776"):
+            function(machine.in_order, buffer, MPI.COMM_SELF, 0, tag=1 << 40)
+        with pytest.raises(TypeError, match="clEnqueue.*Buffer: "):
+            function(machine.in_order, buffer, MPI.COMM_SELF, 0, tag=1.5)
+    with pytest.raises(causeway.Error):
+        causeway.enqueue_send(machine.in_order, buffer, MPI.COMM_SELF, 0, size=-1)
+    enqueue = causeway._library.enqueue_packed
+    for command, words, told in ((99, bytes(64), "no packed command 99"), (0, bytes(48), "7 arguments got 6"), (0, None, "null")):
+        assert enqueue(command, words, len(words or b"") // 8) == -30
+        assert told in causeway.last_error()
 
 
 def test_information_is_an_object(machine, tmp_path):

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-import functools
 import os
-from collections.abc import Iterable, Sequence
-from ctypes import byref, c_size_t, c_void_p
+import struct
+from collections.abc import Callable, Iterable, Sequence
+from ctypes import addressof, c_size_t
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pyopencl as cl
@@ -19,6 +19,7 @@ from ._info import TransferInfo
 if TYPE_CHECKING:
     from mpi4py import MPI
 
+_enqueue = _library.enqueue_packed
 _adopt = cl.Event.from_int_ptr
 _Memory = cl.MemoryObjectHolder
 
@@ -35,29 +36,48 @@ WaitList = Sequence[cl.Event] | None
 DeviceMemory = cl.MemoryObjectHolder | DeviceArray
 
 
-@functools.cache
-def _list_of(count: int) -> Any:
-    return c_void_p * count
+class _Command:
+    """A function of CL/cl_data_transfer.h, called with all its arguments in one piece (causeway/packed.h)."""
+
+    def __init__(self, number: int, name: str) -> None:
+        self.number, self.name = number, name
+
+    def __call__(self, arguments: tuple[Any, ...], wait_for: WaitList, blocking: bool) -> cl.Event:
+        """Enqueues. A blocking command that fails still has an event, which says why; a refused one has none."""
+        words = arguments + tuple([each.int_ptr for each in wait_for]) if wait_for else arguments
+        count = len(words)
+        try:
+            packed = _packers[count](*words)
+        except struct.error as error:
+            raise TypeError(f"{self.name}: {error}") from None
+        event = _enqueue(self.number, packed, count)
+        if event < 0:
+            raise refused(self.name, event)
+        adopted = _adopt(event, False)
+        if blocking and adopted.command_execution_status < 0:
+            raise failed(TransferInfo(adopted), self.name)
+        return adopted
 
 
-def _command(function: Any, arguments: tuple[Any, ...], wait_for: WaitList) -> cl.Event:
-    """Enqueues. A blocking command that fails still has an event, which says why; a refused one has none."""
-    event = c_void_p()
-    if not wait_for:
-        code = function(*arguments, 0, None, byref(event))
-    elif len(wait_for) == 1:  # takes half as long as a list
-        (one,) = wait_for
-        code = function(*arguments, 1, byref(c_void_p(one.int_ptr)), byref(event))
-    else:
-        handles = [each.int_ptr for each in wait_for]
-        code = function(*arguments, len(handles), _list_of(len(handles))(*handles), byref(event))
-    if code and not event.value:
-        raise refused(function.__name__, code)
-    assert event.value is not None
-    adopted = _adopt(event.value, False)
-    if code:
-        raise failed(TransferInfo(adopted), function.__name__)
-    return adopted
+class _Packers(dict[int, Callable[..., bytes]]):
+    """By the number of words, of 64 bits."""
+
+    def __missing__(self, count: int) -> Callable[..., bytes]:
+        return self.setdefault(count, struct.Struct(f"{count}q").pack)
+
+
+_packers = _Packers()
+
+
+# As causeway/packed.h numbers them.
+_write_from_file = _Command(0, "clEnqueueWriteBufferFromFile")
+_read_to_file = _Command(1, "clEnqueueReadBufferToFile")
+_peer_copy = _Command(2, "clEnqueuePeerCopyBuffer")
+_send = _Command(3, "clEnqueueSendBuffer")
+_recv = _Command(4, "clEnqueueRecvBuffer")
+_sendrecv = _Command(5, "clEnqueueSendrecvBuffer")
+_send_rect = _Command(6, "clEnqueueSendBufferRect")
+_recv_rect = _Command(7, "clEnqueueRecvBufferRect")
 
 
 def _range(memory: DeviceMemory, offset: int, size: int | None) -> tuple[int, int, int]:
@@ -72,15 +92,19 @@ def _range(memory: DeviceMemory, offset: int, size: int | None) -> tuple[int, in
     return memory.base_data.int_ptr, memory.offset + offset, size
 
 
-def _box(origin: Sequence[int], region: Sequence[int], pitches: Sequence[int]) -> tuple[Any, Any, int, int]:
+class _Box:
     """As pyopencl does it: what is left out is 0, and 1 in a region."""
-    three = c_size_t * 3
-    row_pitch, slice_pitch = (*pitches, 0, 0)[:2]
-    return three(*(*origin, 0, 0, 0)[:3]), three(*(*region, 1, 1, 1)[:3]), row_pitch, slice_pitch
+
+    def __init__(self, origin: Sequence[int], region: Sequence[int], pitches: Sequence[int]) -> None:
+        three = c_size_t * 3
+        # C gets their addresses.
+        self.origin, self.region = three(*(*origin, 0, 0, 0)[:3]), three(*(*region, 1, 1, 1)[:3])
+        row_pitch, slice_pitch = (*pitches, 0, 0)[:2]
+        self.words = addressof(self.origin), addressof(self.region), row_pitch, slice_pitch
 
 
 def _file_command(
-    function: Any,
+    command: _Command,
     queue: cl.CommandQueue,
     memory: DeviceMemory,
     file: BinaryFile,
@@ -96,7 +120,7 @@ def _file_command(
         at = file_offset
     else:
         at = os.lseek(file, 0, os.SEEK_CUR) if isinstance(file, int) else file.tell()
-    event = _command(function, (queue.int_ptr, handle, blocking, offset, size, descriptor, at), wait_for)
+    event = command((queue.int_ptr, handle, blocking, offset, size, descriptor, at), wait_for, blocking)
     if file_offset is None:
         # At once, not when the bytes have moved: the next command goes on behind this one.
         if isinstance(file, int):
@@ -122,8 +146,7 @@ def enqueue_write_from_file(
     `file` is a binary file object or a descriptor, and may be closed right after the call. Without `file_offset`
     the bytes come from its position, which moves on at once. Fails with `EndOfFileError` if the file is shorter.
     """
-    function = _library.write_buffer_from_file
-    return _file_command(function, queue, dest, file, file_offset, offset, size, wait_for, blocking)
+    return _file_command(_write_from_file, queue, dest, file, file_offset, offset, size, wait_for, blocking)
 
 
 def enqueue_read_to_file(
@@ -138,8 +161,7 @@ def enqueue_read_to_file(
     blocking: bool = False,
 ) -> cl.Event:
     """Writes `size` bytes of device memory from `offset` to a file, as `enqueue_write_from_file` reads them."""
-    function = _library.read_buffer_to_file
-    return _file_command(function, queue, src, file, file_offset, offset, size, wait_for, blocking)
+    return _file_command(_read_to_file, queue, src, file, file_offset, offset, size, wait_for, blocking)
 
 
 def peer_copy(
@@ -159,7 +181,7 @@ def peer_copy(
     target_handle, target_offset, size = _range(target, target_offset, size)
     queues = (source_queue.int_ptr, source_handle, target_queue.int_ptr, target_handle)
     arguments = (*queues, blocking, source_offset, target_offset, size)
-    return _command(_library.peer_copy_buffer, arguments, wait_for)
+    return _peer_copy(arguments, wait_for, blocking)
 
 
 def enqueue_send(
@@ -178,7 +200,7 @@ def enqueue_send(
     mpi = _mpi.bound()
     handle, offset, size = _range(src, offset, size)
     arguments = (queue.int_ptr, handle, blocking, offset, size, dest, tag, mpi.handle_of(comm))
-    return _command(mpi.send_buffer, arguments, wait_for)
+    return _send(arguments, wait_for, blocking)
 
 
 def enqueue_recv(
@@ -197,7 +219,7 @@ def enqueue_recv(
     mpi = _mpi.bound()
     handle, offset, size = _range(dest, offset, size)
     arguments = (queue.int_ptr, handle, blocking, offset, size, source, tag, mpi.handle_of(comm))
-    return _command(mpi.recv_buffer, arguments, wait_for)
+    return _recv(arguments, wait_for, blocking)
 
 
 def enqueue_sendrecv(
@@ -223,7 +245,7 @@ def enqueue_sendrecv(
     target, recv_offset, recv_size = _range(dest, recv_offset, recv_size)
     ends = (send_offset, send_size, dest_rank, send_tag, recv_offset, recv_size, source_rank, recv_tag)
     arguments = (queue.int_ptr, source, target, blocking, *ends, mpi.handle_of(comm))
-    return _command(mpi.sendrecv_buffer, arguments, wait_for)
+    return _sendrecv(arguments, wait_for, blocking)
 
 
 def enqueue_send_rect(
@@ -241,9 +263,9 @@ def enqueue_send_rect(
 ) -> cl.Event:
     """Sends a box of a buffer, packed row by row: bytes, rows, slices, as in `pyopencl.enqueue_copy`."""
     mpi = _mpi.bound()
-    box = _box(buffer_origin, region, buffer_pitches)
-    arguments = (queue.int_ptr, src.int_ptr, blocking, *box, dest, tag, mpi.handle_of(comm))
-    return _command(mpi.send_buffer_rect, arguments, wait_for)
+    box = _Box(buffer_origin, region, buffer_pitches)
+    arguments = (queue.int_ptr, src.int_ptr, blocking, *box.words, dest, tag, mpi.handle_of(comm))
+    return _send_rect(arguments, wait_for, blocking)
 
 
 def enqueue_recv_rect(
@@ -261,9 +283,9 @@ def enqueue_recv_rect(
 ) -> cl.Event:
     """Receives into a box of a buffer; a shorter message fills the first rows."""
     mpi = _mpi.bound()
-    box = _box(buffer_origin, region, buffer_pitches)
-    arguments = (queue.int_ptr, dest.int_ptr, blocking, *box, source, tag, mpi.handle_of(comm))
-    return _command(mpi.recv_buffer_rect, arguments, wait_for)
+    box = _Box(buffer_origin, region, buffer_pitches)
+    arguments = (queue.int_ptr, dest.int_ptr, blocking, *box.words, source, tag, mpi.handle_of(comm))
+    return _recv_rect(arguments, wait_for, blocking)
 
 
 def wait_for_events(events: Iterable[cl.Event]) -> None:

@@ -13,10 +13,7 @@ from typing import Any
 import pyopencl as _pyopencl  # noqa: F401
 
 HANDLE = c_void_p
-BOOL = c_uint32
 STATUS = c_int
-#: What every command ends with: length of the wait list, wait list, event.
-WAIT_LIST = [c_uint32, c_void_p, c_void_p]
 
 _SONAME = "libcauseway.so.0"
 
@@ -48,7 +45,7 @@ def _load() -> ctypes.CDLL:
 library = _load()
 
 
-def declare(name: str, arguments: list[Any], result: Any = STATUS) -> Any:
+def declare(name: str, arguments: list[Any] | None, result: Any = STATUS) -> Any:
     """The C function `name`, with types; a call with other arguments raises instead of crashing."""
     function = getattr(library, name)
     function.argtypes = arguments
@@ -61,12 +58,7 @@ option_set = declare("causeway_option_set", [c_char_p, c_char_p])
 option_get = declare("causeway_option_get", [c_char_p, c_char_p, c_size_t])
 error_last_message = declare("causeway_error_last_message", [], c_char_p)
 
-_file_command = [HANDLE, HANDLE, BOOL, c_size_t, c_size_t, c_int, c_int64, *WAIT_LIST]
-write_buffer_from_file = declare("clEnqueueWriteBufferFromFile", _file_command)
-read_buffer_to_file = declare("clEnqueueReadBufferToFile", _file_command)
-peer_copy_buffer = declare(
-    "clEnqueuePeerCopyBuffer",
-    [HANDLE, HANDLE, HANDLE, HANDLE, BOOL, c_size_t, c_size_t, c_size_t, *WAIT_LIST],
-)
 get_transfer_info = declare("clGetTransferInfo", [HANDLE, c_uint32, c_size_t, c_void_p, POINTER(c_size_t)])
 cancel_transfer = declare("clCancelTransfer", [HANDLE])
+#: Without declared arguments, whose conversions would take most of a call's time: a c_int, bytes, a c_int.
+enqueue_packed = declare("causeway_enqueue_packed", None, c_int64)

@@ -10,7 +10,7 @@ from ctypes import c_char_p, c_int, c_size_t, c_void_p
 from typing import TYPE_CHECKING, Any
 
 from . import _library
-from ._library import BOOL, HANDLE, WAIT_LIST, declare
+from ._library import HANDLE, declare
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -52,16 +52,6 @@ class Bound:
         self.handle_of: Any = MPI._handleof
         comm, datatype, request = self._handle, self._handle, c_void_p
         message = [c_int, c_int, comm]  # rank, tag
-        span, box = [c_size_t, c_size_t], [c_void_p, c_void_p, c_size_t, c_size_t]
-
-        self.send_buffer = declare("clEnqueueSendBuffer", [HANDLE, HANDLE, BOOL, *span, *message, *WAIT_LIST])
-        self.recv_buffer = declare("clEnqueueRecvBuffer", [HANDLE, HANDLE, BOOL, *span, *message, *WAIT_LIST])
-        end = [*span, c_int, c_int]
-        self.sendrecv_buffer = declare(
-            "clEnqueueSendrecvBuffer", [HANDLE, HANDLE, HANDLE, BOOL, *end, *end, comm, *WAIT_LIST]
-        )
-        self.send_buffer_rect = declare("clEnqueueSendBufferRect", [HANDLE, HANDLE, BOOL, *box, *message, *WAIT_LIST])
-        self.recv_buffer_rect = declare("clEnqueueRecvBufferRect", [HANDLE, HANDLE, BOOL, *box, *message, *WAIT_LIST])
         self.event_from_request = declare("clCreateEventFromMPIRequest", [HANDLE, request, c_void_p], c_void_p)
         self.attach_communicator = declare("clAttachCommunicator", [comm])
         self.device = declare("causeway_mpi_cl_mem", [], datatype)()

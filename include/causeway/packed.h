@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The transfer commands with their arguments in one piece, for bindings of languages whose calls cost by the argument. */
+#ifndef CAUSEWAY_PACKED_H
+#define CAUSEWAY_PACKED_H
+
+#include <causeway/causeway.h>
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The functions of CL/cl_data_transfer.h that causeway_enqueue_packed calls. Numbers stay what they are. */
+enum causeway_packed_command {
+    CAUSEWAY_PACKED_WRITE_BUFFER_FROM_FILE = 0,
+    CAUSEWAY_PACKED_READ_BUFFER_TO_FILE = 1,
+    CAUSEWAY_PACKED_PEER_COPY_BUFFER = 2,
+    CAUSEWAY_PACKED_SEND_BUFFER = 3,
+    CAUSEWAY_PACKED_RECV_BUFFER = 4,
+    CAUSEWAY_PACKED_SENDRECV_BUFFER = 5,
+    CAUSEWAY_PACKED_SEND_BUFFER_RECT = 6,
+    CAUSEWAY_PACKED_RECV_BUFFER_RECT = 7
+};
+
+/*
+ * Calls the command with `count` words of 64 bits: its arguments in their order as far as the wait list, each in a word
+ * of its own (handles and pointers as numbers), then the events of the wait list. Returns the handle of the command's
+ * event, also of a blocking command that failed, whose status says why; or the negative code of a command that was
+ * refused (causeway_error_last_message): CL_INVALID_VALUE also for an unknown command, too few words, or a word that the
+ * argument's type cannot hold. Any thread, as the commands.
+ */
+CAUSEWAY_EXPORT int64_t causeway_enqueue_packed(int command, const int64_t *words, cl_uint count);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
