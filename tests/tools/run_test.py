@@ -73,8 +73,15 @@ def words_of_a_program(start, given):
     check(run.returncode == 0 and "complete " in run.stdout, "-- before an argument", run)
 
 
+FAKE_SCONTROL = """#!/bin/sh
+echo "MpiDefault              = ${FAKE_MPI_DEFAULT:-pmix_v4}"
+"""
 FAKE_SRUN = """#!/bin/sh
 # Tells each task what Slurm tells it, beside what it tells the script that starts them.
+if [ "$1" = --mpi=list ]; then
+    printf 'MPI plugin types are...\\n\\t%s\\n\\tnone\\n' "${FAKE_MPI_TYPE:-cray_shasta}" >&2
+    exit
+fi
 echo "srun $*" >>"$SRUN_LOG"
 count=3 # one for each node of an allocation without -n
 [ "$1" != -n ] || { count=$2; shift 2; }
@@ -91,8 +98,10 @@ def slurm(start, given):
     """A script of sbatch is no rank of its job, though it has a SLURM_PROCID: srun starts as many as the job has tasks."""
     with tempfile.TemporaryDirectory() as folder:
         srun, log = pathlib.Path(folder, "srun"), pathlib.Path(folder, "log")
-        srun.write_text(FAKE_SRUN, encoding="utf-8")
-        srun.chmod(0o755)
+        scontrol = pathlib.Path(folder, "scontrol")
+        for file, text in ((srun, FAKE_SRUN), (scontrol, FAKE_SCONTROL)):
+            file.write_text(text, encoding="utf-8")
+            file.chmod(0o755)
         script = {"PATH": folder + ":" + os.environ["PATH"], "SRUN_LOG": str(log), "SLURM_JOB_ID": "17", "SLURM_PROCID": "0",
                   "SLURM_LOCALID": "0", "SLURM_TASK_PID": "1"}
 
@@ -112,6 +121,13 @@ def slurm(start, given):
         run, asked = tasks("--launcher-option", "--mpi=pmix", "--", given.program, "run", "true", SLURM_NTASKS="2")
         check(run.returncode == 2 and "rank of a job already" in run.stderr, "a task is not taken for a rank", run)
         check(asked.startswith("srun -n 2 --export=ALL --kill-on-bad-exit=1 --mpi=pmix "), f"srun was told {asked}")
+        # Ranks need an interface to find each other by. Where the site has set none: the one of this MPI, else mpirun.
+        for settings, told in (({"FAKE_MPI_TYPE": "pmix"}, "=1 --mpi=pmix sh"), ({"FAKE_MPI_TYPE": "pmi2"}, "=1 --mpi=pmi2 sh"),
+                               ({"FAKE_MPI_TYPE": "pmix", "SLURM_MPI_TYPE": "cray_shasta"}, "=1 sh")):
+            run, asked = tasks("--", *show, **two, FAKE_MPI_DEFAULT="none", **settings)
+            our_type = "pmi2" if "mpich" in os.path.realpath(given.mpiexec or "") else "pmix"
+            ours = "--mpi" not in told or settings["FAKE_MPI_TYPE"] == our_type
+            check(asked.startswith("srun -n 2 ") and told in asked if ours else not asked, f"{settings}: srun was told {asked}", run)
         # The script itself is a process of its own for the other commands, too.
         run = start("info", "--json", environment=script)
         facts = json.loads(run.stdout)
@@ -123,8 +139,9 @@ def slurm(start, given):
             check(run.returncode == 0 and str(timeline) in run.stderr, "trace in a script", run)
         # Without srun it is mpirun, for all tasks.
         srun.unlink()
-        run = start("run", "--dry-run", "true", runtime="none", environment={**script, "SLURM_NTASKS": "2"})
-        check(shlex.split(run.stdout.partition("mpi")[2])[1:3] == ["-n", "2"], "mpirun in a script", run)
+        if not shutil.which("srun"):  # a machine of a cluster has one of its own
+            run = start("run", "--dry-run", "true", runtime="none", environment={**script, "SLURM_NTASKS": "2"})
+            check(shlex.split(run.stdout.partition("mpi")[2])[1:3] == ["-n", "2"], "mpirun in a script", run)
 
 
 def arguments(start, given):

@@ -30,6 +30,25 @@ bool is_open_mpi(const std::string& text) {
            text.find("open-mpi") != std::string::npos;
 }
 
+/// srun with the interface by which ranks of this MPI find each other. Where the site has set none, srun would start ranks
+/// that do not, though Slurm has one: PMIx for Open MPI, PMI-2 for MPICH. None if it has not.
+std::optional<launcher> slurm_launcher(const std::string& srun, bool open_mpi) {
+    const launcher as_set{launcher::kind::slurm, srun};
+    if (std::getenv("SLURM_MPI_TYPE") != nullptr) return as_set;
+    std::istringstream settings(output_of("scontrol show config 2>/dev/null"));
+    for (std::string name, equals, value; settings >> name;) {
+        if (name != "MpiDefault") continue;
+        settings >> equals >> value;
+        if (value != "none") return as_set;
+        std::istringstream known(output_of("'" + srun + "' --mpi=list 2>&1"));
+        const std::string wanted = open_mpi ? "pmix" : "pmi2";
+        for (std::string each; known >> each;)
+            if (each == wanted) return launcher{launcher::kind::slurm, srun, {"--mpi=" + wanted}};
+        return {};
+    }
+    return as_set;
+}
+
 } // namespace
 
 std::string mpi_name() {
@@ -52,8 +71,9 @@ std::string on_path(const std::string& name) {
 
 std::optional<launcher> find_launcher() {
     const auto srun = on_path("srun");
-    if (std::getenv("SLURM_JOB_ID") != nullptr && !srun.empty()) return launcher{launcher::kind::slurm, srun};
     const bool wants_open_mpi = is_open_mpi(mpi_name());
+    if (std::getenv("SLURM_JOB_ID") != nullptr && !srun.empty())
+        if (auto found = slurm_launcher(srun, wants_open_mpi)) return found;
     for (const char* const name : {wants_open_mpi ? "mpirun.openmpi" : "mpirun.mpich", "mpirun", "mpiexec", "mpiexec.hydra"}) {
         const auto path = on_path(name);
         if (!path.empty() && is_open_mpi(output_of("'" + path + "' --version 2>&1")) == wants_open_mpi)
