@@ -36,9 +36,10 @@ using causeway_tool::usage_error;
 
 const char* const teaching = R"(Starts PROGRAM on several ranks under the launcher that is there: srun in a Slurm job (in a script of sbatch, or
 a shell of salloc), for as many ranks as the job has tasks; else the mpirun of the MPI that Causeway is linked with,
-for one. Where Slurm's MpiDefault is none, srun is told the interface that this MPI needs (PMIx, or PMI-2 for MPICH);
-where Slurm has not got it, mpirun starts the ranks. On one machine ranks may be more than processors, and none is bound to one; as root, which containers are
-often run as, Open MPI is told that this is meant; variables of Causeway and OpenCL go to all ranks.
+for one. Where Slurm's MpiDefault is none, srun is told the interface that this MPI needs (PMIx, PMI-2 for MPICH);
+where Slurm lacks it, mpirun starts the ranks. On one machine ranks may be more than processors, and none is bound to
+one; as root, which containers are often run as, Open MPI is told that this is meant; variables of Causeway and OpenCL
+go to all ranks.
 
 Examples:
   causeway run -n 4 ./program                 four ranks here
