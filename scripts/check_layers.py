@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that every #include in src/ keeps to the layers of docs/architecture.md.
+"""Checks that every #include in src/, and in the programs beside it, keeps to the layers of docs/architecture.md.
 
 Usage: scripts/check_layers.py [SOURCE_FOLDER]
 Prints file:line and the broken rule for each offence; exits 1 if there is one.
@@ -22,6 +22,9 @@ MAY_USE = {
     "capi": {"base", "bridge", "cl", "comm", "transfer", "endpoints", "graph", "trace"},
     "platform": {"base"},
 }
+
+# Programs, in folders beside src/: the parts that they may include, beside public headers and their own.
+PROGRAMS = {"apps": set(), "benchmarks": set(), "examples": set(), "tools": {"base"}}
 
 # Headers from outside: what matches may be included by these parts alone.
 FOREIGN = [
@@ -72,8 +75,25 @@ def broken_rule(source, path, quoted, angled):
     return None
 
 
+def offences_of_programs(source):
+    """As `offences`, of what lies beside src/."""
+    for folder, may_use in PROGRAMS.items():
+        for file in sorted((source.parent / folder).rglob("*")):
+            if file.suffix not in SUFFIXES:
+                continue
+            own = [place for place in file.parents if place.is_relative_to(source.parent / folder)]
+            for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+                match = INCLUDE.match(line)
+                name = match and match.group(1)
+                if not name or not (source / name).is_file() or any((place / name).is_file() for place in own):
+                    continue
+                if pathlib.PurePosixPath(name).parts[0] not in may_use:
+                    yield file, number, f'{folder}/ may not use "{name}", but public headers'
+
+
 def offences(source):
     """Yields (file, line number, rule) for every include that breaks one."""
+    yield from offences_of_programs(source)
     for file in sorted(source.rglob("*")):
         if file.suffix not in SUFFIXES or not file.is_file():
             continue
