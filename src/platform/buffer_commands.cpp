@@ -65,15 +65,16 @@ cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue queue_handle, cl_mem buf
         check_range(buffer, offset, size);
         check_host_may(buffer, CL_MEM_HOST_WRITE_ONLY);
         const memory_use uses[] = {{&buffer, access::read}};
-        return enqueue_read({queue, CL_COMMAND_READ_BUFFER, blocking, count, list, event, uses}, {target, size},
-                            [&](void* to, size_t, size_t) {
-                                return [&queue, held = ref<_cl_mem>(&buffer), offset, size,
-                                        to](cl_bool wait, cl_uint waits, const cl_event* events, cl_event* made) {
-                                    return queue.calls().clEnqueueReadBuffer(queue.raw.raw(), held->raw(queue.where),
-                                                                             wait, offset, size, to, waits, events,
-                                                                             made);
-                                };
-                            });
+        const new_command command{queue, CL_COMMAND_READ_BUFFER, blocking, count, list, event, uses};
+        return enqueue_read_of(command, size, [&](const new_command& part, size_t at, size_t bytes) {
+            return enqueue_read(part, {static_cast<std::byte*>(target) + at, bytes}, [&](void* to, size_t, size_t) {
+                return [&queue, held = ref<_cl_mem>(&buffer), from = offset + at, bytes,
+                        to](cl_bool wait, cl_uint waits, const cl_event* events, cl_event* made) {
+                    return queue.calls().clEnqueueReadBuffer(queue.raw.raw(), held->raw(queue.where), wait, from, bytes,
+                                                             to, waits, events, made);
+                };
+            });
+        });
     });
 }
 

@@ -251,7 +251,7 @@ cl_int read_everywhere(const new_command& command, const host_target& target,
     check_command(command);
     auto& queue = command.queue;
     auto& job = *cluster::of_process();
-    count(job, command);
+    if (command.is_counted) count(job, command);
     auto& plan = scheduler::of_process();
     // It ends on each rank when the bytes are there.
     auto event = ref<_cl_event>::adopt(new _cl_event(queue, command.type, _cl_event::ender::every_rank));
@@ -289,8 +289,33 @@ cl_int read_everywhere(const new_command& command, const host_target& target,
         plan.wait_for(*event);
         code = std::min(event->status(), CL_SUCCESS);
     }
+    if (command.made != nullptr) *command.made = event;
     if (command.event != nullptr) *command.event = event.give();
     return code;
+}
+
+cl_int read_in_parts(const new_command& command, size_t size, const read_function& read) {
+    constexpr size_t most_under_way = 4; // of one that the program waits for
+    std::vector<ref<_cl_event>> parts;
+    size_t at = 0;
+    for (; size - at > most_in_one_part; at += most_in_one_part) {
+        if (command.blocking != CL_FALSE && parts.size() >= most_under_way)
+            scheduler::of_process().wait_for(*parts[parts.size() - most_under_way]);
+        auto part = command;
+        part.blocking = CL_FALSE;
+        part.event = nullptr;
+        part.is_counted = at == 0;
+        part.made = &parts.emplace_back();
+        check(read(part, at, most_in_one_part));
+    }
+    // The last one is over, or fails, with all before it.
+    std::vector<cl_event> waits(command.wait_list, command.wait_list + command.wait_count);
+    for (const auto& part : parts) waits.push_back(part.get());
+    auto last = command;
+    last.is_counted = false;
+    last.wait_count = static_cast<cl_uint>(waits.size());
+    last.wait_list = waits.data();
+    return read(last, at, size - at);
 }
 
 } // namespace causeway::platform

@@ -8,6 +8,8 @@
 #include "platform/memory.hpp"
 #include "platform/scheduler.hpp"
 
+#include <functional>
+
 namespace causeway::platform {
 
 /// What all commands have.
@@ -25,6 +27,8 @@ struct new_command {
     _cl_event::ender who = _cl_event::ender::driver;
     bool reads_host = false; ///< a read that comes before it must have arrived in the program's memory
     _cl_command_queue* seen_in = nullptr; ///< the queue that the program knows, if it is not the one where it runs
+    bool is_counted = true;               ///< not a part of one that is
+    ref<_cl_event>* made = nullptr;       ///< gets a read's event for the platform
 };
 
 /// One that reads the program's memory when it runs.
@@ -114,6 +118,22 @@ cl_int enqueue_read(const new_command& command, const host_target& target, MakeI
     const auto size = target.bytes() + sizeof(command_end);
     const std::shared_ptr<std::byte[]> staging(cluster::is_dry_run() ? new std::byte[size]() : new std::byte[size]);
     return read_everywhere(command, target, staging, issue_function(make_issue(staging.get(), size_t{0}, size_t{0})));
+}
+
+/// Enqueues the read of some bytes: command, first byte, count.
+using read_function = std::function<cl_int(const new_command&, size_t, size_t)>;
+
+/// A read of many bytes in a cluster: while one part comes from the device, others travel and arrive, and where the program waits
+/// for it, through little memory, which caches hold. The event is the last one's.
+cl_int read_in_parts(const new_command& command, size_t size, const read_function& read);
+inline constexpr size_t most_in_one_part = size_t{4} << 20;
+
+/// Reads `size` bytes, in parts where that is faster and nobody asks for the times of the whole.
+template <class Read> cl_int enqueue_read_of(const new_command& command, size_t size, Read read) {
+    const bool is_timed = command.event != nullptr && (command.queue.properties & CL_QUEUE_PROFILING_ENABLE) != 0;
+    if (size <= most_in_one_part || is_timed || cluster::of_process() == nullptr || cluster::is_dry_run())
+        return read(command, 0, size);
+    return read_in_parts(command, size, read);
 }
 
 } // namespace causeway::platform

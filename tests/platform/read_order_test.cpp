@@ -202,4 +202,46 @@ TEST_F(read_order, what_a_callback_of_a_read_lets_go_is_over_after_it) {
     }
 }
 
+TEST_F(read_order, large_reads_arrive_whole_or_fail_whole) {
+    constexpr std::size_t offset = 12, bytes = (std::size_t{9} << 20) + 3; // several parts and an odd end
+    for (std::size_t device = 0; device < devices().size(); ++device)
+        for (const bool in_order : {true, false}) {
+            const auto on = new_queue(devices()[device], in_order ? 0 : CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+            const auto from = full_buffer(queue(device));
+            const auto gate = new_user_event();
+            const std::vector waits{gate.get()};
+            std::vector<unsigned char> back(bytes, 7);
+            event_handle over;
+            auto setting = std::async(std::launch::async, [&] { return clSetUserEventStatus(gate.get(), CL_COMPLETE); });
+            ASSERT_EQ(clEnqueueReadBuffer(on.get(), from.get(), CL_TRUE, offset, bytes, back.data(), 1, waits.data(),
+                                          over.out()),
+                      CL_SUCCESS);
+            EXPECT_EQ(setting.get(), CL_SUCCESS);
+            EXPECT_EQ(status_of(over.get()), CL_COMPLETE);
+            const auto* const all = reinterpret_cast<const unsigned char*>(values().data());
+            EXPECT_TRUE(std::equal(back.begin(), back.end(), all + offset)) << "device " << device;
+
+            // The same without waiting.
+            std::fill(back.begin(), back.end(), static_cast<unsigned char>(7));
+            event_handle later;
+            ASSERT_EQ(clEnqueueReadBuffer(on.get(), from.get(), CL_FALSE, offset, bytes, back.data(), 0, nullptr, later.out()),
+                      CL_SUCCESS);
+            ASSERT_EQ(clWaitForEvents(1, std::vector{later.get()}.data()), CL_SUCCESS);
+            EXPECT_TRUE(std::equal(back.begin(), back.end(), all + offset)) << "device " << device;
+
+            const auto failed = new_user_event();
+            const std::vector fails{failed.get()};
+            ASSERT_EQ(clSetUserEventStatus(failed.get(), -5), CL_SUCCESS);
+            std::fill(back.begin(), back.end(), static_cast<unsigned char>(7));
+            for (const cl_bool blocking : {CL_TRUE, CL_FALSE}) {
+                event_handle never;
+                const auto code = clEnqueueReadBuffer(on.get(), from.get(), blocking, offset, bytes, back.data(), 1, fails.data(),
+                                                      never.out());
+                EXPECT_EQ(code, blocking ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : CL_SUCCESS);
+                if (!blocking) EXPECT_NE(clWaitForEvents(1, std::vector{never.get()}.data()), CL_SUCCESS);
+            }
+            EXPECT_TRUE(std::all_of(back.begin(), back.end(), [](auto byte) { return byte == 7; })) << "device " << device;
+        }
+}
+
 } // namespace
