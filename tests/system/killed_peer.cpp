@@ -44,17 +44,19 @@ bool running(const event &of)
     return status_of(of.get()) > CL_COMPLETE && transfer_info<std::size_t>(of.get(), CL_TRANSFER_BYTES_MOVED) > 0;
 }
 
-/// Windows of devices are opened beside the first messages.
+/// Windows of devices are opened beside the first messages, which may take a while. Goes on until both ranks send by them.
 void open_windows(const rank_device &own, cl_command_queue on, int rank)
 {
     constexpr std::size_t enough = std::size_t{1} << 20;
     const buffer outgoing = own.make_buffer(enough, 0);
     const buffer incoming = own.make_buffer(enough, 0);
-    for (int i = 0; i < 4; ++i) {
+    for (int tries = 0, open = 0; open == 0 && tries < 200; ++tries) {
         event moved;
         check(clEnqueueSendrecvBuffer(on, outgoing.get(), incoming.get(), CL_TRUE, 0, enough, 1 - rank, 5, 0, enough,
                                       1 - rank, 5, MPI_COMM_WORLD, 0, nullptr, moved.out()),
               "clEnqueueSendrecvBuffer");
+        open = transfer_text(moved.get(), CL_TRANSFER_STRATEGY) == "device-window" ? 1 : 0;
+        MPI_Allreduce(MPI_IN_PLACE, &open, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     }
 }
 
