@@ -52,6 +52,10 @@ struct cluster_calls {
     /// Of the platform, set before joining: sends what is promised. Called before messages end, at exit or when the program
     /// ends MPI; perhaps more than once.
     void (*before_end)() = nullptr;
+    /// Of the platform, set before joining: whether the program waits for something, and how many calls it has made, which ranks
+    /// that have come equally far agree about. Any thread; what the program does once messages end does not count.
+    bool (*waits)() = nullptr;
+    std::uint64_t (*calls_made)() = nullptr;
 
     // Of the platform, set before joining, for programs that use libcauseway themselves. They return OpenCL's codes.
     bool (*owns_queue)(void* queue) = nullptr;

@@ -106,7 +106,7 @@ extern "C" __attribute__((visibility("default"))) bool causeway_cluster_join(cau
         capi::started_mpi = initialized == 0;
         comm::start_mpi();
         capi::platform = calls;
-        link = new comm::cluster_link;
+        link = new comm::cluster_link(*calls);
         // Exit handlers and MPI's attributes go last in, first out: the engine's come first.
         (void)capi::runtime::instance().space_of(link->data());
         link->at_finalize(capi::end_messages);

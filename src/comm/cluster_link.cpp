@@ -9,6 +9,8 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <set>
+#include <string>
 #include <thread>
 
 namespace causeway::comm {
@@ -20,12 +22,10 @@ using namespace std::chrono_literals;
 constexpr auto hot = 20us;
 constexpr auto longest_pause = 200us;
 constexpr auto longest_end = 5s;
-/// From then on a wait looks whether it is for nothing.
+/// From then on a wait may be for nothing.
 constexpr auto long_wait = 500ms;
 constexpr std::size_t piece = std::size_t{1} << 30; ///< of a message: MPI counts in ints
 constexpr int farewell_tag = 1 << 20; // beyond the platform's
-constexpr const char* previous_left =
-    "the rank before this one has left its program, and this one waits for it: the programs of the ranks have parted";
 
 class patience {
   public:
@@ -65,34 +65,58 @@ void start_mpi() {
                              "a cluster needs MPI_THREAD_MULTIPLE, and MPI was started without it");
 }
 
-cluster_link::cluster_link() {
+cluster_link::cluster_link(const cluster_calls& platform) : m_platform(platform) {
     MPI_Comm_rank(MPI_COMM_WORLD, &m_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &m_ranks);
     for (auto* const made : {&m_collective, &m_messages, &m_data}) MPI_Comm_dup(MPI_COMM_WORLD, made);
-    if (m_ranks > 1)
-        MPI_Irecv(&m_previous_met, 1, MPI_UNSIGNED_LONG, (m_rank + m_ranks - 1) % m_ranks, farewell_tag, m_messages,
-                  &m_farewell);
     const blocked_signals none;
     std::thread([this] { run(); }).detach();
 }
 
-bool cluster_link::previous_has_left() {
-    const std::lock_guard lock(m_farewell_mutex);
-    if (m_ranks == 1) return false;
-    int done = 1;
-    if (m_farewell != MPI_REQUEST_NULL) MPI_Test(&m_farewell, &done, MPI_STATUS_IGNORE);
-    return done != 0;
+void cluster_link::hear_farewells() {
+    for (;;) {
+        if (m_farewell == MPI_REQUEST_NULL)
+            MPI_Irecv(&m_heard, sizeof m_heard, MPI_BYTE, MPI_ANY_SOURCE, farewell_tag, m_messages, &m_farewell);
+        int done = 0;
+        MPI_Status from;
+        MPI_Test(&m_farewell, &done, &from);
+        if (done == 0) return;
+        m_left.push_back({from.MPI_SOURCE, m_heard});
+    }
 }
 
 void cluster_link::leave() {
-    if (m_ranks == 1) return;
-    MPI_Request told = MPI_REQUEST_NULL;
-    MPI_Isend(&m_met, 1, MPI_UNSIGNED_LONG, (m_rank + 1) % m_ranks, farewell_tag, m_messages, &told);
-    MPI_Request_free(&told); // the number lives as long as the process
-    const std::lock_guard lock(m_farewell_mutex);
-    if (m_farewell == MPI_REQUEST_NULL) return;
-    MPI_Cancel(&m_farewell);
-    MPI_Wait(&m_farewell, MPI_STATUS_IGNORE);
+    if (m_farewell != MPI_REQUEST_NULL) {
+        MPI_Cancel(&m_farewell);
+        MPI_Wait(&m_farewell, MPI_STATUS_IGNORE);
+    }
+    m_said = {m_platform.calls_made(), m_met}; // lives as long as the process
+    // Not to all, which would connect each pair of a large job at its end: of those that wait, one at least is told.
+    std::set<int> told;
+    for (int distance = 1; distance < m_ranks; distance *= 2)
+        told.insert({(m_rank + distance) % m_ranks, (m_rank + m_ranks - distance) % m_ranks});
+    for (const int to : told) {
+        MPI_Request request = MPI_REQUEST_NULL;
+        MPI_Isend(&m_said, sizeof m_said, MPI_BYTE, to, farewell_tag, m_messages, &request);
+        MPI_Request_free(&request);
+    }
+}
+
+void cluster_link::look_for_leavers(bool is_quiet) {
+    const progress own{m_platform.calls_made(), m_met};
+    const bool stands = m_platform.waits() && own == m_seen;
+    m_seen = own;
+    hear_farewells();
+    for (const auto& [rank, at] : m_left) {
+        // What it had to say, it has said before.
+        const bool owes = is_quiet && std::any_of(m_active.begin(), m_active.end(), [rank = rank](const message& one) {
+                              return one.direction == message::way::in && one.peer == rank;
+                          });
+        if (!owes && !(stands && (at.calls < own.calls || at.met < own.met))) continue;
+        give_up(("rank " + std::to_string(rank) +
+                 " has left its program, and this one waits for it: the programs of the ranks have parted")
+                    .c_str());
+    }
 }
 
 void cluster_link::wait(MPI_Request request) {
@@ -102,7 +126,6 @@ void cluster_link::wait(MPI_Request request) {
         MPI_Test(&request, &done, MPI_STATUS_IGNORE);
         if (done != 0) return;
         patient.pause();
-        if (patient.is_long() && previous_has_left() && m_previous_met < m_met) give_up(previous_left);
     }
 }
 
@@ -214,11 +237,13 @@ bool cluster_link::poll() {
 void cluster_link::run() {
     m_own_thread = std::this_thread::get_id();
     patience patient;
+    auto next_look = std::chrono::steady_clock::now();
     std::vector<message> taken;
     for (;;) {
         {
             std::unique_lock lock(m_mutex);
-            if (m_requests.empty()) m_bell.wait(lock, [this] { return !m_added.empty() || m_stopping; });
+            // The program may wait for other messages than these.
+            if (m_requests.empty()) m_bell.wait_for(lock, long_wait, [this] { return !m_added.empty() || m_stopping; });
             taken.swap(m_added);
             if (m_stopping && taken.empty() && m_requests.empty()) {
                 m_stopped = true;
@@ -233,19 +258,11 @@ void cluster_link::run() {
             patient.moved();
         else
             patient.pause();
-        // What it had to say, it has said before.
-        if (!moved && patient.is_long() && waits_for_previous() && previous_has_left()) {
-            if (!poll()) give_up(previous_left);
-            patient.moved();
+        if (const auto now = std::chrono::steady_clock::now(); m_ranks > 1 && now >= next_look) {
+            next_look = now + long_wait;
+            look_for_leavers(patient.is_long());
         }
     }
-}
-
-bool cluster_link::waits_for_previous() const {
-    const int previous = (m_rank + m_ranks - 1) % m_ranks;
-    return m_ranks > 1 && std::any_of(m_active.begin(), m_active.end(), [&](const message& one) {
-               return one.direction == message::way::in && one.peer == previous;
-           });
 }
 
 void cluster_link::stop() {

@@ -22,7 +22,8 @@ void start_mpi();
 /// One for the process, never destroyed. Made collectively.
 class cluster_link {
   public:
-    cluster_link();
+    /// Of `platform`, which stays, its own half is there already.
+    explicit cluster_link(const cluster_calls& platform);
 
     [[nodiscard]] int rank() const { return m_rank; }
     [[nodiscard]] int ranks() const { return m_ranks; }
@@ -59,19 +60,16 @@ class cluster_link {
     void start(const message& next);
     bool poll();
     void wait(MPI_Request request);
-    /// Whether the rank before this one has left its program; it says so to the next one alone. Any thread.
-    bool previous_has_left();
+    /// Ends the job if the program waits for a rank that has left its own; `is_quiet`: no message has come for long.
+    void look_for_leavers(bool is_quiet);
+    void hear_farewells();
     void leave();
-    [[nodiscard]] bool waits_for_previous() const;
 
+    const cluster_calls& m_platform;
     MPI_Comm m_collective = MPI_COMM_NULL;
     MPI_Comm m_messages = MPI_COMM_NULL;
     MPI_Comm m_data = MPI_COMM_NULL;
-    unsigned long m_met = 0; ///< collectives of this rank's program
-
-    std::mutex m_farewell_mutex; // guards what follows
-    MPI_Request m_farewell = MPI_REQUEST_NULL;
-    unsigned long m_previous_met = 0; ///< when the previous rank left
+    std::atomic<std::uint64_t> m_met{0}; ///< collectives of this rank's program
 
     int m_rank = 0;
     int m_ranks = 1;
@@ -83,7 +81,21 @@ class cluster_link {
     std::atomic<std::thread::id> m_own_thread;
     bool m_stopped = false;
 
-    // The thread's own.
+    /// How far a program has come.
+    struct progress {
+        std::uint64_t calls = 0, met = 0;
+        bool operator==(const progress&) const = default;
+    };
+
+    // The thread's own, and of leave(), which comes after it.
+    MPI_Request m_farewell = MPI_REQUEST_NULL;
+    progress m_heard, m_said;
+    progress m_seen; ///< of this rank, at the last look
+    struct leaver {
+        int rank;
+        progress at;
+    };
+    std::vector<leaver> m_left;
     std::vector<MPI_Request> m_requests;
     std::vector<message> m_active;
     std::vector<int> m_indices;

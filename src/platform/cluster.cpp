@@ -100,6 +100,8 @@ void cluster::join() {
         of_process()->m_ends = true;
         (void)scheduler::of_process().drain(longest_drain);
     };
+    m_calls.waits = [] { return !of_process()->m_ends && watchdog::of_process().program_waits(); };
+    m_calls.calls_made = [] { return of_process()->m_calls_made.load(std::memory_order_relaxed); };
     m_calls.owns_queue = owns_queue;
     m_calls.owns_event = owns_event;
     m_calls.enqueue = enqueue_transfer;

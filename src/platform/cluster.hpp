@@ -72,6 +72,7 @@ class cluster {
         m_thread.compare_exchange_strong(nobody, std::this_thread::get_id(), std::memory_order_relaxed);
         if (!is_programs_thread() || m_paused != 0) return false;
         m_record.begin(function, arguments...);
+        if (!m_ends) m_calls_made.store(m_record.number(), std::memory_order_relaxed);
         m_in_call = true;
         if (m_strict && !m_ends) (void)from(0, 0);
         return true;
@@ -160,6 +161,7 @@ class cluster {
     cluster_calls m_calls;
     std::size_t m_dry_devices = 0; ///< of each rank; 0: no dry run
     call_record m_record;
+    std::atomic<std::uint64_t> m_calls_made{0};          ///< of the record, until messages end: for other threads
     bool m_strict = false;                               ///< CAUSEWAY_STRICT
     std::atomic<std::thread::id> m_thread;               ///< the program's, that makes the first call of the record
     bool m_in_call = false;                              ///< of that thread, as the next one

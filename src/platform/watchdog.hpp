@@ -18,6 +18,8 @@ class watchdog {
     /// Something has moved. Any thread; cheap.
     void moved() { m_moves.fetch_add(1, std::memory_order_relaxed); }
 
+    [[nodiscard]] bool program_waits() const { return m_what.load(std::memory_order_relaxed) != nullptr; }
+
     /// The program waits for something as long as this lives.
     class wait {
       public:
