@@ -366,6 +366,15 @@ size_t place_of(const _cl_program& program, const _cl_device_id* device) {
     return static_cast<size_t>(at - program.devices.begin());
 }
 
+/// What a rank that asks nobody says of the devices of others: what one of its own has.
+template <class Value> void stand_in_for_others(const _cl_program& program, std::vector<Value>& all) {
+    const auto is_own = [own = cluster::of_process()->rank()](const auto& device) { return device->driver.rank == own; };
+    const auto own = std::find_if(program.devices.begin(), program.devices.end(), is_own);
+    if (own == program.devices.end()) return;
+    for (size_t i = 0; i < all.size(); ++i)
+        if (!is_own(program.devices[i])) all[i] = all[static_cast<size_t>(own - program.devices.begin())];
+}
+
 /// Size of each device's binary, in the program's order. Collective in a cluster: each rank has those of its devices.
 std::vector<size_t> binary_sizes(_cl_program& program) {
     std::vector<size_t> all(program.devices.size());
@@ -378,6 +387,10 @@ std::vector<size_t> binary_sizes(_cl_program& program) {
     }
     const auto* const job = cluster::of_process();
     if (job == nullptr) return all;
+    if (!asks_ranks()) {
+        stand_in_for_others(program, all);
+        return all;
+    }
     const auto blobs =
         job->gather(std::string(reinterpret_cast<const char*>(all.data()), all.size() * sizeof(size_t)));
     for (size_t i = 0; i < all.size(); ++i)
@@ -398,9 +411,10 @@ void copy_binaries(_cl_program& program, unsigned char* const* targets) {
         check_built(part.raw.calls().clGetProgramInfo(part.raw.raw(), CL_PROGRAM_BINARIES,
                                                       theirs.size() * sizeof(unsigned char*), theirs.data(), nullptr));
     }
+    const auto* const job = cluster::of_process();
+    if (job != nullptr && !asks_ranks()) stand_in_for_others(program, all);
     for (size_t i = 0; i < all.size(); ++i) {
-        if (const auto* const job = cluster::of_process())
-            job->calls().broadcast(program.devices[i]->driver.rank, all[i].data(), all[i].size());
+        if (asks_ranks()) job->calls().broadcast(program.devices[i]->driver.rank, all[i].data(), all[i].size());
         if (targets[i] != nullptr) std::copy(all[i].begin(), all[i].end(), targets[i]);
     }
 }

@@ -45,6 +45,15 @@ int main(int argc, char** argv) {
             largest == 0)
             return 1;
     }
+    std::vector<std::size_t> sizes(count);
+    if (clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, count * sizeof sizes[0], sizes.data(), nullptr) != CL_SUCCESS)
+        return 1;
+    std::vector<std::vector<unsigned char>> binaries;
+    std::vector<unsigned char*> places;
+    for (const auto size : sizes) places.push_back(binaries.emplace_back(size).data());
+    if (clGetProgramInfo(program, CL_PROGRAM_BINARIES, count * sizeof places[0], places.data(), nullptr) != CL_SUCCESS) return 1;
+    for (const auto& binary : binaries)
+        if (binary.empty() || binary != binaries.front()) return 1;
     clReleaseKernel(kernel);
     clReleaseProgram(program);
     for (auto* const queue : queues) clReleaseCommandQueue(queue);
