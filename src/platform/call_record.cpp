@@ -84,7 +84,7 @@ std::string call_record::text() const {
             shown += value == 0 ? "null" : name_of_object(value);
             break;
         case call_argument::sort::pointer: shown += value == 0 ? "null" : "pointer"; break;
-        default: shown += std::to_string(value);
+        default: shown += std::to_string(static_cast<std::int64_t>(value)); // statuses are negative
         }
     }
     return shown + ')';

@@ -206,6 +206,8 @@ cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue queue_handle, cl_mem
             require(found != object.mappings.end(), CL_INVALID_VALUE);
             of = found->second;
         }
+        // Addresses differ between ranks.
+        if (!of.by_driver) note(static_cast<std::uint64_t>(static_cast<std::byte*>(address) - object.shadow()));
         const bool writes_back = writes(of.flags);
         const memory_use uses[] = {{&object, access::write}};
         new_command command{queue, CL_COMMAND_UNMAP_MEM_OBJECT, CL_FALSE, count, list, event};

@@ -127,7 +127,8 @@ ref<_cl_mem> create_image(cl_context handle, cl_mem_flags flags, const cl_image_
     for (const std::uint64_t part : {std::uint64_t{format->image_channel_order}, std::uint64_t{format->image_channel_data_type},
                                      std::uint64_t{shape->image_type}, std::uint64_t{shape->image_width},
                                      std::uint64_t{shape->image_height}, std::uint64_t{shape->image_depth},
-                                     std::uint64_t{shape->image_array_size}})
+                                     std::uint64_t{shape->image_array_size}, std::uint64_t{shape->image_row_pitch},
+                                     std::uint64_t{shape->image_slice_pitch}})
         note(part);
     auto made = ref<_cl_mem>::adopt(new _cl_mem(context, shape->image_type, with_default_access(flags), 0, host));
     made->image = {*format, *shape, bytes_of_pixel(*format)};

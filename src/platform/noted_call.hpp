@@ -14,10 +14,9 @@
 
 namespace causeway::platform {
 
-/// Calls that make, set or enqueue something, or wait. Ranks may ask and let go as they like, and user events are set by
-/// callbacks.
+/// Calls that make, set or enqueue something, or wait. Ranks may ask and let go as they like.
 [[nodiscard]] constexpr bool goes_into_record(std::string_view function) {
-    for (const std::string_view other : {"clGet", "clRetain", "clRelease", "clUnload", "clSetUserEventStatus", "clSVM"})
+    for (const std::string_view other : {"clGet", "clRetain", "clRelease", "clUnload", "clSVM"})
         if (function.starts_with(other)) return false;
     return true;
 }

@@ -154,8 +154,10 @@ cl_int CL_API_CALL clWaitForEvents(cl_uint count, const cl_event* list) {
     return guard([&]() -> cl_int {
         require(count != 0 && list != nullptr, CL_INVALID_VALUE);
         const auto& context = checked(list[0], CL_INVALID_EVENT).context;
-        for (cl_uint i = 1; i < count; ++i)
+        for (cl_uint i = 0; i < count; ++i) {
             require(checked(list[i], CL_INVALID_EVENT).context.get() == context.get(), CL_INVALID_CONTEXT);
+            note(*list[i]);
+        }
         // All are set going before the first is waited for.
         for (cl_uint i = 0; i < count; ++i)
             if (list[i]->raw() != nullptr && list[i]->known_end() > CL_COMPLETE) list[i]->queue->flush();

@@ -62,6 +62,36 @@ int main(int argc, char** argv) {
         cl_uint values[16];
         clEnqueueReadBuffer(there, buffer, CL_TRUE, 0, sizeof values, values, 0, nullptr, nullptr);
     }
+    if (what == "status") {
+        auto* const gate = clCreateUserEvent(context, &code);
+        clEnqueueMarkerWithWaitList(queue, 1, &gate, nullptr);
+        clSetUserEventStatus(gate, is_other ? -1 : CL_COMPLETE);
+    }
+    if (what == "top_bits") {
+        const double numbers[2] = {is_other ? -1.0 : 1.0, is_other ? 1.0 : -1.0};
+        clEnqueueFillBuffer(queue, buffer, numbers, sizeof numbers, 0, 64, 0, nullptr, nullptr);
+    }
+    if (what == "list" || what == "unmap") {
+        cl_event filled[2] = {};
+        void* mapped[2] = {};
+        for (const cl_uint i : {0U, 1U}) {
+            clEnqueueFillBuffer(queue, buffer, &one, sizeof one, 0, 64, 0, nullptr, &filled[i]);
+            mapped[i] = clEnqueueMapBuffer(queue, buffer, CL_FALSE, CL_MAP_READ, 32 * i, 32, 0, nullptr, nullptr, &code);
+        }
+        if (what == "list")
+            clWaitForEvents(1, &filled[is_other ? 1 : 0]);
+        else
+            clEnqueueUnmapMemObject(queue, buffer, mapped[is_other ? 1 : 0], 0, nullptr, nullptr);
+    }
+    if (what == "pitch") {
+        cl_uchar pixels[64] = {};
+        const cl_image_format format = {CL_R, CL_UNSIGNED_INT8};
+        cl_image_desc shape{};
+        shape.image_type = CL_MEM_OBJECT_IMAGE2D;
+        shape.image_width = shape.image_height = 4;
+        shape.image_row_pitch = is_other ? 8 : 16;
+        clCreateImage(context, CL_MEM_COPY_HOST_PTR, &format, &shape, pixels, &code);
+    }
     if (what == "callback") {
         static auto* const in = queue;
         cl_event over = nullptr;
