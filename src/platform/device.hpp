@@ -5,6 +5,8 @@
 #include "platform/driver.hpp"
 #include "platform/object.hpp"
 
+#include <algorithm>
+#include <climits>
 #include <map>
 #include <span>
 #include <string>
@@ -45,6 +47,11 @@ template <class Value> [[nodiscard]] Value ask(const _cl_device_id& device, cl_d
     Value value{};
     (void)ask_device(device, name, sizeof value, &value, nullptr);
     return value;
+}
+
+/// Where sub-buffers may begin on a device, in bytes.
+[[nodiscard]] inline size_t alignment_of(const _cl_device_id& device) {
+    return std::max<size_t>(ask<cl_uint>(device, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / CHAR_BIT, 1);
 }
 
 /// Whole devices. In a cluster those of all ranks, the same list on each. The first call loads the drivers; the list never changes.

@@ -163,6 +163,17 @@ void keep_mapped(const new_command& command, _cl_event& event) {
 
 } // namespace
 
+namespace {
+
+/// What other devices of the context can use, this one may not. Drivers would find out when they make their object, on one rank.
+void check_device(const _cl_mem& object, const _cl_device_id& device) {
+    require(!object.is_image() || ask<cl_bool>(device, CL_DEVICE_IMAGE_SUPPORT) != CL_FALSE, CL_INVALID_OPERATION);
+    for (const auto* part = &object; part->parent; part = part->parent.get())
+        require(part->is_image() || part->offset % alignment_of(device) == 0, CL_MISALIGNED_SUB_BUFFER_OFFSET);
+}
+
+} // namespace
+
 void check_command(const new_command& command) {
     require((command.wait_count == 0) == (command.wait_list == nullptr), CL_INVALID_EVENT_WAIT_LIST);
     const auto* const context = &command.queue.context;
@@ -171,7 +182,10 @@ void check_command(const new_command& command) {
         require(event.context.get() == context, CL_INVALID_CONTEXT);
         note(event);
     }
-    for (const auto& use : command.uses) require(use.object->context.get() == context, CL_INVALID_CONTEXT);
+    for (const auto& use : command.uses) {
+        require(use.object->context.get() == context, CL_INVALID_CONTEXT);
+        check_device(*use.object, *command.queue.device);
+    }
 }
 
 obstacle look_at_waits(const new_command& command, raw_waits& raws) {

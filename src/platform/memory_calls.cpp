@@ -6,7 +6,6 @@
 #include "platform/remote_answer.hpp"
 
 #include <algorithm>
-#include <climits>
 
 namespace causeway::platform::entry {
 
@@ -34,6 +33,22 @@ void check_host_pointer(cl_mem_flags flags, const void* host) {
 
 cl_mem_flags with_default_access(cl_mem_flags flags) {
     return (flags & kernel_access) == 0 ? flags | CL_MEM_READ_WRITE : flags;
+}
+
+/// Of a sub-buffer or an image of a buffer: what its parent has, unless it says otherwise. Throws CL_INVALID_VALUE where it may
+/// not.
+cl_mem_flags flags_of_part(cl_mem_flags flags, const _cl_mem& parent) {
+    const auto may = [&](cl_mem_flags wanted, cl_mem_flags unless) {
+        return (flags & wanted) == 0 || (parent.flags & unless) == 0;
+    };
+    require((flags & host_pointer) == 0 && may(CL_MEM_READ_WRITE | CL_MEM_READ_ONLY, CL_MEM_WRITE_ONLY) &&
+                may(CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY, CL_MEM_READ_ONLY) &&
+                may(CL_MEM_HOST_READ_ONLY, CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS) &&
+                may(CL_MEM_HOST_WRITE_ONLY, CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS),
+            CL_INVALID_VALUE);
+    if ((flags & kernel_access) == 0) flags |= parent.flags & kernel_access;
+    if ((flags & host_access) == 0) flags |= parent.flags & host_access;
+    return flags | (parent.flags & host_pointer);
 }
 
 /// Gives the object its contents. One driver gets them, and makes its object, now; where the context spans places, they are
@@ -114,6 +129,27 @@ size_t bytes_of_pixel(const cl_image_format& format) {
     }
 }
 
+bool has_images(const place& at) {
+    return !at.understudy && std::any_of(at.devices.begin(), at.devices.end(), [](const auto* device) {
+        return ask<cl_bool>(*device, CL_DEVICE_IMAGE_SUPPORT) != CL_FALSE;
+    });
+}
+
+/// Throws the code of the driver if it refuses such an image.
+void try_image(const _cl_mem& image, place& at, void* host) {
+    cl_int code = CL_SUCCESS;
+    auto shape = image.image.shape;
+    auto flags = image.flags;
+    if (image.parent) {
+        flags &= ~host_pointer; // comes from the parent
+        const std::lock_guard lock(image.context->order);
+        shape.buffer = image.parent->raw(at);
+    }
+    const driver_object<cl_mem> tried(
+        at.calls().clCreateImage(at.context.raw(), flags, &image.image.format, &shape, host, &code));
+    check(code);
+}
+
 ref<_cl_mem> create_image(cl_context handle, cl_mem_flags flags, const cl_image_format* format,
                           const cl_image_desc* shape, void* host) {
     auto& context = checked(handle, CL_INVALID_CONTEXT);
@@ -130,25 +166,20 @@ ref<_cl_mem> create_image(cl_context handle, cl_mem_flags flags, const cl_image_
                                      std::uint64_t{shape->image_array_size}, std::uint64_t{shape->image_row_pitch},
                                      std::uint64_t{shape->image_slice_pitch}})
         note(part);
-    auto made = ref<_cl_mem>::adopt(new _cl_mem(context, shape->image_type, with_default_access(flags), 0, host));
-    made->image = {*format, *shape, bytes_of_pixel(*format)};
+    ref<_cl_mem> parent;
     if (shape->buffer != nullptr) {
-        made->parent = ref<_cl_mem>(&checked(shape->buffer, CL_INVALID_IMAGE_DESCRIPTOR));
-        require(made->parent->context.get() == &context, CL_INVALID_IMAGE_DESCRIPTOR);
-        note(*made->parent);
+        parent = ref<_cl_mem>(&checked(shape->buffer, CL_INVALID_IMAGE_DESCRIPTOR));
+        require(parent->context.get() == &context, CL_INVALID_IMAGE_DESCRIPTOR);
+        note(*parent);
     }
-    // Only drivers know all rules for shapes and formats: the first one is asked before anything is computed from them.
-    if (auto& at = *context.here().front(); context.spans() && !at.understudy) {
-        cl_int code = CL_SUCCESS;
-        auto probe = *shape;
-        if (made->parent) {
-            const std::lock_guard lock(context.order);
-            probe.buffer = made->parent->raw(at);
-        }
-        const driver_object<cl_mem> tried(
-            at.calls().clCreateImage(at.context.raw(), flags, format, &probe, host, &code));
-        check(code);
-    }
+    flags = parent ? flags_of_part(flags, *parent) : with_default_access(flags);
+    auto made = ref<_cl_mem>::adopt(new _cl_mem(context, shape->image_type, flags, 0, host));
+    made->parent = parent;
+    made->image = {*format, *shape, bytes_of_pixel(*format)};
+    // Only drivers know all rules for shapes and formats: all are asked before anything is computed from them, as a driver that
+    // refuses the image when it is first used would end a cluster's job.
+    for (auto* const at : context.here())
+        if (context.spans() && has_images(*at)) try_image(*made, *at, host);
     const auto packed = made->packed_pitches();
     const auto region = whole_region(*made);
     made->size = packed[0] * region[1] * region[2];
@@ -193,30 +224,15 @@ cl_mem CL_API_CALL clCreateSubBuffer(cl_mem handle, cl_mem_flags flags, cl_buffe
         auto& parent = checked(handle, CL_INVALID_MEM_OBJECT);
         require(!parent.is_image() && !parent.parent, CL_INVALID_MEM_OBJECT);
         check_flags(flags);
-        require((flags & host_pointer) == 0 && type == CL_BUFFER_CREATE_TYPE_REGION && info != nullptr,
-                CL_INVALID_VALUE);
-        const auto may = [&](cl_mem_flags wanted, cl_mem_flags unless) {
-            return (flags & wanted) == 0 || (parent.flags & unless) == 0;
-        };
-        require(may(CL_MEM_READ_WRITE | CL_MEM_READ_ONLY, CL_MEM_WRITE_ONLY) &&
-                    may(CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY, CL_MEM_READ_ONLY) &&
-                    may(CL_MEM_HOST_READ_ONLY, CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS) &&
-                    may(CL_MEM_HOST_WRITE_ONLY, CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS),
-                CL_INVALID_VALUE);
+        require(type == CL_BUFFER_CREATE_TYPE_REGION && info != nullptr, CL_INVALID_VALUE);
+        flags = flags_of_part(flags, parent);
         const auto& region = *static_cast<const cl_buffer_region*>(info);
         note(info, sizeof region);
         require(region.size != 0, CL_INVALID_BUFFER_SIZE);
         require(region.origin <= parent.size && region.size <= parent.size - region.origin, CL_INVALID_VALUE);
         require(std::any_of(parent.context->devices.begin(), parent.context->devices.end(),
-                            [&](const auto& device) {
-                                return region.origin %
-                                           (ask<cl_uint>(*device, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / CHAR_BIT) ==
-                                       0;
-                            }),
+                            [&](const auto& device) { return region.origin % alignment_of(*device) == 0; }),
                 CL_MISALIGNED_SUB_BUFFER_OFFSET);
-        if ((flags & kernel_access) == 0) flags |= parent.flags & kernel_access;
-        if ((flags & host_access) == 0) flags |= parent.flags & host_access;
-        flags |= parent.flags & host_pointer;
         void* const host =
             parent.host_ptr == nullptr ? nullptr : static_cast<std::byte*>(parent.host_ptr) + region.origin;
         auto made = ref<_cl_mem>::adopt(new _cl_mem(*parent.context, CL_MEM_OBJECT_BUFFER, flags, region.size, host));

@@ -190,6 +190,52 @@ TEST_F(images, what_is_said_of_them_is_the_same_on_every_rank) {
     }
 }
 
+TEST_F(images, of_a_format_that_one_driver_has_are_refused_in_the_call) {
+    const auto formats_of = [](cl_context of) {
+        cl_uint count = 0;
+        EXPECT_EQ(clGetSupportedImageFormats(of, CL_MEM_READ_WRITE, CL_MEM_OBJECT_IMAGE2D, 0, nullptr, &count), CL_SUCCESS);
+        std::vector<cl_image_format> formats(count);
+        EXPECT_EQ(clGetSupportedImageFormats(of, CL_MEM_READ_WRITE, CL_MEM_OBJECT_IMAGE2D, count, formats.data(), nullptr),
+                  CL_SUCCESS);
+        return formats;
+    };
+    const auto shape = shape_of(CL_MEM_OBJECT_IMAGE2D, 4, 4, 0, 0);
+    for (const bool backwards : {false, true}) {
+        auto list = devices();
+        if (backwards) std::reverse(list.begin(), list.end());
+        cl_int code = CL_SUCCESS;
+        const context_handle all(clCreateContext(nullptr, static_cast<cl_uint>(list.size()), list.data(), nullptr, nullptr, &code));
+        ASSERT_EQ(code, CL_SUCCESS);
+        const auto common = formats_of(all.get());
+        const context_handle one(clCreateContext(nullptr, 1, list.data(), nullptr, nullptr, &code));
+        ASSERT_EQ(code, CL_SUCCESS);
+        for (const auto& own : formats_of(one.get())) {
+            const bool is_common = std::any_of(common.begin(), common.end(), [&](const auto& other) {
+                return other.image_channel_order == own.image_channel_order &&
+                       other.image_channel_data_type == own.image_channel_data_type;
+            });
+            const buffer_handle made(clCreateImage(all.get(), CL_MEM_READ_WRITE, &own, &shape, nullptr, &code));
+            EXPECT_EQ(code == CL_SUCCESS, is_common) // PoCL 3.1 refuses with CL_INVALID_OPERATION
+                << std::hex << own.image_channel_order << ' ' << own.image_channel_data_type;
+        }
+    }
+}
+
+TEST_F(images, of_a_buffer_may_do_what_the_buffer_may) {
+    const auto buffer = new_buffer(256, CL_MEM_READ_ONLY | CL_MEM_HOST_WRITE_ONLY);
+    auto shape = shape_of(CL_MEM_OBJECT_IMAGE1D_BUFFER, 16, 0, 0, 0);
+    shape.buffer = buffer.get();
+    const auto image = new_image(shape, 0);
+    cl_mem_flags flags = 0;
+    ASSERT_EQ(clGetMemObjectInfo(image.get(), CL_MEM_FLAGS, sizeof flags, &flags, nullptr), CL_SUCCESS);
+    EXPECT_EQ(flags, cl_mem_flags{CL_MEM_READ_ONLY | CL_MEM_HOST_WRITE_ONLY});
+    for (const cl_mem_flags wrong : {CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY, CL_MEM_HOST_READ_ONLY, CL_MEM_ALLOC_HOST_PTR}) {
+        cl_int code = CL_SUCCESS;
+        EXPECT_EQ(clCreateImage(context(), wrong, &format, &shape, nullptr, &code), nullptr);
+        EXPECT_EQ(code, CL_INVALID_VALUE) << wrong;
+    }
+}
+
 TEST_F(images, of_a_buffer_of_another_context_are_refused) {
     cl_int code = CL_SUCCESS;
     const context_handle other(clCreateContext(nullptr, 1, devices().data(), nullptr, nullptr, &code));
