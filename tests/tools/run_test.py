@@ -10,6 +10,7 @@ import pathlib
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import tempfile
 
@@ -121,6 +122,10 @@ def slurm(start, given):
         run, asked = tasks("--launcher-option", "--mpi=pmix", "--", given.program, "run", "true", SLURM_NTASKS="2")
         check(run.returncode == 2 and "rank of a job already" in run.stderr, "a task is not taken for a rank", run)
         check(asked.startswith("srun -n 2 --export=ALL --kill-on-bad-exit=1 --mpi=pmix "), f"srun was told {asked}")
+        # As nohup starts it.
+        run = start("run", "grep", "SigIgn", "/proc/self/status", runtime="none", environment={**script, "SLURM_NTASKS": "1"},
+                    prepare=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        check(int(run.stdout.split()[-1], 16) & 1 << signal.SIGHUP - 1, "a hangup is not ignored any more", run)
         # Ranks need an interface to find each other by. Where the site has set none: the one of this MPI, else mpirun.
         for settings, told in (({"FAKE_MPI_TYPE": "pmix"}, "=1 --mpi=pmix sh"), ({"FAKE_MPI_TYPE": "pmi2"}, "=1 --mpi=pmi2 sh"),
                                ({"FAKE_MPI_TYPE": "pmix", "SLURM_MPI_TYPE": "cray_shasta"}, "=1 sh")):

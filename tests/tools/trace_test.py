@@ -4,16 +4,20 @@
 
 Usage: trace_test.py --program CAUSEWAY --run-with RUN_WITH.SH [--mpiexec PATH] [--runtime NAME] TEST
 """
+import fcntl
 import json
 import math
 import os
 import pathlib
+import pty
 import re
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
+import termios
 from html import unescape
 
 from perf_test import SKIPPED, check, run_one_of
@@ -124,6 +128,67 @@ def graph(start, given):
         for event in found[("X", "firing")]:
             numbers.setdefault((event["tid"], event["name"]), []).append(event["args"]["number"])
         check(len({name for _, name in numbers}) >= 3, f"actors {set(numbers)}")
+
+
+TELLS_SIGNALS = """
+import signal, sys
+def tell(number, frame):
+    if number == signal.SIGTERM:
+        signal.signal(number, signal.SIG_IGN)
+    print(signal.Signals(number).name, flush=True)
+    if number == signal.SIGTERM:
+        sys.exit(5)
+for number in signal.SIGINT, signal.SIGHUP, signal.SIGTERM:
+    if signal.getsignal(number) == signal.SIG_IGN:
+        print("ignores", signal.Signals(number).name)
+    else:
+        signal.signal(number, tell)
+print("ready", flush=True)
+while True:
+    signal.pause()
+"""
+
+
+def signals(start, given):
+    """A program has the signals that causeway trace was sent, and those of a terminal once; what was ignored stays so."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [given.run_with, "none", "--", given.program, "trace", "-o", str(pathlib.Path(folder, "t.json")), "--",
+                   sys.executable, "-c", TELLS_SIGNALS]
+
+        def told(send, words=("ready",), **settings):
+            """What the program says when `send` has acted on causeway trace, and SIGTERM came after the last of `words`."""
+            run = subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, **settings)
+            lines = []
+            for line in run.stdout:
+                lines.append(line.strip())
+                if lines[-1] == "ready":
+                    send(run)
+                if lines[-1] == words[-1]:
+                    run.send_signal(signal.SIGCONT)
+                    run.send_signal(signal.SIGTERM)
+            check(run.wait() == 5, f"exit status {run.returncode}, {lines}")
+            return lines
+
+        for number in signal.SIGINT, signal.SIGHUP:
+            lines = told(lambda run, number=number: run.send_signal(number), (number.name,))
+            check(lines == ["ready", number.name, "SIGTERM"], f"{number.name} to the process: {lines}")
+        lines = told(lambda run: os.killpg(run.pid, signal.SIGTERM), (None,), start_new_session=True)
+        check(set(lines) == {"ready", "SIGTERM"}, f"SIGTERM to the group: {lines}")
+        # Not both by the terminal and, some time later, by causeway trace.
+        outer, inner = pty.openpty()
+
+        def interrupt(run):
+            run.send_signal(signal.SIGSTOP)
+            os.waitpid(run.pid, os.WUNTRACED)
+            os.write(outer, b"\x03")
+        lines = told(interrupt, ("SIGINT",), stdin=inner, start_new_session=True,
+                     preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+        check(lines == ["ready", "SIGINT", "SIGTERM"], f"^C: {lines}")
+        for file in outer, inner:
+            os.close(file)
+        # As nohup starts it.
+        lines = told(lambda run: run.send_signal(signal.SIGHUP), preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        check(lines == ["ignores SIGHUP", "ready", "SIGTERM"], f"nohup: {lines}")
 
 
 def made_transfer(begin, end, limit=None, **more):
@@ -482,7 +547,7 @@ def drawing(start, given):
 
 TESTS = {"commands": commands, "himeno": himeno, "limit": limit, "summary": summary, "ordinary": ordinary, "files": files,
          "fork": fork, "graph": graph, "python": python, "killed": killed, "nothing": nothing, "page": page, "drawing": drawing,
-         "parts": parts, "programs": programs}
+         "parts": parts, "programs": programs, "signals": signals}
 
 
 if __name__ == "__main__":

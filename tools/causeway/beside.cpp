@@ -9,7 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -24,10 +26,29 @@ namespace fs = std::filesystem;
 
 constexpr int not_found = 127; // as shells say it
 
-volatile std::sig_atomic_t child = 0;
+pid_t child = 0; // set before its parent can be signalled
 
-void pass_on(int signal) {
-    if (child > 0) ::kill(child, signal);
+/// What a terminal sends (^C, its end) comes from the kernel, and has reached the whole group. `timeout` sends to a process
+/// and then to the group: that is one wish, and more of them would have mpirun leave its ranks behind.
+void pass_on(int signal, siginfo_t* told, void*) {
+    static std::array<std::chrono::steady_clock::time_point, NSIG> passed{};
+    const auto now = std::chrono::steady_clock::now();
+    auto& last = passed[static_cast<std::size_t>(signal)];
+    if (child == 0 || told->si_code == SI_KERNEL || now - last < std::chrono::seconds(1)) return;
+    last = now;
+    ::kill(child, signal);
+}
+
+/// What is ignored, as by `nohup`, stays so, and is what the program finds.
+void pass_on_signals() {
+    struct sigaction passing {};
+    passing.sa_sigaction = pass_on;
+    passing.sa_flags = SA_SIGINFO;
+    sigfillset(&passing.sa_mask); // in the order in which they come
+    for (const int each : {SIGINT, SIGTERM, SIGHUP}) {
+        struct sigaction before {};
+        if (sigaction(each, nullptr, &before) == 0 && before.sa_handler != SIG_IGN) sigaction(each, &passing, nullptr);
+    }
 }
 
 std::vector<char*> pointers_to(const std::vector<std::string>& words) {
@@ -59,16 +80,14 @@ std::string library_file(const std::string& name) {
 
 int run_and_wait(const std::vector<std::string>& words) {
     const auto pointers = pointers_to(words);
-    for (const int each : {SIGINT, SIGTERM, SIGHUP}) std::signal(each, pass_on);
-    pid_t started = 0;
-    const int refused = ::posix_spawnp(&started, pointers.front(), nullptr, nullptr, pointers.data(), environ);
+    pass_on_signals();
+    const int refused = ::posix_spawnp(&child, pointers.front(), nullptr, nullptr, pointers.data(), environ);
     if (refused != 0) {
         say_why(words.front(), refused);
         return not_found;
     }
-    child = started;
     int status = 0;
-    while (::waitpid(started, &status, 0) < 0)
+    while (::waitpid(child, &status, 0) < 0)
         if (errno != EINTR) return 1;
     child = 0;
     if (WIFSIGNALED(status)) std::fprintf(stderr, "causeway: %s was ended by %s\n", words.front().c_str(), strsignal(WTERMSIG(status)));

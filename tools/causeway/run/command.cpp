@@ -179,7 +179,7 @@ int start(const arguments& typed, const std::vector<std::string>& program) {
         std::printf("%s\n", shown.c_str());
         return 0;
     }
-    return causeway_tool::run_and_wait(words);
+    causeway_tool::become(words);
 }
 
 } // namespace
