@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of all ranks in one file, whatever happens to the processes that write them.
+#include "trace/collection.hpp"
+#include "trace/part.hpp"
+#include "trace/part_recorder.hpp"
+#include "base/error.hpp"
+#include "unit/trace/parts.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <functional>
+#include <map>
+#include <set>
+#include <string_view>
+
+using namespace unit;
+using namespace causeway;
+
+namespace {
+
+/// Called once, before the next lock is taken: what another process does just then.
+std::function<void()> before_lock;
+/// As on a file system without locks.
+bool has_locks = true;
+
+} // namespace
+
+/// In place of the system's: an exclusive lock needs a file that can be written, as on NFS.
+extern "C" int flock(int file, int how) noexcept {
+    if (before_lock) std::exchange(before_lock, nullptr)();
+    if (!has_locks) {
+        errno = ENOLCK;
+        return -1;
+    }
+    if ((how & LOCK_EX) != 0 && (fcntl(file, F_GETFL) & O_ACCMODE) == O_RDONLY) {
+        errno = EBADF;
+        return -1;
+    }
+    return static_cast<int>(syscall(SYS_flock, file, how));
+}
+
+namespace {
+
+std::string bytes_of(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void write_bytes(const std::string& path, std::string_view bytes) {
+    std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+/// By this process, from whatever file, as the system counts; nothing if it does not.
+std::optional<std::uint64_t> bytes_read() {
+    std::ifstream counts("/proc/self/io");
+    std::string name;
+    std::uint64_t value = 0;
+    while (counts >> name >> value)
+        if (name == "rchar:") return value;
+    return {};
+}
+
+/// Of the lines that say who each process is.
+std::vector<int> processes_of(const json& whole) {
+    std::vector<int> found;
+    for (const auto& each : whole.at("traceEvents"))
+        if (each.at("name") == "causeway_rank") found.push_back(each.at("pid"));
+    return found;
+}
+
+/// Runs `action` in a process of its own that is killed at its end.
+template <class Action> void in_a_killed_process(Action action) {
+    const auto child = fork();
+    if (child == 0) {
+        action();
+        kill(getpid(), SIGKILL);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    ASSERT_TRUE(WIFSIGNALED(status));
+}
+
+} // namespace
+
+TEST(timeline, joins_the_ranks_of_a_job_and_their_messages) {
+    const folder where;
+    fake_clock clock;
+    for (const int rank : {0, 1}) {
+        trace::part part(where.timeline, rank_of(rank), 1 << 20);
+        {
+            trace::part_recorder to(part, clock);
+            record_transfer(to, clock, 1, {.job_rank = 0, .number = 9}, rank == 0 ? "rank 1" : "device buffer");
+        }
+        trace::add_part(where.timeline, part.path());
+    }
+    const auto whole = where.read();
+    const auto sent = events_of(whole, "s", "message"), received = events_of(whole, "f", "message");
+    ASSERT_EQ(sent.size(), 1u);
+    ASSERT_EQ(received.size(), 1u);
+    EXPECT_EQ(sent[0].at("id"), received[0].at("id"));
+    EXPECT_EQ(sent[0].at("pid"), 0);
+    EXPECT_EQ(received[0].at("pid"), 1);
+}
+
+TEST(timeline, keeps_what_a_killed_rank_has_recorded) {
+    const folder where;
+    fake_clock clock;
+    in_a_killed_process([&] {
+        auto& part = *new trace::part(where.timeline, rank_of(1), 1 << 20);
+        auto& to = *new trace::part_recorder(part, clock);
+        record_transfer(to, clock, 1);
+        record_transfer(to, clock, 2);
+    });
+    trace::part part(where.timeline, rank_of(0), 1 << 20);
+    {
+        trace::part_recorder to(part, clock);
+        record_transfer(to, clock, 1);
+    }
+    part.end();
+    trace::add_part(where.timeline, part.path());
+    EXPECT_EQ(events_of(where.read(), "X", "transfer").size(), 3u);
+    EXPECT_EQ(where.files(), 1u);
+}
+
+TEST(timeline, is_made_of_what_killed_ranks_left_when_none_came_to_its_end) {
+    const folder where;
+    fake_clock clock;
+    EXPECT_EQ(trace::add_left_parts(where.timeline), 0u);
+    in_a_killed_process([&] {
+        auto& part = *new trace::part(where.timeline, rank_of(1), 1 << 20);
+        record_transfer(*new trace::part_recorder(part, clock), clock, 1);
+    });
+    EXPECT_EQ(trace::add_left_parts(where.timeline), 1u);
+    EXPECT_EQ(events_of(where.read(), "X", "transfer").size(), 1u);
+    EXPECT_EQ(trace::add_left_parts(where.timeline), 0u);
+}
+
+TEST(timeline, is_made_although_a_rank_was_killed_before_it_recorded_anything) {
+    const folder where;
+    fake_clock clock;
+    std::ofstream(where.timeline + ".host.1.part").flush();
+    EXPECT_EQ(trace::add_left_parts(where.timeline), 0u);
+    EXPECT_EQ(where.files(), 0u) << "an empty part stays";
+    std::ofstream(where.timeline + ".host.1.part").flush();
+    in_a_killed_process([&] {
+        auto& part = *new trace::part(where.timeline, rank_of(1), 1 << 20);
+        record_transfer(*new trace::part_recorder(part, clock), clock, 1);
+    });
+    EXPECT_EQ(trace::add_left_parts(where.timeline), 1u);
+    EXPECT_EQ(events_of(where.read(), "X", "transfer").size(), 1u);
+    EXPECT_EQ(where.files(), 1u);
+}
+
+TEST(timeline, is_not_lost_to_whom_collects_it_before_its_process_has_locked_it) {
+    const folder where;
+    fake_clock clock;
+    before_lock = [&] { (void)trace::add_left_parts(where.timeline); };
+    trace::part part(where.timeline, rank_of(0), 1 << 20);
+    {
+        trace::part_recorder to(part, clock);
+        record_transfer(to, clock, 1);
+    }
+    trace::add_part(where.timeline, part.path());
+    EXPECT_EQ(events_of(where.read(), "X", "transfer").size(), 1u);
+    EXPECT_EQ(where.files(), 1u);
+}
+
+TEST(timeline, keeps_what_an_earlier_process_of_the_same_number_has_left) {
+    const folder where;
+    fake_clock clock;
+    for (const int rank : {0, 1}) {
+        trace::part left(where.timeline, rank_of(rank), 1 << 20);
+        trace::part_recorder to(left, clock);
+        record_transfer(to, clock, 1);
+    }
+    EXPECT_EQ(trace::add_left_parts(where.timeline), 2u);
+    EXPECT_EQ(events_of(where.read(), "X", "transfer").size(), 2u);
+}
+
+TEST(timeline, of_a_rank_that_lives_is_left_to_it) {
+    const folder where;
+    fake_clock clock;
+    const trace::part living(where.timeline, rank_of(0), 1 << 20);
+    EXPECT_EQ(trace::add_left_parts(where.timeline), 0u);
+    EXPECT_TRUE(std::filesystem::exists(living.path()));
+}
+
+TEST(timeline, of_another_job_is_replaced_with_what_it_left) {
+    const folder where;
+    fake_clock clock;
+    in_a_killed_process([&] {
+        auto& part = *new trace::part(where.timeline, rank_of(1, "old"), 1 << 20);
+        record_transfer(*new trace::part_recorder(part, clock), clock, 1);
+    });
+    for (const char* const job : {"old", "new"}) {
+        trace::part part(where.timeline, rank_of(0, job), 1 << 20);
+        record_transfer(*std::make_unique<trace::part_recorder>(part, clock), clock, 1);
+        trace::add_part(where.timeline, part.path());
+    }
+    EXPECT_EQ(where.read().at("otherData").at("job"), "new");
+    EXPECT_EQ(events_of(where.read(), "X", "transfer").size(), 1u);
+    EXPECT_EQ(where.files(), 1u);
+}
+
+TEST(timeline, keeps_all_ranks_when_one_is_killed_while_it_adds_its_part) {
+    const folder where;
+    for (const int rank : {0, 1}) trace::add_part(where.timeline, part_of(where, rank_of(rank))->path());
+    const auto before = bytes_of(where.timeline);
+    const auto last = part_of(where, rank_of(2));
+    const auto recorded = bytes_of(last->path());
+    trace::add_part(where.timeline, last->path());
+    const auto whole = bytes_of(where.timeline);
+    // Behind the tail first; then, as an earlier version did and a copy that was cut off is, without any tail.
+    const auto events_end = before.rfind(",\n");
+    for (const bool has_tail : {true, false})
+        for (std::size_t size = has_tail ? before.size() : before.size() + 1; size < whole.size(); size += 97) {
+            auto torn = whole.substr(0, size);
+            if (has_tail) torn.replace(events_end, before.size() - events_end, before, events_end);
+            write_bytes(where.timeline, torn);
+            write_bytes(last->path(), recorded);
+            trace::add_part(where.timeline, last->path());
+            EXPECT_EQ(bytes_of(where.timeline), whole) << size << " bytes were written, tail: " << has_tail;
+        }
+    // He was killed before he could remove his part.
+    write_bytes(last->path(), recorded);
+    EXPECT_EQ(trace::add_left_parts(where.timeline), 0u) << "it is there twice";
+    EXPECT_EQ(where.files(), 1u);
+    EXPECT_EQ(bytes_of(where.timeline), whole);
+}
+
+TEST(timeline, loses_nothing_on_a_full_disk) {
+    const folder where;
+    trace::add_part(where.timeline, part_of(where, rank_of(0))->path());
+    const auto before = bytes_of(where.timeline);
+    const auto part = part_of(where, rank_of(1));
+    rlimit limits{};
+    ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &limits), 0);
+    const auto on_excess = signal(SIGXFSZ, SIG_IGN);
+    for (const std::size_t room : {0, 1, 500, 1500}) {
+        const rlimit full{before.size() + room, limits.rlim_max};
+        ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &full), 0);
+        EXPECT_THROW(trace::add_part(where.timeline, part->path()), transfer_error) << room;
+        setrlimit(RLIMIT_FSIZE, &limits);
+        EXPECT_EQ(bytes_of(where.timeline), before) << room;
+    }
+    signal(SIGXFSZ, on_excess);
+    trace::add_part(where.timeline, part->path());
+    EXPECT_EQ(processes_of(where.read()), (std::vector{0, 1}));
+}
+
+TEST(timeline, is_made_afterwards_where_files_cannot_be_locked) {
+    const folder where;
+    has_locks = false;
+    std::vector<std::unique_ptr<trace::part>> parts;
+    for (const int rank : {0, 1}) {
+        parts.push_back(part_of(where, rank_of(rank)));
+        try {
+            trace::add_part(where.timeline, parts.back()->path());
+            ADD_FAILURE() << "ranks may write at once";
+        } catch (const transfer_error& refused) {
+            EXPECT_NE(std::string(refused.what()).find("locking the timeline " + where.timeline), std::string::npos) << refused.what();
+        }
+    }
+    fake_clock clock;
+    const trace::part living(where.timeline, rank_of(2), 1 << 20);
+    EXPECT_EQ(trace::add_left_parts(where.timeline), 2u);
+    has_locks = true;
+    EXPECT_EQ(processes_of(where.read()).size(), 2u);
+    EXPECT_TRUE(std::filesystem::exists(living.path())) << "a rank that lives has lost its part";
+}
+
+TEST(timeline, keeps_programs_of_one_rank_apart) {
+    const folder where;
+    for (int program = 0; program < 2; ++program)
+        for (const int rank : {0, 1})
+            trace::add_part(where.timeline, part_of(where, rank_of(rank), {.job_rank = 0, .number = 9},
+                                                    rank == 0 ? "rank 1" : "device buffer")->path());
+    const auto whole = where.read();
+    EXPECT_EQ(processes_of(whole), (std::vector{0, 1, 2, 3}));
+    std::map<std::string, std::multiset<std::string>> ends;
+    std::set<std::string> names;
+    for (const auto& each : whole.at("traceEvents")) {
+        const std::string phase = each.at("ph");
+        if (phase == "s" || phase == "f") ends[each.at("cat").get<std::string>() + each.at("id").get<std::string>()].insert(phase);
+        if (each.at("name") == "process_name") names.insert(each.at("args").at("name"));
+    }
+    EXPECT_EQ(ends.size(), 2u + 4u);
+    for (const auto& [id, phases] : ends) EXPECT_EQ(phases, (std::multiset<std::string>{"f", "s"})) << id;
+    EXPECT_EQ(names.size(), 4u - 2u + 2u) << "programs of one rank have one name";
+}
+
+TEST(timeline, joins_ranks_whose_launcher_has_not_told_them_their_job) {
+    const folder where;
+    const auto guessed = [](int rank, const char* job) {
+        auto who = rank_of(rank, job);
+        who.is_job_guessed = true;
+        return who;
+    };
+    trace::add_part(where.timeline, part_of(where, guessed(0, "launcher-1"))->path());
+    trace::add_part(where.timeline, part_of(where, guessed(1, "launcher-2"))->path());
+    EXPECT_EQ(processes_of(where.read()), (std::vector{0, 1}));
+    // What is there twice is another job, and one that has been told its name is what it says.
+    trace::add_part(where.timeline, part_of(where, guessed(0, "launcher-3"))->path());
+    EXPECT_EQ(processes_of(where.read()), (std::vector{0}));
+    trace::add_part(where.timeline, part_of(where, rank_of(1, "told"))->path());
+    EXPECT_EQ(processes_of(where.read()), (std::vector{1}));
+}
+
+TEST(timeline, is_not_read_again_by_each_rank) {
+    const folder where;
+    fake_clock clock;
+    {
+        trace::part large(where.timeline, rank_of(0), 64 << 20);
+        {
+            trace::part_recorder to(large, clock);
+            for (std::uint64_t number = 1; number <= 5000; ++number) record_transfer(to, clock, number);
+        }
+        trace::add_part(where.timeline, large.path());
+    }
+    ASSERT_GT(std::filesystem::file_size(where.timeline), 1u << 20);
+    const auto next = part_of(where, rank_of(1));
+    const auto before = bytes_read();
+    if (!before) GTEST_SKIP() << "this system does not count what a process reads";
+    trace::add_part(where.timeline, next->path());
+    // The part itself has a chunk of 256 KiB.
+    EXPECT_LT(*bytes_read() - *before, 1u << 20);
+    EXPECT_EQ(processes_of(where.read()), (std::vector{0, 1}));
+}
+
+TEST(timeline, moves_ranks_of_other_nodes_by_what_their_messages_tell) {
+    const folder where;
+    fake_clock clock;
+    std::vector<double> begins;
+    for (const int rank : {0, 1}) {
+        trace::part part(where.timeline, rank_of(rank, "job", static_cast<std::uint64_t>(rank)), 1 << 20);
+        {
+            trace::part_recorder to(part, clock);
+            // Its clock is 5 ms behind that of rank 0, to 20 us.
+            if (rank == 1) to.peer_seen({.job_rank = 0, .least = 4980000, .most = 5020000, .when = clock.now()});
+            record_transfer(to, clock, 1);
+        }
+        trace::add_part(where.timeline, part.path());
+    }
+    for (const auto& each : events_of(where.read(), "X", "transfer")) begins.push_back(each.at("ts"));
+    ASSERT_EQ(begins.size(), 2u);
+    EXPECT_NEAR(begins[1] - begins[0], 1000 + 5000, 0.01);
+}
