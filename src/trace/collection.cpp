@@ -3,6 +3,7 @@
 #include "trace/collection.hpp"
 
 #include "base/error.hpp"
+#include "trace/json_text.hpp"
 #include "trace/timeline.hpp"
 
 #include <nlohmann/json.hpp>
@@ -196,8 +197,8 @@ class collection {
         m_is_job_guessed = who.is_job_guessed != 0;
         m_ranks.clear();
         m_size = m_end = m_last_rank = 0;
-        m_head = R"({"displayTimeUnit":"ns","otherData":{"made_by":)" + json("causeway " + std::string(who.version)).dump() +
-                 R"(,"job":)" + json(who.job).dump() + "},\"traceEvents\":[";
+        m_head = R"({"displayTimeUnit":"ns","otherData":{"made_by":)" + json_text("causeway " + std::string(who.version)) +
+                 R"(,"job":)" + json_text(who.job) + "},\"traceEvents\":[";
     }
 
     /// Whether it was not there yet.
@@ -222,9 +223,9 @@ class collection {
         auto added = m_head + (m_ranks.empty() ? "\n" : ",\n");
         const auto rank_at = m_end + added.size();
         const auto pid = R"(,"pid":)" + std::to_string(place.process) + R"(,"tid":0,"args":)";
-        added += std::string(rank_mark) + pid + about.dump() + "},\n" + trace_events(part, line, place);
+        added += std::string(rank_mark) + pid + json_text(about) + "},\n" + trace_events(part, line, place);
         const auto end = m_end + added.size();
-        added += ",\n" + std::string(end_mark) + pid + json{{"last_rank", rank_at}}.dump() + "}" + std::string(tail);
+        added += ",\n" + std::string(end_mark) + pid + json_text({{"last_rank", rank_at}}) + "}" + std::string(tail);
         write(added);
         m_end = end;
         m_last_rank = rank_at;
@@ -383,7 +384,7 @@ void add_part(const std::string& timeline, const std::string& part) {
     ::unlink(part.c_str());
     try {
         (void)take(left_parts(timeline), all);
-    } catch (const transfer_error&) { // what is left stays for the next
+    } catch (const std::exception&) { // what is left stays for the next, and does not concern this rank
         return;
     }
 }

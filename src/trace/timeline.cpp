@@ -2,6 +2,7 @@
 // Slices in lanes, arrows between them, and levels.
 #include "trace/timeline.hpp"
 
+#include "trace/json_text.hpp"
 #include "transfer/recorder.hpp"
 
 #include <nlohmann/json.hpp>
@@ -84,7 +85,7 @@ class event_writer {
         if (!m_text.empty()) m_text += ",\n";
         m_text += R"({"ph":")";
         m_text += phase;
-        m_text += R"(","name":)" + json(name).dump() + R"(,"pid":)" + std::to_string(m_place.process) +
+        m_text += R"(","name":)" + json_text(name) + R"(,"pid":)" + std::to_string(m_place.process) +
                   R"(,"tid":)" + std::to_string(lane);
         m_text += rest;
         m_text += '}';
@@ -94,7 +95,7 @@ class event_writer {
         const auto begin = m_reference.of(what.begin), end = std::max(m_reference.of(what.end), begin);
         put("X", what.name, lane,
             std::string(R"(,"cat":")") + what.category + R"(","ts":)" + time_text(begin) + R"(,"dur":)" +
-                time_text(end - begin) + (what.details.empty() ? "" : R"(,"args":)" + what.details.dump()));
+                time_text(end - begin) + (what.details.empty() ? "" : R"(,"args":)" + json_text(what.details)));
     }
 
     void put_arrow(const char* category, const std::string& id, const slice_place& from, std::int64_t leaves,
@@ -107,7 +108,7 @@ class event_writer {
     void put_arrow_end(const char* phase, const char* category, const std::string& id, std::size_t lane,
                        std::int64_t when) {
         put(phase, category, lane,
-            std::string(R"(,"cat":")") + category + R"(","id":)" + json(id).dump() + R"(,"ts":)" + time_text(when) +
+            std::string(R"(,"cat":")") + category + R"(","id":)" + json_text(id) + R"(,"ts":)" + time_text(when) +
                 (*phase == 'f' ? R"(,"bp":"e")" : ""));
     }
 
@@ -235,7 +236,7 @@ class event_writer {
         const auto& who = m_part.header;
         const auto program = m_place.process == who.rank ? "" : ", process " + std::to_string(who.process);
         put("M", "process_name", 0,
-            R"(,"args":{"name":)" + json("rank " + std::to_string(who.rank) + program + " on " + who.host).dump() + "}");
+            R"(,"args":{"name":)" + json_text("rank " + std::to_string(who.rank) + program + " on " + who.host) + "}");
         put("M", "process_sort_index", 0, R"(,"args":{"sort_index":)" + std::to_string(m_place.process) + "}");
         std::size_t next_lane = 1;
         for (auto& [name, slices] : m_tracks) {
@@ -257,7 +258,7 @@ class event_writer {
             }
             for (std::size_t i = 0; i < free_from.size(); ++i) {
                 const auto lane = next_lane + i;
-                put("M", "thread_name", lane, R"(,"args":{"name":)" + json(std::get<1>(name)).dump() + "}");
+                put("M", "thread_name", lane, R"(,"args":{"name":)" + json_text(std::get<1>(name)) + "}");
                 put("M", "thread_sort_index", lane, R"(,"args":{"sort_index":)" + std::to_string(lane) + "}");
             }
             next_lane += free_from.size();

@@ -160,6 +160,28 @@ TEST(timeline, is_made_although_a_rank_was_killed_before_it_recorded_anything) {
     EXPECT_EQ(where.files(), 1u);
 }
 
+TEST(timeline, has_names_that_are_no_utf8) {
+    const folder where;
+    fake_clock clock;
+    trace::part part(where.timeline, rank_of(0), 1 << 20);
+    record_transfer(*std::make_unique<trace::part_recorder>(part, clock), clock, 1, {}, "file caf\xe9.dat");
+    trace::add_part(where.timeline, part.path());
+    EXPECT_EQ(events_of(where.read(), "X", "transfer").at(0).at("name"), "device buffer -> file caf\xef\xbf\xbd.dat");
+}
+
+TEST(timeline, has_a_rank_although_what_another_left_is_not_understood) {
+    const folder where;
+    fake_clock clock;
+    in_a_killed_process([&] {
+        auto& part = *new trace::part(where.timeline, rank_of(1), 1 << 20);
+        transfer_span told{.transfer = 1, .source = "a", .target = "b", .ended = clock.now()};
+        told.chosen = {.strategy = "pinned", .why = static_cast<transfer::plan::reason>(9)}; // of another version
+        (new trace::part_recorder(part, clock))->transfer_over(told);
+    });
+    trace::add_part(where.timeline, part_of(where, rank_of(0))->path());
+    EXPECT_EQ(processes_of(where.read()), std::vector{0});
+}
+
 TEST(timeline, is_not_lost_to_whom_collects_it_before_its_process_has_locked_it) {
     const folder where;
     fake_clock clock;
