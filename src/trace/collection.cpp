@@ -126,7 +126,12 @@ bool is_over(const record::file_header& who) {
     return who.host == std::string_view(here.nodename) && ::kill(static_cast<pid_t>(who.process), 0) != 0 && errno == ESRCH;
 }
 
-/// Those beside `timeline`. What was left by a process that was killed before it had written anything is removed.
+/// Left by a process that was killed before it had written anything. Other files may have such a name, too.
+bool is_blank(const open_file& file) {
+    return file.read(0, sizeof record::magic).find_first_not_of('\0') == std::string::npos;
+}
+
+/// Those beside `timeline`. What has nothing in it is removed.
 std::vector<left_part> left_parts(const std::string& timeline) {
     std::vector<left_part> found;
     for (auto& path : parts_of(timeline)) {
@@ -138,7 +143,7 @@ std::vector<left_part> left_parts(const std::string& timeline) {
         const auto header = read_header(path);
         if (header && (is_locked || is_over(*header))) {
             found.push_back({std::move(path), std::move(file), *header});
-        } else if (!header && is_locked) {
+        } else if (!header && is_locked && is_blank(*file)) {
             ::unlink(path.c_str());
         }
     }

@@ -160,6 +160,17 @@ TEST(timeline, is_made_although_a_rank_was_killed_before_it_recorded_anything) {
     EXPECT_EQ(where.files(), 1u);
 }
 
+TEST(timeline, leaves_files_alone_that_no_process_has_left) {
+    const folder where;
+    write_bytes(where.timeline + ".notes.part", "mine");
+    write_bytes(where.timeline + ".more-notes.part", "mine, and longer than any header begins");
+    write_bytes(where.timeline + ".host.1.part", std::string(64, '\0')); // killed while it made room
+    trace::add_part(where.timeline, part_of(where, rank_of(0))->path());
+    EXPECT_EQ(trace::add_left_parts(where.timeline), 0u);
+    EXPECT_EQ(bytes_of(where.timeline + ".notes.part"), "mine");
+    EXPECT_EQ(where.files(), 3u);
+}
+
 TEST(timeline, has_names_that_are_no_utf8) {
     const folder where;
     fake_clock clock;
