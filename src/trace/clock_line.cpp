@@ -1,22 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the narrowest bounds of each second.
+// Keeps the narrowest bounds of each second, of a long time those of several.
 #include "trace/clock_line.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace causeway::trace {
 
 namespace {
-constexpr std::int64_t second = 1'000'000'000;
+constexpr std::size_t most_points = 128;
 }
 
 void clock_line::add(std::int64_t when, std::int64_t least, std::int64_t most) {
-    if (most < least) std::swap(least, most);
-    if (!m_points.empty() && when - m_points.back().when < second) {
-        if (most - least < m_points.back().most - m_points.back().least) m_points.back() = {when, least, most};
-        return;
+    insert({when, std::min(least, most), std::max(least, most)});
+    while (m_points.size() > most_points) {
+        m_spacing *= 2;
+        for (const auto& each : std::exchange(m_points, {})) insert(each);
     }
-    m_points.push_back({when, least, most});
+}
+
+void clock_line::insert(const point& seen) {
+    if (m_points.empty() || seen.when - m_points.back().when >= m_spacing) {
+        m_points.push_back(seen);
+    } else if (seen.most - seen.least < m_points.back().most - m_points.back().least) {
+        m_points.back() = seen;
+    }
 }
 
 std::int64_t clock_line::difference_at(std::int64_t when) const {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 namespace causeway::trace {
@@ -11,6 +10,11 @@ namespace causeway::trace {
 /// Straight lines between what was seen at some moments, as clocks drift; constant before the first and after the last.
 class clock_line {
   public:
+    struct point {
+        std::int64_t when, least, most;
+        [[nodiscard]] std::int64_t middle() const { return least + (most - least) / 2; }
+    };
+
     /// At `when` by the one clock, the other said between `least` and `most` more. In the order of `when`.
     void add(std::int64_t when, std::int64_t least, std::int64_t most);
     [[nodiscard]] bool empty() const { return m_points.empty(); }
@@ -19,13 +23,14 @@ class clock_line {
     [[nodiscard]] std::int64_t difference_at(std::int64_t when) const;
     /// Half of what lay between the bounds, at worst.
     [[nodiscard]] std::int64_t uncertainty() const;
+    /// What makes a line like this one when it is added; some hundred, however many there were.
+    [[nodiscard]] const std::vector<point>& points() const { return m_points; }
 
   private:
-    struct point {
-        std::int64_t when, least, most;
-        [[nodiscard]] std::int64_t middle() const { return least + (most - least) / 2; }
-    };
+    void insert(const point& seen);
+
     std::vector<point> m_points;
+    std::int64_t m_spacing = 1'000'000'000;
 };
 
 } // namespace causeway::trace

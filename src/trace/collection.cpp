@@ -159,6 +159,13 @@ struct known_rank {
     clock_line to_reference;
 };
 
+/// For the other ranks of the node, and those that exchanged messages with it.
+json json_of(const clock_line& line) {
+    auto points = json::array();
+    for (const auto& each : line.points()) points.push_back({each.when, each.least, each.most});
+    return points;
+}
+
 /// What to do where the file system has no locks.
 enum class without_lock { refuse, go_on };
 
@@ -222,7 +229,7 @@ class collection {
                          {"direct_links", who.links}, {"node", std::to_string(who.node)}, {"job", who.job},
                          {"job_guessed", who.is_job_guessed != 0}, {"begun", who.begun},
                          {"begun_since_1970", who.begun_since_1970}, {"ended", who.ended != 0}, {"cut", who.is_cut != 0},
-                         {"clock", m_compared}, {"clock_difference_ns", line.difference_at(who.begun)},
+                         {"clock", m_compared}, {"clock_points", json_of(line)},
                          {"clock_uncertainty_ns", line.uncertainty()}, {"has_messages", has_messages},
                          {"commands_without_times", commands_without_times(part)}, {"rank_before", m_last_rank}};
         auto added = m_head + (m_ranks.empty() ? "\n" : ",\n");
@@ -299,8 +306,8 @@ class collection {
                          std::stoull(args.value("node", "0")), args.value("process", std::int64_t{0}),
                          args.value("begun", std::int64_t{0}), args.value("begun_since_1970", std::int64_t{0}),
                          args.value("has_messages", false), {}};
-        const auto difference = args.value("clock_difference_ns", std::int64_t{0});
-        if (difference != 0) known.to_reference.add(known.begun, difference, difference);
+        for (const auto& each : args.value("clock_points", json::array()))
+            known.to_reference.add(each.at(0), each.at(1), each.at(2));
         m_ranks.push_back(std::move(known));
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of all ranks in one file, whatever happens to the processes that write them.
+#include "trace/clock_line.hpp"
 #include "trace/collection.hpp"
 #include "trace/part.hpp"
 #include "trace/part_recorder.hpp"
@@ -386,4 +387,38 @@ TEST(timeline, moves_ranks_of_other_nodes_by_what_their_messages_tell) {
     for (const auto& each : events_of(where.read(), "X", "transfer")) begins.push_back(each.at("ts"));
     ASSERT_EQ(begins.size(), 2u);
     EXPECT_NEAR(begins[1] - begins[0], 1000 + 5000, 0.01);
+}
+
+TEST(timeline, moves_all_ranks_of_a_node_along_one_line) {
+    const folder where;
+    std::vector<double> begins;
+    for (const int rank : {0, 1, 2}) {
+        fake_clock clock;
+        trace::part part(where.timeline, rank_of(rank, "job", rank == 0 ? 0 : 1), 1 << 20);
+        {
+            trace::part_recorder to(part, clock);
+            const auto begun = clock.now();
+            clock.advance(1s);
+            record_transfer(to, clock, 1);
+            // The clock of its node loses 4 ms in 2 s.
+            if (rank == 1) to.peer_seen({.job_rank = 0, .least = 5000000, .most = 5000000, .when = begun});
+            if (rank == 1) to.peer_seen({.job_rank = 0, .least = 9000000, .most = 9000000, .when = begun + 2s});
+        }
+        trace::add_part(where.timeline, part.path());
+    }
+    for (const auto& each : events_of(where.read(), "X", "transfer")) begins.push_back(each.at("ts"));
+    ASSERT_EQ(begins.size(), 3u);
+    EXPECT_NEAR(begins[1] - begins[0], 7000, 1);
+    EXPECT_DOUBLE_EQ(begins[2], begins[1]);
+}
+
+TEST(timeline, of_a_long_job_is_not_longer_for_each_second_in_which_clocks_were_compared) {
+    trace::clock_line line;
+    for (std::int64_t seconds = 0; seconds < 10000; ++seconds) {
+        const auto when = seconds * 1000000000;
+        line.add(when, when / 1000 - seconds % 3, when / 1000 + seconds % 3);
+    }
+    EXPECT_LE(line.points().size(), 128u);
+    EXPECT_EQ(line.uncertainty(), 0) << "it has not kept what was known best";
+    EXPECT_NEAR(static_cast<double>(line.difference_at(5000500000000)), 5000500000, 2);
 }
