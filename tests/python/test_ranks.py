@@ -3,6 +3,7 @@
 
 import array
 import gc
+import weakref
 
 import causeway
 import numpy as np
@@ -159,6 +160,40 @@ def test_a_persistent_request_stays_its_owners(machine, comm, left, right):
         causeway.wait_for_events([arrived])
         assert np.array_equal(incoming, pattern(16, seed))
     request.Free()
+
+
+def test_a_request_with_the_handle_of_a_persistent_one_of_the_past_is_taken_over(machine, comm, left, right):
+    persistent = comm.Ssend_init(pattern(16), right, 14)
+    causeway.start(persistent)
+    comm.Recv(np.zeros(16, np.uint8), left, 14)
+    persistent.Wait()
+    handle = MPI._handleof(persistent)
+    persistent.Free()
+    sent = [comm.Issend(pattern(16), right, 14) for _ in range(100)]
+    again = [request for request in sent if MPI._handleof(request) == handle]
+    events = [causeway.event_from_request(machine.context, request) for request in again]
+    assert all(request == MPI.REQUEST_NULL for request in again)
+    for _ in sent:
+        comm.Recv(np.zeros(16, np.uint8), left, 14)
+    MPI.Request.Waitall(sent)
+    if events:
+        causeway.wait_for_events(events)
+    else:
+        pytest.skip("this MPI did not use the handle again")
+
+
+@pytest.mark.parametrize("give_up", [lambda request: None, lambda request: request.Free()])
+def test_the_memory_of_a_request_that_is_given_up_stays(machine, comm, left, right, give_up):
+    memory = pattern(300_000, comm.rank)
+    alive = weakref.ref(memory)
+    request = causeway.isend(memory, comm, right, 15)
+    give_up(request)
+    del memory, request
+    gc.collect()
+    assert alive() is not None
+    incoming = machine.buffer(300_000)
+    causeway.enqueue_recv(machine.in_order, incoming, comm, left, 15, blocking=True)
+    assert np.array_equal(machine.read(incoming), pattern(300_000, left))
 
 
 def test_a_message_space_of_its_own(machine, comm, left, right):

@@ -28,7 +28,15 @@ class Request(MPI.Request):
         self._memory = memory
         return self
 
+    def Free(self) -> None:
+        """As of any request: gives it up. Its memory is kept."""
+        self._keep_memory()
+        super().Free()
+
     def __del__(self) -> None:
+        self._keep_memory()
+
+    def _keep_memory(self) -> None:
         # Given up before it was complete: nobody can tell when its memory is free.
         if self and getattr(self, "_memory", None) is not None:
             keep_for_ever(self._memory)
@@ -94,6 +102,9 @@ def event_from_request(context: cl.Context, request: MPI.Request) -> cl.Event:
     event = _mpi.bound().event_from_request(context.int_ptr, MPI._addressof(request), ctypes.byref(code))
     if code.value:
         raise refused("clCreateEventFromMPIRequest", code.value)
+    if not isinstance(request, MPI.Prequest):
+        # The library knows persistent ones by their handles, does not see mpi4py free them, and MPI uses them again.
+        ctypes.memmove(MPI._addressof(request), MPI._addressof(MPI.REQUEST_NULL), MPI._sizeof(MPI.Request))
     adopted = cl.Event.from_int_ptr(event, retain=False)
     keep_until_complete(adopted, request)
     return adopted
