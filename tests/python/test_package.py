@@ -237,6 +237,27 @@ def test_a_library_that_is_not_there_is_named():
     assert "cannot load /nowhere/libcauseway.so.0" in result.stderr and "LIBCAUSEWAY" in result.stderr
 
 
+COUNTS_FEWER = """
+import ctypes, sys
+count = sys.getrefcount
+sys.getrefcount = lambda each: count(each) - 4  # other versions of Python count other references
+import causeway.graph
+memory = ctypes.create_string_buffer(64)
+for keeps in False, True:
+    try:
+        with causeway.graph._Tokens() as tokens:
+            kept = tokens.view(ctypes.addressof(memory), 64)[:8] if keeps else None
+    except BufferError:
+        print(keeps)
+"""
+
+
+@alone
+def test_a_kept_slice_is_noticed_however_python_counts_references():
+    ended = python(COUNTS_FEWER)
+    assert ended.stdout == "True\n", ended.stderr
+
+
 def test_the_program_of_the_readme_runs(tmp_path, monkeypatch):
     text = (ROOT / "bindings/python/README.md").read_text()
     program = re.search(r"```python\n(.*?)```", text, re.DOTALL)[1]

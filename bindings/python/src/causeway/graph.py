@@ -134,10 +134,18 @@ class _Tokens:
                 seen[1].release()
             except BufferError:  # an array has been made of it
                 kept = True
-        # A slice is a view of its own, which only the memory knows of: it is named here, in a tuple, and by the call.
-        kept = kept or any(memory is not None and sys.getrefcount(memory) > 3 for memory, _ in self._seen)
+        # A slice is a view of its own, which only the memory knows of.
+        kept = kept or _most_references(self._seen) > _references_of_ours
         if kept and kind is None:
             raise BufferError("the function keeps a view of its token, whose memory is used again; copy the token")
+
+
+def _most_references(seen: list[tuple[Any, memoryview]]) -> int:
+    return max((sys.getrefcount(memory) for memory, _ in seen if memory is not None), default=0)
+
+
+# Python 3.14 counts fewer of them than those before.
+_references_of_ours = _most_references([(bytearray(), memoryview(b""))])
 
 
 class Graph:
