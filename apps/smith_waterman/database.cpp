@@ -10,11 +10,13 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
 #include <span>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
 namespace smith_waterman {
@@ -38,7 +40,7 @@ void write(const apps::file &file, const void *data, std::size_t size, const std
 class packer {
 public:
     packer(std::string path, std::size_t chunk_size)
-        : m_path(std::move(path)), m_chunk_size(chunk_size), m_chunks_file(apps::open_file(m_path, "wb")),
+        : m_path(without_index(std::move(path))), m_chunk_size(chunk_size), m_chunks_file(apps::open_file(m_path, "wb")),
           m_names(apps::open_file(m_path + ".names", "wb")), m_chunk(chunk_size)
     {
     }
@@ -84,6 +86,13 @@ public:
     }
 
 private:
+    /// What is left if this ends before finish() is no database, and an old one's index would have it searched.
+    static std::string without_index(std::string path)
+    {
+        std::filesystem::remove(path + ".index");
+        return path;
+    }
+
     /// Residues begin where a vector of lanes may.
     static std::size_t table_size(std::size_t groups)
     {
@@ -131,6 +140,9 @@ void pack(const std::string &fasta, const std::string &path, std::size_t chunk_s
     if (chunk_size > std::size_t(1) << 30)
         throw std::runtime_error("chunks of more than 1 GiB are not for devices");
     fasta_reader reader(fasta);
+    for (const char *const suffix : {"", ".index", ".names"})
+        if (std::error_code not_there; std::filesystem::equivalent(fasta, path + suffix, not_there))
+            throw std::runtime_error("the database would take the place of the sequences in " + fasta);
     packer packed(path, chunk_size);
     // Lanes of a group run as long as their longest sequence, so sequences are sorted, a few chunks at a time. The
     // shortest ones that fill no group wait for the next.

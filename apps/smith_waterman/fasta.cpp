@@ -45,7 +45,8 @@ std::optional<sequence> fasta_reader::next()
             refuse("a sequence without a line that begins with '>'");
         m_header = line;
     }
-    sequence found{m_header.substr(1, m_header.find_first_of(" \t") - 1), {}};
+    const std::size_t begin = std::min(m_header.find_first_not_of(" \t", 1), m_header.size());
+    sequence found{m_header.substr(begin, m_header.find_first_of(" \t", begin) - begin), {}};
     m_header.clear();
     while (read_line(line)) {
         if (!line.empty() && line.front() == '>') {

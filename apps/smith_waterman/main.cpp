@@ -97,7 +97,7 @@ options parse(int argc, char **argv)
         && parsed.version != "causeway")
         throw std::invalid_argument("no version \"" + parsed.version + "\"");
     // A few hundred are subtracted from scores of 16 bits.
-    if (parsed.gap.open + parsed.gap.extend > 1000)
+    if (parsed.gap.open > 1000 - parsed.gap.extend)
         throw std::invalid_argument("gaps that cost so much are never opened");
     return parsed;
 }

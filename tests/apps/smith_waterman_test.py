@@ -40,7 +40,7 @@ def relative_of(sequence):
 def write_fasta(path, sequences, end="\n"):
     with open(path, "w", newline="") as file:
         for name, letters in sequences.items():
-            file.write(f">{name} and what it is{end}")
+            file.write(f">{' ' * (name == 'spaced')}{name} and what it is{end}")
             for at in range(0, len(letters), 60):
                 file.write(letters[at : at + 60] + end)
 
@@ -74,6 +74,7 @@ def check_scores(folder):
     database |= {
         "same": queries["query120"],
         "twice": 2 * queries["query120"],
+        "spaced": protein(90),
         "one": "W",
         "lower": queries["query17"].lower(),
     }
@@ -154,9 +155,25 @@ def check_refusals(folder):
     refused("smith_waterman pack", "search", folder / "queries.fa", folder / "foreign")
     refused("no version", "search", folder / "queries.fa", database, "--version", "fast", status=2)
     refused("usage", status=2)
+    for gap in ("--gap-open", "--gap-extend"):
+        refused("gaps", "search", folder / "queries.fa", database, gap, 2**31 - 1, status=2)
+    check_repacked(folder, refused)
     database.write_bytes(database.read_bytes()[:-1])
     for version, why in (("plain", "reading"), ("hand", "reading"), ("causeway", "database: the file ended")):
         refused(why, "search", folder / "queries.fa", database, "--version", version)
+
+
+def check_repacked(folder, refused):
+    """A database that was not made to its end is none, whatever was there, and its sequences stay."""
+    run("pack", folder / "queries.fa", folder / "repacked")
+    (folder / "torn.fa").write_text((folder / "queries.fa").read_text() + "1\n")
+    refused("is no amino acid", "pack", folder / "torn.fa", folder / "repacked")
+    refused("cannot open", "search", folder / "queries.fa", folder / "repacked")
+    before = (folder / "queries.fa").read_bytes()
+    os.link(folder / "queries.fa", folder / "linked.names")
+    for target in ("queries.fa", "linked"):
+        refused("the place of the sequences", "pack", folder / "queries.fa", folder / target)
+    assert (folder / "queries.fa").read_bytes() == before
 
 
 with tempfile.TemporaryDirectory() as name:
