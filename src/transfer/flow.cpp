@@ -322,8 +322,10 @@ void flow::advance_securing() {
         if (quiet()) begin_closing();
         return;
     }
-    if (std::exchange(m_plan->window, false) && !m_lent && m_window.first == nullptr && !m_source->shares_memory())
+    if (m_plan->window && !m_lent && m_window.first == nullptr && !m_source->shares_memory()) {
+        m_plan->window = false;
         m_plan->strategy = m_plan->without_window;
+    }
     prepare_source();
     m_target->prepare(m_block_bytes);
     m_stage = stage::running;

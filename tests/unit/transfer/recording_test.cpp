@@ -51,6 +51,18 @@ class told_gate final : public gate {
     gate::state& m_state;
 };
 
+/// A message whose blocks come in memory that both processes have mapped, or do not.
+class incoming_message final : public endpoint {
+  public:
+    explicit incoming_message(bool is_shared) : m_is_shared(is_shared) {}
+    [[nodiscard]] endpoint_traits traits() const override { return {.kind = medium::rank, .place = "node"}; }
+    [[nodiscard]] std::string name() const override { return "rank 1"; }
+    [[nodiscard]] bool shares_memory() const override { return m_is_shared; }
+
+  private:
+    bool m_is_shared;
+};
+
 } // namespace
 
 TEST(recording, tells_of_each_block_at_each_end) {
@@ -96,6 +108,28 @@ TEST(recording, tells_of_a_transfer_what_its_slowest_stage_would_take) {
     on.run();
     ASSERT_EQ(on.heard.transfers.size(), 1u);
     EXPECT_NEAR(on.heard.transfers.front().limit_seconds.value(), 1e-9 + 250 / 1e5, 1e-12) << "reads, several at once";
+}
+
+TEST(recording, expects_of_a_message_what_its_way_takes_whether_it_shares_memory_or_not) {
+    for (const bool is_shared : {true, false}) {
+        recorded_bench on;
+        on.settings.set("strategy", "shared-window");
+        auto& figures = on.machine->figures();
+        figures.measured("node", operation::window, stage_model::line(1e-3, 1e9, 1e9));
+        figures.measured("node", operation::receive, stage_model::line(5e-3, 1e9, 1e9));
+        figures.measured("device", operation::copy_out, stage_model::line(5e-3, 1e9, 1e9));
+        figures.measured("device", operation::copy_in, stage_model::line(1e-6, 1e9, 1e9));
+        on.machine->submit(bench::make(
+            std::make_unique<incoming_message>(is_shared),
+            std::make_unique<fake_endpoint>(on.steps, on.to, endpoint_traits{.kind = medium::device, .place = "device"}, on.target),
+            100, on.listener()));
+        on.run();
+        ASSERT_EQ(on.heard.transfers.size(), 1u);
+        const auto& told = on.heard.transfers.front();
+        EXPECT_EQ(told.chosen.strategy, is_shared ? "shared-window" : "pinned");
+        EXPECT_EQ(told.chosen.window, is_shared);
+        EXPECT_TRUE(is_shared ? told.expected_seconds < 2e-3 : told.expected_seconds > 5e-3) << told.expected_seconds.value();
+    }
 }
 
 TEST(recording, tells_the_cause_of_a_failure_and_which_block_failed) {
