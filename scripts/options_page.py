@@ -16,6 +16,7 @@ Made from `src/base/options.def` by `scripts/options_page.py`; do not edit.
 Every option can be set in the environment as `CAUSEWAY_<NAME>`, read at the first call, and at run time by
 `causeway_option_set("<name>", "<value>")`, which holds for transfers that start afterwards. The workers that `lanes`
 asks for are there from the first transfer on; later it can only be lowered. Sizes take the suffixes `K`, `M` and `G`.
+Where the values are off and on, 0 and 1 mean the same. What the platform reads cannot be set at run time.
 A variable that starts with `CAUSEWAY_` and is no option is ignored with a warning on standard error.
 
 | option | environment | default | values | what it does |
@@ -33,9 +34,9 @@ def size(text: str) -> str:
 
 
 rows = []
-pattern = r'^CAUSEWAY_OPTION\((\w+), (\w+), ([^,]+), ([^,]+), ([^,]+), "([^"]*)",\s*"([^"]*)"\)'
-for name, kind, default, low, high, unit, sentence in re.findall(pattern, table, re.M):
-    if kind == "choice":
+pattern = r'^CAUSEWAY_OPTION\((\w+), (\w+), ([^,]+), ([^,]+), ([^,]+), "([^"]*)", (\w+),\s*"([^"]*)"\)'
+for name, kind, default, low, high, unit, reader, sentence in re.findall(pattern, table, re.M):
+    if kind in ("choice", "on_off"):
         words = unit.split("|")
         default, values = words[int(default)], ", ".join(words)
     elif kind == "text":
@@ -43,6 +44,8 @@ for name, kind, default, low, high, unit, sentence in re.findall(pattern, table,
     else:
         show = size if kind == "bytes" else str
         default, values = show(default), f"{show(low)} to {show(high)} {unit}"
+    if reader == "platform":
+        sentence += " Read from the environment alone."
     rows.append(f"| `{name}` | `CAUSEWAY_{name.upper()}` | {default} | {values} | {sentence} |")
 
 if len(rows) != len(re.findall(r"^CAUSEWAY_OPTION\(", table, re.M)):

@@ -7,7 +7,6 @@
 
 #include <cctype>
 #include <charconv>
-#include <cstdlib>
 #include <vector>
 
 namespace causeway {
@@ -17,11 +16,14 @@ namespace {
 constexpr auto bytes = option_row::value_kind::bytes;
 constexpr auto count = option_row::value_kind::count;
 constexpr auto choice = option_row::value_kind::choice;
+constexpr auto on_off = option_row::value_kind::on_off;
 constexpr auto text = option_row::value_kind::text;
+constexpr auto library = option_reader::library;
+constexpr auto platform = option_reader::platform;
 
 constexpr option_row rows[] = {
-#define CAUSEWAY_OPTION(name, kind, value, minimum, maximum, unit, sentence) \
-    {#name, kind, value, minimum, maximum, unit, sentence},
+#define CAUSEWAY_OPTION(name, kind, value, minimum, maximum, unit, reader, sentence) \
+    {#name, kind, value, minimum, maximum, unit, reader, sentence},
 #include "base/options.def"
 #undef CAUSEWAY_OPTION
 };
@@ -54,8 +56,11 @@ std::optional<std::uint64_t> parse_number(std::string_view text, bool with_suffi
     return value << shift;
 }
 
+bool has_words(const option_row& row) { return row.kind == choice || row.kind == on_off; }
+
 std::optional<std::uint64_t> parse(const option_row& row, std::string_view text) {
-    if (row.kind == choice) {
+    if (row.kind == on_off && (text == "0" || text == "1")) return text == "1";
+    if (has_words(row)) {
         const auto words = split(row.unit);
         for (std::size_t i = 0; i < words.size(); ++i)
             if (words[i] == text) return i;
@@ -80,18 +85,15 @@ std::vector<std::string> names() {
 
 std::string refusal(const option_row& row, std::string_view text) {
     std::string expected(row.unit);
-    if (row.kind != choice)
+    if (!has_words(row))
         expected += " from " + std::to_string(row.minimum) + " to " + std::to_string(row.maximum);
     return "option " + std::string(row.name) + ": '" + std::string(text) + "' is not " + expected;
 }
 
 } // namespace
 
-std::string environment_text(std::string_view name) {
-    std::string variable = "CAUSEWAY_";
-    for (const char letter : name) variable += static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
-    const char* const value = std::getenv(variable.c_str());
-    return value == nullptr ? "" : value;
+std::string description_of(const option_row& row) {
+    return std::string(row.sentence) + (row.reader == platform ? " Read from the environment alone." : "");
 }
 
 std::span<const option_row> option_table() { return rows; }
@@ -100,7 +102,7 @@ options::options() {
     for (std::size_t i = 0; i < m_values.size(); ++i) m_values[i] = rows[i].default_value;
 }
 
-void options::read_environment(const char* const* environment) {
+void options::read_environment(const char* const* environment, option_reader reader) {
     constexpr std::string_view prefix = "CAUSEWAY_";
     // Variables of the project's own tests and benchmarks, which the library does not read.
     constexpr std::string_view test_prefix = "CAUSEWAY_TEST_";
@@ -114,6 +116,8 @@ void options::read_environment(const char* const* environment) {
         try {
             set(name, entry.substr(equals + 1), origin::environment);
         } catch (const transfer_error& error) {
+            const auto* const row = find(name);
+            if (reader != (row == nullptr ? library : row->reader)) continue;
             warn_once(std::string(entry.substr(0, equals)) + " is ignored: " + error.what());
         }
     }
@@ -126,6 +130,9 @@ void options::set(std::string_view name, std::string_view text, origin from) {
         throw transfer_error(status::invalid_value, "no option is called '" + std::string(name) + "'" +
                                                         (meant.empty() ? "" : "; did you mean " + meant + "?"));
     }
+    if (row->reader == platform && from == origin::program)
+        throw transfer_error(status::invalid_operation, "option " + std::string(name) + " cannot be set by a program: the platform " +
+                                                            "reads it from the environment alone");
     const auto index = static_cast<std::size_t>(row - rows);
     const bool is_text = row->kind == option_row::value_kind::text;
     const auto value = is_text ? 0 : parse(*row, text);
@@ -142,7 +149,7 @@ std::optional<std::string> options::get(std::string_view name) const {
     const std::lock_guard lock(m_mutex);
     if (row->kind == option_row::value_kind::text) return m_texts[static_cast<std::size_t>(row - rows)];
     const auto value = m_values[static_cast<std::size_t>(row - rows)];
-    if (row->kind == choice) return std::string(split(row->unit)[value]);
+    if (has_words(*row)) return std::string(split(row->unit)[value]);
     return std::to_string(value);
 }
 

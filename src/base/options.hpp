@@ -13,39 +13,45 @@
 namespace causeway {
 
 enum class option : std::size_t {
-#define CAUSEWAY_OPTION(name, kind, value, minimum, maximum, unit, sentence) name,
+#define CAUSEWAY_OPTION(name, kind, value, minimum, maximum, unit, reader, sentence) name,
 #include "base/options.def"
 #undef CAUSEWAY_OPTION
     count
 };
 
+/// Who acts on an option. The platform reads its own from the environment alone, before the program could set one.
+enum class option_reader { library, platform };
+
 /// One row of the table.
 struct option_row {
-    enum class value_kind { bytes, count, choice, text };
+    enum class value_kind { bytes, count, choice, on_off, text };
     std::string_view name;
     value_kind kind;
     std::uint64_t default_value, minimum, maximum;
-    std::string_view unit, sentence;
+    std::string_view unit;
+    option_reader reader;
+    std::string_view sentence;
 };
 
 [[nodiscard]] std::span<const option_row> option_table();
 
-/// What the environment says for an option, as it stands there; empty if nothing.
-[[nodiscard]] std::string environment_text(std::string_view name);
+/// What it does, and how it is set if not as the others.
+[[nodiscard]] std::string description_of(const option_row& row);
 
 /// A set of values. Any thread.
 class options {
   public:
     options();
 
-    /// Takes every CAUSEWAY_<NAME> of `environment` (NAME=value strings, null-terminated list); warns about unknown
-    /// names and bad values, and goes on without them.
-    void read_environment(const char* const* environment);
+    /// Takes every CAUSEWAY_<NAME> of `environment` (NAME=value strings, null-terminated list), and goes on without unknown names
+    /// and bad values. Warns about those that concern `reader`: unknown ones are the library's.
+    void read_environment(const char* const* environment, option_reader reader = option_reader::library);
 
     /// Where a value came from.
     enum class origin : unsigned char { table, environment, program };
 
-    /// Throws transfer_error(invalid_value) for an unknown name, with the nearest right one, or a bad value.
+    /// Throws transfer_error(invalid_value) for an unknown name, with the nearest right one, or a bad value; invalid_operation if
+    /// a program sets what the platform reads.
     void set(std::string_view name, std::string_view text, origin from = origin::program);
     [[nodiscard]] origin origin_of(option which) const;
     [[nodiscard]] std::optional<std::string> get(std::string_view name) const;

@@ -2,11 +2,11 @@
 // Joins the cluster, and sends what its ranks have to tell each other.
 #include "platform/cluster.hpp"
 
-#include "base/options.hpp"
 #include "platform/behind.hpp"
 #include "platform/dry_run.hpp"
 #include "platform/queue.hpp"
 #include "platform/scheduler.hpp"
+#include "platform/settings.hpp"
 #include "platform/transfer_commands.hpp"
 
 #include <algorithm>
@@ -23,7 +23,6 @@ namespace {
 constexpr unsigned tags = 1 << 20;
 /// How long the end of messages waits for commands whose end other ranks wait for.
 constexpr auto longest_drain = std::chrono::seconds(5);
-constexpr auto usual_watchdog = std::chrono::seconds(60);
 
 /// One folder above this library, wherever that has been found.
 std::string path_of_causeway() {
@@ -36,11 +35,6 @@ std::string path_of_causeway() {
     // There is nothing to go back to: half of the job's devices would be missing on this rank alone.
     std::fprintf(stderr, "causeway: no cluster: %s\n", why.c_str());
     std::_Exit(1);
-}
-
-std::chrono::seconds watchdog_limit() {
-    const auto text = environment_text("watchdog");
-    return text.empty() ? usual_watchdog : std::chrono::seconds(std::strtoul(text.c_str(), nullptr, 10));
 }
 
 void print_counts() {
@@ -59,19 +53,19 @@ void print_counts() {
 cluster* cluster::of_process() {
     // Never destroyed: messages may be under way while the process ends.
     static cluster* const one =
-        environment_text("cluster") == "1" || !environment_text("dry_run").empty() ? new cluster : nullptr;
+        settings()[option::cluster] != 0 || !settings().text(option::dry_run).empty() ? new cluster : nullptr;
     return one;
 }
 
 cluster::cluster() {
-    const auto dry = environment_text("dry_run");
+    const auto dry = settings().text(option::dry_run);
     if (dry.empty())
         join();
     else
         imagine(dry);
     for (auto* const counters : {&m_data_out, &m_data_in, &m_out, &m_in})
         counters->resize(static_cast<std::size_t>(ranks()));
-    if (environment_text("stats") == "1") std::atexit(print_counts);
+    if (settings()[option::stats] != 0) std::atexit(print_counts);
 }
 
 void cluster::imagine(const std::string& text) {
@@ -109,8 +103,8 @@ void cluster::join() {
     m_calls.transfer_info = transfer_info;
     m_calls.same = [](void* bytes, std::size_t size) { of_process()->same(static_cast<std::byte*>(bytes), size); };
     if (!join(&m_calls, why, sizeof why)) cannot_join(why);
-    m_strict = environment_text("strict") == "1";
-    watchdog::of_process().start(watchdog_limit());
+    m_strict = settings()[option::strict] != 0;
+    watchdog::of_process().start(std::chrono::seconds(settings()[option::watchdog]));
 }
 
 void cluster::meet(meeting& at) const {

@@ -2,11 +2,11 @@
 // The list of devices and what they say of themselves: the drivers' words, but for what only this platform knows.
 #include "platform/device.hpp"
 
-#include "base/options.hpp"
 #include "platform/boundary.hpp"
 #include "platform/cluster.hpp"
 #include "platform/entry_points.hpp"
 #include "platform/identity.hpp"
+#include "platform/settings.hpp"
 
 #include <algorithm>
 #include <array>
@@ -25,7 +25,7 @@ std::string text_of(const _cl_device_id& device, cl_device_info name) {
 }
 
 std::vector<_cl_device_id*> find_own_devices() {
-    const device_filter filter(environment_text("devices"));
+    const device_filter filter(settings().text(option::devices));
     // Devices point to their drivers, and live as long as the process.
     static auto& drivers = *new std::vector<driver>(load_drivers(filter));
     if (const auto* const job = cluster::of_process())

@@ -2,9 +2,9 @@
 // Gathers when commands ran, as drivers say, and adds up.
 #include "platform/device_times.hpp"
 
-#include "base/options.hpp"
 #include "platform/cluster.hpp"
 #include "platform/queue.hpp"
+#include "platform/settings.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -38,7 +38,7 @@ std::optional<std::chrono::nanoseconds> profiled(cl_event raw, cl_profiling_info
 device_times* device_times::of_process() {
     // Never destroyed: drivers may still call back.
     static device_times* const one =
-        cluster::of_process() != nullptr && environment_text("stats") == "1" ? new device_times : nullptr;
+        cluster::of_process() != nullptr && settings()[option::stats] != 0 ? new device_times : nullptr;
     return one;
 }
 

@@ -3,8 +3,8 @@
 #include "platform/driver.hpp"
 
 #include "base/opencl_vendors.hpp"
-#include "base/options.hpp"
 #include "platform/identity.hpp"
+#include "platform/settings.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -48,7 +48,7 @@ std::vector<opencl_vendors::implementation> find_libraries() {
         const char* const value = std::getenv(name);
         return std::string(value == nullptr ? "" : value);
     };
-    std::string place = environment_text("vendors");
+    std::string place = settings().text(option::vendors);
     if (place.empty()) place = variable("OCL_ICD_VENDORS");
     auto found = opencl_vendors::place_of(place).implementations;
     for (const auto& name : split(variable("OCL_ICD_FILENAMES"), ':'))

@@ -82,7 +82,7 @@ parting_test(thread "rank 1 has made 8 calls, the last clFinish.#2.; rank 0 has 
 parting_test(function "call 6 is clEnqueueCopyBuffer.#2, #3, #3, 0, 32, 32, 0, null, null. on rank 1, and clEnqueueFillBuffer"
   CAUSEWAY_STRICT=1)
 parting_test(pattern "in call 6, clEnqueueFillBuffer.#2, #3, pointer, 4, 0, 64, 0, null, null., or before, rank 1 and rank 0"
-  CAUSEWAY_STRICT=1)
+  CAUSEWAY_STRICT=on)
 parting_test(size "in call 7, clFinish.#2., or before, rank 1 and rank 0 have given different arguments")
 parting_test(kind "call 9 is clCreateKernel.#7, pointer, [a-z]*. on rank 1, and clFinish.#2. on rank 0")
 parting_test(owner "call 11 is clFinish.#9. on rank 1, and clFinish.#7. on rank 0")
@@ -112,6 +112,10 @@ endforeach()
 causeway_test(platform.dry_run.refused LABEL platform RUNTIME pocl PLATFORM ${platform_icd} TIMEOUT 60
   COMMAND env CAUSEWAY_DRY_RUN=4y1 $<TARGET_FILE:platform_tests> --gtest_filter=dry_run.*)
 set_tests_properties(platform.dry_run.refused PROPERTIES PASS_REGULAR_EXPRESSION "CAUSEWAY_DRY_RUN=4y1 is not of the form")
+causeway_test(platform.dry_run.option LABEL platform RUNTIME pocl PLATFORM ${platform_icd} TIMEOUT 60
+  COMMAND env CAUSEWAY_DRY_RUN=4x1:1 CAUSEWAY_STATS=yes $<TARGET_FILE:platform_tests> --gtest_filter=dry_run.*)
+set_tests_properties(platform.dry_run.option PROPERTIES PASS_REGULAR_EXPRESSION
+  "CAUSEWAY_STATS is ignored: option stats: 'yes' is not off.on.*PASSED  . 1 test")
 add_executable(finalizing_program support/programs/finalizing_program.cpp)
 target_link_libraries(finalizing_program PRIVATE causeway_flags OpenCL::OpenCL MPI::MPI_C)
 foreach(runtime ${runtimes})

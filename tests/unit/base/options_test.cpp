@@ -5,6 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <utility>
+
 using namespace causeway;
 
 TEST(options, begin_with_the_defaults_of_the_table) {
@@ -57,6 +61,54 @@ TEST(options, name_the_nearest_right_one_for_a_wrong_name) {
     } catch (const transfer_error& error) {
         EXPECT_STREQ(error.what(), "no option is called 'strategie'; did you mean strategy?");
     }
+}
+
+TEST(options, are_switched_by_either_spelling) {
+    for (const auto& row : option_table()) {
+        if (row.kind != option_row::value_kind::on_off) continue;
+        options settings;
+        for (const auto& [text, value] : {std::pair("1", "on"), std::pair("0", "off"), std::pair("on", "on"), std::pair("off", "off")}) {
+            settings.set(row.name, text, options::origin::environment);
+            EXPECT_EQ(settings.get(row.name), value) << row.name << "=" << text;
+        }
+        for (const char* const bad : {"", "2", "yes", "ON", "01"})
+            EXPECT_THROW(settings.set(row.name, bad, options::origin::environment), transfer_error) << row.name << "=" << bad;
+    }
+}
+
+TEST(options, of_the_platform_are_refused_to_a_program_and_not_changed) {
+    for (const auto& row : option_table()) {
+        if (row.reader != option_reader::platform) continue;
+        options settings;
+        const auto before = settings.get(row.name);
+        try {
+            settings.set(row.name, "1");
+            FAIL() << row.name << " was taken";
+        } catch (const transfer_error& error) {
+            EXPECT_EQ(error.code(), status::invalid_operation);
+            EXPECT_NE(std::string(error.what()).find("environment alone"), std::string::npos) << error.what();
+        }
+        EXPECT_EQ(settings.get(row.name), before);
+    }
+}
+
+TEST(options, that_are_wrong_in_the_environment_are_told_once_by_who_reads_them) {
+    const char* const environment[] = {"CAUSEWAY_DEPTH=much", "CAUSEWAY_WATCHDOG=never", "CAUSEWAY_STRICT=on", "CAUSEWAY_SPEED=1", nullptr};
+    const auto said_by = [&](option_reader reader) {
+        options settings;
+        ::testing::internal::CaptureStderr();
+        settings.read_environment(environment, reader);
+        EXPECT_EQ(settings[option::strict], 1u);
+        EXPECT_EQ(settings[option::watchdog], 60u);
+        return ::testing::internal::GetCapturedStderr();
+    };
+    const auto platform = said_by(option_reader::platform), library = said_by(option_reader::library);
+    EXPECT_NE(platform.find("CAUSEWAY_WATCHDOG is ignored: option watchdog: 'never' is not seconds from 0 to 86400"), std::string::npos)
+        << platform;
+    EXPECT_EQ(std::count(platform.begin(), platform.end(), '\n'), 1) << platform;
+    EXPECT_NE(library.find("CAUSEWAY_DEPTH"), std::string::npos) << library;
+    EXPECT_NE(library.find("CAUSEWAY_SPEED"), std::string::npos) << library;
+    EXPECT_EQ(std::count(library.begin(), library.end(), '\n'), 2) << library;
 }
 
 TEST(options, keep_texts_as_they_are) {

@@ -25,7 +25,7 @@ std::FILE* stream = nullptr;
 struct replaced_stdin {
     replaced_stdin() {
         const char* const cluster = std::getenv("CAUSEWAY_CLUSTER");
-        if (cluster == nullptr || cluster != std::string_view("1")) return;
+        if (cluster == nullptr || (cluster != std::string_view("1") && cluster != std::string_view("on"))) return;
         const cookie_io_functions_t calls = {[](void*, char* bytes, std::size_t size) {
                                                  return is_in_program() ? read_of_rank_0(STDIN_FILENO, bytes, size)
                                                                         : syscall(SYS_read, STDIN_FILENO, bytes, size);
