@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
+from collections.abc import Callable
 from ctypes import c_char_p, c_int, c_size_t, c_void_p
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,11 @@ def _require_same_library(ours: str, theirs: str) -> None:
         )
 
 
+def _signed(handle_of: Callable[[Any], int]) -> Callable[[Any], int]:
+    """MPICH's handles are of type int, many of them negative; mpi4py gives them as if they were pointers."""
+    return lambda wrapped: c_int(handle_of(wrapped)).value
+
+
 class Bound:
     """The functions of libcauseway, typed for mpi4py's MPI."""
 
@@ -49,7 +55,7 @@ class Bound:
         _require_same_library(_mpi_library_of(_library.library), _mpi_library_of(ctypes.CDLL(MPI.__file__)))
         # A pointer in Open MPI, an int in MPICH.
         self._handle = c_void_p if MPI._sizeof(MPI.Comm) == ctypes.sizeof(c_void_p) else c_int
-        self.handle_of: Any = MPI._handleof
+        self.handle_of: Any = MPI._handleof if self._handle is c_void_p else _signed(MPI._handleof)
         comm, datatype, request = self._handle, self._handle, c_void_p
         message = [c_int, c_int, comm]  # rank, tag
         self.event_from_request = declare("clCreateEventFromMPIRequest", [HANDLE, request, c_void_p], c_void_p)
