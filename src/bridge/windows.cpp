@@ -32,6 +32,7 @@ std::shared_ptr<known_window> windows::create(const device_uuid& device, std::si
 
 std::shared_ptr<known_window> windows::create_for_program(const device_uuid& device, std::size_t bytes) {
     static thread_local std::mt19937_64 random{std::random_device{}()};
+    m_bridge->start(device); // a link that does not start breaks all of them off, at its first copy
     return keep(std::make_shared<known_window>(random() | 1, device, m_bridge->create(device, bytes), descriptor()));
 }
 

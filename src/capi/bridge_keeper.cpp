@@ -97,10 +97,19 @@ void bridge_keeper::begin(std::vector<bridge::device_uuid> devices, const std::s
                 go_on();
                 auto made = bridge::make_nvidia_bridge();
                 runtime::exit_begins_before_others_end();
+                std::string refused;
+                std::size_t started = 0;
                 for (const auto& device : devices) {
                     go_on();
-                    if (made->has(device)) made->start(device);
+                    if (!made->has(device)) continue;
+                    try {
+                        made->start(device);
+                        ++started;
+                    } catch (const transfer_error& error) {
+                        refused = error.what(); // the others need not do without
+                    }
                 }
+                if (started == 0 && !refused.empty()) throw transfer_error(status::out_of_resources, refused);
                 say(made->name());
                 m_process.use_bridge(std::move(made));
             } catch (const std::exception& error) {
@@ -133,12 +142,15 @@ void bridge_keeper::end() {
     std::shared_future<void> over;
     {
         const std::lock_guard lock(m_process.enqueue_mutex());
-        if (!m_thread.joinable()) return;
+        if (!m_is_over.valid()) return;
         m_ending.request_stop();
         ending = std::move(m_thread);
         over = m_is_over;
     }
-    if (over.wait_for(longest_end) != std::future_status::ready) {
+    // Also for whoever comes second, while the first one waits.
+    const bool is_over = over.wait_for(longest_end) == std::future_status::ready;
+    if (!ending.joinable()) return;
+    if (!is_over) {
         ending.detach();
         return;
     }

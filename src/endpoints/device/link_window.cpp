@@ -130,12 +130,19 @@ bool link_window::imports(const std::shared_ptr<bridge::known_window>& window) {
     }
 }
 
+bool link_window::may_import() const {
+    return m_clock.now() >= m_next_import ||
+           std::any_of(m_imports.begin(), m_imports.end(), [](const auto& each) { return bool(each.second.buffer); });
+}
+
 std::shared_ptr<bridge::known_window> link_window::departures() {
+    if (!may_import()) return nullptr;
     auto out = m_shared->departures();
     return out && imports(out) ? out : nullptr;
 }
 
 transfer::device_memory link_window::arrivals() {
+    if (!may_import()) return {};
     const auto memory = m_shared->arrivals();
     if (memory.first == nullptr || !imports(m_bridge.windows().at(memory.first))) return {};
     return memory;

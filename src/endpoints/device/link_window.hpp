@@ -65,6 +65,8 @@ class link_window {
     [[nodiscard]] const cl::buffer& import(const std::shared_ptr<bridge::known_window>& window);
     /// Whether that works. A driver that refuses is not asked again for a while.
     [[nodiscard]] bool imports(const std::shared_ptr<bridge::known_window>& window);
+    /// Whether a window would be of use: none is made while the driver refuses to import any.
+    [[nodiscard]] bool may_import() const;
     enum class direction { in, out };
     [[nodiscard]] const cl::queue& queue(direction which);
     /// Between a buffer and a window.

@@ -163,9 +163,11 @@ device_exchange::find_device(int rank, const std::function<bool(const bridge::de
 void device_exchange::show_filler(const bridge::device_uuid& device, int rank) {
     for (auto each = m_theirs.lower_bound({rank, 0}); each != m_theirs.end() && each->first.first == rank; ++each) {
         auto& [window, shown] = each->second;
+        if (shown.count(device) != 0) continue;
         const bool is_reached = window->device() == device || m_windows->bridge()->reaches(device, window->device());
-        if (is_reached && shown.insert(device).second)
-            say(rank, {.about = subject::fills, .key = each->first.second, .device = device});
+        if (!is_reached) continue;
+        shown.insert(device);
+        say(rank, {.about = subject::fills, .key = each->first.second, .device = device});
     }
 }
 
