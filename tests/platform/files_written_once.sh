@@ -6,8 +6,9 @@ set -euo pipefail
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 printf '42 words\na whole line\n' | "$@" "$scratch/folder" | tee "$scratch/shown"
-[ "$(cat "$scratch/shown")" = "25 right" ]
+[ "$(cat "$scratch/shown")" = "36 right" ]
 [ "$(cat "$scratch/folder/stdio")" = "one TWO three" ]
 [ "$(cat "$scratch/folder/renamed")" = "by a stream" ]
 [ "$(cat "$scratch/folder/late")" = "late" ]
-[ "$(ls "$scratch/folder")" = $'late\nrenamed\nstdio' ]
+[ "$(cat "$scratch/folder/log")" = "logged" ]
+[ "$(ls "$scratch/folder")" = $'late\nlog\nrenamed\nstdio' ]

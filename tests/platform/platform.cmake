@@ -130,7 +130,7 @@ if(TARGET causeway_program)
   set_tests_properties(platform.causeway_run.same PROPERTIES PASS_REGULAR_EXPRESSION "agreed"
     FAIL_REGULAR_EXPRESSION "agreed.*agreed|parted")
   add_executable(writing_program support/programs/writing_program.cpp)
-  target_link_libraries(writing_program PRIVATE causeway_flags OpenCL::OpenCL)
+  target_link_libraries(writing_program PRIVATE causeway_flags OpenCL::OpenCL ${CMAKE_DL_LIBS})
   causeway_test(platform.causeway_run.files LABEL platform RUNTIME pocl TIMEOUT 60
     COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/platform/files_written_once.sh
             $<TARGET_FILE:causeway_program> run --cluster -n 2 -- $<TARGET_FILE:writing_program>)

@@ -3,6 +3,7 @@
 // into its commands: ranks that read otherwise part. Prints how many files have what they should.
 #include <CL/cl.h>
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -140,7 +142,39 @@ int main(int, char** arguments) {
     expect("a temporary folder", mkdtemp(inner.data()) == nullptr ? "none" : inner, inner);
     expect("its removal", std::to_string(rmdir(inner.c_str())), "0");
     expect("no folder", std::fopen((folder + "/no/such").c_str(), "w") == nullptr ? "none" : "one", "none");
+    if (std::freopen((folder + "/stdio").c_str(), "r", stdin) == nullptr) return 1;
+    char first[8] = "";
+    expect("another file as standard input", std::scanf("%7s", first) == 1 ? first : "nothing", "one");
+    std::cin >> word;
+    expect("and as cin", word, "TWO");
+    std::size_t sizes = 0;
+    for (std::size_t size = 1; size <= 64; ++size) { // rank 0 is seldom the first one
+        std::ofstream(folder + "/sized") << std::string(size << 12, 's');
+        struct stat facts {};
+        if (stat((folder + "/sized").c_str(), &facts) == 0) sizes += static_cast<std::size_t>(facts.st_size >> 12);
+        std::ofstream(folder + "/sized") << std::string(size << 12, 's') << std::flush;
+        sizes += std::filesystem::file_size(folder + "/sized") >> 12;
+    }
+    expect("sizes of what was written", std::to_string(sizes), std::to_string(64 * 65));
+    expect("a shorter file", std::to_string(truncate((folder + "/sized").c_str(), 3)), "0");
+    expect("access", std::to_string(access((folder + "/sized").c_str(), R_OK)), "0");
+    expect("link", std::to_string(link((folder + "/sized").c_str(), (folder + "/linked").c_str())), "0");
+    expect("symlink", std::to_string(symlink("linked", (folder + "/named").c_str())), "0");
+    expect("through both", contents_of(folder + "/named"), "sss");
+    expect("mkfifo", std::to_string(mkfifo((folder + "/pipe").c_str(), 0600)), "0");
+    for (const auto* const name : {"/sized", "/linked", "/named", "/pipe"}) std::remove((folder + name).c_str());
+    // Not by their names, against which the linker warns.
+    const auto choose = [](const char* function, char* room) {
+        return std::string(reinterpret_cast<char* (*)(char*)>(dlsym(RTLD_DEFAULT, function))(room));
+    };
+    auto free_name = folder + "/freeXXXXXX";
+    expect("mktemp", choose("mktemp", free_name.data()), free_name); // which all ranks tell
+    const auto other_name = choose("tmpnam", nullptr);
+    expect("tmpnam", other_name, other_name);
     at_end.path = folder + "/late";
     std::printf("%d right\n", right);
+    std::fflush(stdout);
+    if (std::freopen((folder + "/log").c_str(), "a", stdout) == nullptr) return 1;
+    std::puts("logged");
     return 0;
 }

@@ -2,6 +2,7 @@
 // Files that the program writes: rank 0 writes them, the others write into memory. A file that has been written is read
 // when rank 0 has come as far.
 #include "rank_0.hpp"
+#include "standard_input.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -143,6 +144,32 @@ std::FILE* open_stream(fopen_function* real, const void* caller, const char* pat
     return fd < 0 ? nullptr : ::fdopen(fd, mode);
 }
 
+using freopen_function = std::FILE*(const char*, const char*, std::FILE*);
+std::FILE* reopen_stream(freopen_function* real, const void* caller, const char* path, const char* mode, std::FILE* of) {
+    if (is_replaced_stdin(of)) {
+        if (path == nullptr) return of; // is rank 0's, whatever it is called
+        of = give_stdin_back(); // the C library reopens descriptors, and ours has none
+    }
+    if (path == nullptr || !is_programs_file(caller)) return real(path, mode, of);
+    const auto flags = flags_of(mode);
+    if (!writes(flags)) {
+        wait_for_writer(path);
+        return real(path, mode, of);
+    }
+    const int fd = open_once(path, flags, [&] { return next<open_function>("open64")(path, flags, 0666); });
+    if (fd < 0) {
+        const int error = errno;
+        std::fclose(of);
+        errno = error;
+        return nullptr;
+    }
+    std::string again = mode;
+    std::erase(again, 'x'); // it is there now
+    auto* const made = real(("/proc/self/fd/" + std::to_string(fd)).c_str(), again.c_str(), of);
+    ::close(fd);
+    return made;
+}
+
 /// What rank 0 alone does: its outcome on every rank, and the name that it may have chosen.
 template <class Act> int once(const void* caller, Act act, char* chosen = nullptr) {
     if (!is_programs_file(caller)) return act();
@@ -159,6 +186,13 @@ template <class Act> int once(const void* caller, Act act, char* chosen = nullpt
     if (told.code != 0) errno = told.error;
     else if (chosen != nullptr) take_of_rank_0(chosen, std::strlen(chosen));
     return told.code;
+}
+
+/// Asks the system about a path, which the program may have written.
+template <class Ask> int ask_about(const void* caller, const char* path, Ask ask, int folder = AT_FDCWD) {
+    const bool is_named = path != nullptr && *path != '\0' && (folder == AT_FDCWD || *path == '/');
+    if (is_named && is_programs_file(caller)) wait_for_writer(path);
+    return ask();
 }
 
 /// mkstemp and its like: rank 0 chooses the name.
@@ -224,6 +258,61 @@ std::FILE* fopen_large(const char* path, const char* mode) {
     return open_stream(ask, CAUSEWAY_CALLER, path, mode);
 }
 
+std::FILE* freopen_small(const char* path, const char* mode, std::FILE* of) asm("freopen");
+std::FILE* freopen_small(const char* path, const char* mode, std::FILE* of) {
+    static auto* const ask = next<freopen_function>("freopen");
+    return reopen_stream(ask, CAUSEWAY_CALLER, path, mode, of);
+}
+std::FILE* freopen_large(const char* path, const char* mode, std::FILE* of) asm("freopen64");
+std::FILE* freopen_large(const char* path, const char* mode, std::FILE* of) {
+    static auto* const ask = next<freopen_function>("freopen64");
+    return reopen_stream(ask, CAUSEWAY_CALLER, path, mode, of);
+}
+
+int access(const char* path, int how) noexcept {
+    static auto* const ask = next<int(const char*, int)>("access");
+    return ask_about(CAUSEWAY_CALLER, path, [&] { return ask(path, how); });
+}
+int faccessat(int folder, const char* path, int how, int flags) noexcept {
+    static auto* const ask = next<int(int, const char*, int, int)>("faccessat");
+    return ask_about(CAUSEWAY_CALLER, path, [&] { return ask(folder, path, how, flags); }, folder);
+}
+int stat_small(const char* path, void* facts) noexcept asm("stat");
+int stat_small(const char* path, void* facts) noexcept {
+    static auto* const ask = next<int(const char*, void*)>("stat");
+    return ask_about(CAUSEWAY_CALLER, path, [&] { return ask(path, facts); });
+}
+int stat_large(const char* path, void* facts) noexcept asm("stat64");
+int stat_large(const char* path, void* facts) noexcept {
+    static auto* const ask = next<int(const char*, void*)>("stat64");
+    return ask_about(CAUSEWAY_CALLER, path, [&] { return ask(path, facts); });
+}
+int lstat_small(const char* path, void* facts) noexcept asm("lstat");
+int lstat_small(const char* path, void* facts) noexcept {
+    static auto* const ask = next<int(const char*, void*)>("lstat");
+    return ask_about(CAUSEWAY_CALLER, path, [&] { return ask(path, facts); });
+}
+int lstat_large(const char* path, void* facts) noexcept asm("lstat64");
+int lstat_large(const char* path, void* facts) noexcept {
+    static auto* const ask = next<int(const char*, void*)>("lstat64");
+    return ask_about(CAUSEWAY_CALLER, path, [&] { return ask(path, facts); });
+}
+int fstatat_small(int folder, const char* path, void* facts, int flags) noexcept asm("fstatat");
+int fstatat_small(int folder, const char* path, void* facts, int flags) noexcept {
+    static auto* const ask = next<int(int, const char*, void*, int)>("fstatat");
+    return ask_about(CAUSEWAY_CALLER, path, [&] { return ask(folder, path, facts, flags); }, folder);
+}
+int fstatat_large(int folder, const char* path, void* facts, int flags) noexcept asm("fstatat64");
+int fstatat_large(int folder, const char* path, void* facts, int flags) noexcept {
+    static auto* const ask = next<int(int, const char*, void*, int)>("fstatat64");
+    return ask_about(CAUSEWAY_CALLER, path, [&] { return ask(folder, path, facts, flags); }, folder);
+}
+int stat_extended(int folder, const char* path, int flags, unsigned mask, void* facts) noexcept asm("statx");
+int stat_extended(int folder, const char* path, int flags, unsigned mask, void* facts) noexcept {
+    static auto* const ask = next<int(int, const char*, int, unsigned, void*)>("statx");
+    return ask_about(CAUSEWAY_CALLER, path, [&] { return ask(folder, path, flags, mask, facts); }, folder);
+}
+
 int remove(const char* path) noexcept {
     static auto* const ask = next<int(const char*)>("remove");
     return once(CAUSEWAY_CALLER, [&] { return ask(path); });
@@ -243,6 +332,42 @@ int rename(const char* from, const char* to) noexcept {
 int mkdir(const char* path, mode_t mode) noexcept {
     static auto* const ask = next<int(const char*, mode_t)>("mkdir");
     return once(CAUSEWAY_CALLER, [&] { return ask(path, mode); });
+}
+
+int mkfifo(const char* path, mode_t mode) noexcept {
+    static auto* const ask = next<int(const char*, mode_t)>("mkfifo");
+    return once(CAUSEWAY_CALLER, [&] { return ask(path, mode); });
+}
+int symlink(const char* to, const char* path) noexcept {
+    static auto* const ask = next<int(const char*, const char*)>("symlink");
+    return once(CAUSEWAY_CALLER, [&] { return ask(to, path); });
+}
+int link(const char* from, const char* to) noexcept {
+    static auto* const ask = next<int(const char*, const char*)>("link");
+    return once(CAUSEWAY_CALLER, [&] { return ask(from, to); });
+}
+int truncate_small(const char* path, off_t size) noexcept asm("truncate");
+int truncate_small(const char* path, off_t size) noexcept {
+    static auto* const ask = next<int(const char*, off_t)>("truncate");
+    return once(CAUSEWAY_CALLER, [&] { return ask(path, size); });
+}
+int truncate_large(const char* path, std::int64_t size) noexcept asm("truncate64");
+int truncate_large(const char* path, std::int64_t size) noexcept {
+    static auto* const ask = next<int(const char*, std::int64_t)>("truncate64");
+    return once(CAUSEWAY_CALLER, [&] { return ask(path, size); });
+}
+
+// Names alone, which nobody holds.
+char* mktemp(char* name) noexcept {
+    static auto* const ask = next<char*(char*)>("mktemp");
+    if (once(CAUSEWAY_CALLER, [&] { return *ask(name) == '\0' ? -1 : 0; }, name) != 0) *name = '\0';
+    return name;
+}
+char* tmpnam(char* room) noexcept {
+    static auto* const ask = next<char*(char*)>("tmpnam");
+    auto* const name = ask(room);
+    if (name != nullptr && is_programs_file(CAUSEWAY_CALLER)) take_of_rank_0(name, L_tmpnam);
+    return name;
 }
 
 int mkstemp_small(char* name) asm("mkstemp");

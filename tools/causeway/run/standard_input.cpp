@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Descriptors that rank 0 alone reads, when the program asks for it: what it gets comes to all ranks. Standard input, which
 // launchers give to rank 0 alone, and the devices of chance.
+#include "standard_input.hpp"
+
 #include "rank_0.hpp"
 
 #include <ext/stdio_sync_filebuf.h>
@@ -19,7 +21,11 @@ namespace {
 
 using namespace causeway_run;
 
+using shared_with_stdio = __gnu_cxx::stdio_sync_filebuf<char>;
+
+std::FILE* original = nullptr;
 std::FILE* stream = nullptr;
+shared_with_stdio* of_stream = nullptr;
 
 /// The C library reads by calls of its own, which nobody can stand in front of; so stdin is a stream of ours.
 struct replaced_stdin {
@@ -33,10 +39,11 @@ struct replaced_stdin {
                                              nullptr, nullptr, nullptr};
         stream = fopencookie(nullptr, "r", calls);
         if (stream == nullptr) return;
+        original = stdin;
         stdin = stream;
         // std::cin may have taken the old one.
-        static __gnu_cxx::stdio_sync_filebuf<char> shared(stream);
-        std::cin.rdbuf(&shared);
+        static shared_with_stdio shared(stream);
+        std::cin.rdbuf(of_stream = &shared);
     }
 } at_start;
 
@@ -49,6 +56,15 @@ bool is_rank_0s(int fd) {
 }
 
 } // namespace
+
+bool causeway_run::is_replaced_stdin(const std::FILE* of) { return of != nullptr && of == stream; }
+
+std::FILE* causeway_run::give_stdin_back() {
+    stdin = original;
+    static shared_with_stdio shared(original);
+    if (std::cin.rdbuf() == of_stream) std::cin.rdbuf(&shared); // the program has not given it another one
+    return original;
+}
 
 #pragma GCC visibility push(default)
 extern "C" {
@@ -70,7 +86,7 @@ ssize_t read_checked(int fd, void* bytes, std::size_t size, std::size_t room) {
 
 // std::cin without stdio reads from the descriptor of stdin.
 int fileno(std::FILE* of) noexcept {
-    if (of == stream && of != nullptr) return STDIN_FILENO;
+    if (is_replaced_stdin(of)) return STDIN_FILENO;
     static auto* const ask = next<int(std::FILE*)>("fileno");
     return ask(of);
 }
