@@ -8,6 +8,7 @@ import weakref
 import causeway
 import numpy as np
 import pyopencl as cl
+import pyopencl.array
 import pytest
 from mpi4py import MPI
 
@@ -44,6 +45,32 @@ def test_a_column_of_a_matrix_travels(machine, queue, comm, left, right):
     causeway.wait_for_events([sent, received])
     result = machine.read(incoming).view(np.int32).reshape(10, 8)
     assert (result[:, 7] == left).all() and (result[:, :7] == -1).all()
+
+
+@pytest.mark.parametrize("first_row", [0, 3])
+def test_a_column_of_an_array_travels(machine, queue, comm, left, right, first_row):
+    outgoing = cl.array.to_device(machine.in_order, np.full((10, 8), comm.rank, np.int32))
+    incoming = cl.array.to_device(machine.in_order, np.full((10, 8), -1, np.int32))
+    column = {"region": (4, 10 - first_row), "buffer_pitches": (32,)}
+    received = causeway.enqueue_recv_rect(queue, incoming[first_row:, 7], comm, left, **column)
+    waits = (event for event in outgoing.events)
+    sent = causeway.enqueue_send_rect(
+        machine.out_of_order, outgoing[first_row:, 0], comm, right, buffer_origin=(4,), wait_for=waits, **column
+    )
+    causeway.wait_for_events([sent, received])
+    result = incoming.get()
+    assert (result[first_row:, 7] == left).all() and (result[:first_row] == -1).all() and (result[:, :7] == -1).all()
+
+
+def test_what_is_neither_a_buffer_nor_an_array_in_one_is_refused(machine, comm):
+    host = np.zeros(8, np.uint8)
+    with pytest.raises(TypeError, match="ndarray"):
+        causeway.enqueue_send(machine.in_order, host, comm, 0)
+    with pytest.raises(TypeError, match="ndarray"):
+        causeway.enqueue_send_rect(machine.in_order, host, comm, 0, region=(4,))
+    array = cl.array.to_device(machine.in_order, np.zeros((4, 4), np.uint8))
+    with pytest.raises(ValueError, match="enqueue_send_rect"):
+        causeway.enqueue_send(machine.in_order, array[:, 1], comm, 0)
 
 
 def test_wildcards_match_and_say_what(machine, comm, left, right):

@@ -25,14 +25,14 @@ _Memory = cl.MemoryObjectHolder
 
 
 class DeviceArray(Protocol):
-    """A `pyopencl.array.Array`: a contiguous range of a buffer."""
+    """A `pyopencl.array.Array`: a range of a buffer, which has to be contiguous but for the commands with boxes."""
 
     base_data: Any
     offset: int
     nbytes: int
 
 
-WaitList = Sequence[cl.Event] | None
+WaitList = Iterable[cl.Event] | None
 DeviceMemory = cl.MemoryObjectHolder | DeviceArray
 
 
@@ -84,21 +84,37 @@ def _range(memory: DeviceMemory, offset: int, size: int | None) -> tuple[int, in
     """Handle, offset and size in bytes."""
     if isinstance(memory, _Memory):
         return memory.int_ptr, offset, memory.size - offset if size is None else size
+    handle, begin = _place(memory)
     if not getattr(memory, "flags").forc:
-        raise ValueError("the array is not contiguous; send a box of its buffer (enqueue_send_rect)")
+        raise ValueError("the array is not contiguous; send a box of it (enqueue_send_rect)")
     size = memory.nbytes - offset if size is None else size
     if offset < 0 or size < 0 or offset + size > memory.nbytes:
         raise ValueError(f"{size} bytes at {offset} are not within the array's {memory.nbytes} bytes")
-    return memory.base_data.int_ptr, memory.offset + offset, size
+    return handle, begin + offset, size
+
+
+def _place(memory: DeviceMemory) -> tuple[int, int]:
+    """Handle of the buffer, and where in it the memory begins."""
+    if isinstance(memory, _Memory):
+        return memory.int_ptr, 0
+    base = getattr(memory, "base_data", None)
+    if not isinstance(base, _Memory):
+        name = type(memory).__name__
+        raise TypeError(f"neither a buffer nor an array in one (shared virtual memory is none): {name}")
+    return base.int_ptr, memory.offset
 
 
 class _Box:
     """As pyopencl does it: what is left out is 0, and 1 in a region."""
 
-    def __init__(self, origin: Sequence[int], region: Sequence[int], pitches: Sequence[int]) -> None:
+    def __init__(
+        self, memory: DeviceMemory, origin: Sequence[int], region: Sequence[int], pitches: Sequence[int]
+    ) -> None:
+        self.handle, begin = _place(memory)
         three = c_size_t * 3
         # C gets their addresses.
         self.origin, self.region = three(*(*origin, 0, 0, 0)[:3]), three(*(*region, 1, 1, 1)[:3])
+        self.origin[0] += begin
         row_pitch, slice_pitch = (*pitches, 0, 0)[:2]
         self.words = addressof(self.origin), addressof(self.region), row_pitch, slice_pitch
 
@@ -250,7 +266,7 @@ def enqueue_sendrecv(
 
 def enqueue_send_rect(
     queue: cl.CommandQueue,
-    src: cl.MemoryObjectHolder,
+    src: DeviceMemory,
     comm: MPI.Comm,
     dest: int,
     tag: int = 0,
@@ -261,16 +277,18 @@ def enqueue_send_rect(
     wait_for: WaitList = None,
     blocking: bool = False,
 ) -> cl.Event:
-    """Sends a box of a buffer, packed row by row: bytes, rows, slices, as in `pyopencl.enqueue_copy`."""
+    """Sends a box of a buffer, packed row by row: bytes, rows, slices, as in `pyopencl.enqueue_copy`.
+
+    Of an array the origin is its first element."""
     mpi = _mpi.bound()
-    box = _Box(buffer_origin, region, buffer_pitches)
-    arguments = (queue.int_ptr, src.int_ptr, blocking, *box.words, dest, tag, mpi.handle_of(comm))
+    box = _Box(src, buffer_origin, region, buffer_pitches)
+    arguments = (queue.int_ptr, box.handle, blocking, *box.words, dest, tag, mpi.handle_of(comm))
     return _send_rect(arguments, wait_for, blocking)
 
 
 def enqueue_recv_rect(
     queue: cl.CommandQueue,
-    dest: cl.MemoryObjectHolder,
+    dest: DeviceMemory,
     comm: MPI.Comm,
     source: int,
     tag: int = 0,
@@ -283,8 +301,8 @@ def enqueue_recv_rect(
 ) -> cl.Event:
     """Receives into a box of a buffer; a shorter message fills the first rows."""
     mpi = _mpi.bound()
-    box = _Box(buffer_origin, region, buffer_pitches)
-    arguments = (queue.int_ptr, dest.int_ptr, blocking, *box.words, source, tag, mpi.handle_of(comm))
+    box = _Box(dest, buffer_origin, region, buffer_pitches)
+    arguments = (queue.int_ptr, box.handle, blocking, *box.words, source, tag, mpi.handle_of(comm))
     return _recv_rect(arguments, wait_for, blocking)
 
 
