@@ -73,7 +73,7 @@ cl_device_id device_of(const std::string &platform_name, std::size_t index)
 {
     const auto devices = devices_of(platform_name);
     if (index >= devices.size())
-        throw std::invalid_argument("the platform has no device " + std::to_string(index));
+        throw std::runtime_error("the platform has no device " + std::to_string(index) + ", only " + std::to_string(devices.size()));
     return devices[index];
 }
 

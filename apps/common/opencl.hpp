@@ -42,7 +42,7 @@ std::vector<cl_device_id> devices_of(const std::string &platform_name);
 /// null if there is none.
 cl_device_id device_of_another_platform(cl_device_id device, const std::string &platform_name);
 
-/// One of devices_of(). Throws std::invalid_argument if there are not so many.
+/// One of devices_of(). Throws if there are not so many: on this rank, that is, and no argument is wrong on the others.
 cl_device_id device_of(const std::string &platform_name, std::size_t index);
 
 /// What the device says of itself, where that is text.

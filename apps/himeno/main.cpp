@@ -87,11 +87,10 @@ options parse(int argc, char **argv)
 
 cl_device_id choose_device(const options &options, int rank)
 {
+    if (options.device)
+        return apps::device_of(options.platform, std::size_t(*options.device));
     const auto devices = apps::devices_of(options.platform);
-    const std::size_t index = options.device.value_or(rank % int(devices.size()));
-    if (index >= devices.size())
-        throw std::invalid_argument("the platform has no device " + std::to_string(index));
-    return devices[index];
+    return devices[std::size_t(rank) % devices.size()];
 }
 
 /// A version of the solver with what its runs have shown so far.

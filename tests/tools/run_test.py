@@ -149,6 +149,16 @@ def slurm(start, given):
             check(shlex.split(run.stdout.partition("mpi")[2])[1:3] == ["-n", "2"], "mpirun in a script", run)
 
 
+def wrong_rank(start, given):
+    """What one rank alone cannot do ends the others, too, and is said."""
+    programs = pathlib.Path(given.program).parent
+    for program, words in ((given.program, "tune --device 1"), (programs / "himeno", "--size XS --device 1"),
+                           (programs / "nanopowder", "--device 1")):
+        script = f'[ "$OMPI_COMM_WORLD_RANK$PMI_RANK" = 0 ] || export POCL_DEVICES=pthread; exec timeout 60 {program} {words}'
+        run = start("run", "-n", "2", "--", "sh", "-c", script)
+        check(run.returncode == 1 and "rank 1: the platform has no device 1, only 1" in run.stderr, f"{program}", run)
+
+
 def arguments(start, given):
     """Wrong arguments end with status 2 and say what to do."""
     for words, message in (([], "no program"), (["-n", "0", "true"], "at least one"), (["--rnks", "2", "true"], "--ranks"),
@@ -233,7 +243,7 @@ def completion(start, given):
     check(run.returncode == 2 and "did you mean bash?" in run.stderr, "a wrong shell is not refused", run)
 
 
-TESTS = {"ranks": ranks, "dry": dry, "words_of_a_program": words_of_a_program, "slurm": slurm, "arguments": arguments,
+TESTS = {"ranks": ranks, "dry": dry, "words_of_a_program": words_of_a_program, "slurm": slurm, "arguments": arguments, "wrong_rank": wrong_rank,
          "helps": helps, "completion": completion}
 
 

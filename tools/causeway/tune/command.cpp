@@ -173,8 +173,8 @@ void measure_ranks(const arguments& typed, int rank, int ranks, const progress& 
     std::vector<int> nodes(static_cast<std::size_t>(ranks));
     MPI_Allgather(&first_of_node, 1, MPI_INT, nodes.data(), 1, MPI_INT, MPI_COMM_WORLD);
 
-    // Each rank its own device, as programs do.
-    const auto all = typed.device ? devices_to_measure(typed) : apps::devices_of(typed.platform);
+    // Each rank its own device, as programs do. Another node may have fewer: no usage_error, which is one of all ranks.
+    const auto all = typed.device ? std::vector{apps::device_of(typed.platform, *typed.device)} : apps::devices_of(typed.platform);
     int rank_of_node = 0;
     MPI_Comm_rank(node, &rank_of_node);
     causeway_mpi_comm_free(&node);
@@ -229,7 +229,8 @@ int run(const arguments& typed) {
         if (rank == 0) std::fprintf(stderr, "causeway tune: %s\n", error.what());
         code = 2;
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "causeway tune: %s\n", error.what());
+        const auto where = ranks > 1 ? "rank " + std::to_string(rank) + ": " : "";
+        std::fprintf(stderr, "causeway tune: %s%s\n", where.c_str(), error.what());
         if (ranks > 1) MPI_Abort(MPI_COMM_WORLD, 1);
         code = 1;
     }
