@@ -394,6 +394,12 @@ def nothing(start, given):
             run = start("trace", "view", *(["-o", pathlib.Path(folder, page_name)] if page_name else []), shown, runtime="none")
             check(run.returncode == 2 and "take the place" in run.stderr and shown.read_text(encoding="utf-8") == text,
                   f"a page in place of {name}", run)
+        # Nor is there one of nothing.
+        for ends, words, status, message in ((None, (), 1, "has nothing to show"), (2e6, ("--from", "2.5"), 2, "has 1.999 seconds")):
+            events = [made_transfer(1000, ends)] if ends else []
+            shown.write_text(json.dumps({**json.loads(text), "traceEvents": json.loads(text)["traceEvents"] + events}), encoding="utf-8")
+            run = start("trace", "view", *words, "-o", pathlib.Path(folder, "empty.html"), shown, runtime="none")
+            check(run.returncode == status and message in run.stderr and not pathlib.Path(folder, "empty.html").exists(), message, run)
         run = start("perf", "--routes", "file-read", "--sizes", "4K", "--strategies", "auto", "--repetitions", "1",
                     "--directory", folder, environment={"CAUSEWAY_TRACE": "/nonexistent/t.json"})
         check(run.returncode == 0 and "no timeline is recorded" in run.stderr and "/nonexistent" in run.stderr,
@@ -499,7 +505,7 @@ def drawing(start, given):
 
     command = {"name": "k", "ph": "X", "cat": "command", "pid": 0, "tid": 2, "ts": 1150, "dur": 50, "args": {}}
     events = [{"name": "causeway_rank", "ph": "M", "pid": 0, "tid": 0, "args": RANK}, lane(1, "transfers"), lane(2, "queue"),
-              made_transfer(1100, 1200, 50, transfer=1), made_transfer(1300, 1400, 80, transfer=2), command,
+              made_transfer(1100, 1200, 50, transfer=1, strategy="<!--<script>"), made_transfer(1300, 1400, 80, transfer=2), command,
               arrow("s", 2, 1200), arrow("f", 1, 1300)]
     with tempfile.TemporaryDirectory() as folder:
         timeline, shown = pathlib.Path(folder, "t.json"), pathlib.Path(folder, "t.html")

@@ -3,6 +3,7 @@
 #include "trace/page.hpp"
 
 #include "beside.hpp"
+#include "words.hpp"
 
 #include <array>
 #include <cmath>
@@ -21,11 +22,22 @@ using nlohmann::json;
 /// Browsers end a page whose text is not much longer.
 constexpr std::size_t most_bytes = std::size_t{200} << 20;
 
-[[noreturn]] void refuse(const std::string& timeline, const span& whole) {
+std::string length_of(const span& whole) {
     std::array<char, 32> seconds{};
-    std::snprintf(seconds.data(), seconds.size(), "%.3f", (whole.end - whole.begin) / 1e6);
+    std::snprintf(seconds.data(), seconds.size(), "%.3f seconds", (whole.end - whole.begin) / 1e6);
+    return seconds.data();
+}
+
+[[noreturn]] void refuse(const std::string& timeline, const span& whole) {
     throw std::runtime_error("no browser opens a page of so much as there is in " + timeline + ": show a part of its " +
-                             seconds.data() + " seconds by --from and --to, or all of it by https://ui.perfetto.dev");
+                             length_of(whole) + " by --from and --to, or all of it by https://ui.perfetto.dev");
+}
+
+void require_slices(const std::string& timeline, const span& whole, const span& between) {
+    if (whole.end < whole.begin)
+        throw std::runtime_error(timeline + " has nothing to show: no transfer, kernel or copy has ended");
+    if (between.begin > whole.end - whole.begin)
+        throw causeway_tool::usage_error("trace view: --from lies behind the end: " + timeline + " has " + length_of(whole));
 }
 
 /// What the page draws, without what only other viewers need.
@@ -40,10 +52,10 @@ json shown_events(const json& events) {
     return shown;
 }
 
-/// A text may not end the element that it is in.
+/// A text may neither end the element that it is in nor begin a comment there, which hides the element's end.
 std::string embedded(const json& value) {
     auto text = value.dump(-1, ' ', false, json::error_handler_t::replace);
-    for (std::size_t at = text.find("</"); at != std::string::npos; at = text.find("</", at + 3)) text.insert(at + 1, 1, '\\');
+    for (auto at = text.find('<'); at != std::string::npos; at = text.find('<', at)) text.replace(at, 1, "\\u003c");
     return text;
 }
 
@@ -61,6 +73,7 @@ void write_page(const std::string& timeline, const std::string& path, const span
     if (is_all && std::filesystem::exists(timeline) && std::filesystem::file_size(timeline) > most_bytes)
         refuse(timeline, read_timeline(timeline, {}).whole);
     const auto shown = read_timeline(timeline, {true, between});
+    require_slices(timeline, shown.whole, between);
     auto summary = summary_of(shown);
     summary["begin_us"] = shown.whole.begin;
     auto events = embedded(shown_events(shown.events));
