@@ -183,14 +183,15 @@ def programs(start, given):
 
 
 def launcher(start, given):
-    """No launcher: causeway info and causeway run say what to install."""
+    """No launcher: causeway info and causeway run say what to install. One rank needs none."""
     def alone(*words):
         return subprocess.run([given.program, *words], text=True, capture_output=True, check=False,
                               env={**os.environ, "PATH": "/nonexistent", "HWLOC_COMPONENTS": "-opencl",
-                                   "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
+                                   "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                                   "OMPI_MCA_plm_rsh_agent": "/bin/true"})  # it looks for ssh there, too
 
     expect(alone("run", "-n", "2", "true"), 1, "no launcher of", "openmpi-bin")
-    expect(alone("info", "--check"), 1, "no MPI launcher of")
+    expect(alone("info", "--check"), 0, "note: no MPI launcher of")
 
 
 def mistakes(start, given):

@@ -104,7 +104,7 @@ void check_mpi(const json& facts, finder& found) {
         found.stops("this MPI provides " + mpi.at("thread_level").get<std::string>() + " only",
                     "transfers between ranks need MPI_THREAD_MULTIPLE: take an MPI that was built with it");
     if (!mpi.contains("launcher"))
-        found.stops("no MPI launcher of " + mpi.at("library").get<std::string>() + " is on the path",
+        found.slows("no MPI launcher of " + mpi.at("library").get<std::string>() + " is on the path",
                     "install it (Debian: openmpi-bin or mpich), or add its folder to PATH; programs of one rank run "
                     "without");
     const auto expected = mpi.value("launched_ranks", 1), there = mpi.value("ranks", 1);
