@@ -172,18 +172,20 @@ def signals(start, given):
         for number in signal.SIGINT, signal.SIGHUP:
             lines = told(lambda run, number=number: run.send_signal(number), (number.name,))
             check(lines == ["ready", number.name, "SIGTERM"], f"{number.name} to the process: {lines}")
-        lines = told(lambda run: os.killpg(run.pid, signal.SIGTERM), (None,), start_new_session=True)
-        check(set(lines) == {"ready", "SIGTERM"}, f"SIGTERM to the group: {lines}")
-        # Not both by the terminal and, some time later, by causeway trace.
         outer, inner = pty.openpty()
 
-        def interrupt(run):
-            run.send_signal(signal.SIGSTOP)
-            os.waitpid(run.pid, os.WUNTRACED)
-            os.write(outer, b"\x03")
-        lines = told(interrupt, ("SIGINT",), stdin=inner, start_new_session=True,
-                     preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
-        check(lines == ["ready", "SIGINT", "SIGTERM"], f"^C: {lines}")
+        def while_stopped(send):
+            """Not both by the group and, some time later, by causeway trace."""
+            def act(run):
+                run.send_signal(signal.SIGSTOP)
+                os.waitpid(run.pid, os.WUNTRACED)
+                send(run)
+            return told(act, ("SIGINT",), stdin=inner, start_new_session=True,
+                        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+
+        for whom, send in (("the group", lambda run: os.killpg(run.pid, signal.SIGINT)), ("^C", lambda run: os.write(outer, b"\x03"))):
+            lines = while_stopped(send)
+            check(lines == ["ready", "SIGINT", "SIGTERM"], f"{whom}: {lines}")
         for file in outer, inner:
             os.close(file)
         # As nohup starts it.

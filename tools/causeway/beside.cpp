@@ -5,18 +5,20 @@
 #include <causeway/causeway.h>
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <memory>
 
 namespace causeway_tool {
 
@@ -26,36 +28,77 @@ namespace fs = std::filesystem;
 
 constexpr int not_found = 127; // as shells say it
 
-pid_t child = 0; // set before its parent can be signalled
-
-/// What a terminal sends (^C, its end) comes from the kernel, and has reached the whole group. `timeout` sends to a process
-/// and then to the group: that is one wish, and more of them would have mpirun leave its ranks behind.
-void pass_on(int signal, siginfo_t* told, void*) {
-    static std::array<std::chrono::steady_clock::time_point, NSIG> passed{};
-    const auto now = std::chrono::steady_clock::now();
-    auto& last = passed[static_cast<std::size_t>(signal)];
-    if (child == 0 || told->si_code == SI_KERNEL || now - last < std::chrono::seconds(1)) return;
-    last = now;
-    ::kill(child, signal);
-}
-
-/// What is ignored, as by `nohup`, stays so, and is what the program finds.
-void pass_on_signals() {
-    struct sigaction passing {};
-    passing.sa_sigaction = pass_on;
-    passing.sa_flags = SA_SIGINFO;
-    sigfillset(&passing.sa_mask); // in the order in which they come
-    for (const int each : {SIGINT, SIGTERM, SIGHUP}) {
-        struct sigaction before {};
-        if (sigaction(each, nullptr, &before) == 0 && before.sa_handler != SIG_IGN) sigaction(each, &passing, nullptr);
-    }
-}
-
 std::vector<char*> pointers_to(const std::vector<std::string>& words) {
     std::vector<char*> pointers;
     for (const auto& each : words) pointers.push_back(const_cast<char*>(each.c_str()));
     pointers.push_back(nullptr);
     return pointers;
+}
+
+/// A process of this group that has signals and does nothing: one that both have went to the whole group, so that the program
+/// has it, too. Nothing else tells. It is none of ours, which `pkill -f causeway` would reach as well.
+class witness {
+  public:
+    /// What the caller has blocked waits for it as long as it lives.
+    witness() {
+        int ends[2];
+        if (::pipe2(ends, O_CLOEXEC) != 0) return;
+        posix_spawn_file_actions_t actions;
+        posix_spawn_file_actions_init(&actions);
+        posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
+        const std::vector<std::string> command{"cat"}, settings; // it is not to be recorded
+        if (::posix_spawnp(&m_process, "cat", &actions, nullptr, pointers_to(command).data(), pointers_to(settings).data()) != 0)
+            m_process = 0;
+        posix_spawn_file_actions_destroy(&actions);
+        ::close(ends[0]);
+        m_input = ends[1]; // ends with this process, however that ends
+    }
+    ~witness() {
+        ::close(m_input);
+        if (m_process == 0) return;
+        ::kill(m_process, SIGKILL);
+        while (::waitpid(m_process, nullptr, 0) < 0 && errno == EINTR) {}
+    }
+    witness(const witness&) = delete;
+    witness& operator=(const witness&) = delete;
+
+    [[nodiscard]] bool has(int signal) const {
+        std::ifstream status("/proc/" + std::to_string(m_process) + "/status");
+        std::uint64_t pending = 0;
+        for (std::string line; std::getline(status, line);)
+            if (line.starts_with("ShdPnd:")) pending = std::stoull(line.substr(line.find('\t')), nullptr, 16);
+        return (pending >> (signal - 1) & 1) != 0;
+    }
+
+  private:
+    pid_t m_process = 0;
+    int m_input = -1;
+};
+
+/// Those of a user or a launcher, without what is ignored: that stays so, as `nohup` wants it, and for the program, too.
+sigset_t passed_signals() {
+    sigset_t passed;
+    sigemptyset(&passed);
+    for (const int each : {SIGINT, SIGTERM, SIGHUP}) {
+        struct sigaction now {};
+        if (sigaction(each, nullptr, &now) == 0 && now.sa_handler != SIG_IGN) sigaddset(&passed, each);
+    }
+    return passed;
+}
+
+/// Passes on what this process alone is sent. With ^C from the terminal and from here, mpirun would leave its ranks behind.
+int wait_for(pid_t child, const sigset_t& waited) {
+    auto beside = std::make_unique<witness>();
+    for (int status = 0;;) {
+        const int signal = ::sigwaitinfo(&waited, nullptr);
+        if (signal == SIGCHLD) {
+            if (::waitpid(child, &status, WNOHANG) == child) return status;
+        } else if (signal > 0 && beside->has(signal)) {
+            beside = std::make_unique<witness>();
+        } else if (signal > 0) {
+            ::kill(child, signal);
+        }
+    }
 }
 
 void say_why(const std::string& program, int reason) {
@@ -80,16 +123,23 @@ std::string library_file(const std::string& name) {
 
 int run_and_wait(const std::vector<std::string>& words) {
     const auto pointers = pointers_to(words);
-    pass_on_signals();
-    const int refused = ::posix_spawnp(&child, pointers.front(), nullptr, nullptr, pointers.data(), environ);
+    auto waited = passed_signals();
+    sigaddset(&waited, SIGCHLD);
+    std::signal(SIGCHLD, SIG_DFL); // or nobody would hear of the end
+    sigset_t before;
+    sigprocmask(SIG_BLOCK, &waited, &before);
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setsigmask(&attributes, &before);
+    pid_t child = 0;
+    const int refused = ::posix_spawnp(&child, pointers.front(), nullptr, &attributes, pointers.data(), environ);
+    posix_spawnattr_destroy(&attributes);
     if (refused != 0) {
         say_why(words.front(), refused);
         return not_found;
     }
-    int status = 0;
-    while (::waitpid(child, &status, 0) < 0)
-        if (errno != EINTR) return 1;
-    child = 0;
+    const int status = wait_for(child, waited);
     if (WIFSIGNALED(status)) std::fprintf(stderr, "causeway: %s was ended by %s\n", words.front().c_str(), strsignal(WTERMSIG(status)));
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }

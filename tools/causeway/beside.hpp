@@ -12,8 +12,8 @@ std::string shared_file(const std::string& name);
 /// `name` beside libcauseway, wherever that was loaded from.
 std::string library_file(const std::string& name);
 
-/// Starts the program, sends it the signals that processes send meanwhile, and gives its exit status; 128 and the signal's
-/// number if one ended it, 127 if there is no such program, with a message.
+/// Starts the program, passes on what this process alone is sent (^C and the like reach the program by themselves), and
+/// gives its exit status; 128 and the signal's number if one ended it, 127 if there is no such program, with a message.
 int run_and_wait(const std::vector<std::string>& words);
 /// Goes on as that program.
 [[noreturn]] void become(const std::vector<std::string>& words);
