@@ -91,6 +91,15 @@ note() {
 # Adds lines under the last phase of the summary.
 figures() { sed 's/^/    /' >>"$summary"; }
 
+# A phase, and as its figures the lines that it has added to its log and that match PATTERN: PATTERN, then as phase.
+phase_lines() {
+    local pattern=$1 log=$out/$4 from
+    shift
+    from=$(stat -c %s "$log" 2>/dev/null || echo 0)
+    phase "$@"
+    tail -c "+$((from + 1))" "$log" | grep -E "$pattern" | head -n 30 | figures
+}
+
 choose_nvidia() {
     local folder
     mkdir "$scratch/vendors"
@@ -217,10 +226,8 @@ if wanted tests; then
             note "$program" 'skipped: not built' 0
             continue
         fi
-        from=$(stat -c %s "$out/tests.log" 2>/dev/null || echo 0)
-        phase "$program" "$seconds" tests.log "${runner[@]}" "$build/bin/$program" --gtest_brief=1
-        tail -c "+$((from + 1))" "$out/tests.log" |
-            grep -E '^\[==========\] .* ran|^\[  (PASSED|SKIPPED|FAILED )' | head -n 30 | figures
+        phase_lines '^\[==========\] .* ran|^\[  (PASSED|SKIPPED|FAILED )' \
+            "$program" "$seconds" tests.log "${runner[@]}" "$build/bin/$program" --gtest_brief=1
     done
 fi
 
@@ -256,29 +263,24 @@ fi
 if wanted filters; then
     for size in "640 360 $filter_frames" "1920 1080 $filter_frames"; do
         read -r width height frames <<<"$size"
-        from=$(stat -c %s "$out/programs.txt" 2>/dev/null || echo 0)
-        phase "filters $width x $height" 150 programs.txt "${one[@]}" "$build/bin/filters" --width "$width" --height "$height" \
+        phase_lines 'per frame|verified|WRONG' \
+            "filters $width x $height" 150 programs.txt "${one[@]}" "$build/bin/filters" --width "$width" --height "$height" \
             --frames "$frames" --rounds 9 --verify
-        tail -c "+$((from + 1))" "$out/programs.txt" | grep -E 'per frame|verified|WRONG' | figures
     done
-    from=$(stat -c %s "$out/programs.txt" 2>/dev/null || echo 0)
-    phase 'graph bound' 90 programs.txt "${one[@]}" "$build/bin/graph_bound" --tokens "$filter_frames"
-    tail -c "+$((from + 1))" "$out/programs.txt" | grep -E 'per token|tokens of|WRONG' | figures
-    from=$(stat -c %s "$out/programs.txt" 2>/dev/null || echo 0)
-    phase 'graph cost' 60 programs.txt "${one[@]}" "$build/bin/graph_cost"
-    tail -c "+$((from + 1))" "$out/programs.txt" | grep -E '^graph ' | figures
+    phase_lines 'per token|tokens of|WRONG' \
+        'graph bound' 90 programs.txt "${one[@]}" "$build/bin/graph_bound" --tokens "$filter_frames"
+    phase_lines '^graph ' \
+        'graph cost' 60 programs.txt "${one[@]}" "$build/bin/graph_cost"
     film=$scratch/film.y4m
     "$build/bin/video" --make --width 1920 --height 1080 --frames "$film_frames" "$film" >>"$out/programs.txt" 2>&1
-    from=$(stat -c %s "$out/programs.txt" 2>/dev/null || echo 0)
-    phase video 120 programs.txt "${one[@]}" "$build/bin/video" --verify --explain "$film" "$scratch/result.y4m"
-    tail -c "+$((from + 1))" "$out/programs.txt" | grep -E '^(graph|plain|both|WRONG)' | figures
+    phase_lines '^(graph|plain|both|WRONG)' \
+        video 120 programs.txt "${one[@]}" "$build/bin/video" --verify --explain "$film" "$scratch/result.y4m"
 fi
 
 if wanted film; then
-    from=$(stat -c %s "$out/programs.txt" 2>/dev/null || echo 0)
     # shellcheck disable=SC2086 # sizes are several arguments, or none
-    phase 'film, larger than memory' 500 programs.txt "${one[@]}" scripts/long_film.sh "$build/bin/video" $long_film
-    tail -c "+$((from + 1))" "$out/programs.txt" | grep -E '^(graph|plain|both|FAILED|[0-9]+ frames)' | figures
+    phase_lines '^(graph|plain|both|FAILED|[0-9]+ frames)' \
+        'film, larger than memory' 500 programs.txt "${one[@]}" scripts/long_film.sh "$build/bin/video" $long_film
 fi
 
 # Applications for several devices, on one GPU and on as many ranks as there are GPUs.
