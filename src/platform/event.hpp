@@ -75,6 +75,8 @@ struct _cl_event final : causeway::platform::object {
     /// The rank that knows its status first.
     [[nodiscard]] int owner() const;
 
+    std::atomic<cl_int> told_program{1 + CL_QUEUED}; ///< the last status that the program has asked for
+
     // The rest belongs to the scheduler, under its mutex.
     std::vector<callback> callbacks;
     // In a cluster, under the context's order.

@@ -198,6 +198,18 @@ cl_int status_everywhere(_cl_event& event) {
     return status;
 }
 
+/// A program that asks until the status is another one waits, for the watchdog.
+cl_int asked_status(_cl_event& event) {
+    if (cluster::of_process() == nullptr || cluster::callback::is_running()) return status_everywhere(event);
+    watchdog::question asking;
+    const auto status = status_everywhere(event);
+    if (event.told_program.exchange(status, std::memory_order_relaxed) != status)
+        watchdog::of_process().moved();
+    else if (status > CL_COMPLETE)
+        asking.was_in_vain();
+    return status;
+}
+
 /// Times of a command that ran; of another rank if it ran there.
 cl_int profiling_info(_cl_event& event, cl_profiling_info name, const answer& to) {
     struct {
@@ -219,7 +231,7 @@ cl_int CL_API_CALL clGetEventInfo(cl_event handle, cl_event_info name, size_t si
         case CL_EVENT_COMMAND_QUEUE: return to(static_cast<cl_command_queue>(event.queue.get()));
         case CL_EVENT_CONTEXT: return to(static_cast<cl_context>(event.context.get()));
         case CL_EVENT_COMMAND_TYPE: return to(event.type);
-        case CL_EVENT_COMMAND_EXECUTION_STATUS: return to(status_everywhere(event));
+        case CL_EVENT_COMMAND_EXECUTION_STATUS: return to(asked_status(event));
         case CL_EVENT_REFERENCE_COUNT: return to(event.references());
         default: return CL_INVALID_VALUE;
         }

@@ -25,13 +25,17 @@ void watchdog::start(std::chrono::seconds limit) {
 void watchdog::run(std::chrono::seconds limit) {
     constexpr int looks = 4;
     unsigned long seen = 0;
+    unsigned long asked_before = 0;
     const char* waited = nullptr;
     for (int quiet = 0;; ++quiet) {
         std::this_thread::sleep_for(std::chrono::milliseconds(limit) / looks);
         const auto moves = m_moves.load(std::memory_order_relaxed);
-        const auto* const what = m_what.load(std::memory_order_relaxed);
+        const auto asked = m_asked_in_vain.load(std::memory_order_relaxed);
+        const auto* const what = asked != asked_before ? "an event, whose status it asks for again and again"
+                                                       : m_what.load(std::memory_order_relaxed);
         if (moves != seen || what != waited || what == nullptr) quiet = 0;
         seen = moves;
+        asked_before = asked;
         waited = what;
         if (quiet == looks) report(limit, what);
     }

@@ -24,7 +24,7 @@ class watchdog {
     class wait {
       public:
         explicit wait(const char* what) : m_before(of_process().m_what.exchange(what, std::memory_order_relaxed)) {
-            of_process().moved();
+            if (!s_asks) of_process().moved();
         }
         wait(const wait&) = delete;
         wait& operator=(const wait&) = delete;
@@ -34,11 +34,25 @@ class watchdog {
         const char* m_before;
     };
 
+    /// The program asks whether something is over as long as this lives: a wait for the answer is no move.
+    class question {
+      public:
+        question() { s_asks = true; }
+        question(const question&) = delete;
+        question& operator=(const question&) = delete;
+        ~question() { s_asks = false; }
+        /// What it asked for is not over, as the last time.
+        void was_in_vain() { of_process().m_asked_in_vain.fetch_add(1, std::memory_order_relaxed); }
+    };
+
   private:
+    static inline thread_local bool s_asks = false;
+
     void run(std::chrono::seconds limit);
     void report(std::chrono::seconds limit, const char* what) const;
 
     std::atomic<unsigned long> m_moves{0};
+    std::atomic<unsigned long> m_asked_in_vain{0};
     std::atomic<const char*> m_what{nullptr}; ///< what the program waits for
 };
 

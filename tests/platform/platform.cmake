@@ -101,6 +101,8 @@ parting_test(left_early.2 "rank 0 has left its program, and this one waits for i
 parting_test(left_early.4 "rank 0 has left its program, and this one waits for it")
 parting_test(stuck "nothing has moved for 1 s.*clEnqueueMarkerWithWaitList, and 0 behind it, wait for a user event"
   CAUSEWAY_WATCHDOG=1)
+parting_test(polling "nothing has moved for 1 s: the program waits for an event, whose status it asks for again and again"
+  CAUSEWAY_WATCHDOG=1)
 parting_test(busy "rank 0 of 2: nothing has moved for 1 s: the program waits for a driver that finishes a queue"
   CAUSEWAY_WATCHDOG=1)
 foreach(runtime ${runtimes})

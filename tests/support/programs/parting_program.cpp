@@ -130,14 +130,18 @@ int main(int argc, char** argv) {
             clGetEventInfo(filled[is_other ? 1 : 0], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
     }
     std::thread later;
-    if (what == "stuck") {
+    if (what == "stuck" || what == "polling") {
         auto* const gate = clCreateUserEvent(context, &code);
-        clEnqueueMarkerWithWaitList(queue, 1, &gate, nullptr);
+        cl_event over = nullptr;
+        clEnqueueMarkerWithWaitList(queue, 1, &gate, &over);
         // As long as the watchdog needs.
         later = std::thread([gate] {
             std::this_thread::sleep_for(std::chrono::milliseconds(1800));
             clSetUserEventStatus(gate, CL_COMPLETE);
         });
+        cl_int status = what == "polling" ? CL_QUEUED : CL_COMPLETE;
+        while (status > CL_COMPLETE)
+            if (clGetEventInfo(over, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr) != CL_SUCCESS) break;
     }
     clFinish(queue);
     if (later.joinable()) later.join();
