@@ -362,6 +362,7 @@ cl_int CL_API_CALL clCreateSubDevices(cl_device_id whole, const cl_device_partit
     return guard([&]() -> cl_int {
         auto& device = checked(whole, CL_INVALID_DEVICE);
         note_properties(properties);
+        require(parts == nullptr || count != 0, CL_INVALID_VALUE); // drivers take it for a question
         require(device.raw != nullptr || !cluster::is_dry_run(), CL_DEVICE_PARTITION_FAILED); // nobody makes them there
         if (parts == nullptr) {
             const auto made = count_parts(device, properties);

@@ -208,7 +208,8 @@ cl_program CL_API_CALL clCreateProgramWithIL(cl_context handle, const void* il, 
 cl_program CL_API_CALL clCreateProgramWithBinary(cl_context handle, cl_uint count, const cl_device_id* list,
                                                  const size_t* lengths, const unsigned char** binaries, cl_int* status,
                                                  cl_int* code) {
-    return make_everywhere(code, [&] {
+    bool is_tried = false;
+    auto* const made = make_everywhere(code, [&] {
         auto& context = checked(handle, CL_INVALID_CONTEXT);
         require(count != 0 && list != nullptr && lengths != nullptr && binaries != nullptr, CL_INVALID_VALUE);
         const auto devices = checked_devices(count, list);
@@ -221,6 +222,7 @@ cl_program CL_API_CALL clCreateProgramWithBinary(cl_context handle, cl_uint coun
             }
             note(binaries[i], lengths[i]);
         }
+        is_tried = true;
         return create(context, devices, [&](place& at, _cl_program::part& part, cl_int* failed) {
             std::vector<size_t> sizes;
             std::vector<const unsigned char*> theirs;
@@ -246,6 +248,10 @@ cl_program CL_API_CALL clCreateProgramWithBinary(cl_context handle, cl_uint coun
             return raw;
         });
     });
+    // Each rank knows what the drivers of its own devices say.
+    if (is_tried && status != nullptr && asks_ranks())
+        for (cl_uint i = 0; i < count; ++i) status[i] = cluster::of_process()->from(list[i]->driver.rank, status[i]);
+    return made;
 }
 
 cl_program CL_API_CALL clCreateProgramWithBuiltInKernels(cl_context handle, cl_uint count, const cl_device_id* list,

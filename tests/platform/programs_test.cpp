@@ -43,6 +43,14 @@ TEST_F(programs, what_was_built_comes_back_from_its_binaries_for_every_device) {
                                                            reversed_places.data(), status.data(), &code));
     ASSERT_EQ(code, CL_SUCCESS);
     EXPECT_EQ(status, std::vector<cl_int>(devices().size(), CL_SUCCESS));
+    const std::vector<unsigned char> nonsense(reversed_sizes.front(), 7);
+    auto with_nonsense = reversed_places;
+    with_nonsense.front() = nonsense.data();
+    EXPECT_EQ(clCreateProgramWithBinary(context(), static_cast<cl_uint>(reversed.size()), reversed.data(), reversed_sizes.data(),
+                                        with_nonsense.data(), status.data(), &code),
+              nullptr);
+    EXPECT_EQ(code, CL_INVALID_BINARY);
+    EXPECT_EQ(status.front(), CL_INVALID_BINARY); // on every rank
     ASSERT_EQ(clBuildProgram(program.get(), 0, nullptr, "", nullptr, nullptr), CL_SUCCESS);
     const auto add = kernel_of(program, "add");
     std::vector<cl_uint> start(items, 2);
@@ -472,6 +480,7 @@ TEST_F(programs, parts_of_two_devices_share_a_context_and_its_contents) {
             GTEST_SKIP() << "a device that cannot be divided";
         std::vector<cl_device_id> made(count);
         cl_uint found = 0;
+        EXPECT_EQ(clCreateSubDevices(whole, equally, 0, made.data(), &found), CL_INVALID_VALUE);
         ASSERT_EQ(clCreateSubDevices(whole, equally, count, made.data(), &found), CL_SUCCESS);
         ASSERT_EQ(found, count);
         for (auto* const part : made) {
