@@ -91,7 +91,9 @@ std::string call_record::text() const {
 }
 
 bool call_record::looks_like(const call_record& other) const {
-    return m_function == other.m_function && m_sorts == other.m_sorts && m_values == other.m_values;
+    // Behind them are those of earlier calls.
+    return m_function == other.m_function && m_count == other.m_count && m_sorts == other.m_sorts &&
+           std::equal(m_values.begin(), m_values.begin() + m_count, other.m_values.begin());
 }
 
 std::string call_record::difference(int mine, const call_record& other, int theirs) const {
