@@ -64,8 +64,17 @@ void let_go_when_over(_cl_command_queue& queue) {
     scheduler::of_process().after_all(all_behind(queue), let_go);
 }
 
-void wait_for_all(const events& list) {
-    for (const auto& event : list) scheduler::of_process().wait_for(*event);
+bool passes_users(const events& list) {
+    return std::any_of(list.begin(), list.end(), [](const auto& one) { return one->is_users() && !is_over(one); });
+}
+
+events without_users(events list) {
+    std::erase_if(list, [](const auto& one) { return one->is_users(); });
+    return list;
+}
+
+void wait_for_all(const events& list, bool passes_users) {
+    for (const auto& event : passes_users ? without_users(list) : list) scheduler::of_process().wait_for(*event);
 }
 
 } // namespace causeway::platform

@@ -20,7 +20,11 @@ void put_behind(_cl_command_queue& queue, const ref<_cl_event>& read);
 /// holds it and its context.
 void let_go_when_over(_cl_command_queue& queue);
 
-/// Waits until all are over on this rank.
-void wait_for_all(const std::vector<ref<_cl_event>>& events);
+/// Whether a user event among `events` is not set on this rank. A command that is over behind one has failed for another reason:
+/// no rank waits for user events on its behalf, then.
+[[nodiscard]] bool passes_users(const std::vector<ref<_cl_event>>& events);
+[[nodiscard]] std::vector<ref<_cl_event>> without_users(std::vector<ref<_cl_event>> events);
+/// Waits until all are over on this rank, but for user events where these are passed.
+void wait_for_all(const std::vector<ref<_cl_event>>& events, bool passes_users);
 
 } // namespace causeway::platform

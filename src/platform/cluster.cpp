@@ -283,7 +283,8 @@ void end_with(_cl_event& event, const std::byte* bytes) {
 /// Fills `bytes` and calls `pass_on` when the event is over here.
 void say_when_over(_cl_event& event, std::shared_ptr<std::byte[]> bytes, std::function<void()> pass_on) {
     scheduler::of_process().after(event, [&event, bytes = std::move(bytes), pass_on = std::move(pass_on)](cl_int) {
-        const auto end = event.end();
+        auto end = event.end();
+        end.passes_users = passes_users(event.behind);
         std::memcpy(bytes.get(), &end, sizeof end);
         pass_on();
     });
@@ -326,14 +327,21 @@ void end_here(_cl_event& event, cl_int status) {
 }
 
 cl_int wait_everywhere(_cl_event& event) {
-    wait_for_all(event.behind);
-    if (is_here(event)) scheduler::of_process().wait_for(event);
-    if (event.rank < 0) return event.status();
     auto& job = *cluster::of_process();
-    if (job.is_over() && event.known_end() <= CL_COMPLETE) return event.known_end();
-    const auto status = job.from(event.rank, is_here(event) ? event.status() : CL_QUEUED);
-    if (!is_here(event)) end_here(event, status);
-    return status;
+    struct {
+        cl_int status = CL_QUEUED;
+        bool passes_users = false;
+    } found;
+    if (is_here(event)) {
+        scheduler::of_process().wait_for(event);
+        found = {event.status(), passes_users(event.behind)};
+    } else if (job.is_over() && event.known_end() <= CL_COMPLETE) {
+        found.status = event.known_end();
+    }
+    if (event.rank >= 0 && !(job.is_over() && found.status <= CL_COMPLETE)) found = job.from(event.rank, found);
+    wait_for_all(event.behind, found.passes_users);
+    if (!is_here(event)) end_here(event, found.status);
+    return found.status;
 }
 
 } // namespace causeway::platform

@@ -103,12 +103,20 @@ bool may_be_dropped(const new_command& command) {
 }
 
 /// What a command's call gives on all ranks, of which one knows whether it failed. Blocking for the sake of a code
-/// would have the ranks in step; so only commands that may fail by what they wait for, or by what is outside, do.
-cl_int result_everywhere(const new_command& command, cl_int code) {
-    auto& job = *cluster::of_process();
+/// would have the ranks in step; so only commands that may fail by what they wait for, or by what is outside, do. One that blocks
+/// is over on the rank that runs it, and waits here for what it is behind.
+cl_int result_everywhere(const new_command& command, cl_int code, const std::vector<ref<_cl_event>>& behind) {
     auto& queue = command.queue;
     const bool may_fail = command.wait_count != 0 || command.who == _cl_event::ender::foreign;
-    if (command.blocking != CL_FALSE && may_fail) return job.from(queue.where.rank, code);
+    struct {
+        cl_int code;
+        bool passes_users;
+    } found{code, queue.where.here && passes_users(behind)};
+    if (command.blocking != CL_FALSE) {
+        if (may_fail) found = cluster::of_process()->from(queue.where.rank, found);
+        wait_for_all(behind, found.passes_users);
+        if (may_fail) return found.code;
+    }
     queue.refuse(code);
     return CL_SUCCESS;
 }
@@ -129,13 +137,13 @@ cl_int enqueue_elsewhere(const new_command& command) {
         if (!is_dropped) follow(command);
         behind = go_behind(command);
     }
-    if (command.blocking != CL_FALSE) wait_for_all(behind);
+    const auto code = result_everywhere(command, CL_SUCCESS, behind);
     if (command.event != nullptr) {
         auto event = make_event(command);
         event->behind = std::move(behind);
         *command.event = event.give();
     }
-    return result_everywhere(command, CL_SUCCESS);
+    return code;
 }
 
 /// The command's own wait list, and what its memory objects wait for. The context's order is held where it spans
@@ -230,11 +238,10 @@ cl_int enqueue_in_turn(const new_command& command, issue_function issue) {
     if (code != CL_SUCCESS && job == nullptr) return code;
     keep_mapped(command, *event);
     if (command.blocking != CL_FALSE) {
-        wait_for_all(event->behind);
         scheduler::of_process().wait_for(*event);
         code = std::min(event->status(), CL_SUCCESS);
     }
-    if (job != nullptr) code = result_everywhere(command, code);
+    if (job != nullptr) code = result_everywhere(command, code, event->behind);
     // The event is one that the program has only now.
     if (command.event != nullptr) *command.event = event.give();
     return code;
@@ -276,9 +283,9 @@ cl_int read_everywhere(const new_command& command, const host_target& target,
         put_behind(queue, event);
         // Bytes come from different ranks, in any order: they go to the program's memory in the order of the reads.
         const auto arrive = [event, target, staging, end_place, behind, &plan] {
-            plan.after_all(behind, [event, target, staging, end_place, &plan] {
-                command_end end;
-                std::memcpy(&end, end_place, sizeof end);
+            command_end end;
+            std::memcpy(&end, end_place, sizeof end);
+            plan.after_all(end.passes_users ? without_users(behind) : behind, [event, target, staging, end, &plan] {
                 if (end.status == CL_COMPLETE) unpack(target, staging.get());
                 plan.end(*event, end);
             });
@@ -287,8 +294,9 @@ cl_int read_everywhere(const new_command& command, const host_target& target,
         if (queue.where.here) {
             auto own = ref<_cl_event>::adopt(new _cl_event(queue, command.type));
             queue.refuse(hand_over(queue, with_waits(command, own, std::move(issue))));
-            plan.after(*own, [&own = *own, arrive, pass_on = std::move(pass_on), end_place](cl_int) {
-                const auto end = own.end();
+            plan.after(*own, [&own = *own, arrive, pass_on = std::move(pass_on), end_place, behind](cl_int) {
+                auto end = own.end();
+                end.passes_users = passes_users(behind);
                 std::memcpy(end_place, &end, sizeof end);
                 pass_on();
                 arrive();

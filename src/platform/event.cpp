@@ -2,6 +2,7 @@
 // The life of an event.
 #include "platform/event.hpp"
 
+#include "platform/cluster.hpp"
 #include "platform/device_times.hpp"
 #include "platform/queue.hpp"
 
@@ -51,9 +52,12 @@ cl_int _cl_event::status() {
 
 cl_int _cl_event::seen_status() {
     const auto now = status();
-    const bool is_behind =
-        std::any_of(behind.begin(), behind.end(), [](const auto& one) { return one->known_end() > CL_COMPLETE; });
-    return now <= CL_COMPLETE && is_behind ? CL_RUNNING : now;
+    if (now > CL_COMPLETE || behind.empty()) return now;
+    const bool passes_users = is_here(*this) || m_told.passes_users;
+    const bool is_behind = std::any_of(behind.begin(), behind.end(), [&](const auto& one) {
+        return one->known_end() > CL_COMPLETE && !(passes_users && one->is_users());
+    });
+    return is_behind ? CL_RUNNING : now;
 }
 
 cl_int command_end::time(cl_profiling_info what, cl_ulong& time) const {

@@ -16,6 +16,7 @@ struct command_end {
     cl_int status = CL_COMPLETE;
     cl_int times_code = CL_PROFILING_INFO_NOT_AVAILABLE;
     std::array<cl_ulong, 4> times{}; ///< queued, submitted, started, ended
+    bool passes_users = false;       ///< see behind.hpp
 
     [[nodiscard]] cl_int time(cl_profiling_info what, cl_ulong& time) const;
 };

@@ -127,9 +127,14 @@ cl_int CL_API_CALL clFinish(cl_command_queue handle) {
         if (const auto refused = queue.refused.exchange(CL_SUCCESS); code == CL_SUCCESS) code = refused;
         auto* const job = cluster::of_process();
         if (job == nullptr) return code;
-        wait_for_all(all_behind(queue));
+        struct {
+            cl_int code;
+            bool passes_users;
+        } found{code, queue.where.here && passes_users(all_behind(queue))};
+        if (!job->is_over()) found = job->from(queue.where.rank, found);
+        wait_for_all(all_behind(queue), found.passes_users);
         if (auto* const times = device_times::of_process()) times->settle();
-        return job->is_over() ? code : job->from(queue.where.rank, code);
+        return found.code;
     });
 }
 
@@ -187,9 +192,15 @@ cl_int status_everywhere(_cl_event& event) {
     if (!asks_owner(event)) return event.seen_status();
     auto& job = *cluster::of_process();
     const auto owner = event.owner();
-    const auto status = job.from(owner, owner == job.rank() ? event.status() : CL_QUEUED);
+    struct {
+        cl_int status = CL_QUEUED;
+        bool passes_users = false;
+    } found;
+    if (owner == job.rank()) found = {event.status(), passes_users(event.behind)};
+    found = job.from(owner, found);
+    const auto status = found.status;
     if (status > CL_COMPLETE) return status;
-    wait_for_all(event.behind); // their bytes are still on their way here
+    wait_for_all(event.behind, found.passes_users); // their bytes are still on their way here
     if (owner == job.rank()) return status;
     if (event.rank < 0)
         scheduler::of_process().wait_for(event);

@@ -46,6 +46,29 @@ TEST_F(refusals, a_command_that_its_driver_refuses_fails_on_every_rank) {
     }
 }
 
+TEST_F(refusals, what_has_failed_waits_for_no_user_event) {
+    for (std::size_t i = 0; i < devices().size(); ++i) {
+        const auto failed = new_user_event(), gate = new_user_event();
+        ASSERT_EQ(clSetUserEventStatus(failed.get(), -7), CL_SUCCESS);
+        const std::vector waits{gate.get(), failed.get()};
+        const std::vector<cl_uint> start(8, 1);
+        const auto buffer = new_buffer(32, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, const_cast<cl_uint*>(start.data()));
+        event_handle marker, write, later;
+        ASSERT_EQ(clEnqueueMarkerWithWaitList(queue(i), 2, waits.data(), marker.out()), CL_SUCCESS);
+        EXPECT_EQ(clFinish(queue(i)), CL_SUCCESS);
+        EXPECT_EQ(clEnqueueWriteBuffer(queue(i), buffer.get(), CL_TRUE, 0, 4, waits.data(), 2, waits.data(), write.out()),
+                  CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+        EXPECT_EQ(status_of(marker.get()), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+        EXPECT_EQ(clWaitForEvents(1, std::vector{marker.get()}.data()), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+        const cl_uint two = 2;
+        ASSERT_EQ(clEnqueueFillBuffer(queue(i), buffer.get(), &two, 4, 0, 4, 0, nullptr, later.out()), CL_SUCCESS);
+        EXPECT_EQ(clWaitForEvents(1, std::vector{later.get()}.data()), CL_SUCCESS);
+        EXPECT_EQ(read(queue(i), buffer, 8), (std::vector<cl_uint>{2, 1, 1, 1, 1, 1, 1, 1}));
+        EXPECT_EQ(clFinish(queue(i)), CL_SUCCESS);
+        ASSERT_EQ(clSetUserEventStatus(gate.get(), CL_COMPLETE), CL_SUCCESS);
+    }
+}
+
 TEST_F(refusals, a_command_that_waits_and_is_refused_then_fails_the_next_finish) {
     const auto program =
         build("__kernel __attribute__((reqd_work_group_size(4, 1, 1))) void fours(__global uint* data) {"
