@@ -2,37 +2,18 @@
 // Device memory that OpenCL and a vendor's other interfaces reach at once, and copies over links that OpenCL does not use.
 #pragma once
 
+#include "base/descriptor.hpp"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <utility>
 
 namespace causeway::bridge {
 
 /// What names a device in all interfaces: CL_DEVICE_UUID_KHR, VkPhysicalDeviceIDProperties::deviceUUID, cuDeviceGetUuid().
 using device_uuid = std::array<std::uint8_t, 16>;
-
-/// A file descriptor of this process; closed with its owner.
-class descriptor {
-  public:
-    descriptor() = default;
-    explicit descriptor(int number) : m_number(number) {}
-    ~descriptor();
-    descriptor(descriptor&& other) noexcept : m_number(other.release()) {}
-    descriptor& operator=(descriptor&& other) noexcept {
-        std::swap(m_number, other.m_number);
-        return *this;
-    }
-    [[nodiscard]] int get() const { return m_number; }
-    [[nodiscard]] int release() { return std::exchange(m_number, -1); }
-    /// A second descriptor for the same thing. Throws transfer_error.
-    [[nodiscard]] descriptor copy() const;
-
-  private:
-    int m_number = -1;
-};
 
 /// A piece of device memory that every interface reaches. It goes with this object: nobody may be using it then.
 class window {

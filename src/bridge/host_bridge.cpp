@@ -14,17 +14,6 @@
 
 namespace causeway::bridge {
 
-descriptor::~descriptor() {
-    if (m_number >= 0) ::close(m_number);
-}
-
-descriptor descriptor::copy() const {
-    descriptor made(::fcntl(m_number, F_DUPFD_CLOEXEC, 0));
-    if (made.get() < 0)
-        throw transfer_error(status::out_of_resources, "another descriptor of a window: " + errno_text(errno), errno);
-    return made;
-}
-
 namespace {
 
 constexpr std::size_t page = 4096;
@@ -45,9 +34,7 @@ class host_window final : public window {
 
     [[nodiscard]] std::byte* address() const override { return m_address; }
     [[nodiscard]] std::size_t bytes() const override { return m_bytes; }
-    [[nodiscard]] descriptor share() const override {
-        return m_memory.copy();
-    }
+    [[nodiscard]] descriptor share() const override { return descriptor::copy_of(m_memory.get()); }
 
   private:
     descriptor m_memory;

@@ -38,7 +38,7 @@ std::shared_ptr<known_window> windows::create_for_program(const device_uuid& dev
 
 std::shared_ptr<known_window> windows::open(const device_uuid& device, std::uint64_t key, descriptor shared,
                                             std::size_t bytes) {
-    auto second = shared.copy();
+    auto second = descriptor::copy_of(shared.get());
     auto memory = m_bridge->open(device, std::move(shared), bytes);
     return keep(std::make_shared<known_window>(key, device, std::move(memory), std::move(second)));
 }

@@ -23,7 +23,9 @@ class known_window {
     [[nodiscard]] std::byte* address() const { return m_memory->address(); }
     [[nodiscard]] std::size_t bytes() const { return m_memory->bytes(); }
     /// For others to open, as often as they like. Throws transfer_error.
-    [[nodiscard]] descriptor shared() const { return m_shared.get() >= 0 ? m_shared.copy() : m_memory->share(); }
+    [[nodiscard]] descriptor shared() const {
+        return m_shared.get() >= 0 ? descriptor::copy_of(m_shared.get()) : m_memory->share();
+    }
     [[nodiscard]] bool contains(const std::byte* where) const {
         return where >= address() && where < address() + bytes();
     }

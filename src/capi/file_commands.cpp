@@ -93,7 +93,7 @@ off_t pass_by(std::FILE* file, size_t size, access mode) {
     return begin;
 }
 
-auto stream(std::FILE* file, size_t size) {
+auto of_stream(std::FILE* file, size_t size) {
     return [=](endpoints::file_services services, access mode, position moved) {
         auto made = endpoints::make_stdio_endpoint(services, file, mode);
         if (moved == position::at_end) return made;
@@ -101,7 +101,7 @@ auto stream(std::FILE* file, size_t size) {
     };
 }
 
-auto descriptor(int fd, int64_t file_offset, size_t size) {
+auto of_descriptor(int fd, int64_t file_offset, size_t size) {
     return [=](endpoints::file_services services, access mode, position) {
         return endpoints::make_descriptor_endpoint(services, fd, file_offset, size, mode);
     };
@@ -113,26 +113,26 @@ cl_int clEnqueueWriteBufferFromStdioFile(cl_command_queue queue, cl_mem buffer, 
                                          size_t size, FILE* file, cl_uint num_events_in_wait_list,
                                          const cl_event* event_wait_list, cl_event* event) {
     return enqueue_file(CL_COMMAND_WRITE_BUFFER_FROM_FILE, queue, buffer, blocking, offset, size,
-                        {num_events_in_wait_list, event_wait_list, event}, stream(file, size));
+                        {num_events_in_wait_list, event_wait_list, event}, of_stream(file, size));
 }
 
 cl_int clEnqueueReadBufferToStdioFile(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset,
                                       size_t size, FILE* file, cl_uint num_events_in_wait_list,
                                       const cl_event* event_wait_list, cl_event* event) {
     return enqueue_file(CL_COMMAND_READ_BUFFER_TO_FILE, queue, buffer, blocking, offset, size,
-                        {num_events_in_wait_list, event_wait_list, event}, stream(file, size));
+                        {num_events_in_wait_list, event_wait_list, event}, of_stream(file, size));
 }
 
 cl_int clEnqueueWriteBufferFromFile(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size,
                                     int fd, int64_t file_offset, cl_uint num_events_in_wait_list,
                                     const cl_event* event_wait_list, cl_event* event) {
     return enqueue_file(CL_COMMAND_WRITE_BUFFER_FROM_FILE, queue, buffer, blocking, offset, size,
-                        {num_events_in_wait_list, event_wait_list, event}, descriptor(fd, file_offset, size));
+                        {num_events_in_wait_list, event_wait_list, event}, of_descriptor(fd, file_offset, size));
 }
 
 cl_int clEnqueueReadBufferToFile(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size,
                                  int fd, int64_t file_offset, cl_uint num_events_in_wait_list,
                                  const cl_event* event_wait_list, cl_event* event) {
     return enqueue_file(CL_COMMAND_READ_BUFFER_TO_FILE, queue, buffer, blocking, offset, size,
-                        {num_events_in_wait_list, event_wait_list, event}, descriptor(fd, file_offset, size));
+                        {num_events_in_wait_list, event_wait_list, event}, of_descriptor(fd, file_offset, size));
 }

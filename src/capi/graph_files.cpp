@@ -2,11 +2,10 @@
 // A few tokens of a file in flight, each a transfer between the file and host memory.
 #include "capi/graph_files.hpp"
 
+#include "base/descriptor.hpp"
 #include "capi/runtime.hpp"
 #include "capi/token_transfer.hpp"
 #include "graph/description.hpp"
-
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -18,20 +17,6 @@ namespace causeway::capi {
 namespace {
 
 using endpoints::access;
-
-class own_descriptor {
-  public:
-    explicit own_descriptor(int fd) : m_fd(dup(fd)) {
-        if (m_fd < 0) throw transfer_error(status::invalid_value, "the descriptor is not open");
-    }
-    ~own_descriptor() { close(m_fd); }
-    own_descriptor(const own_descriptor&) = delete;
-    own_descriptor& operator=(const own_descriptor&) = delete;
-    [[nodiscard]] int get() const { return m_fd; }
-
-  private:
-    int m_fd;
-};
 
 /// Makes the file's endpoint for `bytes` that are the `number`th such piece.
 using endpoint_maker = std::function<std::unique_ptr<transfer::endpoint>(std::uint64_t number, std::size_t bytes)>;
@@ -182,7 +167,7 @@ endpoint_maker stream_maker(std::FILE* file, access mode) {
 
 endpoint_maker descriptor_maker(int fd, std::int64_t offset, std::size_t token_bytes, access mode) {
     (void)endpoints::make_descriptor_endpoint(runtime::instance().files(), fd, offset, token_bytes, mode);
-    return [own = std::make_shared<own_descriptor>(fd), offset, mode](std::uint64_t number, std::size_t bytes) {
+    return [own = std::make_shared<descriptor>(descriptor::copy_of(fd)), offset, mode](std::uint64_t number, std::size_t bytes) {
         const auto at = offset + static_cast<std::int64_t>(number * bytes);
         return endpoints::make_descriptor_endpoint(runtime::instance().files(), own->get(), at, bytes, mode);
     };

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions of causeway/tuner.h.
+#include "base/descriptor.hpp"
+#include "base/error.hpp"
 #include "capi/enqueue.hpp"
 #include "capi/guard.hpp"
 #include "capi/measuring.hpp"
@@ -27,28 +29,18 @@ namespace {
 
 bool always() { return true; }
 
-/// A file without a name in a directory, open for reading and writing.
-class nameless_file {
-  public:
-    explicit nameless_file(const std::string& directory) {
-        m_number = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-        if (m_number >= 0) return;
-        // Not every file system has such files.
-        auto name = directory + "/causeway-tune.XXXXXX";
-        m_number = ::mkostemp(name.data(), O_CLOEXEC);
-        if (m_number < 0)
-            throw transfer_error(status::invalid_value, "making a file in " + directory + ": " + errno_text(errno),
-                                 errno);
-        ::unlink(name.c_str());
-    }
-    ~nameless_file() { ::close(m_number); }
-    nameless_file(const nameless_file&) = delete;
-    nameless_file& operator=(const nameless_file&) = delete;
-    [[nodiscard]] int get() const { return m_number; }
-
-  private:
-    int m_number;
-};
+/// A file without a name in `directory`, open for reading and writing.
+descriptor nameless_file(const std::string& directory) {
+    descriptor made(::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+    if (made.get() >= 0) return made;
+    // Not every file system has such files.
+    auto name = directory + "/causeway-tune.XXXXXX";
+    made = descriptor(::mkostemp(name.data(), O_CLOEXEC));
+    if (made.get() < 0)
+        throw transfer_error(status::invalid_value, "making a file in " + directory + ": " + errno_text(errno), errno);
+    ::unlink(name.c_str());
+    return made;
+}
 
 cl_int keep(runtime& process, std::string_view place, const std::vector<measured_stage>& stages) {
     for (const auto& [what, model] : stages) process.figures().figures().measured(place, what, model);
@@ -74,7 +66,7 @@ cl_int causeway_tune_directory(const char* path) {
         if (path == nullptr) throw transfer_error(status::invalid_value, "the path is null");
         auto& process = runtime::instance();
         process.figures().require_automatic();
-        const nameless_file file(path);
+        const auto file = nameless_file(path);
         measuring stages(process, effort::thorough, always);
         return keep(process, endpoints::file_system_of(file.get()), stages.file(file.get()));
     });

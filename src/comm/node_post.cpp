@@ -33,49 +33,49 @@ struct datagram {
 } // namespace
 
 node_post::node_post(const std::string& job, int own_rank) : m_job(job) {
-    m_socket = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (m_socket < 0) return;
+    descriptor made(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (made.get() < 0) return;
     const abstract_address own(use, m_job, own_rank);
     const int on = 1;
-    if (::setsockopt(m_socket, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0 ||
-        ::bind(m_socket, own.get(), own.length) != 0)
-        ::close(std::exchange(m_socket, -1));
+    if (::setsockopt(made.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof on) == 0 &&
+        ::bind(made.get(), own.get(), own.length) == 0)
+        m_socket = std::move(made);
 }
 
-node_post::~node_post() {
-    if (m_socket >= 0) ::close(m_socket);
-}
-
-node_post::delivery node_post::send(int rank, std::span<const std::byte> text, int descriptor) {
-    if (m_socket < 0) return delivery::never;
+node_post::delivery node_post::send(int rank, std::span<const std::byte> text, int enclosed) {
+    if (m_socket.get() < 0) return delivery::never;
     abstract_address other(use, m_job, rank);
     datagram sent(const_cast<std::byte*>(text.data()), text.size()); // sendmsg(2) only reads it
     sent.header.msg_name = &other.name;
     sent.header.msg_namelen = other.length;
-    sent.header.msg_controllen = descriptor < 0 ? 0 : CMSG_SPACE(sizeof(int));
-    if (descriptor >= 0) {
+    sent.header.msg_controllen = enclosed < 0 ? 0 : CMSG_SPACE(sizeof(int));
+    if (enclosed >= 0) {
         auto* const rights = CMSG_FIRSTHDR(&sent.header);
         rights->cmsg_level = SOL_SOCKET;
         rights->cmsg_type = SCM_RIGHTS;
         rights->cmsg_len = CMSG_LEN(sizeof(int));
-        std::memcpy(CMSG_DATA(rights), &descriptor, sizeof descriptor);
+        std::memcpy(CMSG_DATA(rights), &enclosed, sizeof enclosed);
     }
-    if (::sendmsg(m_socket, &sent.header, MSG_NOSIGNAL) == static_cast<ssize_t>(text.size())) return delivery::done;
+    if (::sendmsg(m_socket.get(), &sent.header, MSG_NOSIGNAL) == static_cast<ssize_t>(text.size())) return delivery::done;
     const bool is_full = errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS || errno == ETOOMANYREFS || errno == EINTR;
     return is_full ? delivery::later : delivery::never;
 }
 
 std::optional<node_post::note> node_post::take() {
-    while (m_socket >= 0) {
+    while (m_socket.get() >= 0) {
         std::array<std::byte, largest_text> text;
         datagram got(text.data(), text.size());
-        const auto bytes = ::recvmsg(m_socket, &got.header, MSG_CMSG_CLOEXEC);
+        const auto bytes = ::recvmsg(m_socket.get(), &got.header, MSG_CMSG_CLOEXEC);
         if (bytes < 0) return {};
         note taken{{text.data(), text.data() + bytes}};
         bool own_user = false;
         for (auto* part = CMSG_FIRSTHDR(&got.header); part != nullptr; part = CMSG_NXTHDR(&got.header, part)) {
             if (part->cmsg_level != SOL_SOCKET) continue;
-            if (part->cmsg_type == SCM_RIGHTS) std::memcpy(&taken.descriptor, CMSG_DATA(part), sizeof taken.descriptor);
+            if (part->cmsg_type == SCM_RIGHTS) {
+                int number = -1;
+                std::memcpy(&number, CMSG_DATA(part), sizeof number);
+                taken.enclosed = descriptor(number);
+            }
             ucred sender{};
             if (part->cmsg_type == SCM_CREDENTIALS) {
                 std::memcpy(&sender, CMSG_DATA(part), sizeof sender);
@@ -83,7 +83,6 @@ std::optional<node_post::note> node_post::take() {
             }
         }
         if (own_user && (got.header.msg_flags & MSG_TRUNC) == 0) return taken;
-        if (taken.descriptor >= 0) ::close(taken.descriptor);
     }
     return {};
 }

@@ -2,6 +2,8 @@
 // Notes to other ranks of the node, with file descriptors if need be.
 #pragma once
 
+#include "base/descriptor.hpp"
+
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -19,24 +21,21 @@ class node_post {
     static constexpr std::size_t largest_text = 128;
     struct note {
         std::vector<std::byte> text;
-        int descriptor = -1; ///< the taker closes it
+        descriptor enclosed;
     };
     /// `later`: the other has not taken the ones before.
     enum class delivery { done, later, never };
 
     node_post(const std::string& job, int own_rank);
-    ~node_post();
-    node_post(const node_post&) = delete;
-    node_post& operator=(const node_post&) = delete;
 
-    /// Sends `text`, of at most largest_text, and a copy of `descriptor`, if that is one, to a rank of the job.
-    [[nodiscard]] delivery send(int rank, std::span<const std::byte> text, int descriptor = -1);
+    /// Sends `text`, of at most largest_text, and a copy of `enclosed`, if that is a descriptor, to a rank of the job.
+    [[nodiscard]] delivery send(int rank, std::span<const std::byte> text, int enclosed = -1);
     /// The next note, in the order in which each rank has sent them.
     [[nodiscard]] std::optional<note> take();
 
   private:
     std::string m_job;
-    int m_socket = -1;
+    descriptor m_socket;
 };
 
 } // namespace causeway::comm

@@ -27,7 +27,7 @@ std::string name_of_machine() {
     return boot + "/" + host.nodename;
 }
 
-int new_socket() { return ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0); }
+descriptor new_socket() { return descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)); }
 
 } // namespace
 
@@ -43,29 +43,20 @@ std::uint64_t peer_liveness::machine() { return std::hash<std::string>{}(name_of
 
 peer_liveness::peer_liveness(std::string job, int own_rank) : m_job(std::move(job)) {
     const abstract_address own("causeway", m_job, own_rank);
-    m_listener = new_socket();
-    if (m_listener < 0) return;
-    if (::bind(m_listener, own.get(), own.length) != 0 || ::listen(m_listener, SOMAXCONN) != 0) {
-        ::close(m_listener);
-        m_listener = -1;
-    }
-}
-
-peer_liveness::~peer_liveness() {
-    if (m_listener >= 0) ::close(m_listener);
-    for (const auto& [rank, connection] : m_connections) ::close(connection);
+    auto made = new_socket();
+    if (made.get() >= 0 && ::bind(made.get(), own.get(), own.length) == 0 && ::listen(made.get(), SOMAXCONN) == 0)
+        m_listener = std::move(made);
 }
 
 bool peer_liveness::connect_to(int rank) {
-    const int connection = new_socket();
-    if (connection < 0) return false;
+    auto connection = new_socket();
+    if (connection.get() < 0) return false;
     const abstract_address other("causeway", m_job, rank);
-    if (::connect(connection, other.get(), other.length) == 0) {
-        m_connections.emplace(rank, connection);
+    if (::connect(connection.get(), other.get(), other.length) == 0) {
+        m_connections.emplace(rank, std::move(connection));
         return true;
     }
     const bool refused = errno == ECONNREFUSED;
-    ::close(connection);
     // Nobody listens: not yet, on another node, or no longer; only for a rank that we have met it is the last.
     if (refused && m_met.count(rank) != 0) m_gone.insert(rank);
     return false;
@@ -78,9 +69,8 @@ bool peer_liveness::is_gone(int rank) {
         (void)connect_to(rank);
         return m_gone.count(rank) != 0;
     }
-    pollfd end{known->second, POLLIN, 0};
+    pollfd end{known->second.get(), POLLIN, 0};
     if (::poll(&end, 1, 0) <= 0 || (end.revents & (POLLHUP | POLLERR | POLLIN)) == 0) return false;
-    ::close(known->second);
     m_connections.erase(known);
     m_gone.insert(rank);
     return true;

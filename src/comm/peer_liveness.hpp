@@ -2,6 +2,8 @@
 // Whether other ranks of this node are alive, without their help.
 #pragma once
 
+#include "base/descriptor.hpp"
+
 #include <cstdint>
 #include <map>
 #include <set>
@@ -15,12 +17,9 @@ namespace causeway::comm {
 class peer_liveness {
   public:
     peer_liveness(std::string job, int own_rank);
-    ~peer_liveness();
-    peer_liveness(const peer_liveness&) = delete;
-    peer_liveness& operator=(const peer_liveness&) = delete;
 
     /// False if no socket can be had: others must not take that for a rank that is gone.
-    [[nodiscard]] bool listens() const { return m_listener >= 0; }
+    [[nodiscard]] bool listens() const { return m_listener.get() >= 0; }
     /// True if the rank was seen on this node and is gone. Never blocks.
     [[nodiscard]] bool is_gone(int rank);
     /// A message of the rank came from this node.
@@ -37,8 +36,8 @@ class peer_liveness {
     [[nodiscard]] bool connect_to(int rank);
 
     std::string m_job;
-    int m_listener = -1;
-    std::map<int, int> m_connections; // rank, socket
+    descriptor m_listener;
+    std::map<int, descriptor> m_connections; // by rank
     std::set<int> m_met;
     std::set<int> m_gone;
 };

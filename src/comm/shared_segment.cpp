@@ -26,21 +26,6 @@ struct label {
     std::uint64_t key = 0;
 };
 
-class owned_descriptor {
-  public:
-    explicit owned_descriptor(int number) : m_number(number) {}
-    ~owned_descriptor() {
-        if (m_number >= 0) ::close(m_number);
-    }
-    owned_descriptor(const owned_descriptor&) = delete;
-    owned_descriptor& operator=(const owned_descriptor&) = delete;
-    [[nodiscard]] int get() const { return m_number; }
-    int take() { return std::exchange(m_number, -1); }
-
-  private:
-    int m_number;
-};
-
 std::size_t whole_pages(std::size_t bytes) { return (bytes + page - 1) / page * page; }
 
 std::byte* map(int descriptor, std::size_t bytes) {
@@ -63,7 +48,7 @@ std::uint64_t new_key() {
 
 std::unique_ptr<shared_segment> shared_segment::create(std::size_t bytes) {
     const auto size = whole_pages(bytes);
-    owned_descriptor made(::memfd_create("causeway-window", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    descriptor made(::memfd_create("causeway-window", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (made.get() < 0 || ::ftruncate(made.get(), static_cast<off_t>(size + page)) != 0) refuse(bytes);
     const label mark{.key = new_key()};
     if (::pwrite(made.get(), &mark, sizeof mark, static_cast<off_t>(size)) != sizeof mark) refuse(bytes);
@@ -72,7 +57,7 @@ std::unique_ptr<shared_segment> shared_segment::create(std::size_t bytes) {
     if (memory == nullptr) refuse(bytes);
     std::unique_ptr<shared_segment> segment(
         new shared_segment({static_cast<std::int32_t>(::getpid()), made.get(), mark.key, size}, memory));
-    segment->m_descriptor = made.take();
+    segment->m_descriptor = std::move(made);
     return segment;
 }
 
@@ -84,7 +69,7 @@ std::unique_ptr<shared_segment> shared_segment::open(const segment_address& wher
     // Of anything but memory of the right size not even the label is read.
     if (::stat(path, &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size != static_cast<off_t>(size + page))
         return nullptr;
-    const owned_descriptor found(::open(path, O_RDWR | O_CLOEXEC));
+    const descriptor found(::open(path, O_RDWR | O_CLOEXEC));
     label mark;
     if (found.get() < 0 || ::pread(found.get(), &mark, sizeof mark, static_cast<off_t>(size)) != sizeof mark)
         return nullptr;
@@ -94,9 +79,6 @@ std::unique_ptr<shared_segment> shared_segment::open(const segment_address& wher
     return std::unique_ptr<shared_segment>(new shared_segment(where, memory));
 }
 
-shared_segment::~shared_segment() {
-    ::munmap(m_memory, m_address.bytes);
-    if (m_descriptor >= 0) ::close(m_descriptor);
-}
+shared_segment::~shared_segment() { ::munmap(m_memory, m_address.bytes); }
 
 } // namespace causeway::comm

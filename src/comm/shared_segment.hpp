@@ -2,6 +2,8 @@
 // Memory that processes of one node can share without a collective call and without a name in any file system.
 #pragma once
 
+#include "base/descriptor.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -38,7 +40,7 @@ class shared_segment {
 
     segment_address m_address;
     std::byte* m_memory;
-    int m_descriptor = -1; // of the owner
+    descriptor m_descriptor; // of the owner
 };
 
 } // namespace causeway::comm

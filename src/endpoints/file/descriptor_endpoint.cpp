@@ -102,10 +102,7 @@ std::unique_ptr<transfer::endpoint> make_descriptor_endpoint(file_services servi
     if ((mode == access::write && (flags & O_APPEND) != 0) || (flags & O_DIRECT) != 0) {
         own = reopen_plain(fd, flags, mode);
     } else {
-        own = descriptor(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
-        if (own.get() < 0)
-            throw transfer_error(status::out_of_resources,
-                                 "duplicating descriptor " + std::to_string(fd) + ": " + errno_text(errno), errno);
+        own = descriptor::copy_of(fd);
     }
     return std::make_unique<descriptor_endpoint>(services, std::move(own), static_cast<off_t>(offset), bytes,
                                                  (flags & O_DIRECT) != 0);

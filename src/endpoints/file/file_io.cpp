@@ -43,14 +43,6 @@ bool wait_ready(int fd, short events, const std::atomic<bool>& cancelled) {
 
 } // namespace
 
-descriptor::~descriptor() { (void)close(); }
-
-int descriptor::close() {
-    const int number = std::exchange(m_number, -1);
-    // Also one that was interrupted is closed (close(2)).
-    return number < 0 || ::close(number) == 0 || errno == EINTR ? 0 : errno;
-}
-
 std::string file_name(int fd) {
     char path[PATH_MAX];
     const auto link = "/proc/self/fd/" + std::to_string(fd);

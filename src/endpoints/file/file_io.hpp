@@ -2,6 +2,7 @@
 // Reading and writing descriptors to the last byte, with errors that name the file, the place and the cause.
 #pragma once
 
+#include "base/descriptor.hpp"
 #include "transfer/step.hpp"
 
 #include <sys/types.h>
@@ -12,25 +13,6 @@
 #include <string>
 
 namespace causeway::endpoints {
-
-/// An owned descriptor.
-class descriptor {
-  public:
-    descriptor() = default;
-    explicit descriptor(int number) : m_number(number) {}
-    descriptor(descriptor&& other) noexcept : m_number(std::exchange(other.m_number, -1)) {}
-    descriptor& operator=(descriptor&& other) noexcept {
-        std::swap(m_number, other.m_number);
-        return *this;
-    }
-    ~descriptor();
-    [[nodiscard]] int get() const { return m_number; }
-    /// Closes it now. 0, or the errno: it is closed then, too.
-    [[nodiscard]] int close();
-
-  private:
-    int m_number = -1;
-};
 
 /// The path behind a descriptor, or "descriptor 7"; a negative one is that of a stream in memory.
 [[nodiscard]] std::string file_name(int fd);

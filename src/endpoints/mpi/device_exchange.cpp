@@ -29,15 +29,14 @@ void device_exchange::look() {
         each = notes.empty() ? m_unsent.erase(each) : std::next(each);
     }
     while (auto taken = m_post->take()) {
-        bridge::descriptor shared(taken->descriptor);
         note said;
         if (taken->text.size() != sizeof said) continue; // nothing of ours
         std::memcpy(&said, taken->text.data(), sizeof said);
-        hear(said, std::move(shared));
+        hear(said, std::move(taken->enclosed));
     }
 }
 
-void device_exchange::hear(const note& said, bridge::descriptor shared) {
+void device_exchange::hear(const note& said, descriptor shared) {
     const place where{said.from, said.key};
     const auto ours = m_ours.find(where);
     switch (said.about) {
@@ -66,7 +65,7 @@ void device_exchange::hear(const note& said, bridge::descriptor shared) {
     }
 }
 
-std::string device_exchange::open(const note& offered, bridge::descriptor shared) {
+std::string device_exchange::open(const note& offered, descriptor shared) {
     if (shared.get() < 0) return "its descriptor has not come";
     try {
         m_theirs[{offered.from, offered.key}] = {

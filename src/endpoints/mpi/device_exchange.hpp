@@ -88,9 +88,9 @@ class device_exchange {
         bridge::device_uuid device{};  // the window's; of `fills`, the one that does
     };
 
-    void hear(const note& said, bridge::descriptor shared);
+    void hear(const note& said, descriptor shared);
     /// Why that did not go well; empty if it did.
-    [[nodiscard]] std::string open(const note& offered, bridge::descriptor shared);
+    [[nodiscard]] std::string open(const note& offered, descriptor shared);
     void say(int rank, note said);
     [[nodiscard]] comm::node_post::delivery send(int rank, const note& said, int descriptor = -1) const;
 

@@ -60,14 +60,14 @@ TEST_F(windows, that_are_opened_show_the_same_bytes) {
     bridge::windows others(settings);
     others.use(bridge::make_host_bridge());
     const auto made = all.create(device, 4096);
-    const auto opened = others.open(device, made->key(), made->shared().copy(), made->bytes());
+    const auto opened = others.open(device, made->key(), made->shared(), made->bytes());
     std::memset(made->address(), 42, made->bytes());
     EXPECT_EQ(opened->key(), made->key());
     EXPECT_EQ(opened->address()[4095], std::byte{42});
 }
 
 TEST_F(windows, cannot_be_opened_by_what_is_no_window) {
-    EXPECT_THROW((void)all.open(device, 1, bridge::descriptor(), 4096), transfer_error);
+    EXPECT_THROW((void)all.open(device, 1, descriptor(), 4096), transfer_error);
 }
 
 TEST_F(windows, copies_are_under_way_before_they_are_done) {

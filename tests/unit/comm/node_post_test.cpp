@@ -27,10 +27,9 @@ struct file {
     int number;
 };
 
-char content_of(int descriptor) {
+char content_of(const causeway::descriptor& from) {
     char found = 0;
-    EXPECT_EQ(::pread(descriptor, &found, 1, 0), 1);
-    ::close(descriptor);
+    EXPECT_EQ(::pread(from.get(), &found, 1, 0), 1);
     return found;
 }
 
@@ -49,10 +48,10 @@ TEST(node_post, brings_notes_in_order_and_descriptors_with_them) {
     const auto first = b.take(), second = b.take();
     ASSERT_TRUE(first && second);
     EXPECT_EQ(first->text, text("first"));
-    EXPECT_NE(::fcntl(first->descriptor, F_GETFD) & FD_CLOEXEC, 0);
-    EXPECT_EQ(content_of(first->descriptor), '1');
+    EXPECT_NE(::fcntl(first->enclosed.get(), F_GETFD) & FD_CLOEXEC, 0);
+    EXPECT_EQ(content_of(first->enclosed), '1');
     EXPECT_EQ(second->text, text("second"));
-    EXPECT_EQ(second->descriptor, -1);
+    EXPECT_EQ(second->enclosed.get(), -1);
     EXPECT_FALSE(b.take()) << "once";
 }
 
@@ -72,7 +71,7 @@ TEST(node_post, keeps_a_descriptor_that_its_sender_has_closed) {
         const file gone('x');
         ASSERT_EQ(a.send(1, text("it"), gone.number), node_post::delivery::done);
     }
-    EXPECT_EQ(content_of(b.take()->descriptor), 'x');
+    EXPECT_EQ(content_of(b.take()->enclosed), 'x');
 }
 
 TEST(node_post, to_nobody_is_never_delivered) {

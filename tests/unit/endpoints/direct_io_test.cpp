@@ -71,7 +71,7 @@ class direct_io : public testing::Test {
         ::posix_fadvise(m_file.fd, 0, 0, POSIX_FADV_DONTNEED);
         m_settings.set("direct_io", "always");
         const auto path = "/proc/self/fd/" + std::to_string(m_file.fd);
-        m_user = endpoints::descriptor(::open(path.c_str(), O_RDWR | O_DIRECT | O_CLOEXEC));
+        m_user = descriptor(::open(path.c_str(), O_RDWR | O_DIRECT | O_CLOEXEC));
         if (m_user.get() < 0) GTEST_SKIP() << "the file system of TMPDIR has no direct access";
     }
 
@@ -110,7 +110,7 @@ class direct_io : public testing::Test {
     endpoints::file_services m_services{m_settings, m_workers, m_turns};
     waiter m_step;
     scratch_file m_file;
-    endpoints::descriptor m_user; // opened for direct access
+    descriptor m_user; // opened for direct access
     std::vector<std::byte> m_contents = std::vector<std::byte>(whole + 3 * page);
 };
 

@@ -158,7 +158,7 @@ class bridge_that_misses final : public bridge::device_bridge {
     [[nodiscard]] std::unique_ptr<bridge::window> create(const bridge::device_uuid& device, std::size_t bytes) override {
         return m_inner->create(device, bytes);
     }
-    [[nodiscard]] std::unique_ptr<bridge::window> open(const bridge::device_uuid& device, bridge::descriptor shared,
+    [[nodiscard]] std::unique_ptr<bridge::window> open(const bridge::device_uuid& device, descriptor shared,
                                                        std::size_t bytes) override {
         return m_inner->open(device, std::move(shared), bytes);
     }
