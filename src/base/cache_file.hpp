@@ -2,6 +2,8 @@
 // Where what is known of a machine outlives the process.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -9,5 +11,15 @@ namespace causeway {
 
 /// The path of `name` below $XDG_CACHE_HOME or ~/.cache, as the variables of the process say; empty without either.
 [[nodiscard]] std::string cache_file(std::string_view name);
+
+/// What such a file has.
+struct cache_content {
+    std::optional<std::string> text; ///< none if there is no file
+    std::string problem;             ///< why it cannot be read, if so
+};
+/// Never waits, and reads no more than the first `most_bytes`, whatever is at that path.
+[[nodiscard]] cache_content read_cache_file(const std::string& path, std::size_t most_bytes);
+/// Puts `text` there in one step, and makes the folder if need be; what went wrong, or an empty text.
+[[nodiscard]] std::string write_cache_file(const std::string& path, const std::string& text);
 
 } // namespace causeway

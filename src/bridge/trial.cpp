@@ -2,6 +2,7 @@
 // Starts the program of a trial, waits for its answer, and remembers it.
 #include "bridge/trial.hpp"
 
+#include "base/cache_file.hpp"
 #include "base/error.hpp"
 #include "bridge/device_bridge.hpp"
 
@@ -16,8 +17,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
-#include <fstream>
 #include <string_view>
 
 extern char** environ;
@@ -36,25 +35,12 @@ bool is_crash(int signal) {
     return signal == SIGSEGV || signal == SIGABRT || signal == SIGBUS || signal == SIGILL || signal == SIGFPE;
 }
 
+constexpr std::size_t most_bytes = std::size_t{1} << 20;
+
 /// Anything but an object of texts counts as empty.
 json read(const std::string& file) {
-    std::ifstream stream(file);
-    auto found = json::parse(stream, nullptr, false);
+    auto found = json::parse(read_cache_file(file, most_bytes).text.value_or(""), nullptr, false);
     return found.is_object() ? found : json::object();
-}
-
-/// In one step; who cannot write tries again next time.
-void write(const std::string& file, const json& all) {
-    std::error_code ignored;
-    std::filesystem::create_directories(std::filesystem::path(file).parent_path(), ignored);
-    const auto made = file + "." + std::to_string(::getpid());
-    {
-        std::ofstream stream(made);
-        stream << all.dump(1, ' ', false, json::error_handler_t::replace) << '\n';
-        if (!stream.flush()) return;
-    }
-    std::filesystem::rename(made, file, ignored);
-    if (ignored) std::filesystem::remove(made, ignored);
 }
 
 /// How soon a request to end is seen.
@@ -134,7 +120,8 @@ std::string trial::run(const std::string& driver, std::chrono::milliseconds limi
         if (!said.starts_with(works) && said != crashes) return "";
         verdict = said.starts_with(works) ? works : crashes;
         known[driver] = verdict;
-        if (!m_memory.empty()) write(m_memory, known);
+        // Who cannot write tries again next time.
+        if (!m_memory.empty()) (void)write_cache_file(m_memory, known.dump(1, ' ', false, json::error_handler_t::replace) + "\n");
     }
     if (verdict == works) return "";
     return driver + " crashes where OpenCL, CUDA and Vulkan share memory" +

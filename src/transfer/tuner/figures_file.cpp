@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads with suspicion, writes beside the file and renames.
+// What is kept, as JSON, and what of it can be believed.
 #include "transfer/tuner/figures_file.hpp"
 
 #include "base/cache_file.hpp"
 #include "base/error.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,7 +12,6 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <map>
@@ -35,20 +32,6 @@ constexpr std::size_t most_stages = 4096, longest_place = 512;
 constexpr std::size_t most_kept = 1024;
 /// Clocks of machines that share a home differ.
 constexpr std::int64_t tolerated_future = 24 * 3600;
-
-class open_file {
-  public:
-    explicit open_file(int number) : m_number(number) {}
-    ~open_file() {
-        if (m_number >= 0) ::close(m_number);
-    }
-    open_file(const open_file&) = delete;
-    open_file& operator=(const open_file&) = delete;
-    [[nodiscard]] int get() const { return m_number; }
-
-  private:
-    int m_number;
-};
 
 enum class content { good, none, damaged, foreign, unreadable };
 
@@ -90,24 +73,11 @@ kept_stage stage_from(const json& each) {
 }
 
 reading read(const std::string& path) {
-    const open_file file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    struct stat facts {};
-    if (file.get() < 0 && errno == ENOENT) return {};
-    if (file.get() < 0 || ::fstat(file.get(), &facts) != 0) return {content::unreadable, errno_text(errno), {}};
-    if (!S_ISREG(facts.st_mode)) return {content::unreadable, "it is no regular file", {}};
-    std::string text(std::min(static_cast<std::size_t>(facts.st_size), most_bytes + 1), '\0');
-    std::size_t done = 0;
-    while (done < text.size()) {
-        const auto count = ::read(file.get(), text.data() + done, text.size() - done);
-        if (count < 0 && errno == EINTR) continue;
-        if (count < 0) return {content::unreadable, errno_text(errno), {}};
-        if (count == 0) break;
-        done += static_cast<std::size_t>(count);
-    }
-    text.resize(done);
+    const auto kept = read_cache_file(path, most_bytes);
+    if (!kept.problem.empty()) return {content::unreadable, kept.problem, {}};
+    if (!kept.text) return {};
     try {
-        if (text.size() > most_bytes) throw std::invalid_argument("too large");
-        const auto whole = json::parse(text);
+        const auto whole = json::parse(*kept.text);
         const auto version = whole.at("version").get<int>();
         if (version < format_version) return {};
         if (version != format_version)
@@ -125,42 +95,6 @@ reading read(const std::string& path) {
 
 bool is_of_age(const known_stage& which, std::int64_t now) {
     return which.seen >= now - figures_file::longest_age && which.seen <= now + tolerated_future;
-}
-
-/// Makes the folder of the file; what went wrong, or an empty text.
-std::string make_folder(const std::filesystem::path& folder) {
-    // Root with the home of somebody else would leave him folders and files that he cannot write.
-    auto there = folder;
-    struct stat facts {};
-    while (::stat(there.c_str(), &facts) != 0 && there.has_relative_path()) there = there.parent_path();
-    const bool is_others = facts.st_uid != ::geteuid() && (there == folder || ::geteuid() == 0);
-    if (is_others) return there.string() + " belongs to another user";
-    std::error_code failed;
-    const auto parent = folder.parent_path();
-    std::filesystem::create_directories(parent, failed); // mkdir says why, if so
-    if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
-        return "making " + folder.string() + ": " + errno_text(errno);
-    return "";
-}
-
-std::string write_in_place(const std::string& path, const std::string& text) {
-    auto fresh = path + ".XXXXXX";
-    const open_file file(::mkostemp(fresh.data(), O_CLOEXEC));
-    if (file.get() < 0) return "writing " + path + ": " + errno_text(errno);
-    std::size_t done = 0;
-    int error = 0;
-    while (done < text.size() && error == 0) {
-        const auto count = ::write(file.get(), text.data() + done, text.size() - done);
-        if (count >= 0) {
-            done += static_cast<std::size_t>(count);
-        } else if (errno != EINTR) {
-            error = errno;
-        }
-    }
-    if (error == 0 && ::rename(fresh.c_str(), path.c_str()) != 0) error = errno;
-    if (error == 0) return "";
-    ::unlink(fresh.c_str());
-    return "writing " + path + ": " + errno_text(error);
 }
 
 std::string text_of(const std::vector<kept_stage>& stages, const std::string& file) {
@@ -220,7 +154,6 @@ std::vector<known_stage> figures_file::load(std::int64_t now, std::string& probl
 
 std::string figures_file::save(const std::vector<known_stage>& stages, std::int64_t now) const {
     if (m_path.empty()) return "";
-    if (auto problem = make_folder(std::filesystem::path(m_path).parent_path()); !problem.empty()) return problem;
     const auto old = read(m_path);
     if (old.found == content::foreign) return m_path + " stays as it is: " + old.text;
     std::map<std::tuple<std::string, std::string, operation>, known_stage> merged;
@@ -237,7 +170,7 @@ std::string figures_file::save(const std::vector<known_stage>& stages, std::int6
         std::ranges::stable_sort(all, std::greater<>(), [](const auto& each) { return each.stage.seen; });
         all.resize(most_kept);
     }
-    return write_in_place(m_path, text_of(all, m_path));
+    return write_cache_file(m_path, text_of(all, m_path));
 }
 
 std::string figures_file::remove() const {

@@ -64,6 +64,12 @@ TEST_F(trial, of_a_driver_that_crashes_is_made_once_and_names_where_that_is_reme
     EXPECT_EQ(runs(), 1);
 }
 
+TEST_F(trial, is_remembered_for_its_user_alone) {
+    EXPECT_EQ(of("echo works").run("driver 1", 10s), "");
+    EXPECT_EQ(fs::status(fs::path(memory()).parent_path()).permissions(), fs::perms::owner_all);
+    EXPECT_EQ(fs::status(memory()).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+}
+
 TEST_F(trial, of_a_driver_that_refuses_leaves_the_refusal_to_who_asks) {
     const auto it = of("echo 'refuses: no Vulkan'");
     EXPECT_EQ(it.run("driver 1", 10s), "");
