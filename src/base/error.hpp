@@ -48,6 +48,8 @@ class transfer_error : public std::runtime_error {
     transfer_error(int status, const std::string& message, int error_number = 0, int mpi_error_class = 0)
         : std::runtime_error(message), m_status(status), m_error_number(error_number),
           m_mpi_error_class(mpi_error_class) {}
+    explicit transfer_error(const failure& known)
+        : transfer_error(known.status, known.message, known.error_number, known.mpi_error_class) {}
 
     [[nodiscard]] int code() const { return m_status; }
     [[nodiscard]] failure as_failure() const { return {m_status, m_error_number, m_mpi_error_class, what()}; }

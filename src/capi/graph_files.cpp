@@ -42,16 +42,14 @@ class file_reader {
     }
 
     std::size_t read(std::span<std::byte> to) {
-        if (const auto refused = std::exchange(m_refused, {}))
-            throw transfer_error(refused.status, refused.message, refused.error_number);
+        if (const auto refused = std::exchange(m_refused, {})) throw transfer_error(refused);
         if (m_line.empty()) return 0;
         auto first = m_line.pop();
         const auto error = first->wait();
         const auto bytes = first->bytes_moved();
         if (!error || error.status == status::end_of_file) std::memcpy(to.data(), first->memory().data(), bytes);
         m_line.put_back(std::move(first));
-        if (error && error.status != status::end_of_file)
-            throw transfer_error(error.status, error.message, error.error_number);
+        if (error && error.status != status::end_of_file) throw transfer_error(error);
         ++m_read;
         m_ended = m_ended || bytes < to.size();
         if (bytes == 0 && m_total_bytes != graph::endless)

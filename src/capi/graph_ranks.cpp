@@ -115,10 +115,6 @@ class rank_end {
     failure m_broken; // no more can be said or heard
 };
 
-[[noreturn]] void raise(const failure& error) {
-    throw transfer_error(error.status, error.message, error.error_number, error.mpi_error_class);
-}
-
 class rank_reader : rank_end {
   public:
     rank_reader(int rank, int tag, MPI_Comm comm, std::uint64_t total_bytes, std::size_t token_bytes,
@@ -132,9 +128,9 @@ class rank_reader : rank_end {
     }
 
     std::size_t read(std::span<std::byte> to) {
-        if (m_broken) raise(m_broken);
+        if (m_broken) throw transfer_error(m_broken);
         if (at_end()) {
-            if (m_end->status != 0) raise(of_other(*m_end, " ended its run"));
+            if (m_end->status != 0) throw transfer_error(of_other(*m_end, " ended its run"));
             if (m_tokens == graph::endless) return 0;
             throw transfer_error(status::end_of_file, "rank " + std::to_string(m_rank) + " ended its run after " +
                                                           std::to_string(m_count) + " of " + std::to_string(m_tokens) +
@@ -146,7 +142,7 @@ class rank_reader : rank_end {
         const auto bytes = first->bytes_moved();
         if (!error) std::memcpy(to.data(), first->memory().data(), bytes);
         m_line.put_back(std::move(first));
-        if (error) raise(error);
+        if (error) throw transfer_error(error);
         if (bytes != to.size())
             throw transfer_error(status::io_error, "rank " + std::to_string(m_rank) + " sent " + bytes_text(bytes) +
                                                        ", the stream has tokens of " + bytes_text(to.size()));
@@ -250,8 +246,8 @@ class rank_writer : rank_end {
 
     void write(std::uint64_t number, std::span<const std::byte> from) {
         listen_for_stop();
-        if (m_broken) raise(m_broken);
-        if (m_stop) raise(of_other(*std::exchange(m_stop, {}), " takes no more tokens"));
+        if (m_broken) throw transfer_error(m_broken);
+        if (m_stop) throw transfer_error(of_other(*std::exchange(m_stop, {}), " takes no more tokens"));
         while (!m_line.empty() && (m_line.full() || m_line.first_is_over())) {
             if (const auto error = end_first()) throw graph::token_error(error->number, error->reason);
         }

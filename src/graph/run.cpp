@@ -130,9 +130,7 @@ void run::execute() {
     }
     drain();
     finish_streams();
-    if (!m_fault) return;
-    const auto& reason = m_fault->reason;
-    throw transfer_error(reason.status, reason.message, reason.error_number, reason.mpi_error_class);
+    if (m_fault) throw transfer_error(m_fault->reason);
 }
 
 void run::run_to_end() {

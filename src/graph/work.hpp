@@ -69,8 +69,7 @@ struct stream_end {
 /// What an end throws about another token than the one that it was given.
 class token_error : public transfer_error {
   public:
-    token_error(std::uint64_t number, const failure& reason)
-        : transfer_error(reason.status, reason.message, reason.error_number, reason.mpi_error_class), m_number(number) {}
+    token_error(std::uint64_t number, const failure& reason) : transfer_error(reason), m_number(number) {}
     [[nodiscard]] std::uint64_t number() const { return m_number; }
 
   private:

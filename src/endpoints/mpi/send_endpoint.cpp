@@ -75,7 +75,7 @@ class send_endpoint final : public transfer::endpoint, private conversation {
     std::byte* borrow(std::size_t offset) override {
         const auto& broken = m_peer_error ? m_peer_error : m_no_more;
         auto* const granted = grant_of(offset);
-        if (m_peer_error || (granted == nullptr && broken)) throw transfer_error(broken.status, broken.message);
+        if (m_peer_error || (granted == nullptr && broken)) throw transfer_error(broken);
         return granted != nullptr ? granted->memory : nullptr;
     }
 

@@ -136,3 +136,12 @@ TEST(error, names_sizes_by_their_largest_whole_unit) {
     EXPECT_EQ(bytes_text(12ull << 20), "12 MiB");
     EXPECT_EQ(bytes_text(3ull << 40), "3 TiB");
 }
+
+TEST(error, carries_a_failure_whole) {
+    const failure known{status::io_error, 5, 7, "writing: Input/output error"};
+    const auto thrown = transfer_error(known).as_failure();
+    EXPECT_EQ(thrown.status, known.status);
+    EXPECT_EQ(thrown.error_number, known.error_number);
+    EXPECT_EQ(thrown.mpi_error_class, known.mpi_error_class);
+    EXPECT_EQ(thrown.message, known.message);
+}
