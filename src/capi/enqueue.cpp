@@ -196,8 +196,7 @@ static std::shared_ptr<transfer::command> submit(new_command made, const event_a
                 const cl_device_id devices[] = {made.queues.front().facts.device, made.queues.back().facts.device};
                 process.bridges().wanted(devices, bytes);
             }
-            command = std::make_shared<transfer::command>(std::move(made.flows), std::move(gates),
-                                                          std::move(dependencies), setter);
+            command = std::make_shared<transfer::command>(std::move(made.flows), setter, std::move(gates), std::move(dependencies));
             if (status_event)
                 process.events().add(status_event, {command, made.type, made.queues.front().raw, context, made.envelope});
             if (made.needs_mpi) process.needs_mpi(command);

@@ -73,7 +73,7 @@ class file_reader {
                 !m_line.full() && !m_ended &&
                 (m_total_bytes == graph::endless || (m_read + m_line.size()) * m_line.token_bytes() < m_total_bytes)) {
                 auto next = m_line.take_spare();
-                next->begin(m_next, m_file(m_next, m_line.token_bytes()), token_transfer::direction::in);
+                next->begin(m_next, m_file(m_next, m_line.token_bytes()), token_transfer::direction::in, uses_mpi::no);
                 ++m_next;
                 m_line.push(std::move(next));
             }
@@ -106,7 +106,7 @@ class file_writer {
         while (!m_line.empty() && (m_line.full() || m_line.first_is_over())) end_first();
         auto next = m_line.take_spare();
         std::memcpy(next->memory().data(), from.data(), from.size());
-        next->begin(number, m_file(number, m_line.token_bytes()), token_transfer::direction::out,
+        next->begin(number, m_file(number, m_line.token_bytes()), token_transfer::direction::out, uses_mpi::no,
                     m_chained ? m_line.last() : nullptr);
         m_line.push(std::move(next));
     }

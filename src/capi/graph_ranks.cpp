@@ -59,7 +59,7 @@ class rank_end {
         return endpoints::make_receive_endpoint(process.ranks(), process.space_of(m_comm), m_rank, tag, nullptr);
     }
 
-    void listen(bool to_sender) { m_heard.begin_message(origin(word_tag(to_sender)), 0, direction::in); }
+    void listen(bool to_sender) { m_heard.begin(0, origin(word_tag(to_sender)), direction::in, uses_mpi::yes); }
     /// What the other end said. A failure ends the conversation.
     [[nodiscard]] std::optional<word> hear() {
         if (m_broken || !m_heard.over()) return {};
@@ -77,7 +77,7 @@ class rank_end {
         word said{.tokens = tokens, .what = what, .status = why.status};
         std::memcpy(said.text, why.message.data(), std::min(why.message.size(), sizeof said.text - 1));
         std::memcpy(m_said.memory().data(), &said, sizeof said);
-        m_said.begin_message(destination(word_tag(what == word::meaning::end_of_run)), 0, direction::out);
+        m_said.begin(0, destination(word_tag(what == word::meaning::end_of_run)), direction::out, uses_mpi::yes);
     }
 
     [[nodiscard]] failure of_other(const word& heard, const char* did) const {
@@ -217,7 +217,7 @@ class rank_reader : rank_end {
                    (m_closed || m_tokens == graph::endless || m_count + m_line.size() < m_tokens) &&
                    !(m_end && m_count + m_line.size() >= m_end->tokens)) {
                 auto next = m_line.take_spare();
-                next->begin_message(origin(m_tag), 0, direction::in);
+                next->begin(0, origin(m_tag), direction::in, uses_mpi::yes);
                 m_line.push(std::move(next));
             }
         });
@@ -253,7 +253,7 @@ class rank_writer : rank_end {
         }
         auto next = m_line.take_spare();
         std::memcpy(next->memory().data(), from.data(), from.size());
-        next->begin_message(destination(m_tag), number, direction::out);
+        next->begin(number, destination(m_tag), direction::out, uses_mpi::yes);
         m_line.push(std::move(next));
         ++m_count;
     }

@@ -2,6 +2,7 @@
 // Chooses block sizes that tell latency from bandwidth, and enough of them for a median.
 #include "capi/measuring.hpp"
 
+#include "capi/enqueue.hpp"
 #include "capi/runtime.hpp"
 #include "cl/calls.hpp"
 #include "endpoints/file/file_endpoint.hpp"
@@ -79,21 +80,14 @@ void measuring::run_once(const end_maker& source, const end_maker& target, std::
     if (!m_may_go_on()) throw transfer_error(status::cancelled, "measuring was given up");
     auto probe = std::make_shared<transfer::flow_probe>();
     probe->chosen = chosen;
-    auto moving = std::make_unique<transfer::flow>(source(), target(), bytes);
-    moving->use(probe);
-    std::vector<std::unique_ptr<transfer::flow>> flows;
-    flows.push_back(std::move(moving));
-    std::vector<std::unique_ptr<transfer::gate>> no_gates;
-    const auto work = std::make_shared<transfer::command>(
-        std::move(flows), std::move(no_gates), std::vector<std::shared_ptr<transfer::command>>{}, nullptr);
-    {
-        const std::lock_guard lock(m_process.enqueue_mutex());
-        m_process.require_running();
-        m_process.engine().submit(work);
+    auto flows = one_flow(source(), target(), bytes);
+    flows.front()->use(probe);
+    const auto work = std::make_shared<transfer::command>(std::move(flows), nullptr);
+    m_process.submit(work, uses_mpi::no);
+    if (auto failed = work->wait()) {
+        failed.message = "measuring: " + failed.message;
+        throw transfer_error(failed);
     }
-    if (const auto failed = work->wait())
-        throw transfer_error(failed.status, "measuring: " + failed.message, failed.error_number,
-                             failed.mpi_error_class);
     probes.push_back(std::move(probe));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // MPI_Send and its kin with MPI_CL_MEM: host memory on this side, a device on the other.
 #include "capi/cluster.hpp"
+#include "capi/enqueue.hpp"
 #include "capi/guard.hpp"
 #include "capi/ranks.hpp"
 #include "capi/runtime.hpp"
@@ -142,17 +143,9 @@ int cancel_request(void* state, int complete) {
 host_transfer start(std::unique_ptr<transfer::endpoint> source, std::unique_ptr<transfer::endpoint> target, int bytes,
                     std::shared_ptr<transfer::completion_listener> listener,
                     std::shared_ptr<endpoints::matched_envelope> envelope) {
-    std::vector<std::unique_ptr<transfer::flow>> flows;
-    flows.push_back(std::make_unique<transfer::flow>(std::move(source), std::move(target),
-                                                     static_cast<std::size_t>(bytes)));
-    auto& process = runtime::instance();
     auto command = std::make_shared<transfer::command>(
-        std::move(flows), std::vector<std::unique_ptr<transfer::gate>>{},
-        std::vector<std::shared_ptr<transfer::command>>{}, std::move(listener));
-    const std::lock_guard lock(process.enqueue_mutex());
-    process.require_running();
-    process.needs_mpi(command);
-    process.engine().submit(command);
+        one_flow(std::move(source), std::move(target), static_cast<std::size_t>(bytes)), std::move(listener));
+    runtime::instance().submit(command, uses_mpi::yes);
     return {std::move(command), std::move(envelope)};
 }
 

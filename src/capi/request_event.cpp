@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events that complete with requests of MPI.
+#include "capi/enqueue.hpp"
 #include "capi/guard.hpp"
 #include "capi/runtime.hpp"
 #include "cl/calls.hpp"
@@ -70,15 +71,11 @@ cl_event create(cl_context context, MPI_Request* request) {
     cl_int code = CL_SUCCESS;
     auto event = cl::event::adopt(clCreateUserEvent(context, &code));
     cl::check(code, "creating a user event");
-    std::vector<std::unique_ptr<transfer::flow>> flows;
-    flows.push_back(std::make_unique<transfer::flow>(
-        endpoints::make_operation_endpoint(
-            process.ranks().talk,
-            [&port = process.port(), watched = *request](comm::operation& done) { port.watch(watched, done); }),
-        endpoints::make_empty_endpoint(), 0));
-    auto command = std::make_shared<transfer::command>(
-        std::move(flows), std::vector<std::unique_ptr<transfer::gate>>{},
-        std::vector<std::shared_ptr<transfer::command>>{}, std::make_shared<status_setter>(event));
+    auto watching = endpoints::make_operation_endpoint(
+        process.ranks().talk,
+        [&port = process.port(), watched = *request](comm::operation& done) { port.watch(watched, done); });
+    auto command = std::make_shared<transfer::command>(one_flow(std::move(watching), endpoints::make_empty_endpoint(), 0),
+                                                       std::make_shared<status_setter>(event));
     const std::lock_guard lock(process.enqueue_mutex());
     process.require_running();
     process.events().add(event, {command, CL_COMMAND_USER, nullptr, context, nullptr});

@@ -237,6 +237,13 @@ void runtime::close_space(int space) {
     (void)call_and_wait([this, space] { m_messenger.close(space); });
 }
 
+void runtime::submit(const std::shared_ptr<transfer::command>& work, uses_mpi mpi) {
+    const std::lock_guard lock(m_enqueue_mutex);
+    require_running();
+    if (mpi == uses_mpi::yes) needs_mpi(work);
+    m_engine.submit(work);
+}
+
 void runtime::needs_mpi(const std::shared_ptr<transfer::command>& work) {
     const std::lock_guard lock(m_mpi_mutex);
     if (m_mpi_work.size() >= 64 && (m_mpi_work.size() & (m_mpi_work.size() - 1)) == 0)

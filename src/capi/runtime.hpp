@@ -39,6 +39,9 @@ namespace causeway::capi {
 /// Where what has no transfer records; null if nobody does, and then no engine is started.
 [[nodiscard]] tracing* timeline_of_process();
 
+/// Whether a command must be over before MPI ends.
+enum class uses_mpi { no, yes };
+
 /// Made by the first transfer, never destroyed: at exit it is drained and stopped.
 class runtime {
   public:
@@ -94,6 +97,8 @@ class runtime {
 
     /// Throws transfer_error(invalid_operation) once the process is ending. Call with the enqueue mutex held.
     void require_running() const;
+    /// Takes the enqueue mutex, and `work` as the next in order, which is in no queue. Throws as require_running().
+    void submit(const std::shared_ptr<transfer::command>& work, uses_mpi mpi);
 
     /// The space of a communicator; MPI must be usable. Hooks MPI_Finalize and starts to watch the ranks of the node.
     [[nodiscard]] int space_of(MPI_Comm comm);

@@ -3,41 +3,24 @@
 #include "capi/token_transfer.hpp"
 
 #include "capi/enqueue.hpp"
-#include "capi/runtime.hpp"
 #include "endpoints/host/host_endpoint.hpp"
 
 namespace causeway::capi {
 
-std::shared_ptr<transfer::command> token_transfer::make(std::unique_ptr<transfer::endpoint> other, direction way,
-                                                        const token_transfer* before) {
+void token_transfer::begin(std::uint64_t number, std::unique_ptr<transfer::endpoint> other, direction way, uses_mpi mpi,
+                           const token_transfer* before) {
     auto memory = endpoints::make_host_endpoint(m_memory.data());
     auto flows = way == direction::in ? one_flow(std::move(other), std::move(memory), m_memory.size())
                                       : one_flow(std::move(memory), std::move(other), m_memory.size());
     std::vector<std::shared_ptr<transfer::command>> dependencies;
     if (before != nullptr) dependencies.push_back(before->m_moving);
-    m_listener = std::make_shared<listener>(m_bell);
-    return std::make_shared<transfer::command>(std::move(flows), std::vector<std::unique_ptr<transfer::gate>>{},
-                                               std::move(dependencies), m_listener);
-}
-
-void token_transfer::begin(std::uint64_t number, std::unique_ptr<transfer::endpoint> other, direction way,
-                           const token_transfer* before) {
-    auto& process = runtime::instance();
-    const std::lock_guard lock(process.enqueue_mutex());
-    process.require_running();
+    const auto told = std::make_shared<listener>(m_bell);
+    const auto moving = std::make_shared<transfer::command>(std::move(flows), told, std::vector<std::unique_ptr<transfer::gate>>{},
+                                                            std::move(dependencies));
+    runtime::instance().submit(moving, mpi);
     m_number = number;
-    m_moving = make(std::move(other), way, before);
-    process.engine().submit(m_moving);
-}
-
-void token_transfer::begin_message(std::unique_ptr<transfer::endpoint> rank, std::uint64_t number, direction way) {
-    auto& process = runtime::instance();
-    const std::lock_guard lock(process.enqueue_mutex());
-    process.require_running();
-    m_number = number;
-    m_moving = make(std::move(rank), way, nullptr);
-    process.needs_mpi(m_moving);
-    process.engine().submit(m_moving);
+    m_listener = told;
+    m_moving = moving;
 }
 
 void token_transfer::cancel() {

@@ -2,6 +2,7 @@
 // Tokens of a graph's stream on their way between host memory and another endpoint, through the engine.
 #pragma once
 
+#include "capi/runtime.hpp"
 #include "graph/doorbell.hpp"
 #include "graph/work.hpp"
 #include "transfer/command.hpp"
@@ -26,10 +27,8 @@ class token_transfer {
         : m_memory(bytes), m_bell(std::move(bell)) {}
 
     /// Not while one is under way. Does not start if `before` fails. Throws transfer_error once the process is ending.
-    void begin(std::uint64_t number, std::unique_ptr<transfer::endpoint> other, direction way,
+    void begin(std::uint64_t number, std::unique_ptr<transfer::endpoint> other, direction way, uses_mpi mpi,
                const token_transfer* before = nullptr);
-    /// As above, for what must be over before MPI ends.
-    void begin_message(std::unique_ptr<transfer::endpoint> rank, std::uint64_t number, direction way);
     /// True also if none has begun.
     [[nodiscard]] bool over() const { return m_listener == nullptr || m_listener->over; }
     /// Blocks until it is over; the failure, if any.
@@ -42,9 +41,6 @@ class token_transfer {
     [[nodiscard]] std::vector<std::byte>& memory() { return m_memory; }
 
   private:
-    [[nodiscard]] std::shared_ptr<transfer::command> make(std::unique_ptr<transfer::endpoint> other, direction way,
-                                                          const token_transfer* before);
-
     struct listener final : transfer::completion_listener {
         explicit listener(std::shared_ptr<graph::doorbell> rung) : bell(std::move(rung)) {}
         void completed(const failure&) override {

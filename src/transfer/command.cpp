@@ -8,8 +8,8 @@
 
 namespace causeway::transfer {
 
-command::command(std::vector<std::unique_ptr<flow>> flows, std::vector<std::unique_ptr<gate>> gates,
-                 std::vector<std::shared_ptr<command>> dependencies, std::shared_ptr<completion_listener> listener)
+command::command(std::vector<std::unique_ptr<flow>> flows, std::shared_ptr<completion_listener> listener,
+                 std::vector<std::unique_ptr<gate>> gates, std::vector<std::shared_ptr<command>> dependencies)
     : m_flows(std::move(flows)), m_gates(std::move(gates)), m_dependencies(std::move(dependencies)),
       m_listener(std::move(listener)) {
     if (m_flows.size() < 2) return;

@@ -38,8 +38,8 @@ struct command_report {
 class command final : private flow_owner, public std::enable_shared_from_this<command> {
   public:
     /// At least one flow. `listener` may be null.
-    command(std::vector<std::unique_ptr<flow>> flows, std::vector<std::unique_ptr<gate>> gates,
-            std::vector<std::shared_ptr<command>> dependencies, std::shared_ptr<completion_listener> listener);
+    command(std::vector<std::unique_ptr<flow>> flows, std::shared_ptr<completion_listener> listener,
+            std::vector<std::unique_ptr<gate>> gates = {}, std::vector<std::shared_ptr<command>> dependencies = {});
 
     /// Blocks until the command is complete; the failure, if any. Looks for `patience` before it sleeps.
     failure wait(std::chrono::nanoseconds patience = {}) const;

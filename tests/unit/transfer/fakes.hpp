@@ -216,7 +216,7 @@ struct bench {
                                                        std::vector<std::shared_ptr<command>> after = {}) {
         std::vector<std::unique_ptr<flow>> flows;
         flows.push_back(std::make_unique<flow>(std::move(source), std::move(target), bytes));
-        return std::make_shared<command>(std::move(flows), std::move(gates), std::move(after), std::move(told));
+        return std::make_shared<command>(std::move(flows), std::move(told), std::move(gates), std::move(after));
     }
 };
 

@@ -128,8 +128,7 @@ TEST(learning, fills_the_probe_of_a_flow_and_teaches_nothing_then) {
     moving->use(probe);
     std::vector<std::unique_ptr<flow>> flows;
     flows.push_back(std::move(moving));
-    by.machine->submit(std::make_shared<command>(std::move(flows), std::vector<std::unique_ptr<gate>>{},
-                                                 std::vector<std::shared_ptr<command>>{}, by.listener()));
+    by.machine->submit(std::make_shared<command>(std::move(flows), by.listener()));
     by.settle();
     by.end_all(3ms);
     EXPECT_TRUE(probe->was_alone);
