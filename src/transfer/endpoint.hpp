@@ -24,6 +24,9 @@ struct device_name {
     bool is_known = false;
     std::array<std::uint8_t, 16> uuid{};
 };
+[[nodiscard]] inline bool same_device(const device_name& one, const device_name& other) {
+    return one.is_known && other.is_known && one.uuid == other.uuid;
+}
 
 class staging_pool;
 

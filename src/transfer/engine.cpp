@@ -2,6 +2,8 @@
 // Takes commands in, waits for their gates, drives their flows, ends them.
 #include "transfer/engine.hpp"
 
+#include "transfer/flow_review.hpp"
+
 #include <algorithm>
 #include <cassert>
 
@@ -303,9 +305,9 @@ void engine::look_back(const command& work) {
     const auto took = explains ? m_clock.now() - work.report().started : std::chrono::nanoseconds(0);
     for (const auto& part : work.m_flows) {
         // What was expected of it, before it corrects what is expected.
-        const auto text = explains ? part->explanation(m_tuner, took) : std::string();
+        const auto text = explains ? flow_review(*part).explanation(m_tuner, took) : std::string();
         if (!text.empty()) tell_user(text + (was_alone ? "" : ", beside others"));
-        if (m_tuner.listens()) part->teach(m_tuner, was_alone);
+        if (m_tuner.listens()) flow_review(*part).teach(m_tuner, was_alone);
     }
 }
 
@@ -313,7 +315,7 @@ void engine::tell(const command& work) {
     const auto known = work.report();
     transfer_span told{.transfer = work.m_number, .queued = known.queued, .submitted = known.submitted,
                        .started = known.started, .ended = known.ended, .error = known.error};
-    for (const auto& part : work.m_flows) part->tell(told, m_tuner);
+    for (const auto& part : work.m_flows) flow_review(*part).tell(told, m_tuner);
     m_recorder->level_is(level::transfers_running, m_running);
     if (std::exchange(m_held_told, m_pool.held_bytes()) != m_pool.held_bytes())
         m_recorder->level_is(level::staging_bytes, m_held_told);

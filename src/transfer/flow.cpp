@@ -2,20 +2,12 @@
 // The pipeline of one flow: open both ends, secure memory, move blocks, drain, close.
 #include "transfer/flow.hpp"
 
-#include "transfer/tuner/explanation.hpp"
-#include "transfer/tuner/prognosis.hpp"
+#include "transfer/tuner/tuner.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace causeway::transfer {
-
-namespace {
-
-/// Times what it is known to take, that is still its own time.
-constexpr double longest_of_a_link = 4;
-
-} // namespace
 
 flow::flow(std::unique_ptr<endpoint> source, std::unique_ptr<endpoint> target, std::size_t bytes)
     : m_source(std::move(source)), m_target(std::move(target)), m_bytes(bytes), m_end(bytes), m_source_step(*this),
@@ -279,18 +271,20 @@ void flow::advance_opening() {
         drop_blocks_that_are_too_large();
     }
     m_plan->block_bytes = m_block_bytes;
-    if (m_plan->direct) {
-        m_stage = stage::securing;
-        return;
-    }
+    m_home = find_home();
+    if (m_home == home::lent) m_target->lend(m_source->allocator(), [this] { m_owner->flow_ready(); });
+    m_stage = stage::securing;
+}
+
+flow::home flow::find_home() {
+    if (m_plan->direct) return home::nowhere;
     const bool source_shows = m_plan->map_source || m_source_traits.has_memory;
     const bool target_shows = m_plan->map_target || m_target_traits.has_memory;
-    m_direct = source_shows || !target_shows ? m_source->memory() : nullptr;
-    m_direct_is_source = m_direct != nullptr;
-    if (!m_direct_is_source) m_direct = m_window.is_in_place() ? m_window.first : m_target->memory();
-    m_lent = m_target->shares_memory();
-    if (m_lent) m_target->lend(m_source->allocator(), [this] { m_owner->flow_ready(); });
-    m_stage = stage::securing;
+    if (source_shows || !target_shows) m_in_place = m_source->memory();
+    if (m_in_place != nullptr) return home::source;
+    m_in_place = m_window.is_in_place() ? m_window.first : m_target->memory();
+    if (m_in_place != nullptr) return home::target;
+    return m_target->shares_memory() ? home::lent : home::staging;
 }
 
 /// The target is not open yet, perhaps as others are before it: a device's small block is read meanwhile, together with theirs.
@@ -307,8 +301,7 @@ void flow::read_early() {
 
 void flow::advance_securing() {
     if (m_share) m_share->started();
-    const bool staged = !m_plan->direct && m_direct == nullptr && !m_lent;
-    if (staged && m_bytes > 0 && !m_failure && m_blocks.empty()) {
+    if (m_home == home::staging && m_bytes > 0 && !m_failure && m_blocks.empty()) {
         if (!m_share) make_share();
         try {
             auto* const first = m_share->acquire();
@@ -322,7 +315,7 @@ void flow::advance_securing() {
         if (quiet()) begin_closing();
         return;
     }
-    if (m_plan->window && !m_lent && m_window.first == nullptr && !m_source->shares_memory()) {
+    if (m_plan->window && m_home != home::lent && m_window.first == nullptr && !m_source->shares_memory()) {
         m_plan->window = false;
         m_plan->strategy = m_plan->without_window;
     }
@@ -409,7 +402,7 @@ bool flow::begin_reads() {
                           [](const auto& each) { return each->state == block_state::reading; }));
         if (reading >= m_source_traits.in_flight) break;
         std::byte* memory = nullptr;
-        if (!m_plan->direct && m_direct == nullptr) {
+        if (m_home == home::staging || m_home == home::lent) {
             memory = next_memory();
             if (memory == nullptr) break;
         }
@@ -421,10 +414,10 @@ bool flow::begin_reads() {
 
 std::byte* flow::next_memory() {
     try {
-        return m_lent ? m_target->borrow(m_next_offset) : m_share->acquire();
+        return m_home == home::lent ? m_target->borrow(m_next_offset) : m_share->acquire();
     } catch (...) {
         // Without memory for one more block the ones in flight still do the work.
-        if (m_lent || m_blocks.empty()) fail(current_failure(), m_next_offset);
+        if (m_home == home::lent || m_blocks.empty()) fail(current_failure(), m_next_offset);
         return nullptr;
     }
 }
@@ -438,11 +431,11 @@ void flow::begin_read(std::byte* memory, bool ahead) {
     next.memory = memory;
     // A first block that is shorter leaves out the start of its memory, too: memory and file are aligned alike.
     const auto skipped = m_next_offset == 0 && m_bytes > m_block_bytes ? m_block_bytes - next.bytes : 0;
-    next.first = m_direct != nullptr ? m_direct + next.offset : memory == nullptr ? nullptr : memory + skipped;
+    next.first = m_in_place != nullptr ? m_in_place + next.offset : memory == nullptr ? nullptr : memory + skipped;
     next.ahead = ahead;
-    next.lent = m_lent;
+    next.lent = m_home == home::lent;
     m_next_offset += next.bytes;
-    if (m_plan->direct || (m_direct != nullptr && m_direct_is_source)) {
+    if (m_home == home::nowhere || m_home == home::source) {
         next.state = block_state::ready;
         return;
     }
@@ -459,8 +452,7 @@ void flow::begin_read(std::byte* memory, bool ahead) {
 
 /// Blocks of a message have places that both ranks know, and those of memory that is there need no help.
 std::size_t flow::first_block_bytes() const {
-    const bool has_place = m_plan->direct || m_direct != nullptr || m_lent || m_source_traits.kind == medium::rank ||
-                           m_target_traits.kind == medium::rank;
+    const bool has_place = m_home != home::staging || m_source_traits.kind == medium::rank || m_target_traits.kind == medium::rank;
     if (has_place || m_bytes <= m_block_bytes) return m_block_bytes;
     return std::min(m_source->first_block(m_block_bytes), m_target->first_block(m_block_bytes));
 }
@@ -487,9 +479,9 @@ bool flow::begin_writes() {
         each->work.begin();
         progress = true;
         ++writing;
-        if (m_plan->direct) {
+        if (m_home == home::nowhere) {
             m_target->take(*m_source, each->offset, each->bytes, each->work);
-        } else if (m_direct != nullptr && !m_direct_is_source) {
+        } else if (m_home == home::target) {
             each->work.finish({each->bytes, {}});
         } else {
             m_timer.begin(side::target, each->timed);
@@ -533,93 +525,6 @@ void flow::advance_closing() {
         if (result.error && !m_failure) m_failure = result.error;
     }
     if (!m_source_step.pending() && !m_target_step.pending()) m_stage = stage::finished;
-}
-
-void flow::teach(tuner& pupil, bool was_alone) const {
-    if (!m_plan || m_failure || m_plan->direct || m_ahead || m_early) return;
-    if (m_plan->device_window && (m_source_traits.in_window || m_target_traits.in_window)) return;
-    const bool shares = m_lent || m_source->shares_memory();
-    const auto samples = [&](side where, bool is_mapped) {
-        return is_mapped ? m_timer.map_sample(where, m_bytes) : m_timer.samples(where);
-    };
-    const auto from = samples(side::source, m_plan->map_source), to = samples(side::target, m_plan->map_target);
-    if (m_probe) {
-        m_probe->source = from;
-        m_probe->target = to;
-        m_probe->was_alone = was_alone;
-        m_probe->shared = shares && !m_plan->device_window;
-        m_probe->linked = m_plan->device_window;
-        return;
-    }
-    if (!was_alone) return;
-    if (m_plan->device_window) {
-        teach_link(pupil);
-        return;
-    }
-    // Beside another rank on the same processors a device is slower than it is in a process of its own.
-    const bool has_rank = m_source_traits.kind == medium::rank || m_target_traits.kind == medium::rank;
-    const auto learn = [&](const endpoint_traits& end, operation what, const sample_pair& seen) {
-        if (end.place.empty() || (has_rank && end.kind == medium::device)) return;
-        for (const auto& each : seen) pupil.learn(end.place, what, each);
-    };
-    switch (m_source_traits.kind) {
-    case medium::device:
-        learn(m_source_traits, m_plan->map_source ? operation::map_out : operation::copy_out, from);
-        break;
-    case medium::file: learn(m_source_traits, operation::read, from); break;
-    case medium::rank: learn(m_source_traits, shares ? operation::window : operation::receive, from); break;
-    default: break;
-    }
-    switch (m_target_traits.kind) {
-    case medium::device: learn(m_target_traits, m_plan->map_target ? operation::map_in : operation::copy_in, to); break;
-    case medium::file: learn(m_target_traits, operation::write, to); break;
-    case medium::rank:
-        if (!shares) learn(m_target_traits, operation::send, to);
-        break;
-    default: break;
-    }
-}
-
-void flow::teach_link(tuner& pupil) const {
-    const auto learn = [&](const endpoint_traits& end, operation what, side where) {
-        if (end.place.empty()) return;
-        const auto known = pupil.find(end.place, what);
-        for (const auto& each : m_timer.samples(where)) {
-            // It waited for a kernel: that is no property of the link, which plans would shun for ever.
-            if (known && each.seconds > longest_of_a_link * known->seconds(each.bytes)) continue;
-            pupil.learn(end.place, what, each);
-        }
-    };
-    // A sender's block is under way for as long as its own part takes, not the other rank's.
-    if (m_target_traits.kind == medium::rank) return;
-    const auto &one = m_source_traits.device, &other = m_target_traits.device;
-    if (one.is_known && other.is_known && one.uuid == other.uuid) return; // within one device there is no link
-    learn(m_source_traits, operation::link, side::source);
-    learn(m_target_traits, operation::link_in, side::target);
-}
-
-std::string flow::explanation(const tuner& known, std::chrono::nanoseconds took) const {
-    if (!m_plan || m_probe) return {};
-    const route way{m_source_traits, m_target_traits, m_bytes};
-    return explain({m_source->name(), m_target->name(), m_bytes, moved(), *m_plan,
-                    prognosis(known, way).seconds(*m_plan, m_bytes), took, m_failure});
-}
-
-void flow::tell(transfer_span& told, const tuner& known) const {
-    told.flow = m_trace.flow();
-    told.source = m_source->name();
-    told.target = m_target->name();
-    told.bytes = m_bytes;
-    told.moved = moved();
-    told.message = m_message;
-    if (m_plan) {
-        const route way{m_source_traits, m_target_traits, m_bytes};
-        const prognosis figures(known, way);
-        told.chosen = *m_plan;
-        told.expected_seconds = figures.seconds(*m_plan, m_bytes);
-        told.limit_seconds = figures.limit(*m_plan, m_bytes);
-    }
-    m_trace.to()->transfer_over(told);
 }
 
 } // namespace causeway::transfer

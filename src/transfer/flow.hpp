@@ -10,11 +10,9 @@
 #include "transfer/tuner/flow_timer.hpp"
 
 #include <atomic>
-#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 namespace causeway::transfer {
@@ -52,8 +50,6 @@ class flow final : private step_owner {
 
     /// Before enqueued(): tells `to` of its blocks.
     void record(recorder* to, std::uint64_t transfer, unsigned number) { m_trace.use(to, transfer, number); }
-    /// After its end, if it is recorded: adds to `told`, which has what the command knows, and tells all of it.
-    void tell(transfer_span& told, const tuner& known) const;
 
     void enqueued();
     /// Begins to read the first block while the command is still gated, if the source can and memory is plenty.
@@ -73,14 +69,14 @@ class flow final : private step_owner {
     /// Bytes from the start that are in the target. Any thread.
     [[nodiscard]] std::size_t moved() const { return m_moved.load(std::memory_order_relaxed); }
     [[nodiscard]] std::size_t bytes() const { return m_bytes; }
-    /// When it is finished: tells `pupil`, or its probe, what its blocks took. `was_alone`: no other was under way.
-    void teach(tuner& pupil, bool was_alone) const;
-    /// When it is finished, after `took`: what was chosen, why, what `known` expected of it.
-    [[nodiscard]] std::string explanation(const tuner& known, std::chrono::nanoseconds took) const;
 
   private:
+    friend class flow_review;
     enum class stage { waiting, opening, securing, running, closing, finished };
     enum class block_state { reading, ready, writing };
+    /// Where blocks are between their ends: nowhere, as the target takes them from the source; in the memory of an end itself;
+    /// in memory that the target lends; in staging memory.
+    enum class home { nowhere, source, target, lent, staging };
 
     struct block {
         explicit block(step_owner& owner) : work(owner) {}
@@ -111,6 +107,7 @@ class flow final : private step_owner {
     void make_share();
     [[nodiscard]] route way() const;
     void settle_window();
+    [[nodiscard]] home find_home();
     void begin_read(std::byte* memory, bool ahead);
     [[nodiscard]] std::byte* next_memory();
     [[nodiscard]] std::size_t agreed_block_bytes() const;
@@ -122,7 +119,6 @@ class flow final : private step_owner {
     void drop(std::size_t index);
     void written(std::size_t offset, std::size_t bytes);
     void fail(const failure& error, std::size_t at);
-    void teach_link(tuner& pupil) const;
 
     std::unique_ptr<endpoint> m_source, m_target;
     std::size_t m_bytes;
@@ -149,9 +145,8 @@ class flow final : private step_owner {
     bool m_early = false; // read_early() has been there
     bool m_source_prepared = false;
     bool m_advancing = false;
-    std::byte* m_direct = nullptr; // memory of an endpoint, instead of staging
-    bool m_direct_is_source = false;
-    bool m_lent = false; // the target lends memory, instead of staging
+    home m_home = home::staging;
+    std::byte* m_in_place = nullptr; // of an end that is the home: its first byte
     std::optional<staging_share> m_share;
     std::vector<std::unique_ptr<block>> m_blocks; // in order of offset
     std::vector<std::unique_ptr<block>> m_spare;

@@ -67,10 +67,8 @@ plan planner::choose(const route& way) const {
         suitable.why = plan::reason::forced;
         return suitable;
     }
-    const auto &one = way.source.device, &other = way.target.device;
-    const bool is_within_one = one.is_known && other.is_known && one.uuid == other.uuid;
-    const bool has_no_figures =
-        suitable.direct || (way.device_window && (way.source.in_window || way.target.in_window || is_within_one));
+    const bool has_no_figures = suitable.direct || (way.device_window && (way.source.in_window || way.target.in_window ||
+                                                                          same_device(way.source.device, way.target.device)));
     if (m_tuner == nullptr || m_tuner->mode() == tuner_mode::off || has_no_figures ||
         way.source.place.empty() || way.target.place.empty() || way.bytes == 0)
         return suitable;
@@ -121,7 +119,7 @@ plan planner::within_limits(plan made, const route& way) const {
     made.block_bytes = std::min({made.block_bytes, way.source.largest_block, way.target.largest_block});
     made.block_bytes = std::max<std::size_t>(made.block_bytes, 1);
     made.depth = std::max(made.depth, 1u);
-    const bool has_file = way.source.kind == medium::file || way.target.kind == medium::file;
+    const bool has_file = way.touches(medium::file);
     const auto lanes = made.lanes;
     made.lanes = has_file ? std::min(lanes, made.depth) : 1;
     made.piece_bytes = made.block_bytes;
@@ -177,7 +175,7 @@ planner::decision planner::search(const route& way) const {
 
     std::vector<candidate> all;
     // Small messages leave before their receive comes, which programs count on.
-    const bool has_rank = way.source.kind == medium::rank || way.target.kind == medium::rank;
+    const bool has_rank = way.touches(medium::rank);
     const bool may_be_eager = has_rank && way.bytes <= largest_eager;
     for (const auto& each : m_strategies)
         if (each->can(way) && each->name() != "direct" && (each->name() != "device-window" || !may_be_eager))
@@ -210,7 +208,7 @@ std::optional<planner::candidate> planner::best_of(const strategy& which, const 
     if (!expected) return {};
     candidate best{{.chosen = &which, .lanes = own.lanes}, *expected};
     if (own.depth == 1) best.plain_seconds = *expected;
-    const bool has_file = way.source.kind == medium::file || way.target.kind == medium::file;
+    const bool has_file = way.touches(medium::file);
     // Blocks of windows are as large as their steps are slow to begin.
     if (own.device_window) return best;
     // A single block has no neighbours; what maps for a message leaves the blocks to MPI.
@@ -231,7 +229,7 @@ std::optional<planner::candidate> planner::best_of(const strategy& which, const 
         best.found.depth = made.depth;
         best.found.lanes = made.lanes;
     };
-    const bool has_rank = way.source.kind == medium::rank || way.target.kind == medium::rank;
+    const bool has_rank = way.touches(medium::rank);
     auto greatest = std::min(greatest_block, way.bytes - 1); // one block has no neighbours
     if (own.window && way.both_ways) greatest = std::min(greatest, largest_shared_both_ways);
     for (auto block = has_rank ? smallest_message : smallest_block; block <= greatest; block *= 2) {

@@ -44,6 +44,8 @@ struct route {
     bool direct = false;           ///< the target can take the bytes from the source itself
     bool device_window = false;    ///< blocks of the source can come to windows of the target's device
     bool both_ways = false;        ///< the command has another flow beside this one
+
+    [[nodiscard]] bool touches(medium which) const { return source.kind == which || target.kind == which; }
 };
 
 /// A way to build plans. The planner's constructor lists them in order of preference.

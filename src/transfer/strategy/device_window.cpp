@@ -16,8 +16,7 @@ class device_window final : public strategy {
     /// Three steps that each take some 20 us (H200, driver 580): what is smaller is over sooner through the host. Within one
     /// device two processes take turns of 150 us.
     [[nodiscard]] bool suits(const route& way) const override {
-        const bool within_one = way.source.device.is_known && way.target.device.is_known &&
-                                way.source.device.uuid == way.target.device.uuid;
+        const bool within_one = same_device(way.source.device, way.target.device);
         const auto is_there = [](const endpoint_traits& end) { return end.kind != medium::device || end.in_window; };
         const auto least = within_one                                   ? smallest_within_one
                            : is_there(way.source) && is_there(way.target) ? smallest_in_window

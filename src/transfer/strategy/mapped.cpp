@@ -31,7 +31,7 @@ class mapped final : public strategy {
         plan result{.strategy = name()};
         result.map_source = way.source.can_map;
         result.map_target = !way.source.can_map && !way.source.has_memory && way.target.can_map;
-        const bool has_file = way.source.kind == medium::file || way.target.kind == medium::file;
+        const bool has_file = way.touches(medium::file);
         if (has_file) {
             // Enough blocks to keep every lane reading; no staging, so only system calls cost.
             result.block_bytes = round_block(way.bytes / (2 * way.lanes), 256 << 10, 16 << 20);

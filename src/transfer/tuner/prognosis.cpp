@@ -28,7 +28,7 @@ prognosis::prognosis(const tuner& known, const route& way) : m_way(way) {
     if (target.kind == medium::file) m_write = at(target, operation::write);
     if (source.kind == medium::rank) m_receive = at(source, operation::receive);
     if (target.kind == medium::rank) m_send = at(target, operation::send);
-    if (source.kind == medium::rank || target.kind == medium::rank)
+    if (way.touches(medium::rank))
         m_window = at(source.kind == medium::rank ? source : target, operation::window);
     // What lies in a window from the start takes fewer steps.
     if (source.in_window || target.in_window) return;
@@ -56,7 +56,7 @@ std::optional<double> prognosis::seconds(const plan& chosen, std::size_t bytes) 
     const unsigned ahead = std::min(chosen.depth, 2u);
     blocks.one_memory = m_way.source.can_map || m_way.target.can_map;
     const bool maps = chosen.map_source || chosen.map_target;
-    const bool has_rank = m_way.source.kind == medium::rank || m_way.target.kind == medium::rank;
+    const bool has_rank = m_way.touches(medium::rank);
 
     if (has_rank && maps) {
         // The other rank does as this one.
