@@ -22,7 +22,6 @@ namespace causeway::capi {
 namespace {
 
 enum class wish { automatic, off, host }; // of the option
-constexpr std::size_t smallest = std::size_t{1} << 20; // of what goes through windows
 /// The vendor's interfaces take about a second to start, and that twice if they are tried first.
 constexpr auto longest_wait = std::chrono::seconds(5);
 constexpr auto longest_trial = std::chrono::seconds(10);
@@ -39,7 +38,7 @@ std::string trial_program() {
 } // namespace
 
 void bridge_keeper::wanted(std::span<const cl_device_id> devices, std::size_t bytes) noexcept {
-    if (m_is_begun || bytes < smallest) return;
+    if (m_is_begun || bytes < transfer::smallest_linked) return;
     const auto asked = static_cast<wish>(process_options()[option::bridge]);
     if (asked == wish::off) {
         say("none: the option CAUSEWAY_BRIDGE is off");
@@ -71,7 +70,7 @@ void bridge_keeper::await(cl_device_id device) {
     std::shared_future<void> over;
     {
         const std::lock_guard lock(m_process.enqueue_mutex());
-        wanted({&device, 1}, smallest);
+        wanted({&device, 1}, transfer::smallest_linked);
         if (!m_thread.joinable() || m_is_late) return;
         over = m_is_over;
     }

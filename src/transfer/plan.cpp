@@ -25,8 +25,6 @@ constexpr std::size_t smallest_block = std::size_t{128} << 10, smallest_message 
 constexpr std::size_t greatest_block = std::size_t{16} << 20;
 constexpr unsigned depths[] = {2, 3, 4, 6, 8, 16, 32};
 constexpr std::size_t most_decisions = 1024;
-/// What the option `eager` allows at most.
-constexpr std::size_t largest_eager = std::size_t{64} << 10;
 
 /// Four classes from one power of two to the next.
 std::size_t class_of(std::size_t bytes) {
@@ -45,6 +43,12 @@ std::size_t size_of_class(std::size_t which) {
 
 std::size_t round_block(std::size_t bytes, std::size_t smallest, std::size_t largest) {
     return std::clamp(std::bit_floor(std::max<std::size_t>(bytes, 1)), smallest, largest);
+}
+
+std::size_t whole_block(const route& way) {
+    constexpr std::size_t smallest = 4096;
+    const auto bytes = std::max(std::min(way.bytes, way.largest_block), smallest);
+    return std::min(std::bit_ceil(bytes), way.largest_block);
 }
 
 planner::planner(const options& settings, const tuner* known) : m_options(settings), m_tuner(known) {

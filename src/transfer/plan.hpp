@@ -122,10 +122,17 @@ class planner {
     mutable std::uint64_t m_decided_for = 0; // the tuner's version
 };
 
+/// What the option `eager` allows at most.
+inline constexpr std::size_t largest_eager = std::size_t{64} << 10;
+/// From here on what crosses a link between devices is over sooner than what goes through the host.
+inline constexpr std::size_t smallest_linked = std::size_t{1} << 20;
 /// Copies through the host both ways at once wait for one another: 4 MiB reached 86 % of what 2 MiB did (two H200).
 inline constexpr std::size_t largest_shared_both_ways = std::size_t{2} << 20;
 
 /// Power of two nearest below `bytes`, within the limits.
 [[nodiscard]] std::size_t round_block(std::size_t bytes, std::size_t smallest, std::size_t largest);
+
+/// A block for all of it, if staging memory holds that: a power of two, so that the pool finds it again.
+[[nodiscard]] std::size_t whole_block(const route& way);
 
 } // namespace causeway::transfer

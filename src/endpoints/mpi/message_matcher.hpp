@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bridge/device_bridge.hpp"
+#include "comm/port.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +13,7 @@
 
 namespace causeway::endpoints {
 
-inline constexpr int any_source = -1;
+using comm::any_source;
 inline constexpr int any_tag = -1;
 
 /// A message that a sender has announced, with its bytes if they came along.

@@ -20,7 +20,7 @@ constexpr std::size_t largest_block_between_nodes = std::size_t{4} << 20;
 /// What was said in so few bytes is kept for the next time, so many of them.
 constexpr std::size_t small_bytes = sizeof(wire_header) + 1024, most_silent = 64;
 constexpr auto repeat_time = std::chrono::milliseconds(10);
-constexpr std::size_t message_bytes = sizeof(wire_header) + largest_eager;
+constexpr std::size_t message_bytes = sizeof(wire_header) + transfer::largest_eager;
 /// How long a new gated receive makes the engine poll; what comes later is found when the gates open.
 constexpr auto early_time = std::chrono::milliseconds(100);
 

@@ -70,7 +70,6 @@ struct wire_header {
 };
 static_assert(sizeof(wire_header) == 136);
 
-inline constexpr std::size_t largest_eager = std::size_t{64} << 10;
 /// What crosses a link between devices is there sooner without being carried along, but programs count on small messages
 /// that leave before their receive comes, as MPI's do.
 inline constexpr std::size_t largest_eager_beside_link = std::size_t{4} << 10;

@@ -20,7 +20,7 @@ class device_window final : public strategy {
         const auto is_there = [](const endpoint_traits& end) { return end.kind != medium::device || end.in_window; };
         const auto least = within_one                                   ? smallest_within_one
                            : is_there(way.source) && is_there(way.target) ? smallest_in_window
-                                                                        : smallest;
+                                                                        : smallest_linked;
         return way.bytes >= least && !way.source.can_map && !way.target.can_map;
     }
     [[nodiscard]] plan make(const route& way) const override {
@@ -38,7 +38,6 @@ class device_window final : public strategy {
   private:
     /// Without steps on the device, 20 us for anything up to 512 KiB: less than a message that carries its bytes along.
     static constexpr std::size_t smallest_in_window = (std::size_t{4} << 10) + 1;
-    static constexpr std::size_t smallest = std::size_t{1} << 20;
     static constexpr std::size_t smallest_within_one = std::size_t{16} << 20;
     static constexpr std::size_t middle = std::size_t{16} << 20;
 };

@@ -2,8 +2,6 @@
 // Pinned: one page-locked staging copy of the whole transfer, or of as much as the cap holds (paper, section 3).
 #include "transfer/plan.hpp"
 
-#include <algorithm>
-
 namespace causeway::transfer {
 
 namespace {
@@ -17,10 +15,7 @@ class pinned final : public strategy {
     [[nodiscard]] bool suits(const route& way) const override { return way.bytes <= (512u << 10); }
 
     [[nodiscard]] plan make(const route& way) const override {
-        // Whole powers of two, so that the pool finds them again.
-        std::size_t block = 4096;
-        while (block < way.bytes && block < way.largest_block) block *= 2;
-        return {.strategy = name(), .block_bytes = std::min(block, way.largest_block), .depth = 1};
+        return {.strategy = name(), .block_bytes = whole_block(way), .depth = 1};
     }
 };
 

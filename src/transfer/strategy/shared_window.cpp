@@ -22,20 +22,18 @@ class shared_window final : public strategy {
 
     [[nodiscard]] plan make(const route& way) const override {
         plan result{.strategy = name(), .window = true};
-        std::size_t block = 4096;
         if (way.bytes <= largest_whole) {
-            // Whole powers of two, so that the pool finds them again.
-            while (block < way.bytes && block < way.largest_block) block *= 2;
+            result.block_bytes = whole_block(way);
             result.without_window = "pinned";
         } else {
             // The first copy out and the last copy in overlap with nothing: the more blocks the better, but copies of less than a
             // MiB do not reach the bandwidth of the link, nor hide what two ranks have to tell each other.
             const bool is_large = way.bytes >= std::size_t{128} << 20 && !way.both_ways;
-            block = round_block(way.bytes / 16, 256 << 10, is_large ? std::size_t{4} << 20 : largest_shared_both_ways);
+            const auto block = round_block(way.bytes / 16, 256 << 10, is_large ? std::size_t{4} << 20 : largest_shared_both_ways);
+            result.block_bytes = std::min(block, way.largest_block);
             result.depth = 6;
             result.without_window = "pipelined";
         }
-        result.block_bytes = std::min(block, way.largest_block);
         return result;
     }
 

@@ -22,6 +22,10 @@ plan choose(const options& settings, endpoint_traits source, endpoint_traits tar
 
 } // namespace
 
+TEST(planner, takes_the_same_message_for_eager_as_the_option) {
+    EXPECT_EQ(option_table()[static_cast<std::size_t>(option::eager)].maximum, largest_eager);
+}
+
 TEST(planner, maps_where_device_memory_is_host_memory) {
     const options settings;
     EXPECT_EQ(choose(settings, file, mappable, 1 << 30).strategy, "mapped");
