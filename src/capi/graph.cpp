@@ -44,15 +44,10 @@ cl::program built_program(const char* name, const causeway_kernel& wanted, cl_co
 
 /// Implementations build for any device, and crash later. A part of a device belongs where the whole does.
 void require_device(cl_context context, cl_device_id device, const std::string& whose) {
-    const auto what = "asking for the devices of the context " + whose;
-    std::size_t bytes = 0;
-    cl::check(clGetContextInfo(context, CL_CONTEXT_DEVICES, 0, nullptr, &bytes), what);
-    std::vector<cl_device_id> all(bytes / sizeof device);
-    cl::check(clGetContextInfo(context, CL_CONTEXT_DEVICES, bytes, all.data(), nullptr), what);
     for (auto* whole = device; whole != nullptr;) {
-        if (std::find(all.begin(), all.end(), whole) != all.end()) return;
+        if (cl::has_device(context, whole)) return;
         cl_device_id parent = nullptr;
-        cl::check(clGetDeviceInfo(whole, CL_DEVICE_PARENT_DEVICE, sizeof parent, &parent, nullptr), what);
+        cl::check(clGetDeviceInfo(whole, CL_DEVICE_PARENT_DEVICE, sizeof parent, &parent, nullptr), "asking for the device " + whose);
         whole = parent;
     }
     throw transfer_error(CL_INVALID_DEVICE, "the device " + whose + " is not one of its context");

@@ -91,7 +91,7 @@ void runtime::exit_begins_before_others_end() {
 runtime::runtime()
     : m_timeline(tracing::start(process_options(), m_clock)),
       m_engine(process_options(), m_clock, lane_count(process_options()), spin_time(process_options())),
-      m_workers(transfer::make_worker_threads(m_engine.inbox_handle(), lane_count(process_options()),
+      m_workers(transfer::make_worker_threads(m_engine.inbox(), lane_count(process_options()),
                                               worker_patience(m_engine.spin()))),
       m_windows(process_options()), m_bridge(m_windows), m_links(process_options(), m_clock, m_bridge, m_copies),
       m_messenger(process_options(), m_port, comm::shared_segment::open, comm::peer_liveness::node(), &m_windows), m_figures(*this), m_bridges(*this) {
@@ -156,16 +156,16 @@ void runtime::end_helpers() {
     m_bridges.end();
 }
 
+bool runtime::is_ended_here() const { return !m_thread->is_current() && m_process == ::getpid(); }
+
 void runtime::exit_begins() {
-    // A child of fork() has this handler, but neither the thread nor anything to end.
-    if (m_thread->is_current() || m_process != ::getpid()) return;
+    if (!is_ended_here()) return;
     end_helpers();
     (void)m_thread->wait_idle(longest_call);
 }
 
 void runtime::at_exit() {
-    // A child of fork() has this handler, but neither the thread nor anything to end.
-    if (m_thread->is_current() || m_process != ::getpid()) return;
+    if (!is_ended_here()) return;
     {
         const std::lock_guard lock(m_enqueue_mutex);
         m_ended = true;

@@ -116,6 +116,8 @@ class runtime {
 
   private:
     runtime();
+    /// A child of fork() has the handlers of exit, but neither the thread nor anything to end.
+    [[nodiscard]] bool is_ended_here() const;
     void at_exit();
     void end_helpers();
     void at_finalize();

@@ -75,8 +75,7 @@ class engine {
     /// Any thread. Runs `action` on the engine's thread, outside of any command.
     void call(std::function<void()> action);
 
-    [[nodiscard]] mailbox& inbox() { return *m_mailbox; }
-    [[nodiscard]] std::shared_ptr<mailbox> inbox_handle() { return m_mailbox; }
+    [[nodiscard]] std::shared_ptr<mailbox> inbox() { return m_mailbox; }
     [[nodiscard]] staging_pool& staging() { return m_pool; }
     [[nodiscard]] std::chrono::nanoseconds spin() const { return m_spin; }
     [[nodiscard]] tuner& figures() { return m_tuner; }

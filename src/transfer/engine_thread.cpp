@@ -24,7 +24,7 @@ void engine_thread::run() {
         if (pause && pause->count() == 0) {
             std::this_thread::yield();
         } else {
-            m_engine.inbox().wait(pause);
+            m_engine.inbox()->wait(pause);
         }
     }
     m_over.set_value();

@@ -17,7 +17,6 @@ class flow_trace {
     void planned(const endpoint_traits& source, const endpoint_traits& target, const plan& chosen);
 
     [[nodiscard]] recorder* to() const { return m_to; }
-    [[nodiscard]] std::uint64_t transfer() const { return m_transfer; }
     [[nodiscard]] unsigned flow() const { return m_flow; }
 
     /// When something begins.

@@ -39,7 +39,6 @@ class device_links final : public transfer::progress_source {
     /// Throws transfer_error.
     [[nodiscard]] std::shared_ptr<device_link> find(cl_context context, cl_device_id device);
 
-    [[nodiscard]] const options& settings() const { return m_options; }
     /// Whether transfers to or from `device` may use windows now, and how other devices name it. Those of buffers that are
     /// `in_window` may whatever kernels do.
     [[nodiscard]] transfer::device_name name_of(cl_context context, cl_device_id device, bool in_window = false) const;
