@@ -35,22 +35,24 @@ constexpr std::size_t called_by_engine = 4;
 ///
 /// Nobody is called for a job that somebody comes for anyway. Whoever comes looks at the jobs under the lock before it
 /// sleeps, and calls another if there are more jobs than threads that come: so no job waits while a thread sleeps that
-/// could do it. Jobs that may not begin, as their device has enough threads, do not count: who is done with one of its jobs
-/// comes for them.
+/// could do it. Jobs that may not begin, as their transfer or device has enough threads, do not count: who is done with one of
+/// its jobs comes for them.
 struct crew {
     struct job {
         worker_pool::work work;
         step* done = nullptr;
-        std::uint64_t device = 0;
+        job_origin from;
     };
-    /// What waits of one transfer.
+    /// What waits and what is under way of one transfer.
     struct line {
         job_origin from;
         std::deque<job> jobs;
+        std::size_t busy = 0;
+        [[nodiscard]] std::size_t may_begin() const { return std::min(jobs.size(), from.at_once - busy); }
     };
     struct device_load {
         std::uint64_t device = 0;
-        std::size_t waiting = 0, busy = 0;
+        std::size_t may_begin = 0, busy = 0;
     };
     /// A thread that sleeps until it is called.
     class sleeper {
@@ -105,42 +107,41 @@ struct crew {
             place->from = from;
             lines.splice(lines.end(), spare, place);
         }
-        place->jobs.push_back({std::move(work), &done, from.device});
-        ++load_of(from.device).waiting;
+        place->jobs.push_back({std::move(work), &done, from});
         count();
     }
     /// The next job that may begin, of the transfer whose turn it is; without work if there is none.
     job take() {
         const auto place = std::ranges::find_if(lines, [this](const auto& each) {
-            return load_of(each.from.device).busy < busy_on_device;
+            return each.may_begin() > 0 && load_of(each.from.device).busy < busy_on_device;
         });
         if (place == lines.end()) return {};
         auto first = std::move(place->jobs.front());
         place->jobs.pop_front();
         lines.splice(lines.end(), lines, place);
-        put_away_if_empty(place);
-        auto& load = load_of(first.device);
-        --load.waiting;
-        ++load.busy;
+        ++place->busy;
+        ++load_of(first.from.device).busy;
         count();
         return first;
     }
     /// The thread that did it comes for another. Takes the lock.
     void finished(const job& one) {
         const std::lock_guard held(lock);
-        --load_of(one.device).busy;
-        std::erase_if(loads, [](const auto& each) { return each.waiting == 0 && each.busy == 0; });
+        const auto place = std::ranges::find(lines, one.from, &line::from);
+        --place->busy;
+        put_away_if_done(place);
+        --load_of(one.from.device).busy;
         count();
+        std::erase_if(loads, [](const auto& each) { return each.may_begin == 0 && each.busy == 0; });
         ++coming;
     }
     /// Takes the newest job of `from` back.
     job withdraw(const job_origin& from) {
         const auto place = std::ranges::find(lines, from, &line::from);
-        if (place == lines.end()) return {};
+        if (place == lines.end() || place->jobs.empty()) return {};
         auto newest = std::move(place->jobs.back());
         place->jobs.pop_back();
-        put_away_if_empty(place);
-        --load_of(from.device).waiting;
+        put_away_if_done(place);
         count();
         return newest;
     }
@@ -163,12 +164,14 @@ struct crew {
         const auto known = std::ranges::find(loads, device, &device_load::device);
         return known != loads.end() ? *known : loads.emplace_back(device_load{.device = device});
     }
-    void put_away_if_empty(std::list<line>::iterator place) {
-        if (place->jobs.empty()) spare.splice(spare.end(), lines, place);
+    void put_away_if_done(std::list<line>::iterator place) {
+        if (place->jobs.empty() && place->busy == 0) spare.splice(spare.end(), lines, place);
     }
     void count() {
+        for (auto& each : loads) each.may_begin = 0;
+        for (const auto& each : lines) load_of(each.from.device).may_begin += each.may_begin();
         std::size_t may_begin = 0;
-        for (const auto& each : loads) may_begin += std::min(each.waiting, busy_on_device - each.busy);
+        for (const auto& each : loads) may_begin += std::min(each.may_begin, busy_on_device - each.busy);
         waiting.store(may_begin, std::memory_order_relaxed);
     }
 };

@@ -6,8 +6,10 @@
 #include "transfer/step.hpp"
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 
 namespace causeway::transfer {
@@ -16,6 +18,7 @@ namespace causeway::transfer {
 struct job_origin {
     const void* transfer = nullptr; ///< nothing is looked for there
     std::uint64_t device = 0;
+    std::size_t at_once = std::numeric_limits<std::size_t>::max(); ///< of its jobs; the others wait their turn with the workers
     bool operator==(const job_origin&) const = default;
 };
 

@@ -174,6 +174,25 @@ TEST(workers, a_device_that_is_slow_does_not_hold_another) {
     EXPECT_FALSE(too_many) << "a device has no more than there are lanes";
 }
 
+TEST(workers, a_transfer_has_no_more_of_them_than_it_wants_and_others_are_served_beside_it) {
+    handed_jobs jobs(lanes);
+    const int writing = 0;
+    std::atomic<int> at_work{0};
+    std::atomic<bool> too_many{false};
+    for (int i = 0; i < 20; ++i)
+        jobs.run([&] {
+            if (++at_work > 2) too_many = true;
+            std::this_thread::yield();
+            --at_work;
+            return transfer::outcome{1, {}};
+        }, {.transfer = &writing, .at_once = 2});
+    meeting others(lanes - 2);
+    for (unsigned i = 0; i < lanes - 2; ++i)
+        jobs.run([&] { return transfer::outcome{others.attend() ? std::size_t{1} : 0, {}}; });
+    EXPECT_TRUE(jobs.all_finish());
+    EXPECT_FALSE(too_many);
+}
+
 TEST(workers, transfers_take_turns) {
     handed_jobs jobs(1);
     std::binary_semaphore all_there(0);
