@@ -63,7 +63,8 @@ void flow::plan_for(flow_owner& owner, staging_pool& pool, const planner& choice
 }
 
 route flow::way() const {
-    return {.source = m_source_traits, .target = m_target_traits, .bytes = m_bytes, .lanes = m_lanes,
+    return {.source = m_source_traits, .target = m_target_traits, .bytes = m_bytes,
+            .lanes = std::min({m_lanes, m_source_traits.most_lanes, m_target_traits.most_lanes}),
             .largest_block = m_pool->largest_block(), .direct = m_target->takes_from(*m_source), .both_ways = m_both_ways};
 }
 
@@ -173,8 +174,8 @@ void flow::open_target() {
     m_target_step.begin();
     if (m_plan->device_window && !m_source->sets_size()) m_block_bytes = std::min(m_block_bytes, m_source->block_limit());
     if (m_plan->map_target) m_timer.begin_map(side::target);
-    m_target->open({.bytes = m_bytes, .block_bytes = m_block_bytes, .map = m_plan->map_target, .window = m_plan->window,
-                    .device_window = m_plan->device_window, .device = m_source_traits.device},
+    m_target->open({.bytes = m_bytes, .block_bytes = m_block_bytes, .map = m_plan->map_target, .lanes = m_plan->lanes,
+                    .window = m_plan->window, .device_window = m_plan->device_window, .device = m_source_traits.device},
                    m_target_step);
 }
 

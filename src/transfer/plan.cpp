@@ -130,7 +130,7 @@ plan planner::within_limits(plan made, const route& way) const {
     made.handed = made.lanes;
     // Where the option leaves workers idle, nothing may wait for them.
     if (lanes < way.lanes) return made;
-    const auto wanted_pieces = lanes + lanes / 2;
+    const auto wanted_pieces = lanes + std::max(lanes / 2, 1u);
     if (staged && way.source.kind == medium::file && !way.source.ordered) {
         // Blocks as copies like them, read in pieces as processors like them.
         made.lanes = lanes;

@@ -39,13 +39,15 @@ struct plan {
 struct route {
     endpoint_traits source, target;
     std::size_t bytes = 0;
-    unsigned lanes = 1;            ///< workers that there are
+    unsigned lanes = 1;            ///< workers that there are, and that both ends have a use for
     std::size_t largest_block = 0; ///< that staging memory holds twice
     bool direct = false;           ///< the target can take the bytes from the source itself
     bool device_window = false;    ///< blocks of the source can come to windows of the target's device
     bool both_ways = false;        ///< the command has another flow beside this one
 
     [[nodiscard]] bool touches(medium which) const { return source.kind == which || target.kind == which; }
+    /// Blocks come to a file one after the other: its lock lets one writer in at a time.
+    [[nodiscard]] bool has_one_writer() const { return target.kind == medium::file && target.most_lanes == 1; }
 };
 
 /// A way to build plans. The planner's constructor lists them in order of preference.

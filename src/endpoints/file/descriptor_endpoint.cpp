@@ -19,14 +19,17 @@ using transfer::step;
 
 class descriptor_endpoint final : public transfer::endpoint {
   public:
-    descriptor_endpoint(file_services services, descriptor fd, off_t offset, std::size_t bytes, bool direct)
+    descriptor_endpoint(file_services services, descriptor fd, off_t offset, std::size_t bytes, access mode,
+                        bool direct)
         : m_fd(std::move(fd)), m_range{m_fd.get(), offset, bytes}, m_blocks(services, m_fd.get()),
-          m_place(file_system_of(m_fd.get())) {
+          m_place(file_system_of(m_fd.get())), m_mode(mode) {
         m_blocks.prepare(m_range, direct);
     }
 
     [[nodiscard]] transfer::endpoint_traits traits() const override {
-        return {.kind = transfer::medium::file, .place = m_place};
+        transfer::endpoint_traits known{.kind = transfer::medium::file, .place = m_place};
+        if (m_mode == access::write) known.most_lanes = m_blocks.most_writers();
+        return known;
     }
     [[nodiscard]] std::string name() const override { return m_fd.get() < 0 ? m_name : known_file_name(m_fd.get()); }
 
@@ -60,6 +63,7 @@ class descriptor_endpoint final : public transfer::endpoint {
     file_range m_range;
     file_blocks m_blocks;
     std::string_view m_place;
+    access m_mode;
 };
 
 /// Linux appends with pwrite to an O_APPEND descriptor, whatever the offset (pwrite(2), BUGS), and takes no heads and tails by one
@@ -104,7 +108,7 @@ std::unique_ptr<transfer::endpoint> make_descriptor_endpoint(file_services servi
     } else {
         own = descriptor::copy_of(fd);
     }
-    return std::make_unique<descriptor_endpoint>(services, std::move(own), static_cast<off_t>(offset), bytes,
+    return std::make_unique<descriptor_endpoint>(services, std::move(own), static_cast<off_t>(offset), bytes, mode,
                                                  (flags & O_DIRECT) != 0);
 }
 

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <limits>
 
 namespace causeway::endpoints {
 
@@ -218,8 +219,15 @@ file_blocks::file_blocks(file_services services, int fd) : m_services(services),
     const bool known = ::fstatfs(fd, &facts) == 0;
     m_is_in_memory = known && facts.f_type == TMPFS_MAGIC;
     m_is_of_this_machine = known && endpoints::is_of_this_machine(static_cast<unsigned long>(facts.f_type));
+    m_waits_for_disk = (::fcntl(fd, F_GETFL) & (O_SYNC | O_DSYNC)) != 0;
 }
 file_blocks::~file_blocks() = default;
+
+unsigned file_blocks::most_writers() const {
+    const bool has_one = m_is_of_this_machine && !m_waits_for_disk && m_direct.get() < 0 &&
+                         m_services.settings[option::direct_io] != always;
+    return has_one ? 1 : std::numeric_limits<unsigned>::max();
+}
 
 void file_blocks::prepare(const file_range& whole, bool direct) {
     m_whole = whole;
@@ -237,9 +245,11 @@ void file_blocks::open(const transfer::open_request& request) {
     // A disk likes large requests, and its bytes do not pass through a processor's copying.
     const bool whole_blocks = request.piece_bytes == 0 || m_direct.get() >= 0;
     m_piece_bytes = whole_blocks ? request.block_bytes : request.piece_bytes;
-    if (!request.is_source && !m_is_in_memory && m_direct.get() < 0 && m_whole.bytes >= smallest_behind)
-        m_behind.emplace(m_services.workers, m_whole.fd);
     m_is_target = !request.is_source;
+    // What is past the page cache after all was planned for one writer, if it is a stream.
+    if (m_is_target && m_direct.get() < 0) m_origin.at_once = request.lanes;
+    if (m_is_target && !m_is_in_memory && most_writers() == 1 && m_whole.bytes >= smallest_behind)
+        m_behind.emplace(m_whole.fd, m_clock);
     m_pushes = request.for_device && m_whole.bytes <= largest_pushed;
 }
 
@@ -270,7 +280,6 @@ void file_blocks::read_piece(std::size_t offset, std::span<std::byte> piece, ste
 
 void file_blocks::write(std::size_t offset, std::span<const std::byte> block, step& done) {
     m_services.workers.run(m_origin, [this, offset, block] { return write_now(offset, block); }, done);
-    if (m_behind) m_behind->go_on();
 }
 
 void file_blocks::close(outcome result, step& done, descriptor own) {
@@ -279,11 +288,7 @@ void file_blocks::close(outcome result, step& done, descriptor own) {
         m_closing = std::make_unique<slow_close>(*this, done, std::move(own));
         told = &m_closing->work();
     }
-    if (m_behind) {
-        m_behind->close(std::move(result), *told);
-    } else {
-        told->finish(std::move(result));
-    }
+    told->finish(std::move(result));
 }
 
 outcome file_blocks::read_now(std::size_t offset, std::span<std::byte> piece) const {
@@ -301,9 +306,8 @@ outcome file_blocks::read_now(std::size_t offset, std::span<std::byte> piece) co
 
 outcome file_blocks::write_now(std::size_t offset, std::span<const std::byte> block) {
     if (m_direct.get() < 0 || m_refuses_direct) {
-        auto result = write_at(m_whole, offset, block);
-        if (m_behind) m_behind->add(m_whole.start + static_cast<off_t>(offset), result.bytes);
-        return result;
+        if (!m_behind) return write_at(m_whole, offset, block);
+        return m_behind->write(m_whole.start + static_cast<off_t>(offset), [&] { return write_at(m_whole, offset, block); });
     }
     return move_directly(m_whole, m_direct, offset, block, write_at, m_refuses_direct);
 }

@@ -32,6 +32,10 @@ class file_blocks {
     void write(std::size_t offset, std::span<const std::byte> block, transfer::step& done);
     /// Of jobs for workers.
     [[nodiscard]] const transfer::job_origin& origin() const { return m_origin; }
+    /// Of those that write. Linux lets one writer at a time into the pages of a file: others take turns at its lock, and bring the
+    /// bytes through other processors' caches. Past the page cache, or where another machine or a disk is waited for, many are
+    /// faster.
+    [[nodiscard]] unsigned most_writers() const;
     /// False if whatever is done to the file may wait for another machine.
     [[nodiscard]] bool is_of_this_machine() const { return m_is_of_this_machine; }
     /// Finishes `done` with `result` once nobody uses the descriptor any more. `own`, if it is given, is closed by a worker
@@ -51,12 +55,14 @@ class file_blocks {
     transfer::job_origin m_origin;
     bool m_is_in_memory; // the file system is, and knows no RWF_NOWAIT
     bool m_is_of_this_machine;
+    bool m_waits_for_disk; // each write does (O_SYNC, O_DSYNC)
     file_range m_whole;
     std::size_t m_piece_bytes = 0;
     bool m_is_target = false;
     bool m_pushes = false; // what is read out of the processor's own cache
     mutable std::atomic<bool> m_refuses_direct{false}; // the disk, these offsets and addresses
-    std::optional<write_behind> m_behind;
+    monotonic_clock m_clock;
+    std::optional<write_behind> m_behind; // of the one writer
     descriptor m_direct; // of the same file, past the page cache; none where that is not wanted or not possible
     std::vector<std::unique_ptr<split_read>> m_reads, m_spare;
     std::unique_ptr<slow_close> m_closing;

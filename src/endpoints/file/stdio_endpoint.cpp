@@ -94,7 +94,9 @@ class regular_file_endpoint final : public stdio_endpoint {
         : stdio_endpoint(services, file, mode), m_blocks(services, ::fileno(file)) {}
 
     [[nodiscard]] transfer::endpoint_traits traits() const override {
-        return {.kind = transfer::medium::file, .place = m_place};
+        transfer::endpoint_traits known{.kind = transfer::medium::file, .place = m_place};
+        if (mode() == access::write) known.most_lanes = m_blocks.most_writers();
+        return known;
     }
 
     void open(const transfer::open_request& request, step& done) override {

@@ -2,54 +2,43 @@
 // Sends what has been written into the page cache on to the disk while the rest is still being written.
 #pragma once
 
-#include "transfer/workers.hpp"
+#include "base/clock.hpp"
 
+#include <fcntl.h>
 #include <sys/types.h>
 
-#include <atomic>
 #include <cstddef>
-#include <deque>
-#include <mutex>
 
 namespace causeway::endpoints {
 
-/// Of one transfer to one file. The kernel would begin much later by itself, and a program that then waits for its data to be
-/// on the disk (fdatasync) would find nothing done. Nobody waits here, and errors stay for those who ask for them:
-/// sync_file_range(2) without its waiting flags.
-///
-/// Engine's thread, but for add().
-class write_behind final : transfer::step_owner {
+/// Of one transfer with one writer to one file. The kernel would begin much later by itself, and a program that then waits for
+/// its data to be on the disk (fdatasync) would find nothing done. Who does not wait pays little for it: the writer begins
+/// (sync_file_range(2) without its waiting flags) only as long as that has taken an eighth of the time of the writes, which a
+/// disk that does not get on soon makes more. Errors stay for those who ask for them.
+class write_behind {
   public:
-    write_behind(transfer::worker_pool& workers, int fd) : m_workers(workers), m_fd(fd), m_work(*this) {}
-    ~write_behind() = default;
-    write_behind(const write_behind&) = delete;
-    write_behind& operator=(const write_behind&) = delete;
+    /// sync_file_range(2).
+    using starter = int (*)(int fd, off_t start, off_t bytes, unsigned flags);
+    write_behind(int fd, const monotonic_clock& clock, starter start = ::sync_file_range)
+        : m_fd(fd), m_clock(clock), m_start(start) {}
 
-    /// Any thread: these bytes of the file are written.
-    void add(off_t start, std::size_t bytes);
-    /// Begins with what has been added, unless it is at it.
-    void go_on();
-    /// Begins nothing more, and finishes `done` with `result` when nothing is under way: from then on nobody uses the
-    /// descriptor.
-    void close(transfer::outcome result, transfer::step& done);
+    /// `write`, which returns an outcome, and sends on what it has written from `start` on.
+    template <class Write> auto write(off_t start, Write write) {
+        const auto begun = m_clock.now();
+        auto result = write();
+        m_writing += m_clock.now() - begun;
+        send_on(start, result.bytes);
+        return result;
+    }
 
   private:
-    struct part {
-        off_t start = 0;
-        std::size_t bytes = 0;
-    };
-    void step_finished() override;
-    /// The next piece, small enough to be over soon; of 0 bytes if there is none.
-    [[nodiscard]] part next();
+    void send_on(off_t start, std::size_t bytes);
 
-    transfer::worker_pool& m_workers;
     int m_fd;
-    transfer::step m_work;
-    transfer::step* m_told = nullptr; // close() waits
-    transfer::outcome m_result;
-    std::atomic<bool> m_closing{false};
-    std::mutex m_mutex; // guards m_written
-    std::deque<part> m_written;
+    const monotonic_clock& m_clock;
+    starter m_start;
+    time_point::duration m_writing{}, m_sending{}; // so far
+    off_t m_first = 0, m_end = 0;                  // written last, in one piece, and not sent yet
 };
 
 } // namespace causeway::endpoints

@@ -32,7 +32,11 @@ class mapped final : public strategy {
         result.map_source = way.source.can_map;
         result.map_target = !way.source.can_map && !way.source.has_memory && way.target.can_map;
         const bool has_file = way.touches(medium::file);
-        if (has_file) {
+        if (way.has_one_writer()) {
+            // Nothing overlaps: blocks only keep cancellation prompt.
+            result.block_bytes = 4 << 20;
+            result.depth = 2;
+        } else if (has_file) {
             // Enough blocks to keep every lane reading; no staging, so only system calls cost.
             result.block_bytes = round_block(way.bytes / (2 * way.lanes), 256 << 10, 16 << 20);
             result.depth = 2 * way.lanes;

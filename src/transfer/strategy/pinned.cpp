@@ -11,8 +11,11 @@ class pinned final : public strategy {
     [[nodiscard]] std::string_view name() const override { return "pinned"; }
     [[nodiscard]] bool can(const route&) const override { return true; }
 
-    /// Below this, splitting a transfer costs more than the overlap brings.
-    [[nodiscard]] bool suits(const route& way) const override { return way.bytes <= (512u << 10); }
+    /// Up to this, splitting a transfer costs more than the overlap brings: a copy hides behind a write many times as slow, at
+    /// most, but not behind a read, which other workers share.
+    [[nodiscard]] bool suits(const route& way) const override {
+        return way.bytes <= (way.target.kind == medium::file ? 1u << 20 : 512u << 10);
+    }
 
     [[nodiscard]] plan make(const route& way) const override {
         return {.strategy = name(), .block_bytes = whole_block(way), .depth = 1};

@@ -62,6 +62,26 @@ TEST(planner, hands_workers_more_than_they_do_at_once_unless_an_option_leaves_so
     }
 }
 
+TEST(planner, gives_a_file_with_one_writer_large_blocks_and_always_a_next_one) {
+    const options settings;
+    constexpr endpoint_traits written{.kind = medium::file, .most_lanes = 1};
+    for (const auto& from : {device, mappable}) {
+        const auto made = planner(settings).choose({from, written, std::size_t{1} << 30, 1, half_cap});
+        EXPECT_EQ(made.lanes, 1u);
+        EXPECT_EQ(made.handed, 2u) << "the writer does not wait for the engine";
+        EXPECT_GE(made.block_bytes, std::size_t{4} << 20);
+        EXPECT_LE(made.depth, 3u);
+    }
+    EXPECT_LT(planner(settings).choose({device, file, std::size_t{1} << 30, 4, half_cap}).block_bytes, std::size_t{4} << 20);
+}
+
+TEST(planner, writes_what_hardly_gains_by_blocks_in_one_piece) {
+    const options settings;
+    EXPECT_EQ(choose(settings, device, file, 1 << 20).strategy, "pinned");
+    EXPECT_EQ(choose(settings, device, file, 2 << 20).strategy, "pipelined");
+    EXPECT_EQ(choose(settings, file, device, 1 << 20).strategy, "pipelined");
+}
+
 TEST(planner, takes_smaller_shared_blocks_for_messages_both_ways) {
     const options settings;
     route way{device, remote, std::size_t{1} << 30, 4, half_cap};
