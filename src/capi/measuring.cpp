@@ -39,7 +39,7 @@ class nothing final : public transfer::endpoint {
 void add(std::vector<measured_stage>& found, operation what, const std::vector<stage_sample>& samples) {
     // Nothing, if all of it ran beside other transfers.
     const auto is_alone = [](const stage_sample& each) { return each.company <= 1; };
-    if (std::count_if(samples.begin(), samples.end(), is_alone) >= 2) found.push_back({what, transfer::fit(samples)});
+    if (std::count_if(samples.begin(), samples.end(), is_alone) >= 2) found.push_back({what, transfer::fit(what, samples)});
 }
 
 std::unique_ptr<transfer::endpoint> make_nothing() { return std::make_unique<nothing>(); }
@@ -135,7 +135,7 @@ measuring::seen measuring::run_all(const end_maker& source, const end_maker& tar
         chosen.block_bytes = each.block_bytes;
         chosen.depth = each.depth;
         chosen.lanes = each.lanes;
-        chosen.handed = each.lanes;
+        chosen.handed = std::min(each.depth, each.lanes + std::max(each.lanes / 2, 1U));
         chosen.piece_bytes = each.block_bytes;
         run(source, target, each.bytes, chosen, all);
     }
@@ -224,16 +224,20 @@ std::vector<measured_stage> measuring::file(int fd) {
             return endpoints::make_descriptor_endpoint(m_process.files(), fd, 0, most, how);
         });
     };
-    const auto lanes = m_process.engine().lanes();
-    auto blocks = shapes(4 * kib, 4 * mib, most, many);
-    for (const auto block : {128 * kib, mib}) blocks.push_back({most, block, 2 * lanes, lanes});
+    const auto blocks = [&](const end_maker& file) {
+        auto made = shapes(4 * kib, 4 * mib, most, many);
+        const auto lanes = std::min(m_process.engine().lanes(), file()->traits().most_lanes);
+        for (const auto block : {128 * kib, mib}) made.push_back({most, block, 2 * lanes, lanes});
+        return made;
+    };
+    const auto written = open(endpoints::access::write), read = open(endpoints::access::read);
     std::vector<measured_stage> found;
     std::vector<std::shared_ptr<transfer::flow_probe>> unused;
     // Written first: then the file is there, and in the page cache.
     const transfer::plan filling{.strategy = "measuring", .block_bytes = 4 * mib};
-    run_once(make_nothing, open(endpoints::access::write), most, filling, unused);
-    add(found, operation::write, run_all(make_nothing, open(endpoints::access::write), blocks, {}).target);
-    add(found, operation::read, run_all(open(endpoints::access::read), make_nothing, blocks, {}).source);
+    run_once(make_nothing, written, most, filling, unused);
+    add(found, operation::write, run_all(make_nothing, written, blocks(written), {}).target);
+    add(found, operation::read, run_all(read, make_nothing, blocks(read), {}).source);
     return found;
 }
 

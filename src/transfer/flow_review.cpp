@@ -34,7 +34,8 @@ void flow_review::teach(tuner& pupil, bool was_alone) const {
         probe->linked = chosen->device_window;
         return;
     }
-    if (!was_alone) return;
+    // Who forces plans tries what may be bad, and figures do not matter to them.
+    if (!was_alone || chosen->why == plan::reason::forced) return;
     if (chosen->device_window) {
         teach_link(pupil);
         return;

@@ -69,6 +69,7 @@ kept_stage stage_from(const json& each) {
     found.model.gap = gap.get<double>();
     found.model.ceiling = ceiling.get<double>();
     found.seen = seen.get<std::int64_t>();
+    found.measured = each.value("measured", std::int64_t{0}); // files of earlier versions do not say
     return {each.at("machine").get<std::string>(), std::move(found)};
 }
 
@@ -106,7 +107,8 @@ std::string text_of(const std::vector<kept_stage>& stages, const std::string& fi
                         {"seconds", each.model.seconds_at},
                         {"gap_at_once", each.model.gap},
                         {"bytes_per_second_at_once", each.model.ceiling},
-                        {"seen", each.seen}});
+                        {"seen", each.seen},
+                        {"measured", each.measured}});
     // Names of devices and file systems are others' text.
     json sizes = json::array();
     for (std::size_t i = 0; i < stage_model::points; ++i)
@@ -160,7 +162,7 @@ std::string figures_file::save(const std::vector<known_stage>& stages, std::int6
     const auto add = [&](const std::string& machine, const known_stage& each) {
         if (!is_of_age(each, now) || each.place.size() > longest_place) return;
         auto& kept = merged[{machine, each.place, each.what}];
-        if (kept.place.empty() || kept.seen <= each.seen) kept = each;
+        if (kept.place.empty() || !is_younger(kept, each)) kept = each;
     };
     for (const auto& [machine, each] : old.stages) add(machine, each);
     for (const auto& each : stages) add(m_machine, each);

@@ -78,7 +78,7 @@ class line_of_means {
 
 } // namespace
 
-stage_model fit(std::span<const stage_sample> samples) {
+stage_model fit(operation what, std::span<const stage_sample> samples) {
     line_of_means alone, together;
     for (const auto& each : samples) {
         if (each.company > 1) {
@@ -91,10 +91,12 @@ stage_model fit(std::span<const stage_sample> samples) {
     for (std::size_t i = 0; i < stage_model::points; ++i)
         made.seconds_at[i] = std::clamp(alone.empty() ? least_seconds : alone.at(stage_model::size_of(i)),
                                         i > 0 ? made.seconds_at[i - 1] : least_seconds, most_seconds);
-    // One of several takes no longer than it would alone.
+    // One of several takes no longer than it would alone; but those who write to one file hinder one another.
     const auto share_of = [&](std::size_t point) {
         const double own = made.seconds_at[point];
-        return together.empty() ? own : std::min(own, together.at(stage_model::size_of(point)));
+        if (together.empty()) return own;
+        const double shared = together.at(stage_model::size_of(point));
+        return what == operation::write ? shared : std::min(own, shared);
     };
     constexpr std::size_t small = 2, large = stage_model::points - 2; // 64 KiB, 4 MiB
     const double more = std::max(share_of(large) - share_of(small), least_seconds);

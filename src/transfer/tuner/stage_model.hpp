@@ -62,7 +62,7 @@ class sample_pair {
 
 /// The curve through samples of operations alone, and gap and ceiling by those in company; without these operations
 /// follow one another.
-[[nodiscard]] stage_model fit(std::span<const stage_sample> samples);
+[[nodiscard]] stage_model fit(operation what, std::span<const stage_sample> samples);
 
 /// Moves `known` a part of the way to what `seen` says, about that size. One sample, however wrong, changes no time by
 /// more than a quarter.

@@ -31,6 +31,10 @@ std::int64_t seconds_since_1970() {
     return std::chrono::duration_cast<std::chrono::seconds>(since).count();
 }
 
+bool is_younger(const known_stage& one, const known_stage& other) {
+    return std::pair(one.measured, one.seen) > std::pair(other.measured, other.seen);
+}
+
 std::optional<stage_model> tuner::find(std::string_view place, operation what) const {
     const std::lock_guard lock(m_mutex);
     const auto found = m_stages.find(std::pair(place, what));
@@ -50,7 +54,7 @@ void tuner::measured(std::string_view place, operation what, const stage_model& 
     const std::lock_guard lock(m_mutex);
     auto& entry = m_stages[{std::string(place), what}];
     entry.model = model;
-    entry.seen = today();
+    entry.measured = entry.seen = today();
     entry.first.clear();
     m_changed = true;
     publish(entry);
@@ -76,7 +80,7 @@ void tuner::learn(std::string_view place, operation what, const stage_sample& se
             if (entry.first.size() >= 4 * first_samples) entry.first.erase(entry.first.begin());
             return;
         }
-        entry.model = fit(entry.first);
+        entry.model = fit(what, entry.first);
         entry.first.clear();
     }
     entry.seen = today();
@@ -88,8 +92,9 @@ void tuner::restore(const std::vector<known_stage>& kept) {
     const std::lock_guard lock(m_mutex);
     for (const auto& each : kept) {
         auto& entry = m_stages[{each.place, each.what}];
-        if (entry.is_published && entry.seen >= each.seen) continue;
+        if (entry.is_published && !is_younger(each, {.seen = entry.seen, .measured = entry.measured})) continue;
         entry.model = each.model;
+        entry.measured = each.measured;
         entry.seen = each.seen;
         entry.first.clear();
         publish(entry);
@@ -100,7 +105,7 @@ std::vector<known_stage> tuner::all() const {
     std::vector<known_stage> found;
     const std::lock_guard lock(m_mutex);
     for (const auto& [key, entry] : m_stages)
-        if (entry.is_published) found.push_back({key.first, key.second, entry.model, entry.seen});
+        if (entry.is_published) found.push_back({key.first, key.second, entry.model, entry.seen, entry.measured});
     return found;
 }
 

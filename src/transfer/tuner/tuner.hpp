@@ -23,7 +23,11 @@ struct known_stage {
     operation what{};
     stage_model model;
     std::int64_t seen = 0; ///< when it was measured or corrected last, seconds since 1970
+    std::int64_t measured = 0; ///< when it was measured last; 0 if all that is known is from transfers
 };
+
+/// What was measured later counts, however often transfers have corrected the other.
+[[nodiscard]] bool is_younger(const known_stage& one, const known_stage& other);
 
 /// The values of the option `tuner`.
 enum class tuner_mode : std::uint64_t { automatic, fixed, off };
@@ -54,7 +58,7 @@ class tuner {
     /// Corrects what is known; a stage that was never measured stays unknown until enough was seen of it.
     void learn(std::string_view place, operation what, const stage_sample& seen);
 
-    /// Takes over what was kept, unless it is older than what is known.
+    /// Takes over what was kept, unless it is no younger than what is known.
     void restore(const std::vector<known_stage>& kept);
     [[nodiscard]] std::vector<known_stage> all() const;
     void clear();
@@ -64,7 +68,7 @@ class tuner {
   private:
     struct entry {
         stage_model model, published;
-        std::int64_t seen = 0;
+        std::int64_t seen = 0, measured = 0;
         bool is_published = false;
         std::vector<stage_sample> first; // until there is a model
     };

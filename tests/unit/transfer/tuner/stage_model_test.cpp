@@ -36,7 +36,7 @@ void expect_sane(const stage_model& model) {
 TEST(stage_model, goes_through_the_samples_and_straight_on_beyond_them) {
     const std::vector samples = {alone(truth, 16 << 10), alone(truth, 1 << 20), alone(truth, 4 << 20),
                                  together(truth, 1e6, 8), together(truth, 1e5, 8)};
-    const auto found = fit(samples);
+    const auto found = fit(operation::read, samples);
     for (const double bytes : {4e3, 16e3, 1e5, 1e6, 4e6, 16e6, 256e6})
         EXPECT_NEAR(found.seconds(bytes), truth.seconds(bytes), 1e-9 + 1e-6 * truth.seconds(bytes)) << bytes;
     EXPECT_NEAR(found.bandwidth(), 8e9, 1e6);
@@ -46,7 +46,14 @@ TEST(stage_model, goes_through_the_samples_and_straight_on_beyond_them) {
 
 TEST(stage_model, lets_operations_follow_one_another_where_none_was_seen_in_company) {
     const std::vector samples = {alone(truth, 16 << 10), alone(truth, 4 << 20)};
-    for (const double bytes : {64e3, 1e6, 4e6}) EXPECT_NEAR(fit(samples).share(bytes), truth.seconds(bytes), 1e-8);
+    for (const double bytes : {64e3, 1e6, 4e6}) EXPECT_NEAR(fit(operation::read, samples).share(bytes), truth.seconds(bytes), 1e-8);
+}
+
+TEST(stage_model, knows_writers_that_hinder_one_another_and_nobody_else_who_does) {
+    const stage_sample slow{4e6, 8 * 3 * truth.seconds(4e6), 8}, slow_and_small{64e3, 8 * 3 * truth.seconds(64e3), 8};
+    const std::vector samples = {alone(truth, 16 << 10), alone(truth, 4 << 20), slow, slow_and_small};
+    EXPECT_GT(fit(operation::write, samples).share(4e6), 2 * truth.seconds(4e6));
+    EXPECT_LE(fit(operation::read, samples).share(4e6), 1.001 * truth.seconds(4e6));
 }
 
 TEST(stage_model, takes_as_long_for_less_than_its_smallest_size) {
@@ -56,7 +63,7 @@ TEST(stage_model, takes_as_long_for_less_than_its_smallest_size) {
 
 TEST(stage_model, knows_operations_that_take_as_long_for_any_size) {
     const std::vector<stage_sample> samples = {{4e3, 31e-6}, {1e6, 30e-6}, {16e6, 30e-6}};
-    EXPECT_NEAR(fit(samples).seconds(64e6), 30e-6, 2e-6);
+    EXPECT_NEAR(fit(operation::read, samples).seconds(64e6), 30e-6, 2e-6);
 }
 
 TEST(stage_model, stays_sane_whatever_it_is_made_of) {
@@ -71,7 +78,7 @@ TEST(stage_model, stays_sane_whatever_it_is_made_of) {
         {{1e6, 1e-3, 4}},
         {{1e6, 1e-3, 4}, {4e6, 1e-6, 2}}};
     for (const auto& samples : all) {
-        auto found = fit(samples);
+        auto found = fit(operation::read, samples);
         expect_sane(found);
         for (double bytes = 1; bytes < 1e10; bytes *= 3)
             for (const double seconds : {1e-12, 1e-6, 1e3}) {

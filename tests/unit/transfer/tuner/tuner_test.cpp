@@ -75,8 +75,19 @@ TEST(tuner, takes_kept_figures_unless_it_knows_younger_ones) {
     with.known.restore({{"disk", operation::read, other, today - 1}, {"device", operation::copy_in, other, today - 1}});
     EXPECT_EQ(with.known.find("disk", operation::read)->latency(), model.latency());
     EXPECT_EQ(with.known.find("device", operation::copy_in)->latency(), other.latency());
-    with.known.restore({{"disk", operation::read, other, today + 1}});
+    with.known.restore({{"disk", operation::read, other, today + 1, today + 1}});
     EXPECT_EQ(with.known.find("disk", operation::read)->latency(), other.latency());
+}
+
+TEST(tuner, believes_what_was_measured_later_and_not_what_was_corrected_later) {
+    knowing with;
+    today = 1'000'000;
+    with.known.measured("disk", operation::read, model);
+    today = 1'000'300;
+    with.known.learn("disk", operation::read, {1e6, model.seconds(1e6)});
+    const auto fresh = stage_model::line(1, 5e9, 9e9);
+    with.known.restore({{"disk", operation::read, fresh, today - 100, today - 100}}); // by another process
+    EXPECT_EQ(with.known.find("disk", operation::read)->latency(), fresh.latency());
 }
 
 TEST(tuner, forgets) {
