@@ -4,15 +4,18 @@
 
 #include "base/file_system_name.hpp"
 
+#include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 
 #include <algorithm>
+#include <fstream>
 #include <map>
 #include <mutex>
-#include <string>
+#include <sstream>
+#include <utility>
 
 namespace causeway::endpoints {
 
@@ -24,6 +27,13 @@ std::string type_of(int fd) {
     return file_system_name(static_cast<unsigned long>(facts.f_type));
 }
 
+/// 0, which no mount has, before Linux 5.8.
+std::uint64_t mount_of(int fd) {
+    struct statx facts {};
+    const bool is_known = ::statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &facts) == 0 && (facts.stx_mask & STATX_MNT_ID) != 0;
+    return is_known ? facts.stx_mnt_id : 0;
+}
+
 } // namespace
 
 std::string_view file_system_of(int fd) {
@@ -33,15 +43,38 @@ std::string_view file_system_of(int fd) {
     static auto& names = *new std::map<dev_t, std::string>; // threads may ask while the process ends
     const std::lock_guard lock(mutex);
     auto& name = names[facts.st_dev];
-    if (name.empty())
-        name = "file system " + type_of(fd) + " " + std::to_string(major(facts.st_dev)) + ":" +
-               std::to_string(minor(facts.st_dev));
+    if (!name.empty()) return name;
+    auto which = std::to_string(major(facts.st_dev)) + ":" + std::to_string(minor(facts.st_dev));
+    // A number that belongs to no disk is another file system's after the next mount.
+    if (major(facts.st_dev) == 0) {
+        std::ifstream mounts("/proc/self/mountinfo");
+        if (auto mounted = mounted_as(mounts, which, mount_of(fd)); !mounted.empty()) which = std::move(mounted);
+    }
+    name = "file system " + type_of(fd) + " " + which;
     return name;
 }
 
+std::string mounted_as(std::istream& mountinfo, const std::string& device, std::uint64_t mount) {
+    std::string of_mount;
+    for (std::string line; std::getline(mountinfo, line);) {
+        std::istringstream fields(line);
+        std::uint64_t number = 0;
+        std::string parent, its_device, root, point, field, type, source;
+        fields >> number >> parent >> its_device >> root >> point;
+        while (fields >> field && field != "-") {} // any number of optional ones
+        if (!(fields >> type >> source)) continue;
+        const auto found = source + " at " + point;
+        if (its_device == device) return found;
+        if (number == mount) of_mount = found;
+    }
+    return of_mount;
+}
+
 bool is_of_this_machine(unsigned long type) {
-    constexpr unsigned long of_this_machine[] = {EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC,
-                                                 TMPFS_MAGIC,      RAMFS_MAGIC,     HUGETLBFS_MAGIC,   OVERLAYFS_SUPER_MAGIC};
+    constexpr unsigned long zfs = 0x2FC12FC1, bcachefs = 0xCA451A4E, exfat = 0x2011BAB0, ntfs3 = 0x7366746E; // in no header
+    constexpr unsigned long of_this_machine[] = {
+        EXT4_SUPER_MAGIC,  XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC, MSDOS_SUPER_MAGIC, zfs, bcachefs, exfat, ntfs3,
+        TMPFS_MAGIC,       RAMFS_MAGIC,     HUGETLBFS_MAGIC,   OVERLAYFS_SUPER_MAGIC};
     const auto number = type & 0xFFFFFFFF; // some kernels extend the sign
     return std::ranges::find(of_this_machine, number) != std::end(of_this_machine);
 }

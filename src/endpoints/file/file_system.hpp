@@ -2,13 +2,21 @@
 // Which file system a file lies in, in words.
 #pragma once
 
+#include <cstdint>
+#include <iosfwd>
+#include <string>
 #include <string_view>
 
 namespace causeway::endpoints {
 
-/// "file system ext4 8:1": the type and the device's number; empty if the descriptor is not that of a regular file. The
-/// text lives as long as the process. Any thread; asks the kernel for the type once for each device.
+/// "file system ext4 8:1": the type and the device's number, or, where that is given anew at each mount, what is mounted and
+/// where: "file system nfs server:/home at /home". Empty if the descriptor is not that of a regular file. The text lives as long
+/// as the process. Any thread; asks the kernel once for each device.
 [[nodiscard]] std::string_view file_system_of(int fd);
+
+/// What /proc/self/mountinfo (proc(5)) says of a device, or else of a mount, which is what a file of btrfs tells: "server:/home at
+/// /home"; empty if it says nothing.
+[[nodiscard]] std::string mounted_as(std::istream& mountinfo, const std::string& device, std::uint64_t mount);
 
 /// Whether a file system of this type (statfs(2)) is this machine's. What is done to a file of another one, or of FUSE, may wait
 /// for it: close(2) first sends there what has been written, which may take seconds, and tells only then that it failed.
