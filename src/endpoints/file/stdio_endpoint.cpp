@@ -271,6 +271,7 @@ class stream_endpoint final : public stdio_endpoint {
     outcome read_block(std::size_t offset, std::span<std::byte> block) {
         const bool has_descriptor = m_range.fd >= 0;
         const auto ahead = has_descriptor ? std::min(block.size(), read_ahead()) : block.size();
+        errno = 0; // a stream of the program's own functions need not set it
         const std::size_t done = ahead == 0 ? 0 : std::fread(block.data(), 1, ahead, file());
         if (has_descriptor) {
             auto rest = read_next(m_range, offset + done, block.subspan(done), cancelled());
@@ -278,12 +279,13 @@ class stream_endpoint final : public stdio_endpoint {
             return rest;
         }
         if (done == block.size()) return {done, {}};
-        if (std::ferror(file()) != 0) return {done, io_failure("reading", m_range, offset + done, errno)};
+        if (std::ferror(file()) != 0) return {done, io_failure("reading", m_range, offset + done, errno != 0 ? errno : EIO)};
         return {done, end_of_file(m_range, offset + done)};
     }
 
     outcome write_block(std::size_t offset, std::span<const std::byte> block) {
         if (m_range.fd >= 0) return write_next(m_range, offset, block, cancelled());
+        errno = 0;
         const auto done = std::fwrite(block.data(), 1, block.size(), file());
         if (done == block.size() && std::fflush(file()) == 0) return {done, {}};
         return {done, io_failure("writing", m_range, offset + done, errno != 0 ? errno : ENOSPC)};

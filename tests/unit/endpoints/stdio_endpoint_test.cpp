@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <memory>
 
@@ -48,6 +49,32 @@ TEST_F(stdio_endpoint, sets_the_position_at_once_in_a_file_of_this_machine) {
     source->close(4, {}, m_ended.work);
     EXPECT_EQ(m_ended.told, 1);
     EXPECT_EQ(std::fgetc(m_stream.get()), 'e');
+}
+
+TEST_F(stdio_endpoint, does_not_blame_an_older_error_for_a_stream_that_says_nothing) {
+    // Functions of the program's own need not set errno (fopencookie(3)).
+    const cookie_io_functions_t silent{.read = [](void*, char*, std::size_t) -> ssize_t { return -1; },
+                                       .write = [](void*, const char*, std::size_t) -> ssize_t { return 0; },
+                                       .seek = nullptr, .close = nullptr};
+    for (const auto mode : {endpoints::access::read, endpoints::access::write}) {
+        const bool reads = mode == endpoints::access::read;
+        m_stream.reset(::fopencookie(nullptr, reads ? "r" : "w", silent));
+        const auto made = endpoints::make_stdio_endpoint(m_services, m_stream.get(), mode);
+        made->enqueued();
+        waiter opened, moved, ended;
+        opened.work.begin();
+        made->open({.bytes = 4, .block_bytes = 4, .is_source = reads}, opened.work);
+        finish_jobs();
+        moved.work.begin();
+        reads ? made->read(0, m_block, moved.work) : made->write(0, m_block, moved.work);
+        errno = EPERM;
+        finish_jobs();
+        ASSERT_EQ(moved.told, 1);
+        EXPECT_EQ(moved.work.take().error.error_number, reads ? EIO : ENOSPC);
+        ended.work.begin();
+        made->close(0, {}, ended.work);
+        finish_jobs();
+    }
 }
 
 TEST_F(stdio_endpoint, leaves_the_position_in_a_file_of_another_machine_to_a_worker) {
