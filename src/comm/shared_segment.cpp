@@ -39,6 +39,17 @@ std::byte* map(int descriptor, std::size_t bytes) {
                          "making " + bytes_text(bytes) + " of memory that processes share: " + errno_text(cause), cause);
 }
 
+/// -1, and errno.
+int make_memory_file() {
+#ifndef MFD_NOEXEC_SEAL
+    constexpr unsigned MFD_NOEXEC_SEAL = 8; // since Linux 6.3
+#endif
+    // Where programs may have no other memory files (sysctl vm.memfd_noexec=2) a plain one is EACCES.
+    const int made = ::memfd_create("causeway-window", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
+    if (made >= 0 || errno != EINVAL) return made;
+    return ::memfd_create("causeway-window", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+}
+
 std::uint64_t new_key() {
     static std::random_device source;
     return std::uint64_t{source()} << 32 | source();
@@ -48,8 +59,9 @@ std::uint64_t new_key() {
 
 std::unique_ptr<shared_segment> shared_segment::create(std::size_t bytes) {
     const auto size = whole_pages(bytes);
-    descriptor made(::memfd_create("causeway-window", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-    if (made.get() < 0 || ::ftruncate(made.get(), static_cast<off_t>(size + page)) != 0) refuse(bytes);
+    descriptor made(make_memory_file());
+    // All pages at once: one that the node had no memory for later would end the process (SIGBUS).
+    if (made.get() < 0 || ::fallocate(made.get(), 0, 0, static_cast<off_t>(size + page)) != 0) refuse(bytes);
     const label mark{.key = new_key()};
     if (::pwrite(made.get(), &mark, sizeof mark, static_cast<off_t>(size)) != sizeof mark) refuse(bytes);
     if (::fcntl(made.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) refuse(bytes);

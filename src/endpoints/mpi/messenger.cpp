@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <string>
 #include <utility>
 
 namespace causeway::endpoints {
@@ -235,7 +236,7 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
         announced.eager = header.what == wire_header::kind::eager;
         if (header.node != m_node) announced.block_bytes = std::min(announced.block_bytes, largest_block_between_nodes);
         announced.window = header.window.segment.process != 0 && header.node == m_node &&
-                           m_unshared.count(m_port.job_rank(where.number, source)) == 0;
+                           may_share(m_port.job_rank(where.number, source));
         if (header.device_window != 0 && header.node == m_node) {
             m_devices.can_fill(m_port.job_rank(where.number, source));
             announced.has_device = true;
@@ -291,6 +292,22 @@ bool messenger::trim(time_point now) {
     m_devices.retire();
     m_devices.look();
     return m_windows.trim(now) || m_devices.is_in_use();
+}
+
+void messenger::cannot_share(int space, int peer) {
+    constexpr unsigned most = 1 << 16;
+    const int who = m_port.job_rank(space, peer);
+    warn_once("messages from rank " + std::to_string(who) + " of this node go through MPI, which is slower: it cannot map this process's memory");
+    auto& state = m_unshared[who];
+    state.left = state.next;
+    state.next = std::min(2 * state.next, most);
+}
+
+bool messenger::may_share(int job_rank) {
+    const auto known = m_unshared.find(job_rank);
+    if (known == m_unshared.end() || known->second.left == 0) return true;
+    --known->second.left;
+    return false;
 }
 
 std::string_view messenger::place_of(int space, int peer) const {

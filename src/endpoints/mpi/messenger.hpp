@@ -138,8 +138,8 @@ class messenger final : public transfer::progress_source {
     [[nodiscard]] windows& shared() { return m_windows; }
     [[nodiscard]] device_exchange& devices() { return m_devices; }
     [[nodiscard]] int job_rank(int space, int rank) const { return m_port.job_rank(space, rank); }
-    /// `peer` has said `plain`: its messages go without windows from now on.
-    void cannot_share(int space, int peer) { m_unshared.insert(m_port.job_rank(space, peer)); }
+    /// `peer` has said `plain`: a good number of its messages go without windows, and twice as many the next time.
+    void cannot_share(int space, int peer);
 
     /// Registers a conversation under a new number, which the other side answers with. A receive names the number of the
     /// send that it has matched.
@@ -214,7 +214,11 @@ class messenger final : public transfer::progress_source {
     comm::port& m_port;
     windows m_windows;
     device_exchange m_devices;
-    std::set<int> m_unshared; // ranks of the job whose memory and ours do not meet
+    struct out_of_reach {
+        unsigned left = 0, next = 16; // messages
+    };
+    [[nodiscard]] bool may_share(int job_rank);
+    std::map<int, out_of_reach> m_unshared; // ranks of the job whose memory and ours did not meet
     std::map<int, std::unique_ptr<space_state>> m_spaces;
     struct known_conversation {
         conversation* talk;

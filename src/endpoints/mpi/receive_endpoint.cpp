@@ -96,7 +96,10 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
 
     [[nodiscard]] std::shared_ptr<transfer::staging_allocator>
     allocator(const std::shared_ptr<transfer::staging_allocator>& other) override {
-        if (m_may_share && m_message.window && !m_sharing) m_sharing = m_talk.shared().allocator_for(other);
+        if (m_may_share && m_message.window && !m_sharing) {
+            m_sharing = m_talk.shared().allocator_for(other, std::min(m_block_bytes, m_message.block_bytes));
+            m_may_share = m_sharing != nullptr; // what cannot be made now comes as a message
+        }
         return m_sharing;
     }
     [[nodiscard]] bool shares_memory() const override { return m_sharing != nullptr || m_device.first != nullptr; }

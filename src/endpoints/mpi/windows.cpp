@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string>
 #include <utility>
 
 namespace causeway::endpoints {
@@ -32,7 +33,7 @@ std::shared_ptr<void> pin_if_possible(const std::shared_ptr<transfer::staging_al
 
 } // namespace
 
-std::byte* window_allocator::allocate(std::size_t bytes) {
+window_allocator::window& window_allocator::window_for(std::size_t bytes) {
     const auto stride = whole_pages(bytes);
     auto fit = std::find_if(m_windows.begin(), m_windows.end(), [&](const auto& each) {
         return each.second.block_bytes == stride && !each.second.free.empty();
@@ -48,7 +49,11 @@ std::byte* window_allocator::allocate(std::size_t bytes) {
         const auto* const first = made.segment->memory();
         fit = m_windows.emplace(first, std::move(made)).first;
     }
-    auto& from = fit->second;
+    return fit->second;
+}
+
+std::byte* window_allocator::allocate(std::size_t bytes) {
+    auto& from = window_for(bytes);
     auto* const block = from.free.back();
     from.free.pop_back();
     ++from.used;
@@ -74,9 +79,15 @@ void mapped_window::pin(const std::shared_ptr<transfer::staging_allocator>& allo
 }
 
 std::shared_ptr<window_allocator>
-windows::allocator_for(const std::shared_ptr<transfer::staging_allocator>& device) {
+windows::allocator_for(const std::shared_ptr<transfer::staging_allocator>& device, std::size_t block_bytes) {
     auto& known = m_allocators[device];
     if (!known) known = std::make_shared<window_allocator>(m_options, device);
+    try {
+        known->secure(block_bytes);
+    } catch (const transfer_error& failed) {
+        warn_once(std::string("messages between ranks of this node go through MPI, which is slower: ") + failed.what());
+        return nullptr;
+    }
     return known;
 }
 

@@ -32,6 +32,8 @@ class window_allocator final : public transfer::staging_allocator {
 
     [[nodiscard]] std::byte* allocate(std::size_t bytes) override;
     void release(std::byte* memory, std::size_t bytes) noexcept override;
+    /// Makes a window with a free block of that size, unless there is one. Throws transfer_error.
+    void secure(std::size_t bytes) { (void)window_for(bytes); }
     [[nodiscard]] bool reusable(const std::byte* memory) const override { return m_given_up.count(memory) == 0; }
 
     /// Of a block that allocate() gave.
@@ -47,6 +49,8 @@ class window_allocator final : public transfer::staging_allocator {
         std::vector<std::byte*> free;
         std::size_t used = 0;
     };
+    /// One with a free block.
+    [[nodiscard]] window& window_for(std::size_t bytes);
     using all_windows = std::map<const std::byte*, window>; // by first byte
     [[nodiscard]] all_windows::const_iterator window_of(const std::byte* memory) const {
         return std::prev(m_windows.upper_bound(memory));
@@ -81,9 +85,9 @@ class windows {
     using finder = std::unique_ptr<comm::shared_segment> (*)(const comm::segment_address&) noexcept;
     windows(const options& settings, finder open) : m_options(settings), m_open(open) {}
 
-    /// Windows for the device of `device`, which may be null.
+    /// Windows for the device of `device`, which may be null; null, after a warning, if none with blocks of that size can be made.
     [[nodiscard]] std::shared_ptr<window_allocator>
-    allocator_for(const std::shared_ptr<transfer::staging_allocator>& device);
+    allocator_for(const std::shared_ptr<transfer::staging_allocator>& device, std::size_t block_bytes);
 
     /// A segment of another process, or null if it cannot be reached.
     [[nodiscard]] std::shared_ptr<mapped_window> find(const comm::segment_address& where);

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -65,6 +66,13 @@ TEST(shared_segment, is_not_taken_for_another_one) {
     EXPECT_EQ(shared_segment::open(gone), nullptr) << "gone";
     const auto next = shared_segment::create(4096); // takes the descriptor's number
     EXPECT_EQ(shared_segment::open(gone), nullptr) << "another segment under its number";
+}
+
+TEST(shared_segment, has_all_of_its_memory_from_the_start) {
+    const auto own = shared_segment::create(1 << 20);
+    struct stat facts {};
+    ASSERT_EQ(fstat(own->address().descriptor, &facts), 0);
+    EXPECT_GE(facts.st_blocks * 512, 1 << 20) << "what is missing later ends the process";
 }
 
 TEST(shared_segment, cannot_be_shrunk_under_those_who_map_it) {

@@ -3,10 +3,28 @@
 #include "endpoints/mpi/windows.hpp"
 #include "unit/endpoints/two_ranks.hpp"
 
+#include <dlfcn.h>
+#include <sys/mman.h>
+
+#include <cerrno>
 #include <map>
 #include <utility>
 
 using namespace unit;
+
+namespace {
+
+int memory_files_fail_with = 0;
+
+} // namespace
+
+// In front of that of the C library.
+extern "C" int memfd_create(const char* name, unsigned flags) noexcept {
+    static const auto real = reinterpret_cast<int (*)(const char*, unsigned)>(dlsym(RTLD_NEXT, "memfd_create"));
+    if (memory_files_fail_with == 0) return real(name, flags);
+    errno = memory_files_fail_with;
+    return -1;
+}
 
 namespace {
 
@@ -34,7 +52,7 @@ std::pair<std::size_t, std::size_t> segments_of(const char* staging, std::size_t
     options settings;
     settings.set("staging", staging);
     endpoints::windows all(settings, comm::shared_segment::open);
-    const auto allocator = all.allocator_for(nullptr);
+    const auto allocator = all.allocator_for(nullptr, block_bytes);
     std::vector<std::byte*> blocks;
     std::map<std::uint64_t, std::size_t> bytes;
     for (std::size_t i = 0; i < count; ++i) {
@@ -72,6 +90,45 @@ TEST_P(window, out_of_reach_leaves_messages_and_is_not_tried_again) {
         both.expect_quiet();
         EXPECT_EQ(strategies, std::set<std::string>{"pinned"}); // what it is called that small
     }, 2000);
+}
+
+TEST_P(window, out_of_reach_is_tried_again_after_a_good_number_of_messages) {
+    static bool is_in_reach;
+    is_in_reach = false;
+    find_segment = [](const comm::segment_address& where) noexcept {
+        return is_in_reach ? comm::shared_segment::open(where) : nullptr;
+    };
+    chooser choices;
+    two_ranks both;
+    for (int i = 0; i <= 16; ++i) {
+        strategies.clear();
+        EXPECT_TRUE(exchange(both, choices));
+        if (i > 0) { // the first has planned otherwise
+            EXPECT_EQ(strategies, std::set<std::string>{"pinned"}) << i;
+        }
+        is_in_reach = true;
+    }
+    strategies.clear();
+    EXPECT_TRUE(exchange(both, choices));
+    EXPECT_EQ(strategies, std::set<std::string>{"shared-window"});
+    both.expect_quiet();
+}
+
+TEST_P(window, that_cannot_be_made_leaves_messages_and_is_tried_again) {
+    for (const int error : {EMFILE, ENOSYS, EFBIG, EACCES, ENOSPC}) {
+        memory_files_fail_with = error;
+        chooser choices;
+        two_ranks both;
+        EXPECT_TRUE(exchange(both, choices)) << error;
+        both.expect_quiet();
+        EXPECT_EQ(strategies, std::set<std::string>{"pinned"});
+        strategies.clear();
+        memory_files_fail_with = 0;
+        EXPECT_TRUE(exchange(both, choices));
+        both.expect_quiet();
+        EXPECT_EQ(strategies, std::set<std::string>{"shared-window"});
+        strategies.clear();
+    }
 }
 
 TEST_P(window, is_not_even_tried_between_nodes) {
