@@ -91,7 +91,8 @@ void cluster_link::leave() {
         MPI_Wait(&m_farewell, MPI_STATUS_IGNORE);
     }
     m_said = {m_platform.calls_made(), m_met}; // lives as long as the process
-    // Not to all, which would connect each pair of a large job at its end: of those that wait, one at least is told.
+    // Not to all, which would connect each pair of a large job at its end. Who waits for a leaver keeps others waiting, whose
+    // programs have come as far: one that is told is enough.
     std::set<int> told;
     for (int distance = 1; distance < m_ranks; distance *= 2)
         told.insert({(m_rank + distance) % m_ranks, (m_rank + m_ranks - distance) % m_ranks});
@@ -107,8 +108,9 @@ void cluster_link::look_for_leavers(bool is_quiet) {
     const bool stands = m_platform.waits() && own == m_seen;
     m_seen = own;
     hear_farewells();
+    // What leavers had to say, they have said before: it is here, if it comes at all.
+    if (!m_left.empty() && poll()) return;
     for (const auto& [rank, at] : m_left) {
-        // What it had to say, it has said before.
         const bool owes = is_quiet && std::any_of(m_active.begin(), m_active.end(), [rank = rank](const message& one) {
                               return one.direction == message::way::in && one.peer == rank;
                           });
