@@ -53,13 +53,27 @@ def test_a_column_of_an_array_travels(machine, queue, comm, left, right, first_r
     incoming = cl.array.to_device(machine.in_order, np.full((10, 8), -1, np.int32))
     column = {"region": (4, 10 - first_row), "buffer_pitches": (32,)}
     received = causeway.enqueue_recv_rect(queue, incoming[first_row:, 7], comm, left, **column)
-    waits = (event for event in outgoing.events)
+    waits = (event for event in outgoing.events)  # any iterable
     sent = causeway.enqueue_send_rect(
         machine.out_of_order, outgoing[first_row:, 0], comm, right, buffer_origin=(4,), wait_for=waits, **column
     )
     causeway.wait_for_events([sent, received])
     result = incoming.get()
     assert (result[first_row:, 7] == left).all() and (result[:first_row] == -1).all() and (result[:, :7] == -1).all()
+
+
+def test_a_command_waits_for_what_an_array_depends_on(machine, comm, left, right):
+    outgoing = cl.array.to_device(machine.in_order, np.zeros(1000, np.int32))
+    outgoing.finish()
+    written = cl.UserEvent(machine.context)
+    outgoing.add_event(written)
+    incoming = cl.array.to_device(machine.in_order, np.zeros(1000, np.int32))
+    received = causeway.enqueue_recv(machine.out_of_order, incoming, comm, left)
+    sent = causeway.enqueue_send(machine.out_of_order, outgoing, comm, right)
+    cl.enqueue_copy(machine.in_order, outgoing.base_data, np.full(1000, comm.rank + 1, np.int32)).wait()
+    written.set_status(cl.command_execution_status.COMPLETE)
+    causeway.wait_for_events([sent, received])
+    assert (incoming.get() == left + 1).all()
 
 
 def test_what_is_neither_a_buffer_nor_an_array_in_one_is_refused(machine, comm):

@@ -30,6 +30,7 @@ class DeviceArray(Protocol):
     base_data: Any
     offset: int
     nbytes: int
+    events: list[cl.Event]
 
 
 WaitList = Iterable[cl.Event] | None
@@ -104,6 +105,15 @@ def _place(memory: DeviceMemory) -> tuple[int, int]:
     return base.int_ptr, memory.offset
 
 
+def _awaited(wait_for: WaitList, *memories: DeviceMemory) -> WaitList:
+    """With what the contents of arrays depend on, as pyopencl's own operations have it. Even a blocking copy of
+    pyopencl may be under way when it returns (Intel's CPU runtime 2026)."""
+    for memory in memories:
+        if not isinstance(memory, _Memory):
+            wait_for = [*(wait_for or ()), *memory.events]
+    return wait_for
+
+
 class _Box:
     """As pyopencl does it: what is left out is 0, and 1 in a region."""
 
@@ -136,7 +146,8 @@ def _file_command(
         at = file_offset
     else:
         at = os.lseek(file, 0, os.SEEK_CUR) if isinstance(file, int) else file.tell()
-    event = command((queue.int_ptr, handle, blocking, offset, size, descriptor, at), wait_for, blocking)
+    arguments = (queue.int_ptr, handle, blocking, offset, size, descriptor, at)
+    event = command(arguments, _awaited(wait_for, memory), blocking)
     if file_offset is None:
         # At once, not when the bytes have moved: the next command goes on behind this one.
         if isinstance(file, int):
@@ -197,7 +208,7 @@ def peer_copy(
     target_handle, target_offset, size = _range(target, target_offset, size)
     queues = (source_queue.int_ptr, source_handle, target_queue.int_ptr, target_handle)
     arguments = (*queues, blocking, source_offset, target_offset, size)
-    return _peer_copy(arguments, wait_for, blocking)
+    return _peer_copy(arguments, _awaited(wait_for, source, target), blocking)
 
 
 def enqueue_send(
@@ -216,7 +227,7 @@ def enqueue_send(
     mpi = _mpi.bound()
     handle, offset, size = _range(src, offset, size)
     arguments = (queue.int_ptr, handle, blocking, offset, size, dest, tag, mpi.handle_of(comm))
-    return _send(arguments, wait_for, blocking)
+    return _send(arguments, _awaited(wait_for, src), blocking)
 
 
 def enqueue_recv(
@@ -235,7 +246,7 @@ def enqueue_recv(
     mpi = _mpi.bound()
     handle, offset, size = _range(dest, offset, size)
     arguments = (queue.int_ptr, handle, blocking, offset, size, source, tag, mpi.handle_of(comm))
-    return _recv(arguments, wait_for, blocking)
+    return _recv(arguments, _awaited(wait_for, dest), blocking)
 
 
 def enqueue_sendrecv(
@@ -261,7 +272,7 @@ def enqueue_sendrecv(
     target, recv_offset, recv_size = _range(dest, recv_offset, recv_size)
     ends = (send_offset, send_size, dest_rank, send_tag, recv_offset, recv_size, source_rank, recv_tag)
     arguments = (queue.int_ptr, source, target, blocking, *ends, mpi.handle_of(comm))
-    return _sendrecv(arguments, wait_for, blocking)
+    return _sendrecv(arguments, _awaited(wait_for, src, dest), blocking)
 
 
 def enqueue_send_rect(
@@ -283,7 +294,7 @@ def enqueue_send_rect(
     mpi = _mpi.bound()
     box = _Box(src, buffer_origin, region, buffer_pitches)
     arguments = (queue.int_ptr, box.handle, blocking, *box.words, dest, tag, mpi.handle_of(comm))
-    return _send_rect(arguments, wait_for, blocking)
+    return _send_rect(arguments, _awaited(wait_for, src), blocking)
 
 
 def enqueue_recv_rect(
@@ -303,7 +314,7 @@ def enqueue_recv_rect(
     mpi = _mpi.bound()
     box = _Box(dest, buffer_origin, region, buffer_pitches)
     arguments = (queue.int_ptr, box.handle, blocking, *box.words, source, tag, mpi.handle_of(comm))
-    return _recv_rect(arguments, wait_for, blocking)
+    return _recv_rect(arguments, _awaited(wait_for, dest), blocking)
 
 
 def wait_for_events(events: Iterable[cl.Event]) -> None:
