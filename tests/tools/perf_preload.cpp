@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loaded before the library (LD_PRELOAD): what causeway perf meets elsewhere. One call, named by
 // CAUSEWAY_TEST_WRONG_DATA, moves the bytes of another place than it was told, to see that nobody takes them for right.
+// With CAUSEWAY_TEST_MOVES_ONCE only the first exchange after a barrier moves bytes.
 // With CAUSEWAY_TEST_OWN_MEMORY devices say that they have memory of their own, as GPUs do.
 #define CAUSEWAY_NO_MPI_MACROS
 #include <CL/cl_data_transfer.h>
@@ -10,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 namespace {
 
@@ -26,7 +28,14 @@ std::size_t shift_of(const char* name) {
     return chosen != nullptr && std::strcmp(chosen, name) == 0 ? page : 0;
 }
 
+bool has_moved = false; // since the last barrier
+
 } // namespace
+
+int MPI_Barrier(MPI_Comm comm) {
+    has_moved = false;
+    return real<decltype(MPI_Barrier)>(__func__)(comm);
+}
 
 cl_int clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t size, void* value, size_t* size_ret) {
     const cl_int code = real<decltype(clGetDeviceInfo)>(__func__)(device, name, size, value, size_ret);
@@ -81,6 +90,7 @@ cl_int clEnqueueSendrecvBuffer(cl_command_queue queue, cl_mem send_buffer, cl_me
                                size_t send_offset, size_t send_size, int dest, int send_tag, size_t recv_offset,
                                size_t recv_size, int source, int recv_tag, MPI_Comm comm, cl_uint count,
                                const cl_event* list, cl_event* event) {
+    if (std::getenv("CAUSEWAY_TEST_MOVES_ONCE") != nullptr && std::exchange(has_moved, true)) send_size = recv_size = 0;
     return real<decltype(clEnqueueSendrecvBuffer)>(__func__)(
         queue, send_buffer, recv_buffer, blocking, send_offset + shift_of(__func__), send_size, dest, send_tag,
         recv_offset, recv_size, source, recv_tag, comm, count, list, event);

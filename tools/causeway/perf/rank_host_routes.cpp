@@ -4,6 +4,7 @@
 #include "perf/routes.hpp"
 
 #include <array>
+#include <cstring>
 
 namespace perf {
 
@@ -15,12 +16,15 @@ void check_mpi(int code, const char* call) {
 
 class host_bench : public rank_pair {
   public:
-    using rank_pair::rank_pair;
+    host_bench(session& session, const place& where, std::size_t bytes)
+        : rank_pair(session, where, bytes), m_ordinary(m_data.whole_bytes()) {
+        std::memcpy(m_ordinary.data(), m_data.whole(), m_data.whole_bytes());
+    }
 
     void to_device() {
-        measure("rank-host-to-device", [this] { send_host(m_outgoing.data()); }, [this] { receive_naively(); },
+        measure("rank-host-to-device", [this] { send_host(m_ordinary.data() + own_offset()); }, [this] { receive_naively(); },
                 [this](apps::event&) {
-                    check_mpi(causeway_mpi_send(m_outgoing.data(), int(m_bytes), MPI_CL_MEM, m_peer, tag, m_comm),
+                    check_mpi(causeway_mpi_send(m_ordinary.data() + own_offset(), int(m_bytes), MPI_CL_MEM, m_peer, tag, m_comm),
                               "MPI_Send");
                 },
                 [this](apps::event& moved) {
@@ -71,13 +75,15 @@ class host_bench : public rank_pair {
             [this] { verify_pinned(); });
         m_session.measure(std::move(made));
     }
+
+    pageable_memory m_ordinary; // the data, as a program has it
 };
 
 } // namespace
 
 void rank_host_routes(session& session, const place& where) {
     if (!session.wants("rank-host-to-device") && !session.wants("rank-device-to-host")) return;
-    for (const auto bytes : session.sizes(where.device, 8)) {
+    for (const auto bytes : session.sizes(where.device, 9)) {
         host_bench bench(session, where, bytes);
         bench.to_device();
         bench.to_host();

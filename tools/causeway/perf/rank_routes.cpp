@@ -131,10 +131,14 @@ class rank_bench : public rank_pair {
                 copy_out();
                 copy_in();
             });
-        advance();
         double seconds = 0;
+        const auto first = m_window;
         for (const int sender : {0, 1}) {
-            const auto copy = [&] { m_rank == sender ? copy_out() : copy_in(); };
+            m_window = first; // so that both directions end with the same one
+            const auto copy = [&] {
+                advance();
+                m_rank == sender ? copy_out() : copy_in();
+            };
             if (m_is_warmed) copy();
             seconds += together([&] {
                 for (int i = 0; i < m_repeats; ++i) copy();
