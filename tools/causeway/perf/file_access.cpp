@@ -107,14 +107,18 @@ bool bench_file::is_cached() const {
 }
 
 parallel_access::parallel_access(unsigned threads, std::size_t block_bytes)
-    : m_block(block_bytes), m_turn(threads + 1) {
-    for (unsigned i = 0; i < threads; ++i) m_threads.emplace_back([this] { work(); });
+    : m_block(block_bytes), m_turn(threads + 1), m_own(threads) {
+    for (auto& each : m_own) m_threads.emplace_back([this, &each] { work(each); });
 }
 
 parallel_access::~parallel_access() {
     m_ended = true;
     m_turn.arrive_and_wait();
     for (auto& each : m_threads) each.join();
+}
+
+void parallel_access::fill(std::byte with) {
+    for (auto& each : m_own) each.assign(2 * m_block, with);
 }
 
 double parallel_access::run(direction way, int file, std::size_t offset, std::byte* memory, std::size_t bytes,
@@ -129,8 +133,7 @@ double parallel_access::run(direction way, int file, std::size_t offset, std::by
     m_error = 0;
     const double seconds = seconds_of([this] {
         if (m_threads.size() == 1 || m_bytes <= m_block) { // waking a thread would only cost
-            std::vector<std::byte> own;
-            for (std::size_t at = 0; at < m_bytes; at += m_block) move_block(at, own);
+            for (std::size_t at = 0; at < m_bytes; at += m_block) move_block(at, m_own.front());
             return;
         }
         m_turn.arrive_and_wait();
@@ -145,8 +148,7 @@ std::string parallel_access::text() const {
            causeway_tool::size_text(m_block);
 }
 
-void parallel_access::work() {
-    std::vector<std::byte> own;
+void parallel_access::work(own_blocks& own) {
     for (;;) {
         m_turn.arrive_and_wait();
         if (m_ended) return;
@@ -155,7 +157,7 @@ void parallel_access::work() {
     }
 }
 
-void parallel_access::move_block(std::size_t at, std::vector<std::byte>& own) {
+void parallel_access::move_block(std::size_t at, own_blocks& own) {
     if (m_memory == nullptr) own.resize(2 * m_block);
     auto* const into = m_memory != nullptr ? m_memory + at : own.data() + at / m_block % 2 * m_block;
     move(at, std::min(at + m_block, m_bytes), into);

@@ -64,18 +64,22 @@ class parallel_access {
     ~parallel_access();
 
     /// Returns seconds. With padding, offset and memory must be aligned to pages, and memory padded to whole ones. Null `memory`:
-    /// each thread reads into two blocks of its own, in turn, which its caches hold.
+    /// each thread reads into two blocks of its own, in turn, which its caches hold, or writes what fill() has left there.
     double run(direction way, int file, std::size_t offset, std::byte* memory, std::size_t bytes,
                padding with = padding::none);
+
+    /// Before run(): sets all bytes of the threads' own blocks.
+    void fill(std::byte with);
 
     [[nodiscard]] unsigned threads() const { return unsigned(m_threads.size()); }
     /// "14 threads of 4 MiB"
     [[nodiscard]] std::string text() const;
 
   private:
-    void work();
+    using own_blocks = std::vector<std::byte>; // two
+    void work(own_blocks& own);
     void move(std::size_t at, std::size_t end, std::byte* into);
-    void move_block(std::size_t at, std::vector<std::byte>& own);
+    void move_block(std::size_t at, own_blocks& own);
 
     std::size_t m_block;
     std::barrier<> m_turn; // twice for each run; orders all below
@@ -87,6 +91,7 @@ class parallel_access {
     bool m_ended = false;
     std::atomic<std::size_t> m_next = 0;
     std::atomic<int> m_error = 0;
+    std::vector<own_blocks> m_own; // one for each thread; the caller uses the first
     std::vector<std::thread> m_threads;
 };
 

@@ -168,6 +168,20 @@ class file_bench {
                     },
                     check);
         }
+        for (const unsigned threads : {1U, 2U})
+            for (const auto block : {mib, 4 * mib}) {
+                if (m_bytes <= threads * block) continue;
+                const auto few = std::make_shared<parallel_access>(threads, block);
+                made.add_limit(
+                    "raw write", "pwrite by " + few->text() + ", from memory that its caches hold",
+                    [this, to, few] {
+                        prepare_output(to);
+                        few->fill(std::byte(m_window));
+                        const double seconds = few->run(direction::write, m_output->descriptor(), 0, nullptr, m_bytes);
+                        return seconds + seconds_of([&] { finish_output(to); });
+                    },
+                    [this] { verify_filled(std::byte(m_window)); });
+            }
         m_session.measure(std::move(made));
     }
 
@@ -300,6 +314,13 @@ class file_bench {
     void verify_output() {
         parallel_access(1, mib).run(direction::read, m_output->descriptor(), 0, pinned(), m_bytes);
         m_data.verify(pinned(), m_window);
+    }
+
+    /// All of the output is this byte.
+    void verify_filled(std::byte with) {
+        parallel_access(1, mib).run(direction::read, m_output->descriptor(), 0, pinned(), m_bytes);
+        const auto wrong = std::find_if(pinned(), pinned() + m_bytes, [with](std::byte each) { return each != with; });
+        if (wrong != pinned() + m_bytes) throw wrong_data("wrong data from byte " + std::to_string(wrong - pinned()));
     }
 
     static constexpr std::size_t page = pageable_memory::page;

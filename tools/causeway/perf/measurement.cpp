@@ -60,6 +60,9 @@ evaluation evaluate(const comparison& compared, const std::vector<std::vector<do
     for (const auto& [name, seconds] : parts)
         limit = compared.rule == limit_rule::sum ? limit + seconds : std::max(limit, seconds);
     if (!naive || limit <= 0) throw std::logic_error(compared.route + ": no naive way or no limit");
+    // What code by hand reaches, the machine can do.
+    result.naive_is_limit = *naive < limit;
+    limit = std::min(limit, *naive);
     for (auto& each : result.rows) {
         each.naive_seconds = *naive;
         each.limit_seconds = limit;

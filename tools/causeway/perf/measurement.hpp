@@ -88,6 +88,7 @@ struct limit_part {
 struct evaluation {
     std::vector<row> rows;
     std::vector<limit_part> parts;
+    bool naive_is_limit = false; ///< it was faster than what the parts amount to
 };
 
 /// `samples[i]` are the seconds of way `i`. Throws if a time is no positive number, so that every row has every figure.

@@ -223,6 +223,8 @@ void session::measure(comparison compared) {
     }
 
     auto found = evaluate(compared, samples);
+    if (found.naive_is_limit)
+        note(compared.route + ", " + size_text(compared.bytes) + ": naive code was faster than what the limit's parts amount to, and is the limit");
     if (m_rank == 0) {
         if (!m_heading) print_heading();
         for (const auto& each : found.rows) print(each);
