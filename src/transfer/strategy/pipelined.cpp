@@ -23,9 +23,8 @@ class pipelined final : public strategy {
         result.depth = 4;
         result.block_bytes = round_block(way.bytes / 8, 256 << 10, 4 << 20);
         if (way.has_one_writer()) {
-            // The copy is many times as fast as the writer, who is never without a block so. All of them together fit into the
+            // The copy is many times as fast as the writer, who is not without a block so. All four together fit into the
             // cache that the device and the writer share.
-            result.depth = 3;
             result.block_bytes = round_block(way.bytes / 4, 256 << 10, 4 << 20);
         } else if (has_file) {
             // Many workers share a block that they read: it is smaller, and a good number of them are under way.
