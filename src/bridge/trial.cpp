@@ -96,7 +96,9 @@ std::string trial::answer(std::chrono::milliseconds limit, const std::stop_token
     auto text = read_all(out, std::chrono::steady_clock::now() + limit, ending, ended);
     if (!ended) {
         ::kill(child, SIGKILL);
-        text = ending.stop_requested() ? "fails: no answer before the end of the process"
+        // One that does not end after its answer has given one.
+        if (!text.ends_with('\n'))
+            text = ending.stop_requested() ? "fails: no answer before the end of the process"
                                        : "fails: no answer within " + std::to_string(limit.count()) + " ms";
     }
     int how = 0;

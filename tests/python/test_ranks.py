@@ -248,3 +248,14 @@ def test_a_message_space_of_its_own(machine, comm, left, right):
     assert np.array_equal(machine.read(incoming), pattern(64, left))
     private.Barrier()
     private.Free()
+
+
+def test_events_that_nobody_else_holds_live_until_the_call_is_over(machine):
+    """A generator's are gone when it goes on to the next."""
+    buffer = machine.buffer(pattern(64))
+    for _ in range(50):
+        sent = causeway.enqueue_send(
+            machine.out_of_order, buffer, MPI.COMM_SELF, 0, wait_for=(cl.enqueue_marker(machine.out_of_order) for _ in range(8))
+        )
+        received = causeway.enqueue_recv(machine.out_of_order, machine.buffer(pattern(64)), MPI.COMM_SELF, 0)
+        causeway.wait_for_events([sent, received])

@@ -219,13 +219,15 @@ file_blocks::file_blocks(file_services services, int fd) : m_services(services),
     const bool known = ::fstatfs(fd, &facts) == 0;
     m_is_in_memory = known && facts.f_type == TMPFS_MAGIC;
     m_is_of_this_machine = known && endpoints::is_of_this_machine(static_cast<unsigned long>(facts.f_type));
+    m_has_one_writer = has_one_writer(fd);
     m_waits_for_disk = (::fcntl(fd, F_GETFL) & (O_SYNC | O_DSYNC)) != 0;
 }
 file_blocks::~file_blocks() = default;
 
 unsigned file_blocks::most_writers() const {
-    const bool has_one = m_is_of_this_machine && !m_waits_for_disk && m_direct.get() < 0 &&
-                         m_services.settings[option::direct_io] != always;
+    const auto& settings = m_services.settings;
+    const bool has_one = m_has_one_writer && !m_waits_for_disk && m_direct.get() < 0 && settings[option::direct_io] != always &&
+                         settings[option::lanes] == 0; // who says how many gets them
     return has_one ? 1 : std::numeric_limits<unsigned>::max();
 }
 
@@ -248,7 +250,7 @@ void file_blocks::open(const transfer::open_request& request) {
     m_is_target = !request.is_source;
     // What is past the page cache after all was planned for one writer, if it is a stream.
     if (m_is_target && m_direct.get() < 0) m_origin.at_once = request.lanes;
-    if (m_is_target && !m_is_in_memory && most_writers() == 1 && m_whole.bytes >= smallest_behind)
+    if (m_is_target && !m_is_in_memory && !m_waits_for_disk && m_direct.get() < 0 && m_whole.bytes >= smallest_behind)
         m_behind.emplace(m_whole.fd, m_clock);
     m_pushes = request.for_device && m_whole.bytes <= largest_pushed;
 }

@@ -55,6 +55,7 @@ class file_blocks {
     transfer::job_origin m_origin;
     bool m_is_in_memory; // the file system is, and knows no RWF_NOWAIT
     bool m_is_of_this_machine;
+    bool m_has_one_writer;
     bool m_waits_for_disk; // each write does (O_SYNC, O_DSYNC)
     file_range m_whole;
     std::size_t m_piece_bytes = 0;
@@ -62,7 +63,7 @@ class file_blocks {
     bool m_pushes = false; // what is read out of the processor's own cache
     mutable std::atomic<bool> m_refuses_direct{false}; // the disk, these offsets and addresses
     monotonic_clock m_clock;
-    std::optional<write_behind> m_behind; // of the one writer
+    std::optional<write_behind> m_behind;
     descriptor m_direct; // of the same file, past the page cache; none where that is not wanted or not possible
     std::vector<std::unique_ptr<split_read>> m_reads, m_spare;
     std::unique_ptr<slow_close> m_closing;

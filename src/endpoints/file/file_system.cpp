@@ -21,6 +21,8 @@ namespace causeway::endpoints {
 
 namespace {
 
+constexpr unsigned long zfs = 0x2FC12FC1; // in no header
+
 std::string type_of(int fd) {
     struct statfs facts {};
     if (::fstatfs(fd, &facts) != 0) return "unknown";
@@ -70,8 +72,16 @@ std::string mounted_as(std::istream& mountinfo, const std::string& device, std::
     return of_mount;
 }
 
+bool has_one_writer(int fd) {
+    struct stat facts {};
+    struct statfs system {};
+    if (::fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode) || ::fstatfs(fd, &system) != 0) return false;
+    const auto type = static_cast<unsigned long>(system.f_type);
+    return is_of_this_machine(type) && (type & 0xFFFFFFFF) != zfs;
+}
+
 bool is_of_this_machine(unsigned long type) {
-    constexpr unsigned long zfs = 0x2FC12FC1, bcachefs = 0xCA451A4E, exfat = 0x2011BAB0, ntfs3 = 0x7366746E; // in no header
+    constexpr unsigned long bcachefs = 0xCA451A4E, exfat = 0x2011BAB0, ntfs3 = 0x7366746E; // in no header
     constexpr unsigned long of_this_machine[] = {
         EXT4_SUPER_MAGIC,  XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC, MSDOS_SUPER_MAGIC, zfs, bcachefs, exfat, ntfs3,
         TMPFS_MAGIC,       RAMFS_MAGIC,     HUGETLBFS_MAGIC,   OVERLAYFS_SUPER_MAGIC};

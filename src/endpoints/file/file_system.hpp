@@ -22,4 +22,7 @@ namespace causeway::endpoints {
 /// for it: close(2) first sends there what has been written, which may take seconds, and tells only then that it failed.
 [[nodiscard]] bool is_of_this_machine(unsigned long type);
 
+/// Whether the file's lock lets one writer at a time into its pages. ZFS locks ranges, and devices lock nothing.
+[[nodiscard]] bool has_one_writer(int fd);
+
 } // namespace causeway::endpoints

@@ -8,10 +8,11 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <mutex>
 
 namespace causeway::endpoints {
 
-/// Of one transfer with one writer to one file. The kernel would begin much later by itself, and a program that then waits for
+/// Of one transfer to one file. The kernel would begin much later by itself, and a program that then waits for
 /// its data to be on the disk (fdatasync) would find nothing done. Who does not wait pays little for it: the writer begins
 /// (sync_file_range(2) without its waiting flags) only as long as that has taken an eighth of the time of the writes, which a
 /// disk that does not get on soon makes more. Errors stay for those who ask for them.
@@ -26,8 +27,11 @@ class write_behind {
     template <class Write> auto write(off_t start, Write write) {
         const auto begun = m_clock.now();
         auto result = write();
-        m_writing += m_clock.now() - begun;
-        send_on(start, result.bytes);
+        // Where many write, blocks that come while another one is being sent on are left to the kernel.
+        if (const std::unique_lock lock(m_mutex, std::try_to_lock); lock) {
+            m_writing += m_clock.now() - begun;
+            send_on(start, result.bytes);
+        }
         return result;
     }
 
@@ -37,6 +41,7 @@ class write_behind {
     int m_fd;
     const monotonic_clock& m_clock;
     starter m_start;
+    std::mutex m_mutex; // guards the rest
     time_point::duration m_writing{}, m_sending{}; // so far
     off_t m_first = 0, m_end = 0;                  // written last, in one piece, and not sent yet
 };

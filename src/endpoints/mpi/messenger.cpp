@@ -299,6 +299,7 @@ void messenger::cannot_share(int space, int peer) {
     const int who = m_port.job_rank(space, peer);
     warn_once("messages from rank " + std::to_string(who) + " of this node go through MPI, which is slower: it cannot map this process's memory");
     auto& state = m_unshared[who];
+    if (state.left > 0) return; // of several under way the first one counts
     state.left = state.next;
     state.next = std::min(2 * state.next, most);
 }

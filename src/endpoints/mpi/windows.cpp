@@ -52,6 +52,13 @@ window_allocator::window& window_allocator::window_for(std::size_t bytes) {
     return fit->second;
 }
 
+void window_allocator::secure(std::size_t bytes) {
+    // Blocks that are none's now lie in the pool, and are used again.
+    const auto stride = whole_pages(bytes);
+    if (std::none_of(m_windows.begin(), m_windows.end(), [&](const auto& each) { return each.second.block_bytes == stride; }))
+        (void)window_for(bytes);
+}
+
 std::byte* window_allocator::allocate(std::size_t bytes) {
     auto& from = window_for(bytes);
     auto* const block = from.free.back();

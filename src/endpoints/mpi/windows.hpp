@@ -32,8 +32,8 @@ class window_allocator final : public transfer::staging_allocator {
 
     [[nodiscard]] std::byte* allocate(std::size_t bytes) override;
     void release(std::byte* memory, std::size_t bytes) noexcept override;
-    /// Makes a window with a free block of that size, unless there is one. Throws transfer_error.
-    void secure(std::size_t bytes) { (void)window_for(bytes); }
+    /// Makes a window with blocks of that size, unless there is one. Throws transfer_error.
+    void secure(std::size_t bytes);
     [[nodiscard]] bool reusable(const std::byte* memory) const override { return m_given_up.count(memory) == 0; }
 
     /// Of a block that allocate() gave.

@@ -95,7 +95,8 @@ reading read(const std::string& path) {
 }
 
 bool is_of_age(const known_stage& which, std::int64_t now) {
-    return which.seen >= now - figures_file::longest_age && which.seen <= now + tolerated_future;
+    return which.seen >= now - figures_file::longest_age && which.seen <= now + tolerated_future &&
+           which.measured <= now + tolerated_future;
 }
 
 std::string text_of(const std::vector<kept_stage>& stages, const std::string& file) {

@@ -85,7 +85,10 @@ std::optional<double> prognosis::seconds(const plan& chosen, std::size_t bytes) 
         case medium::device:
             chosen.map_target ? set_up(m_map_in) : pass(m_copy_in, ahead);
             break;
-        case medium::file: pass(m_write, lanes_of(m_way.target), false); break;
+        case medium::file:
+            // One writer with the next block at hand, which is what its figures are corrected by.
+            pass(m_write, m_way.has_one_writer() ? chosen.handed : lanes_of(m_way.target), false);
+            break;
         case medium::rank:
             pass(m_send, ahead);
             pass(m_copy_in, ahead);

@@ -22,7 +22,7 @@ struct stepped_clock final : monotonic_clock {
     time_point at;
 };
 
-/// A disk that takes each range after a while, and a writer that takes 10 ms for a block.
+/// A disk that takes its time for each MiB, and a writer that takes 10 ms for a block.
 struct made_up_disk {
     made_up_disk() { now = this; }
     ~made_up_disk() { now = nullptr; }
@@ -38,7 +38,7 @@ struct made_up_disk {
     static int start(int, off_t first, off_t bytes, unsigned flags) {
         EXPECT_EQ(flags, unsigned{SYNC_FILE_RANGE_WRITE}) << "nobody waits for the disk";
         now->ranges.emplace_back(first, bytes);
-        now->clock.at += now->takes;
+        now->clock.at += now->takes * bytes / mib;
         return now->answer;
     }
 
@@ -64,8 +64,17 @@ TEST(write_behind, waits_no_longer_for_a_slow_disk_than_an_eighth_of_the_time_of
     disk.takes = 40ms;
     endpoints::write_behind behind(3, disk.clock, made_up_disk::start);
     for (off_t block = 0; block < 63; ++block) (void)disk.write(behind, block * mib, mib);
-    EXPECT_EQ(disk.ranges.size(), 2u) << "80 ms beside 630";
-    EXPECT_THAT(disk.ranges.back(), testing::Pair(1 * mib, 31 * mib)) << "what was left out goes with the next";
+    EXPECT_THAT(disk.ranges, testing::ElementsAre(std::pair(0 * mib, mib), std::pair(1 * mib, mib))) << "80 ms beside 630";
+}
+
+TEST(write_behind, sends_a_large_block_in_parts_as_long_as_the_disk_gets_on) {
+    made_up_disk disk;
+    disk.takes = 1ms;
+    endpoints::write_behind behind(3, disk.clock, made_up_disk::start);
+    (void)disk.write(behind, 0, 4 * mib);
+    EXPECT_THAT(disk.ranges, testing::ElementsAre(std::pair(0 * mib, mib), std::pair(1 * mib, mib))) << "2 ms beside 10";
+    (void)disk.write(behind, 4 * mib, mib);
+    EXPECT_THAT(disk.ranges.back(), testing::Pair(2 * mib, mib)) << "what was left out comes before what is new";
 }
 
 TEST(write_behind, leaves_what_is_out_of_order_to_the_kernel) {

@@ -77,8 +77,10 @@ TEST(planner, gives_a_file_with_one_writer_large_blocks_and_always_a_next_one) {
 
 TEST(planner, writes_what_hardly_gains_by_blocks_in_one_piece) {
     const options settings;
-    EXPECT_EQ(choose(settings, device, file, 1 << 20).strategy, "pinned");
-    EXPECT_EQ(choose(settings, device, file, 2 << 20).strategy, "pipelined");
+    constexpr endpoint_traits written{.kind = medium::file, .most_lanes = 1};
+    EXPECT_EQ(choose(settings, device, written, 1 << 20).strategy, "pinned");
+    EXPECT_EQ(choose(settings, device, written, 2 << 20).strategy, "pipelined");
+    EXPECT_EQ(choose(settings, device, file, 1 << 20).strategy, "pipelined") << "where many write";
     EXPECT_EQ(choose(settings, file, device, 1 << 20).strategy, "pipelined");
 }
 

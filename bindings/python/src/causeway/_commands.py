@@ -45,7 +45,8 @@ class _Command:
 
     def __call__(self, arguments: tuple[Any, ...], wait_for: WaitList, blocking: bool) -> cl.Event:
         """Enqueues. A blocking command that fails still has an event, which says why; a refused one has none."""
-        words = arguments + tuple([each.int_ptr for each in wait_for]) if wait_for else arguments
+        events = tuple(wait_for) if wait_for else ()  # alive until the call is over, whoever made them
+        words = arguments + tuple([each.int_ptr for each in events]) if events else arguments
         count = len(words)
         try:
             packed = _packers[count](*words)
