@@ -64,9 +64,11 @@ void let_go_when_over(_cl_command_queue& queue) {
     scheduler::of_process().after_all(all_behind(queue), let_go);
 }
 
-bool passes_users(const events& list) {
-    return std::any_of(list.begin(), list.end(), [](const auto& one) { return one->is_users() && !is_over(one); });
+bool passes_users(const _cl_command_queue& queue, const events& list) {
+    return queue.has_failed_waits.load(std::memory_order_acquire) &&
+           std::any_of(list.begin(), list.end(), [](const auto& one) { return one->is_users() && !is_over(one); });
 }
+bool passes_users(const _cl_event& event) { return event.queue && passes_users(*event.queue, event.behind); }
 
 events without_users(events list) {
     std::erase_if(list, [](const auto& one) { return one->is_users(); });

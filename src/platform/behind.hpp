@@ -20,9 +20,11 @@ void put_behind(_cl_command_queue& queue, const ref<_cl_event>& read);
 /// holds it and its context.
 void let_go_when_over(_cl_command_queue& queue);
 
-/// Whether a user event among `events` is not set on this rank. A command that is over behind one has failed for another reason:
-/// no rank waits for user events on its behalf, then.
-[[nodiscard]] bool passes_users(const std::vector<ref<_cl_event>>& events);
+/// Whether no rank waits for user events among `events` on behalf of a command of the queue, which is over here, where it runs:
+/// one of them is not set, and the command, or one in front of it, has failed for another reason. If none has failed, the user
+/// event is set on the rank of something that the command has waited for: what is behind it comes after it on each rank.
+[[nodiscard]] bool passes_users(const _cl_command_queue& queue, const std::vector<ref<_cl_event>>& events);
+[[nodiscard]] bool passes_users(const _cl_event& event);
 [[nodiscard]] std::vector<ref<_cl_event>> without_users(std::vector<ref<_cl_event>> events);
 /// Waits until all are over on this rank, but for user events where these are passed.
 void wait_for_all(const std::vector<ref<_cl_event>>& events, bool passes_users);

@@ -284,7 +284,7 @@ void end_with(_cl_event& event, const std::byte* bytes) {
 void say_when_over(_cl_event& event, std::shared_ptr<std::byte[]> bytes, std::function<void()> pass_on) {
     scheduler::of_process().after(event, [&event, bytes = std::move(bytes), pass_on = std::move(pass_on)](cl_int) {
         auto end = event.end();
-        end.passes_users = passes_users(event.behind);
+        end.passes_users = passes_users(event);
         std::memcpy(bytes.get(), &end, sizeof end);
         pass_on();
     });
@@ -334,7 +334,7 @@ cl_int wait_everywhere(_cl_event& event) {
     } found;
     if (is_here(event)) {
         scheduler::of_process().wait_for(event);
-        found = {event.status(), passes_users(event.behind)};
+        found = {event.status(), passes_users(event)};
     } else if (job.is_over() && event.known_end() <= CL_COMPLETE) {
         found.status = event.known_end();
     }

@@ -102,6 +102,10 @@ bool may_be_dropped(const new_command& command) {
            });
 }
 
+_cl_command_queue& queue_seen(const new_command& command) {
+    return command.seen_in != nullptr ? *command.seen_in : command.queue;
+}
+
 /// What a command's call gives on all ranks, of which one knows whether it failed. Blocking for the sake of a code
 /// would have the ranks in step; so only commands that may fail by what they wait for, or by what is outside, do. One that blocks
 /// is over on the rank that runs it, and waits here for what it is behind.
@@ -111,7 +115,7 @@ cl_int result_everywhere(const new_command& command, cl_int code, const std::vec
     struct {
         cl_int code;
         bool passes_users;
-    } found{code, queue.where.here && passes_users(behind)};
+    } found{code, queue.where.here && passes_users(queue_seen(command), behind)};
     if (command.blocking != CL_FALSE) {
         if (may_fail) found = cluster::of_process()->from(queue.where.rank, found);
         wait_for_all(behind, found.passes_users);
@@ -122,9 +126,8 @@ cl_int result_everywhere(const new_command& command, cl_int code, const std::vec
 }
 
 ref<_cl_event> make_event(const new_command& command) {
-    auto& queue = command.queue;
-    return ref<_cl_event>::adopt(new _cl_event(command.seen_in != nullptr ? *command.seen_in : queue, command.type,
-                                               command.who, queue.where.rank));
+    return ref<_cl_event>::adopt(
+        new _cl_event(queue_seen(command), command.type, command.who, command.queue.where.rank));
 }
 
 cl_int enqueue_elsewhere(const new_command& command) {
@@ -296,7 +299,7 @@ cl_int read_everywhere(const new_command& command, const host_target& target,
             queue.refuse(hand_over(queue, with_waits(command, own, std::move(issue))));
             plan.after(*own, [&own = *own, arrive, pass_on = std::move(pass_on), end_place, behind](cl_int) {
                 auto end = own.end();
-                end.passes_users = passes_users(behind);
+                end.passes_users = passes_users(*own.queue, behind);
                 std::memcpy(end_place, &end, sizeof end);
                 pass_on();
                 arrive();

@@ -2,6 +2,7 @@
 // The life of an event.
 #include "platform/event.hpp"
 
+#include "platform/behind.hpp"
 #include "platform/cluster.hpp"
 #include "platform/device_times.hpp"
 #include "platform/queue.hpp"
@@ -30,6 +31,9 @@ void _cl_event::issued_as(cl_event raw, bool had_waits) {
 }
 
 bool _cl_event::finish(cl_int status) {
+    // Before anybody sees the end.
+    if (status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST && queue)
+        queue->has_failed_waits.store(true, std::memory_order_release);
     cl_int expected = not_over;
     return m_end.compare_exchange_strong(expected, status, std::memory_order_acq_rel);
 }
@@ -53,9 +57,9 @@ cl_int _cl_event::status() {
 cl_int _cl_event::seen_status() {
     const auto now = status();
     if (now > CL_COMPLETE || behind.empty()) return now;
-    const bool passes_users = is_here(*this) || m_told.passes_users;
+    const bool passes = is_here(*this) ? passes_users(*this) : m_told.passes_users;
     const bool is_behind = std::any_of(behind.begin(), behind.end(), [&](const auto& one) {
-        return one->known_end() > CL_COMPLETE && !(passes_users && one->is_users());
+        return one->known_end() > CL_COMPLETE && !(passes && one->is_users());
     });
     return is_behind ? CL_RUNNING : now;
 }

@@ -130,7 +130,7 @@ cl_int CL_API_CALL clFinish(cl_command_queue handle) {
         struct {
             cl_int code;
             bool passes_users;
-        } found{code, queue.where.here && passes_users(all_behind(queue))};
+        } found{code, queue.where.here && passes_users(queue, all_behind(queue))};
         if (!job->is_over()) found = job->from(queue.where.rank, found);
         wait_for_all(all_behind(queue), found.passes_users);
         if (auto* const times = device_times::of_process()) times->settle();
@@ -196,7 +196,7 @@ cl_int status_everywhere(_cl_event& event) {
         cl_int status = CL_QUEUED;
         bool passes_users = false;
     } found;
-    if (owner == job.rank()) found = {event.status(), passes_users(event.behind)};
+    if (owner == job.rank()) found = {event.status(), passes_users(event)};
     found = job.from(owner, found);
     const auto status = found.status;
     if (status > CL_COMPLETE) return status;

@@ -84,6 +84,8 @@ struct _cl_command_queue final : causeway::platform::object {
         cl_int none = CL_SUCCESS;
         refused.compare_exchange_strong(none, code);
     }
+    /// Whether a command has ended because its wait list failed, before all that it came behind was over. See behind.hpp.
+    std::atomic<bool> has_failed_waits{false};
     // In a cluster, under the context's order: what all its commands, and those in front of its last barrier, come behind. See
     // behind.hpp.
     std::vector<causeway::platform::ref<_cl_event>> behind, behind_barrier;

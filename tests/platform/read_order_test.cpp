@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <future>
 #include <memory>
+#include <thread>
 
 using namespace support;
 
@@ -199,6 +201,46 @@ TEST_F(read_order, what_a_callback_of_a_read_lets_go_is_over_after_it) {
         ASSERT_EQ(clFlush(queue(device)), CL_SUCCESS);
         ASSERT_EQ(clWaitForEvents(1, std::vector{behind.get()}.data()), CL_SUCCESS);
         EXPECT_TRUE(back == values()) << "device " << device;
+    }
+}
+
+TEST_F(read_order, bytes_come_after_a_user_event_on_each_rank) {
+    struct late {
+        const std::vector<cl_uint>& back;
+        cl_event gate;
+        bool is_late;
+        std::promise<cl_uint> seen;
+    };
+    const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
+    if (rank == nullptr) rank = std::getenv("PMI_RANK");
+    const bool is_first = rank == nullptr || std::atoi(rank) == 0;
+    for (const bool by_first : {true, false}) {
+        // What waits for the user event runs where it is set early, and what reads behind that, where it is set late.
+        auto* const early = by_first ? queue() : last_queue();
+        auto* const on = by_first ? last_queue() : queue();
+        const auto from = full_buffer(on);
+        std::vector<cl_uint> back(many, 7);
+        const auto gate = new_user_event();
+        event_handle start, behind, arrived;
+        ASSERT_EQ(clEnqueueMarkerWithWaitList(queue(), 0, nullptr, start.out()), CL_SUCCESS);
+        late by_callback{back, gate.get(), spans() && is_first != by_first, {}};
+        auto seen = by_callback.seen.get_future();
+        const auto open = [](cl_event, cl_int status, void* data) {
+            auto& of = *static_cast<late*>(data);
+            if (of.is_late) std::this_thread::sleep_for(std::chrono::milliseconds(200));
+            of.seen.set_value(of.back.front());
+            clSetUserEventStatus(of.gate, status);
+        };
+        ASSERT_EQ(clEnqueueMarkerWithWaitList(early, 1, std::vector{gate.get()}.data(), behind.out()), CL_SUCCESS);
+        ASSERT_EQ(clEnqueueReadBuffer(on, from.get(), CL_FALSE, 0, 4096, back.data(), 1, std::vector{behind.get()}.data(),
+                                      arrived.out()),
+                  CL_SUCCESS);
+        ASSERT_EQ(clSetEventCallback(start.get(), CL_COMPLETE, open, &by_callback), CL_SUCCESS);
+        ASSERT_EQ(clFlush(queue()), CL_SUCCESS);
+        ASSERT_EQ(clWaitForEvents(1, std::vector{arrived.get()}.data()), CL_SUCCESS);
+        ASSERT_EQ(seen.wait_for(std::chrono::seconds(30)), std::future_status::ready);
+        EXPECT_EQ(seen.get(), 7U) << "the bytes came before the event was set";
+        EXPECT_TRUE(std::equal(back.begin(), back.begin() + 1024, values().begin()));
     }
 }
 
