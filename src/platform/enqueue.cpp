@@ -282,13 +282,16 @@ cl_int read_everywhere(const new_command& command, const host_target& target,
     auto* const end_place = staging.get() + target.bytes();
     {
         const std::lock_guard lock(queue.context.order);
-        const auto behind = go_behind(command);
+        auto behind = go_behind(command);
+        behind.insert(behind.end(), command.parts.begin(), command.parts.end());
         put_behind(queue, event);
         // Bytes come from different ranks, in any order: they go to the program's memory in the order of the reads.
-        const auto arrive = [event, target, staging, end_place, behind, &plan] {
+        const std::vector parts(command.parts.begin(), command.parts.end());
+        const auto arrive = [event, target, staging, end_place, behind, parts, &plan] {
             command_end end;
             std::memcpy(&end, end_place, sizeof end);
-            plan.after_all(end.passes_users ? without_users(behind) : behind, [event, target, staging, end, &plan] {
+            plan.after_all(end.passes_users ? without_users(behind) : behind, [event, target, staging, end, parts, &plan]() mutable {
+                for (const auto& part : parts) end.status = std::min(end.status, part->known_end());
                 if (end.status == CL_COMPLETE) unpack(target, staging.get());
                 plan.end(*event, end);
             });
@@ -333,13 +336,11 @@ cl_int read_in_parts(const new_command& command, size_t size, const read_functio
         part.made = &parts.emplace_back();
         check(read(part, at, most_in_one_part));
     }
-    // The last one is over, or fails, with all before it.
-    std::vector<cl_event> waits(command.wait_list, command.wait_list + command.wait_count);
-    for (const auto& part : parts) waits.push_back(part.get());
+    // The last one is over, or fails, with all before it. Its driver does not wait for them: they end when the host has their
+    // bytes, and would keep all that comes behind from the device until then.
     auto last = command;
     last.is_counted = false;
-    last.wait_count = static_cast<cl_uint>(waits.size());
-    last.wait_list = waits.data();
+    last.parts = parts;
     return read(last, at, size - at);
 }
 

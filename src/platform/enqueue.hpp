@@ -29,6 +29,7 @@ struct new_command {
     _cl_command_queue* seen_in = nullptr; ///< the queue that the program knows, if it is not the one where it runs
     bool is_counted = true;               ///< not a part of one that is
     ref<_cl_event>* made = nullptr;       ///< gets a read's event for the platform
+    std::span<const ref<_cl_event>> parts = {}; ///< the other reads of which it is the last part
 };
 
 /// One that reads the program's memory when it runs.
