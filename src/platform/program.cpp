@@ -372,7 +372,8 @@ size_t place_of(const _cl_program& program, const _cl_device_id* device) {
     return static_cast<size_t>(at - program.devices.begin());
 }
 
-/// What a rank that asks nobody says of the devices of others: what one of its own has.
+/// What a dry run says of the devices of other ranks: what one of its own has. In callbacks, and when the ranks have left, those
+/// have nothing: the program's memory has the size of their own binaries.
 template <class Value> void stand_in_for_others(const _cl_program& program, std::vector<Value>& all) {
     const auto is_own = [own = cluster::of_process()->rank()](const auto& device) { return device->driver.rank == own; };
     const auto own = std::find_if(program.devices.begin(), program.devices.end(), is_own);
@@ -393,10 +394,8 @@ std::vector<size_t> binary_sizes(_cl_program& program) {
     }
     const auto* const job = cluster::of_process();
     if (job == nullptr) return all;
-    if (!asks_ranks()) {
-        stand_in_for_others(program, all);
-        return all;
-    }
+    if (cluster::is_dry_run()) stand_in_for_others(program, all);
+    if (!asks_ranks()) return all;
     const auto blobs =
         job->gather(std::string(reinterpret_cast<const char*>(all.data()), all.size() * sizeof(size_t)));
     for (size_t i = 0; i < all.size(); ++i)
@@ -418,7 +417,7 @@ void copy_binaries(_cl_program& program, unsigned char* const* targets) {
                                                       theirs.size() * sizeof(unsigned char*), theirs.data(), nullptr));
     }
     const auto* const job = cluster::of_process();
-    if (job != nullptr && !asks_ranks()) stand_in_for_others(program, all);
+    if (cluster::is_dry_run()) stand_in_for_others(program, all);
     for (size_t i = 0; i < all.size(); ++i) {
         if (asks_ranks()) job->calls().broadcast(program.devices[i]->driver.rank, all[i].data(), all[i].size());
         if (targets[i] != nullptr) std::copy(all[i].begin(), all[i].end(), targets[i]);
