@@ -318,12 +318,14 @@ void tell_all(_cl_event& event) {
     if (event.rank == job.rank()) say_when_over(event, bytes, std::move(pass_on));
 }
 
-void end_here(_cl_event& event, cl_int status) {
+void end_here(_cl_event& event, cl_int status, bool passes_users) {
     auto& plan = scheduler::of_process();
+    command_end end{status};
+    end.passes_users = passes_users;
     if (event.told_all || !event.told.empty())
         plan.wait_for(event); // for the message, which says more
     else
-        plan.end(event, {status});
+        plan.end(event, end);
 }
 
 cl_int wait_everywhere(_cl_event& event) {
@@ -340,7 +342,7 @@ cl_int wait_everywhere(_cl_event& event) {
     }
     if (event.rank >= 0 && !(job.is_over() && found.status <= CL_COMPLETE)) found = job.from(event.rank, found);
     wait_for_all(event.behind, found.passes_users);
-    if (!is_here(event)) end_here(event, found.status);
+    if (!is_here(event)) end_here(event, found.status, found.passes_users);
     return found.status;
 }
 

@@ -209,7 +209,7 @@ void listen(_cl_event& event);
 /// As both, for all ranks.
 void tell_all(_cl_event& event);
 /// The command of another rank is over, as that one has said in the program's thread.
-void end_here(_cl_event& event, cl_int status);
+void end_here(_cl_event& event, cl_int status, bool passes_users);
 
 /// Final status of a command on every rank; waits for it. Collective unless the event is everywhere.
 [[nodiscard]] cl_int wait_everywhere(_cl_event& event);

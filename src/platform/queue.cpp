@@ -205,7 +205,7 @@ cl_int status_everywhere(_cl_event& event) {
     if (event.rank < 0)
         scheduler::of_process().wait_for(event);
     else
-        end_here(event, status);
+        end_here(event, status, found.passes_users);
     return status;
 }
 
