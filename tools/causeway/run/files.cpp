@@ -19,12 +19,18 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace {
 
 using namespace causeway_run;
 
-std::string key_of(const char* path) { return std::filesystem::absolute(path).lexically_normal().string(); }
+/// In calls that may not throw.
+std::string key_of(const char* path) {
+    std::error_code no_folder;
+    const auto whole = std::filesystem::absolute(path, no_folder);
+    return (no_folder ? std::filesystem::path(path) : whole).lexically_normal().string();
+}
 
 /// What the program has written, or begun to.
 std::set<std::string>& written() {
@@ -96,7 +102,7 @@ template <class Open> int open_once(const char* path, int flags, Open open_here,
 
 /// Waits until rank 0 has closed what it has written there.
 void wait_for_writer(const char* path) {
-    if (!written().contains(key_of(path))) return;
+    if (written().empty() || !written().contains(key_of(path))) return;
     char nothing = 0;
     take_of_rank_0(&nothing, sizeof nothing);
 }
