@@ -165,7 +165,7 @@ std::FILE* reopen_stream(freopen_function* real, const void* caller, const char*
     const int fd = open_once(path, flags, [&] { return next<open_function>("open64")(path, flags, 0666); });
     if (fd < 0) {
         const int error = errno;
-        std::fclose(of);
+        (void)real("", "r", of); // fails and closes, but keeps the stream, which the program may still close
         errno = error;
         return nullptr;
     }
