@@ -179,8 +179,7 @@ namespace {
 /// What other devices of the context can use, this one may not. Drivers would find out when they make their object, on one rank.
 void check_device(const _cl_mem& object, const _cl_device_id& device) {
     require(!object.is_image() || ask<cl_bool>(device, CL_DEVICE_IMAGE_SUPPORT) != CL_FALSE, CL_INVALID_OPERATION);
-    for (const auto* part = &object; part->parent; part = part->parent.get())
-        require(part->is_image() || part->offset % alignment_of(device) == 0, CL_MISALIGNED_SUB_BUFFER_OFFSET);
+    require(is_aligned(object, device), CL_MISALIGNED_SUB_BUFFER_OFFSET);
 }
 
 } // namespace

@@ -253,6 +253,12 @@ void note_use(_cl_mem& object, place& here, access how, _cl_event* command, bool
     if (root.attached != nullptr && root.attached != &here) move(root, here, *root.attached);
 }
 
+bool is_aligned(const _cl_mem& object, const _cl_device_id& device) {
+    for (const auto* part = &object; part->parent; part = part->parent.get())
+        if (!part->is_image() && part->offset % alignment_of(device) != 0) return false;
+    return true;
+}
+
 void attach(_cl_mem& object, place& here) {
     auto& root = object.root();
     if (here.here) make_raw(root, here);

@@ -132,6 +132,9 @@ void come_after(_cl_mem& object, place& here, access how, std::vector<ref<_cl_ev
 /// From now on the latest contents are always at `here`. The context's order is held.
 void attach(_cl_mem& object, place& here);
 
+/// Whether the sub-buffer that the object is, or is made of, begins where the device can have one.
+[[nodiscard]] bool is_aligned(const _cl_mem& object, const _cl_device_id& device);
+
 /// The whole of an image, as the region of a command.
 [[nodiscard]] std::array<size_t, 3> whole_region(const _cl_mem& image);
 

@@ -129,9 +129,10 @@ size_t bytes_of_pixel(const cl_image_format& format) {
     }
 }
 
-bool has_images(const place& at) {
-    return !at.understudy && std::any_of(at.devices.begin(), at.devices.end(), [](const auto* device) {
-        return ask<cl_bool>(*device, CL_DEVICE_IMAGE_SUPPORT) != CL_FALSE;
+/// Whether a device of the place could use the image, see check_device().
+bool can_have(const _cl_mem& image, const place& at) {
+    return !at.understudy && std::any_of(at.devices.begin(), at.devices.end(), [&](const auto* device) {
+        return ask<cl_bool>(*device, CL_DEVICE_IMAGE_SUPPORT) != CL_FALSE && is_aligned(image, *device);
     });
 }
 
@@ -179,7 +180,7 @@ ref<_cl_mem> create_image(cl_context handle, cl_mem_flags flags, const cl_image_
     // Only drivers know all rules for shapes and formats: all are asked before anything is computed from them, as a driver that
     // refuses the image when it is first used would end a cluster's job.
     for (auto* const at : context.here())
-        if (context.spans() && has_images(*at)) try_image(*made, *at, host);
+        if (context.spans() && can_have(*made, *at)) try_image(*made, *at, host);
     const auto packed = made->packed_pitches();
     const auto region = whole_region(*made);
     made->size = packed[0] * region[1] * region[2];
