@@ -29,6 +29,10 @@ events go_behind(const new_command& command) {
     auto found = queue.in_order() || command.order.after_all ? queue.behind : queue.behind_barrier;
     for (cl_uint i = 0; i < command.wait_count; ++i) {
         auto& wait = *command.wait_list[i];
+        if (wait.is_users() || (wait.rank >= 0 && wait.queue->is_behind_users)) {
+            queue.is_behind_users = true;
+            if (command.seen_in != nullptr) command.seen_in->is_behind_users = true;
+        }
         if (wait.rank < 0)
             add(found, ref<_cl_event>(&wait));
         else

@@ -107,8 +107,8 @@ _cl_command_queue& queue_seen(const new_command& command) {
 }
 
 /// What a command's call gives on all ranks, of which one knows whether it failed. Blocking for the sake of a code
-/// would have the ranks in step; so only commands that may fail by what they wait for, or by what is outside, do. One that blocks
-/// is over on the rank that runs it, and waits here for what it is behind.
+/// would have the ranks in step; so only commands that may fail by what they wait for, or by what is outside, do, and those that
+/// may pass user events. One that blocks is over on the rank that runs it, and waits here for what it is behind.
 cl_int result_everywhere(const new_command& command, cl_int code, const std::vector<ref<_cl_event>>& behind) {
     auto& queue = command.queue;
     const bool may_fail = command.wait_count != 0 || command.who == _cl_event::ender::foreign;
@@ -117,7 +117,7 @@ cl_int result_everywhere(const new_command& command, cl_int code, const std::vec
         bool passes_users;
     } found{code, queue.where.here && passes_users(queue_seen(command), behind)};
     if (command.blocking != CL_FALSE) {
-        if (may_fail) found = cluster::of_process()->from(queue.where.rank, found);
+        if (may_fail || queue.is_behind_users) found = cluster::of_process()->from(queue.where.rank, found);
         wait_for_all(behind, found.passes_users);
         if (may_fail) return found.code;
     }

@@ -86,6 +86,8 @@ struct _cl_command_queue final : causeway::platform::object {
     }
     /// Whether a command has ended because its wait list failed, before all that it came behind was over. See behind.hpp.
     std::atomic<bool> has_failed_waits{false};
+    /// Whether one of its commands comes behind a user event, set or not: the same on every rank of a cluster.
+    std::atomic<bool> is_behind_users{false};
     // In a cluster, under the context's order: what all its commands, and those in front of its last barrier, come behind. See
     // behind.hpp.
     std::vector<causeway::platform::ref<_cl_event>> behind, behind_barrier;
