@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <cstdlib>
 #include <cstring>
+#include <future>
 #include <map>
 #include <string>
 #include <unistd.h>
@@ -59,6 +62,51 @@ TEST_F(programs, what_was_built_comes_back_from_its_binaries_for_every_device) {
         launch(queue(i), add, buffer, 3, items);
         EXPECT_EQ(read(queue(i), buffer, items), std::vector<cl_uint>(items, 5));
     }
+}
+
+TEST_F(programs, in_callbacks_only_the_own_devices_have_binaries) {
+    struct asking {
+        cl_program program;
+        std::vector<size_t> sizes;
+        std::vector<std::vector<unsigned char>> binaries;
+        std::promise<cl_int> code;
+    };
+    const auto built = build(add_source);
+    const auto bytes = devices().size() * sizeof(size_t);
+    std::vector<size_t> sizes(devices().size());
+    ASSERT_EQ(clGetProgramInfo(built.get(), CL_PROGRAM_BINARY_SIZES, bytes, sizes.data(), nullptr), CL_SUCCESS);
+    asking of{built.get(), std::vector<size_t>(devices().size()), {}, {}};
+    for (const auto size : sizes) of.binaries.emplace_back(size, static_cast<unsigned char>(7));
+    const auto ask = [](cl_event, cl_int, void* data) {
+        auto& of = *static_cast<asking*>(data);
+        std::vector<unsigned char*> places;
+        for (auto& binary : of.binaries) places.push_back(binary.data());
+        const auto code = clGetProgramInfo(of.program, CL_PROGRAM_BINARY_SIZES, of.sizes.size() * sizeof(size_t),
+                                           of.sizes.data(), nullptr);
+        of.code.set_value(code != CL_SUCCESS ? code
+                                             : clGetProgramInfo(of.program, CL_PROGRAM_BINARIES,
+                                                                places.size() * sizeof places[0], places.data(), nullptr));
+    };
+    auto code = of.code.get_future();
+    event_handle marker;
+    ASSERT_EQ(clEnqueueMarkerWithWaitList(queue(), 0, nullptr, marker.out()), CL_SUCCESS);
+    ASSERT_EQ(clSetEventCallback(marker.get(), CL_COMPLETE, ask, &of), CL_SUCCESS);
+    ASSERT_EQ(clFlush(queue()), CL_SUCCESS);
+    ASSERT_EQ(code.wait_for(std::chrono::seconds(30)), std::future_status::ready);
+    ASSERT_EQ(code.get(), CL_SUCCESS);
+    size_t own = 0;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        own += of.sizes[i] == 0 ? 0 : 1;
+        EXPECT_TRUE(of.sizes[i] == 0 || of.sizes[i] == sizes[i]) << "device " << i;
+        const bool is_untouched =
+            std::all_of(of.binaries[i].begin(), of.binaries[i].end(), [](auto byte) { return byte == 7; });
+        EXPECT_EQ(is_untouched, of.sizes[i] == 0) << "device " << i;
+    }
+    EXPECT_GT(own, 0U);
+    const char* ranks = std::getenv("OMPI_COMM_WORLD_SIZE");
+    if (ranks == nullptr) ranks = std::getenv("PMI_SIZE");
+    const size_t shares = ranks != nullptr && std::getenv("CAUSEWAY_CLUSTER") != nullptr ? std::stoul(ranks) : 1;
+    EXPECT_EQ(own < sizes.size(), shares > 1);
 }
 
 TEST_F(programs, one_that_is_built_for_one_device_has_a_binary_for_that_one) {

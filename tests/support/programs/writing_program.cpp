@@ -163,6 +163,13 @@ int main(int, char** arguments) {
     expect("through both", contents_of(folder + "/named"), "sss");
     expect("mkfifo", std::to_string(mkfifo((folder + "/pipe").c_str(), 0600)), "0");
     for (const auto* const name : {"/sized", "/linked", "/named", "/pipe"}) std::remove((folder + name).c_str());
+    auto* const again = std::fopen((folder + "/stdio").c_str(), "r");
+    expect("reopened in no folder", std::freopen((folder + "/no/such").c_str(), "w", again) == nullptr ? "none" : "one", "none");
+    std::fclose(again); // the C library keeps it
+    const auto gone = folder + "/gone";
+    if (mkdir(gone.c_str(), 0777) != 0 || chdir(gone.c_str()) != 0 || rmdir(gone.c_str()) != 0) return 1;
+    expect("a question in a folder that is gone", std::to_string(access("any", R_OK)), "-1");
+    if (chdir(folder.c_str()) != 0) return 1;
     // Not by their names, against which the linker warns.
     const auto choose = [](const char* function, char* room) {
         return std::string(reinterpret_cast<char* (*)(char*)>(dlsym(RTLD_DEFAULT, function))(room));
