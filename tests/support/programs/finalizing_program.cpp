@@ -52,8 +52,11 @@ int main(int argc, char** argv) {
     std::vector<unsigned char*> places;
     for (const auto size : sizes) places.push_back(binaries.emplace_back(size).data());
     if (clGetProgramInfo(program, CL_PROGRAM_BINARIES, count * sizeof places[0], places.data(), nullptr) != CL_SUCCESS) return 1;
+    // This rank's devices have theirs, and nobody can be asked for the others'.
+    cl_uint own = 0;
     for (const auto& binary : binaries)
-        if (binary.empty() || binary != binaries.front()) return 1;
+        if (!binary.empty()) ++own;
+    if (own == 0 || own == count) return 1;
     clReleaseKernel(kernel);
     clReleaseProgram(program);
     for (auto* const queue : queues) clReleaseCommandQueue(queue);
