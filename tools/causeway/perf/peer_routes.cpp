@@ -69,8 +69,8 @@ class peer_bench {
   private:
     /// The library starts what it needs for a direct link with the first large copies, beside them.
     void wait_for_windows() {
-        const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(3);
-        while (m_bytes >= 4 * mib && std::chrono::steady_clock::now() < until) {
+        const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(15); // the trial of links included
+        while (m_bytes >= mib && std::chrono::steady_clock::now() < until) {
             next();
             const auto way = plan_of(peer_copy().get()).strategy;
             if (way == "device-window" || way == "direct") return;
