@@ -41,9 +41,10 @@ class mapped final : public strategy {
             result.block_bytes = round_block(way.bytes / (2 * way.lanes), 256 << 10, 16 << 20);
             result.depth = 2 * way.lanes;
         } else {
-            // MPI pipelines a large message itself; blocks only keep its counts small and cancellation prompt.
+            // MPI pipelines a large message itself; blocks only keep its counts small and cancellation prompt. Those to other
+            // nodes are smaller (see messenger), and need some under way.
             result.block_bytes = 64 << 20;
-            result.depth = 2;
+            result.depth = 4;
         }
         return result;
     }

@@ -60,7 +60,7 @@ TEST_P(rank_protocol, sends_no_huge_blocks_between_nodes) {
     both.run(choices);
     EXPECT_EQ(status_of(send), status::complete);
     EXPECT_TRUE(got == sent);
-    for (const auto& each : {send, receive}) EXPECT_EQ(each->report().chosen.block_bytes, std::size_t{4} << 20);
+    for (const auto& each : {send, receive}) EXPECT_EQ(each->report().chosen.block_bytes, std::size_t{256} << 10);
     both.expect_quiet();
 }
 
