@@ -15,10 +15,6 @@ namespace causeway::endpoints {
 namespace {
 
 constexpr std::size_t listener_count = 4;
-/// Between nodes what one rank tells another waits for the blocks that are under way to it, and so does MPI's own handshake:
-/// Open MPI sends a message over TCP in one piece. Four of 256 KiB at a time keep both directions of 10 Gbit/s busy (64 MiB
-/// both ways: 60 ms; of 1 MiB 85, of 4 MiB and in one message of MPI 110); at 1 Gbit/s both ways take 1.02 s for 1.12.
-constexpr std::size_t largest_block_between_nodes = std::size_t{256} << 10;
 /// What was said in so few bytes is kept for the next time, so many of them.
 constexpr std::size_t small_bytes = sizeof(wire_header) + 1024, most_silent = 64;
 constexpr auto repeat_time = std::chrono::milliseconds(10);
@@ -228,14 +224,15 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
     }
     if (m_clocks) m_clocks->heard(m_port.job_rank(where.number, source), header.said_at, header.least_heard);
     if (m_peers && header.node == m_node) m_peers->met(m_port.job_rank(where.number, source));
-    m_on_node.insert_or_assign({where.number, source}, header.node == m_node);
+    auto& speaker = m_known_ranks[{where.number, source}];
+    speaker.on_node = header.node == m_node;
     switch (header.what) {
     case wire_header::kind::eager:
     case wire_header::kind::request: {
         message announced{.source = source, .tag = header.tag, .bytes = header.bytes,
                           .block_bytes = header.block_bytes, .sender = header.sender};
         announced.eager = header.what == wire_header::kind::eager;
-        if (header.node != m_node) announced.block_bytes = std::min(announced.block_bytes, largest_block_between_nodes);
+        if (!speaker.on_node) announced.block_bytes = std::min(announced.block_bytes, speaker.pace.block_bytes());
         announced.window = header.window.segment.process != 0 && header.node == m_node &&
                            may_share(m_port.job_rank(where.number, source));
         if (header.device_window != 0 && header.node == m_node) {
@@ -313,9 +310,15 @@ bool messenger::may_share(int job_rank) {
 }
 
 std::string_view messenger::place_of(int space, int peer) const {
-    const auto known = m_on_node.find({space, peer});
-    if (known == m_on_node.end() || m_port.library().empty()) return {};
-    return known->second ? m_node_place : m_network_place;
+    const auto known = m_known_ranks.find({space, peer});
+    if (known == m_known_ranks.end() || m_port.library().empty()) return {};
+    return known->second.on_node ? m_node_place : m_network_place;
+}
+
+void messenger::blocks_came(int space, int peer, std::size_t bytes, std::chrono::nanoseconds took) {
+    if (static_cast<transfer::tuner_mode>(m_options[option::tuner]) != transfer::tuner_mode::automatic) return;
+    const auto known = m_known_ranks.find({space, peer});
+    if (known != m_known_ranks.end() && !known->second.on_node) known->second.pace.saw(bytes, took);
 }
 
 std::uint64_t messenger::begin(conversation& talk, int space, int peer, std::uint64_t matched) {
@@ -459,6 +462,7 @@ void messenger::close_all() {
 }
 
 bool messenger::poll(time_point now) {
+    m_now = now;
     const bool progress = m_port.poll();
     if (m_recorder != nullptr && m_port.requests() != m_requests_told) {
         m_requests_told = m_port.requests();

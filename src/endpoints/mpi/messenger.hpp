@@ -7,6 +7,7 @@
 #include "comm/port.hpp"
 #include "endpoints/mpi/device_exchange.hpp"
 #include "endpoints/mpi/message_matcher.hpp"
+#include "endpoints/mpi/network_pace.hpp"
 #include "endpoints/mpi/peer_clocks.hpp"
 #include "endpoints/mpi/windows.hpp"
 #include "transfer/engine.hpp"
@@ -134,6 +135,10 @@ class messenger final : public transfer::progress_source {
 
     /// What the tuner knows messages with `peer` as; empty until something was heard of it. Lives as long as this.
     [[nodiscard]] std::string_view place_of(int space, int peer) const;
+    /// Blocks of a message from `peer` came one behind the other, `bytes` in the time `took`.
+    void blocks_came(int space, int peer, std::size_t bytes, std::chrono::nanoseconds took);
+    /// Of the last look.
+    [[nodiscard]] time_point now() const { return m_now; }
 
     [[nodiscard]] windows& shared() { return m_windows; }
     [[nodiscard]] device_exchange& devices() { return m_devices; }
@@ -247,7 +252,12 @@ class messenger final : public transfer::progress_source {
     std::optional<peer_clocks> m_clocks; // if it records
     std::size_t m_requests_told = 0;
     std::unique_ptr<comm::peer_liveness> m_peers;
-    std::map<std::pair<int, int>, bool> m_on_node; // space and rank that were heard
+    struct known_rank {
+        bool on_node = true;
+        network_pace pace;
+    };
+    std::map<std::pair<int, int>, known_rank> m_known_ranks; // space and rank that were heard
+    time_point m_now;
     std::string m_node_place = "ranks of a node, " + std::string(m_port.library());
     std::string m_network_place = "ranks of other nodes, " + std::string(m_port.library());
     std::uint64_t m_node;

@@ -259,6 +259,18 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
         m_posting = false;
     }
 
+    /// Blocks that wait for one another, behind the first one that came.
+    void note_pace(std::size_t bytes) {
+        constexpr unsigned enough = 4;
+        if (m_came++ == 0) {
+            m_first_came = m_talk.now();
+            return;
+        }
+        m_bytes_behind += bytes;
+        if (m_came > enough && m_posted == m_message.bytes && m_receives.empty())
+            m_talk.blocks_came(m_space, m_source, m_bytes_behind, m_talk.now() - m_first_came);
+    }
+
     [[nodiscard]] wire_header answer(wire_header::kind what) const {
         return {.what = what, .tag = m_message.tag, .sender = m_message.sender, .receiver = m_number};
     }
@@ -396,6 +408,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
             if (!m_peer_error) end_receives(error, sender::is_done);
         }
         m_received = !error;
+        if (!error) note_pace(expected);
         if (m_abandoned && error) leave_line();
         if (m_abandoned && !error) put_back();
         if (done != nullptr) {
@@ -505,6 +518,9 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
     std::size_t m_capacity = 0;
     std::size_t m_block_bytes = 0;
     std::size_t m_posted = 0;
+    unsigned m_came = 0; // blocks
+    time_point m_first_came; // when
+    std::size_t m_bytes_behind = 0; // that one
     std::uint64_t m_number = 0;
     int m_data_tag = 0;
     message m_message;
