@@ -82,7 +82,8 @@ cl_uint framed_range::maps() const {
 void framed_range::expect(const bytes& source, std::size_t moved, bool untouched,
                           const fault_point* failed) {
     if (failed == nullptr || std::strcmp(failed->name, "clEnqueueUnmapMemObject") != 0) {
-        EXPECT_LE(maps(), m_maps) << "the transfer has left the buffer mapped";
+        // PoCL 3.1 counts down behind the unmapping's event: of 260,000 maps 6 % were still counted when it was complete.
+        EXPECT_TRUE(support::eventually([&] { return maps() <= m_maps; })) << "the transfer has left the buffer mapped";
     }
     m_maps = maps();
     const auto now = support::contents(m_where.own_queue(), m_buffer.get(), 0, m_before.size());
