@@ -6,6 +6,7 @@ add_executable(fault_tests ${fault_sources}
   ${fault_tests_folder}/support/devices.cpp ${fault_tests_folder}/support/events.cpp
   ${fault_tests_folder}/support/files.cpp ${fault_tests_folder}/support/opencl_fixture.cpp
   ${fault_tests_folder}/support/no_tuner.cpp ${fault_tests_folder}/support/patterns.cpp)
+causeway_precompile(fault_tests ${test_headers})
 target_include_directories(fault_tests PRIVATE ${fault_tests_folder})
 target_link_libraries(fault_tests PRIVATE
   causeway_flags Causeway::causeway GTest::gmock GTest::gtest Threads::Threads ${CMAKE_DL_LIBS})
@@ -13,6 +14,7 @@ target_link_libraries(fault_tests PRIVATE
 set_target_properties(fault_tests PROPERTIES ENABLE_EXPORTS ON)
 foreach(before opencl opencl_kernel mpi system)
   set_property(SOURCE ${CMAKE_CURRENT_LIST_DIR}/${before}_calls.cpp APPEND PROPERTY COMPILE_OPTIONS -fvisibility=default)
+  set_property(SOURCE ${CMAKE_CURRENT_LIST_DIR}/${before}_calls.cpp PROPERTY SKIP_PRECOMPILE_HEADERS ON)
 endforeach()
 foreach(runtime ${runtimes})
   causeway_test(faults.${runtime}.1 LABEL faults RUNTIME ${runtime} RANKS 1 TIMEOUT 900

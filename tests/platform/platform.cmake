@@ -5,6 +5,7 @@ if(NOT TARGET causeway_icd)
 endif()
 file(GLOB platform_sources CONFIGURE_DEPENDS platform/*.cpp)
 add_executable(platform_tests ${platform_sources} support/patterns.cpp support/watchdog.cpp)
+causeway_precompile(platform_tests ${test_headers})
 target_include_directories(platform_tests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
 target_link_libraries(platform_tests PRIVATE
   causeway_flags OpenCL::OpenCL GTest::gmock GTest::gtest_main Threads::Threads ${CMAKE_DL_LIBS})
