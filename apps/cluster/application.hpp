@@ -4,14 +4,13 @@
 
 #include "cluster/device_group.hpp"
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
+#include <variant>
+#include <vector>
 
 namespace cluster {
 
@@ -22,6 +21,14 @@ struct amount {
     double in_a_unit;
 };
 
+/// An option of the command line: where its value goes, which is there by itself. Numbers are at least 1.
+struct setting {
+    const char *name;
+    std::variant<std::size_t *, std::string *> value;
+    const char *help;
+    std::size_t most = std::numeric_limits<int>::max();
+};
+
 /// A problem, and how all devices of a group solve it. The calls come in this order, load() to read() several times.
 class application {
 public:
@@ -30,7 +37,8 @@ public:
     application(const application &) = delete;
     application &operator=(const application &) = delete;
 
-    virtual void add_options(CLI::App &command) = 0;
+    /// They stay where they are as long as this.
+    [[nodiscard]] virtual std::vector<setting> settings() = 0;
     /// Makes the host's input, kernels and buffers. `devices` must stay. Throws std::invalid_argument for sizes that
     /// are too small for them.
     virtual void prepare(const device_group &devices) = 0;

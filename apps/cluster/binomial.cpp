@@ -87,14 +87,10 @@ double price(const option &of)
 
 class binomial final : public application {
 public:
-    void add_options(CLI::App &command) override
+    [[nodiscard]] std::vector<setting> settings() override
     {
-        command.add_option("--size", m_count, "options, rounded up to 4")
-            ->check(CLI::PositiveNumber)
-            ->capture_default_str();
-        command.add_option("--runs", m_runs, "how often each is priced")
-            ->check(CLI::PositiveNumber)
-            ->capture_default_str();
+        return {{"--size", &m_count, "options, rounded up to 4"},
+                {"--runs", &m_runs, "how often each is priced"}};
     }
 
     void prepare(const device_group &devices) override
@@ -132,7 +128,7 @@ public:
 
     void compute() override
     {
-        for (int run = 0; run < m_runs; ++run)
+        for (std::size_t run = 0; run < m_runs; ++run)
             for (std::size_t device = 0; device < m_devices->size(); ++device)
                 m_devices->run(device, m_kernels[device], {items_of_option, m_shares[device].count * options_of_group},
                                {items_of_option, options_of_group});
@@ -161,7 +157,7 @@ public:
 
 private:
     std::size_t m_count = 1024;
-    int m_runs = 100;
+    std::size_t m_runs = 100;
     const device_group *m_devices = nullptr;
     std::vector<share> m_shares; // of groups
     std::vector<option> m_options;

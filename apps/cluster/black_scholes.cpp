@@ -44,14 +44,10 @@ double normal_distribution(double x)
 
 class black_scholes final : public application {
 public:
-    void add_options(CLI::App &command) override
+    [[nodiscard]] std::vector<setting> settings() override
     {
-        command.add_option("--size", m_count, "options, rounded up to 128")
-            ->check(CLI::PositiveNumber)
-            ->capture_default_str();
-        command.add_option("--runs", m_runs, "how often each is priced")
-            ->check(CLI::PositiveNumber)
-            ->capture_default_str();
+        return {{"--size", &m_count, "options, rounded up to 128"},
+                {"--runs", &m_runs, "how often each is priced"}};
     }
 
     void prepare(const device_group &devices) override
@@ -97,7 +93,7 @@ public:
 
     void compute() override
     {
-        for (int run = 0; run < m_runs; ++run)
+        for (std::size_t run = 0; run < m_runs; ++run)
             for (std::size_t device = 0; device < m_devices->size(); ++device)
                 m_devices->run(device, m_kernels[device], {m_shares[device].count * group}, {group});
     }
@@ -131,7 +127,7 @@ public:
 
 private:
     std::size_t m_count = 65536;
-    int m_runs = 100;
+    std::size_t m_runs = 100;
     const device_group *m_devices = nullptr;
     std::vector<share> m_shares; // of groups
     std::array<std::vector<float>, 5> m_inputs;

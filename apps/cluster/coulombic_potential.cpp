@@ -51,14 +51,10 @@ void add_potential(global const float4 *atoms, int first_atom, int first_row, gl
 
 class coulombic_potential final : public application {
 public:
-    void add_options(CLI::App &command) override
+    [[nodiscard]] std::vector<setting> settings() override
     {
-        command.add_option("--size", m_points, "points of a side, rounded up to 128")
-            ->check(CLI::PositiveNumber)
-            ->capture_default_str();
-        command.add_option("--atoms", m_count, "rounded up to 1024, a kernel each")
-            ->check(CLI::PositiveNumber)
-            ->capture_default_str();
+        return {{"--size", &m_points, "points of a side, rounded up to 128"},
+                {"--atoms", &m_count, "rounded up to 1024, a kernel each"}};
     }
 
     void prepare(const device_group &devices) override

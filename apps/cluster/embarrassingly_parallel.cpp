@@ -113,10 +113,9 @@ const std::map<std::string, problem_class> classes{
 
 class embarrassingly_parallel final : public application {
 public:
-    void add_options(CLI::App &command) override
+    [[nodiscard]] std::vector<setting> settings() override
     {
-        command.add_option("--size", m_class, "class S, W, A, B, C, D or E, or N for 2^N pairs, of 17 to 40")
-            ->capture_default_str();
+        return {{"--size", &m_class, "class S, W, A, B, C, D or E, or N for 2^N pairs, of 17 to 40"}};
     }
 
     void prepare(const device_group &devices) override

@@ -5,6 +5,10 @@
 
 #include "common/statistics.hpp"
 
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -40,6 +44,18 @@ std::uint64_t digest_of(std::span<const std::byte> bytes)
         digest ^= digest >> 32;
     }
     return digest;
+}
+
+void add_option(CLI::App &command, const setting &which, std::size_t &value)
+{
+    command.add_option(which.name, value, which.help)
+        ->check(CLI::Range(std::size_t{1}, which.most))
+        ->capture_default_str();
+}
+
+void add_option(CLI::App &command, const setting &which, std::string &value)
+{
+    command.add_option(which.name, value, which.help)->capture_default_str();
 }
 
 template <class Step>
@@ -110,7 +126,8 @@ int main(int argc, char **argv)
     for (auto &entry : entries) {
         entry.made = entry.make();
         entry.command = app.add_subcommand(entry.name, entry.title);
-        entry.made->add_options(*entry.command);
+        for (const auto &each : entry.made->settings())
+            std::visit([&](auto *value) { add_option(*entry.command, each, *value); }, each.value);
     }
     CLI11_PARSE(app, argc, argv);
     try {

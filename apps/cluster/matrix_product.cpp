@@ -71,11 +71,9 @@ float element(unsigned sequence, std::size_t index)
 
 class matrix_product final : public application {
 public:
-    void add_options(CLI::App &command) override
+    [[nodiscard]] std::vector<setting> settings() override
     {
-        command.add_option("--size", m_size, "rows and columns, rounded up to 128")
-            ->check(CLI::Range(1, 1 << 18))
-            ->capture_default_str();
+        return {{"--size", &m_size, "rows and columns, rounded up to 128", std::size_t{1} << 18}};
     }
 
     void prepare(const device_group &devices) override

@@ -46,12 +46,10 @@ void move(global const float4 *positions, int count, int first, global float4 *m
 
 class n_body final : public application {
 public:
-    void add_options(CLI::App &command) override
+    [[nodiscard]] std::vector<setting> settings() override
     {
-        command.add_option("--size", m_count, "bodies, rounded up to 256")
-            ->check(CLI::PositiveNumber)
-            ->capture_default_str();
-        command.add_option("--steps", m_steps, "of time")->check(CLI::PositiveNumber)->capture_default_str();
+        return {{"--size", &m_count, "bodies, rounded up to 256"},
+                {"--steps", &m_steps, "of time"}};
     }
 
     void prepare(const device_group &devices) override
@@ -98,7 +96,7 @@ public:
 
     void compute() override
     {
-        for (int step = 0; step < m_steps; ++step)
+        for (std::size_t step = 0; step < m_steps; ++step)
             move();
     }
 
@@ -181,7 +179,7 @@ private:
     }
 
     std::size_t m_count = 4096;
-    int m_steps = 10;
+    std::size_t m_steps = 10;
     int m_step = 0;
     const device_group *m_devices = nullptr;
     std::vector<share> m_shares; // of groups
