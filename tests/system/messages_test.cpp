@@ -13,7 +13,7 @@ constexpr std::size_t kib = 1024;
 constexpr std::size_t mib = 1024 * kib;
 
 const auto sizes = ::testing::Values(std::size_t{0}, std::size_t{1}, std::size_t{8}, std::size_t{1000}, 64 * kib - 1,
-                                     64 * kib, 64 * kib + 1, mib + 3, 40 * mib);
+                                     64 * kib, 64 * kib + 1, mib + 3, 18 * mib);
 const auto orders = ::testing::Values(order::in_order, order::out_of_order);
 const auto blockings = ::testing::Values(blocking::no, blocking::yes);
 
