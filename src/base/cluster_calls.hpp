@@ -43,6 +43,8 @@ struct cluster_copy {
 using message_over = void (*)(void* data, bool arrived);
 
 struct cluster_calls {
+    /// Of the platform: what it takes this table for, which the other library compares with its own. Stays the first member.
+    std::size_t table_bytes = sizeof(cluster_calls);
     int rank = 0;
     int ranks = 1;
 
