@@ -183,6 +183,11 @@ bool cluster::refuse_in_callback(api_call function) const {
     return false;
 }
 
+std::string cluster::last_call() const {
+    const std::lock_guard lock(m_record_mutex);
+    return "number " + std::to_string(m_record.number()) + ", " + m_record.text();
+}
+
 void cluster::give_up(const std::string& why) const {
     m_calls.give_up(why.c_str());
     std::abort(); // it does not come back

@@ -13,6 +13,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -71,7 +72,10 @@ class cluster {
         std::thread::id nobody;
         m_thread.compare_exchange_strong(nobody, std::this_thread::get_id(), std::memory_order_relaxed);
         if (!is_programs_thread() || m_paused != 0) return false;
-        m_record.begin(function, arguments...);
+        {
+            const std::lock_guard lock(m_record_mutex);
+            m_record.begin(function, arguments...);
+        }
         if (!m_ends) m_calls_made.store(m_record.number(), std::memory_order_relaxed);
         m_in_call = true;
         if (m_strict && !m_ends) (void)from(0, 0);
@@ -87,7 +91,10 @@ class cluster {
     }
     /// Whether this thread is in a call of the record, whose last call is its own then.
     [[nodiscard]] bool is_in_noted_call() const { return is_programs_thread() && m_in_call; }
+    /// For the program's thread.
     [[nodiscard]] const call_record& record() const { return m_record; }
+    /// The number and the text of the program's last call, for the user. Any thread.
+    [[nodiscard]] std::string last_call() const;
     /// Messages end, or have ended: a rank has itself alone.
     [[nodiscard]] bool is_over() const { return m_ends; }
     /// Calls are not noted as long as it lives: those of callbacks that come in whichever thread is last.
@@ -160,6 +167,7 @@ class cluster {
 
     cluster_calls m_calls;
     std::size_t m_dry_devices = 0; ///< of each rank; 0: no dry run
+    mutable std::mutex m_record_mutex; ///< held where a call begins, and where other threads look at it
     call_record m_record;
     std::atomic<std::uint64_t> m_calls_made{0};          ///< of the record, until messages end: for other threads
     bool m_strict = false;                               ///< CAUSEWAY_STRICT
