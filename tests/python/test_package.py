@@ -84,6 +84,52 @@ def test_arguments_that_their_types_cannot_hold_are_refused(machine):
         assert told in causeway.last_error()
 
 
+def test_objects_of_another_kind_are_refused(machine, tmp_path):
+    """C would take the address of anything for that of a queue."""
+    queue, buffer = machine.in_order, machine.buffer(8)
+    event, self_ = cl.enqueue_marker(queue), MPI.COMM_SELF
+    with open(tmp_path / "file", "w+b") as file:
+        for other in (buffer, machine.context, event, None, queue.int_ptr):
+            with pytest.raises(TypeError, match="CommandQueue is wanted here, not " + type(other).__name__):
+                causeway.enqueue_read_to_file(other, buffer, file)
+            for queues in ((other, queue), (queue, other)):
+                with pytest.raises(TypeError, match="CommandQueue"):
+                    causeway.peer_copy(queues[0], buffer, queues[1], buffer)
+            for function in (causeway.enqueue_send, causeway.enqueue_recv):
+                with pytest.raises(TypeError, match="CommandQueue"):
+                    function(other, buffer, self_, 0)
+            for function in (causeway.enqueue_send_rect, causeway.enqueue_recv_rect):
+                with pytest.raises(TypeError, match="CommandQueue"):
+                    function(other, buffer, self_, 0, region=(8,))
+            with pytest.raises(TypeError, match="CommandQueue"):
+                causeway.enqueue_sendrecv(other, buffer, buffer, self_, 0, 0)
+        for other in (queue, buffer, machine.context, None, event.int_ptr):
+            with pytest.raises(TypeError, match="Event is wanted here, not " + type(other).__name__):
+                causeway.enqueue_read_to_file(queue, buffer, file, wait_for=[event, other])
+            for function in (causeway.transfer_info, causeway.cancel):
+                with pytest.raises(TypeError, match="Event"):
+                    function(other)
+        assert file.seek(0, 2) == 0
+    for other in (queue, buffer, None):
+        with pytest.raises(TypeError, match="Context"):
+            causeway.Graph(other)
+        with pytest.raises(TypeError, match="Context"):
+            causeway.event_from_request(other, MPI.REQUEST_NULL)
+    with pytest.raises(TypeError, match="Device"):
+        causeway.Graph(machine.context, queue)
+    for other in (MPI.BYTE, MPI.REQUEST_NULL, None):
+        with pytest.raises(TypeError, match="communicator"):
+            causeway.enqueue_send(queue, buffer, other, 0)
+        with pytest.raises(TypeError, match="communicator"):
+            causeway.send(b"12345678", other, 0)
+    with pytest.raises(TypeError, match="request"):
+        causeway.event_from_request(machine.context, self_)
+    with pytest.raises(TypeError, match="request"):
+        causeway.start(MPI.Request())
+    with pytest.raises(TypeError, match="status"):
+        causeway.recv(bytearray(8), self_, 0, status=self_)
+
+
 def test_information_is_an_object(machine, tmp_path):
     path = tmp_path / "file"
     pattern(100_000).tofile(path)

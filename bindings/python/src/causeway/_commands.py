@@ -14,6 +14,7 @@ import pyopencl as cl
 from . import _library, _mpi
 from ._errors import failed, refused
 from ._files import BinaryFile, descriptor_of
+from ._handles import event_handle, queue_handle
 from ._info import TransferInfo
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class _Command:
     def __call__(self, arguments: tuple[Any, ...], wait_for: WaitList, blocking: bool) -> cl.Event:
         """Enqueues. A blocking command that fails still has an event, which says why; a refused one has none."""
         events = tuple(wait_for) if wait_for else ()  # alive until the call is over, whoever made them
-        words = arguments + tuple([each.int_ptr for each in events]) if events else arguments
+        words = arguments + tuple([event_handle(each) for each in events]) if events else arguments
         count = len(words)
         try:
             packed = _packers[count](*words)
@@ -147,7 +148,7 @@ def _file_command(
         at = file_offset
     else:
         at = os.lseek(file, 0, os.SEEK_CUR) if isinstance(file, int) else file.tell()
-    arguments = (queue.int_ptr, handle, blocking, offset, size, descriptor, at)
+    arguments = (queue_handle(queue), handle, blocking, offset, size, descriptor, at)
     event = command(arguments, _awaited(wait_for, memory), blocking)
     if file_offset is None:
         # At once, not when the bytes have moved: the next command goes on behind this one.
@@ -207,7 +208,7 @@ def peer_copy(
     """Copies between buffers of any two devices, contexts or vendors; the event belongs to the target's context."""
     source_handle, source_offset, size = _range(source, source_offset, size)
     target_handle, target_offset, size = _range(target, target_offset, size)
-    queues = (source_queue.int_ptr, source_handle, target_queue.int_ptr, target_handle)
+    queues = (queue_handle(source_queue), source_handle, queue_handle(target_queue), target_handle)
     arguments = (*queues, blocking, source_offset, target_offset, size)
     return _peer_copy(arguments, _awaited(wait_for, source, target), blocking)
 
@@ -227,7 +228,7 @@ def enqueue_send(
     """Sends device memory to rank `dest` of `comm`. Matched by `enqueue_recv`, `recv` and `irecv` of this package."""
     mpi = _mpi.bound()
     handle, offset, size = _range(src, offset, size)
-    arguments = (queue.int_ptr, handle, blocking, offset, size, dest, tag, mpi.handle_of(comm))
+    arguments = (queue_handle(queue), handle, blocking, offset, size, dest, tag, mpi.handle_of(comm))
     return _send(arguments, _awaited(wait_for, src), blocking)
 
 
@@ -246,7 +247,7 @@ def enqueue_recv(
     """Receives at most `size` bytes from rank `source` of `comm`; `MPI.ANY_SOURCE` and `MPI.ANY_TAG` match."""
     mpi = _mpi.bound()
     handle, offset, size = _range(dest, offset, size)
-    arguments = (queue.int_ptr, handle, blocking, offset, size, source, tag, mpi.handle_of(comm))
+    arguments = (queue_handle(queue), handle, blocking, offset, size, source, tag, mpi.handle_of(comm))
     return _recv(arguments, _awaited(wait_for, dest), blocking)
 
 
@@ -272,7 +273,7 @@ def enqueue_sendrecv(
     source, send_offset, send_size = _range(src, send_offset, send_size)
     target, recv_offset, recv_size = _range(dest, recv_offset, recv_size)
     ends = (send_offset, send_size, dest_rank, send_tag, recv_offset, recv_size, source_rank, recv_tag)
-    arguments = (queue.int_ptr, source, target, blocking, *ends, mpi.handle_of(comm))
+    arguments = (queue_handle(queue), source, target, blocking, *ends, mpi.handle_of(comm))
     return _sendrecv(arguments, _awaited(wait_for, src, dest), blocking)
 
 
@@ -294,7 +295,7 @@ def enqueue_send_rect(
     Of an array the origin is its first element."""
     mpi = _mpi.bound()
     box = _Box(src, buffer_origin, region, buffer_pitches)
-    arguments = (queue.int_ptr, box.handle, blocking, *box.words, dest, tag, mpi.handle_of(comm))
+    arguments = (queue_handle(queue), box.handle, blocking, *box.words, dest, tag, mpi.handle_of(comm))
     return _send_rect(arguments, _awaited(wait_for, src), blocking)
 
 
@@ -314,7 +315,7 @@ def enqueue_recv_rect(
     """Receives into a box of a buffer; a shorter message fills the first rows."""
     mpi = _mpi.bound()
     box = _Box(dest, buffer_origin, region, buffer_pitches)
-    arguments = (queue.int_ptr, box.handle, blocking, *box.words, source, tag, mpi.handle_of(comm))
+    arguments = (queue_handle(queue), box.handle, blocking, *box.words, source, tag, mpi.handle_of(comm))
     return _recv_rect(arguments, _awaited(wait_for, dest), blocking)
 
 

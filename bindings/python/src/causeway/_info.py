@@ -12,6 +12,7 @@ import pyopencl as cl
 
 from . import _library
 from ._errors import refused
+from ._handles import event_handle
 
 
 class CommandType(enum.IntEnum):
@@ -55,6 +56,7 @@ class TransferInfo:
     event: cl.Event
 
     def __init__(self, event: cl.Event) -> None:
+        event_handle(event)
         self.event = event
         _ = self.status  # refuses an event that is no transfer's
 
@@ -110,6 +112,6 @@ def transfer_info(event: cl.Event) -> TransferInfo:
 
 def cancel(event: cl.Event) -> None:
     """Asks a transfer to stop; it then fails with `CancelledError`. Raises `Error` if it is complete already."""
-    code = _library.cancel_transfer(event.int_ptr)
+    code = _library.cancel_transfer(event_handle(event))
     if code:
         raise refused("clCancelTransfer", code)

@@ -11,6 +11,7 @@ from ctypes import c_char_p, c_int, c_size_t, c_void_p
 from typing import TYPE_CHECKING, Any
 
 from . import _library
+from ._handles import wrong_kind
 from ._library import HANDLE, declare
 
 if TYPE_CHECKING:
@@ -46,6 +47,17 @@ def _signed(handle_of: Callable[[Any], int]) -> Callable[[Any], int]:
     return lambda wrapped: c_int(handle_of(wrapped)).value
 
 
+def _of_communicators(comm_class: type, handle_of: Callable[[Any], int]) -> Callable[[Any], int]:
+    """mpi4py gives the handle of any of its objects."""
+
+    def checked(comm: Any) -> int:
+        if isinstance(comm, comm_class):
+            return handle_of(comm)
+        raise wrong_kind("a communicator of mpi4py", comm)
+
+    return checked
+
+
 class Bound:
     """The functions of libcauseway, typed for mpi4py's MPI."""
 
@@ -55,7 +67,8 @@ class Bound:
         _require_same_library(_mpi_library_of(_library.library), _mpi_library_of(ctypes.CDLL(MPI.__file__)))
         # A pointer in Open MPI, an int in MPICH.
         self._handle = c_void_p if MPI._sizeof(MPI.Comm) == ctypes.sizeof(c_void_p) else c_int
-        self.handle_of: Any = MPI._handleof if self._handle is c_void_p else _signed(MPI._handleof)
+        handle_of: Any = MPI._handleof if self._handle is c_void_p else _signed(MPI._handleof)
+        self.handle_of = _of_communicators(MPI.Comm, handle_of)
         comm, datatype, request = self._handle, self._handle, c_void_p
         message = [c_int, c_int, comm]  # rank, tag
         self.event_from_request = declare("clCreateEventFromMPIRequest", [HANDLE, request, c_void_p], c_void_p)

@@ -12,6 +12,7 @@ from mpi4py import MPI
 
 from . import _mpi
 from ._errors import refused
+from ._handles import context_handle, wrong_kind
 from ._host_memory import HostRange, keep_for_ever, keep_until_complete
 
 # By identity: requests of mpi4py have no hash.
@@ -72,7 +73,11 @@ def isend(data: Any, comm: MPI.Comm, dest: int, tag: int = 0) -> Request:
 def recv(data: Any, comm: MPI.Comm, source: int, tag: int = 0, status: MPI.Status | None = None) -> None:
     """Receives into writable host memory from the device of another rank (there: `enqueue_send`)."""
     memory, arguments = _message(data, True, comm, source, tag)
-    _check(_mpi.bound().recv(*arguments, MPI._addressof(MPI.Status() if status is None else status)))
+    if status is None:
+        status = MPI.Status()
+    elif not isinstance(status, MPI.Status):
+        raise wrong_kind("a status of mpi4py", status)
+    _check(_mpi.bound().recv(*arguments, MPI._addressof(status)))
 
 
 def irecv(data: Any, comm: MPI.Comm, source: int, tag: int = 0) -> Request:
@@ -86,6 +91,8 @@ def irecv(data: Any, comm: MPI.Comm, source: int, tag: int = 0) -> Request:
 def start(request: MPI.Prequest) -> None:
     """Starts a persistent request whose event is wanted: `MPI.Prequest.Start` does not tell the library that it
     persists."""
+    if not isinstance(request, MPI.Prequest):
+        raise wrong_kind("a persistent request of mpi4py", request)
     _check(_mpi.bound().start(MPI._addressof(request)))
     _started[id(request)] = request
 
@@ -96,10 +103,12 @@ def event_from_request(context: cl.Context, request: MPI.Request) -> cl.Event:
     The request becomes `MPI.REQUEST_NULL`, and its memory is kept until then. A persistent one (started with
     `start`) stays the caller's, not to be touched until the event completes.
     """
+    if not isinstance(request, MPI.Request):
+        raise wrong_kind("a request of mpi4py", request)
     if isinstance(request, MPI.Prequest) and _started.get(id(request)) is not request:
         raise TypeError("a persistent request becomes an event if causeway.start() has started it")
     code = ctypes.c_int()
-    event = _mpi.bound().event_from_request(context.int_ptr, MPI._addressof(request), ctypes.byref(code))
+    event = _mpi.bound().event_from_request(context_handle(context), MPI._addressof(request), ctypes.byref(code))
     if code.value:
         raise refused("clCreateEventFromMPIRequest", code.value)
     if not isinstance(request, MPI.Prequest):

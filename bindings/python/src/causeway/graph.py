@@ -15,6 +15,7 @@ import pyopencl as cl
 from . import _mpi
 from ._errors import refused
 from ._files import descriptor_of
+from ._handles import context_handle, device_handle
 from ._host_memory import HostRange
 from ._library import HANDLE, declare
 
@@ -159,7 +160,8 @@ class Graph:
         self._handle = c_void_p()
         self._kept: list[Any] = []  # memory and functions that the graph uses
         self._raised: BaseException | None = None
-        code = _create(context.int_ptr, (device or context.devices[0]).int_ptr, ctypes.byref(self._handle))
+        place = context_handle(context), device_handle(device or context.devices[0])
+        code = _create(*place, ctypes.byref(self._handle))
         self._check(code, "causeway_graph_create")
 
     def release(self) -> None:
@@ -296,8 +298,8 @@ class Graph:
         given = HostRange(parameters, writable=False) if parameters is not None else None
         described = _Kernel(
             options=options.encode(),
-            context=context.int_ptr if context else None,
-            device=device.int_ptr if device else None,
+            context=context_handle(context) if context else None,
+            device=device_handle(device) if device else None,
             parameters=given.address if given else None,
             parameters_size=given.size if given else 0,
             work_dim=len(global_size),
