@@ -178,6 +178,17 @@ def test_requests_become_events(machine, comm, left, right):
     assert np.array_equal(machine.read(buffer), pattern(50_000, left))
 
 
+def test_a_request_for_an_object_is_refused_and_keeps_it(machine, comm, left, right):
+    """What was received would be lost with the request."""
+    for receive in (lambda: comm.irecv(None, left, 16), lambda: comm.mprobe(left, 16).irecv()):
+        sent = causeway.event_from_request(machine.context, comm.isend({"from": comm.rank}, right, 16))
+        request = receive()
+        with pytest.raises(TypeError, match="Irecv"):
+            causeway.event_from_request(machine.context, request)
+        assert request.wait() == {"from": left}
+        causeway.wait_for_events([sent])
+
+
 def test_a_request_that_fails_is_the_cause(machine, comm, left, right):
     if comm.size == 1:
         pytest.skip("Open MPI 4.1 reports no truncation of a message to oneself")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import weakref
 from typing import Any
 
@@ -97,14 +98,23 @@ def start(request: MPI.Prequest) -> None:
     _started[id(request)] = request
 
 
+def _keeps_a_pickle(request: MPI.Request) -> bool:
+    """Whether it is of `comm.irecv`: what it keeps is bytes to unpickle (mpi4py 4; a plain buffer before)."""
+    kinds = {type(each).__name__ for each in gc.get_referents(request)}
+    return not kinds.isdisjoint(("_p_req_buf", "buffer", "memory"))
+
+
 def event_from_request(context: cl.Context, request: MPI.Request) -> cl.Event:
     """An event that completes when a request of mpi4py or of `isend` and `irecv` does.
 
+    Of mpi4py's receives those of arrays: `comm.Irecv`. What `comm.irecv` gets is unpickled by its request's `wait`.
     The request becomes `MPI.REQUEST_NULL`, and its memory is kept until then. A persistent one (started with
     `start`) stays the caller's, not to be touched until the event completes.
     """
     if not isinstance(request, MPI.Request):
         raise wrong_kind("a request of mpi4py", request)
+    if _keeps_a_pickle(request):
+        raise TypeError("the object that irecv of mpi4py receives comes out of the request alone; use Irecv, of an array")
     if isinstance(request, MPI.Prequest) and _started.get(id(request)) is not request:
         raise TypeError("a persistent request becomes an event if causeway.start() has started it")
     code = ctypes.c_int()
