@@ -55,7 +55,7 @@ def test_a_column_of_an_array_travels(machine, queue, comm, left, right, first_r
     received = causeway.enqueue_recv_rect(queue, incoming[first_row:, 7], comm, left, **column)
     waits = (event for event in outgoing.events)  # any iterable
     sent = causeway.enqueue_send_rect(
-        machine.out_of_order, outgoing[first_row:, 0], comm, right, buffer_origin=(4,), wait_for=waits, **column
+        machine.out_of_order, outgoing[first_row:, :2], comm, right, buffer_origin=(4,), wait_for=waits, **column
     )
     causeway.wait_for_events([sent, received])
     result = incoming.get()
@@ -85,6 +85,35 @@ def test_what_is_neither_a_buffer_nor_an_array_in_one_is_refused(machine, comm):
     array = cl.array.to_device(machine.in_order, np.zeros((4, 4), np.uint8))
     with pytest.raises(ValueError, match="enqueue_send_rect"):
         causeway.enqueue_send(machine.in_order, array[:, 1], comm, 0)
+
+
+def test_a_box_beyond_its_array_is_refused(machine, comm):
+    matrix = cl.array.to_device(machine.in_order, np.zeros((10, 8), np.int32))
+    rows = {"buffer_pitches": (32,)}
+    beyond = [
+        (matrix[2:5], {"region": (32, 4), **rows}),
+        (matrix[2:5], {"region": (32, 3), "buffer_origin": (0, 1), **rows}),
+        (matrix[2:5], {"region": (32, 3), "buffer_origin": (4,), **rows}),
+        (matrix[2:5, 3], {"region": (8, 3), **rows}),
+        (matrix[2:5], {"region": (97,)}),
+        (matrix[2:5], {"region": (16, 2, 2), "buffer_pitches": (16, 96)}),
+        (matrix[:0], {"region": (1,)}),
+    ]
+    wrong = [
+        (matrix, {"region": (4, 1, 1, 1)}),
+        (matrix, {"region": (4,), "buffer_origin": (0, 0, 0, 0)}),
+        (matrix, {"region": (4,), "buffer_pitches": (32, 320, 1)}),
+        (matrix[2:5], {"region": (4,), "buffer_origin": (-4,)}),
+        (matrix.base_data, {"region": (4, 1, 1, 1)}),
+    ]
+    for cases, told in ((beyond, "the box ends"), (wrong, "at most")):
+        for memory, box in cases:
+            for function in (causeway.enqueue_send_rect, causeway.enqueue_recv_rect):
+                with pytest.raises(ValueError, match=told):
+                    function(machine.in_order, memory, comm, MPI.PROC_NULL, **box)
+    for memory, box in ((matrix[2:5], {"region": (32, 3), **rows}), (matrix[2:5, 3], {"region": (4, 3), **rows}),
+                        (matrix[2:5, ::-1], {"region": (4,)}), (matrix, {"region": (8, 2, 5), "buffer_pitches": (32, 64)})):
+        causeway.enqueue_send_rect(machine.in_order, memory, comm, MPI.PROC_NULL, blocking=True, **box)
 
 
 def test_wildcards_match_and_say_what(machine, comm, left, right):

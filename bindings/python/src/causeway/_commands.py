@@ -31,6 +31,9 @@ class DeviceArray(Protocol):
     base_data: Any
     offset: int
     nbytes: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: Any
     events: list[cl.Event]
 
 
@@ -123,12 +126,33 @@ class _Box:
         self, memory: DeviceMemory, origin: Sequence[int], region: Sequence[int], pitches: Sequence[int]
     ) -> None:
         self.handle, begin = _place(memory)
+        origin, region = _extended("buffer_origin", origin, 3, 0), _extended("region", region, 3, 1)
+        row_pitch, slice_pitch = _extended("buffer_pitches", pitches, 2, 0)
+        if not isinstance(memory, _Memory):
+            row = row_pitch or region[0]
+            _require_within(memory, origin, region, (1, row, slice_pitch or row * region[1]))
         three = c_size_t * 3
         # C gets their addresses.
-        self.origin, self.region = three(*(*origin, 0, 0, 0)[:3]), three(*(*region, 1, 1, 1)[:3])
-        self.origin[0] += begin
-        row_pitch, slice_pitch = (*pitches, 0, 0)[:2]
+        self.origin, self.region = three(origin[0] + begin, *origin[1:]), three(*region)
         self.words = addressof(self.origin), addressof(self.region), row_pitch, slice_pitch
+
+
+def _extended(name: str, numbers: Sequence[int], count: int, rest: int) -> tuple[int, ...]:
+    if len(numbers) > count or min(numbers, default=0) < 0:
+        raise ValueError(f"{name} has at most {count} numbers, none of them negative: {tuple(numbers)}")
+    return (*numbers, *[rest] * (count - len(numbers)))
+
+
+def _require_within(
+    array: DeviceArray, origin: Sequence[int], region: Sequence[int], pitches: Sequence[int]
+) -> None:
+    """The buffer is larger than a slice of it, so that nobody else notices."""
+    begin = sum(at * pitch for at, pitch in zip(origin, pitches))
+    end = begin + sum((size - 1) * pitch for size, pitch in zip(region, pitches)) + 1
+    reached = sum((size - 1) * stride for size, stride in zip(array.shape, array.strides) if stride > 0)
+    has = 0 if 0 in array.shape else reached + array.dtype.itemsize
+    if 0 not in region and end > has:
+        raise ValueError(f"the box ends {end} bytes behind the array's first element, the array after {has}")
 
 
 def _file_command(
@@ -292,7 +316,7 @@ def enqueue_send_rect(
 ) -> cl.Event:
     """Sends a box of a buffer, packed row by row: bytes, rows, slices, as in `pyopencl.enqueue_copy`.
 
-    Of an array the origin is its first element."""
+    Of an array the origin is its first element, and the box ends where its last one does or before."""
     mpi = _mpi.bound()
     box = _Box(src, buffer_origin, region, buffer_pitches)
     arguments = (queue_handle(queue), box.handle, blocking, *box.words, dest, tag, mpi.handle_of(comm))
@@ -312,7 +336,7 @@ def enqueue_recv_rect(
     wait_for: WaitList = None,
     blocking: bool = False,
 ) -> cl.Event:
-    """Receives into a box of a buffer; a shorter message fills the first rows."""
+    """Receives into a box of a buffer or array; a shorter message fills the first rows."""
     mpi = _mpi.bound()
     box = _Box(dest, buffer_origin, region, buffer_pitches)
     arguments = (queue_handle(queue), box.handle, blocking, *box.words, source, tag, mpi.handle_of(comm))
