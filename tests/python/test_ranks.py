@@ -193,6 +193,15 @@ def test_memory_that_cannot_be_written_is_refused(comm, left):
         causeway.irecv(b"read only", comm, left)
 
 
+def test_references_to_objects_are_no_memory_to_send(comm):
+    for dtype in (object, [("x", "i4"), ("y", object)]):
+        array = np.zeros(4, dtype)
+        for function in (causeway.send, causeway.recv, causeway.isend, causeway.irecv):
+            with pytest.raises(TypeError, match="objects"):
+                function(array, comm, MPI.PROC_NULL)
+    causeway.send(np.zeros(4, [("O", "i4"), ("NO", "f8")]), comm, MPI.PROC_NULL)  # names
+
+
 def test_requests_become_events(machine, comm, left, right):
     buffer = machine.buffer(50_000)
     host = np.zeros(50_000, np.uint8)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import atexit
 import ctypes
 import itertools
+import re
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,11 @@ class HostRange:
     """Address and size of an object's memory. The object cannot give its memory up while this lives."""
 
     def __init__(self, owner: Any, *, writable: bool) -> None:
-        self.array = np.frombuffer(owner, np.uint8) if memoryview(owner).nbytes else np.empty(0, np.uint8)
+        view = memoryview(owner)
+        # But for the names of a structure's fields.
+        if "O" in view.format and "O" in re.sub(":[^:]*:", "", view.format):
+            raise TypeError("the memory holds references to Python's objects, which mean nothing elsewhere")
+        self.array = np.frombuffer(owner, np.uint8) if view.nbytes else np.empty(0, np.uint8)
         if writable and not self.array.flags.writeable and self.array.size:
             raise BufferError("the object's memory is read-only")
         self.address: int = self.array.ctypes.data
