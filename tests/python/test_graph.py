@@ -202,6 +202,56 @@ def test_another_thread_watches_and_stops_an_endless_run(machine):
         run.join()
 
 
+def endless(graph, started):
+    graph.add_input("in", lambda number, token: len(token), token_size=16)
+    graph.add_output("out", lambda number, token: started(), token_size=16)
+    twice(graph)
+    graph.connect("in", "twice", 16)
+    graph.connect("twice", "out", 16)
+    graph.initialize()
+
+
+def test_a_graph_is_not_released_while_it_executes(machine):
+    graph, refused, started = causeway.Graph(machine.context), [], threading.Event()
+
+    def release():
+        with pytest.raises(RuntimeError, match="being executed"):
+            graph.release()
+        with pytest.raises(RuntimeError, match="being executed"):  # by its own function: would wait for itself
+            graph.__exit__(None, None, None)
+        refused.append(True)
+        started.set()
+
+    endless(graph, release)
+    run = threading.Thread(target=graph.execute)
+    run.start()
+    assert started.wait(60) and refused
+    with pytest.raises(RuntimeError, match="being executed"):
+        graph.release()
+    assert graph.token_count("in") > 0
+    graph.stop()
+    run.join()
+    graph.release()
+    for call in (graph.execute, graph.stop, graph.initialize):
+        with pytest.raises(causeway.Error):
+            call()
+
+
+@pytest.mark.parametrize("wait", [True, False])
+def test_the_end_of_a_with_statement_ends_the_run(machine, wait):
+    started = threading.Event()
+    with causeway.Graph(machine.context) as graph:
+        endless(graph, started.set)
+        run = threading.Thread(target=graph.execute)
+        run.start()
+        assert not wait or started.wait(60)
+        # It may not have begun yet.
+        while not wait and not graph._running:
+            pass
+    run.join(60)
+    assert not run.is_alive()
+
+
 def test_graphs_of_two_ranks_are_connected(machine, comm, left, right):
     tokens, size = 8, 4096
     taken = np.zeros(tokens * size // 4, np.int32)

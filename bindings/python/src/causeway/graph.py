@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from ctypes import CFUNCTYPE, POINTER, c_char_p, c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 from types import TracebackType
@@ -152,12 +153,14 @@ _references_of_ours = _most_references([(bytearray(), memoryview(b""))])
 class Graph:
     """A stream graph whose kernels run on `device` of `context` (its first) unless they say otherwise.
 
-    A context manager; else `release` or the garbage collector ends it. Not for use by two threads at once, but for
-    `stop` and `token_count`. docs/graph.md explains nodes, tokens, delays and windows.
+    A context manager, which stops the run that another thread is in and waits for its end; else `release` or the
+    garbage collector ends it. Not for use by two threads at once, but for `stop` and `token_count`. docs/graph.md explains nodes, tokens, delays and windows.
     """
 
     def __init__(self, context: cl.Context, device: cl.Device | None = None) -> None:
         self._handle = c_void_p()
+        self._state = threading.Condition()  # guards _handle and _running
+        self._running: list[int] = []  # threads in execute
         self._kept: list[Any] = []  # memory and functions that the graph uses
         self._raised: BaseException | None = None
         place = context_handle(context), device_handle(device or context.devices[0])
@@ -165,8 +168,11 @@ class Graph:
         self._check(code, "causeway_graph_create")
 
     def release(self) -> None:
-        """Ends the graph. Not while it executes."""
-        handle, self._handle = self._handle, c_void_p()
+        """Ends the graph. A `RuntimeError` while it executes."""
+        with self._state:
+            if self._running:
+                raise RuntimeError("the graph is being executed: stop() it, and release it when execute() has returned")
+            handle, self._handle = self._handle, c_void_p()
         _release(handle)
         self._kept.clear()
 
@@ -176,7 +182,12 @@ class Graph:
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.release()
+        with self._state:
+            # A function of the graph would wait for itself.
+            while self._running and threading.get_ident() not in self._running:
+                _stop(self._handle)  # without effect before the run begins
+                self._state.wait(0.01)
+            self.release()
 
     def __del__(self) -> None:
         if getattr(self, "_handle", None):
@@ -397,8 +408,15 @@ class Graph:
     def execute(self) -> None:
         """Runs to the end of all streams. Other threads of Python go on meanwhile. What a function raises is
         raised here."""
+        with self._state:
+            self._running.append(threading.get_ident())
         self._raised = None
-        code = _execute(self._handle)
+        try:
+            code = _execute(self._handle)
+        finally:
+            with self._state:
+                self._running.remove(threading.get_ident())
+                self._state.notify_all()
         raised, self._raised = self._raised, None
         if raised is not None:
             raise raised
@@ -406,7 +424,9 @@ class Graph:
 
     def stop(self) -> None:
         """From any thread, also from a function of the graph: the run ends early, without an error."""
-        self._check(_stop(self._handle), "causeway_graph_stop")
+        with self._state:
+            code = _stop(self._handle)
+        self._check(code, "causeway_graph_stop")
 
     def token_size(self, stream: str) -> int:
         """After `initialize`: bytes of a token, also where the library chose them."""
@@ -417,7 +437,9 @@ class Graph:
     def token_count(self, stream: str) -> int:
         """From any thread: how many tokens the run, or else the last one, has begun with."""
         count = c_uint64()
-        self._check(_token_count(self._handle, stream.encode(), ctypes.byref(count)), "causeway_graph_token_count")
+        with self._state:
+            code = _token_count(self._handle, stream.encode(), ctypes.byref(count))
+        self._check(code, "causeway_graph_token_count")
         return count.value
 
     def _text(self, function: Any) -> str:
