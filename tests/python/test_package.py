@@ -37,6 +37,15 @@ def test_options_are_read_set_and_put_back():
         causeway.options["depth"] = "many"
 
 
+def test_options_are_a_mapping():
+    known = dict(causeway.options)
+    table = (ROOT / "src/base/options.def").read_text()
+    assert list(known) == re.findall(r"^CAUSEWAY_OPTION\((\w+)", table, re.MULTILINE)
+    assert all(causeway.options[name] == value for name, value in known.items())
+    assert "block" in causeway.options and "blok" not in causeway.options and 0 not in causeway.options
+    assert len(causeway.options) == len(known) and causeway.options.get("blok") is None
+
+
 def test_the_version_is_the_headers():
     header = (ROOT / "include/causeway/causeway.h").read_text()
     assert f'CAUSEWAY_VERSION "{causeway.__version__}"' in header

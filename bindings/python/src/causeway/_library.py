@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from ctypes import POINTER, c_char_p, c_int, c_int64, c_size_t, c_uint32, c_void_p
+from ctypes import POINTER, c_char_p, c_int, c_int64, c_long, c_size_t, c_uint32, c_void_p
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +56,7 @@ def declare(name: str, arguments: list[Any] | None, result: Any = STATUS) -> Any
 version = declare("causeway_version", [], c_char_p)
 option_set = declare("causeway_option_set", [c_char_p, c_char_p])
 option_get = declare("causeway_option_get", [c_char_p, c_char_p, c_size_t])
+options_text = declare("causeway_options", [c_char_p, c_size_t], c_long)
 error_last_message = declare("causeway_error_last_message", [], c_char_p)
 
 get_transfer_info = declare("clGetTransferInfo", [HANDLE, c_uint32, c_size_t, c_void_p, POINTER(c_size_t)])

@@ -5,16 +5,29 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 
 from . import _library
 from ._errors import last_error
 
 
-class Options:
-    """`causeway.options["block"] = "4M"`: holds for transfers that start afterwards. docs/options.md lists them."""
+class Options(Mapping[str, str]):
+    """`causeway.options["block"] = "4M"`: holds for transfers that start afterwards. docs/options.md lists them.
+
+    Read as any mapping: `dict(causeway.options)` has them all."""
+
+    def __iter__(self) -> Iterator[str]:
+        text = ctypes.create_string_buffer(_library.options_text(None, 0) + 4096)  # another thread may set a longer value
+        _library.options_text(text, len(text))
+        return iter([each["name"] for each in json.loads(text.value)])
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
     def __getitem__(self, name: str) -> str:
+        if not isinstance(name, str):
+            raise KeyError(name)
         length = _library.option_get(name.encode(), None, 0)
         if length < 0:
             raise KeyError(last_error())
