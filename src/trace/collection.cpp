@@ -10,6 +10,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -28,6 +29,7 @@ namespace {
 
 using nlohmann::json;
 
+constexpr std::string_view first_words = R"({"displayTimeUnit":"ns","otherData":{"made_by":"causeway )";
 constexpr std::string_view rank_mark = R"({"ph":"M","name":"causeway_rank")";
 constexpr std::string_view end_mark = R"({"ph":"M","name":"causeway_end")";
 constexpr std::string_view tail = "\n]}\n";
@@ -52,6 +54,10 @@ class open_file {
         while (::flock(m_number, how) != 0)
             if (errno != EINTR) return false;
         return true;
+    }
+    [[nodiscard]] bool is_regular() const {
+        struct stat facts {};
+        return ::fstat(m_number, &facts) == 0 && S_ISREG(facts.st_mode);
     }
     [[nodiscard]] std::size_t size() const {
         const auto size = ::lseek(m_number, 0, SEEK_END);
@@ -94,6 +100,15 @@ class open_file {
     std::string m_path;
     int m_number;
 };
+
+/// What is not ours stays: a name that was mistyped may be that of the program. An empty file is anyone's.
+void require_timeline(const open_file& file, const std::string& path) {
+    if (!file.is_regular()) return;
+    const auto begin = file.read(0, first_words.size());
+    if (!first_words.starts_with(begin)) // all of one that was cut off may be less
+        throw transfer_error(status::io_error, "the file " + path + " is there and is no timeline of Causeway; "
+                                               "remove it, or name another");
+}
 
 /// The parts that lie beside `timeline`.
 std::vector<std::string> parts_of(const std::string& timeline) {
@@ -180,6 +195,7 @@ class collection {
         if (!m_file.is_open()) m_file.refuse("opening");
         // Another rank that adds its part ends soon, or dies and lets go.
         if (!m_file.lock(LOCK_EX) && then == without_lock::refuse) m_file.refuse("locking");
+        require_timeline(m_file, timeline);
         m_size = m_file.size();
         const auto from = m_size - std::min(m_size, longest_end);
         if (!find_end(m_file.read(from, m_size - from), from)) recover();
@@ -209,8 +225,8 @@ class collection {
         m_is_job_guessed = who.is_job_guessed != 0;
         m_ranks.clear();
         m_size = m_end = m_last_rank = 0;
-        m_head = R"({"displayTimeUnit":"ns","otherData":{"made_by":)" + json_text("causeway " + std::string(who.version)) +
-                 R"(,"job":)" + json_text(who.job) + "},\"traceEvents\":[";
+        const auto version = json_text(std::string(who.version));
+        m_head = std::string(first_words) + version.substr(1) + R"(,"job":)" + json_text(who.job) + "},\"traceEvents\":[";
     }
 
     /// Whether it was not there yet.
@@ -259,7 +275,7 @@ class collection {
         return true;
     }
 
-    /// Somebody was killed while he wrote, and his part is still there; or the file is something else, and replaced.
+    /// Somebody was killed while he wrote, and his part is still there.
     void recover() {
         const auto whole = m_file.read(0, m_size);
         if (const auto last = whole.rfind(tail); last != std::string::npos) {
@@ -387,6 +403,15 @@ std::size_t take(const std::vector<left_part>& left, collection& all) {
 }
 
 } // namespace
+
+void check_timeline(const std::string& timeline) {
+    std::error_code ignored;
+    // Opening a pipe would wait for its other end.
+    if (!std::filesystem::is_regular_file(timeline, ignored)) return;
+    const open_file file(timeline, O_RDONLY);
+    if (!file.is_open()) file.refuse("opening");
+    require_timeline(file, timeline);
+}
 
 void add_part(const std::string& timeline, const std::string& part) {
     collection all(timeline, without_lock::refuse);

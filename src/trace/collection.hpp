@@ -7,9 +7,13 @@
 
 namespace causeway::trace {
 
+/// Throws transfer_error, naming it, if there is a file of this name that is no timeline, which nothing here replaces.
+void check_timeline(const std::string& timeline);
+
 /// Adds `part` to `timeline` and removes it; with it the parts of ranks of the same job that were killed. A file that is
 /// there from another job is replaced, and its parts go. Ranks that end at once take turns. Throws transfer_error, and
-/// leaves the part and what was added before, if the disk is full or the file cannot be locked.
+/// leaves the part and what was added before, if the disk is full, the file cannot be locked, or it is
+/// none of ours.
 void add_part(const std::string& timeline, const std::string& part);
 
 /// Adds what ranks have left that were killed or could not add it; how many there were. Ranks that live keep theirs.

@@ -386,6 +386,20 @@ def nothing(start, given):
         for place, why in (pathlib.Path(folder, "none", "t.json"), "No such file or directory"), (folder, "is a directory"):
             run = start("trace", "-o", place, "--", "touch", mark, runtime="none")
             check(run.returncode == 1 and why in run.stderr and not mark.exists(), f"{place}: {why}", run)
+        # A file that is no timeline stays; one that is, or is empty, makes room.
+        other = pathlib.Path(folder, "program")
+        other.write_text("#!/bin/sh\n", encoding="utf-8")
+        run = start("trace", "-o", other, "--", "touch", mark, runtime="none")
+        check(run.returncode == 1 and f"{other}: it is there and is no timeline" in run.stderr and not mark.exists(), "not refused", run)
+        perf = ["perf", "--routes", "file-read", "--sizes", "4K", "--strategies", "auto", "--repetitions", "1", "--directory", folder]
+        run = start(*perf, environment={"CAUSEWAY_TRACE": str(other)})
+        check(run.returncode == 0 and "no timeline is recorded" in run.stderr and f"{other} is there" in run.stderr, "no warning", run)
+        check(other.read_text(encoding="utf-8") == "#!/bin/sh\n" and not list(pathlib.Path(folder).glob("*.part")), "it is overwritten", run)
+        timeline.touch()
+        for _ in range(2):
+            run = start("trace", "-o", timeline, "--", given.program, *perf)
+            check(run.returncode == 0 and start("trace", "summary", timeline).returncode == 0, "a timeline is not replaced", run)
+        timeline.unlink()
         # A page does not take its timeline's place.
         text = json.dumps({"traceEvents": [{"name": "causeway_rank", "ph": "M", "pid": 0, "tid": 0, "args": RANK}],
                            "otherData": {"job": "j"}})
@@ -402,8 +416,7 @@ def nothing(start, given):
             shown.write_text(json.dumps({**json.loads(text), "traceEvents": json.loads(text)["traceEvents"] + events}), encoding="utf-8")
             run = start("trace", "view", *words, "-o", pathlib.Path(folder, "empty.html"), shown, runtime="none")
             check(run.returncode == status and message in run.stderr and not pathlib.Path(folder, "empty.html").exists(), message, run)
-        run = start("perf", "--routes", "file-read", "--sizes", "4K", "--strategies", "auto", "--repetitions", "1",
-                    "--directory", folder, environment={"CAUSEWAY_TRACE": "/nonexistent/t.json"})
+        run = start(*perf, environment={"CAUSEWAY_TRACE": "/nonexistent/t.json"})
         check(run.returncode == 0 and "no timeline is recorded" in run.stderr and "/nonexistent" in run.stderr,
               "a timeline that cannot be made stops the program, or is not told of", run)
 

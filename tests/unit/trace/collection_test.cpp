@@ -245,6 +245,23 @@ TEST(timeline, of_another_job_is_replaced_with_what_it_left) {
     EXPECT_EQ(where.files(), 1u);
 }
 
+TEST(timeline, never_replaces_what_is_none) {
+    const folder where;
+    const auto part = part_of(where, rank_of(0));
+    for (const std::string other : {"\x7f""ELF", "{}", R"({"displayTimeUnit":"ns","otherData":{"made_by":"somebody"}})"}) {
+        write_bytes(where.timeline, other);
+        EXPECT_THROW(trace::check_timeline(where.timeline), transfer_error) << other;
+        EXPECT_THROW(trace::add_part(where.timeline, part->path()), transfer_error) << other;
+        EXPECT_EQ(bytes_of(where.timeline), other);
+        EXPECT_TRUE(std::filesystem::exists(part->path()));
+    }
+    write_bytes(where.timeline, "");
+    trace::check_timeline(where.timeline);
+    trace::add_part(where.timeline, part->path());
+    trace::check_timeline(where.timeline);
+    EXPECT_EQ(events_of(where.read(), "X", "transfer").size(), 2u);
+}
+
 TEST(timeline, keeps_all_ranks_when_one_is_killed_while_it_adds_its_part) {
     const folder where;
     for (const int rank : {0, 1}) trace::add_part(where.timeline, part_of(where, rank_of(rank))->path());

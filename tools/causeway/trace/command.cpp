@@ -18,9 +18,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <limits>
 #include <memory>
 #include <stdexcept>
+#include <string_view>
 
 namespace trace {
 
@@ -87,6 +89,17 @@ void check_place(const std::filesystem::path& timeline) {
     std::error_code ignored;
     if (std::filesystem::is_directory(timeline, ignored))
         throw std::runtime_error("cannot record into " + timeline.string() + ": it is a directory");
+    if (std::filesystem::is_regular_file(timeline, ignored)) {
+        // As the library begins every timeline; of one that was cut off there may be less.
+        constexpr std::string_view first_words = R"({"displayTimeUnit":"ns","otherData":{"made_by":"causeway )";
+        std::string begin(first_words.size(), '\0');
+        std::ifstream file(timeline, std::ios::binary);
+        file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+        begin.resize(static_cast<std::size_t>(file.gcount()));
+        if (!first_words.starts_with(begin))
+            throw std::runtime_error("cannot record into " + timeline.string() + ": it is there and is no timeline of Causeway; "
+                                     "remove it, or name another file");
+    }
     if (access(folder.c_str(), W_OK | X_OK) != 0)
         throw std::runtime_error("cannot record into " + timeline.string() + ": " + folder.string() + ": " + std::strerror(errno));
 }
