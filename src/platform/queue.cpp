@@ -185,6 +185,7 @@ namespace {
 bool asks_owner(const _cl_event& event) {
     const auto* const job = cluster::of_process();
     if (job == nullptr || event.is_users() || cluster::callback::is_running()) return false;
+    if (cluster::is_dry_run()) return false; // this rank knows how each command ends
     return !job->is_over() || event.known_end() > CL_COMPLETE;
 }
 

@@ -48,4 +48,35 @@ TEST_F(dry_run, has_the_devices_of_all_ranks_and_ends_all_that_it_waits_for) {
     EXPECT_EQ(binaries, std::vector(sizes.size(), binaries[1]));
 }
 
+TEST_F(dry_run, says_without_waiting_that_commands_of_all_ranks_are_complete) {
+    const auto buffer = new_buffer(32);
+    const cl_uint pattern = 1;
+    for (std::size_t i = 0; i < devices().size(); ++i) {
+        SCOPED_TRACE(i);
+        event_handle filled, gated;
+        const auto gate = new_user_event();
+        auto* wait = gate.get();
+        ASSERT_EQ(clEnqueueFillBuffer(queue(i), buffer.get(), &pattern, 4, 0, 32, 0, nullptr, filled.out()),
+                  CL_SUCCESS);
+        EXPECT_EQ(status_of(filled.get()), CL_COMPLETE);
+        cl_ulong time = 0;
+        EXPECT_EQ(clGetEventProfilingInfo(filled.get(), CL_PROFILING_COMMAND_END, sizeof time, &time, nullptr),
+                  CL_SUCCESS);
+        ASSERT_EQ(clEnqueueFillBuffer(queue(i), buffer.get(), &pattern, 4, 0, 32, 1, &wait, gated.out()), CL_SUCCESS);
+        EXPECT_GT(status_of(gated.get()), CL_COMPLETE);
+        EXPECT_EQ(clGetEventProfilingInfo(gated.get(), CL_PROFILING_COMMAND_END, sizeof time, &time, nullptr),
+                  CL_PROFILING_INFO_NOT_AVAILABLE);
+        ASSERT_EQ(clSetUserEventStatus(gate.get(), CL_COMPLETE), CL_SUCCESS);
+        wait = gated.get();
+        EXPECT_EQ(clWaitForEvents(1, &wait), CL_SUCCESS);
+        EXPECT_EQ(status_of(gated.get()), CL_COMPLETE);
+        for (std::size_t j = 0; j < devices().size(); ++j) {
+            std::vector<cl_uint> values(8, 7);
+            ASSERT_EQ(clEnqueueReadBuffer(queue(j), buffer.get(), CL_TRUE, 0, 32, values.data(), 1, &wait, nullptr),
+                      CL_SUCCESS);
+            EXPECT_EQ(values, std::vector<cl_uint>(8, 0));
+        }
+    }
+}
+
 } // namespace

@@ -111,7 +111,7 @@ foreach(runtime ${runtimes})
   causeway_test(platform.dry_run.${runtime} LABEL platform RUNTIME ${runtime} PLATFORM ${platform_icd} TIMEOUT 60
     COMMAND env CAUSEWAY_DRY_RUN=4x1:1 CAUSEWAY_STATS=1 $<TARGET_FILE:platform_tests> --gtest_filter=dry_run.*)
   set_tests_properties(platform.dry_run.${runtime} PROPERTIES FAIL_REGULAR_EXPRESSION "FAILED"
-    PASS_REGULAR_EXPRESSION "PASSED  . 1 test.*rank 1 of 4: 8 commands, 6 virtual, .*2 run here; 0 writes, 0 copies, 4 reads, 4 kernels")
+    PASS_REGULAR_EXPRESSION "PASSED  . 2 tests.*rank 1 of 4: 32 commands, 24 virtual, .*8 run here; 0 writes, 0 copies, 20 reads, 4 kernels")
 endforeach()
 causeway_test(platform.dry_run.refused LABEL platform RUNTIME pocl PLATFORM ${platform_icd} TIMEOUT 60
   COMMAND env CAUSEWAY_DRY_RUN=4y1 $<TARGET_FILE:platform_tests> --gtest_filter=dry_run.*)
@@ -119,7 +119,7 @@ set_tests_properties(platform.dry_run.refused PROPERTIES PASS_REGULAR_EXPRESSION
 causeway_test(platform.dry_run.option LABEL platform RUNTIME pocl PLATFORM ${platform_icd} TIMEOUT 60
   COMMAND env CAUSEWAY_DRY_RUN=4x1:1 CAUSEWAY_STATS=yes $<TARGET_FILE:platform_tests> --gtest_filter=dry_run.*)
 set_tests_properties(platform.dry_run.option PROPERTIES PASS_REGULAR_EXPRESSION
-  "CAUSEWAY_STATS is ignored: option stats: 'yes' is not off.on.*PASSED  . 1 test")
+  "CAUSEWAY_STATS is ignored: option stats: 'yes' is not off.on.*PASSED  . 2 tests")
 add_executable(finalizing_program support/programs/finalizing_program.cpp)
 target_link_libraries(finalizing_program PRIVATE causeway_flags OpenCL::OpenCL MPI::MPI_C)
 foreach(runtime ${runtimes})
