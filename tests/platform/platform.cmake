@@ -138,6 +138,10 @@ if(TARGET causeway_program)
   causeway_test(platform.causeway_run.files LABEL platform RUNTIME pocl TIMEOUT 60
     COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/platform/files_written_once.sh
             $<TARGET_FILE:causeway_program> run --cluster -n 2 -- $<TARGET_FILE:writing_program>)
+  # Python's sets would have an order of their own on each rank.
+  causeway_test(platform.causeway_run.hash_seed LABEL platform RUNTIME pocl TIMEOUT 60
+    COMMAND env -u PYTHONHASHSEED $<TARGET_FILE:causeway_program> run --cluster -n 2 -- sh -c "echo seed $PYTHONHASHSEED")
+  set_tests_properties(platform.causeway_run.hash_seed PROPERTIES PASS_REGULAR_EXPRESSION "seed 0")
   causeway_test(platform.causeway_run LABEL platform RUNTIME pocl TIMEOUT 120
     COMMAND $<TARGET_FILE:causeway_program> run --cluster -n 2 -- $<TARGET_FILE:platform_tests>
             --gtest_filter=spanning.contents*)

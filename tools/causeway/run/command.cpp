@@ -133,6 +133,8 @@ std::string vendors() {
     setenv("LD_PRELOAD", (preload + (loaded == nullptr ? "" : std::string(":") + loaded)).c_str(), 1);
     // Which rank comes first is chance, and the others would not write their own.
     setenv("PYTHONDONTWRITEBYTECODE", "1", 0);
+    // Each process has an order of its own for sets.
+    setenv("PYTHONHASHSEED", "0", 0);
     // All ranks print the same.
     if (!causeway_tool::is_first_rank() && std::freopen("/dev/null", "w", stdout) == nullptr)
         throw std::runtime_error(std::string("cannot open /dev/null: ") + std::strerror(errno));
