@@ -6,6 +6,7 @@
 #include "platform/boundary.hpp"
 #include "platform/cluster.hpp"
 #include "platform/device_times.hpp"
+#include "platform/driver_queues.hpp"
 #include "platform/entry_points.hpp"
 #include "platform/scheduler.hpp"
 
@@ -22,10 +23,13 @@ _cl_command_queue::_cl_command_queue(owner whose, _cl_context& of, _cl_device_id
     cl_int code = CL_SUCCESS;
     raw = driver_object<cl_command_queue>(where.calls().clCreateCommandQueue(where.context.raw(), on.raw, as, &code));
     check(code);
+    if (cluster::of_process() != nullptr) driver_queues::of_process().add(raw.raw());
 }
 
 _cl_command_queue::~_cl_command_queue() {
-    if (raw && driver.hangs_in_last_release && !in_order()) (void)raw.calls().clFinish(raw.raw());
+    if (!raw) return;
+    if (driver.hangs_in_last_release && !in_order()) (void)raw.calls().clFinish(raw.raw());
+    if (cluster::of_process() != nullptr) driver_queues::of_process().remove(raw.raw());
 }
 
 namespace causeway::platform::entry {

@@ -6,6 +6,7 @@
 #include "platform/boundary.hpp"
 #include "platform/cluster.hpp"
 #include "platform/device_times.hpp"
+#include "platform/driver_queues.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -24,6 +25,8 @@ constexpr auto hot = 50us;
 constexpr auto longest_pause = 5ms;
 /// How long the end of the process waits for a thread that is inside a driver's call.
 constexpr auto longest_call = 1s;
+/// How long it waits for what drivers have to do, in a cluster.
+constexpr auto longest_finish = 10s;
 
 void CL_CALLBACK ring_scheduler(cl_event raw, cl_int, void*) { scheduler::of_process().called_back(raw); }
 
@@ -79,8 +82,11 @@ void scheduler::start() {
 }
 
 void scheduler::begin() {
-    const std::lock_guard lock(m_mutex);
-    start();
+    {
+        const std::lock_guard lock(m_mutex);
+        start();
+    }
+    driver_queues::of_process().finish_first(longest_finish);
 }
 
 void scheduler::stop() {
@@ -101,8 +107,11 @@ void scheduler::stop() {
     m_due_bell.notify_one();
     // A driver or the program may keep a thread in a call for ever; or it is a callback that ends the process.
     const unsigned own = cluster::callback::is_running() ? 1 : 0;
-    std::unique_lock lock(m_changed_mutex);
-    m_changed.wait_for(lock, longest_call, [&] { return m_running <= own; });
+    {
+        std::unique_lock lock(m_changed_mutex);
+        m_changed.wait_for(lock, longest_call, [&] { return m_running <= own; });
+    }
+    if (cluster::of_process() != nullptr) driver_queues::of_process().finish(longest_finish);
 }
 
 bool scheduler::drain(std::chrono::milliseconds limit) {

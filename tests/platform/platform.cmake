@@ -58,6 +58,16 @@ foreach(runtime ${runtimes})
   set_tests_properties(platform.cluster.farewell.${runtime} PROPERTIES
     PASS_REGULAR_EXPRESSION "farewell.*farewell" FAIL_REGULAR_EXPRESSION "failed|causeway:|non-zero")
 endforeach()
+# Kernels are compiled anew, which takes its time.
+add_executable(unfinished_program support/programs/unfinished_program.cpp)
+target_link_libraries(unfinished_program PRIVATE causeway_flags OpenCL::OpenCL)
+foreach(runtime ${runtimes})
+  foreach(word "" released)
+    string(JOIN . name platform.cluster.unfinished.${runtime} ${word})
+    causeway_test(${name} LABEL platform RUNTIME ${runtime} PLATFORM ${platform_icd} RANKS 2 TIMEOUT 60
+      COMMAND env CAUSEWAY_CLUSTER=1 POCL_KERNEL_CACHE=0 $<TARGET_FILE:unfinished_program> ${word})
+  endforeach()
+endforeach()
 add_executable(hasty_program support/programs/hasty_program.cpp)
 target_link_libraries(hasty_program PRIVATE causeway_flags OpenCL::OpenCL ${CMAKE_DL_LIBS})
 foreach(runtime ${runtimes})
