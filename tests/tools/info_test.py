@@ -97,6 +97,12 @@ def set_up(start, given):
         pathlib.Path(folder, "gone.icd").write_text("/nonexistent/libvendor.so\n", encoding="utf-8")
         expect(check_alone(vendors), 1, "gone.icd names a library that cannot be loaded", "/nonexistent/libvendor.so",
                "end it with a slash")
+    with tempfile.NamedTemporaryFile() as file:
+        without_cache = ["env", "-u", "POCL_CACHE_DIR", f"XDG_CACHE_HOME={file.name}"]
+        run = subprocess.run([given.run_with, "pocl", "--", *without_cache, given.program, "info", "--check"],
+                             text=True, capture_output=True, check=False)
+        expect(run, 1, "the OpenCL platform Portable Computing Language has no device", "POCL_CACHE_DIR")
+        check("install an implementation" not in run.stdout + run.stderr, "the wrong advice", run)
     run = start("info", "--check", runtime="pocl", environment={"POCL_DEVICES": "basic"})
     expect(run, 1, "basic device cannot wait for user events", "POCL_DEVICES=pthread")
     expect(start("info", "--check", "--directory", "/nonexistent"), 0, "No such file", "name a directory that is there")

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <set>
+#include <string>
+#include <vector>
 
 namespace info {
 
@@ -14,6 +16,7 @@ namespace {
 
 using nlohmann::json;
 
+constexpr const char* pocl = "Portable Computing Language";
 constexpr std::uint64_t little_locked_memory = std::uint64_t{256} << 20; // the default of the option staging
 
 class finder {
@@ -59,7 +62,9 @@ void check_vendors(const json& rank, finder& found) {
 
 void check_devices(const json& rank, finder& found) {
     std::size_t count = 0;
+    std::vector<std::string> empty;
     for (const auto& platform : rank.at("platforms")) {
+        if (platform.at("devices").empty()) empty.push_back(platform.at("name").get<std::string>());
         for (const auto& device : platform.at("devices")) {
             ++count;
             if (!device.at("user_events"))
@@ -67,7 +72,15 @@ void check_devices(const json& rank, finder& found) {
                             "set POCL_DEVICES=pthread");
         }
     }
-    if (count == 0)
+    if (count > 0) return;
+    // Where others have devices, one for hardware that is not there is nothing to speak of.
+    for (const auto& name : empty)
+        found.stops("the OpenCL platform " + name + " has no device on " + rank.at("host").get<std::string>(),
+                    name == pocl ? "PoCL needs a folder that it may write to, ~/.cache/pocl or below XDG_CACHE_HOME; "
+                                   "POCL_CACHE_DIR names another. POCL_DEVICES, if it is set, must name what it has"
+                                 : "look whether the device is there and may be used: its driver in the kernel, the "
+                                   "rights to its files in /dev, and in a container whether it was handed in");
+    if (empty.empty())
         found.stops("no OpenCL device on " + rank.at("host").get<std::string>(),
                     "install an implementation: pocl-opencl-icd for the processor (Debian, Ubuntu), or the vendor's driver "
                     "for a GPU; in a container hand the GPU in; clinfo shows what the loader finds");
