@@ -111,6 +111,13 @@ void figure_keeper::save() {
     if (m_figures.mode() != transfer::tuner_mode::automatic || !is_first_of_node() || !m_figures.take_changed()) return;
     const auto problem = m_file.save(m_figures.all(), m_figures.today());
     if (!problem.empty()) warn_once("figures are not kept: " + problem);
+    const std::lock_guard lock(m_mutex);
+    m_problem = problem;
+}
+
+std::string figure_keeper::problem() {
+    const std::lock_guard lock(m_mutex);
+    return m_problem;
 }
 
 void figure_keeper::give_up() {

@@ -28,6 +28,8 @@ class figure_keeper {
 
     [[nodiscard]] transfer::tuner& figures() { return m_figures; }
     [[nodiscard]] const transfer::figures_file& file() const { return m_file; }
+    /// Why the file does not have the figures that were to be written last, or an empty text. Any thread.
+    [[nodiscard]] std::string problem();
 
     /// A transfer of `bytes` was enqueued on a device. Once there have been many the device is measured, in a thread of
     /// its own, while no transfer is under way. Call with the enqueue mutex held.
@@ -61,10 +63,11 @@ class figure_keeper {
     transfer::tuner& m_figures;
     transfer::figures_file m_file = transfer::figures_file::of_user();
     std::vector<device_use> m_devices; // guarded by the enqueue mutex
-    std::mutex m_mutex;                // guards m_ending, m_thread, m_busy
+    std::mutex m_mutex;                // guards m_ending, m_thread, m_busy, m_problem
     std::condition_variable m_ended;
     bool m_ending = false;
     bool m_busy = false;
+    std::string m_problem;
     std::thread m_thread;
 };
 

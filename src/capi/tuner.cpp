@@ -100,7 +100,7 @@ long causeway_tuner_figures(char* text, size_t size) {
     long length = -1;
     (void)guard([&] {
         auto& known = runtime::instance().figures();
-        const auto whole = transfer::figures_text(known.figures().all(), known.file().path());
+        const auto whole = transfer::figures_text(known.figures().all(), known.file().path(), known.problem());
         if (text != nullptr && size > 0) {
             const auto copied = std::min(size - 1, whole.size());
             std::memcpy(text, whole.data(), copied);

@@ -132,7 +132,8 @@ def bad_files(start, _):
         for text, warning in (("{", "it is damaged"), (foreign, "version 99")):
             kept.file.write_text(text, encoding="utf-8")
             run = start("tune", environment=kept.environment)
-            check(run.returncode == 0 and "copy in" in run.stdout, "tune fails with such a file", run)
+            check(run.returncode == (text == foreign) and "copy in" in run.stdout, "tune with such a file", run)
+            check(("kept in" in run.stdout) == (text != foreign), "it says where figures are that are not kept", run)
             check(run.stderr.count(warning) >= 1 and run.stderr.count("are ignored") == 1, "not one warning", run)
             if text == foreign:
                 check(kept.file.read_text(encoding="utf-8") == foreign, "the file of another version has changed", run)
@@ -141,9 +142,11 @@ def bad_files(start, _):
         kept.file.unlink()
         kept.file.mkdir()
         run = start("tune", environment=kept.environment)
-        check(run.returncode == 0 and "warning" in run.stderr, "a directory in the file's place is not told of", run)
+        check(run.returncode == 1 and "warning" in run.stderr and "\nnot kept: " in run.stdout,
+              "a directory in the file's place is not told of", run)
         run = start("tune", environment={**kept.environment, "XDG_CACHE_HOME": "/proc/nowhere"})
-        check(run.returncode == 0 and run.stderr.count("are not kept") == 1, "an impossible folder is not told of", run)
+        check(run.returncode == 1 and run.stderr.count("are not kept") == 1, "an impossible folder is not told of", run)
+        check("kept in" not in run.stdout and "\nnot kept: " in run.stdout, "an impossible folder has figures", run)
 
 
 def modes(start, _):

@@ -99,7 +99,7 @@ bool is_of_age(const known_stage& which, std::int64_t now) {
            which.measured <= now + tolerated_future;
 }
 
-std::string text_of(const std::vector<kept_stage>& stages, const std::string& file) {
+json json_of(const std::vector<kept_stage>& stages, const std::string& file) {
     json list = json::array();
     for (const auto& [machine, each] : stages)
         list.push_back({{"machine", machine},
@@ -110,13 +110,14 @@ std::string text_of(const std::vector<kept_stage>& stages, const std::string& fi
                         {"bytes_per_second_at_once", each.model.ceiling},
                         {"seen", each.seen},
                         {"measured", each.measured}});
-    // Names of devices and file systems are others' text.
     json sizes = json::array();
     for (std::size_t i = 0; i < stage_model::points; ++i)
         sizes.push_back(static_cast<std::size_t>(stage_model::size_of(i)));
-    const json whole{{"version", format_version}, {"file", file}, {"sizes", sizes}, {"stages", list}};
-    return whole.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+    return {{"version", format_version}, {"file", file}, {"sizes", sizes}, {"stages", list}};
 }
+
+/// Names of devices, file systems and files are others' text.
+std::string text_of(const json& whole) { return whole.dump(1, ' ', false, json::error_handler_t::replace) + "\n"; }
 
 } // namespace
 
@@ -136,10 +137,12 @@ std::string machine_digits() {
     return digits.data();
 }
 
-std::string figures_text(const std::vector<known_stage>& stages, const std::string& file) {
+std::string figures_text(const std::vector<known_stage>& stages, const std::string& file, const std::string& problem) {
     std::vector<kept_stage> all;
     for (const auto& each : stages) all.push_back({machine_digits(), each});
-    return text_of(all, file);
+    auto whole = json_of(all, file);
+    whole["problem"] = problem;
+    return text_of(whole);
 }
 
 figures_file figures_file::of_user() { return figures_file(cache_file("tuner.json")); }
@@ -173,7 +176,7 @@ std::string figures_file::save(const std::vector<known_stage>& stages, std::int6
         std::ranges::stable_sort(all, std::greater<>(), [](const auto& each) { return each.stage.seen; });
         all.resize(most_kept);
     }
-    return write_cache_file(m_path, text_of(all, m_path));
+    return write_cache_file(m_path, text_of(json_of(all, m_path)));
 }
 
 std::string figures_file::remove() const {

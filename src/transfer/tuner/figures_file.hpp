@@ -13,8 +13,9 @@ namespace causeway::transfer {
 /// Eight digits for this machine: homes are shared, and figures are not. By /etc/machine-id, or the host's name.
 [[nodiscard]] std::string machine_digits();
 
-/// `stages` of this machine, and the path of the file that they are for.
-[[nodiscard]] std::string figures_text(const std::vector<known_stage>& stages, const std::string& file);
+/// `stages` of this machine, the path of the file that they are for, and why they are not in it, if so.
+[[nodiscard]] std::string figures_text(const std::vector<known_stage>& stages, const std::string& file,
+                                       const std::string& problem);
 
 /// Blocking calls on a file system: not for the engine's thread.
 class figures_file {

@@ -49,7 +49,7 @@ Examples:
 
 CAUSEWAY_EXPLAIN=1 in front of any program says what each of its transfers chose, and why.
 
-Exit status: 0, 1 if something failed, 2 for wrong arguments.)";
+Exit status: 0, 1 if something failed or the figures cannot be kept, 2 for wrong arguments.)";
 
 struct arguments {
     std::vector<std::string> directories;
@@ -110,9 +110,10 @@ void print(const json& figures) {
                     bandwidth_text(each.at("bytes_per_second_at_once")).c_str(), age_text(each.at("seen")).c_str());
     }
     if (stages.empty()) std::printf("nothing is known yet\n");
-    const auto file = figures.at("file").get<std::string>();
-    std::printf("\n%s\n", file.empty() ? "kept by this process only, as there is neither XDG_CACHE_HOME nor HOME"
-                                       : ("kept in " + file).c_str());
+    const auto file = figures.at("file").get<std::string>(), problem = figures.at("problem").get<std::string>();
+    std::printf("\n%s\n", !problem.empty() ? ("not kept: " + problem).c_str()
+                          : file.empty()   ? "kept by this process only, as there is neither XDG_CACHE_HOME nor HOME"
+                                           : ("kept in " + file).c_str());
 }
 
 /// Says on a terminal what is being measured.
@@ -203,7 +204,8 @@ void write_json(const json& figures, const std::string& path) {
     if (!file) throw std::runtime_error("cannot write " + path);
 }
 
-void act(const arguments& typed, int rank, int ranks) {
+/// The exit status.
+int act(const arguments& typed, int rank, int ranks) {
     if (typed.clear && rank == 0) check(causeway_tuner_clear(), "forgetting");
     if (!typed.show && !typed.clear) {
         if (ranks > 1 && !typed.directories.empty())
@@ -211,10 +213,11 @@ void act(const arguments& typed, int rank, int ranks) {
         const progress said(rank == 0);
         ranks > 1 ? measure_ranks(typed, rank, ranks, said) : measure_here(typed, said);
     }
-    if (rank != 0 || typed.clear) return;
+    if (rank != 0 || typed.clear) return 0;
     const auto figures = known_figures();
     if (typed.json_file != "-") print(figures);
     if (!typed.json_file.empty()) write_json(figures, typed.json_file);
+    return figures.at("problem").get<std::string>().empty() ? 0 : 1;
 }
 
 int run(const arguments& typed) {
@@ -224,7 +227,7 @@ int run(const arguments& typed) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     try {
-        act(typed, rank, ranks);
+        code = act(typed, rank, ranks);
     } catch (const usage_error& error) { // all ranks come here
         if (rank == 0) std::fprintf(stderr, "causeway tune: %s\n", error.what());
         code = 2;
