@@ -60,6 +60,12 @@ int code_of(const failure& error) {
     return error.mpi_error_class != MPI_SUCCESS ? error.mpi_error_class : MPI_ERR_OTHER;
 }
 
+/// The code of a message that is over; why it failed is kept as of a refused call.
+int ended(const failure& result) {
+    if (result) last_message() = result.message;
+    return code_of(result);
+}
+
 /// A message between host memory and another rank, under way.
 struct host_transfer {
     std::shared_ptr<transfer::command> command;
@@ -236,7 +242,7 @@ int causeway_mpi_send(const void* buf, int count, MPI_Datatype type, int dest, i
     if (!is_device(type)) return (MPI_Send)(buf, count, type, dest, tag, comm);
     return guard_mpi(comm, destination(dest), count, [&] {
         const auto moved = start_send(buf, count, dest, tag, comm, nullptr);
-        const int code = code_of(moved.command->wait());
+        const int code = ended(moved.command->wait());
         return code == MPI_SUCCESS ? code : raise(comm, code);
     });
 }
@@ -255,7 +261,7 @@ int causeway_mpi_recv(void* buf, int count, MPI_Datatype type, int source, int t
     if (!is_device(type)) return (MPI_Recv)(buf, count, type, source, tag, comm, status);
     return guard_mpi(comm, origin(source), count, [&] {
         const auto moved = start_receive(buf, count, source, tag, comm, nullptr);
-        const int code = code_of(moved.command->wait());
+        const int code = ended(moved.command->wait());
         fill(status, moved, code);
         return code == MPI_SUCCESS ? code : raise(comm, code);
     });

@@ -285,6 +285,26 @@ def test_importing_does_not_initialise_mpi():
     assert (result.returncode, result.stderr) == (0, "")
 
 
+SINGLE = """
+import mpi4py
+mpi4py.rc.thread_level = "single"
+import causeway
+from mpi4py import MPI
+for function in causeway.send, causeway.isend, causeway.recv, causeway.irecv:
+    try:
+        function(bytearray(8), MPI.COMM_SELF, 0)
+    except MPI.Exception as error:
+        print(error.Get_error_class() == MPI.ERR_OTHER, error)
+"""
+
+
+@alone
+def test_messages_below_thread_multiple_say_what_is_missing():
+    ended = python(SINGLE)
+    lines = ended.stdout.splitlines()
+    assert len(lines) == 4 and all(line.startswith("True ") and "MPI_THREAD_MULTIPLE" in line for line in lines), ended
+
+
 @alone
 def test_a_library_that_is_not_there_is_named():
     result = python("import causeway", LIBCAUSEWAY="/nowhere/libcauseway.so.0")

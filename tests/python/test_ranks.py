@@ -133,6 +133,19 @@ def test_a_message_that_is_too_long_fails(machine, comm, left, right):
             causeway.wait_for_events([event])
 
 
+def test_what_a_host_message_fails_with_is_told(machine, comm, left, right):
+    for function, partner in ((causeway.send, comm.size), (causeway.irecv, comm.size)):
+        with pytest.raises(MPI.Exception, match=str(comm.size)) as caught:
+            function(bytearray(8), comm, partner)
+        assert caught.value.Get_error_class() == MPI.ERR_RANK
+    sent = causeway.enqueue_send(machine.out_of_order, machine.buffer(pattern(200_000)), comm, right, 17)
+    with pytest.raises(MPI.Exception, match="200000|larger|longer") as caught:
+        causeway.recv(bytearray(8), comm, left, 17)
+    assert caught.value.Get_error_class() == MPI.ERR_TRUNCATE
+    with pytest.raises(causeway.TruncatedError):
+        causeway.wait_for_events([sent])
+
+
 def test_a_cancelled_receive_says_so(machine, comm, left):
     event = causeway.enqueue_recv(machine.out_of_order, machine.buffer(8), comm, left, 6)
     causeway.cancel(event)

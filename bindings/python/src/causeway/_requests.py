@@ -12,7 +12,7 @@ import pyopencl as cl
 from mpi4py import MPI
 
 from . import _mpi
-from ._errors import refused
+from ._errors import last_error, refused
 from ._handles import context_handle, wrong_kind
 from ._host_memory import HostRange, keep_for_ever, keep_until_complete
 
@@ -44,9 +44,20 @@ class Request(MPI.Request):
             keep_for_ever(self._memory)
 
 
+class MessageError(MPI.Exception):
+    """MPI's error, with what the library says of it."""
+
+    text = ""
+
+    def __str__(self) -> str:
+        return f"{self.text} ({super().__str__()})" if self.text else str(super().__str__())
+
+
 def _check(code: int) -> None:
     if code:
-        raise MPI.Exception(code)
+        error = MessageError(code)
+        error.text = last_error()
+        raise error
 
 
 def _message(data: Any, writable: bool, comm: MPI.Comm, rank: int, tag: int) -> tuple[HostRange, tuple[Any, ...]]:
@@ -94,7 +105,8 @@ def start(request: MPI.Prequest) -> None:
     persists."""
     if not isinstance(request, MPI.Prequest):
         raise wrong_kind("a persistent request of mpi4py", request)
-    _check(_mpi.bound().start(MPI._addressof(request)))
+    if code := _mpi.bound().start(MPI._addressof(request)):
+        raise MPI.Exception(code)  # of MPI alone
     _started[id(request)] = request
 
 
