@@ -131,7 +131,7 @@ measuring::seen measuring::run_all(const end_maker& source, const end_maker& tar
     seen all;
     for (const auto& each : shapes) {
         auto chosen = like;
-        chosen.strategy = "measuring";
+        chosen.strategy = transfer::measuring_strategy;
         chosen.block_bytes = each.block_bytes;
         chosen.depth = each.depth;
         chosen.lanes = each.lanes;
@@ -234,7 +234,7 @@ std::vector<measured_stage> measuring::file(int fd) {
     std::vector<measured_stage> found;
     std::vector<std::shared_ptr<transfer::flow_probe>> unused;
     // Written first: then the file is there, and in the page cache.
-    const transfer::plan filling{.strategy = "measuring", .block_bytes = 4 * mib};
+    const transfer::plan filling{.strategy = transfer::measuring_strategy, .block_bytes = 4 * mib};
     run_once(make_nothing, written, most, filling, unused);
     add(found, operation::write, run_all(make_nothing, written, blocks(written), {}).target);
     add(found, operation::read, run_all(read, make_nothing, blocks(read), {}).source);
@@ -268,7 +268,7 @@ std::vector<measured_stage> measuring::rank(const end_maker& destination, const 
     if (place.buffer && reaches_others(device)) own |= has_links;
     const end_maker own_word = [&] { return endpoints::make_host_endpoint(&own); };
     const end_maker other_word = [&] { return endpoints::make_host_endpoint(&other); };
-    const transfer::plan word{.strategy = "measuring", .block_bytes = 1};
+    const transfer::plan word{.strategy = transfer::measuring_strategy, .block_bytes = 1};
     std::vector<std::shared_ptr<transfer::flow_probe>> unused;
     for (const bool sends : {is_first, !is_first}) {
         if (sends) {
@@ -284,13 +284,13 @@ std::vector<measured_stage> measuring::rank(const end_maker& destination, const 
     const end_maker range = [&] { return endpoints::make_range_endpoint(m_process.devices(), place, 0); };
     for (auto& each : blocks)
         if (each.depth > 1) each.depth = 6;
-    const transfer::plan shared{.window = true, .without_window = "measuring"};
+    const transfer::plan shared{.window = true, .without_window = transfer::measuring_strategy};
     for (const bool sends : {is_first, !is_first}) {
         const auto seen = sends ? run_all(range, destination, blocks, shared) : run_all(origin, range, blocks, shared);
         if (!sends && seen.shared) add(found, operation::window, seen.source);
     }
     if ((both & has_links) == std::byte{0}) return found;
-    const transfer::plan linked{.window = true, .device_window = true, .without_window = "measuring"};
+    const transfer::plan linked{.window = true, .device_window = true, .without_window = transfer::measuring_strategy};
     for (const bool sends : {is_first, !is_first}) {
         const auto seen = sends ? run_all(range, destination, link_shapes(), linked)
                                 : run_all(origin, range, link_shapes(), linked);

@@ -3,6 +3,7 @@
 #include "trace/timeline.hpp"
 
 #include "trace/json_text.hpp"
+#include "transfer/plan.hpp"
 #include "transfer/recorder.hpp"
 
 #include <nlohmann/json.hpp>
@@ -146,8 +147,10 @@ class event_writer {
                 details["error"] = m_part.text(each.error);
             }
             const auto name = m_part.text(each.source) + " -> " + m_part.text(each.target);
-            auto& lane = m_tracks[{0, "transfers"}];
-            lane.push_back({place.begin, place.end, name, each.status != 0 ? "failure" : "transfer", std::move(details),
+            const bool is_own = m_part.text(each.strategy) == transfer::measuring_strategy;
+            auto& lane = m_tracks[{0, is_own ? "what the tuner measures" : "transfers"}];
+            lane.push_back({place.begin, place.end, is_own ? "measuring: " + name : name,
+                            is_own ? "measuring" : each.status != 0 ? "failure" : "transfer", std::move(details),
                             &place.lane, each.queued});
         }
     }

@@ -16,6 +16,9 @@
 
 namespace causeway::transfer {
 
+/// That of the tuner's own transfers, which are not the program's.
+inline constexpr std::string_view measuring_strategy = "measuring";
+
 /// A route with block size, depth and lanes.
 struct plan {
     std::string_view strategy;

@@ -236,8 +236,14 @@ def limit(start, given):
     with tempfile.TemporaryDirectory() as folder:
         timeline = pathlib.Path(folder, "t.json")
         environment = {"XDG_CACHE_HOME": folder, "CAUSEWAY_TUNER": "auto"}
-        run = start("tune", "--directory", folder, environment=environment)
+        # What it measures is seen, and is no transfer.
+        run = start("trace", "-o", timeline, "--", program_beside(given, "causeway"), "tune", "--directory", folder,
+                    environment=environment)
         check(run.returncode == 0, "tune fails", run)
+        found = check_events(json.loads(timeline.read_text(encoding="utf-8")), 1)
+        check(len(found[("X", "measuring")]) > 20 and ("X", "transfer") not in found, f"was measured: {found.keys()}")
+        table = json.loads(start("trace", "summary", "--json", timeline, runtime="none", ranks=1).stdout)
+        check(table["ranks"][0]["transfers"] == 0 and table["ranks"][0]["moving_us"] == 0, f"it is counted: {table}")
         environment["CAUSEWAY_TUNER"] = "fixed"
         run = start("trace", "-o", timeline, "--", program_beside(given, "causeway"), "perf", "--routes", "file-read", "--sizes", "1M",
                     "--repetitions", "1", "--strategies", "auto", "--directory", folder, environment=environment)

@@ -59,6 +59,29 @@ TEST(timeline, has_the_limit_of_each_transfer_of_which_it_is_known) {
     EXPECT_FALSE(transfers[1].at("args").contains("limit_us"));
 }
 
+TEST(timeline, tells_what_the_tuner_measures_from_transfers_of_the_program) {
+    const folder where;
+    fake_clock clock;
+    trace::part part(where.timeline, rank_of(0), 1 << 20);
+    {
+        trace::part_recorder to(part, clock);
+        record_transfer(to, clock, 1);
+        for (const int code : {0, status::io_error}) {
+            transfer_span told{.transfer = 2, .source = "nothing", .target = "device buffer", .queued = clock.now(),
+                               .submitted = clock.now(), .started = clock.now(), .ended = clock.now() + 1ms};
+            told.chosen.strategy = transfer::measuring_strategy;
+            if (code != 0) told.error = {code, 0, 0, "broken"};
+            to.transfer_over(told);
+        }
+    }
+    trace::add_part(where.timeline, part.path());
+    EXPECT_EQ(events_of(where.read(), "X", "transfer").size(), 1u);
+    EXPECT_TRUE(events_of(where.read(), "X", "failure").empty());
+    const auto own = events_of(where.read(), "X", "measuring");
+    ASSERT_EQ(own.size(), 2u);
+    EXPECT_EQ(own[0].at("name"), "measuring: nothing -> device buffer");
+}
+
 TEST(timeline, has_each_level_when_it_changed) {
     const folder where;
     fake_clock clock;
