@@ -14,7 +14,7 @@ import pyopencl as cl
 from . import _library, _mpi
 from ._errors import failed, refused
 from ._files import BinaryFile, descriptor_of
-from ._handles import event_handle, queue_handle
+from ._handles import bare_event_handle, bare_queue_handle, event_handle, queue_handle
 from ._info import TransferInfo
 
 if TYPE_CHECKING:
@@ -47,10 +47,18 @@ class _Command:
     def __init__(self, number: int, name: str) -> None:
         self.number, self.name = number, name
 
-    def __call__(self, arguments: tuple[Any, ...], wait_for: WaitList, blocking: bool) -> cl.Event:
+    def __call__(
+        self, queue: cl.CommandQueue, arguments: tuple[Any, ...], wait_for: WaitList, blocking: bool
+    ) -> cl.Event:
         """Enqueues. A blocking command that fails still has an event, which says why; a refused one has none."""
         events = tuple(wait_for) if wait_for else ()  # alive until the call is over, whoever made them
-        words = arguments + tuple([event_handle(each) for each in events]) if events else arguments
+        try:
+            words = (bare_queue_handle(queue), *arguments, *map(bare_event_handle, events))
+        except TypeError:
+            queue_handle(queue)
+            for each in events:
+                event_handle(each)
+            raise
         count = len(words)
         try:
             packed = _packers[count](*words)
@@ -172,8 +180,8 @@ def _file_command(
         at = file_offset
     else:
         at = os.lseek(file, 0, os.SEEK_CUR) if isinstance(file, int) else file.tell()
-    arguments = (queue_handle(queue), handle, blocking, offset, size, descriptor, at)
-    event = command(arguments, _awaited(wait_for, memory), blocking)
+    arguments = (handle, blocking, offset, size, descriptor, at)
+    event = command(queue, arguments, _awaited(wait_for, memory), blocking)
     if file_offset is None:
         # At once, not when the bytes have moved: the next command goes on behind this one.
         if isinstance(file, int):
@@ -232,9 +240,9 @@ def peer_copy(
     """Copies between buffers of any two devices, contexts or vendors; the event belongs to the target's context."""
     source_handle, source_offset, size = _range(source, source_offset, size)
     target_handle, target_offset, size = _range(target, target_offset, size)
-    queues = (queue_handle(source_queue), source_handle, queue_handle(target_queue), target_handle)
-    arguments = (*queues, blocking, source_offset, target_offset, size)
-    return _peer_copy(arguments, _awaited(wait_for, source, target), blocking)
+    handles = (source_handle, queue_handle(target_queue), target_handle)
+    arguments = (*handles, blocking, source_offset, target_offset, size)
+    return _peer_copy(source_queue, arguments, _awaited(wait_for, source, target), blocking)
 
 
 def enqueue_send(
@@ -252,8 +260,8 @@ def enqueue_send(
     """Sends device memory to rank `dest` of `comm`. Matched by `enqueue_recv`, `recv` and `irecv` of this package."""
     mpi = _mpi.bound()
     handle, offset, size = _range(src, offset, size)
-    arguments = (queue_handle(queue), handle, blocking, offset, size, dest, tag, mpi.handle_of(comm))
-    return _send(arguments, _awaited(wait_for, src), blocking)
+    arguments = (handle, blocking, offset, size, dest, tag, mpi.handle_of(comm))
+    return _send(queue, arguments, _awaited(wait_for, src), blocking)
 
 
 def enqueue_recv(
@@ -271,8 +279,8 @@ def enqueue_recv(
     """Receives at most `size` bytes from rank `source` of `comm`; `MPI.ANY_SOURCE` and `MPI.ANY_TAG` match."""
     mpi = _mpi.bound()
     handle, offset, size = _range(dest, offset, size)
-    arguments = (queue_handle(queue), handle, blocking, offset, size, source, tag, mpi.handle_of(comm))
-    return _recv(arguments, _awaited(wait_for, dest), blocking)
+    arguments = (handle, blocking, offset, size, source, tag, mpi.handle_of(comm))
+    return _recv(queue, arguments, _awaited(wait_for, dest), blocking)
 
 
 def enqueue_sendrecv(
@@ -297,8 +305,8 @@ def enqueue_sendrecv(
     source, send_offset, send_size = _range(src, send_offset, send_size)
     target, recv_offset, recv_size = _range(dest, recv_offset, recv_size)
     ends = (send_offset, send_size, dest_rank, send_tag, recv_offset, recv_size, source_rank, recv_tag)
-    arguments = (queue_handle(queue), source, target, blocking, *ends, mpi.handle_of(comm))
-    return _sendrecv(arguments, _awaited(wait_for, src, dest), blocking)
+    arguments = (source, target, blocking, *ends, mpi.handle_of(comm))
+    return _sendrecv(queue, arguments, _awaited(wait_for, src, dest), blocking)
 
 
 def enqueue_send_rect(
@@ -319,8 +327,8 @@ def enqueue_send_rect(
     Of an array the origin is its first element, and the box ends where its last one does or before."""
     mpi = _mpi.bound()
     box = _Box(src, buffer_origin, region, buffer_pitches)
-    arguments = (queue_handle(queue), box.handle, blocking, *box.words, dest, tag, mpi.handle_of(comm))
-    return _send_rect(arguments, _awaited(wait_for, src), blocking)
+    arguments = (box.handle, blocking, *box.words, dest, tag, mpi.handle_of(comm))
+    return _send_rect(queue, arguments, _awaited(wait_for, src), blocking)
 
 
 def enqueue_recv_rect(
@@ -339,8 +347,8 @@ def enqueue_recv_rect(
     """Receives into a box of a buffer or array; a shorter message fills the first rows."""
     mpi = _mpi.bound()
     box = _Box(dest, buffer_origin, region, buffer_pitches)
-    arguments = (queue_handle(queue), box.handle, blocking, *box.words, source, tag, mpi.handle_of(comm))
-    return _recv_rect(arguments, _awaited(wait_for, dest), blocking)
+    arguments = (box.handle, blocking, *box.words, source, tag, mpi.handle_of(comm))
+    return _recv_rect(queue, arguments, _awaited(wait_for, dest), blocking)
 
 
 def wait_for_events(events: Iterable[cl.Event]) -> None:

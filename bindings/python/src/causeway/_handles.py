@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pyopencl as cl
 
-# Looked up once, as each enqueue asks.
-_Context = cl.Context
-_Event = cl.Event
-_Queue = cl.CommandQueue
+# For enqueues: pyopencl's own getters, which look at the kind as they go. Their TypeError does not say what is wanted.
+bare_queue_handle: Callable[[Any], int] = vars(cl.CommandQueue)["int_ptr"].fget
+bare_event_handle: Callable[[Any], int] = vars(cl.Event)["int_ptr"].fget
 
 
 def wrong_kind(wanted: str, given: Any) -> TypeError:
@@ -18,19 +18,19 @@ def wrong_kind(wanted: str, given: Any) -> TypeError:
 
 
 def queue_handle(queue: Any) -> int:
-    if isinstance(queue, _Queue):
+    if isinstance(queue, cl.CommandQueue):
         return queue.int_ptr
     raise wrong_kind("a pyopencl.CommandQueue", queue)
 
 
 def event_handle(event: Any) -> int:
-    if isinstance(event, _Event):
+    if isinstance(event, cl.Event):
         return event.int_ptr
     raise wrong_kind("a pyopencl.Event", event)
 
 
 def context_handle(context: Any) -> int:
-    if isinstance(context, _Context):
+    if isinstance(context, cl.Context):
         return context.int_ptr
     raise wrong_kind("a pyopencl.Context", context)
 
