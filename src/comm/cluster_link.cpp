@@ -69,6 +69,7 @@ cluster_link::cluster_link(const cluster_calls& platform) : m_platform(platform)
     MPI_Comm_rank(MPI_COMM_WORLD, &m_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &m_ranks);
     for (auto* const made : {&m_collective, &m_messages, &m_data}) MPI_Comm_dup(MPI_COMM_WORLD, made);
+    MPI_Comm_set_errhandler(m_messages, MPI_ERRORS_RETURN); // the platform says more about what is too long
     const blocked_signals none;
     std::thread([this] { run(); }).detach();
 }
@@ -183,6 +184,14 @@ void cluster_link::give_up(const char* why) {
     std::_Exit(1);
 }
 
+void cluster_link::check(int code) {
+    if (code == MPI_SUCCESS) return;
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length = 0;
+    MPI_Error_string(code, text, &length);
+    give_up((std::string("a message of the platform: ") + text).c_str());
+}
+
 void cluster_link::add(const message& added) {
     // What has arrived is passed on to the end: the thread looks at what was added once more before it stops.
     if (m_own_thread.load() != std::this_thread::get_id()) require_open();
@@ -196,26 +205,37 @@ void cluster_link::add(const message& added) {
 void cluster_link::start(const message& next) {
     const int count = static_cast<int>(std::min(piece, next.size)); // the rest follows when this is over
     MPI_Request request = MPI_REQUEST_NULL;
-    if (next.direction == message::way::out)
-        MPI_Isend(next.bytes, count, MPI_BYTE, next.peer, next.tag, m_messages, &request);
-    else
-        MPI_Irecv(next.bytes, count, MPI_BYTE, next.peer, next.tag, m_messages, &request);
+    check(next.direction == message::way::out
+              ? MPI_Isend(next.bytes, count, MPI_BYTE, next.peer, next.tag, m_messages, &request)
+              : MPI_Irecv(next.bytes, count, MPI_BYTE, next.peer, next.tag, m_messages, &request));
     m_requests.push_back(request);
     m_active.push_back(next);
+}
+
+void cluster_link::check_end(const message& done, int code) {
+    int kind = MPI_SUCCESS;
+    MPI_Error_class(code, &kind);
+    if (kind == MPI_ERR_TRUNCATE) done.over(done.data, false);
+    check(code);
 }
 
 bool cluster_link::poll() {
     if (m_requests.empty()) return false;
     m_indices.resize(m_requests.size());
+    m_statuses.resize(m_requests.size());
     int count = 0;
+    int code = MPI_SUCCESS;
     // Open MPI's MPI_Testsome makes no progress when something was complete already.
     for (int tries = 0; tries < 2 && count == 0; ++tries)
-        MPI_Testsome(static_cast<int>(m_requests.size()), m_requests.data(), &count, m_indices.data(),
-                     MPI_STATUSES_IGNORE);
+        code = MPI_Testsome(static_cast<int>(m_requests.size()), m_requests.data(), &count, m_indices.data(),
+                            m_statuses.data());
+    if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) check(code);
     if (count == 0 || count == MPI_UNDEFINED) return false;
     std::vector<message> over;
-    for (int i = 0; i < count; ++i)
-        over.push_back(m_active[static_cast<std::size_t>(m_indices[static_cast<std::size_t>(i)])]);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+        const auto& done = over.emplace_back(m_active[static_cast<std::size_t>(m_indices[i])]);
+        if (code != MPI_SUCCESS) check_end(done, m_statuses[i].MPI_ERROR);
+    }
     std::size_t kept = 0;
     for (std::size_t i = 0; i < m_requests.size(); ++i) {
         if (m_requests[i] == MPI_REQUEST_NULL) continue;

@@ -60,6 +60,8 @@ class cluster_link {
     void start(const message& next);
     bool poll();
     void wait(MPI_Request request);
+    void check(int code);
+    void check_end(const message& done, int code);
     /// Ends the job if the program waits for a rank that has left its own; `is_quiet`: no message has come for long.
     void look_for_leavers(bool is_quiet);
     void hear_farewells();
@@ -99,6 +101,7 @@ class cluster_link {
     std::vector<MPI_Request> m_requests;
     std::vector<message> m_active;
     std::vector<int> m_indices;
+    std::vector<MPI_Status> m_statuses;
 };
 
 } // namespace causeway::comm

@@ -140,6 +140,10 @@ void cluster::part(const meeting& at, const call_record& compared) const {
     const auto difference = other == all.end()
                                 ? std::string("threads of one rank ask the others at a time")
                                 : other->record.difference(static_cast<int>(other - all.begin()), all.front().record, 0);
+    end_parted(difference);
+}
+
+void cluster::end_parted(const std::string& difference) const {
     std::string why = "the programs of the ranks have parted: " + difference +
                       ". Ranks must not differ in time, random numbers, process numbers, input or threads.";
     if (!m_strict) why += " CAUSEWAY_STRICT=1 stops at the first call that differs.";
@@ -209,28 +213,67 @@ namespace {
 struct outgoing {
     std::shared_ptr<std::byte[]> bytes;
 };
-struct incoming {
-    std::shared_ptr<std::byte[]> bytes;
-    std::function<void()> over;
-};
+
+/// The higher rank first.
+std::string difference_of(int mine, const call_record& own, int theirs, const call_record& other) {
+    return mine > theirs ? own.difference(mine, other, theirs) : other.difference(theirs, own, mine);
+}
 
 } // namespace
 
+std::shared_ptr<std::byte[]> cluster::room_for_message(std::size_t size) {
+    const auto room = sizeof(message_head) + size;
+    const std::shared_ptr<std::byte[]> whole(is_dry_run() ? new std::byte[room]() : new std::byte[room]);
+    auto* const bytes = whole.get() + sizeof(message_head);
+    new (whole.get()) message_head;
+    return {whole, bytes};
+}
+
+cluster::message_head& cluster::head_of(const std::shared_ptr<std::byte[]>& bytes) {
+    return *reinterpret_cast<message_head*>(bytes.get() - sizeof(message_head));
+}
+
+cluster::message_head cluster::own_head() const {
+    // Other threads' calls are in no record, and those that are not noted come between any two that are.
+    if (!is_programs_thread() || m_paused != 0) return {};
+    return {m_record, rank(), true};
+}
+
+void cluster::check_head(const message_head& own, const message_head& theirs) const {
+    if (!own.is_noted || !theirs.is_noted || own.record == theirs.record) return;
+    end_parted(difference_of(own.rank, own.record, theirs.rank, theirs.record));
+}
+
 std::function<void()> cluster::promise(int to, std::shared_ptr<std::byte[]> bytes, std::size_t size) {
     if (m_ends) return [] {}; // nobody listens
+    head_of(bytes) = own_head();
     return [this, to, bytes = std::move(bytes), size, tag = next_message_tag(rank(), to)] {
         auto* const held = new outgoing{bytes};
         m_calls.send(
-            to, tag, held->bytes.get(), size, [](void* data, bool) { delete static_cast<outgoing*>(data); }, held);
+            to, tag, &head_of(bytes), sizeof(message_head) + size,
+            [](void* data, bool) { delete static_cast<outgoing*>(data); }, held);
     };
 }
 
 void cluster::receive(int from, std::shared_ptr<std::byte[]> bytes, std::size_t size, std::function<void()> over) {
-    auto* const held = new incoming{std::move(bytes), std::move(over)};
+    struct incoming {
+        std::shared_ptr<std::byte[]> bytes;
+        std::function<void()> over;
+        message_head expected;
+        int from;
+    };
+    auto* const held = new incoming{std::move(bytes), std::move(over), own_head(), from};
+    auto& head = head_of(held->bytes);
+    head = {};
     m_calls.receive(
-        from, next_message_tag(from, rank()), held->bytes.get(), size,
-        [](void* data, bool) {
+        from, next_message_tag(from, rank()), &head, sizeof head + size,
+        [](void* data, bool has_arrived) {
             const std::unique_ptr<incoming> done(static_cast<incoming*>(data));
+            const auto& job = *of_process();
+            job.check_head(done->expected, head_of(done->bytes));
+            if (!has_arrived)
+                job.end_parted("rank " + std::to_string(done->from) + " has sent more than rank " +
+                               std::to_string(job.rank()) + " expects");
             done->over();
         },
         held);
@@ -277,7 +320,7 @@ bool is_here(const _cl_event& event) {
 
 namespace {
 
-std::shared_ptr<std::byte[]> room_for_end() { return std::shared_ptr<std::byte[]>(new std::byte[sizeof(command_end)]); }
+std::shared_ptr<std::byte[]> room_for_end() { return cluster::room_for_message(sizeof(command_end)); }
 
 void end_with(_cl_event& event, const std::byte* bytes) {
     command_end end;

@@ -130,7 +130,10 @@ class cluster {
 
     // Each pair of ranks counts its messages; both ends count alike.
     [[nodiscard]] int next_data_tag(int from, int to);
-    /// `bytes` are held until the message is over.
+    /// Room for the bytes of a message, which the next three hold until it is over; they take no other. In front of the
+    /// bytes is the record of calls of the rank they come from, as of its call of these functions. It is compared where
+    /// they arrive, which ends the job if the programs have parted.
+    [[nodiscard]] static std::shared_ptr<std::byte[]> room_for_message(std::size_t size);
     void receive(int from, std::shared_ptr<std::byte[]> bytes, std::size_t size, std::function<void()> over);
 
     /// A message whose place among those to `to` is taken now: call what it returns when the bytes are there.
@@ -163,6 +166,17 @@ class cluster {
     /// come to another meeting or has made other calls: the ranks would wait for each other for ever, or compute nonsense.
     void meet(meeting& at) const;
     [[noreturn]] void part(const meeting& at, const call_record& compared) const;
+    [[noreturn]] void end_parted(const std::string& difference) const;
+
+    /// In front of a message.
+    struct alignas(16) message_head {
+        call_record record;
+        int rank = -1;
+        bool is_noted = false; ///< else there is nothing to compare
+    };
+    [[nodiscard]] static message_head& head_of(const std::shared_ptr<std::byte[]>& bytes);
+    [[nodiscard]] message_head own_head() const;
+    void check_head(const message_head& own, const message_head& theirs) const;
     [[nodiscard]] int next_message_tag(int from, int to);
 
     cluster_calls m_calls;

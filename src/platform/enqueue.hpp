@@ -116,8 +116,7 @@ cl_int enqueue_read(const new_command& command, const host_target& target, MakeI
     if (cluster::of_process() == nullptr)
         return enqueue(command, make_issue(target.address, target.row_pitch, target.slice_pitch));
     // With room for how it ended.
-    const auto size = target.bytes() + sizeof(command_end);
-    const std::shared_ptr<std::byte[]> staging(cluster::is_dry_run() ? new std::byte[size]() : new std::byte[size]);
+    const auto staging = cluster::room_for_message(target.bytes() + sizeof(command_end));
     return read_everywhere(command, target, staging, issue_function(make_issue(staging.get(), size_t{0}, size_t{0})));
 }
 

@@ -165,7 +165,7 @@ void move_out(_cl_mem& root, place& from, int rank) {
                                            transfer(root, from, rank, tag, true), _cl_event::ender::foreign));
         return;
     }
-    const std::shared_ptr<std::byte[]> staging(new std::byte[root.size]);
+    const auto staging = cluster::room_for_message(root.size);
     auto send = job.promise(rank, staging, root.size);
     const auto out =
         enqueue_copy(*from.copies, CL_COMMAND_READ_IMAGE, {}, std::move(orders), read_whole(root, from, staging));
@@ -185,7 +185,7 @@ void move_in(_cl_mem& root, int rank, place& to) {
                                       transfer(root, to, rank, tag, false), _cl_event::ender::foreign);
         return;
     }
-    const std::shared_ptr<std::byte[]> staging(new std::byte[root.size]);
+    const auto staging = cluster::room_for_message(root.size);
     auto message = ref<_cl_event>::adopt(new _cl_event(*to.copies, CL_COMMAND_WRITE_IMAGE, _cl_event::ender::every_rank));
     job.receive(rank, staging, root.size, [message] { scheduler::of_process().end(*message, {}); });
     target.arrival = enqueue_copy(*to.copies, CL_COMMAND_WRITE_IMAGE, {message}, before_arriving(target),

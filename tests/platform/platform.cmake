@@ -104,6 +104,13 @@ parting_test(top_bits "in call 8, clFinish.#2., or before, rank 1 and rank 0 hav
 parting_test(list "in call 11, clWaitForEvents.1, pointer., or before, rank 1 and rank 0 have given different arguments")
 parting_test(unmap "in call 12, clFinish.#2., or before, rank 1 and rank 0 have given different arguments")
 parting_test(pitch "in call 7, clCreateImage.*, or before, rank 1 and rank 0 have given different arguments")
+parting_test(read
+  "call 9 is clEnqueueReadBuffer.#2, #7, 1, 0, 64, .* on rank 1, and clEnqueueReadBuffer.#2, #3, 1, 0, 64, .* on rank 0")
+parting_test(read.4
+  "call 9 is clEnqueueReadBuffer.#2, #7, 1, 0, 64, .* on rank 1, and clEnqueueReadBuffer.#2, #3, 1, 0, 64, .* on rank 0")
+parting_test(read_size
+  "call 9 is clEnqueueReadBuffer.#2, #3, 1, 0, 32, .* on rank 1, and clEnqueueReadBuffer.#2, #3, 1, 0, 64, .* on rank 0")
+parting_test(argument "in call 15, clEnqueueReadBuffer.*, or before, rank 1 and rank 0 have given different arguments")
 parting_test(large "rank 1: a memory object of 3221225472 bytes cannot be made by the driver pocl")
 parting_test(bare "rank 1 of 2 has no device of its own, which a context needs on every rank")
 parting_test(killed "signal 9|KILLED BY SIGNAL: 9")

@@ -129,6 +129,26 @@ int main(int argc, char** argv) {
         else // goes into no record of calls
             clGetEventInfo(filled[is_other ? 1 : 0], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
     }
+    if (what == "read" || what == "read_size" || what == "argument") {
+        // Nobody meets: all that goes from rank to rank is what is read.
+        auto* const second = clCreateBuffer(context, CL_MEM_READ_WRITE, 64, nullptr, &code);
+        clEnqueueFillBuffer(queue, second, &one, sizeof one, 0, 64, 0, nullptr, nullptr);
+        if (what == "argument") {
+            const char* source = "__kernel void add(__global uint* to, uint value) { to[get_global_id(0)] += value; }";
+            auto* const program = clCreateProgramWithSource(context, 1, &source, nullptr, &code);
+            clBuildProgram(program, 0, nullptr, "", nullptr, nullptr);
+            auto* const kernel = clCreateKernel(program, "add", &code);
+            const cl_uint value = is_other ? 77 : 5;
+            const std::size_t items = 16;
+            clSetKernelArg(kernel, 0, sizeof buffer, &buffer);
+            clSetKernelArg(kernel, 1, sizeof value, &value);
+            clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &items, nullptr, 0, nullptr, nullptr);
+        }
+        cl_uint values[16] = {};
+        clEnqueueReadBuffer(queue, what == "read" && is_other ? second : buffer, CL_TRUE, 0,
+                            what == "read_size" && is_other ? 32 : 64, values, 0, nullptr, nullptr);
+        return 0;
+    }
     std::thread later;
     if (what == "stuck" || what == "polling") {
         auto* const gate = clCreateUserEvent(context, &code);
