@@ -60,6 +60,12 @@ struct cluster_calls {
     bool (*waits)() = nullptr;
     std::uint64_t (*calls_made)() = nullptr;
 
+    /// Of the platform, set before joining: what the program has called, in short, as one rank tells others, which
+    /// compare it with what they have called themselves; compare() ends the job if the programs have parted. Any thread.
+    static constexpr std::size_t account_bytes = 256;
+    void (*account)(void* bytes) = nullptr;
+    void (*compare)(int rank, const void* account) = nullptr;
+
     // Of the platform, set before joining, for programs that use libcauseway themselves. They return OpenCL's codes.
     bool (*owns_queue)(void* queue) = nullptr;
     bool (*owns_event)(void* event) = nullptr;

@@ -21,6 +21,7 @@ namespace {
 comm::cluster_link* link = nullptr; // made once, never destroyed
 bool started_mpi = false;
 bool ended = false;
+bool heard_last = false;
 pid_t process = 0;
 const cluster_calls* platform = nullptr; // its half of the table; the platform keeps it for ever
 
@@ -32,7 +33,18 @@ void end_messages() {
     link->stop();
 }
 
+void hear_last_messages() {
+    if (link != nullptr && !std::exchange(heard_last, true)) link->hear_last();
+}
+
 namespace {
+
+/// In MPI_Finalize. Where messages have ended before, MPI may be one whose end is too late for others.
+void end_in_finalize() {
+    if (ended) return;
+    end_messages();
+    hear_last_messages();
+}
 
 void end_at_exit() {
     if (::getpid() != process) return; // a child of fork()
@@ -40,7 +52,7 @@ void end_at_exit() {
     MPI_Finalized(&finalized);
     if (finalized != 0) return;
     end_messages();
-    if (started_mpi) causeway_mpi_finalize();
+    if (started_mpi) causeway_mpi_finalize(); // hears the last messages
 }
 
 int send_buffer(void* queue, void* buffer, std::size_t bytes, int to, int tag, unsigned waits, void* const* list,
@@ -111,7 +123,7 @@ extern "C" __attribute__((visibility("default"))) bool causeway_cluster_join(cau
         link = new comm::cluster_link(*calls);
         // Exit handlers and MPI's attributes go last in, first out: the engine's come first.
         (void)capi::runtime::instance().space_of(link->data());
-        link->at_finalize(capi::end_messages);
+        link->at_finalize(capi::end_in_finalize);
         capi::process = ::getpid();
         std::atexit(capi::end_at_exit);
     } catch (...) {

@@ -13,6 +13,9 @@ namespace causeway::capi {
 
 /// Ends the messages of the platform's ranks, if there are any, while the engine still takes transfers. Once.
 void end_messages();
+/// After that, where MPI is about to end on all ranks: waits until others have come so far, too, and ends the job if
+/// their programs have parted. Once.
+void hear_last_messages();
 
 /// The platform's half of the table if this process is a rank of a cluster and the handle is of its platform, else null.
 [[nodiscard]] const cluster_calls* cluster_of(cl_command_queue queue);

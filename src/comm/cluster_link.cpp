@@ -82,26 +82,46 @@ void cluster_link::hear_farewells() {
         MPI_Status from;
         MPI_Test(&m_farewell, &done, &from);
         if (done == 0) return;
-        m_left.push_back({from.MPI_SOURCE, m_heard});
+        if (m_heard.leaves) m_left.push_back({from.MPI_SOURCE, m_heard.at});
+        m_platform.compare(from.MPI_SOURCE, m_heard.account.data());
     }
 }
 
-void cluster_link::leave() {
-    if (m_farewell != MPI_REQUEST_NULL) {
-        MPI_Cancel(&m_farewell);
-        MPI_Wait(&m_farewell, MPI_STATUS_IGNORE);
-    }
-    m_said = {m_platform.calls_made(), m_met}; // lives as long as the process
-    // Not to all, which would connect each pair of a large job at its end. Who waits for a leaver keeps others waiting, whose
-    // programs have come as far: one that is told is enough.
+std::set<int> cluster_link::listeners() const {
+    // Not all, which would connect each pair of a large job at its end. Who waits for a leaver keeps others waiting,
+    // whose programs have come as far: one that is told is enough. Who is told tells as well.
     std::set<int> told;
     for (int distance = 1; distance < m_ranks; distance *= 2)
         told.insert({(m_rank + distance) % m_ranks, (m_rank + m_ranks - distance) % m_ranks});
-    for (const int to : told) {
+    return told;
+}
+
+void cluster_link::say(bool leaves) {
+    auto& said = m_said.emplace_back();
+    said.at = {m_platform.calls_made(), m_met};
+    said.leaves = leaves;
+    m_platform.account(said.account.data());
+    for (const int to : listeners()) {
         MPI_Request request = MPI_REQUEST_NULL;
-        MPI_Isend(&m_said, sizeof m_said, MPI_BYTE, to, farewell_tag, m_messages, &request);
+        MPI_Isend(&said, sizeof said, MPI_BYTE, to, farewell_tag, m_messages, &request);
         MPI_Request_free(&request);
     }
+}
+
+void cluster_link::hear_last() {
+    patience patient;
+    const auto all = listeners();
+    const auto has_left = [this](int rank) {
+        return std::any_of(m_left.begin(), m_left.end(), [rank](const leaver& one) { return one.rank == rank; });
+    };
+    for (;;) {
+        hear_farewells();
+        if (std::all_of(all.begin(), all.end(), has_left)) break;
+        patient.pause();
+    }
+    if (m_farewell == MPI_REQUEST_NULL) return;
+    MPI_Cancel(&m_farewell);
+    MPI_Wait(&m_farewell, MPI_STATUS_IGNORE);
 }
 
 void cluster_link::look_for_leavers(bool is_quiet) {
@@ -293,7 +313,7 @@ void cluster_link::stop() {
         m_stopping = true;
         m_bell.notify_all();
         if (m_bell.wait_for(lock, longest_end, [this] { return m_stopped; })) {
-            leave();
+            say(true);
             return;
         }
     }

@@ -9,8 +9,11 @@
 #include <atomic>
 #include <mpi.h>
 
+#include <array>
 #include <condition_variable>
+#include <list>
 #include <mutex>
+#include <set>
 #include <vector>
 
 namespace causeway::comm {
@@ -41,6 +44,8 @@ class cluster_link {
     /// Waits until all messages are over and ends the thread; ends the job if that takes too long. Nothing can be sent
     /// or received from then on: what needs the other ranks ends the process.
     void stop();
+    /// Once after stop(), where MPI is about to end on all ranks, and still works: waits for what they say when they leave.
+    void hear_last();
 
   private:
     struct message {
@@ -65,7 +70,9 @@ class cluster_link {
     /// Ends the job if the program waits for a rank that has left its own; `is_quiet`: no message has come for long.
     void look_for_leavers(bool is_quiet);
     void hear_farewells();
-    void leave();
+    [[nodiscard]] std::set<int> listeners() const;
+    /// How far the program has come, to those who listen.
+    void say(bool leaves);
 
     const cluster_calls& m_platform;
     MPI_Comm m_collective = MPI_COMM_NULL;
@@ -89,10 +96,18 @@ class cluster_link {
         bool operator==(const progress&) const = default;
     };
 
-    // The thread's own, and of leave(), which comes after it.
+    /// What a rank says of itself, when it stands and when it leaves.
+    struct saying {
+        progress at;
+        bool leaves = false;
+        alignas(16) std::array<std::byte, cluster_calls::account_bytes> account{};
+    };
+
+    // The thread's own, and of those who come after it.
     MPI_Request m_farewell = MPI_REQUEST_NULL;
-    progress m_heard, m_said;
-    progress m_seen; ///< of this rank, at the last look
+    saying m_heard;
+    std::list<saying> m_said; // live as long as the process
+    progress m_seen;          ///< of this rank, at the last look
     struct leaver {
         int rank;
         progress at;

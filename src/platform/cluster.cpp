@@ -48,6 +48,11 @@ void print_counts() {
                  counts.writes, counts.copies, counts.reads, counts.kernels);
 }
 
+/// The higher rank first.
+std::string difference_of(int mine, const call_record& own, int theirs, const call_record& other) {
+    return mine > theirs ? own.difference(mine, other, theirs) : other.difference(theirs, own, mine);
+}
+
 } // namespace
 
 cluster* cluster::of_process() {
@@ -91,11 +96,20 @@ void cluster::join() {
     if (join == nullptr) cannot_join(path + " is of another version");
     char why[512] = "";
     m_calls.before_end = [] {
-        of_process()->m_ends = true;
+        of_process()->end();
         (void)scheduler::of_process().drain(longest_drain);
     };
     m_calls.waits = [] { return !of_process()->m_ends && watchdog::of_process().program_waits(); };
     m_calls.calls_made = [] { return of_process()->m_calls_made.load(std::memory_order_relaxed); };
+    m_calls.account = [](void* bytes) {
+        static_assert(sizeof(account) <= cluster_calls::account_bytes);
+        new (bytes) account(of_process()->own_account());
+    };
+    m_calls.compare = [](int rank, const void* bytes) {
+        account theirs;
+        std::memcpy(static_cast<void*>(&theirs), bytes, sizeof theirs);
+        of_process()->compare(rank, theirs);
+    };
     m_calls.owns_queue = owns_queue;
     m_calls.owns_event = owns_event;
     m_calls.enqueue = enqueue_transfer;
@@ -148,6 +162,39 @@ void cluster::end_parted(const std::string& difference) const {
                       ". Ranks must not differ in time, random numbers, process numbers, input or threads.";
     if (!m_strict) why += " CAUSEWAY_STRICT=1 stops at the first call that differs.";
     give_up(why);
+}
+
+void cluster::end() {
+    if (m_ends) return;
+    m_last = {m_record, 0, is_programs_thread() && m_paused == 0 && !callback::is_running(), true};
+    m_last.begun = m_begun[m_record.number() % m_begun.size()].load(std::memory_order_relaxed);
+    m_ends = true;
+}
+
+cluster::account cluster::own_account() const {
+    if (m_ends) return m_last;
+    account own;
+    const auto number = m_calls_made.load(std::memory_order_acquire);
+    own.begun = m_begun[number % m_begun.size()].load(std::memory_order_relaxed);
+    own.record = m_record;
+    own.is_noted = number != 0 && own.record.number() == number; // else the program has gone on meanwhile
+    return own;
+}
+
+void cluster::compare(int rank, const account& theirs) const {
+    const bool is_over = m_ends;
+    if (!theirs.is_noted || (is_over && !m_last.is_noted)) return;
+    if (is_over && theirs.is_last) {
+        if (m_last.record == theirs.record) return;
+    } else {
+        // Who has come less far is compared with the other one as it was there. Half of what is kept, as this rank's
+        // program may go on meanwhile, whose record is looked at for the text alone.
+        const auto come_to = m_calls_made.load(std::memory_order_acquire);
+        const auto at = theirs.record.number();
+        if (at == 0 || at > come_to || come_to - at >= m_begun.size() / 2) return;
+        if (m_begun[at % m_begun.size()].load(std::memory_order_relaxed) == theirs.begun) return;
+    }
+    end_parted(difference_of(this->rank(), is_over ? m_last.record : m_record, rank, theirs.record));
 }
 
 bool cluster::all_have(std::uint64_t number) const {
@@ -213,11 +260,6 @@ namespace {
 struct outgoing {
     std::shared_ptr<std::byte[]> bytes;
 };
-
-/// The higher rank first.
-std::string difference_of(int mine, const call_record& own, int theirs, const call_record& other) {
-    return mine > theirs ? own.difference(mine, other, theirs) : other.difference(theirs, own, mine);
-}
 
 } // namespace
 

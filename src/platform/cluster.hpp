@@ -76,7 +76,10 @@ class cluster {
             const std::lock_guard lock(m_record_mutex);
             m_record.begin(function, arguments...);
         }
-        if (!m_ends) m_calls_made.store(m_record.number(), std::memory_order_relaxed);
+        if (!m_ends) {
+            m_begun[m_record.number() % m_begun.size()].store(m_record.hash(), std::memory_order_relaxed);
+            m_calls_made.store(m_record.number(), std::memory_order_release);
+        }
         m_in_call = true;
         if (m_strict && !m_ends) (void)from(0, 0);
         return true;
@@ -177,6 +180,18 @@ class cluster {
     [[nodiscard]] static message_head& head_of(const std::shared_ptr<std::byte[]>& bytes);
     [[nodiscard]] message_head own_head() const;
     void check_head(const message_head& own, const message_head& theirs) const;
+
+    /// What a rank tells others that do not ask.
+    struct account {
+        call_record record;
+        std::uint64_t begun = 0; ///< hash of the record when its last call began
+        bool is_noted = false;   ///< else there is nothing to compare
+        bool is_last = false;    ///< no call follows
+    };
+    /// Messages end: what the program does from now on, its rank does for itself.
+    void end();
+    [[nodiscard]] account own_account() const;
+    void compare(int rank, const account& theirs) const;
     [[nodiscard]] int next_message_tag(int from, int to);
 
     cluster_calls m_calls;
@@ -184,6 +199,9 @@ class cluster {
     mutable std::mutex m_record_mutex; ///< held where a call begins, and where other threads look at it
     call_record m_record;
     std::atomic<std::uint64_t> m_calls_made{0};          ///< of the record, until messages end: for other threads
+    /// Hashes of the record when its last calls began: ranks that have come unequally far compare what both have made.
+    std::array<std::atomic<std::uint64_t>, 4096> m_begun{};
+    account m_last; ///< at the end of messages
     bool m_strict = false;                               ///< CAUSEWAY_STRICT
     std::atomic<std::thread::id> m_thread;               ///< the program's, that makes the first call of the record
     bool m_in_call = false;                              ///< of that thread, as the next one

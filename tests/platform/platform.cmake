@@ -111,6 +111,9 @@ parting_test(read.4
 parting_test(read_size
   "call 9 is clEnqueueReadBuffer.#2, #3, 1, 0, 32, .* on rank 1, and clEnqueueReadBuffer.#2, #3, 1, 0, 64, .* on rank 0")
 parting_test(argument "in call 15, clEnqueueReadBuffer.*, or before, rank 1 and rank 0 have given different arguments")
+parting_test(end "rank 1 has made 10 calls, the last clCreateBuffer.*; rank 0 has made 9, the last clEnqueueReadBuffer")
+parting_test(end.4 "rank 1 has made 10[ calls]*, the last clCreateBuffer")
+parting_test(each "call 9 is clEnqueueReadBuffer.#7, #3, .* on rank 1, and clEnqueueReadBuffer.#2, #3, .* on rank 0")
 parting_test(large "rank 1: a memory object of 3221225472 bytes cannot be made by the driver pocl")
 parting_test(bare "rank 1 of 2 has no device of its own, which a context needs on every rank")
 parting_test(killed "signal 9|KILLED BY SIGNAL: 9")

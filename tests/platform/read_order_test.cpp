@@ -280,7 +280,9 @@ TEST_F(read_order, large_reads_arrive_whole_or_fail_whole) {
                 const auto code = clEnqueueReadBuffer(on.get(), from.get(), blocking, offset, bytes, back.data(), 1, fails.data(),
                                                       never.out());
                 EXPECT_EQ(code, blocking ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : CL_SUCCESS);
-                if (!blocking) EXPECT_NE(clWaitForEvents(1, std::vector{never.get()}.data()), CL_SUCCESS);
+                if (!blocking) {
+                    EXPECT_NE(clWaitForEvents(1, std::vector{never.get()}.data()), CL_SUCCESS);
+                }
             }
             EXPECT_TRUE(std::all_of(back.begin(), back.end(), [](auto byte) { return byte == 7; })) << "device " << device;
         }

@@ -149,6 +149,16 @@ int main(int argc, char** argv) {
                             what == "read_size" && is_other ? 32 : 64, values, 0, nullptr, nullptr);
         return 0;
     }
+    if (what == "end" || what == "each") {
+        // Nothing comes from another rank: each reads what it has.
+        auto* const there = clCreateCommandQueue(context, devices[count - 1], 0, &code);
+        auto* const own = what == "each" && is_other ? there : queue;
+        cl_uint values[16] = {};
+        clEnqueueFillBuffer(own, buffer, &one, sizeof one, 0, 64, 0, nullptr, nullptr);
+        clEnqueueReadBuffer(own, buffer, CL_TRUE, 0, sizeof values, values, 0, nullptr, nullptr);
+        if (what == "end" && is_other) clCreateBuffer(context, CL_MEM_READ_WRITE, 64, nullptr, &code);
+        return 0;
+    }
     std::thread later;
     if (what == "stuck" || what == "polling") {
         auto* const gate = clCreateUserEvent(context, &code);
