@@ -94,6 +94,9 @@ struct cluster_calls {
     int (*receive_buffer)(void* queue, void* buffer, std::size_t bytes, int from, int tag, unsigned waits, void* const* list,
                           void** event) = nullptr;
 
+    /// Nothing moves here: some other ranks get to know this one's account, soon. Any thread.
+    void (*stands)() = nullptr;
+
     /// Tells the user why, and ends the job on every rank.
     void (*give_up)(const char* why) = nullptr;
 };

@@ -141,6 +141,7 @@ extern "C" __attribute__((visibility("default"))) bool causeway_cluster_join(cau
     calls->receive = [](int from, int tag, void* bytes, std::size_t size, message_over over, void* data) {
         link->receive(from, tag, bytes, size, over, data);
     };
+    calls->stands = [] { link->stand(); };
     calls->exit_begins = [] { capi::runtime::instance().exit_begins(); };
     calls->send_buffer = capi::send_buffer;
     calls->receive_buffer = capi::receive_buffer;

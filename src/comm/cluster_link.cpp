@@ -125,6 +125,7 @@ void cluster_link::hear_last() {
 }
 
 void cluster_link::look_for_leavers(bool is_quiet) {
+    if (m_stands.exchange(false)) say(false);
     const progress own{m_platform.calls_made(), m_met};
     const bool stands = m_platform.waits() && own == m_seen;
     m_seen = own;

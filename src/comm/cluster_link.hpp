@@ -41,10 +41,12 @@ class cluster_link {
     [[noreturn]] void give_up(const char* why);
     /// Calls `ending` in the thread that ends MPI, while it still works.
     void at_finalize(void (*ending)());
+    /// Tells some other ranks, soon, how far the program has come. Any thread.
+    void stand() { m_stands = true; }
     /// Waits until all messages are over and ends the thread; ends the job if that takes too long. Nothing can be sent
     /// or received from then on: what needs the other ranks ends the process.
     void stop();
-    /// Once after stop(), where MPI is about to end on all ranks, and still works: waits for what they say when they leave.
+    /// Once after stop(), where MPI is about to end on all ranks, and still works: waits for what others say then.
     void hear_last();
 
   private:
@@ -102,6 +104,7 @@ class cluster_link {
         bool leaves = false;
         alignas(16) std::array<std::byte, cluster_calls::account_bytes> account{};
     };
+    std::atomic<bool> m_stands{false};
 
     // The thread's own, and of those who come after it.
     MPI_Request m_farewell = MPI_REQUEST_NULL;

@@ -37,7 +37,9 @@ void watchdog::run(std::chrono::seconds limit) {
         seen = moves;
         asked_before = asked;
         waited = what;
-        if (quiet == looks) report(limit, what);
+        if (quiet != looks) continue;
+        report(limit, what);
+        cluster::of_process()->calls().stands();
     }
 }
 

@@ -114,6 +114,9 @@ parting_test(argument "in call 15, clEnqueueReadBuffer.*, or before, rank 1 and 
 parting_test(end "rank 1 has made 10 calls, the last clCreateBuffer.*; rank 0 has made 9, the last clEnqueueReadBuffer")
 parting_test(end.4 "rank 1 has made 10[ calls]*, the last clCreateBuffer")
 parting_test(each "call 9 is clEnqueueReadBuffer.#7, #3, .* on rank 1, and clEnqueueReadBuffer.#2, #3, .* on rank 0")
+parting_test(crossed "call 9 is clEnqueueReadBuffer.#7, #3, .* on rank 1, and clEnqueueReadBuffer.#2, #3, .* on rank 0"
+  CAUSEWAY_WATCHDOG=1)
+parting_test(skipped "call 8 is clEnqueueReadBuffer.*on rank 1, and clFinish.#2. on rank 0" CAUSEWAY_WATCHDOG=1)
 parting_test(large "rank 1: a memory object of 3221225472 bytes cannot be made by the driver pocl")
 parting_test(bare "rank 1 of 2 has no device of its own, which a context needs on every rank")
 parting_test(killed "signal 9|KILLED BY SIGNAL: 9")
@@ -125,6 +128,10 @@ parting_test(stuck "nothing has moved for 1 s.*clEnqueueMarkerWithWaitList, and 
   CAUSEWAY_WATCHDOG=1)
 parting_test(polling "nothing has moved for 1 s: the program waits for an event, whose status it asks for again and again"
   CAUSEWAY_WATCHDOG=1)
+# One rank waits for its device, and the other one has gone on: they have not parted.
+parting_test(ahead "nothing has moved for 1 s: the program waits for the other ranks.*nobody noticed.*nobody noticed"
+  CAUSEWAY_WATCHDOG=1)
+set_tests_properties(platform.cluster.parting.ahead PROPERTIES FAIL_REGULAR_EXPRESSION "have parted")
 parting_test(busy "rank 0 of 2: nothing has moved for 1 s: the program waits for a driver that finishes a queue"
   CAUSEWAY_WATCHDOG=1)
 foreach(runtime ${runtimes})

@@ -104,10 +104,12 @@ int main(int argc, char** argv) {
         clSetEventCallback(over, CL_COMPLETE, enqueue, nullptr);
         came_back.get_future().wait_for(std::chrono::seconds(30));
     }
-    if (what == "busy") {
+    if (what == "busy" || what == "ahead") {
         // For as long as the watchdog needs.
         const auto rest = [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(1800)); };
         clEnqueueNativeKernel(queue, rest, nullptr, 0, 0, nullptr, nullptr, 0, nullptr, nullptr);
+        if (what == "ahead") // one rank alone waits
+            clEnqueueWriteBuffer(queue, buffer, CL_TRUE, 0, sizeof one, &one, 0, nullptr, nullptr);
     }
     // Each of the two waits in a call of its own.
     if (what == "kind") {
@@ -158,6 +160,19 @@ int main(int argc, char** argv) {
         clEnqueueReadBuffer(own, buffer, CL_TRUE, 0, sizeof values, values, 0, nullptr, nullptr);
         if (what == "end" && is_other) clCreateBuffer(context, CL_MEM_READ_WRITE, 64, nullptr, &code);
         return 0;
+    }
+    if (what == "crossed" || what == "skipped") {
+        // Each waits for contents or an end that the other one never sends.
+        auto* const there = clCreateCommandQueue(context, devices[count - 1], 0, &code);
+        cl_uint values[16] = {};
+        if (what == "crossed") {
+            auto* const near = is_other ? there : queue;
+            auto* const far = is_other ? queue : there;
+            clEnqueueFillBuffer(far, buffer, &one, sizeof one, 0, 64, 0, nullptr, nullptr);
+            clEnqueueReadBuffer(near, buffer, CL_TRUE, 0, sizeof values, values, 0, nullptr, nullptr);
+        } else if (is_other) {
+            clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, sizeof values, values, 0, nullptr, nullptr);
+        }
     }
     std::thread later;
     if (what == "stuck" || what == "polling") {
