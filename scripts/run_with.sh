@@ -130,13 +130,15 @@ if [ "$runtime" != none ]; then
     lsan_suppressions=suppressions=$root/tests/suppressions/lsan.txt:print_suppressions=0
     # Intel's runtime and PoCL copy in code that they compile at run time, which has no name to suppress.
     tsan_suppressions=suppressions=$root/tests/suppressions/tsan.txt:ignore_noninstrumented_modules=1:
+    # LLVM, in PoCL, gives a thread a signal stack from the heap; the address sanitizer takes it for its own and unmaps it.
+    asan_signal_stack=:use_sigaltstack=0
 fi
 # UCX, MPICH's transport, patches the allocator at start, and the thread sanitizer crashes on it.
 [ -z "$sanitizer" ] || export UCX_MEM_EVENTS=no
 case $sanitizer in
 '') ;;
 address | address,undefined)
-    export ASAN_OPTIONS=detect_leaks=1${ASAN_OPTIONS:+:$ASAN_OPTIONS}
+    export ASAN_OPTIONS=detect_leaks=1${asan_signal_stack:-}${ASAN_OPTIONS:+:$ASAN_OPTIONS}
     export LSAN_OPTIONS=${lsan_suppressions:-}${LSAN_OPTIONS:+:$LSAN_OPTIONS}
     export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1${UBSAN_OPTIONS:+:$UBSAN_OPTIONS} ;;
 thread)
