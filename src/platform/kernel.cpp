@@ -43,6 +43,7 @@ std::string told(cl_int code, const std::vector<argument_facts>& facts) {
         text += static_cast<char>(one.takes);
         text += static_cast<char>(one.how);
         text += static_cast<char>(one.is_number);
+        text += static_cast<char>(one.is_image);
     }
     return text;
 }
@@ -55,9 +56,9 @@ cl_int code_of(const std::string& told) {
 
 std::vector<argument_facts> facts_of(const std::string& told) {
     std::vector<argument_facts> facts;
-    for (std::size_t at = sizeof(cl_int); at < told.size(); at += 3)
+    for (std::size_t at = sizeof(cl_int); at < told.size(); at += 4)
         facts.push_back({static_cast<argument_facts::sort>(told[at]), static_cast<causeway::platform::access>(told[at + 1]),
-                         told[at + 2] != 0});
+                         told[at + 2] != 0, told[at + 3] != 0});
     return facts;
 }
 
@@ -121,7 +122,7 @@ void _cl_kernel::learn(const part& from) {
         (void)ask(CL_KERNEL_ARG_TYPE_QUALIFIER, type);
         (void)ask(CL_KERNEL_ARG_TYPE_NAME, name_of_type);
         facts.is_number = is_number(name_of_type);
-        const bool is_image = image != CL_KERNEL_ARG_ACCESS_NONE;
+        const bool is_image = facts.is_image = image != CL_KERNEL_ARG_ACCESS_NONE;
         if (std::string_view(name_of_type) == "sampler_t")
             facts.takes = argument_facts::sort::sampler;
         else if (address == CL_KERNEL_ARG_ADDRESS_LOCAL)
@@ -175,6 +176,8 @@ void _cl_kernel::set(cl_uint index, size_t size, const void* value) {
         if (next.memory != nullptr) {
             require(next.memory->is(kind::mem), CL_INVALID_MEM_OBJECT);
             require(next.memory->context.get() == context.get(), CL_INVALID_MEM_OBJECT);
+            // A driver would find out when a launch gives it the object, too late for this call.
+            require(!m_facts[index].is_image || next.memory->is_image(), CL_INVALID_MEM_OBJECT);
         }
         next.what = kernel_argument::sort::memory;
         break;

@@ -28,6 +28,7 @@ struct argument_facts {
     sort takes = sort::unknown;
     access how = access::write; ///< of memory
     bool is_number = false;     ///< or several: each bit counts
+    bool is_image = false;      ///< memory that is known to be no buffer
 };
 
 } // namespace causeway::platform

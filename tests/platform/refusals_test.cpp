@@ -8,6 +8,33 @@ namespace {
 
 using refusals = platform_test;
 
+TEST_F(refusals, a_kernel_that_takes_an_image_takes_no_buffer) {
+    for (auto* const device : devices()) {
+        cl_bool has_images = CL_FALSE;
+        ASSERT_EQ(clGetDeviceInfo(device, CL_DEVICE_IMAGE_SUPPORT, sizeof has_images, &has_images, nullptr),
+                  CL_SUCCESS);
+        if (has_images == CL_FALSE) GTEST_SKIP() << "a device has no images";
+    }
+    const auto program = build("__kernel void pick(__read_only image2d_t from, __global uint* to) {"
+                               "    const sampler_t nearest = CLK_FILTER_NEAREST;"
+                               "    to[0] = read_imageui(from, nearest, (int2)(0, 0)).x;"
+                               "}");
+    const auto pick = kernel_of(program, "pick");
+    const auto buffer = new_buffer(64);
+    const cl_image_format format{CL_RGBA, CL_UNSIGNED_INT8};
+    cl_image_desc shape{};
+    shape.image_type = CL_MEM_OBJECT_IMAGE2D;
+    shape.image_width = shape.image_height = 4;
+    cl_int code = CL_SUCCESS;
+    const buffer_handle image(clCreateImage(context(), CL_MEM_READ_WRITE, &format, &shape, nullptr, &code));
+    ASSERT_EQ(code, CL_SUCCESS);
+    auto* const raw_buffer = buffer.get();
+    auto* const raw_image = image.get();
+    EXPECT_EQ(clSetKernelArg(pick.get(), 0, sizeof raw_buffer, &raw_buffer), CL_INVALID_MEM_OBJECT);
+    EXPECT_EQ(clSetKernelArg(pick.get(), 0, sizeof raw_image, &raw_image), CL_SUCCESS);
+    EXPECT_EQ(clSetKernelArg(pick.get(), 1, sizeof raw_buffer, &raw_buffer), CL_SUCCESS);
+}
+
 TEST_F(refusals, a_command_that_its_driver_refuses_fails_on_every_rank) {
     const auto program =
         build("__kernel __attribute__((reqd_work_group_size(4, 1, 1))) void fours(__global uint* data) {"
