@@ -174,6 +174,7 @@ void cluster::end() {
 cluster::account cluster::own_account() const {
     if (m_ends) return m_last;
     account own;
+    const std::lock_guard lock(m_record_mutex);
     const auto number = m_calls_made.load(std::memory_order_acquire);
     own.begun = m_begun[number % m_begun.size()].load(std::memory_order_relaxed);
     own.record = m_record;

@@ -35,11 +35,11 @@ void driver_queues::add(cl_command_queue raw) {
     m_queues.push_back(raw);
 }
 
-void driver_queues::remove(cl_command_queue raw) {
+void driver_queues::remove(cl_command_queue raw, bool is_finished) {
     {
         const std::lock_guard lock(m_mutex);
         std::erase(m_queues, raw);
-        if (m_ends) return;
+        if (m_ends || is_finished) return;
     }
     cl_event marker = nullptr;
     (void)calls_of(raw).clEnqueueMarkerWithWaitList(raw, 0, nullptr, &marker);
@@ -58,7 +58,6 @@ void driver_queues::finish(std::chrono::milliseconds limit) {
     std::vector<driver_object<cl_event>> last;
     {
         const std::lock_guard lock(m_mutex);
-        m_ends = true;
         if (m_in_vain) return;
         for (auto* const raw : m_queues)
             if (calls_of(raw).clRetainCommandQueue(raw) == CL_SUCCESS) queues.emplace_back(raw);
@@ -86,6 +85,14 @@ void driver_queues::finish(std::chrono::milliseconds limit) {
     if (told.wait_for(limit) == std::future_status::ready) return;
     const std::lock_guard lock(m_mutex);
     m_in_vain = true;
+}
+
+void driver_queues::end(std::chrono::milliseconds limit) {
+    {
+        const std::lock_guard lock(m_mutex);
+        m_ends = true;
+    }
+    finish(limit);
 }
 
 void driver_queues::finish_first(std::chrono::milliseconds limit) {

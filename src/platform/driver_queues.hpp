@@ -17,11 +17,13 @@ class driver_queues {
     [[nodiscard]] static driver_queues& of_process();
 
     void add(cl_command_queue raw);
-    /// Before whoever has added it lets go of it. Its commands need not be over.
-    void remove(cl_command_queue raw);
+    /// Before whoever has added it lets go of it. Its commands need not be over, unless it `is_finished`.
+    void remove(cl_command_queue raw, bool is_finished);
     /// Returns when the commands of all queues are over, also of those that have been removed, at the latest after
     /// `limit`; at once if that was too short before. When the process ends.
     void finish(std::chrono::milliseconds limit);
+    /// The same for the last time: what is removed from then on is not waited for.
+    void end(std::chrono::milliseconds limit);
     /// Calls finish(limit) when the process ends by this thread, if that is its first one: before any handler of `exit`.
     void finish_first(std::chrono::milliseconds limit);
 

@@ -28,8 +28,9 @@ _cl_command_queue::_cl_command_queue(owner whose, _cl_context& of, _cl_device_id
 
 _cl_command_queue::~_cl_command_queue() {
     if (!raw) return;
-    if (driver.hangs_in_last_release && !in_order()) (void)raw.calls().clFinish(raw.raw());
-    if (cluster::of_process() != nullptr) driver_queues::of_process().remove(raw.raw());
+    const bool is_finished = driver.hangs_in_last_release && !in_order();
+    if (is_finished) (void)raw.calls().clFinish(raw.raw());
+    if (cluster::of_process() != nullptr) driver_queues::of_process().remove(raw.raw(), is_finished);
 }
 
 namespace causeway::platform::entry {

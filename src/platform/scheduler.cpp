@@ -111,7 +111,7 @@ void scheduler::stop() {
         std::unique_lock lock(m_changed_mutex);
         m_changed.wait_for(lock, longest_call, [&] { return m_running <= own; });
     }
-    if (cluster::of_process() != nullptr) driver_queues::of_process().finish(longest_finish);
+    if (cluster::of_process() != nullptr) driver_queues::of_process().end(longest_finish);
 }
 
 bool scheduler::drain(std::chrono::milliseconds limit) {
