@@ -41,6 +41,7 @@ namespace {
 
 /// In MPI_Finalize. Where messages have ended before, MPI may be one whose end is too late for others.
 void end_in_finalize() {
+    if (ended && !heard_last) link->hear_no_more();
     if (ended) return;
     end_messages();
     hear_last_messages();

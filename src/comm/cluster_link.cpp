@@ -77,10 +77,10 @@ cluster_link::cluster_link(const cluster_calls& platform) : m_platform(platform)
 void cluster_link::hear_farewells() {
     for (;;) {
         if (m_farewell == MPI_REQUEST_NULL)
-            MPI_Irecv(&m_heard, sizeof m_heard, MPI_BYTE, MPI_ANY_SOURCE, farewell_tag, m_messages, &m_farewell);
+            check(MPI_Irecv(&m_heard, sizeof m_heard, MPI_BYTE, MPI_ANY_SOURCE, farewell_tag, m_messages, &m_farewell));
         int done = 0;
         MPI_Status from;
-        MPI_Test(&m_farewell, &done, &from);
+        check(MPI_Test(&m_farewell, &done, &from));
         if (done == 0) return;
         if (m_heard.leaves) m_left.push_back({from.MPI_SOURCE, m_heard.at});
         m_platform.compare(from.MPI_SOURCE, m_heard.account.data());
@@ -103,12 +103,13 @@ void cluster_link::say(bool leaves) {
     m_platform.account(said.account.data());
     for (const int to : listeners()) {
         MPI_Request request = MPI_REQUEST_NULL;
-        MPI_Isend(&said, sizeof said, MPI_BYTE, to, farewell_tag, m_messages, &request);
+        check(MPI_Isend(&said, sizeof said, MPI_BYTE, to, farewell_tag, m_messages, &request));
         MPI_Request_free(&request);
     }
 }
 
 void cluster_link::hear_last() {
+    std::fflush(nullptr); // what is compared may end the process
     patience patient;
     const auto all = listeners();
     const auto has_left = [this](int rank) {
@@ -119,6 +120,10 @@ void cluster_link::hear_last() {
         if (std::all_of(all.begin(), all.end(), has_left)) break;
         patient.pause();
     }
+    hear_no_more();
+}
+
+void cluster_link::hear_no_more() {
     if (m_farewell == MPI_REQUEST_NULL) return;
     MPI_Cancel(&m_farewell);
     MPI_Wait(&m_farewell, MPI_STATUS_IGNORE);

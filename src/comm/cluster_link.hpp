@@ -48,6 +48,8 @@ class cluster_link {
     void stop();
     /// Once after stop(), where MPI is about to end on all ranks, and still works: waits for what others say then.
     void hear_last();
+    /// In its stead, where MPI ends and nobody may be waited for any more.
+    void hear_no_more();
 
   private:
     struct message {
