@@ -136,7 +136,7 @@ class _Box:
         self.handle, begin = _place(memory)
         origin, region = _extended("buffer_origin", origin, 3, 0), _extended("region", region, 3, 1)
         row_pitch, slice_pitch = _extended("buffer_pitches", pitches, 2, 0)
-        if not isinstance(memory, _Memory):
+        if not isinstance(memory, _Memory) and hasattr(memory, "strides"):
             row = row_pitch or region[0]
             _require_within(memory, origin, region, (1, row, slice_pitch or row * region[1]))
         three = c_size_t * 3
@@ -146,8 +146,9 @@ class _Box:
 
 
 def _extended(name: str, numbers: Sequence[int], count: int, rest: int) -> tuple[int, ...]:
+    numbers = tuple(numbers)
     if len(numbers) > count or min(numbers, default=0) < 0:
-        raise ValueError(f"{name} has at most {count} numbers, none of them negative: {tuple(numbers)}")
+        raise ValueError(f"{name} has at most {count} numbers, none of them negative: {numbers}")
     return (*numbers, *[rest] * (count - len(numbers)))
 
 
