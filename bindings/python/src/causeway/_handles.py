@@ -17,25 +17,16 @@ def wrong_kind(wanted: str, given: Any) -> TypeError:
     return TypeError(f"{wanted} is wanted here, not {type(given).__name__}")
 
 
-def queue_handle(queue: Any) -> int:
-    if isinstance(queue, cl.CommandQueue):
-        return queue.int_ptr
-    raise wrong_kind("a pyopencl.CommandQueue", queue)
+def _handle(kind: type, name: str) -> Callable[[Any], int]:
+    def of(given: Any) -> int:
+        if isinstance(given, kind):
+            return int(given.int_ptr)  # type: ignore[attr-defined]
+        raise wrong_kind(name, given)
+
+    return of
 
 
-def event_handle(event: Any) -> int:
-    if isinstance(event, cl.Event):
-        return event.int_ptr
-    raise wrong_kind("a pyopencl.Event", event)
-
-
-def context_handle(context: Any) -> int:
-    if isinstance(context, cl.Context):
-        return context.int_ptr
-    raise wrong_kind("a pyopencl.Context", context)
-
-
-def device_handle(device: Any) -> int:
-    if isinstance(device, cl.Device):
-        return device.int_ptr
-    raise wrong_kind("a pyopencl.Device", device)
+queue_handle = _handle(cl.CommandQueue, "a pyopencl.CommandQueue")
+event_handle = _handle(cl.Event, "a pyopencl.Event")
+context_handle = _handle(cl.Context, "a pyopencl.Context")
+device_handle = _handle(cl.Device, "a pyopencl.Device")
