@@ -28,8 +28,9 @@ using transfer::step;
 constexpr std::size_t smallest_direct = std::size_t{4} << 20;
 /// What direct access wants offsets, and often addresses, to be a multiple of; some disks are content with 512.
 constexpr std::size_t direct_alignment = 4096;
-/// More bytes leave the processors' own caches by themselves before a device comes for them, and pushing takes time.
-constexpr std::size_t largest_pushed = std::size_t{64} << 20;
+/// Of more bytes all but the last leave the processors' own caches by themselves before a device comes for them, and pushing
+/// takes time.
+constexpr std::size_t largest_pushed = std::size_t{64} << 20, last_pushed = std::size_t{32} << 20;
 constexpr std::size_t cache_line = 64;
 /// What is written in a moment may as well be overwritten, or its file be gone, before the kernel would send it to the disk.
 constexpr std::size_t smallest_behind = std::size_t{64} << 20;
@@ -252,7 +253,7 @@ void file_blocks::open(const transfer::open_request& request) {
     if (m_is_target && m_direct.get() < 0) m_origin.at_once = request.lanes;
     if (m_is_target && !m_is_in_memory && !m_waits_for_disk && m_direct.get() < 0 && m_whole.bytes >= smallest_behind)
         m_behind.emplace(m_whole.fd, m_clock);
-    m_pushes = request.for_device && m_whole.bytes <= largest_pushed;
+    if (request.for_device) m_pushed_from = m_whole.bytes <= largest_pushed ? 0 : m_whole.bytes - last_pushed;
 }
 
 std::size_t file_blocks::first_block(std::size_t block_bytes) const {
@@ -296,7 +297,7 @@ void file_blocks::close(outcome result, step& done, descriptor own) {
 outcome file_blocks::read_now(std::size_t offset, std::span<std::byte> piece) const {
     if (m_direct.get() < 0 || m_refuses_direct) {
         auto result = read_at(m_whole, offset, piece);
-        if (m_pushes) push_out(piece.first(result.bytes));
+        if (offset >= m_pushed_from) push_out(piece.first(result.bytes));
         return result;
     }
     // A read that does not wait is no way to ask: the kernel begins to read what is missing (measured, Linux 6.18), so that the

@@ -7,6 +7,7 @@
 #include "endpoints/file/write_behind.hpp"
 
 #include <atomic>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -60,7 +61,7 @@ class file_blocks {
     file_range m_whole;
     std::size_t m_piece_bytes = 0;
     bool m_is_target = false;
-    bool m_pushes = false; // what is read out of the processor's own cache
+    std::size_t m_pushed_from = std::numeric_limits<std::size_t>::max(); // what is read from here on, out of the processor's own cache
     mutable std::atomic<bool> m_refuses_direct{false}; // the disk, these offsets and addresses
     monotonic_clock m_clock;
     std::optional<write_behind> m_behind;

@@ -26,14 +26,20 @@ class pipelined final : public strategy {
             // The copy is many times as fast as the writer, who is not without a block so. All four together fit into the
             // cache that the device and the writer share.
             result.block_bytes = round_block(way.bytes / 4, 256 << 10, 4 << 20);
+        } else if (way.source.kind == medium::file && way.bytes > largest_in_small_copies) {
+            // Many workers share a block that they read, and a good number of them are under way. 3 us of a copy are not its
+            // bytes'; in smaller transfers, what fills and drains the pipeline counts more.
+            result.depth = 10;
         } else if (has_file) {
-            // Many workers share a block that they read: it is smaller, and a good number of them are under way.
             result.depth = 16;
-            const std::size_t largest = way.bytes <= (std::size_t{64} << 20) ? 1 << 20 : 2 << 20;
+            const std::size_t largest = way.bytes <= largest_in_small_copies ? 1 << 20 : 2 << 20;
             result.block_bytes = std::min(result.block_bytes, largest);
         }
         return result;
     }
+
+  private:
+    static constexpr std::size_t largest_in_small_copies = std::size_t{64} << 20;
 };
 
 } // namespace

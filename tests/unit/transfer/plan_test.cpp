@@ -41,7 +41,7 @@ TEST(planner, stages_small_transfers_whole_and_large_ones_in_blocks) {
     EXPECT_EQ(choose(settings, file, device, 100).depth, 1u);
     const auto large = choose(settings, file, device, 1 << 30);
     EXPECT_EQ(large.strategy, "pipelined");
-    EXPECT_EQ(large.block_bytes, std::size_t{2} << 20);
+    EXPECT_EQ(large.block_bytes, std::size_t{4} << 20);
     EXPECT_EQ(large.lanes, 4u);
     EXPECT_EQ(choose(settings, device, remote, 1 << 30).lanes, 1u);
 }
