@@ -88,7 +88,8 @@ void add_platforms(const opencl_vendors::implementation& source, std::vector<dri
             continue;
         const bool is_intel = name.starts_with("Intel");
         const bool is_pocl = name.starts_with("Portable Computing Language");
-        drivers.push_back({name_of(source), platform, &calls, is_intel, is_intel, is_pocl, is_pocl, 0});
+        const bool breaks_migrations = is_pocl || name.starts_with("NVIDIA");
+        drivers.push_back({name_of(source), platform, &calls, is_intel, is_intel, is_pocl, breaks_migrations, 0});
     }
 }
 

@@ -25,7 +25,8 @@ struct driver {
     /// released (PoCL 3.1; a plain program that releases a part crashes now and then): parts are never given back.
     bool needs_released_parts = false;
     /// Lets go of the event of a migration once too often (PoCL 3.1: of 1,000 random graphs on two ranks one crashes in a run of
-    /// three, none without migrations), and has nothing to move: a marker stands for it.
+    /// three, none without migrations), or crashes in the next commands (NVIDIA 580: graphs of migrations alone do, without this
+    /// platform as well). A migration is advice: a marker stands for it.
     bool breaks_migrations = false;
     int rank = 0; ///< of a cluster; those of other ranks have no calls here
 };

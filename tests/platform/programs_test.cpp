@@ -49,11 +49,14 @@ TEST_F(programs, what_was_built_comes_back_from_its_binaries_for_every_device) {
     const std::vector<unsigned char> nonsense(reversed_sizes.front(), 7);
     auto with_nonsense = reversed_places;
     with_nonsense.front() = nonsense.data();
-    EXPECT_EQ(clCreateProgramWithBinary(context(), static_cast<cl_uint>(reversed.size()), reversed.data(), reversed_sizes.data(),
-                                        with_nonsense.data(), status.data(), &code),
-              nullptr);
-    EXPECT_EQ(code, CL_INVALID_BINARY);
-    EXPECT_EQ(status.front(), CL_INVALID_BINARY); // on every rank
+    const program_handle refused(clCreateProgramWithBinary(context(), static_cast<cl_uint>(reversed.size()), reversed.data(),
+                                                           reversed_sizes.data(), with_nonsense.data(), status.data(), &code));
+    if (refused.get() != nullptr) { // NVIDIA's driver looks at a binary when it is built
+        EXPECT_NE(clBuildProgram(refused.get(), 0, nullptr, "", nullptr, nullptr), CL_SUCCESS);
+    } else {
+        EXPECT_EQ(code, CL_INVALID_BINARY);
+        EXPECT_EQ(status.front(), CL_INVALID_BINARY); // on every rank
+    }
     ASSERT_EQ(clBuildProgram(program.get(), 0, nullptr, "", nullptr, nullptr), CL_SUCCESS);
     const auto add = kernel_of(program, "add");
     std::vector<cl_uint> start(items, 2);

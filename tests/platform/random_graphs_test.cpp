@@ -7,6 +7,7 @@
 #include <array>
 #include <numeric>
 #include <random>
+#include <string_view>
 
 using namespace support;
 
@@ -16,6 +17,7 @@ constexpr std::size_t buffer_count = 4;
 constexpr std::size_t length = 256;         // elements of a buffer and of host memory
 constexpr std::size_t half = length / 2;    // where the part of a buffer begins: NVIDIA asks for multiples of 512 bytes
 constexpr std::size_t row = 8;              // elements, where buffers and host memory are planes
+constexpr std::size_t host_count = 2;       // that reads go to; writes come from them or from one more
 using values = std::vector<cl_uint>;
 using triple = std::array<std::size_t, 3>;
 
@@ -48,6 +50,7 @@ class random_graphs : public platform_test {
         for (auto* const device : devices())
             for (const cl_command_queue_properties kind : {0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE})
                 m_others.push_back(new_queue(device, kind));
+        m_takes_early = has_early_writes();
     }
 
     void begin_graph() {
@@ -55,8 +58,9 @@ class random_graphs : public platform_test {
         m_parts.clear();
         m_buffers.clear();
         m_last.assign(buffer_count, nullptr);
-        m_last_host.assign(2, nullptr);
-        m_host.assign(2, values(length));
+        m_last_host.assign(host_count, nullptr);
+        m_host.assign(host_count + 1, values(length));
+        std::iota(m_host.back().begin(), m_host.back().end(), 1000U);
         m_expected_host = m_host;
         m_expected.assign(buffer_count, values(length));
         for (std::size_t i = 0; i < buffer_count; ++i) {
@@ -77,7 +81,7 @@ class random_graphs : public platform_test {
     /// One command, behind all that use what it uses, and behind `gate` if it is not null.
     void enqueue_one(cl_event gate) {
         auto* const on = any_queue();
-        const auto place = m_random() % m_host.size();
+        const auto place = m_random() % host_count;
         const auto first = m_random() % buffer_count;
         const auto second = (first + 1 + m_random() % (buffer_count - 1)) % buffer_count;
         const auto value = static_cast<cl_uint>(m_random() % 5 + 1);
@@ -89,6 +93,7 @@ class random_graphs : public platform_test {
         auto* const from = m_buffers[first].get();
         auto* const to = m_buffers[second].get();
         auto& host = m_host[place];
+        const auto sent = m_takes_early ? host_count : place;
         const plane_box box(m_random);
         constexpr std::size_t pitch = row * 4;
         event_handle made;
@@ -107,8 +112,8 @@ class random_graphs : public platform_test {
             m_expected_host[place] = m_expected[first];
             break;
         case 3:
-            code = clEnqueueWriteBuffer(on, to, CL_FALSE, 0, length * 4, host.data(), count, list, made.out());
-            m_expected[second] = m_expected_host[place];
+            code = clEnqueueWriteBuffer(on, to, CL_FALSE, 0, length * 4, m_host[sent].data(), count, list, made.out());
+            m_expected[second] = m_expected_host[sent];
             break;
         case 4:
             code = clEnqueueCopyBuffer(on, from, to, 16, 32, 128, count, list, made.out());
@@ -139,8 +144,8 @@ class random_graphs : public platform_test {
             break;
         case 10:
             code = clEnqueueWriteBufferRect(on, to, CL_FALSE, box.to.data(), box.from.data(), box.region.data(), pitch,
-                                            0, pitch, 0, host.data(), count, list, made.out());
-            box.copy(m_expected_host[place], m_expected[second]);
+                                            0, pitch, 0, m_host[sent].data(), count, list, made.out());
+            box.copy(m_expected_host[sent], m_expected[second]);
             break;
         case 11: {
             const std::array both{from, to};
@@ -166,7 +171,7 @@ class random_graphs : public platform_test {
     /// Now that nothing is held back: host memory, and each buffer as a device, a part of it and a map show it.
     void check(int graph) {
         const auto wait = [](cl_event event) { return event == nullptr ? CL_SUCCESS : clWaitForEvents(1, &event); };
-        for (std::size_t i = 0; i < m_host.size(); ++i) {
+        for (std::size_t i = 0; i < host_count; ++i) {
             ASSERT_EQ(wait(m_last_host[i]), CL_SUCCESS);
             ASSERT_EQ(m_host[i], m_expected_host[i]) << "graph " << graph << ", host memory " << i;
         }
@@ -204,6 +209,15 @@ class random_graphs : public platform_test {
     std::mt19937 m_random{7};
 
   private:
+    /// Whether a driver may take what a write sends when that is enqueued, and so before the end of a read into the same memory
+    /// that comes before it (NVIDIA 580, also in one in-order queue). OpenCL lets it: that memory is not the program's to change.
+    [[nodiscard]] bool has_early_writes() const {
+        return std::any_of(devices().begin(), devices().end(), [](cl_device_id device) {
+            char vendor[256] = "";
+            EXPECT_EQ(clGetDeviceInfo(device, CL_DEVICE_VENDOR, sizeof vendor, vendor, nullptr), CL_SUCCESS);
+            return std::string_view(vendor).starts_with("NVIDIA");
+        });
+    }
     [[nodiscard]] cl_int scale(cl_command_queue on, cl_mem from, cl_mem to, cl_uint value, const std::vector<cl_event>& waits,
                                cl_event* made) {
         EXPECT_EQ(clSetKernelArg(m_scale.get(), 0, sizeof from, &from), CL_SUCCESS);
@@ -216,6 +230,7 @@ class random_graphs : public platform_test {
     program_handle m_program;
     kernel_handle m_add, m_scale;
     std::vector<queue_handle> m_others;
+    bool m_takes_early = false;
     // Of one graph.
     std::vector<buffer_handle> m_buffers, m_parts;
     std::vector<values> m_expected, m_host, m_expected_host;
