@@ -20,7 +20,8 @@ namespace support {
 inline void release_sampler(cl_sampler sampler) { clReleaseSampler(sampler); }
 using sampler_handle = handle<cl_sampler, release_sampler>;
 
-/// A context over every device of the platform and an in-order queue on each.
+/// A context over every device of the platform and an in-order queue on each. With CAUSEWAY_TEST_DRIVER the platform is whatever
+/// comes first: what fails there as well is the driver's.
 class platform_test : public testing::Test {
   protected:
     void SetUp() override {
@@ -28,7 +29,9 @@ class platform_test : public testing::Test {
         ASSERT_EQ(clGetPlatformIDs(1, &m_platform, &count), CL_SUCCESS);
         char name[64] = "";
         ASSERT_EQ(clGetPlatformInfo(m_platform, CL_PLATFORM_NAME, sizeof name, name, nullptr), CL_SUCCESS);
-        ASSERT_STREQ(name, "Causeway");
+        if (std::getenv("CAUSEWAY_TEST_DRIVER") == nullptr) {
+            ASSERT_STREQ(name, "Causeway");
+        }
         ASSERT_EQ(clGetDeviceIDs(m_platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count), CL_SUCCESS);
         m_devices.resize(count);
         ASSERT_EQ(clGetDeviceIDs(m_platform, CL_DEVICE_TYPE_ALL, count, m_devices.data(), nullptr), CL_SUCCESS);

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random commands of all kinds over devices, buffers, parts of buffers, host memory and queues of both kinds, ordered by events
-// alone, against the same on the host. CAUSEWAY_TEST_GRAPHS says how many.
+// alone, against the same on the host. CAUSEWAY_TEST_GRAPHS says how many, CAUSEWAY_TEST_COMMANDS of which kinds (their numbers below, as
+// "0,2,3"), CAUSEWAY_TEST_SEED which ones.
 #include "platform_fixture.hpp"
 
 #include <algorithm>
 #include <array>
 #include <numeric>
 #include <random>
+#include <sstream>
+#include <string>
 #include <string_view>
 
 using namespace support;
@@ -98,7 +101,7 @@ class random_graphs : public platform_test {
         constexpr std::size_t pitch = row * 4;
         event_handle made;
         cl_int code = CL_SUCCESS;
-        switch (m_random() % 13) {
+        switch (m_kinds[m_random() % m_kinds.size()]) {
         case 0:
             launch(on, m_add, m_buffers[first], value, length, waits, made.out());
             for (auto& x : m_expected[first]) x += value;
@@ -206,9 +209,18 @@ class random_graphs : public platform_test {
         ASSERT_EQ(clFinish(on), CL_SUCCESS);
     }
 
-    std::mt19937 m_random{7};
+    std::mt19937 m_random{numbers_of("CAUSEWAY_TEST_SEED", {7}).front()};
 
   private:
+    static std::vector<unsigned> numbers_of(const char* variable, std::vector<unsigned> otherwise) {
+        const char* const given = std::getenv(variable);
+        if (given == nullptr) return otherwise;
+        std::vector<unsigned> numbers;
+        std::istringstream text(given);
+        for (std::string one; std::getline(text, one, ',');) numbers.push_back(static_cast<unsigned>(std::stoul(one)));
+        return numbers;
+    }
+
     /// Whether a driver may take what a write sends when that is enqueued, and so before the end of a read into the same memory
     /// that comes before it (NVIDIA 580, also in one in-order queue). OpenCL lets it: that memory is not the program's to change.
     [[nodiscard]] bool has_early_writes() const {
@@ -231,6 +243,7 @@ class random_graphs : public platform_test {
     kernel_handle m_add, m_scale;
     std::vector<queue_handle> m_others;
     bool m_takes_early = false;
+    const std::vector<unsigned> m_kinds = numbers_of("CAUSEWAY_TEST_COMMANDS", {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
     // Of one graph.
     std::vector<buffer_handle> m_buffers, m_parts;
     std::vector<values> m_expected, m_host, m_expected_host;
