@@ -26,6 +26,8 @@ namespace {
 constexpr auto between_samples = std::chrono::milliseconds(500);
 constexpr unsigned first_samples = 4;
 constexpr auto between_first_samples = std::chrono::milliseconds(5);
+/// A program that is killed loses so many commands of its timeline.
+constexpr std::size_t most_left_alone = 16;
 /// The driver may compile or allocate on the way to the first one, between the two looks at our clock.
 constexpr auto longest_question = std::chrono::milliseconds(1);
 
@@ -124,7 +126,8 @@ void tracing::watch(cl_event event, const char* name, std::span<const std::uint6
     const std::lock_guard lock(m_mutex);
     m_watched.push_back({cl::event::share(event), name != nullptr ? name : "", ++m_last_watched});
     for (const auto each : transfers) m_program.command_waits(m_last_watched, each);
-    look(4);
+    // Each look is several calls of the driver, in the program's own time: not at commands that are hardly over yet.
+    if (m_watched.size() > most_left_alone) look(2);
 }
 
 bool tracing::tell(const watched& which) {

@@ -56,6 +56,11 @@ class command final : private flow_owner, public std::enable_shared_from_this<co
 
     std::vector<std::unique_ptr<flow>> m_flows;
     std::vector<std::unique_ptr<gate>> m_gates;
+    struct opened_gate {
+        std::unique_ptr<gate> which;
+        time_point seen;
+    };
+    std::vector<opened_gate> m_opened; // for the timeline; empty without one
     std::vector<std::shared_ptr<command>> m_dependencies;
     std::shared_ptr<completion_listener> m_listener;
 

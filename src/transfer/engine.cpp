@@ -185,12 +185,12 @@ void engine::schedule(command& work) {
 bool engine::look(command& work) {
     if (work.m_stage != command::stage::gated) return true;
     bool failed = false;
-    std::erase_if(work.m_gates, [&](const auto& each) {
+    std::erase_if(work.m_gates, [&](auto& each) {
         const auto state = each->look();
         failed |= state == gate::state::failed;
-        if (m_recorder != nullptr && state == gate::state::open)
-            if (const auto seen = each->waited_for(*m_recorder)) m_recorder->waited_for(work.m_number, *seen);
-        return state == gate::state::open;
+        if (state != gate::state::open) return false;
+        if (m_recorder != nullptr) work.m_opened.push_back({std::move(each), m_clock.now()});
+        return true;
     });
     if (failed) {
         end(work, {status::wait_list_failed, 0, 0, "an event in the wait list failed"});
@@ -392,6 +392,10 @@ void engine::end_one(command& work, const failure& result) {
         work.m_told = true;
     }
     work.m_ended.notify_all();
+    // Nobody waits while drivers are asked.
+    for (const auto& each : work.m_opened)
+        if (const auto seen = each.which->waited_for(each.seen)) m_recorder->waited_for(work.m_number, *seen);
+    work.m_opened.clear();
     --m_active;
 }
 

@@ -26,9 +26,9 @@ class gate {
     [[nodiscard]] virtual state look() = 0;
     /// Asks for a wake-up when the gate opens; it may be missing when the gate fails. Called at most once.
     virtual void arm(const std::shared_ptr<waker>& engine, std::uint64_t command) = 0;
-    /// What it waited for, once it is open; nothing if that cannot be told. For the timeline; `to` hears of clocks.
-    [[nodiscard]] virtual std::optional<command_span> waited_for(recorder& to) {
-        (void)to;
+    /// What it waited for, once it was `seen` open; nothing if that cannot be told. For the timeline. May ask a driver much.
+    [[nodiscard]] virtual std::optional<command_span> waited_for(time_point seen) {
+        (void)seen;
         return {};
     }
 };

@@ -70,13 +70,13 @@ class event_gate final : public transfer::gate {
         (void)clSetEventCallback(m_event.get(), CL_COMPLETE, opened, reinterpret_cast<void*>(both));
     }
 
-    [[nodiscard]] std::optional<transfer::command_span> waited_for(transfer::recorder& to) override {
+    [[nodiscard]] std::optional<transfer::command_span> waited_for(time_point seen) override {
         const auto found = cl::times_of(m_event.get());
         if (found.name.empty()) return {}; // a user event: whoever sets it is not seen
         return transfer::command_span{.queue = reinterpret_cast<std::uintptr_t>(found.queue),
                                       .place = found.place, .name = found.name, .queued = found.queued,
                                       .submitted = found.submitted, .started = found.started, .ended = found.ended,
-                                      .seen = to.now()};
+                                      .seen = seen};
     }
 
   private:

@@ -45,7 +45,7 @@ class told_gate final : public gate {
     explicit told_gate(gate::state& state) : m_state(state) {}
     [[nodiscard]] state look() override { return m_state; }
     void arm(const std::shared_ptr<waker>&, std::uint64_t) override {}
-    [[nodiscard]] std::optional<command_span> waited_for(recorder&) override { return command_span{.number = 77}; }
+    [[nodiscard]] std::optional<command_span> waited_for(time_point) override { return command_span{.number = 77}; }
 
   private:
     gate::state& m_state;
