@@ -4,7 +4,9 @@
 #include "perf/rank_pair.hpp"
 #include "perf/routes.hpp"
 
+#include <algorithm>
 #include <array>
+#include <vector>
 
 namespace perf {
 
@@ -76,6 +78,14 @@ class computation {
 
 constexpr double shortest_kernel = 200e-6;
 
+/// Seconds of `once()`, behind one that warms up.
+template <class Once> double typical(Once once) {
+    (void)once();
+    std::vector<double> seconds;
+    for (int i = 0; i < 5; ++i) seconds.push_back(once());
+    return apps::quartiles_of(seconds).median;
+}
+
 class file_beside_kernel {
   public:
     file_beside_kernel(session& session, const place& where, std::size_t bytes, computation& kernel)
@@ -87,8 +97,7 @@ class file_beside_kernel {
 
     void measure() {
         apps::event first;
-        (void)transfer(first);
-        m_kernel.calibrate(std::max(transfer(first), shortest_kernel));
+        m_kernel.calibrate(std::max(typical([&] { return transfer(first); }), shortest_kernel));
         const auto used = plan_of(first.get());
         const auto raw = std::make_shared<parallel_access>(std::max(used.lanes, 1U), used.block_bytes);
         const auto check = [this] {
@@ -190,8 +199,7 @@ class exchange_beside_kernel : public rank_pair {
 
     void measure(const std::string& route) {
         apps::event first;
-        (void)transfer(first);
-        m_kernel.calibrate(std::max(transfer(first), shortest_kernel));
+        m_kernel.calibrate(std::max(typical([&] { return transfer(first); }), shortest_kernel));
         const auto check = [this] { verify_target(); };
 
         comparison made{route, m_bytes, limit_rule::slowest};

@@ -263,7 +263,9 @@ std::vector<std::vector<double>> session::take_samples(comparison& compared) {
         const auto allowed = round >= fewest_rounds ? most : patience * most;
         if (round > 0 && rank_0_says(clock::now() - begun > allowed)) break;
         m_progress.round(round, rounds);
-        for (std::size_t i = 0; i < compared.ways.size(); ++i) {
+        for (std::size_t k = 0; k < compared.ways.size(); ++k) {
+            // Who begins takes turns too: what comes behind naive code finds other caches.
+            const auto i = (k + static_cast<std::size_t>(round)) % compared.ways.size();
             // Page-locked blocks of one size make room for those of another, which whoever comes next would pay for: so no
             // way comes behind another one.
             if (several) (void)run_checked(compared, compared.ways[i]);
