@@ -315,7 +315,12 @@ std::string_view messenger::place_of(int space, int peer) const {
     return known->second.on_node ? m_node_place : m_network_place;
 }
 
-void messenger::blocks_came(int space, int peer, std::size_t bytes, std::chrono::nanoseconds took) {
+std::uint64_t messenger::block_came(int space, int peer, std::size_t bytes) {
+    const auto known = m_known_ranks.find({space, peer});
+    return known == m_known_ranks.end() || known->second.on_node ? 0 : known->second.pace.came(bytes);
+}
+
+void messenger::blocks_came(int space, int peer, std::uint64_t bytes, std::chrono::nanoseconds took) {
     if (static_cast<transfer::tuner_mode>(m_options[option::tuner]) != transfer::tuner_mode::automatic) return;
     const auto known = m_known_ranks.find({space, peer});
     if (known != m_known_ranks.end() && !known->second.on_node) known->second.pace.saw(bytes, took);

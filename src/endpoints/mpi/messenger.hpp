@@ -135,8 +135,9 @@ class messenger final : public transfer::progress_source {
 
     /// What the tuner knows messages with `peer` as; empty until something was heard of it. Lives as long as this.
     [[nodiscard]] std::string_view place_of(int space, int peer) const;
-    /// Blocks of a message from `peer` came one behind the other, `bytes` in the time `took`.
-    void blocks_came(int space, int peer, std::size_t bytes, std::chrono::nanoseconds took);
+    /// See network_pace: a block from `peer` came, and those of one message have come.
+    [[nodiscard]] std::uint64_t block_came(int space, int peer, std::size_t bytes);
+    void blocks_came(int space, int peer, std::uint64_t bytes, std::chrono::nanoseconds took);
     /// Of the last look.
     [[nodiscard]] time_point now() const { return m_now; }
 

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 
 namespace causeway::endpoints {
 
@@ -20,9 +21,12 @@ class network_pace {
 
     [[nodiscard]] std::size_t block_bytes() const { return m_block_bytes; }
 
-    /// Blocks of one message came one behind the other, `bytes` in the time `took`. A message that was held up changes
-    /// little: each one at most doubles or halves the blocks of the next.
-    void saw(std::size_t bytes, std::chrono::nanoseconds took) {
+    /// A block came. Returns all bytes of blocks that have come so far, of whatever messages: those side by side share the network.
+    std::uint64_t came(std::size_t bytes) { return m_came += bytes; }
+
+    /// Blocks of one message came one behind the other; so many `bytes` of this and other messages in the time `took`. A message
+    /// that was held up changes little: each one at most doubles or halves the blocks of the next.
+    void saw(std::uint64_t bytes, std::chrono::nanoseconds took) {
         if (took.count() <= 0) return;
         const double wanted = static_cast<double>(bytes) * (static_cast<double>(block_time.count()) / static_cast<double>(took.count()));
         const auto nearest = std::exp2(std::round(std::log2(std::max(wanted, 1.0))));
@@ -33,6 +37,7 @@ class network_pace {
   private:
     static constexpr std::chrono::nanoseconds block_time = std::chrono::microseconds(250);
     std::size_t m_block_bytes = first;
+    std::uint64_t m_came = 0;
 };
 
 } // namespace causeway::endpoints

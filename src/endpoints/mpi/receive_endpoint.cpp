@@ -262,13 +262,14 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
     /// Blocks that wait for one another, behind the first one that came.
     void note_pace(std::size_t bytes) {
         constexpr unsigned enough = 4;
+        const auto all = m_talk.block_came(m_space, m_source, bytes);
         if (m_came++ == 0) {
             m_first_came = m_talk.now();
+            m_all_before = all;
             return;
         }
-        m_bytes_behind += bytes;
         if (m_came > enough && m_posted == m_message.bytes && m_receives.empty())
-            m_talk.blocks_came(m_space, m_source, m_bytes_behind, m_talk.now() - m_first_came);
+            m_talk.blocks_came(m_space, m_source, all - m_all_before, m_talk.now() - m_first_came);
     }
 
     [[nodiscard]] wire_header answer(wire_header::kind what) const {
@@ -520,7 +521,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
     std::size_t m_posted = 0;
     unsigned m_came = 0; // blocks
     time_point m_first_came; // when
-    std::size_t m_bytes_behind = 0; // that one
+    std::uint64_t m_all_before = 0; // bytes of all messages, with that one
     std::uint64_t m_number = 0;
     int m_data_tag = 0;
     message m_message;

@@ -22,6 +22,20 @@ TEST(network_pace, takes_blocks_of_a_quarter_of_a_millisecond) {
     }
 }
 
+TEST(network_pace, is_that_of_all_messages_side_by_side) {
+    network_pace pace;
+    constexpr double ten_gigabits = 1.1e9;
+    constexpr int messages = 8, blocks = 64;
+    for (int round = 0; round < 4; ++round) {
+        std::uint64_t before[messages] = {}, all[messages] = {};
+        const auto block = pace.block_bytes();
+        for (int i = 0; i < blocks; ++i)
+            for (int k = 0; k < messages; ++k) (i == 0 ? before : all)[k] = pace.came(block);
+        for (int k = 0; k < messages; ++k) pace.saw(all[k] - before[k], time_of((blocks - 1) * messages * block, ten_gigabits));
+        EXPECT_EQ(pace.block_bytes(), 256 * kibibyte) << "round " << round;
+    }
+}
+
 TEST(network_pace, believes_one_message_little) {
     network_pace pace;
     pace.saw(64 * mebibyte, std::chrono::seconds(100));
