@@ -50,6 +50,9 @@ class open_file {
     open_file& operator=(const open_file&) = delete;
 
     [[nodiscard]] bool is_open() const { return m_number >= 0; }
+    [[nodiscard]] const std::string& path() const { return m_path; }
+    /// After it was given another name.
+    void name(std::string path) { m_path = std::move(path); }
     [[nodiscard]] bool lock(int how) const {
         while (::flock(m_number, how) != 0)
             if (errno != EINTR) return false;
@@ -58,6 +61,16 @@ class open_file {
     [[nodiscard]] bool is_regular() const {
         struct stat facts {};
         return ::fstat(m_number, &facts) == 0 && S_ISREG(facts.st_mode);
+    }
+    /// Whether another file has taken its name.
+    [[nodiscard]] bool is_replaced() const {
+        struct stat own {}, named {};
+        return ::fstat(m_number, &own) == 0 && ::stat(m_path.c_str(), &named) == 0 &&
+               (own.st_ino != named.st_ino || own.st_dev != named.st_dev);
+    }
+    void take_rights_of(const open_file& other) const {
+        struct stat facts {};
+        if (::fstat(other.m_number, &facts) == 0) (void)::fchmod(m_number, facts.st_mode & 07777);
     }
     [[nodiscard]] std::size_t size() const {
         const auto size = ::lseek(m_number, 0, SEEK_END);
@@ -184,21 +197,32 @@ json json_of(const clock_line& line) {
 /// What to do where the file system has no locks.
 enum class without_lock { refuse, go_on };
 
+/// Behind a link, what it leads to. Another rank that adds its part ends soon, or dies and lets go.
+std::unique_ptr<open_file> open_timeline(const std::string& timeline, without_lock then) {
+    std::error_code ignored;
+    const auto followed = std::filesystem::canonical(timeline, ignored);
+    const auto path = ignored ? timeline : followed.string();
+    for (;;) {
+        auto file = std::make_unique<open_file>(path, O_RDWR | O_CREAT);
+        if (!file->is_open()) file->refuse("opening");
+        if (!file->lock(LOCK_EX) && then == without_lock::refuse) file->refuse("locking");
+        if (!file->is_replaced()) return file;
+    }
+}
+
 /*
  * The file: a head; for each process a line that says who it is, then one for each event; a line that says where that
  * of the last process is, as that one says where the one before is, so that only these are read again; the tail. What
  * is added is written behind the tail first and over it last: a file that was cut off before is whole up to there.
+ * What replaces the timeline of another job is written beside it and takes its name when it is whole.
  */
 class collection {
   public:
-    collection(const std::string& timeline, without_lock then) : m_file(timeline, O_RDWR | O_CREAT) {
-        if (!m_file.is_open()) m_file.refuse("opening");
-        // Another rank that adds its part ends soon, or dies and lets go.
-        if (!m_file.lock(LOCK_EX) && then == without_lock::refuse) m_file.refuse("locking");
-        require_timeline(m_file, timeline);
-        m_size = m_file.size();
+    collection(const std::string& timeline, without_lock then) : m_file(open_timeline(timeline, then)) {
+        require_timeline(*m_file, timeline);
+        m_size = m_file->size();
         const auto from = m_size - std::min(m_size, longest_end);
-        if (!find_end(m_file.read(from, m_size - from), from)) recover();
+        if (!find_end(m_file->read(from, m_size - from), from)) recover();
         read_ranks();
     }
 
@@ -224,6 +248,7 @@ class collection {
         m_job = who.job;
         m_is_job_guessed = who.is_job_guessed != 0;
         m_ranks.clear();
+        m_replaces = m_size > 0;
         m_size = m_end = m_last_rank = 0;
         const auto version = json_text(std::string(who.version));
         m_head = std::string(first_words) + version.substr(1) + R"(,"job":)" + json_text(who.job) + "},\"traceEvents\":[";
@@ -277,7 +302,7 @@ class collection {
 
     /// Somebody was killed while he wrote, and his part is still there.
     void recover() {
-        const auto whole = m_file.read(0, m_size);
+        const auto whole = m_file->read(0, m_size);
         if (const auto last = whole.rfind(tail); last != std::string::npos) {
             m_size = last + tail.size();
             if (find_end(std::string_view(whole).substr(0, m_size), 0)) return;
@@ -307,7 +332,7 @@ class collection {
         constexpr std::size_t some = 4096;
         std::string line;
         for (auto end = std::string::npos; end == std::string::npos && offset < m_size; offset += some) {
-            line += m_file.read(offset, std::min(some, m_size - offset));
+            line += m_file->read(offset, std::min(some, m_size - offset));
             end = line.find('\n');
             if (end != std::string::npos) line.resize(end);
         }
@@ -329,16 +354,43 @@ class collection {
 
     /// From the end of the events on. A disk that is full leaves the file as it was.
     void write(std::string_view added) {
-        m_file.cut(m_size);
+        if (m_replaces) {
+            replace(added);
+            return;
+        }
+        m_file->cut(m_size);
         const auto over_tail = m_size - m_end;
         try {
-            m_file.write(m_size, added.substr(over_tail));
+            m_file->write(m_size, added.substr(over_tail));
         } catch (const transfer_error&) {
-            m_file.cut(m_size);
+            m_file->cut(m_size);
             throw;
         }
-        m_file.write(m_end, added.substr(0, over_tail));
+        m_file->write(m_end, added.substr(0, over_tail));
         m_size = m_end + added.size();
+    }
+
+    void replace(std::string_view whole) {
+        // One that was killed here has left such a file.
+        const auto beside = m_file->path() + ".new";
+        auto file = std::make_unique<open_file>(beside, O_RDWR | O_CREAT);
+        if (!file->is_open()) file->refuse("opening");
+        require_timeline(*file, beside);
+        // Whoever opens it by its later name waits; that of what it replaces is held until then.
+        (void)file->lock(LOCK_EX);
+        try {
+            file->cut(0);
+            file->take_rights_of(*m_file);
+            file->write(0, whole);
+            if (::rename(beside.c_str(), m_file->path().c_str()) != 0) file->refuse("naming");
+        } catch (const transfer_error&) {
+            ::unlink(beside.c_str());
+            throw;
+        }
+        file->name(m_file->path());
+        m_file = std::move(file);
+        m_size = whole.size();
+        m_replaces = false;
     }
 
     static std::size_t commands_without_times(const part_content& part) {
@@ -383,9 +435,10 @@ class collection {
         return line;
     }
 
-    open_file m_file;
+    std::unique_ptr<open_file> m_file;
     std::string m_job, m_head; // m_head: what comes before the first rank
     bool m_is_job_guessed = false;
+    bool m_replaces = false; // what is there is of another job, until the first rank is written
     std::size_t m_end = 0, m_size = 0; // of the events; of all, but for what was cut off while it was added
     std::size_t m_last_rank = 0;       // where its line begins
     std::vector<known_rank> m_ranks;

@@ -308,6 +308,48 @@ TEST(timeline, loses_nothing_on_a_full_disk) {
     EXPECT_EQ(processes_of(where.read()), (std::vector{0, 1}));
 }
 
+TEST(timeline, of_another_job_stays_on_a_full_disk) {
+    const folder where;
+    trace::add_part(where.timeline, part_of(where, rank_of(0, "old"))->path());
+    std::filesystem::permissions(where.timeline, std::filesystem::perms(0600));
+    std::filesystem::create_symlink("t.json", where.path / "link");
+    const auto before = bytes_of(where.timeline);
+    trace::part part(where.timeline, rank_of(0, "new"), 1 << 20);
+    {
+        fake_clock clock;
+        trace::part_recorder to(part, clock);
+        for (std::uint64_t number = 1; number <= 100; ++number) record_transfer(to, clock, number);
+    }
+    rlimit limits{};
+    ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &limits), 0);
+    const auto on_excess = signal(SIGXFSZ, SIG_IGN);
+    for (const std::size_t room : {std::size_t{0}, std::size_t{100}, before.size(), before.size() + 1500}) {
+        const rlimit full{room, limits.rlim_max};
+        ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &full), 0);
+        EXPECT_THROW(trace::add_part(where.timeline, part.path()), transfer_error) << room;
+        setrlimit(RLIMIT_FSIZE, &limits);
+        EXPECT_EQ(bytes_of(where.timeline), before) << room;
+        EXPECT_EQ(where.files(), 3u) << "what did not fit stays, or the part does not";
+    }
+    signal(SIGXFSZ, on_excess);
+    // Killed while he wrote.
+    write_bytes(where.timeline + ".new", before.substr(0, before.size() / 2));
+    trace::add_part(where.path / "link", part.path());
+    EXPECT_EQ(events_of(where.read(), "X", "transfer").size(), 100u);
+    EXPECT_EQ(where.files(), 2u);
+    EXPECT_TRUE(std::filesystem::is_symlink(where.path / "link"));
+    EXPECT_EQ(std::filesystem::status(where.timeline).permissions(), std::filesystem::perms(0600));
+}
+
+TEST(timeline, that_replaced_another_is_seen_by_a_rank_that_waited_for_that) {
+    const folder where;
+    trace::add_part(where.timeline, part_of(where, rank_of(0, "old"))->path());
+    const auto first = part_of(where, rank_of(0, "new")), second = part_of(where, rank_of(1, "new"));
+    before_lock = [&] { trace::add_part(where.timeline, first->path()); };
+    trace::add_part(where.timeline, second->path());
+    EXPECT_EQ(processes_of(where.read()), (std::vector{0, 1}));
+}
+
 TEST(timeline, is_made_afterwards_where_files_cannot_be_locked) {
     const folder where;
     has_locks = false;
