@@ -185,6 +185,24 @@ def test_any_host_memory_goes_to_a_device(machine, comm, left, right, make):
     assert np.array_equal(machine.read(incoming), pattern(4096, left))
 
 
+def test_an_array_in_fortrans_order_travels_as_it_lies(comm, left, right):
+    outgoing = np.asfortranarray(np.arange(12, dtype=np.int32).reshape(3, 4) + comm.rank)
+    outgoing.flags.writeable = False
+    for receive in causeway.recv, causeway.irecv:
+        incoming = np.asfortranarray(np.zeros((3, 4), np.int32))
+        sent = causeway.isend(outgoing, comm, right, 17)
+        received = receive(incoming, comm, left, 17)
+        MPI.Request.Waitall([sent, received] if isinstance(received, MPI.Request) else [sent])
+        assert np.array_equal(incoming, np.arange(12).reshape(3, 4) + left)
+    causeway.send(outgoing, comm, MPI.PROC_NULL)
+    with pytest.raises((BufferError, ValueError)):
+        causeway.irecv(outgoing, comm, left)
+    with pytest.raises((BufferError, ValueError)):
+        causeway.send(outgoing[:, ::2], comm, MPI.PROC_NULL)
+    with pytest.raises((BufferError, ValueError)):
+        causeway.send(outgoing[::2], comm, MPI.PROC_NULL)
+
+
 def test_requests_of_host_messages_are_mpi4pys(machine, comm, left, right):
     target = np.zeros(300_000, np.uint8)
     received = causeway.irecv(target, comm, left, 8)

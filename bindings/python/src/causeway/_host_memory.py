@@ -25,7 +25,9 @@ class HostRange:
         # But for the names of a structure's fields.
         if "O" in view.format and "O" in re.sub(":[^:]*:", "", view.format):
             raise TypeError("the memory holds references to Python's objects, which mean nothing elsewhere")
-        self.array = np.frombuffer(owner, np.uint8) if view.nbytes else np.empty(0, np.uint8)
+        # The transpose of what is contiguous in Fortran's order is so in C's.
+        flat: Any = owner if view.c_contiguous or not view.f_contiguous else np.asarray(view).T
+        self.array = np.frombuffer(flat, np.uint8) if view.nbytes else np.empty(0, np.uint8)
         if writable and not self.array.flags.writeable and self.array.size:
             raise BufferError("the object's memory is read-only")
         self.address: int = self.array.ctypes.data
