@@ -81,8 +81,8 @@ checked_queue check_queue(cl_command_queue queue) {
     const checked_queue checked{queue, cl::facts_of(queue)};
     if (!cl::facts_of(checked.facts.device).waits_for_user_events)
         throw transfer_error(status::invalid_operation,
-                             "PoCL's basic device cannot wait for user events, so no transfer can be ordered on it; use "
-                             "POCL_DEVICES=pthread");
+                             "PoCL's single-threaded device (basic, cpu-minimal) cannot wait for user events, so no "
+                             "transfer can be ordered on it; use POCL_DEVICES=pthread, or cpu with PoCL 4 or later");
     return checked;
 }
 

@@ -3,6 +3,7 @@
 #include "cl/calls.hpp"
 
 #include "base/error.hpp"
+#include "base/pocl_device.hpp"
 #include "cl/external_memory.hpp"
 
 #include <algorithm>
@@ -169,7 +170,7 @@ device_facts ask_facts(cl_device_id device) {
     facts.hides_failed_waits = std::string_view(vendor).starts_with("Intel");
     facts.needs_held_markers = std::string_view(vendor) == "Portable Computing Language";
     facts.breaks_on_failed_waits = facts.needs_held_markers || facts.hides_failed_waits;
-    facts.waits_for_user_events = !facts.needs_held_markers || !std::string_view(name).starts_with("basic");
+    facts.waits_for_user_events = !runs_inside_enqueue(vendor, name);
     return facts;
 }
 

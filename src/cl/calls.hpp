@@ -62,7 +62,7 @@ struct device_facts {
     /// A command that is enqueued with an event that has failed already never ends (PoCL 3.1), or the process does
     /// (Intel's CPU runtime 2026.2).
     bool breaks_on_failed_waits = false;
-    /// PoCL's "basic" device runs commands inside the enqueue and cannot wait for user events: calls hang for ever.
+    /// PoCL's single-threaded device runs commands inside the enqueue and cannot wait for user events: calls hang.
     bool waits_for_user_events = true;
     /// Memory of other interfaces can become a buffer of it, see cl/external_memory.hpp.
     bool imports_memory = false;

@@ -104,7 +104,8 @@ def set_up(start, given):
         expect(run, 1, "the OpenCL platform Portable Computing Language has no device", "POCL_CACHE_DIR")
         check("install an implementation" not in run.stdout + run.stderr, "the wrong advice", run)
     run = start("info", "--check", runtime="pocl", environment={"POCL_DEVICES": "basic"})
-    expect(run, 1, "basic device cannot wait for user events", "POCL_DEVICES=pthread")
+    expect(run, 1, "single-threaded device (basic, cpu-minimal) cannot wait for user events",
+           "POCL_DEVICES=pthread, or cpu")
     expect(start("info", "--check", "--directory", "/nonexistent"), 0, "No such file", "name a directory that is there")
 
 
@@ -175,7 +176,7 @@ def programs(start, given):
         return subprocess.run([given.run_with, runtime, "--", *map(str, words)], text=True, capture_output=True, check=False,
                               env={**os.environ, **environment})
 
-    expect(run({"POCL_DEVICES": "basic"}, folder / "example_algorithm2_files"), 1, "use POCL_DEVICES=pthread")
+    expect(run({"POCL_DEVICES": "basic"}, folder / "example_algorithm2_files"), 1, "use POCL_DEVICES=pthread, or cpu")
     expect(run({"OCL_ICD_VENDORS": "/nonexistent"}, folder / "stream", runtime="system"), 1, "no OpenCL device",
            "causeway info")
     with tempfile.TemporaryDirectory() as scratch:
@@ -217,6 +218,14 @@ def mistakes(start, given):
     expect(info("direct access"), 0, "cannot be read past the page cache: Permission denied", "that you may write to")
     expect(stream("direct access", CAUSEWAY_DIRECT_IO="always"), 0, "goes through the page cache",
            "Permission denied", "this user must be allowed to open it")
+
+    single = {"LD_PRELOAD": given.preload, "CAUSEWAY_TEST_MISTAKE": "single-threaded device"}
+    example = pathlib.Path(given.program).parent / "example_algorithm2_files"
+    refused = subprocess.run([given.run_with, "pocl", "--", example], text=True, capture_output=True, check=False,
+                             env={**os.environ, **single})
+    for run in info("single-threaded device"), refused:
+        expect(run, 1, "single-threaded device (basic, cpu-minimal) cannot wait for user events",
+               "POCL_DEVICES=pthread, or cpu")
 
     # Nobody has files without a name there, as NFS and Lustre have none.
     answers = [json.loads(start("info", "--json", environment=environment).stdout)["ranks"][0]["directories"]

@@ -28,7 +28,7 @@ EXPORTED int MPI_Init_thread(int *argc, char ***argv, int required, int *provide
     return code;
 }
 
-/* Devices with memory of their own, for which the system lets nobody lock any. */
+/* Devices with memory of their own, for which the system lets nobody lock any; PoCL 4 with its single-threaded one. */
 EXPORTED cl_int clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t size, void *value, size_t *size_ret)
 {
     cl_int (*real)(cl_device_id, cl_device_info, size_t, void *, size_t *);
@@ -36,6 +36,8 @@ EXPORTED cl_int clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t
     const cl_int code = real(device, name, size, value, size_ret);
     if (code == CL_SUCCESS && value && name == CL_DEVICE_HOST_UNIFIED_MEMORY && is_made("locked memory"))
         memset(value, 0, sizeof(cl_bool));
+    if (code == CL_SUCCESS && value && name == CL_DEVICE_NAME && is_made("single-threaded device"))
+        strncpy(value, "cpu-minimal", size - 1);
     return code;
 }
 

@@ -3,6 +3,7 @@
 #include "system_facts.hpp"
 
 #include "base/file_system_name.hpp"
+#include "base/pocl_device.hpp"
 #include "base/processors.hpp"
 
 #include <sys/statfs.h>
@@ -33,6 +34,10 @@ unsigned usable_processors() { return causeway::processors::of_rank(); }
 std::string host_name() {
     utsname name{};
     return uname(&name) == 0 ? name.nodename : "unknown";
+}
+
+bool waits_for_user_events(const std::string& platform, const std::string& device) {
+    return !causeway::runs_inside_enqueue(platform, device);
 }
 
 std::string file_system_of(const std::string& directory) {

@@ -15,4 +15,7 @@ std::string host_name();
 /// "ext4", or its number if it is none of those that are known.
 std::string file_system_of(const std::string& directory);
 
+/// Of the OpenCL device that the platform of this name calls so, as the library knows it.
+bool waits_for_user_events(const std::string& platform, const std::string& device);
+
 } // namespace causeway_tool

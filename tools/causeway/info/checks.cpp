@@ -68,8 +68,8 @@ void check_devices(const json& rank, finder& found) {
         for (const auto& device : platform.at("devices")) {
             ++count;
             if (!device.at("user_events"))
-                found.stops("PoCL's basic device cannot wait for user events, so no transfer can be ordered on it",
-                            "set POCL_DEVICES=pthread");
+                found.stops("PoCL's single-threaded device (basic, cpu-minimal) cannot wait for user events, so no "
+                            "transfer can be ordered on it", "set POCL_DEVICES=pthread, or cpu with PoCL 4 or later");
         }
     }
     if (count > 0) return;

@@ -51,7 +51,7 @@ const char* kind_of(cl_device_type type) {
     return (type & CL_DEVICE_TYPE_CPU) != 0 ? "CPU" : "other";
 }
 
-json facts_of(cl_device_id device, const std::string& vendor) {
+json facts_of(cl_device_id device, const std::string& platform) {
     const auto name = text_of(clGetDeviceInfo, device, CL_DEVICE_NAME);
     const bool host_memory = value_of<cl_bool>(device, CL_DEVICE_HOST_UNIFIED_MEMORY) != CL_FALSE;
     char links[512] = "none: the device's memory is the host's";
@@ -65,7 +65,7 @@ json facts_of(cl_device_id device, const std::string& vendor) {
             {"units", value_of<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS)},
             {"host_memory", host_memory},
             // It runs commands inside the enqueue, so that none can wait for what a transfer will complete.
-            {"user_events", vendor.find("pocl") == std::string::npos || !name.starts_with("basic")}};
+            {"user_events", causeway_tool::waits_for_user_events(platform, name)}};
 }
 
 json platforms() {
@@ -76,7 +76,6 @@ json platforms() {
     for (cl_uint i = 0; i < std::min<cl_uint>(count, found.size()); ++i) {
         const auto name = text_of(clGetPlatformInfo, found[i], CL_PLATFORM_NAME);
         const auto vendor = text_of(clGetPlatformInfo, found[i], CL_PLATFORM_VENDOR);
-        const bool is_pocl = name.find("Portable Computing Language") != std::string::npos;
         cl_uint devices_there = 0;
         std::array<cl_device_id, 256> devices{};
         if (clGetDeviceIDs(found[i], CL_DEVICE_TYPE_ALL, static_cast<cl_uint>(devices.size()), devices.data(),
@@ -84,7 +83,7 @@ json platforms() {
             devices_there = 0;
         json of_platform = json::array();
         for (cl_uint j = 0; j < std::min<cl_uint>(devices_there, devices.size()); ++j)
-            of_platform.push_back(facts_of(devices[j], is_pocl ? "pocl" : vendor));
+            of_platform.push_back(facts_of(devices[j], name));
         all.push_back({{"name", name}, {"vendor", vendor},
                        {"version", text_of(clGetPlatformInfo, found[i], CL_PLATFORM_VERSION)}, {"devices", of_platform}});
     }
