@@ -79,10 +79,19 @@ def options(start, given):
     check(all(f"CAUSEWAY_{name.upper()}=" in run.stdout for name in names), "the text lacks options", run)
 
 
+def full_output(start, given):
+    """What cannot be written is no success."""
+    for words in ["info", "--json"], ["info", "--options"], ["completion", "bash"], ["--help"]:
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            run = subprocess.run([given.run_with, "none", "--", given.program, *words], text=True, stdout=full,
+                                 stderr=subprocess.PIPE, check=False)
+        expect(run, 1, "causeway: standard output: ")
+
+
 def expect(run, status, *texts):
     check(run.returncode == status, f"the status is not {status}", run)
     for text in texts:
-        check(text in run.stdout + run.stderr, f"nothing says: {text}", run)
+        check(text in (run.stdout or "") + run.stderr, f"nothing says: {text}", run)
 
 
 def set_up(start, given):
@@ -248,7 +257,7 @@ def mistakes(start, given):
 
 
 TESTS = {"facts": facts, "different": different, "options": options, "set_up": set_up, "bound": bound, "vendors": vendors,
-         "direct": direct, "programs": programs, "launcher": launcher, "mistakes": mistakes}
+         "direct": direct, "full_output": full_output, "programs": programs, "launcher": launcher, "mistakes": mistakes}
 
 
 if __name__ == "__main__":

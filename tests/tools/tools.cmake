@@ -54,7 +54,7 @@ endif()
 foreach(runtime ${runtimes})
   tool_test(info.facts.${runtime} --runtime ${runtime} facts)
 endforeach()
-foreach(test bound different options set_up vendors direct programs launcher)
+foreach(test bound different full_output options set_up vendors direct programs launcher)
   tool_test(info.${test} ${test})
 endforeach()
 # A sanitizer's library has to be the first one.

@@ -18,8 +18,10 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <string>
 #include <vector>
@@ -107,9 +109,8 @@ int act(int argc, char** argv) {
     return 2;
 }
 
-} // namespace
-
-int main(int argc, char** argv) {
+/// What act() gives, or what stands for the error that ended it.
+int status_of(int argc, char** argv) {
     try {
         return act(argc, argv);
     } catch (const usage_error& error) {
@@ -121,4 +122,15 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "causeway: %s\n", error.what());
         return 1;
     }
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    const int status = status_of(argc, argv);
+    errno = 0;
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+    const std::string reason = errno != 0 ? std::strerror(errno) : "not all of it was written";
+    std::fprintf(stderr, "causeway: standard output: %s\n", reason.c_str());
+    return status != 0 ? status : 1;
 }
