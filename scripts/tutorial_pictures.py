@@ -52,7 +52,8 @@ def main():
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("docs/pictures"))
     parser.add_argument("--runs", type=int, default=3)
     given = parser.parse_args()
-    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    known = "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"
+    browser = next(filter(None, map(shutil.which, known)), None)
     if browser is None:
         sys.exit("no Chromium (scripts/setup.sh browser)")
     programs = given.bin.resolve()

@@ -442,6 +442,20 @@ def look(shown, address=""):
     return dict(re.findall(r'data-([a-z]+)="([^"]*)"', body[1])), run.stdout
 
 
+def pictures(start, given):
+    """Those of the tutorial are made by the browser that scripts/setup.sh installs."""
+    script = pathlib.Path(given.run_with).resolve().parent / "tutorial_pictures.py"
+    with tempfile.TemporaryDirectory() as folder:
+        def told():
+            return subprocess.run([sys.executable, script, "--bin", "/nonexistent"], text=True, capture_output=True,
+                                  check=False, env={**os.environ, "PATH": folder}).stderr
+
+        check("no Chromium" in told(), "none is missed")
+        browser = pathlib.Path(folder, "chromium-headless-shell")
+        browser.touch(mode=0o755)
+        check("no Chromium" not in told() and "/nonexistent/causeway" in told(), f"it is not found: {told()}")
+
+
 def page(start, given):
     """The page shows all slices and follows arrows in a real browser, without network."""
     with tempfile.TemporaryDirectory() as folder:
@@ -574,7 +588,7 @@ def drawing(start, given):
 
 TESTS = {"commands": commands, "himeno": himeno, "limit": limit, "summary": summary, "ordinary": ordinary, "files": files,
          "fork": fork, "graph": graph, "python": python, "killed": killed, "nothing": nothing, "page": page, "drawing": drawing,
-         "parts": parts, "programs": programs, "signals": signals}
+         "pictures": pictures, "parts": parts, "programs": programs, "signals": signals}
 
 
 if __name__ == "__main__":
