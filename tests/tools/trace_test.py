@@ -225,6 +225,12 @@ def summary(start, given):
         check(route["bytes_per_second"] == 4000 / 400e-6 and route["median_wait_us"] == 3, f"{route}")
         check(rank["hidden"] == 0.1 and rank["moving_us"] == 500, f"{rank}")
         check(re.search(r"a file -> device buffer +5 +1 +3\.0 +100\.0 +0\.010 +50 % +pipelined", run.stdout), "the table", run)
+        # One failed before it was planned.
+        refused = made_transfer(50, 60, error="refused", strategy="")
+        rank, run = table(refused, made_transfer(100, 200), made_transfer(200, 300))
+        check(rank["routes"][0]["strategy"] == "pipelined", f"{rank}")
+        rank, run = table(made_transfer(50, 60, error="broken"))
+        check(rank["routes"][0]["strategy"] == "pipelined", f"{rank}")
         rank, run = table(made_transfer(100, 200))
         check(rank["routes"][0]["percent_of_limit"] is None and re.search(r" 0\.010 +- +pipelined", run.stdout), "no limit", run)
         rank, run = table(made_transfer(100, 200), ranks=4)

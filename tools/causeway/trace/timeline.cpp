@@ -99,7 +99,7 @@ json summary_of_route(const std::string& name, const std::vector<const transfer*
     std::vector<double> times, waits, shares;
     double bytes = 0, moving = 0;
     std::size_t failed = 0;
-    std::string strategy = transfers.front()->strategy;
+    std::string strategy;
     for (const auto* const each : transfers) {
         if (!each->error.empty()) {
             ++failed;
@@ -111,8 +111,12 @@ json summary_of_route(const std::string& name, const std::vector<const transfer*
         if (each->limit > 0 && took > 0) shares.push_back(100 * each->limit / took);
         bytes += each->bytes;
         moving += took;
-        if (each->strategy != strategy) strategy = "several";
+        if (strategy.empty()) strategy = each->strategy;
+        if (!each->strategy.empty() && each->strategy != strategy) strategy = "several";
     }
+    // Those that failed had been planned, or had not.
+    for (const auto* const each : transfers)
+        if (strategy.empty()) strategy = each->strategy;
     json told{{"route", name}, {"transfers", transfers.size()}, {"failed", failed}, {"bytes", bytes},
               {"median_us", median(times)}, {"median_wait_us", median(waits)}, {"strategy", strategy}};
     told["bytes_per_second"] = moving > 0 ? json(bytes / moving * 1e6) : json(nullptr);
