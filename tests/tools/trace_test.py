@@ -422,6 +422,20 @@ def nothing(start, given):
             run = start("trace", "view", *(["-o", pathlib.Path(folder, page_name)] if page_name else []), shown, runtime="none")
             check(run.returncode == 2 and "take the place" in run.stderr and shown.read_text(encoding="utf-8") == text,
                   f"a page in place of {name}", run)
+        # Nor that of another file, which may have the default name.
+        whole = json.loads(text)
+        whole["traceEvents"].append(made_transfer(1000, 2000))
+        shown.write_text(json.dumps(whole), encoding="utf-8")
+        other = pathlib.Path(folder, "halo.html")
+        for more in [], ["-o", other]:
+            other.write_text("<!DOCTYPE html>\n<p>mine", encoding="utf-8")
+            run = start("trace", "view", *more, shown, runtime="none")
+            check(run.returncode == 1 and f"{other} is there and is no page" in run.stderr, "not refused", run)
+            check(other.read_text(encoding="utf-8") == "<!DOCTYPE html>\n<p>mine", "it is overwritten", run)
+            other.write_text("", encoding="utf-8")
+            for _ in range(2):
+                run = start("trace", "view", *more, shown, runtime="none")
+                check(run.returncode == 0 and other.stat().st_size > 1000, "a page is not replaced", run)
         # Nor is there one of nothing.
         for ends, words, status, message in ((None, (), 1, "has nothing to show"), (2e6, ("--from", "2.5"), 2, "has 1.999 seconds")):
             events = [made_transfer(1000, ends)] if ends else []

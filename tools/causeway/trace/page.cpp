@@ -12,6 +12,8 @@
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
+#include <string_view>
+#include <system_error>
 
 namespace trace {
 
@@ -59,6 +61,23 @@ std::string embedded(const json& value) {
     return text;
 }
 
+/// What is not ours stays: the page of halo.json may have the name of another, halo.html. An empty file is anyone's.
+void require_page(const std::string& path) {
+    constexpr std::string_view first_words =
+        "<!DOCTYPE html>\n<!-- SPDX-License-Identifier: Apache-2.0 -->\n<!-- A timeline in a browser";
+    std::error_code ignored;
+    // Opening a pipe would wait for its other end.
+    if (!std::filesystem::is_regular_file(path, ignored) || std::filesystem::file_size(path, ignored) == 0) return;
+    std::string begin(first_words.size(), '\0');
+    std::ifstream file(path, std::ios::binary);
+    file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+    begin.resize(static_cast<std::size_t>(file.gcount()));
+    // Of one that was cut off there may be less.
+    if (begin.empty() || !first_words.starts_with(begin))
+        throw std::runtime_error("the file " + path + " is there and is no page of a timeline; remove it, or name "
+                                 "another by -o");
+}
+
 void replace(std::string& page, const std::string& mark, const std::string& text) {
     const auto at = page.find(mark);
     if (at == std::string::npos) throw std::runtime_error("trace_page.html has no place for " + mark);
@@ -68,6 +87,7 @@ void replace(std::string& page, const std::string& mark, const std::string& text
 } // namespace
 
 void write_page(const std::string& timeline, const std::string& path, const span& between) {
+    require_page(path);
     const bool is_all = between.begin <= 0 && std::isinf(between.end);
     // Events take ten times as much memory as in the file.
     if (is_all && std::filesystem::exists(timeline) && std::filesystem::file_size(timeline) > most_bytes)
