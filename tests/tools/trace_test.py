@@ -398,6 +398,13 @@ def nothing(start, given):
         for place, why in (pathlib.Path(folder, "none", "t.json"), "No such file or directory"), (folder, "is a directory"):
             run = start("trace", "-o", place, "--", "touch", mark, runtime="none")
             check(run.returncode == 1 and why in run.stderr and not mark.exists(), f"{place}: {why}", run)
+        pipe, link = pathlib.Path(folder, "pipe"), pathlib.Path(folder, "link")
+        os.mkfifo(pipe)
+        link.symlink_to("gone")
+        for place, why in ((pipe, "no regular file"), ("/dev/null", "no regular file"),
+                           (link, "a link to a file that is not there")):
+            run = start("trace", "-o", place, "--", "touch", mark, runtime="none")
+            check(run.returncode == 1 and why in run.stderr and not mark.exists(), f"{place}: {why}", run)
         # A file that is no timeline stays; one that is, or is empty, makes room.
         other = pathlib.Path(folder, "program")
         other.write_text("#!/bin/sh\n", encoding="utf-8")
@@ -407,7 +414,17 @@ def nothing(start, given):
         run = start(*perf, environment={"CAUSEWAY_TRACE": str(other)})
         check(run.returncode == 0 and "no timeline is recorded" in run.stderr and f"{other} is there" in run.stderr, "no warning", run)
         check(other.read_text(encoding="utf-8") == "#!/bin/sh\n" and not list(pathlib.Path(folder).glob("*.part")), "it is overwritten", run)
-        timeline.touch()
+        # What is recorded and cannot be added is told of, and kept.
+        run = start("trace", "-o", timeline, "--", "sh", "-c", 'mkdir "$1" && shift && exec "$@"', "sh", timeline,
+                    given.program, *perf)
+        told = f"opening the timeline {timeline}: Is a directory; what was not added stays"
+        check(run.returncode == 1 and told in run.stderr, "a failure is not told of", run)
+        timeline.rmdir()
+        run = start("trace", "summary", timeline, runtime="none")
+        check(run.returncode == 0 and not list(pathlib.Path(folder).glob("*.part")), "what was not added is lost", run)
+        timeline.unlink()
+        run = start("trace", "-o", timeline, "--", "touch", timeline, runtime="none")
+        check(run.returncode == 1 and "nothing was recorded" in run.stderr, "an empty file is a timeline", run)
         for _ in range(2):
             run = start("trace", "-o", timeline, "--", given.program, *perf)
             check(run.returncode == 0 and start("trace", "summary", timeline).returncode == 0, "a timeline is not replaced", run)

@@ -9,6 +9,7 @@
 #include "trace/timeline.hpp"
 #include "words.hpp"
 
+#include <causeway/causeway.h>
 #include <causeway/trace.h>
 
 #include <unistd.h>
@@ -89,6 +90,11 @@ void check_place(const std::filesystem::path& timeline) {
     std::error_code ignored;
     if (std::filesystem::is_directory(timeline, ignored))
         throw std::runtime_error("cannot record into " + timeline.string() + ": it is a directory");
+    if (std::filesystem::is_symlink(timeline, ignored) && !std::filesystem::exists(timeline, ignored))
+        throw std::runtime_error("cannot record into " + timeline.string() + ": it is a link to a file that is not "
+                                 "there");
+    if (std::filesystem::exists(timeline, ignored) && !std::filesystem::is_regular_file(timeline, ignored))
+        throw std::runtime_error("cannot record into " + timeline.string() + ": it is no regular file");
     if (std::filesystem::is_regular_file(timeline, ignored)) {
         // As the library begins every timeline; of one that was cut off there may be less.
         constexpr std::string_view first_words = R"({"displayTimeUnit":"ns","otherData":{"made_by":"causeway )";
@@ -122,8 +128,14 @@ int record(const arguments& typed, const std::vector<std::string>& program) {
     const auto old = std::filesystem::last_write_time(timeline, ignored);
     const bool was_there = !ignored;
     const int status = causeway_tool::run_and_wait(program);
-    (void)causeway_trace_collect(timeline.c_str()); // what killed ranks left
-    const bool is_there = std::filesystem::exists(timeline, ignored);
+    // What killed ranks have left, and those that could not add it.
+    if (causeway_trace_collect(timeline.c_str()) < 0) {
+        std::fprintf(stderr, "causeway trace: %s; what was not added stays in %s.*.part, and causeway trace summary %s "
+                     "adds it\n", causeway_error_last_message(), typed.output.c_str(), typed.output.c_str());
+        return status != 0 ? status : 1;
+    }
+    // An empty one is what a process that could not write has left.
+    const bool is_there = std::filesystem::file_size(timeline, ignored) > 0 && !ignored;
     if (!is_there || (was_there && std::filesystem::last_write_time(timeline, ignored) == old)) {
         std::fprintf(stderr, "causeway trace: nothing was recorded: the program enqueued no transfer, no kernel and no copy, "
                              "or it is linked statically or with another MPI\n");
