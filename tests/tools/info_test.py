@@ -115,6 +115,9 @@ def set_up(start, given):
     run = start("info", "--check", runtime="pocl", environment={"POCL_DEVICES": "basic"})
     expect(run, 1, "single-threaded device (basic, cpu-minimal) cannot wait for user events",
            "POCL_DEVICES=pthread, or cpu")
+    # Beside another device it stops nothing.
+    run = start("info", "--check", runtime="pocl", environment={"POCL_DEVICES": "pthread basic"})
+    expect(run, 0, "note: PoCL's single-threaded device", "POCL_DEVICES=pthread, or cpu")
     expect(start("info", "--check", "--directory", "/nonexistent"), 0, "No such file", "name a directory that is there")
 
 

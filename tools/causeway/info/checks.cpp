@@ -61,18 +61,19 @@ void check_vendors(const json& rank, finder& found) {
 }
 
 void check_devices(const json& rank, finder& found) {
-    std::size_t count = 0;
+    std::size_t usable = 0, single_threaded = 0;
     std::vector<std::string> empty;
     for (const auto& platform : rank.at("platforms")) {
         if (platform.at("devices").empty()) empty.push_back(platform.at("name").get<std::string>());
-        for (const auto& device : platform.at("devices")) {
-            ++count;
-            if (!device.at("user_events"))
-                found.stops("PoCL's single-threaded device (basic, cpu-minimal) cannot wait for user events, so no "
-                            "transfer can be ordered on it", "set POCL_DEVICES=pthread, or cpu with PoCL 4 or later");
-        }
+        for (const auto& device : platform.at("devices")) ++(device.at("user_events") ? usable : single_threaded);
     }
-    if (count > 0) return;
+    if (single_threaded > 0) {
+        const auto* const what = "PoCL's single-threaded device (basic, cpu-minimal) cannot wait for user events, so "
+                                 "no transfer can be ordered on it";
+        const auto* const advice = "set POCL_DEVICES=pthread, or cpu with PoCL 4 or later";
+        usable > 0 ? found.slows(what, advice) : found.stops(what, advice);
+    }
+    if (usable + single_threaded > 0) return;
     // Where others have devices, one for hardware that is not there is nothing to speak of.
     for (const auto& name : empty)
         found.stops("the OpenCL platform " + name + " has no device on " + rank.at("host").get<std::string>(),
