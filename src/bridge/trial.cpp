@@ -4,7 +4,6 @@
 
 #include "base/cache_file.hpp"
 #include "base/error.hpp"
-#include "bridge/device_bridge.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -41,6 +40,21 @@ constexpr std::size_t most_bytes = std::size_t{1} << 20;
 json read(const std::string& file) {
     auto found = json::parse(read_cache_file(file, most_bytes).text.value_or(""), nullptr, false);
     return found.is_object() ? found : json::object();
+}
+
+std::string key_of(const trial_subject& of) {
+    auto devices = of.devices;
+    std::ranges::sort(devices);
+    devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
+    std::string key = of.driver + ", machine " + of.machine + ", devices";
+    for (const auto& device : devices) {
+        key += ' ';
+        for (const auto byte : device) {
+            constexpr auto* digits = "0123456789abcdef";
+            key += {digits[byte >> 4], digits[byte & 15]};
+        }
+    }
+    return key;
 }
 
 /// How soon a request to end is seen.
@@ -111,22 +125,23 @@ std::string trial::answer(std::chrono::milliseconds limit, const std::stop_token
     return is_crash(WTERMSIG(how)) ? crashes : "fails: it was ended by signal " + std::to_string(WTERMSIG(how));
 }
 
-std::string trial::run(const std::string& driver, std::chrono::milliseconds limit, const std::stop_token& ending) const {
+std::string trial::run(const trial_subject& of, std::chrono::milliseconds limit, const std::stop_token& ending) const {
     if (m_program.empty() || ::access(m_program.c_str(), X_OK) != 0) return "";
     auto known = m_memory.empty() ? json::object() : read(m_memory);
-    auto verdict = known.value(driver, json());
+    const auto key = key_of(of);
+    auto verdict = known.value(key, json());
     if (verdict != works && verdict != crashes) {
         const auto said = answer(limit, ending);
         if (said.starts_with("refuses: ")) return "";
         if (said.starts_with("fails: ")) return said.substr(0, said.find('\n'));
         if (!said.starts_with(works) && said != crashes) return "";
         verdict = said.starts_with(works) ? works : crashes;
-        known[driver] = verdict;
+        known[key] = verdict;
         // Who cannot write tries again next time.
         if (!m_memory.empty()) (void)write_cache_file(m_memory, known.dump(1, ' ', false, json::error_handler_t::replace) + "\n");
     }
     if (verdict == works) return "";
-    return driver + " crashes where OpenCL, CUDA and Vulkan share memory" +
+    return of.driver + " crashes where OpenCL, CUDA and Vulkan share memory" +
            (m_memory.empty() ? "" : " (remembered in " + m_memory + ")");
 }
 

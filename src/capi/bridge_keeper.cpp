@@ -7,12 +7,14 @@
 #include "bridge/trial.hpp"
 #include "capi/runtime.hpp"
 #include "cl/calls.hpp"
+#include "transfer/tuner/figures_file.hpp"
 
 #include <causeway/buffer.h>
 
 #include <dlfcn.h>
 #include <pthread.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <utility>
@@ -35,6 +37,16 @@ std::string trial_program() {
     return (std::filesystem::path(own.dli_fname).parent_path() / "causeway" / "try-links").string();
 }
 
+/// As the trial sees them. Not in a program's thread, where Causeway's own platform counts the calls.
+std::vector<bridge::device_uuid> devices_of(cl_platform_id platform) {
+    std::vector<bridge::device_uuid> seen;
+    cl_device_id all[64];
+    cl_uint count = 0;
+    if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_GPU, 64, all, &count) != CL_SUCCESS) return seen;
+    for (cl_uint i = 0; i < std::min<cl_uint>(count, 64); ++i) seen.push_back(cl::facts_of(all[i]).uuid);
+    return seen;
+}
+
 } // namespace
 
 void bridge_keeper::wanted(std::span<const cl_device_id> devices, std::size_t bytes) noexcept {
@@ -48,7 +60,7 @@ void bridge_keeper::wanted(std::span<const cl_device_id> devices, std::size_t by
         say("host memory");
     } else {
         std::vector<bridge::device_uuid> cards;
-        std::string driver;
+        cl::device_facts last;
         for (auto* const device : devices) {
             const auto facts = cl::facts_of(device);
             if (facts.host_memory) {
@@ -57,12 +69,12 @@ void bridge_keeper::wanted(std::span<const cl_device_id> devices, std::size_t by
                 say("none: the driver does not tell which device it is (cl_khr_device_uuid)");
             } else {
                 cards.push_back(facts.uuid);
-                driver = facts.identity;
+                last = facts;
             }
         }
         if (cards.empty()) return;
         m_is_begun = true;
-        begin(std::move(cards), driver);
+        begin(std::move(cards), last);
     }
 }
 
@@ -79,16 +91,19 @@ void bridge_keeper::await(cl_device_id device) {
     m_is_late = m_is_late || is_late;
 }
 
-void bridge_keeper::begin(std::vector<bridge::device_uuid> devices, const std::string& driver) {
+void bridge_keeper::begin(std::vector<bridge::device_uuid> devices, const cl::device_facts& one) {
     say("is being started");
     const blocked_signals inherited;
     auto over = std::make_shared<std::promise<void>>();
     m_is_over = over->get_future().share();
     m_ending = std::stop_source();
     try {
-        m_thread = std::thread([this, over, devices = std::move(devices), driver, ending = m_ending.get_token()] {
+        m_thread = std::thread([this, over, devices = std::move(devices), one, ending = m_ending.get_token()] {
             try {
-                const auto why_not = bridge::trial(trial_program(), cache_file("links.json")).run(driver, longest_trial, ending);
+                const bridge::trial first(trial_program(), cache_file("links.json"));
+                const auto why_not =
+                    first.run({std::string(one.identity), transfer::machine_digits(), devices_of(one.platform)},
+                              longest_trial, ending);
                 if (!why_not.empty()) throw transfer_error(status::invalid_operation, why_not);
                 const auto go_on = [&] {
                     if (ending.stop_requested()) throw transfer_error(status::cancelled, "the process is ending");

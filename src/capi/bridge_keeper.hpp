@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bridge/windows.hpp"
+#include "cl/calls.hpp"
 
 #include <CL/cl.h>
 
@@ -36,7 +37,8 @@ class bridge_keeper {
     void end();
 
   private:
-    void begin(std::vector<bridge::device_uuid> devices, const std::string& driver);
+    /// `one` is of one of them.
+    void begin(std::vector<bridge::device_uuid> devices, const cl::device_facts& one);
     void say(const std::string& state);
 
     runtime& m_process;

@@ -125,7 +125,7 @@ int main() {
         for (const auto& from : tried)
             for (const auto& to : tried)
                 if (from != to) try_link(*bridge, *from, *to);
-        // A link is used only where some link was seen to bring what it was given.
+        // Where one device is seen no link was: what is remembered of this holds for the devices that were.
         if (refused.empty())
             say("works");
         else

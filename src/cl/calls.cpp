@@ -156,10 +156,9 @@ device_facts ask_facts(cl_device_id device) {
     cl_bool unified = CL_FALSE;
     // Deprecated since 2.0, and still the only question that every implementation answers.
     facts.host_memory = ask(device, CL_DEVICE_HOST_UNIFIED_MEMORY, unified) && unified == CL_TRUE;
-    cl_platform_id platform = nullptr;
     char vendor[256] = "", name[256] = "";
-    if (!ask(device, CL_DEVICE_PLATFORM, platform) || !ask(device, CL_DEVICE_NAME, name) ||
-        clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof vendor, vendor, nullptr) != CL_SUCCESS)
+    if (!ask(device, CL_DEVICE_PLATFORM, facts.platform) || !ask(device, CL_DEVICE_NAME, name) ||
+        clGetPlatformInfo(facts.platform, CL_PLATFORM_NAME, sizeof vendor, vendor, nullptr) != CL_SUCCESS)
         return facts;
     constexpr cl_device_info device_uuid = 0x106A; // CL_DEVICE_UUID_KHR
     if (!ask(device, device_uuid, facts.uuid)) facts.uuid = {};

@@ -66,6 +66,7 @@ struct device_facts {
     bool waits_for_user_events = true;
     /// Memory of other interfaces can become a buffer of it, see cl/external_memory.hpp.
     bool imports_memory = false;
+    cl_platform_id platform = nullptr;
     /// CL_DEVICE_UUID_KHR; zeros where the platform does not say.
     std::array<std::uint8_t, 16> uuid{};
     /// Platform, device and driver; the same text in every process. Lives as long as the process.
