@@ -34,7 +34,8 @@ CAUSEWAY_EXPORT cl_mem causeway_buffer_create(cl_context context, cl_device_id d
 
 /*
  * Starts what direct links of devices like `device` take, if the process has not started it, waits up to some seconds, and
- * writes what there is into `text` (at most `size` bytes, always terminated): "CUDA 13.0 and Vulkan", or "none: " and why.
+ * writes what there is into `text` (at most `size` bytes, always terminated): "CUDA 13.0 and Vulkan", or "none: " and why;
+ * behind the former, "; " and the last reason why a transfer of the process did not take it, if there was one.
  * Returns the length of the whole text without its terminator, or -1 (see causeway_error_last_message). Any thread.
  */
 CAUSEWAY_EXPORT long causeway_direct_links(cl_device_id device, char *text, size_t size);

@@ -12,7 +12,7 @@ namespace causeway::bridge {
 
 void windows::break_off(const std::string& why) {
     if (std::exchange(m_is_broken, true)) return;
-    tell_user("direct links between devices are given up, transfers go through the host from now on: " + why);
+    m_listener(why, given_up::for_good);
 }
 
 std::shared_ptr<known_window> windows::create(const device_uuid& device, std::size_t bytes) {

@@ -5,12 +5,17 @@
 #include "base/options.hpp"
 #include "bridge/device_bridge.hpp"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace causeway::bridge {
+
+/// How long links are given up: transfers go on trying, or none does ever again.
+enum class given_up { for_now, for_good };
 
 /// A window under the number by which processes name it to each other.
 class known_window {
@@ -50,6 +55,10 @@ class windows {
     [[nodiscard]] bool serves(const device_uuid& device) const { return m_bridge && !m_is_broken && m_bridge->has(device); }
     /// A copy has failed: interfaces that fail once do so for good. What there is stays until it is let go of.
     void break_off(const std::string& why);
+    /// Transfers take another way, for this reason, which `listener` hears of.
+    void tell(const std::string& why) const { m_listener(why, given_up::for_now); }
+    using listener = std::function<void(const std::string& why, given_up how_long)>;
+    void tell_to(listener who) { m_listener = std::move(who); }
 
     /// Throws transfer_error, also if `device` would give more than the option `window` allows.
     [[nodiscard]] std::shared_ptr<known_window> create(const device_uuid& device, std::size_t bytes);
@@ -66,6 +75,7 @@ class windows {
 
     const options& m_options;
     bool m_is_broken = false;
+    listener m_listener = [](const std::string&, given_up) {};
     std::unique_ptr<device_bridge> m_bridge;
     std::map<const std::byte*, std::weak_ptr<known_window>> m_windows; // by first byte
     std::map<device_uuid, std::vector<std::weak_ptr<known_window>>> m_own;

@@ -141,14 +141,33 @@ void bridge_keeper::begin(std::vector<bridge::device_uuid> devices, const cl::de
 void bridge_keeper::say(const std::string& state) {
     const std::lock_guard lock(m_mutex);
     if (m_state == state) return;
-    if (process_options()[option::explain] != 0) tell_user("direct links between devices: " + state);
-    if (auto* const timeline = m_process.timeline()) timeline->know_links(state);
     m_state = state;
+    show();
+    if (process_options()[option::explain] != 0) tell_user("direct links between devices: " + state);
 }
+
+void bridge_keeper::tell(const std::string& why, bridge::given_up how_long) {
+    const std::lock_guard lock(m_mutex);
+    if (how_long == bridge::given_up::for_good) {
+        m_state = "none any more: " + why;
+        m_reason.clear();
+        tell_user("direct links between devices are given up, transfers go through the host from now on: " + why);
+    } else {
+        m_reason = why;
+        if (process_options()[option::explain] != 0) tell_user(why);
+    }
+    show();
+}
+
+void bridge_keeper::show() const {
+    if (auto* const timeline = m_process.timeline()) timeline->know_links(text());
+}
+
+std::string bridge_keeper::text() const { return m_reason.empty() ? m_state : m_state + "; " + m_reason; }
 
 std::string bridge_keeper::state() const {
     const std::lock_guard lock(m_mutex);
-    return m_state;
+    return text();
 }
 
 void bridge_keeper::end() {

@@ -30,7 +30,9 @@ class bridge_keeper {
     void wanted(std::span<const cl_device_id> devices, std::size_t bytes) noexcept;
     /// Begins it whatever the size, and waits until it is there or has failed. Call without the enqueue mutex.
     void await(cl_device_id device);
-    /// "CUDA 13.0 and Vulkan", or why there is none. Any thread.
+    /// Transfers do not take the links, for this reason, which belongs to the state from now on. Any thread.
+    void tell(const std::string& why, bridge::given_up how_long);
+    /// "CUDA 13.0 and Vulkan", and the last reason why transfers did not take it; or why there is none. Any thread.
     [[nodiscard]] std::string state() const;
     /// Waits for the thread, which begins nothing more; drivers shut down with the process, those that it has loaded before
     /// anything else. If it is wanted again after that, it starts anew. Call without the enqueue mutex.
@@ -40,13 +42,17 @@ class bridge_keeper {
     /// `one` is of one of them.
     void begin(std::vector<bridge::device_uuid> devices, const cl::device_facts& one);
     void say(const std::string& state);
+    /// Call with m_mutex held.
+    [[nodiscard]] std::string text() const;
+    void show() const;
 
     runtime& m_process;
     bool m_is_begun = false; // guarded by the enqueue mutex
     bool m_is_late = false;  // as well: nobody waits for it again
     bool m_was_stopped = false; // written by the thread
-    mutable std::mutex m_mutex; // guards m_state
+    mutable std::mutex m_mutex; // guards m_state, m_reason
     std::string m_state = "none: not wanted yet";
+    std::string m_reason; // why transfers took another way, at last
     std::thread m_thread;
     std::stop_source m_ending;
     std::shared_future<void> m_is_over;

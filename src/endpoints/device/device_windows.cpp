@@ -71,7 +71,7 @@ std::shared_ptr<bridge::known_window> device_windows::make(std::size_t bytes, co
 }
 
 void device_windows::say_once(const std::string& why) {
-    if (m_options[option::explain] != 0 && std::exchange(m_told, why) != why) tell_user(why);
+    if (std::exchange(m_told, why) != why) tell(why);
 }
 
 std::shared_ptr<bridge::known_window> device_windows::departures() {

@@ -44,6 +44,7 @@ class device_windows {
 
     /// For who wants to know why transfers take another way.
     void say_once(const std::string& why);
+    void tell(const std::string& why) const { m_windows.tell(why); }
 
     /// Lets go of what nobody used for a while. True if something is left.
     bool trim(time_point now);

@@ -260,9 +260,8 @@ void link_window::judge(std::size_t bytes, time_point begun) {
     m_slow_in_a_row = 0;
     m_crowded_time = std::clamp(2 * m_crowded_time, first_crowded_time, longest_crowded_time);
     m_crowded_until = now + m_crowded_time;
-    if (m_options[option::explain] != 0)
-        tell_user("copies on the device wait for kernels: its transfers go through the host for " +
-                  std::to_string(m_crowded_time.count()) + " s");
+    m_shared->tell("copies on the device wait for kernels: its transfers go through the host for " +
+                   std::to_string(m_crowded_time.count()) + " s");
 }
 
 void link_window::forget(const timed_copy& which) {

@@ -43,8 +43,9 @@ void device_exchange::hear(const note& said, descriptor shared) {
     case subject::offer: {
         const auto why_not = open(said, std::move(shared));
         say(said.from, {.about = why_not.empty() ? subject::opened : subject::refused, .key = said.key});
-        if (!why_not.empty() && m_options[option::explain] != 0)
-            tell_user("messages to rank " + std::to_string(said.from) + " of the job go without its device's windows: " + why_not);
+        if (!why_not.empty())
+            m_windows->tell("messages to rank " + std::to_string(said.from) +
+                            " of the job go without its device's windows: " + why_not);
         return;
     }
     case subject::opened:
@@ -52,9 +53,8 @@ void device_exchange::hear(const note& said, descriptor shared) {
         return;
     case subject::refused:
         if (ours != m_ours.end()) ours->second.is = state::refused;
-        if (m_options[option::explain] != 0)
-            tell_user("messages of rank " + std::to_string(said.from) +
-                      " of the job come without this device's windows: it cannot open them, and says why");
+        m_windows->tell("messages of rank " + std::to_string(said.from) +
+                        " of the job come without this device's windows: it cannot open them, and says why");
         return;
     case subject::fills:
         if (ours == m_ours.end()) return;
@@ -107,9 +107,8 @@ bool device_exchange::is_filled_by(int rank, const bridge::device_uuid& device, 
     // Whoever has a link says so with the first message after it has opened the window.
     if (given.fillers.empty() && ++given.unfilled == messages_of_unlinked) {
         given.is = state::unlinked;
-        if (m_options[option::explain] != 0)
-            tell_user("messages of rank " + std::to_string(rank) + " of the job come without this device's windows: no direct link "
-                      "leads to it from the device they come from");
+        m_windows->tell("messages of rank " + std::to_string(rank) + " of the job come without this device's windows: "
+                        "no direct link leads to it from the device they come from");
     }
     return false;
 }
@@ -124,9 +123,8 @@ void device_exchange::offer(int rank, const std::byte* first) {
         if (result == delivery::done) m_ours[{rank, window->key()}] = {window};
         if (result != delivery::never) return; // not taken now: the next message tries again
         m_unreached.insert(rank);
-        if (m_options[option::explain] != 0)
-            tell_user("messages of rank " + std::to_string(rank) + " of the job come without this device's windows: no datagram "
-                      "reaches it (another container?)");
+        m_windows->tell("messages of rank " + std::to_string(rank) + " of the job come without this device's windows: "
+                        "no datagram reaches it (another container?)");
     } catch (const transfer_error&) {
         // No descriptor to be had just now.
     }

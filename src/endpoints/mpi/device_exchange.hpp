@@ -2,7 +2,6 @@
 // Windows of devices between processes: which of ours others have open, and which of theirs we have.
 #pragma once
 
-#include "base/options.hpp"
 #include "bridge/windows.hpp"
 #include "comm/node_post.hpp"
 
@@ -24,7 +23,7 @@ namespace causeway::endpoints {
 class device_exchange {
   public:
     /// `windows` may be null: then there are none.
-    device_exchange(const options& settings, bridge::windows* windows) : m_options(settings), m_windows(windows) {}
+    explicit device_exchange(bridge::windows* windows) : m_windows(windows) {}
 
     /// From now on others are reached; this process is rank `own_rank`.
     void use(std::unique_ptr<comm::node_post> post, int own_rank) {
@@ -94,7 +93,6 @@ class device_exchange {
     void say(int rank, note said);
     [[nodiscard]] comm::node_post::delivery send(int rank, const note& said, int descriptor = -1) const;
 
-    const options& m_options;
     bridge::windows* m_windows;
     std::unique_ptr<comm::node_post> m_post;
     int m_own_rank = -1;

@@ -87,7 +87,7 @@ struct messenger::listener final : comm::operation {
 
 messenger::messenger(const options& settings, comm::port& port, windows::finder open, std::uint64_t node,
                      bridge::windows* device_windows)
-    : m_options(settings), m_port(port), m_windows(settings, open), m_devices(settings, device_windows), m_node(node) {}
+    : m_options(settings), m_port(port), m_windows(settings, open), m_devices(device_windows), m_node(node) {}
 
 messenger::~messenger() = default;
 

@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <string>
+#include <vector>
 
 using namespace causeway;
 using bridge::copy_state;
@@ -54,6 +56,17 @@ TEST_F(windows, of_a_device_take_no_more_than_the_option_says) {
     EXPECT_NO_THROW((void)all.create({2}, 8 << 20)) << "another device";
     half.reset();
     EXPECT_NO_THROW((void)all.create(device, 4 << 20)) << "what was given back";
+}
+
+TEST_F(windows, tell_why_transfers_take_another_way_and_once_that_links_are_given_up) {
+    std::vector<std::string> heard;
+    all.tell_to([&](const std::string& why, bridge::given_up how_long) {
+        heard.push_back((how_long == bridge::given_up::for_good ? "for good: " : "for now: ") + why);
+    });
+    all.tell("no room");
+    all.break_off("a copy failed");
+    all.break_off("another one failed");
+    EXPECT_EQ(heard, (std::vector<std::string>{"for now: no room", "for good: a copy failed"}));
 }
 
 TEST_F(windows, that_are_opened_show_the_same_bytes) {

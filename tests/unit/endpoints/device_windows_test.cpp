@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
 using namespace unit;
@@ -51,6 +52,18 @@ TEST_F(device_windows, that_cannot_be_had_are_asked_for_again_later) {
     EXPECT_EQ(one.arrivals().first, nullptr) << "not at once: asking takes long";
     clock.advance(std::chrono::seconds(2));
     EXPECT_NE(one.arrivals().first, nullptr);
+}
+
+TEST_F(device_windows, that_cannot_be_had_say_why_once) {
+    std::vector<std::string> heard;
+    all.tell_to([&](const std::string& why, bridge::given_up) { heard.push_back(why); });
+    const auto others = all.create(bridge::device_uuid{1}, 12 * mib);
+    for (int i = 0; i < 2; ++i) {
+        EXPECT_EQ(one.arrivals().first, nullptr);
+        clock.advance(std::chrono::seconds(2));
+    }
+    ASSERT_EQ(heard.size(), 1U);
+    EXPECT_NE(heard.front().find("no window of the device for blocks that arrive: "), std::string::npos) << heard.front();
 }
 
 TEST_F(device_windows, that_nobody_uses_for_a_while_go) {
