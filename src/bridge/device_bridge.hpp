@@ -43,7 +43,9 @@ class device_bridge {
     [[nodiscard]] virtual bool reaches(const device_uuid& from, const device_uuid& to) const = 0;
     /// OpenCL takes such a window as host memory, at its address, not by its descriptor.
     [[nodiscard]] virtual bool host_memory() const { return false; }
-    /// `bytes` are rounded up. Throws transfer_error.
+    /// What a window of `bytes` takes of its device.
+    [[nodiscard]] virtual std::size_t rounded(std::size_t bytes) const = 0;
+    /// A window of rounded(bytes). Throws transfer_error.
     [[nodiscard]] virtual std::unique_ptr<window> create(const device_uuid& device, std::size_t bytes) = 0;
     /// A window of `bytes` that another process, or another device of this one, has shared. Throws transfer_error.
     [[nodiscard]] virtual std::unique_ptr<window> open(const device_uuid& device, descriptor shared,

@@ -49,8 +49,10 @@ class host_bridge final : public device_bridge {
     [[nodiscard]] bool reaches(const device_uuid&, const device_uuid&) const override { return true; }
     [[nodiscard]] bool host_memory() const override { return true; }
 
+    [[nodiscard]] std::size_t rounded(std::size_t bytes) const override { return (bytes + page - 1) / page * page; }
+
     [[nodiscard]] std::unique_ptr<window> create(const device_uuid&, std::size_t bytes) override {
-        const auto whole = (bytes + page - 1) / page * page;
+        const auto whole = rounded(bytes);
         descriptor memory(::memfd_create("causeway-window", MFD_CLOEXEC));
         if (memory.get() < 0 || ::ftruncate(memory.get(), static_cast<off_t>(whole)) != 0) fail("allocating", whole);
         return std::make_unique<host_window>(std::move(memory), whole);

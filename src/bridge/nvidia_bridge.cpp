@@ -102,6 +102,8 @@ class nvidia_bridge final : public device_bridge {
 
     void start(const device_uuid& device) override { start(m_devices.at(device)); }
 
+    [[nodiscard]] std::size_t rounded(std::size_t bytes) const override { return vulkan_memory::rounded(bytes); }
+
     [[nodiscard]] std::unique_ptr<window> create(const device_uuid& device, std::size_t bytes) override {
         auto memory = m_vulkan->allocate(device, bytes);
         const auto shared = memory->share();

@@ -16,7 +16,6 @@ namespace causeway::bridge {
 
 namespace {
 
-constexpr std::size_t unit = std::size_t{2} << 20; // what CUDA maps
 constexpr auto handle_kind = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
 
 void check(VkResult code, const std::string& what) {
@@ -122,7 +121,7 @@ struct gpu {
         VkBufferCreateInfo wanted{};
         wanted.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
         wanted.pNext = &exported;
-        wanted.size = unit;
+        wanted.size = vulkan_memory::rounded(1);
         wanted.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
         VkBuffer typical = VK_NULL_HANDLE;
         check(find<PFN_vkCreateBuffer>("vkCreateBuffer")(logical, &wanted, nullptr, &typical), "vkCreateBuffer");
@@ -141,7 +140,8 @@ struct gpu {
 
 class allocation final : public exported_memory {
   public:
-    allocation(std::shared_ptr<gpu> where, std::size_t wanted) : m_gpu(std::move(where)), m_bytes((wanted + unit - 1) / unit * unit) {
+    allocation(std::shared_ptr<gpu> where, std::size_t wanted)
+        : m_gpu(std::move(where)), m_bytes(vulkan_memory::rounded(wanted)) {
         VkExportMemoryAllocateInfo exported{};
         exported.sType = VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO;
         exported.handleTypes = handle_kind;

@@ -20,7 +20,12 @@ class vulkan_memory {
   public:
     virtual ~vulkan_memory() = default;
     [[nodiscard]] virtual bool has(const device_uuid& device) const = 0;
-    /// Whole units of 2 MiB, uninitialised. Throws transfer_error.
+    /// To whole units, as CUDA maps them.
+    [[nodiscard]] static constexpr std::size_t rounded(std::size_t bytes) {
+        constexpr auto unit = std::size_t{2} << 20;
+        return (bytes + unit - 1) / unit * unit;
+    }
+    /// rounded() ones, uninitialised. Throws transfer_error.
     [[nodiscard]] virtual std::unique_ptr<exported_memory> allocate(const device_uuid& device, std::size_t bytes) = 0;
 };
 

@@ -21,10 +21,11 @@ std::shared_ptr<known_window> windows::create(const device_uuid& device, std::si
     std::size_t taken = 0;
     for (const auto& each : own)
         if (const auto alive = each.lock()) taken += alive->bytes();
-    if (taken + bytes > m_options[option::window])
-        throw transfer_error(status::out_of_resources, bytes_text(bytes) + " more for a window would be more than the " +
-                                                           bytes_text(m_options[option::window]) +
-                                                           " that CAUSEWAY_WINDOW allows on the device");
+    const auto whole = m_bridge->rounded(bytes);
+    if (taken + whole > m_options[option::window])
+        throw transfer_error(status::out_of_resources,
+                             bytes_text(whole) + " more for a window would be more than the " +
+                                 bytes_text(m_options[option::window]) + " that CAUSEWAY_WINDOW allows on the device");
     auto made = create_for_program(device, bytes);
     own.push_back(made);
     return made;

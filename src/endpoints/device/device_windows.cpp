@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <set>
 #include <utility>
@@ -12,11 +13,14 @@ namespace causeway::endpoints {
 
 namespace {
 
+/// What windows are rounded up to on GPUs: two that are whole units stay within an option that is none.
+constexpr std::size_t unit = std::size_t{2} << 20;
+std::size_t whole(std::size_t bytes) { return std::max(unit, bytes / unit * unit); }
 /// Of what the option allows: the most is for blocks that arrive, as these wait for the other end too.
-std::size_t arrival_bytes(const options& settings) { return settings[option::window] / 2; }
+std::size_t arrival_bytes(const options& settings) { return whole(settings[option::window] / 2); }
 /// A copy of so much on the device takes as long as enqueueing the next.
 constexpr std::size_t much = std::size_t{16} << 20;
-std::size_t departure_bytes(const options& settings) { return settings[option::window] / 4; }
+std::size_t departure_bytes(const options& settings) { return whole(settings[option::window] / 4); }
 
 } // namespace
 

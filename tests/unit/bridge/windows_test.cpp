@@ -58,6 +58,12 @@ TEST_F(windows, of_a_device_take_no_more_than_the_option_says) {
     EXPECT_NO_THROW((void)all.create(device, 4 << 20)) << "what was given back";
 }
 
+TEST_F(windows, count_as_they_are_rounded_up) {
+    settings.set("window", std::to_string((4 << 20) + 100));
+    EXPECT_THROW((void)all.create(device, (4 << 20) + 1), transfer_error) << "which takes a page more";
+    EXPECT_NO_THROW((void)all.create(device, 4 << 20));
+}
+
 TEST_F(windows, tell_why_transfers_take_another_way_and_once_that_links_are_given_up) {
     std::vector<std::string> heard;
     all.tell_to([&](const std::string& why, bridge::given_up how_long) {

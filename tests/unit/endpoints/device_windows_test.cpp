@@ -44,6 +44,13 @@ TEST_F(device_windows, are_made_once_within_what_the_option_says) {
     EXPECT_EQ(one.departures()->bytes(), 4 * mib);
 }
 
+TEST_F(device_windows, are_whole_units_of_gpus_within_what_the_option_says) {
+    settings.set("window", std::to_string(9 * mib));
+    endpoints::device_windows odd{settings, clock, all, bridge::device_uuid{2}};
+    EXPECT_EQ(all.at(odd.arrivals().first)->bytes(), 4 * mib);
+    EXPECT_EQ(odd.departures()->bytes(), 2 * mib);
+}
+
 TEST_F(device_windows, that_cannot_be_had_are_asked_for_again_later) {
     auto others = all.create(bridge::device_uuid{1}, 12 * mib);
     EXPECT_EQ(one.arrivals().first, nullptr);

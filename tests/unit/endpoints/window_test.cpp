@@ -212,6 +212,7 @@ class bridge_that_misses final : public bridge::device_bridge {
         return to != m_missed;
     }
     [[nodiscard]] bool host_memory() const override { return true; }
+    [[nodiscard]] std::size_t rounded(std::size_t bytes) const override { return m_inner->rounded(bytes); }
     [[nodiscard]] std::unique_ptr<bridge::window> create(const bridge::device_uuid& device, std::size_t bytes) override {
         return m_inner->create(device, bytes);
     }
