@@ -195,7 +195,12 @@ void cluster::compare(int rank, const account& theirs) const {
         if (at == 0 || at > come_to || come_to - at >= m_begun.size() / 2) return;
         if (m_begun[at % m_begun.size()].load(std::memory_order_relaxed) == theirs.begun) return;
     }
-    end_parted(difference_of(this->rank(), is_over ? m_last.record : m_record, rank, theirs.record));
+    call_record mine;
+    {
+        const std::lock_guard lock(m_record_mutex);
+        mine = is_over ? m_last.record : m_record;
+    }
+    end_parted(difference_of(this->rank(), mine, rank, theirs.record));
 }
 
 bool cluster::all_have(std::uint64_t number) const {

@@ -90,7 +90,9 @@ class cluster {
     }
     /// What stands behind an argument of the call: see call_record::mix().
     template <class... Data> void mix(Data... data) {
-        if (is_in_noted_call()) m_record.mix(data...);
+        if (!is_in_noted_call()) return;
+        const std::lock_guard lock(m_record_mutex);
+        m_record.mix(data...);
     }
     /// Whether this thread is in a call of the record, whose last call is its own then.
     [[nodiscard]] bool is_in_noted_call() const { return is_programs_thread() && m_in_call; }
@@ -196,7 +198,7 @@ class cluster {
 
     cluster_calls m_calls;
     std::size_t m_dry_devices = 0; ///< of each rank; 0: no dry run
-    mutable std::mutex m_record_mutex; ///< held where a call begins, and where other threads look at it
+    mutable std::mutex m_record_mutex; ///< held where the program's thread writes m_record, and where others read it
     call_record m_record;
     std::atomic<std::uint64_t> m_calls_made{0};          ///< of the record, until messages end: for other threads
     /// Hashes of the record when its last calls began: ranks that have come unequally far compare what both have made.
