@@ -95,7 +95,7 @@ class rank_bench : public rank_pair {
   private:
     /// The library starts what it needs for a direct link with the first large messages, beside them.
     void wait_for_windows() {
-        const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(3);
+        const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(15); // the trial of links included
         const auto least = m_session.buffers() == buffer_kind::linked ? 64 * kib : mib;
         for (int goes_on = m_bytes >= least ? 1 : 0; goes_on != 0;) {
             advance();
