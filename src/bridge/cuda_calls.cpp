@@ -28,8 +28,10 @@ cuda_calls::cuda_calls() {
     find(cuda, device_uuid, "cuDeviceGetUuid_v2");
     find(cuda, can_access, "cuDeviceCanAccessPeer");
     find(cuda, retain_context, "cuDevicePrimaryCtxRetain");
+    find(cuda, release_context, "cuDevicePrimaryCtxRelease_v2");
     find(cuda, set_current, "cuCtxSetCurrent");
     find(cuda, create_stream, "cuStreamCreate");
+    find(cuda, destroy_stream, "cuStreamDestroy_v2");
     find(cuda, create_event, "cuEventCreate");
     find(cuda, record, "cuEventRecord");
     find(cuda, finish, "cuStreamSynchronize");

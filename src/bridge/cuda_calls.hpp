@@ -47,8 +47,10 @@ class cuda_calls {
     cuda::result (*device_uuid)(std::uint8_t*, cuda::device) = nullptr;
     cuda::result (*can_access)(int*, cuda::device, cuda::device) = nullptr;
     cuda::result (*retain_context)(cuda::context*, cuda::device) = nullptr;
+    cuda::result (*release_context)(cuda::device) = nullptr;
     cuda::result (*set_current)(cuda::context) = nullptr;
     cuda::result (*create_stream)(cuda::stream*, unsigned) = nullptr;
+    cuda::result (*destroy_stream)(cuda::stream) = nullptr;
     cuda::result (*create_event)(cuda::event*, unsigned) = nullptr;
     cuda::result (*record)(cuda::event, cuda::stream) = nullptr;
     cuda::result (*query)(cuda::event) = nullptr;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 #include <vector>
 
 namespace causeway::bridge {
@@ -161,9 +162,17 @@ class nvidia_bridge final : public device_bridge {
         if (device.context != nullptr) return;
         cuda::context made = nullptr;
         m_cuda.check(m_cuda.retain_context(&made, device.number), "cuDevicePrimaryCtxRetain");
-        m_cuda.check(m_cuda.set_current(made), "cuCtxSetCurrent");
-        for (auto& stream : device.streams)
-            m_cuda.check(m_cuda.create_stream(&stream, cuda::stream_non_blocking), "cuStreamCreate");
+        try {
+            m_cuda.check(m_cuda.set_current(made), "cuCtxSetCurrent");
+            for (auto& stream : device.streams)
+                m_cuda.check(m_cuda.create_stream(&stream, cuda::stream_non_blocking), "cuStreamCreate");
+        } catch (...) {
+            for (auto& stream : device.streams)
+                if (auto* const begun = std::exchange(stream, nullptr)) (void)m_cuda.destroy_stream(begun);
+            (void)m_cuda.set_current(nullptr);
+            (void)m_cuda.release_context(device.number);
+            throw;
+        }
         device.context = made;
     }
 
