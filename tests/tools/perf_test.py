@@ -140,6 +140,16 @@ def quick(start, given):
     check({"auto", "pinned", "pipelined"} <= strategies, f"{first} has only the strategies {strategies}", run)
 
 
+def heading(start, _):
+    """The heading names the options that hold for all rows, and not those that each row sets itself."""
+    run = start("perf", "--routes", "peer-two-contexts", "--sizes", "64K", "--repetitions", "1",
+                environment={"CAUSEWAY_STRATEGY": "pinned", "CAUSEWAY_BLOCK": "1M", "CAUSEWAY_DEPTH": "3"})
+    check(run.returncode == 0, "perf fails", run)
+    options = next((line for line in run.stdout.splitlines() if line.startswith("options ")), "")
+    check("CAUSEWAY_DEPTH=3" in options, "an option is missing", run)
+    check("CAUSEWAY_STRATEGY" not in options and "CAUSEWAY_BLOCK" not in options, "perf sets these itself", run)
+
+
 def arguments(start, _):
     """Wrong arguments end with status 2 before anything is measured, and get the nearest right word."""
     wrong = [
@@ -369,7 +379,7 @@ def man_page(start, given):
     check(named == known, f"{page} lacks {known - named}, and has {named - known} of its own")
 
 
-TESTS = {"quick": quick, "arguments": arguments, "wrong-ranks": wrong_ranks, "choice": choice,
+TESTS = {"quick": quick, "arguments": arguments, "wrong-ranks": wrong_ranks, "choice": choice, "heading": heading,
          "wrong-data": wrong_data, "moves-once": moves_once, "own-memory": own_memory, "plot": plot, "no-room": no_room,
          "documented": documented, "man-page": man_page}
 

@@ -43,8 +43,12 @@ std::string platform_of(cl_device_id device) {
 
 std::string forced_options() {
     std::string text;
-    for (char** each = environ; *each != nullptr; ++each)
-        if (std::string_view(*each).starts_with("CAUSEWAY_")) text.append(text.empty() ? "" : " ").append(*each);
+    for (char** each = environ; *each != nullptr; ++each) {
+        const std::string_view set(*each);
+        // perf sets these two itself, for each row.
+        if (set.starts_with("CAUSEWAY_STRATEGY=") || set.starts_with("CAUSEWAY_BLOCK=")) continue;
+        if (set.starts_with("CAUSEWAY_")) text.append(text.empty() ? "" : " ").append(set);
+    }
     return text.empty() ? "defaults" : text;
 }
 

@@ -122,6 +122,7 @@ session::session(const settings& wanted, MPI_Comm comm, std::vector<std::string>
     : m_settings(wanted), m_comm(comm), m_rank(rank_in(comm)), m_strategies(wanted.strategies),
       m_routes(routes.begin(), routes.end()), m_progress(progress_of(wanted, m_rank)) {
     MPI_Comm_size(comm, &m_ranks);
+    const forced from_now_on({}); // what the environment says of these options holds for no row
     if (m_strategies.empty()) m_strategies = known_strategies();
 }
 
