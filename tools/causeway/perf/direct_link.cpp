@@ -104,6 +104,7 @@ class cuda_link final : public direct_link {
         : m_cuda(found), m_bytes(bytes), m_one(m_cuda, one), m_other(m_cuda, other) {}
 
     bool open() {
+        if (m_one.number == m_other.number) return m_one.open(m_bytes) && m_other.open(m_bytes); // needs no access
         int there = 0, back = 0;
         if (m_cuda.can_access(&there, m_one.number, m_other.number) != 0 || there == 0) return false;
         if (m_cuda.can_access(&back, m_other.number, m_one.number) != 0 || back == 0) return false;
@@ -128,18 +129,30 @@ class cuda_link final : public direct_link {
     void begin(const end& from, const end& to) const {
         (void)m_cuda.set_current(from.context);
         if (m_cuda.copy(to.target, from.source, m_bytes, from.stream) != 0)
-            throw std::runtime_error("CUDA's copy over the direct link was refused");
+            throw std::runtime_error("CUDA's copy was refused");
     }
     void wait(const end& from) const {
         (void)m_cuda.set_current(from.context);
         if (m_cuda.synchronise(from.stream) != 0)
-            throw std::runtime_error("CUDA's copy over the direct link failed");
+            throw std::runtime_error("CUDA's copy failed");
     }
 
     cuda m_cuda;
     std::size_t m_bytes;
     end m_one, m_other;
 };
+
+/// Null as direct_link::between() says.
+std::unique_ptr<direct_link> make_link(const device_uuid& one, const device_uuid& other, std::size_t bytes) {
+    if (one == device_uuid{} || other == device_uuid{}) return nullptr;
+    cuda found;
+    if (!found.find()) return nullptr;
+    const int first = found.number_of(one), second = found.number_of(other);
+    if (first < 0 || second < 0) return nullptr;
+    auto made = std::make_unique<cuda_link>(found, first, second, bytes);
+    if (!made->open()) return nullptr;
+    return made;
+}
 
 } // namespace
 
@@ -152,14 +165,11 @@ device_uuid uuid_of(cl_device_id device) {
 
 std::unique_ptr<direct_link> direct_link::between(const device_uuid& one, const device_uuid& other,
                                                   std::size_t bytes) {
-    if (one == device_uuid{} || other == device_uuid{} || one == other) return nullptr;
-    cuda found;
-    if (!found.find()) return nullptr;
-    const int first = found.number_of(one), second = found.number_of(other);
-    if (first < 0 || second < 0) return nullptr;
-    auto made = std::make_unique<cuda_link>(found, first, second, bytes);
-    if (!made->open()) return nullptr;
-    return made;
+    return one == other ? nullptr : make_link(one, other, bytes);
+}
+
+std::unique_ptr<direct_link> direct_link::within(const device_uuid& device, std::size_t bytes) {
+    return make_link(device, device, bytes);
 }
 
 } // namespace perf

@@ -7,6 +7,7 @@
 #include <array>
 #include <chrono>
 #include <memory>
+#include <string>
 #include <thread>
 
 namespace perf {
@@ -20,10 +21,13 @@ class rank_bench : public rank_pair {
         std::array<device_uuid, 2> both{};
         const auto own = uuid_of(where.device);
         MPI_Allgather(own.data(), int(own.size()), MPI_BYTE, both.data(), int(own.size()), MPI_BYTE, m_comm);
-        if (m_rank == 0) m_link = direct_link::between(both[0], both[1], bytes);
+        const bool is_same = both[0] == both[1];
+        if (m_rank == 0)
+            m_link = is_same ? direct_link::within(own, bytes) : direct_link::between(both[0], both[1], bytes);
+        m_way = is_same ? "within the device" : "over the direct link";
         m_has_link = m_link ? 1 : 0;
         MPI_Bcast(&m_has_link, 1, MPI_INT, 0, m_comm);
-        if (m_has_link != 0) wait_for_windows();
+        if (m_has_link != 0 && !is_same) wait_for_windows();
     }
 
     void one_way(const std::string& route) {
@@ -42,7 +46,7 @@ class rank_bench : public rank_pair {
                 [this] { return copies_one_way(); },
                 check);
         if (m_has_link != 0)
-            made.add_limit("copies", "CUDA's copy over the direct link",
+            made.add_limit("copies", "CUDA's copy " + m_way,
                            [this] { return repeated([this] { if (m_link) m_link->copy(); }); });
         add_messages(
             made, "MPI_Send, MPI_Recv on host memory",
@@ -78,7 +82,7 @@ class rank_bench : public rank_pair {
                 [this] { return repeated([this] { copy_both_ways(); }); },
                 check);
         if (m_has_link != 0)
-            made.add_limit("copies", "CUDA's copies over the direct link, both ways at once",
+            made.add_limit("copies", "CUDA's copies " + m_way + ", both ways at once",
                            [this] { return repeated([this] { if (m_link) m_link->copy_both_ways(); }); });
         add_messages(
             made, "MPI_Sendrecv on host memory",
@@ -169,6 +173,7 @@ class rank_bench : public rank_pair {
 
     std::unique_ptr<direct_link> m_link; // of rank 0; null if there is none
     int m_has_link = 0;
+    std::string m_way; // that it copies
 };
 
 } // namespace
