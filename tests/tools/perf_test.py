@@ -150,6 +150,23 @@ def heading(start, _):
     check("CAUSEWAY_STRATEGY" not in options and "CAUSEWAY_BLOCK" not in options, "perf sets these itself", run)
 
 
+def links(start, _):
+    """Where windows of devices cannot be had, the user and the timeline are told why."""
+    def small_files():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (40 << 20, 40 << 20))
+
+    with tempfile.TemporaryDirectory() as folder:
+        timeline = pathlib.Path(folder, "timeline.json")
+        run = start("perf", "--routes", "peer-two-contexts", "--sizes", "4M", "--strategies", "device-window",
+                    "--repetitions", "1", prepare=small_files,
+                    environment={"CAUSEWAY_BRIDGE": "host", "CAUSEWAY_EXPLAIN": "1", "CAUSEWAY_TRACE": str(timeline)})
+        check(run.returncode == 0, "perf fails", run)
+        told = re.search("no window of the device for blocks that leave: .*File too large", run.stderr)
+        check(told, "the user is not told", run)
+        check(f"host memory; {told[0]}" in timeline.read_text(encoding="utf-8"), "the timeline does not say it", run)
+
+
 def arguments(start, _):
     """Wrong arguments end with status 2 before anything is measured, and get the nearest right word."""
     wrong = [
@@ -380,6 +397,7 @@ def man_page(start, given):
 
 
 TESTS = {"quick": quick, "arguments": arguments, "wrong-ranks": wrong_ranks, "choice": choice, "heading": heading,
+         "links": links,
          "wrong-data": wrong_data, "moves-once": moves_once, "own-memory": own_memory, "plot": plot, "no-room": no_room,
          "documented": documented, "man-page": man_page}
 
