@@ -39,8 +39,8 @@ struct cluster_copy {
     void** event;
 };
 
-/// A message of cluster_calls is over; not `arrived`: it was longer than its receive, which has its beginning. Any
-/// thread; must not wait.
+/// A message of cluster_calls is over; not `arrived`: it was longer than its receive, which has its beginning, or
+/// with MPICH nothing. Any thread; must not wait.
 using message_over = void (*)(void* data, bool arrived);
 
 struct cluster_calls {

@@ -121,7 +121,7 @@ extern "C" __attribute__((visibility("default"))) bool causeway_cluster_join(cau
         capi::started_mpi = initialized == 0;
         comm::start_mpi();
         capi::platform = calls;
-        link = new comm::cluster_link(*calls);
+        link = new comm::cluster_link(*calls, capi::started_mpi);
         // Exit handlers and MPI's attributes go last in, first out: the engine's come first.
         (void)capi::runtime::instance().space_of(link->data());
         link->at_finalize(capi::end_in_finalize);

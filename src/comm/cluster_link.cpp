@@ -65,11 +65,13 @@ void start_mpi() {
                              "a cluster needs MPI_THREAD_MULTIPLE, and MPI was started without it");
 }
 
-cluster_link::cluster_link(const cluster_calls& platform) : m_platform(platform) {
+cluster_link::cluster_link(const cluster_calls& platform, bool is_mpi_ours) : m_platform(platform) {
     MPI_Comm_rank(MPI_COMM_WORLD, &m_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &m_ranks);
     for (auto* const made : {&m_collective, &m_messages, &m_data}) MPI_Comm_dup(MPI_COMM_WORLD, made);
     MPI_Comm_set_errhandler(m_messages, MPI_ERRORS_RETURN); // the platform says more about what is too long
+    // MPICH (4.0.2) asks this handler about requests of all communicators.
+    if (is_mpi_ours) MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     const blocked_signals none;
     std::thread([this] { run(); }).detach();
 }
@@ -152,7 +154,7 @@ void cluster_link::wait(MPI_Request request) {
     ++m_met;
     patience patient;
     for (int done = 0;;) {
-        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        check(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
         if (done != 0) return;
         patient.pause();
     }

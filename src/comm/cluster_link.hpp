@@ -25,8 +25,9 @@ void start_mpi();
 /// One for the process, never destroyed. Made collectively.
 class cluster_link {
   public:
-    /// Of `platform`, which stays, its own half is there already.
-    explicit cluster_link(const cluster_calls& platform);
+    /// Of `platform`, which stays, its own half is there already. `is_mpi_ours`: start_mpi() has started it, so that the
+    /// program has no calls of its own.
+    cluster_link(const cluster_calls& platform, bool is_mpi_ours);
 
     [[nodiscard]] int rank() const { return m_rank; }
     [[nodiscard]] int ranks() const { return m_ranks; }

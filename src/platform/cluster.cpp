@@ -292,6 +292,14 @@ void cluster::check_head(const message_head& own, const message_head& theirs) co
     end_parted(difference_of(own.rank, own.record, theirs.rank, theirs.record));
 }
 
+void cluster::end_too_long(const message_head& expected, int from) const {
+    std::string difference;
+    if (expected.is_noted)
+        difference = "in call " + std::to_string(expected.record.number()) + ", " + expected.record.text() + ", or before, ";
+    end_parted(difference + "rank " + std::to_string(rank()) + " expects less than rank " + std::to_string(from) + " has sent" +
+               (expected.is_noted ? " (#n is what call n made)" : ""));
+}
+
 std::function<void()> cluster::promise(int to, std::shared_ptr<std::byte[]> bytes, std::size_t size) {
     if (m_ends) return [] {}; // nobody listens
     head_of(bytes) = own_head();
@@ -319,9 +327,7 @@ void cluster::receive(int from, std::shared_ptr<std::byte[]> bytes, std::size_t 
             const std::unique_ptr<incoming> done(static_cast<incoming*>(data));
             const auto& job = *of_process();
             job.check_head(done->expected, head_of(done->bytes));
-            if (!has_arrived)
-                job.end_parted("rank " + std::to_string(done->from) + " has sent more than rank " +
-                               std::to_string(job.rank()) + " expects");
+            if (!has_arrived) job.end_too_long(done->expected, done->from);
             done->over();
         },
         held);

@@ -182,6 +182,8 @@ class cluster {
     [[nodiscard]] static message_head& head_of(const std::shared_ptr<std::byte[]>& bytes);
     [[nodiscard]] message_head own_head() const;
     void check_head(const message_head& own, const message_head& theirs) const;
+    /// Where the head of a message that is too long does not say what the other rank has called: some MPIs give none of it.
+    [[noreturn]] void end_too_long(const message_head& expected, int from) const;
 
     /// What a rank tells others that do not ask.
     struct account {

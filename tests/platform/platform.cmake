@@ -108,8 +108,13 @@ parting_test(read
   "call 9 is clEnqueueReadBuffer.#2, #7, 1, 0, 64, .* on rank 1, and clEnqueueReadBuffer.#2, #3, 1, 0, 64, .* on rank 0")
 parting_test(read.4
   "call 9 is clEnqueueReadBuffer.#2, #7, 1, 0, 64, .* on rank 1, and clEnqueueReadBuffer.#2, #3, 1, 0, 64, .* on rank 0")
-parting_test(read_size
-  "call 9 is clEnqueueReadBuffer.#2, #3, 1, 0, 32, .* on rank 1, and clEnqueueReadBuffer.#2, #3, 1, 0, 64, .* on rank 0")
+# MPICH gives nothing of a message that is too long, so that the other rank's call is not known.
+if(MPI_C_LIB_NAMES MATCHES mpich)
+  parting_test(read_size "in call 9, clEnqueueReadBuffer.#2, #3, 1, 0, 32, .*, or before, rank 1 expects less than rank 0 has sent")
+else()
+  parting_test(read_size
+    "call 9 is clEnqueueReadBuffer.#2, #3, 1, 0, 32, .* on rank 1, and clEnqueueReadBuffer.#2, #3, 1, 0, 64, .* on rank 0")
+endif()
 parting_test(argument "in call 15, clEnqueueReadBuffer.*, or before, rank 1 and rank 0 have given different arguments")
 parting_test(end "rank 1 has made 10 calls, the last clCreateBuffer.*; rank 0 has made 9, the last clEnqueueReadBuffer")
 parting_test(end.4 "rank 1 has made 10[ calls]*, the last clCreateBuffer")
