@@ -154,9 +154,18 @@ set_tests_properties(platform.dry_run.option PROPERTIES PASS_REGULAR_EXPRESSION
   "CAUSEWAY_STATS is ignored: option stats: 'yes' is not off.on.*PASSED  . 2 tests")
 add_executable(finalizing_program support/programs/finalizing_program.cpp)
 target_link_libraries(finalizing_program PRIVATE causeway_flags OpenCL::OpenCL MPI::MPI_C)
+if(MPI_C_LIB_NAMES MATCHES mpich)
+  target_link_libraries(finalizing_program PRIVATE Causeway::causeway)
+endif()
+# The way of those whose MPI_Finalize is called by somebody else.
+add_executable(transfers_ending_program support/programs/finalizing_program.cpp)
+target_compile_definitions(transfers_ending_program PRIVATE CAUSEWAY_TEST_ENDS_TRANSFERS)
+target_link_libraries(transfers_ending_program PRIVATE causeway_flags Causeway::causeway OpenCL::OpenCL MPI::MPI_C)
 foreach(runtime ${runtimes})
-  causeway_test(platform.cluster.finalizing.${runtime} LABEL platform RUNTIME ${runtime} PLATFORM ${platform_icd} RANKS 2 TIMEOUT 60
-    COMMAND env CAUSEWAY_CLUSTER=1 $<TARGET_FILE:finalizing_program>)
+  foreach(program finalizing transfers_ending)
+    causeway_test(platform.cluster.${program}.${runtime} LABEL platform RUNTIME ${runtime} PLATFORM ${platform_icd} RANKS 2 TIMEOUT 60
+      COMMAND env CAUSEWAY_CLUSTER=1 $<TARGET_FILE:${program}_program>)
+  endforeach()
 endforeach()
 if(TARGET causeway_program)
   add_executable(differing_program support/programs/differing_program.cpp)

@@ -3,6 +3,13 @@
 #include <CL/cl.h>
 #include <mpi.h>
 
+#if defined CAUSEWAY_TEST_ENDS_TRANSFERS
+#define CAUSEWAY_NO_MPI_MACROS
+#include <CL/cl_data_transfer.h>
+#elif defined MPICH_VERSION
+#include <CL/cl_data_transfer.h> // MPICH gives up its locks in MPI_Finalize before a library hears of it
+#endif
+
 #include <cstdio>
 #include <vector>
 
@@ -36,6 +43,9 @@ int main(int argc, char** argv) {
     }
     if (clEnqueueReadBuffer(queues.front(), buffer, CL_FALSE, 0, large, values, 1, &last, nullptr) != CL_SUCCESS)
         return 1;
+#ifdef CAUSEWAY_TEST_ENDS_TRANSFERS
+    causeway_mpi_end_transfers();
+#endif
     MPI_Finalize();
     // Each rank answers by what it has itself, also of devices of others.
     for (cl_uint i = 0; i < count; ++i) {
