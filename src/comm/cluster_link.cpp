@@ -22,6 +22,8 @@ using namespace std::chrono_literals;
 constexpr auto hot = 20us;
 constexpr auto longest_pause = 200us;
 constexpr auto longest_end = 5s;
+/// What a rank prints before it ends the job: MPICH's launcher (4.0.2) ends at once, and loses what it has not read by then.
+constexpr auto until_read = 100ms;
 /// From then on a wait may be for nothing.
 constexpr auto long_wait = 500ms;
 constexpr std::size_t piece = std::size_t{1} << 30; ///< of a message: MPI counts in ints
@@ -208,7 +210,10 @@ void cluster_link::give_up(const char* why) {
     std::fflush(stderr);
     int finalized = 0;
     MPI_Finalized(&finalized);
-    if (finalized == 0) MPI_Abort(MPI_COMM_WORLD, 1);
+    if (finalized == 0) {
+        std::this_thread::sleep_for(until_read);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
     std::_Exit(1);
 }
 
