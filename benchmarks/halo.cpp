@@ -2,6 +2,7 @@
 // Two ranks exchange a halo in every step, between a kernel that makes it and one that uses it, all in an in-order
 // queue: by hand, with ordinary buffers, and with buffers of causeway_buffer_create(). Beside them what a step takes in which
 // nothing moves, and another thread only holds the queue and lets it go by standard events, as any library has to.
+#include "common/end_job.hpp"
 #include "common/linked_buffer.hpp"
 #include "common/statistics.hpp"
 
@@ -228,7 +229,7 @@ int main(int argc, char** argv) {
         for (const auto kib : sizes) measure(device, kib << 10, ahead, rank == 0);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "halo: %s\n", error.what());
-        MPI_Abort(MPI_COMM_WORLD, 1);
+        apps::end_job(1);
     }
     MPI_Finalize();
 }

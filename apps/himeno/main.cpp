@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times and verifies the three ways of solving the Himeno problem, on any number of ranks.
+#include "common/end_job.hpp"
 #include "common/program.hpp"
 #include "common/statistics.hpp"
 #include "communication_lines.hpp"
@@ -283,7 +284,7 @@ int main(int argc, char **argv)
         code = 2;
     } catch (const std::exception &error) {
         std::fprintf(stderr, "himeno: rank %d: %s\n", rank, error.what());
-        MPI_Abort(MPI_COMM_WORLD, 1);
+        apps::end_job(1);
     }
     MPI_Finalize();
     return code;

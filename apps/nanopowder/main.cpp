@@ -2,6 +2,7 @@
 // Times and checks both ways to distribute the coefficients of the nanopowder simulation, on 1 to 40 ranks.
 #include "nanopowder/problem.hpp"
 
+#include "common/end_job.hpp"
 #include "common/program.hpp"
 #include "common/statistics.hpp"
 
@@ -201,7 +202,7 @@ int main(int argc, char **argv)
         code = 2;
     } catch (const std::exception &error) {
         std::fprintf(stderr, "nanopowder: rank %d: %s\n", rank, error.what());
-        MPI_Abort(MPI_COMM_WORLD, 1);
+        apps::end_job(1);
     }
     MPI_Finalize();
     return code;

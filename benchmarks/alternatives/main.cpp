@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What one would use instead of the library, in turn with it, on the same data. One process: files. Two ranks: between
 // their devices.
+#include "common/end_job.hpp"
 #include "common/statistics.hpp"
 #include "file_problem.hpp"
 #include "ranks.hpp"
@@ -176,7 +177,7 @@ int main(int argc, char** argv) {
         compare_all(wanted, rank, ranks);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "alternatives: %s\n", error.what());
-        if (ranks > 1) MPI_Abort(MPI_COMM_WORLD, 2);
+        if (ranks > 1) apps::end_job(2);
         code = 2;
     }
     MPI_Finalize();

@@ -2,6 +2,7 @@
 // Options of `causeway perf`, and the order of things: check, measure, write, draw.
 #include "perf/command.hpp"
 
+#include "common/end_job.hpp"
 #include "perf/machine.hpp"
 #include "perf/routes.hpp"
 #include "words.hpp"
@@ -275,7 +276,7 @@ int run(arguments& typed) {
         std::fflush(stdout);
         std::fprintf(stderr, "causeway perf: %s%s\n",
                      ranks > 1 ? ("rank " + std::to_string(rank) + ": ").c_str() : "", error.what());
-        if (ranks > 1) MPI_Abort(MPI_COMM_WORLD, 1);
+        if (ranks > 1) apps::end_job(1);
         code = 1;
     }
     causeway_mpi_finalize();

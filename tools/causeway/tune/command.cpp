@@ -2,6 +2,7 @@
 // Options of `causeway tune`: what to measure, and how to show what is known.
 #include "tune/command.hpp"
 
+#include "common/end_job.hpp"
 #include "common/opencl.hpp"
 #include "words.hpp"
 
@@ -234,7 +235,7 @@ int run(const arguments& typed) {
     } catch (const std::exception& error) {
         const auto where = ranks > 1 ? "rank " + std::to_string(rank) + ": " : "";
         std::fprintf(stderr, "causeway tune: %s%s\n", where.c_str(), error.what());
-        if (ranks > 1) MPI_Abort(MPI_COMM_WORLD, 1);
+        if (ranks > 1) apps::end_job(1);
         code = 1;
     }
     causeway_mpi_finalize();
