@@ -19,6 +19,7 @@
 #include <CLI/Formatter.hpp>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -30,6 +31,17 @@ namespace {
 
 using causeway_tool::is_first_rank;
 using causeway_tool::usage_error;
+
+// UCX, which MPICH brings, takes hangups for itself when it is loaded. Who starts a program as nohup does is asked before that: this
+// section comes before all libraries, and those of sanitizers are not ready for it.
+bool ignores_hangups = false;
+#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
+void look_before_libraries() {
+    struct sigaction now {};
+    ignores_hangups = sigaction(SIGHUP, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+__attribute__((section(".preinit_array"), used)) void (*const before_libraries)() = look_before_libraries;
+#endif
 
 const char* const teaching = R"(Examples:
   causeway info --check                           is this machine set up, and if not, what to do
@@ -127,6 +139,7 @@ int status_of(int argc, char** argv) {
 } // namespace
 
 int main(int argc, char** argv) {
+    if (ignores_hangups) std::signal(SIGHUP, SIG_IGN);
     const int status = status_of(argc, argv);
     errno = 0;
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
