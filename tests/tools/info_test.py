@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-from perf_test import check, run_one_of
+from perf_test import check, is_mpich, run_one_of
 
 
 def facts(start, given):
@@ -197,7 +197,7 @@ def programs(start, given):
             check(ended.returncode != 0, "it runs without a device", ended)
             expect(ended, ended.returncode, "no OpenCL device", "causeway info")
     # The launcher is of another MPI: it says that there are two ranks, and MPI knows of one.
-    expect(run({"OMPI_COMM_WORLD_SIZE": "2"} if "mpich" in os.path.realpath(given.mpiexec or "") else {"PMI_SIZE": "2"},
+    expect(run({"OMPI_COMM_WORLD_SIZE": "2"} if is_mpich(given) else {"PMI_SIZE": "2"},
                folder / "work_in_flight", "exit-drain"), 0, "are of different MPIs", "causeway run")
 
 
@@ -251,7 +251,7 @@ def mistakes(start, given):
     resource.setrlimit(resource.RLIMIT_MEMLOCK, (soft, hard))
 
     with tempfile.TemporaryDirectory() as folder:
-        other = "libmpi.so.99" if "mpich" in os.path.realpath(given.mpiexec or "") else "libmpich.so.12"
+        other = "libmpi.so.99" if is_mpich(given) else "libmpich.so.12"
         second = shutil.copy(given.preload, pathlib.Path(folder, other))
         expect(start("info", "--check", environment={"LD_PRELOAD": second}), 1, "has two MPI libraries", other, "ldd")
         run = subprocess.run([given.run_with, "pocl", "--", pathlib.Path(given.program).parent / "work_in_flight", "exit-drain"],

@@ -35,6 +35,11 @@ def check(holds, text, run=None):
         fail(text, run)
 
 
+def is_mpich(given):
+    """Whether the launcher is MPICH's: Debian's mpirun.mpich is a link to mpiexec.hydra, and mpirun one to either MPI's."""
+    return any(word in os.path.realpath(given.mpiexec or "") for word in ("mpich", "hydra"))
+
+
 class starter:
     """Starts the program under scripts/run_with.sh."""
 

@@ -14,7 +14,7 @@ import signal
 import subprocess
 import tempfile
 
-from perf_test import check, run_one_of
+from perf_test import check, is_mpich, run_one_of
 
 
 def ranks(start, given):
@@ -130,7 +130,7 @@ def slurm(start, given):
         for settings, told in (({"FAKE_MPI_TYPE": "pmix"}, "=1 --mpi=pmix sh"), ({"FAKE_MPI_TYPE": "pmi2"}, "=1 --mpi=pmi2 sh"),
                                ({"FAKE_MPI_TYPE": "pmix", "SLURM_MPI_TYPE": "cray_shasta"}, "=1 sh")):
             run, asked = tasks("--", *show, **two, FAKE_MPI_DEFAULT="none", **settings)
-            our_type = "pmi2" if "mpich" in os.path.realpath(given.mpiexec or "") else "pmix"
+            our_type = "pmi2" if is_mpich(given) else "pmix"
             ours = "--mpi" not in told or settings["FAKE_MPI_TYPE"] == our_type
             check(asked.startswith("srun -n 2 ") and told in asked if ours else not asked, f"{settings}: srun was told {asked}", run)
         # The script itself is a process of its own for the other commands, too.
