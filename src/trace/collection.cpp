@@ -62,15 +62,19 @@ class open_file {
         struct stat facts {};
         return ::fstat(m_number, &facts) == 0 && S_ISREG(facts.st_mode);
     }
-    /// Whether another file has taken its name.
+    /// Whether another file has taken its name, or none has it any more.
     [[nodiscard]] bool is_replaced() const {
         struct stat own {}, named {};
-        return ::fstat(m_number, &own) == 0 && ::stat(m_path.c_str(), &named) == 0 &&
-               (own.st_ino != named.st_ino || own.st_dev != named.st_dev);
+        if (::fstat(m_number, &own) != 0) return false;
+        if (::stat(m_path.c_str(), &named) != 0) return errno == ENOENT;
+        return own.st_ino != named.st_ino || own.st_dev != named.st_dev;
     }
     void take_rights_of(const open_file& other) const {
         struct stat facts {};
-        if (::fstat(other.m_number, &facts) == 0) (void)::fchmod(m_number, facts.st_mode & 07777);
+        if (::fstat(other.m_number, &facts) != 0) return;
+        const int not_ours = ::fchown(m_number, static_cast<uid_t>(-1), facts.st_gid);
+        (void)not_ours; // the group of another user's file
+        (void)::fchmod(m_number, facts.st_mode & 07777);
     }
     [[nodiscard]] std::size_t size() const {
         const auto size = ::lseek(m_number, 0, SEEK_END);
@@ -373,8 +377,13 @@ class collection {
     void replace(std::string_view whole) {
         // One that was killed here has left such a file.
         const auto beside = m_file->path() + ".new";
-        auto file = std::make_unique<open_file>(beside, O_RDWR | O_CREAT);
-        if (!file->is_open()) file->refuse("opening");
+        auto file = std::make_unique<open_file>(beside, O_RDWR | O_CREAT | O_NOFOLLOW);
+        if (!file->is_open()) {
+            if (!may_only_write_in_place(errno)) file->refuse("opening");
+            write_in_place(whole);
+            return;
+        }
+        if (!file->is_regular()) throw transfer_error(status::io_error, "writing a timeline: " + beside + " is no regular file");
         require_timeline(*file, beside);
         // Whoever opens it by its later name waits; that of what it replaces is held until then.
         (void)file->lock(LOCK_EX);
@@ -382,13 +391,30 @@ class collection {
             file->cut(0);
             file->take_rights_of(*m_file);
             file->write(0, whole);
-            if (::rename(beside.c_str(), m_file->path().c_str()) != 0) file->refuse("naming");
+            if (::rename(beside.c_str(), m_file->path().c_str()) != 0) {
+                if (!may_only_write_in_place(errno)) file->refuse("naming");
+                ::unlink(beside.c_str());
+                write_in_place(whole);
+                return;
+            }
         } catch (const transfer_error&) {
             ::unlink(beside.c_str());
             throw;
         }
         file->name(m_file->path());
         m_file = std::move(file);
+        m_size = whole.size();
+        m_replaces = false;
+    }
+
+    /// A folder that takes no new files, another user's file in a folder like /tmp, a file that is mounted by itself.
+    static bool may_only_write_in_place(int reason) {
+        return reason == EACCES || reason == EPERM || reason == EROFS || reason == EBUSY;
+    }
+    void write_in_place(std::string_view whole) {
+        m_file->cut(0);
+        m_size = 0;
+        m_file->write(0, whole);
         m_size = whole.size();
         m_replaces = false;
     }

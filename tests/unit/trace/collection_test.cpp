@@ -350,6 +350,27 @@ TEST(timeline, that_replaced_another_is_seen_by_a_rank_that_waited_for_that) {
     EXPECT_EQ(processes_of(where.read()), (std::vector{0, 1}));
 }
 
+TEST(timeline, that_was_removed_while_a_rank_waited_for_it_is_made_anew) {
+    const folder where;
+    trace::add_part(where.timeline, part_of(where, rank_of(0, "old"))->path());
+    const auto part = part_of(where, rank_of(0, "new"));
+    before_lock = [&] { std::filesystem::remove(where.timeline); };
+    trace::add_part(where.timeline, part->path());
+    EXPECT_EQ(processes_of(where.read()), std::vector{0});
+}
+
+TEST(timeline, does_not_follow_a_link_in_the_place_of_its_new_content) {
+    const folder where;
+    trace::add_part(where.timeline, part_of(where, rank_of(0, "old"))->path());
+    const auto before = bytes_of(where.timeline), other = (where.path / "other.json").string();
+    std::filesystem::copy(where.timeline, other);
+    std::filesystem::create_symlink(other, where.timeline + ".new");
+    const auto part = part_of(where, rank_of(0, "new"));
+    EXPECT_THROW(trace::add_part(where.timeline, part->path()), transfer_error);
+    EXPECT_EQ(bytes_of(other), before);
+    EXPECT_EQ(bytes_of(where.timeline), before);
+}
+
 TEST(timeline, is_made_afterwards_where_files_cannot_be_locked) {
     const folder where;
     has_locks = false;
