@@ -72,8 +72,12 @@ cluster_link::cluster_link(const cluster_calls& platform, bool is_mpi_ours) : m_
     MPI_Comm_size(MPI_COMM_WORLD, &m_ranks);
     for (auto* const made : {&m_collective, &m_messages, &m_data}) MPI_Comm_dup(MPI_COMM_WORLD, made);
     MPI_Comm_set_errhandler(m_messages, MPI_ERRORS_RETURN); // the platform says more about what is too long
-    // MPICH (4.0.2) asks this handler about requests of all communicators.
+#ifdef MPICH_VERSION
+    // 4.0.2 asks this handler about requests of all communicators.
     if (is_mpi_ours) MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+#else
+    (void)is_mpi_ours;
+#endif
     const blocked_signals none;
     std::thread([this] { run(); }).detach();
 }
@@ -208,12 +212,10 @@ void cluster_link::receive(int from, int tag, void* bytes, std::size_t size, mes
 void cluster_link::give_up(const char* why) {
     std::fprintf(stderr, "causeway: rank %d: %s\n", m_rank, why);
     std::fflush(stderr);
+    std::this_thread::sleep_for(until_read);
     int finalized = 0;
     MPI_Finalized(&finalized);
-    if (finalized == 0) {
-        std::this_thread::sleep_for(until_read);
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    }
+    if (finalized == 0) MPI_Abort(MPI_COMM_WORLD, 1);
     std::_Exit(1);
 }
 
