@@ -148,7 +148,9 @@ void bridge_keeper::say(const std::string& state) {
 
 void bridge_keeper::tell(const std::string& why, bridge::given_up how_long) {
     const std::lock_guard lock(m_mutex);
+    if (m_is_over_for_good) return;
     if (how_long == bridge::given_up::for_good) {
+        m_is_over_for_good = true;
         m_state = "none any more: " + why;
         m_reason.clear();
         tell_user("direct links between devices are given up, transfers go through the host from now on: " + why);

@@ -50,9 +50,10 @@ class bridge_keeper {
     bool m_is_begun = false; // guarded by the enqueue mutex
     bool m_is_late = false;  // as well: nobody waits for it again
     bool m_was_stopped = false; // written by the thread
-    mutable std::mutex m_mutex; // guards m_state, m_reason
+    mutable std::mutex m_mutex; // guards the next three
     std::string m_state = "none: not wanted yet";
     std::string m_reason; // why transfers took another way, at last
+    bool m_is_over_for_good = false;
     std::thread m_thread;
     std::stop_source m_ending;
     std::shared_future<void> m_is_over;
