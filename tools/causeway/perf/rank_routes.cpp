@@ -101,14 +101,17 @@ class rank_bench : public rank_pair {
     void wait_for_windows() {
         const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(15); // the trial of links included
         const auto least = m_session.buffers() == buffer_kind::linked ? 64 * kib : mib;
-        for (int goes_on = m_bytes >= least ? 1 : 0; goes_on != 0;) {
+        static bool was_in_vain = false; // on both ranks alike
+        for (bool goes_on = m_bytes >= least && !was_in_vain; goes_on;) {
             advance();
             const auto moved = enqueue_exchange();
             wait_for(std::array{moved.get()});
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
-            const bool is_there = plan_of(moved.get()).strategy == "device-window";
-            goes_on = !is_there && std::chrono::steady_clock::now() < until ? 1 : 0;
-            MPI_Allreduce(MPI_IN_PLACE, &goes_on, 1, MPI_INT, MPI_MAX, m_comm);
+            const int is_missing = plan_of(moved.get()).strategy != "device-window" ? 1 : 0;
+            std::array either{is_missing, std::chrono::steady_clock::now() < until ? 0 : 1};
+            MPI_Allreduce(MPI_IN_PLACE, either.data(), int(either.size()), MPI_INT, MPI_MAX, m_comm);
+            was_in_vain = either[0] != 0 && either[1] != 0;
+            goes_on = either[0] != 0 && either[1] == 0;
         }
     }
 
