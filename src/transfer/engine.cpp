@@ -27,6 +27,8 @@ constexpr auto patience = 16;
 constexpr auto nudged_commands = 16;
 constexpr std::size_t looks_in_a_step = 4;
 constexpr auto longest_without_look = microseconds(50);
+/// Of those that have ended and are to be asked what they waited for.
+constexpr std::size_t most_unasked = 64;
 constexpr auto shortest_sleep = microseconds(20);
 constexpr auto longest_sleep = microseconds(200);
 /// What has not come for a while may be seen a hundredth of that while later: polling for it costs under a per cent of a
@@ -90,6 +92,8 @@ bool engine::step() {
         return true;
     });
     if (progress) m_last_progress = now;
+    // Drivers take their time: when nothing else is to be done, unless that never comes.
+    if (!progress || m_unasked.size() > most_unasked) progress |= ask_what_was_waited_for();
     if (m_kept && now >= m_next_trim && !m_keeps_all) {
         m_kept = m_pool.trim();
         for (auto* const source : m_sources) m_kept |= source->trim(now);
@@ -392,11 +396,22 @@ void engine::end_one(command& work, const failure& result) {
         work.m_told = true;
     }
     work.m_ended.notify_all();
-    // Nobody waits while drivers are asked.
-    for (const auto& each : work.m_opened)
-        if (const auto seen = each.which->waited_for(each.seen)) m_recorder->waited_for(work.m_number, *seen);
-    work.m_opened.clear();
+    if (work.m_opened.empty()) {
+        --m_active;
+    } else {
+        m_unasked.push_back(work.shared_from_this());
+    }
+}
+
+bool engine::ask_what_was_waited_for() {
+    if (m_unasked.empty()) return false;
+    const auto work = std::move(m_unasked.front());
+    m_unasked.pop_front();
+    for (const auto& each : work->m_opened)
+        if (const auto seen = each.which->waited_for(each.seen)) m_recorder->waited_for(work->m_number, *seen);
+    work->m_opened.clear();
     --m_active;
+    return true;
 }
 
 } // namespace causeway::transfer

@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -101,6 +102,8 @@ class engine {
     bool look(command& work);
     void start(command& work);
     bool advance_ready();
+    /// For the timeline, of one command that has ended. Whether there was one.
+    bool ask_what_was_waited_for();
     void advance(command& work);
     /// Ends `work` and, if it failed, all that wait for it.
     void end(command& work, const failure& result);
@@ -131,6 +134,7 @@ class engine {
     std::multimap<time_point, std::uint64_t> m_cold; // gated and armed: when to look again
     std::vector<std::shared_ptr<command>> m_ready;
     std::vector<std::shared_ptr<command>> m_orphans; // ended, with a block that is still being read ahead
+    std::deque<std::shared_ptr<command>> m_unasked;  // ended, and what they waited for is to be asked for its times
     std::atomic<std::uint64_t> m_next_number{1};
     std::atomic<std::size_t> m_active{0};
     std::atomic<bool> m_keeps_all{false};
