@@ -262,10 +262,9 @@ std::vector<measured_stage> measuring::rank(const end_maker& destination, const 
     endpoints::device_place place{cl::context::share(context), device, {}, there, CL_MEM_READ_WRITE};
     constexpr std::byte takes_part{1}, has_links{2};
     std::byte own{0}, other{0};
-    if (!cl::facts_of(device).host_memory)
-        place.buffer = cl::buffer::adopt(clCreateBuffer(context, CL_MEM_READ_WRITE, there, nullptr, &code));
+    place.buffer = cl::buffer::adopt(clCreateBuffer(context, CL_MEM_READ_WRITE, there, nullptr, &code));
     if (place.buffer) own |= takes_part;
-    if (place.buffer && reaches_others(device)) own |= has_links;
+    if (place.buffer && !cl::facts_of(device).host_memory && reaches_others(device)) own |= has_links;
     const end_maker own_word = [&] { return endpoints::make_host_endpoint(&own); };
     const end_maker other_word = [&] { return endpoints::make_host_endpoint(&other); };
     const transfer::plan word{.strategy = transfer::measuring_strategy, .block_bytes = 1};
@@ -277,7 +276,6 @@ std::vector<measured_stage> measuring::rank(const end_maker& destination, const 
             run_once(origin, other_word, 1, word, unused);
         }
     }
-    cl::check(code, "creating a buffer of " + bytes_text(there) + " to measure with");
     const auto both = own & other;
     if ((both & takes_part) == std::byte{0}) return found;
 
