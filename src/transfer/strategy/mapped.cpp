@@ -43,7 +43,9 @@ class mapped final : public strategy {
         } else {
             // MPI pipelines a large message itself; blocks only keep its counts small and cancellation prompt. Those to other
             // nodes are smaller (see messenger), and need some under way.
-            result.block_bytes = 64 << 20;
+            // Both ways, who copies a large block out of the other process cannot answer it meanwhile, and one direction
+            // follows the other.
+            result.block_bytes = way.both_ways ? 1 << 20 : 64 << 20;
             result.depth = 4;
         }
         return result;
