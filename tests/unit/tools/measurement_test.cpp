@@ -108,14 +108,6 @@ TEST(own_choices, are_as_good_within_a_twentieth_or_within_the_quartiles) {
     EXPECT_FALSE(is_as_good(1.3, {0.9, 1, 1.2}));
 }
 
-TEST(own_choices, are_as_good_as_the_same_plan) {
-    auto forced = timed("a", 8, "pinned", {1, 1, 1});
-    forced.plan = {"auto", 4096, 1, 1};
-    EXPECT_TRUE(own_choices({timed("a", 8, "auto", {2, 2, 2}), forced}).at(0).is_as_good());
-    forced.plan.depth = 2;
-    EXPECT_FALSE(own_choices({timed("a", 8, "auto", {2, 2, 2}), forced}).at(0).is_as_good());
-}
-
 TEST(own_choices, are_none_where_nothing_was_measured) { EXPECT_TRUE(own_choices({}).empty()); }
 
 } // namespace

@@ -36,7 +36,6 @@ struct used_plan {
     std::string strategy;
     std::size_t block_bytes = 0;
     unsigned depth = 0, lanes = 0;
-    bool operator==(const used_plan&) const = default;
 };
 
 struct way {
@@ -100,7 +99,7 @@ struct own_choice {
     row own, best;
 
     [[nodiscard]] double over_best() const { return own.seconds.median / best.seconds.median; }
-    /// At most 5 % slower, or within the other's quartiles, or the same plan.
+    /// At most 5 % slower, or within the other's quartiles.
     [[nodiscard]] bool is_as_good() const;
 };
 

@@ -41,7 +41,7 @@ std::string rate_text(double bytes_per_second) {
 void print_own_choices(const std::vector<own_choice>& all) {
     if (all.empty()) return;
     std::printf("\nThe library's own choice beside the best that was forced (at most 5 %% slower, or within the quartiles of that "
-                "one, or the same plan, is as good)\n");
+                "one, is as good)\n");
     constexpr const char* choice_row = "%-32s %8s  %-13s %10s  %-13s %8s %10s %8s  %s\n";
     std::printf(choice_row, "route", "size", "own", "median", "best", "block", "median", "ratio", "");
     for (const auto& each : all)
