@@ -93,6 +93,18 @@ TEST(planner, takes_smaller_shared_blocks_for_messages_both_ways) {
     EXPECT_EQ(planner(settings).choose(way).block_bytes, std::size_t{2} << 20);
 }
 
+TEST(planner, maps_in_small_blocks_for_messages_both_ways) {
+    const options settings;
+    for (const auto& [from, to] : {std::pair{mappable, remote}, {remote, mappable}}) {
+        route way{from, to, std::size_t{64} << 20, 4, half_cap};
+        EXPECT_EQ(planner(settings).choose(way).strategy, "mapped");
+        EXPECT_EQ(planner(settings).choose(way).block_bytes, std::size_t{64} << 20);
+        way.both_ways = true;
+        EXPECT_EQ(planner(settings).choose(way).strategy, "mapped");
+        EXPECT_EQ(planner(settings).choose(way).block_bytes, std::size_t{1} << 20);
+    }
+}
+
 TEST(planner, obeys_what_the_options_force) {
     options settings;
     settings.set("strategy", "pipelined");
