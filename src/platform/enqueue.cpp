@@ -153,8 +153,9 @@ cl_int enqueue_elsewhere(const new_command& command) {
 /// The command's own wait list, and what its memory objects wait for. The context's order is held where it spans
 /// places.
 waiting_command with_waits(const new_command& command, ref<_cl_event> event, issue_function issue) {
-    waiting_command made{std::move(event), {}, {}, std::move(issue), command.order};
+    waiting_command made{std::move(event), {}, {}, {}, std::move(issue), command.order};
     if (command.reads_host) made.orders = made.event->behind;
+    made.filling = ref<_cl_event>(command.filling);
     for (cl_uint i = 0; i < command.wait_count; ++i) {
         auto& wait = *command.wait_list[i];
         if (wait.rank >= 0 && !is_here(wait)) listen(wait);
@@ -245,6 +246,7 @@ cl_int enqueue_in_turn(const new_command& command, issue_function issue) {
         code = std::min(event->status(), CL_SUCCESS);
     }
     if (job != nullptr) code = result_everywhere(command, code, event->behind);
+    if (command.made != nullptr) *command.made = event;
     // The event is one that the program has only now.
     if (command.event != nullptr) *command.event = event.give();
     return code;
@@ -253,7 +255,7 @@ cl_int enqueue_in_turn(const new_command& command, issue_function issue) {
 ref<_cl_event> enqueue_copy(_cl_command_queue& queue, cl_command_type type, std::vector<ref<_cl_event>> waits,
                             std::vector<ref<_cl_event>> orders, issue_function issue, _cl_event::ender who) {
     auto event = ref<_cl_event>::adopt(new _cl_event(queue, type, who));
-    check(hand_over(queue, {event, std::move(waits), std::move(orders), std::move(issue), {}}));
+    check(hand_over(queue, {event, std::move(waits), std::move(orders), {}, std::move(issue), {}}));
     queue.flush();
     return event;
 }

@@ -24,11 +24,13 @@ struct new_command {
     queue_order order = {};
     bool apart = false; ///< of the platform: ordered with all on its memory objects, whatever queues those are in
     _cl_mem* mapped = nullptr; ///< whose shadow it reads or writes: kept until it is over
+    /// Fills the host memory that this one sends, which drivers may take when they hear of a command (NVIDIA 580 does).
+    _cl_event* filling = nullptr;
     _cl_event::ender who = _cl_event::ender::driver;
     bool reads_host = false; ///< a read that comes before it must have arrived in the program's memory
     _cl_command_queue* seen_in = nullptr; ///< the queue that the program knows, if it is not the one where it runs
     bool is_counted = true;               ///< not a part of one that is
-    ref<_cl_event>* made = nullptr;       ///< gets a read's event for the platform
+    ref<_cl_event>* made = nullptr;       ///< gets its event for the platform, if it has one
     std::span<const ref<_cl_event>> parts = {}; ///< the other reads of which it is the last part
 };
 

@@ -65,7 +65,7 @@ cl_int marker(_cl_command_queue& queue, cl_uint waits, const cl_event* events, c
 }
 
 /// Maps through the shadow, at `address`.
-void map_shadow(const new_command& command, _cl_mem& object, const mapping& made, void* address) {
+void map_shadow(const new_command& command, _cl_mem& object, mapping made, void* address) {
     const bool reads = made.flags != CL_MAP_WRITE_INVALIDATE_REGION;
     const memory_use uses[] = {{&object, access::read}};
     auto turn = command;
@@ -80,6 +80,7 @@ void map_shadow(const new_command& command, _cl_mem& object, const mapping& made
         return;
     }
     turn.uses = uses;
+    turn.made = &made.filling;
     const auto& region = made.where.region;
     const auto place = object.is_image() ? target_of(object, region, address, made.pitches) : host_target{address, region[0]};
     check(enqueue_read(turn, place, [&](void* to, size_t row, size_t slice) {
@@ -215,6 +216,7 @@ cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue queue_handle, cl_mem
         if (writes_back && !of.by_driver) {
             command.mapped = &object;
             command.reads_host = true;
+            command.filling = of.filling.get();
         }
         const auto code = enqueue(command, [&queue, held = ref<_cl_mem>(&object), of, address, writes_back](
                                                cl_bool, cl_uint waits, const cl_event* events, cl_event* made) {

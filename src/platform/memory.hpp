@@ -55,6 +55,7 @@ struct mapping {
     box where;
     std::array<size_t, 2> pitches{};
     const place* at = nullptr; ///< whose driver
+    ref<_cl_event> filling;    ///< the read that fills the shadow
 };
 
 } // namespace causeway::platform

@@ -53,6 +53,7 @@ struct waiting_command {
     ref<_cl_event> event;
     std::vector<ref<_cl_event>> waits;  ///< a failed one fails the command
     std::vector<ref<_cl_event>> orders; ///< these must only be over
+    ref<_cl_event> filling;             ///< this must be over before the driver hears of the command, see new_command
     issue_function issue;
     queue_order order;
 };

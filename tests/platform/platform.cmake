@@ -15,6 +15,15 @@ foreach(runtime ${runtimes} both)
   causeway_test(platform.${runtime} LABEL platform RUNTIME ${runtime} PLATFORM ${platform_icd} TIMEOUT 300
     COMMAND $<TARGET_FILE:platform_tests>)
 endforeach()
+# Mapped memory where a driver takes what a write sends at once. Without commands that write what a read before them fills: these
+# are the program's affair.
+if(NOT CAUSEWAY_SANITIZE)
+  add_library(early_writes MODULE support/early_writes.c)
+  target_link_libraries(early_writes PRIVATE causeway_flags ${CMAKE_DL_LIBS})
+  causeway_test(platform.early_writes LABEL platform RUNTIME pocl PLATFORM ${platform_icd} TIMEOUT 60
+    COMMAND env LD_PRELOAD=$<TARGET_FILE:early_writes> CAUSEWAY_TEST_COMMANDS=0,1,2,4,5,6,7,8,9,12
+            $<TARGET_FILE:platform_tests> --gtest_filter=random_graphs.*)
+endif()
 # Of two devices of PoCL and one of Intel.
 foreach(filter "pocl:1=1" "intel,pocl=3" "INTEL:0,pocl:0=2" "cpu=3")
   string(REGEX MATCH "^(.*)=([0-9]+)$" _ ${filter})
