@@ -69,6 +69,8 @@ struct endpoint_traits {
     device_name device;
     /// Its bytes lie in such a window themselves.
     bool in_window = false;
+    /// A rank of this node with a device at its end of messages, as far as is known.
+    bool is_near_device = false;
 };
 
 /// What open() is asked for.
@@ -84,6 +86,7 @@ struct open_request {
     bool window = false;         ///< the bytes go through staging memory, which may be shared with another process
     bool device_window = false;  ///< that memory may be a device's
     device_name device;          ///< of the other end
+    bool has_device = false;     ///< the other end is a device
 };
 
 /// One side of a flow. Every function is called on the engine's thread. The life of an endpoint: enqueued(); then

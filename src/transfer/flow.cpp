@@ -93,7 +93,7 @@ void flow::read_ahead(flow_owner& owner, staging_pool& pool, const planner& choi
     m_source_step.begin();
     m_asked_bytes = m_bytes;
     m_source->open({.bytes = m_bytes, .block_bytes = m_block_bytes, .is_source = true, .ahead = true,
-                    .window = m_plan->window},
+                    .window = m_plan->window, .has_device = m_target_traits.kind == medium::device},
                    m_source_step);
     m_advancing = false;
     advance();
@@ -144,7 +144,8 @@ void flow::start(flow_owner& owner, staging_pool& pool, const planner& choices, 
         if (m_plan->map_source) m_timer.begin_map(side::source);
         m_source->open({.bytes = m_bytes, .block_bytes = m_block_bytes, .map = m_plan->map_source, .is_source = true,
                         .piece_bytes = m_plan->piece_bytes, .for_device = staged, .window = m_plan->window,
-                        .device_window = m_plan->device_window, .device = m_target_traits.device},
+                        .device_window = m_plan->device_window, .device = m_target_traits.device,
+                        .has_device = m_target_traits.kind == medium::device},
                        m_source_step);
     }
     m_stage = stage::opening;
@@ -175,7 +176,8 @@ void flow::open_target() {
     if (m_plan->device_window && !m_source->sets_size()) m_block_bytes = std::min(m_block_bytes, m_source->block_limit());
     if (m_plan->map_target) m_timer.begin_map(side::target);
     m_target->open({.bytes = m_bytes, .block_bytes = m_block_bytes, .map = m_plan->map_target, .lanes = m_plan->lanes,
-                    .window = m_plan->window, .device_window = m_plan->device_window, .device = m_source_traits.device},
+                    .window = m_plan->window, .device_window = m_plan->device_window, .device = m_source_traits.device,
+                    .has_device = m_source_traits.kind == medium::device},
                    m_target_step);
 }
 

@@ -48,6 +48,10 @@ struct route {
     bool device_window = false;    ///< blocks of the source can come to windows of the target's device
     bool both_ways = false;        ///< the command has another flow beside this one
 
+    /// Devices of two ranks of a node, one of which at least has its memory in the host's.
+    [[nodiscard]] bool meets_in_host_memory() const {
+        return (source.can_map && target.is_near_device) || (target.can_map && source.is_near_device);
+    }
     [[nodiscard]] bool touches(medium which) const { return source.kind == which || target.kind == which; }
     /// Blocks come to a file one after the other: its lock lets one writer in at a time.
     [[nodiscard]] bool has_one_writer() const { return target.kind == medium::file && target.most_lanes == 1; }
@@ -131,6 +135,9 @@ class planner {
 inline constexpr std::size_t largest_eager = std::size_t{64} << 10;
 /// From here on what crosses a link between devices is over sooner than what goes through the host.
 inline constexpr std::size_t smallest_linked = std::size_t{1} << 20;
+/// From here on two processors that copy through caches are faster than one that copies from process to process, where device memory
+/// is the host's.
+inline constexpr std::size_t smallest_through_caches = std::size_t{1} << 20;
 /// Copies through the host both ways at once wait for one another: 4 MiB reached 86 % of what 2 MiB did (two H200).
 inline constexpr std::size_t largest_shared_both_ways = std::size_t{2} << 20;
 

@@ -142,6 +142,12 @@ public:
     }
 
     [[nodiscard]] cl_device_id device() const { return m_device; }
+    [[nodiscard]] bool is_host_memory() const
+    {
+        cl_bool unified = CL_FALSE;
+        check(clGetDeviceInfo(m_device, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof unified, &unified, nullptr), "clGetDeviceInfo");
+        return unified == CL_TRUE;
+    }
     [[nodiscard]] cl_context context() const { return m_context.get(); }
     [[nodiscard]] cl_command_queue queue() const { return m_queue.get(); }
 

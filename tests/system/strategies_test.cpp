@@ -124,6 +124,39 @@ TEST_F(strategies, are_told_by_a_finished_transfer)
     }
 }
 
+TEST_F(strategies, of_devices_in_host_memory_meet_in_windows_once_ranks_know_each_other)
+{
+    if (!own().is_host_memory())
+        GTEST_SKIP() << "for ranks whose device memory is the host's";
+    const option_scope strategy("strategy", "auto");
+    constexpr std::size_t size = 3 * mib;
+    const auto go_by = [&](bool to_host) {
+        const framed_buffer outgoing(pattern(m_rank, 1, size));
+        const framed_buffer incoming(size);
+        bytes in_memory(size);
+        const event sent = enqueue_send(m_on.get(), outgoing.whole(), right(), 1, m_comm);
+        if (to_host) {
+            EXPECT_EQ(MPI_Recv(in_memory.data(), static_cast<int>(size), MPI_CL_MEM, left(), 1, m_comm, MPI_STATUS_IGNORE),
+                      MPI_SUCCESS);
+            EXPECT_TRUE(same(in_memory, pattern(left(), 1, size)));
+        } else {
+            const event received = enqueue_receive(m_on.get(), incoming.whole(), left(), 1, m_comm);
+            EXPECT_TRUE(completes(received));
+            EXPECT_TRUE(incoming.holds(pattern(left(), 1, size)));
+        }
+        EXPECT_TRUE(completes(sent));
+        barrier(); // all have heard what they will hear
+        return transfer_text(sent.get(), CL_TRANSFER_STRATEGY);
+    };
+    go_by(false); // they meet
+    EXPECT_EQ(go_by(false), "shared-window");
+    EXPECT_EQ(go_by(false), "shared-window");
+    go_by(true); // found out under way
+    EXPECT_EQ(go_by(true), "mapped");
+    go_by(false);
+    EXPECT_EQ(go_by(false), "shared-window");
+}
+
 TEST_F(strategies, tell_times_in_their_order)
 {
     const framed_buffer outgoing(pattern(m_rank, 1, mib));

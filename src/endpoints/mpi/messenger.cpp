@@ -226,6 +226,8 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
     if (m_peers && header.node == m_node) m_peers->met(m_port.job_rank(where.number, source));
     auto& speaker = m_known_ranks[{where.number, source}];
     speaker.on_node = header.node == m_node;
+    if (header.what == wire_header::kind::request) speaker.sends_by_device = header.has_device != 0;
+    if (header.what == wire_header::kind::accept) speaker.receives_by_device = header.has_device != 0;
     switch (header.what) {
     case wire_header::kind::eager:
     case wire_header::kind::request: {
@@ -313,6 +315,16 @@ std::string_view messenger::place_of(int space, int peer) const {
     const auto known = m_known_ranks.find({space, peer});
     if (known == m_known_ranks.end() || m_port.library().empty()) return {};
     return known->second.on_node ? m_node_place : m_network_place;
+}
+
+bool messenger::has_near(int space, int peer, bool known_rank::*what) const {
+    const auto is_one = [what](const auto& known) { return known.second.on_node && known.second.*what; };
+    if (peer == comm::any_source) {
+        return std::any_of(m_known_ranks.begin(), m_known_ranks.end(),
+                           [&](const auto& each) { return each.first.first == space && is_one(each); });
+    }
+    const auto known = m_known_ranks.find({space, peer});
+    return known != m_known_ranks.end() && is_one(*known);
 }
 
 std::uint64_t messenger::block_came(int space, int peer, std::size_t bytes) {

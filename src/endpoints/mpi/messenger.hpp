@@ -52,7 +52,7 @@ struct wire_header {
     };
 
     std::uint32_t magic = 0xCA05E3A1;
-    std::uint16_t version = 4;
+    std::uint16_t version = 5;
     kind what = kind::eager;
     std::int32_t tag = 0;      ///< the user's
     std::int32_t data_tag = 0; ///< of `accept`
@@ -68,8 +68,9 @@ struct wire_header {
     bridge::device_uuid device{};    ///< of `request`: the sender's
     std::int64_t said_at = 0;   ///< by the speaker's clock, in nanoseconds; 0 unless it records a timeline
     std::int64_t least_heard = 0; ///< the least time, by both clocks, that what the listener said took; 0: not known
+    std::uint64_t has_device = 0; ///< of `request` and `accept`: 1 if this end of the message is a device
 };
-static_assert(sizeof(wire_header) == 136);
+static_assert(sizeof(wire_header) == 144);
 
 /// What crosses a link between devices is there sooner without being carried along, but programs count on small messages
 /// that leave before their receive comes, as MPI's do.
@@ -135,6 +136,10 @@ class messenger final : public transfer::progress_source {
 
     /// What the tuner knows messages with `peer` as; empty until something was heard of it. Lives as long as this.
     [[nodiscard]] std::string_view place_of(int space, int peer) const;
+    /// Whether `peer` is on this node, and its end of the last message, in that direction, was a device. For any_source one such
+    /// rank is enough.
+    [[nodiscard]] bool sends_near_device(int space, int peer) const { return has_near(space, peer, &known_rank::receives_by_device); }
+    [[nodiscard]] bool receives_near_device(int space, int peer) const { return has_near(space, peer, &known_rank::sends_by_device); }
     /// See network_pace: a block from `peer` came, and those of one message have come.
     [[nodiscard]] std::uint64_t block_came(int space, int peer, std::size_t bytes);
     void blocks_came(int space, int peer, std::uint64_t bytes, std::chrono::nanoseconds took);
@@ -254,9 +259,10 @@ class messenger final : public transfer::progress_source {
     std::size_t m_requests_told = 0;
     std::unique_ptr<comm::peer_liveness> m_peers;
     struct known_rank {
-        bool on_node = true;
+        bool on_node = true, sends_by_device = false, receives_by_device = false;
         network_pace pace;
     };
+    [[nodiscard]] bool has_near(int space, int peer, bool known_rank::*what) const;
     std::map<std::pair<int, int>, known_rank> m_known_ranks; // space and rank that were heard
     time_point m_now;
     std::string m_node_place = "ranks of a node, " + std::string(m_port.library());

@@ -17,14 +17,23 @@ class shared_window final : public strategy {
                (way.source.kind == medium::rank && way.target.kind == medium::device);
     }
 
-    /// Where device memory is host memory, MPI copies straight from one to the other.
-    [[nodiscard]] bool suits(const route& way) const override { return !way.source.can_map && !way.target.can_map; }
+    /// Where device memory is host memory, MPI copies straight from one to the other: by one processor, past its caches.
+    [[nodiscard]] bool suits(const route& way) const override {
+        return (!way.source.can_map && !way.target.can_map) ||
+               (way.meets_in_host_memory() && way.bytes >= smallest_through_caches);
+    }
 
     [[nodiscard]] plan make(const route& way) const override {
         plan result{.strategy = name(), .window = true};
         if (way.bytes <= largest_whole) {
             result.block_bytes = whole_block(way);
             result.without_window = "pinned";
+        } else if (way.meets_in_host_memory()) {
+            // One processor fills a block while another one empties the block before, and caches hold both. Smaller blocks wait for
+            // threads of drivers to wake up.
+            result.block_bytes = std::min(std::size_t{1} << 20, way.largest_block);
+            result.depth = 6;
+            result.without_window = "pipelined";
         } else {
             // The first copy out and the last copy in overlap with nothing: the more blocks the better, but copies of less than a
             // MiB do not reach the bandwidth of the link, nor hide what two ranks have to tell each other.

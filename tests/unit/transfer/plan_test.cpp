@@ -105,6 +105,28 @@ TEST(planner, maps_in_small_blocks_for_messages_both_ways) {
     }
 }
 
+TEST(planner, copies_through_caches_between_devices_of_a_node_that_are_the_host) {
+    const options settings;
+    auto near = remote;
+    near.is_near_device = true;
+    for (const auto& [from, to] : {std::pair{mappable, near}, {near, mappable}}) {
+        for (const bool both_ways : {false, true}) {
+            route way{from, to, std::size_t{64} << 20, 4, half_cap};
+            way.both_ways = both_ways;
+            const auto large = planner(settings).choose(way);
+            EXPECT_EQ(large.strategy, "shared-window");
+            EXPECT_TRUE(large.window);
+            EXPECT_EQ(large.block_bytes, std::size_t{1} << 20);
+            way.bytes = std::size_t{1} << 20;
+            EXPECT_EQ(planner(settings).choose(way).strategy, "shared-window");
+            way.bytes = std::size_t{512} << 10;
+            EXPECT_EQ(planner(settings).choose(way).strategy, "mapped");
+        }
+    }
+    const endpoint_traits memory{.kind = medium::host, .has_memory = true};
+    EXPECT_EQ(choose(settings, memory, near, 64 << 20).strategy, "mapped");
+}
+
 TEST(planner, obeys_what_the_options_force) {
     options settings;
     settings.set("strategy", "pipelined");
