@@ -74,7 +74,7 @@ plan planner::choose(const route& way) const {
     const bool has_no_figures = suitable.direct || (way.device_window && (way.source.in_window || way.target.in_window ||
                                                                           same_device(way.source.device, way.target.device)));
     // What figures of one stage at a time promise of stages that share processors and caches does not come true (decision 5).
-    if (m_tuner == nullptr || m_tuner->mode() == tuner_mode::off || has_no_figures || way.meets_in_host_memory() ||
+    if (m_tuner == nullptr || m_tuner->mode() == tuner_mode::off || has_no_figures || way.goes_through_caches() ||
         way.source.place.empty() || way.target.place.empty() || way.bytes == 0)
         return suitable;
     const auto& found = decide(way);

@@ -40,6 +40,8 @@ struct plan {
 
 /// What a strategy decides by.
 struct route {
+    static constexpr std::size_t smallest_through_caches = std::size_t{1} << 20;
+
     endpoint_traits source, target;
     std::size_t bytes = 0;
     unsigned lanes = 1;            ///< workers that there are, and that both ends have a use for
@@ -48,9 +50,11 @@ struct route {
     bool device_window = false;    ///< blocks of the source can come to windows of the target's device
     bool both_ways = false;        ///< the command has another flow beside this one
 
-    /// Devices of two ranks of a node, one of which at least has its memory in the host's.
-    [[nodiscard]] bool meets_in_host_memory() const {
-        return (source.can_map && target.is_near_device) || (target.can_map && source.is_near_device);
+    /// Between devices of two ranks of a node, one of which at least has its memory in the host's: from here on two processors
+    /// that copy through caches are faster than one that copies from process to process.
+    [[nodiscard]] bool goes_through_caches() const {
+        return bytes >= smallest_through_caches &&
+               ((source.can_map && target.is_near_device) || (target.can_map && source.is_near_device));
     }
     [[nodiscard]] bool touches(medium which) const { return source.kind == which || target.kind == which; }
     /// Blocks come to a file one after the other: its lock lets one writer in at a time.
@@ -135,9 +139,6 @@ class planner {
 inline constexpr std::size_t largest_eager = std::size_t{64} << 10;
 /// From here on what crosses a link between devices is over sooner than what goes through the host.
 inline constexpr std::size_t smallest_linked = std::size_t{1} << 20;
-/// From here on two processors that copy through caches are faster than one that copies from process to process, where device memory
-/// is the host's.
-inline constexpr std::size_t smallest_through_caches = std::size_t{1} << 20;
 /// Copies through the host both ways at once wait for one another: 4 MiB reached 86 % of what 2 MiB did (two H200).
 inline constexpr std::size_t largest_shared_both_ways = std::size_t{2} << 20;
 

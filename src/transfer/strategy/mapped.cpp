@@ -22,7 +22,7 @@ class mapped final : public strategy {
         // Two commands, map and unmap, cost more than the one that copies a little: on PoCL up to 256 KiB, on Intel's CPU
         // runtime up to 32 KiB. The tuner knows better where it has figures.
         if (way.bytes <= (64u << 10) && (way.source.can_map || way.target.can_map)) return false;
-        if (way.meets_in_host_memory() && way.bytes >= smallest_through_caches) return false;
+        if (way.goes_through_caches()) return false;
         // Host memory and a device that is not host memory still meet block by block.
         return way.source.can_map || way.target.can_map ||
                (way.source.kind != medium::device && way.target.kind != medium::device);

@@ -19,8 +19,7 @@ class shared_window final : public strategy {
 
     /// Where device memory is host memory, MPI copies straight from one to the other: by one processor, past its caches.
     [[nodiscard]] bool suits(const route& way) const override {
-        return (!way.source.can_map && !way.target.can_map) ||
-               (way.meets_in_host_memory() && way.bytes >= smallest_through_caches);
+        return (!way.source.can_map && !way.target.can_map) || way.goes_through_caches();
     }
 
     [[nodiscard]] plan make(const route& way) const override {
@@ -28,7 +27,7 @@ class shared_window final : public strategy {
         if (way.bytes <= largest_whole) {
             result.block_bytes = whole_block(way);
             result.without_window = "pinned";
-        } else if (way.meets_in_host_memory()) {
+        } else if (way.goes_through_caches()) {
             // One processor fills a block while another one empties the block before, and caches hold both. Smaller blocks wait for
             // threads of drivers to wake up.
             result.block_bytes = std::min(std::size_t{1} << 20, way.largest_block);
