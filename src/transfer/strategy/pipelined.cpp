@@ -23,9 +23,10 @@ class pipelined final : public strategy {
         result.depth = 4;
         result.block_bytes = round_block(way.bytes / 8, 256 << 10, 4 << 20);
         if (way.has_one_writer()) {
-            // The copy is many times as fast as the writer, who is not without a block so. All four together fit into the
-            // cache that the device and the writer share.
-            result.block_bytes = round_block(way.bytes / 4, 256 << 10, 4 << 20);
+            // The copy is many times as fast as the writer, who is not without a block so. The fewer bytes lie between the two, the
+            // nearer are they to the writer's processor (decision 12).
+            result.depth = 2;
+            result.block_bytes = round_block(way.bytes / 4, 256 << 10, 2 << 20);
         } else if (way.source.kind == medium::file && way.bytes > largest_in_small_copies) {
             // Many workers share a block that they read, and a good number of them are under way. 3 us of a copy are not its
             // bytes'; in smaller transfers, what fills and drains the pipeline counts more.

@@ -69,10 +69,9 @@ TEST(planner, gives_a_file_with_one_writer_large_blocks_and_always_a_next_one) {
         const auto made = planner(settings).choose({from, written, std::size_t{1} << 30, 1, half_cap});
         EXPECT_EQ(made.lanes, 1u);
         EXPECT_EQ(made.handed, 2u) << "the writer does not wait for the engine";
-        EXPECT_GE(made.block_bytes, std::size_t{4} << 20);
-        EXPECT_LE(made.depth, 4u);
+        EXPECT_GE(made.block_bytes, std::size_t{2} << 20);
+        EXPECT_EQ(made.depth, 2u) << "what lies between a device and the writer is in nobody's cache";
     }
-    EXPECT_LT(planner(settings).choose({device, file, std::size_t{1} << 30, 4, half_cap}).block_bytes, std::size_t{4} << 20);
 }
 
 TEST(planner, writes_what_hardly_gains_by_blocks_in_one_piece) {
