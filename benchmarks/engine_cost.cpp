@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What transfers cost those that have nothing to do with them: the processor's time while all that there is waits, and
-// how long a small transfer takes among many large ones that share too little memory.
+// What transfers cost those that have nothing to do with them: the processor's time while all that there is waits, a kernel that keeps
+// all processors busy beside that, and how long a small transfer takes among many large ones that share too little memory.
 #include "common/opencl.hpp"
 #include "common/statistics.hpp"
 
@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -115,6 +116,74 @@ void print_idle_shares(const place& where) {
     apps::wait_for({receive.get()}, "a receive");
 }
 
+/// A kernel that only computes, in as many work-groups as keep all processors busy, for some 50 ms.
+class busy_kernel {
+  public:
+    explicit busy_kernel(const place& where)
+        : m_where(where), m_result(apps::create_buffer(where.context.get(), items * sizeof(float))),
+          m_program(apps::build_program(where.context.get(), where.device, source, "")),
+          m_kernel(apps::create_kernel(m_program.get(), "compute")) {
+        // The first run compiles.
+        for (const int times : {m_times, m_times, m_times}) {
+            const double took = seconds();
+            m_times = std::max(1, int(times * 0.05 / took));
+        }
+    }
+    double seconds() {
+        apps::set_arguments(m_kernel.get(), m_result.get(), m_times);
+        const auto begun = std::chrono::steady_clock::now();
+        apps::check(clEnqueueNDRangeKernel(m_where.in_order.get(), m_kernel.get(), 1, nullptr, &items, &group, 0, nullptr, nullptr),
+                    "clEnqueueNDRangeKernel");
+        apps::check(clFinish(m_where.in_order.get()), "clFinish");
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+    }
+
+  private:
+    static constexpr std::size_t items = 1 << 14, group = 64;
+    static constexpr const char* source = "kernel void compute(global float* result, int times) {"
+                                          "    float x = get_global_id(0);"
+                                          "    for (int i = 0; i < times; ++i) x = x * 0.999f + 1.0f;"
+                                          "    result[get_global_id(0)] = x;"
+                                          "}";
+    const place& m_where;
+    apps::buffer m_result;
+    apps::program m_program;
+    apps::kernel m_kernel;
+    cl_int m_times = 10000;
+};
+
+/// Rounds in turn: the kernel alone, beside a transfer that waits for an event, beside a receive that waits for its message.
+void print_slowdowns(const place& where) {
+    constexpr int kernels = 25;
+    const auto buffer = apps::create_buffer(where.context.get(), large_bytes);
+    const scratch_file file;
+    busy_kernel kernel(where);
+    std::vector<double> alone, gated, received;
+    for (int i = 0; i < kernels; ++i) {
+        alone.push_back(kernel.seconds());
+        const auto gate = user_event(where);
+        const auto transfer = read_file(where, buffer.get(), large_bytes, file, gate.get());
+        gated.push_back(kernel.seconds());
+        apps::check(clSetUserEventStatus(gate.get(), CL_COMPLETE), "clSetUserEventStatus");
+        apps::wait_for({transfer.get()}, "a transfer");
+        cl_event made = nullptr;
+        apps::check(clEnqueueRecvBuffer(where.queue.get(), buffer.get(), CL_FALSE, 0, small_bytes, 0, 1, MPI_COMM_SELF, 0, nullptr,
+                                        &made),
+                    "clEnqueueRecvBuffer");
+        const apps::event receive(made);
+        received.push_back(kernel.seconds());
+        apps::check(clEnqueueSendBuffer(where.queue.get(), buffer.get(), CL_TRUE, 0, small_bytes, 0, 1, MPI_COMM_SELF, 0, nullptr,
+                                        nullptr),
+                    "clEnqueueSendBuffer");
+        apps::wait_for({receive.get()}, "a receive");
+    }
+    std::printf("a kernel on all processors, alone            %8.2f ms\n"
+                "beside a transfer that waits for an event      %+6.2f %%\n"
+                "beside a receive that waits for its message    %+6.2f %%\n",
+                1e3 * apps::quartiles_of(alone).median, 100 * (apps::median_ratio(gated, alone) - 1),
+                100 * (apps::median_ratio(received, alone) - 1));
+}
+
 cl_ulong ended_at(const apps::event& transfer) {
     cl_ulong time = 0;
     apps::check(clGetTransferInfo(transfer.get(), CL_TRANSFER_TIME_ENDED, sizeof time, &time, nullptr),
@@ -172,6 +241,7 @@ int main(int argc, char** argv) {
             const place where(apps::devices_of(platform).front());
             std::printf("%s\n", apps::device_name(where.device).c_str());
             print_idle_shares(where);
+            print_slowdowns(where);
             print_fairness(where);
         }
         causeway_mpi_finalize();

@@ -54,7 +54,12 @@ obstacle look_at_all(const waiting_command& command, const _cl_command_queue& qu
     for (const auto& order : command.orders)
         if (const auto found = look_at(*order, &queue.where, true, raws); found.what != obstacle::sort::none)
             return found;
-    if (command.filling && !command.filling->over()) return {obstacle::sort::not_yet, command.filling.get()};
+    if (command.filling) {
+        // What was not filled must not be sent.
+        const auto status = command.filling->status();
+        if (status < CL_COMPLETE) return {obstacle::sort::failed, command.filling.get()};
+        if (status > CL_COMPLETE) return {obstacle::sort::not_yet, command.filling.get()};
+    }
     for (const auto* const list : {&command.waits, &command.orders})
         for (const auto& event : *list)
             if (event->known_end() > CL_COMPLETE && event->queue && event->queue.get() != &queue)

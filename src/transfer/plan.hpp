@@ -51,9 +51,9 @@ struct route {
     bool both_ways = false;        ///< the command has another flow beside this one
 
     /// Between devices of two ranks of a node, one of which at least has its memory in the host's: from here on two processors
-    /// that copy through caches are faster than one that copies from process to process.
+    /// that copy through caches are faster than one that copies from process to process, if there is memory for several blocks.
     [[nodiscard]] bool goes_through_caches() const {
-        return bytes >= smallest_through_caches &&
+        return bytes >= smallest_through_caches && largest_block >= smallest_through_caches * 4 &&
                ((source.can_map && target.is_near_device) || (target.can_map && source.is_near_device));
     }
     [[nodiscard]] bool touches(medium which) const { return source.kind == which || target.kind == which; }

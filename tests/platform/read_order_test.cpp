@@ -65,6 +65,25 @@ TEST_F(read_order, an_unmap_writes_back_what_a_map_in_front_of_it_showed) {
     }
 }
 
+TEST_F(read_order, an_unmap_behind_a_map_that_failed_writes_nothing) {
+    for (std::size_t device = 0; device < devices().size(); ++device) {
+        auto* const on = queue(device);
+        const auto buffer = full_buffer(on);
+        const auto other = new_queue(devices()[device], CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+        const auto gate = new_user_event();
+        const std::vector waits{gate.get()};
+        cl_int code = CL_SUCCESS;
+        event_handle unmapped;
+        void* const place = clEnqueueMapBuffer(other.get(), buffer.get(), CL_FALSE, CL_MAP_READ | CL_MAP_WRITE, 0, size, 1,
+                                               waits.data(), nullptr, &code);
+        ASSERT_EQ(code, CL_SUCCESS);
+        ASSERT_EQ(clSetUserEventStatus(gate.get(), -7), CL_SUCCESS);
+        ASSERT_EQ(clEnqueueUnmapMemObject(other.get(), buffer.get(), place, 0, nullptr, unmapped.out()), CL_SUCCESS);
+        EXPECT_LT(clWaitForEvents(1, std::vector{unmapped.get()}.data()), CL_SUCCESS) << "device " << device;
+        EXPECT_TRUE(read(on, buffer, many) == values()) << "device " << device;
+    }
+}
+
 TEST_F(read_order, what_waits_for_a_read_in_another_queue_is_over_after_it) {
     for (std::size_t device = 0; device < devices().size(); ++device)
         for (const bool by_event : {true, false}) {

@@ -295,10 +295,14 @@ bool messenger::trim(time_point now) {
 }
 
 void messenger::cannot_share(int space, int peer) {
-    constexpr unsigned most = 1 << 16;
     const int who = m_port.job_rank(space, peer);
     warn_once("messages from rank " + std::to_string(who) + " of this node go through MPI, which is slower: it cannot map this process's memory");
-    auto& state = m_unshared[who];
+    cannot_reach(space, peer);
+}
+
+void messenger::cannot_reach(int space, int peer) {
+    constexpr unsigned most = 1 << 16;
+    auto& state = m_unshared[m_port.job_rank(space, peer)];
     if (state.left > 0) return; // of several under way the first one counts
     state.left = state.next;
     state.next = std::min(2 * state.next, most);
@@ -320,11 +324,13 @@ std::string_view messenger::place_of(int space, int peer) const {
 bool messenger::has_near(int space, int peer, bool known_rank::*what) const {
     const auto is_one = [what](const auto& known) { return known.second.on_node && known.second.*what; };
     if (peer == comm::any_source) {
-        return std::any_of(m_known_ranks.begin(), m_known_ranks.end(),
-                           [&](const auto& each) { return each.first.first == space && is_one(each); });
+        const auto first = m_known_ranks.lower_bound({space, 0}), end = m_known_ranks.lower_bound({space + 1, 0});
+        return first != end && std::all_of(first, end, is_one);
     }
     const auto known = m_known_ranks.find({space, peer});
-    return known != m_known_ranks.end() && is_one(*known);
+    if (known == m_known_ranks.end() || !is_one(*known)) return false;
+    const auto unshared = m_unshared.find(m_port.job_rank(space, peer));
+    return unshared == m_unshared.end() || unshared->second.left == 0;
 }
 
 std::uint64_t messenger::block_came(int space, int peer, std::size_t bytes) {
@@ -471,6 +477,7 @@ void messenger::close(int space) {
     if (listened) stop_listening(*found->second);
     std::erase_if(m_refused, [&](const auto& each) { return each->space == space; });
     std::erase_if(m_withdrawn, [&](const auto& each) { return each.second.space == space; });
+    std::erase_if(m_known_ranks, [&](const auto& each) { return each.first.first == space; });
 }
 
 void messenger::close_all() {

@@ -136,8 +136,8 @@ class messenger final : public transfer::progress_source {
 
     /// What the tuner knows messages with `peer` as; empty until something was heard of it. Lives as long as this.
     [[nodiscard]] std::string_view place_of(int space, int peer) const;
-    /// Whether `peer` is on this node, and its end of the last message, in that direction, was a device. For any_source one such
-    /// rank is enough.
+    /// Whether `peer` is on this node, its end of the last message, in that direction, was a device, and memory can be shared with
+    /// it, all as far as is known. For any_source all ranks that were heard have to be there.
     [[nodiscard]] bool sends_near_device(int space, int peer) const { return has_near(space, peer, &known_rank::receives_by_device); }
     [[nodiscard]] bool receives_near_device(int space, int peer) const { return has_near(space, peer, &known_rank::sends_by_device); }
     /// See network_pace: a block from `peer` came, and those of one message have come.
@@ -151,6 +151,8 @@ class messenger final : public transfer::progress_source {
     [[nodiscard]] int job_rank(int space, int rank) const { return m_port.job_rank(space, rank); }
     /// `peer` has said `plain`: a good number of its messages go without windows, and twice as many the next time.
     void cannot_share(int space, int peer);
+    /// This rank has said it to `peer`, likewise.
+    void cannot_reach(int space, int peer);
 
     /// Registers a conversation under a new number, which the other side answers with. A receive names the number of the
     /// send that it has matched.

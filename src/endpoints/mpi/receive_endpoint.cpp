@@ -293,6 +293,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
     bool withdrawn() override {
         if (m_open == nullptr) return false; // it is accepted
         m_matched = false;
+        m_sharing = nullptr; // the next message may not come through memory that is shared
         m_source = m_wanted;
         m_talk.end(m_number);
         m_number = m_talk.begin(*this, m_space, m_source);

@@ -232,13 +232,14 @@ class send_endpoint final : public transfer::endpoint, private conversation {
             return;
         }
         if (!is_first && !m_sharing) return; // said before the other rank heard that its memory is out of reach
-        auto window = m_talk.shared().find(said.window.segment);
+        auto window = m_can_share ? m_talk.shared().find(said.window.segment) : nullptr;
         if (window && said.window.offset + block_bytes(said.offset) <= said.window.segment.bytes) {
             m_sharing = true;
             auto* const memory = window->memory() + said.window.offset;
             if (!is_first) window->pin(m_device);
             m_granted.push_back({said.offset, memory, std::move(window), nullptr});
         } else if (is_first) {
+            if (m_can_share) m_talk.cannot_reach(m_space, m_rank);
             tell(wire_header::kind::plain, 0);
         } else {
             give_up({status::out_of_resources, 0, 0,

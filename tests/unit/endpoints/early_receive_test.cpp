@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Receives that have their message before their gate opens.
+#include "endpoints/host/host_endpoint.hpp"
 #include "unit/endpoints/two_ranks.hpp"
 
 #include <gtest/gtest.h>
@@ -241,6 +242,32 @@ TEST_P(early_receive, does_not_hold_a_cancelled_send_that_it_could_not_take) {
         EXPECT_EQ(both.first_in, instead);
         both.end(choices);
     }
+}
+
+TEST_P(early_receive, that_had_no_memory_takes_another_message_whatever_its_strategy) {
+    early_bench both;
+    chooser choices;
+    constexpr std::size_t bytes = 3 * block;
+    both.b.settings.set("staging", "8M");
+    auto sent = bench::pattern(block, 1), instead = bench::pattern(bytes, 2);
+    both.receive_gated(bytes);
+    const auto send = both.a.send(sent, 1);
+    both.run(choices);
+    both.a.machine.cancel(send, {status::cancelled, 0, 0, "by the test"});
+    both.run(choices);
+    EXPECT_EQ(status_of(send), status::cancelled);
+    both.a.settings.set("strategy", "mapped");
+    both.a.settings.set("block", std::to_string(block));
+    const auto again = bench::make(endpoints::make_host_endpoint(instead.data()),
+                                   endpoints::make_send_endpoint({both.a.talk, both.a.turns}, 0, 1, tag), bytes, nullptr);
+    both.a.machine.submit(again);
+    both.run(choices);
+    both.set_gate(gate::state::open);
+    both.run(choices);
+    EXPECT_EQ(status_of(both.first), status::complete);
+    EXPECT_EQ(status_of(again), status::complete);
+    EXPECT_EQ(both.first_in, instead);
+    both.end(choices);
 }
 
 TEST_P(early_receive, fails_if_its_block_was_consumed_with_an_error) {

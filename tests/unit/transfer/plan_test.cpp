@@ -72,6 +72,7 @@ TEST(planner, gives_a_file_with_one_writer_large_blocks_and_always_a_next_one) {
         EXPECT_GE(made.block_bytes, std::size_t{2} << 20);
         EXPECT_EQ(made.depth, 2u) << "what lies between a device and the writer is in nobody's cache";
     }
+    EXPECT_LT(planner(settings).choose({device, file, std::size_t{1} << 30, 4, half_cap}).block_bytes, std::size_t{4} << 20);
 }
 
 TEST(planner, writes_what_hardly_gains_by_blocks_in_one_piece) {
@@ -124,6 +125,7 @@ TEST(planner, copies_through_caches_between_devices_of_a_node_that_are_the_host)
     }
     const endpoint_traits memory{.kind = medium::host, .has_memory = true};
     EXPECT_EQ(choose(settings, memory, near, 64 << 20).strategy, "mapped");
+    EXPECT_EQ(choose(settings, mappable, near, 64 << 20, 2 << 20).strategy, "mapped") << "no room for several blocks";
 }
 
 TEST(planner, obeys_what_the_options_force) {

@@ -91,6 +91,18 @@ TEST(choice, is_that_of_the_rules_when_the_tuner_is_off) {
             expect_same(by.choose(source, target, bytes), rules.choose(by.way(source, target, bytes)));
 }
 
+TEST(choice, is_that_of_the_rules_for_what_goes_through_caches) {
+    choosing by;
+    by.measure_all();
+    auto near = peer;
+    near.is_near_device = true;
+    for (const auto& [source, target] : {std::pair{cpu, near}, {near, cpu}}) {
+        EXPECT_EQ(by.choose(source, target, route::smallest_through_caches).why, plan::reason::rules);
+        EXPECT_EQ(by.choose(source, target, route::smallest_through_caches - 1).why, plan::reason::measured);
+    }
+    EXPECT_EQ(by.choose(cpu, peer, route::smallest_through_caches).why, plan::reason::measured);
+}
+
 TEST(choice, is_seen_beside_what_the_slowest_stage_takes_at_its_full_speed) {
     choosing by;
     by.measure_all();
