@@ -87,6 +87,8 @@ class engine {
 
     /// How long the driver may sleep when step() found nothing: zero to poll on, a time, or none to wait for the inbox.
     [[nodiscard]] std::optional<std::chrono::nanoseconds> pause() const;
+    /// Waking up for a step that found nothing took so much of all processors' time.
+    void looked_in_vain(std::chrono::nanoseconds cost) { m_cost_of_look = (m_cost_of_look * 7 + cost) / 8; }
 
     /// Any thread: commands that are submitted and not complete.
     [[nodiscard]] std::size_t active() const { return m_active.load(); }
@@ -120,7 +122,7 @@ class engine {
     const options& m_options;
     const monotonic_clock& m_clock;
     unsigned m_lanes;
-    std::chrono::nanoseconds m_spin;
+    std::chrono::nanoseconds m_spin, m_cost_of_look{0};
     std::shared_ptr<mailbox> m_mailbox;
     staging_pool m_pool;
     tuner m_tuner;

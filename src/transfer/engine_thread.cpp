@@ -3,11 +3,25 @@
 #include "transfer/engine_thread.hpp"
 
 #include "base/blocked_signals.hpp"
+#include "base/processors.hpp"
 
 #include <pthread.h>
 #include <sys/prctl.h>
 
+#include <ctime>
+#include <optional>
+
 namespace causeway::transfer {
+
+namespace {
+
+std::chrono::nanoseconds time_on_processor() {
+    timespec spent{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+    return std::chrono::seconds(spent.tv_sec) + std::chrono::nanoseconds(spent.tv_nsec);
+}
+
+} // namespace
 
 engine_thread::engine_thread(engine& driven) : m_engine(driven) {
     const blocked_signals inherited;
@@ -18,14 +32,23 @@ engine_thread::engine_thread(engine& driven) : m_engine(driven) {
 void engine_thread::run() {
     // The default slack would turn a sleep of 20 into one of 70 microseconds.
     prctl(PR_SET_TIMERSLACK, 1);
+    const auto processors = processors::of_rank();
+    std::optional<std::chrono::nanoseconds> before_sleep;
     while (!m_stopping) {
-        if (m_engine.step()) continue;
+        if (m_engine.step()) {
+            before_sleep.reset();
+            continue;
+        }
         const auto pause = m_engine.pause();
         if (pause && pause->count() == 0) {
+            before_sleep.reset();
             std::this_thread::yield();
-        } else {
-            m_engine.inbox()->wait(pause);
+            continue;
         }
+        const auto now = time_on_processor();
+        if (before_sleep) m_engine.looked_in_vain((now - *before_sleep) / processors);
+        before_sleep = now;
+        m_engine.inbox()->wait(pause);
     }
     m_over.set_value();
 }
