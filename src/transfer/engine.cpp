@@ -35,7 +35,9 @@ constexpr auto longest_sleep = microseconds(200);
 /// What has not come for a while may be seen a hundredth of that while later: polling for it costs under a per cent of a
 /// core.
 constexpr auto share_of_long_wait = 100;
+constexpr auto long_wait = milliseconds(4);
 constexpr auto longest_sleep_in_long_wait = milliseconds(4), longest_sleep_of_all = milliseconds(10);
+constexpr auto dearest_look = microseconds(60);
 
 /// What a failure is to those that wait for it; the first cause stays the text of a whole chain.
 failure passed_on(const failure& cause) {
@@ -118,14 +120,22 @@ std::optional<std::chrono::nanoseconds> engine::pause() const {
     if (polling) {
         auto cap = std::clamp<std::chrono::nanoseconds>(idle / share_of_long_wait, longest_sleep, longest_sleep_in_long_wait);
         // Sleeps of s in a wait of t are seen s / 2t of it late, and take c / s of the processors for looks of c: as much for s = sqrt(2tc).
-        const std::chrono::duration<double, std::nano> waited = idle, cost = m_cost_of_look;
-        const std::chrono::nanoseconds balanced(static_cast<std::int64_t>(std::sqrt(2 * waited.count() * cost.count())));
-        cap = std::max(cap, std::min<std::chrono::nanoseconds>(balanced, longest_sleep_of_all));
+        // Where bytes are on their way, blocks end sooner.
+        if (idle > long_wait) {
+            const std::chrono::duration<double, std::nano> waited = idle, cost = m_cost_of_look;
+            const std::chrono::nanoseconds balanced(static_cast<std::int64_t>(std::sqrt(2 * waited.count() * cost.count())));
+            cap = std::max(cap, std::min<std::chrono::nanoseconds>(balanced, longest_sleep_of_all));
+        }
         at_most(std::clamp<std::chrono::nanoseconds>(idle / 8, shortest_sleep, cap));
     }
     if (!m_cold.empty()) at_most(m_cold.begin()->first - now);
     if (m_kept && !m_keeps_all) at_most(m_next_trim - now);
     return longest;
+}
+
+void engine::looked_in_vain(std::chrono::nanoseconds cost) {
+    const auto seen = std::min<std::chrono::nanoseconds>(cost, dearest_look);
+    m_cost_of_look = m_cost_of_look.count() == 0 ? seen : std::min(seen, m_cost_of_look + m_cost_of_look / 16 + std::chrono::nanoseconds(1));
 }
 
 bool engine::take_mail() {

@@ -87,8 +87,9 @@ class engine {
 
     /// How long the driver may sleep when step() found nothing: zero to poll on, a time, or none to wait for the inbox.
     [[nodiscard]] std::optional<std::chrono::nanoseconds> pause() const;
-    /// Waking up for a step that found nothing took so much of all processors' time.
-    void looked_in_vain(std::chrono::nanoseconds cost) { m_cost_of_look = (m_cost_of_look * 7 + cost) / 8; }
+    /// Waking up for a step that found nothing took so much of all processors' time. The least of late counts: what else such a
+    /// step did is no cost of looking.
+    void looked_in_vain(std::chrono::nanoseconds cost);
 
     /// Any thread: commands that are submitted and not complete.
     [[nodiscard]] std::size_t active() const { return m_active.load(); }

@@ -297,15 +297,17 @@ bool messenger::trim(time_point now) {
 void messenger::cannot_share(int space, int peer) {
     const int who = m_port.job_rank(space, peer);
     warn_once("messages from rank " + std::to_string(who) + " of this node go through MPI, which is slower: it cannot map this process's memory");
+    m_unshared[who].begin();
     cannot_reach(space, peer);
 }
 
-void messenger::cannot_reach(int space, int peer) {
+void messenger::cannot_reach(int space, int peer) { m_apart[m_port.job_rank(space, peer)].begin(); }
+
+void messenger::out_of_reach::begin() {
     constexpr unsigned most = 1 << 16;
-    auto& state = m_unshared[m_port.job_rank(space, peer)];
-    if (state.left > 0) return; // of several under way the first one counts
-    state.left = state.next;
-    state.next = std::min(2 * state.next, most);
+    if (left > 0) return; // of several under way the first one counts
+    left = next;
+    next = std::min(2 * next, most);
 }
 
 bool messenger::may_share(int job_rank) {
@@ -321,16 +323,22 @@ std::string_view messenger::place_of(int space, int peer) const {
     return known->second.on_node ? m_node_place : m_network_place;
 }
 
-bool messenger::has_near(int space, int peer, bool known_rank::*what) const {
-    const auto is_one = [what](const auto& known) { return known.second.on_node && known.second.*what; };
+bool messenger::has_near(int space, int peer, bool known_rank::*what) {
+    const auto apart = [&](int rank) { return m_apart.find(m_port.job_rank(space, rank)); };
+    const auto is_near = [what](const known_rank& rank) { return rank.on_node && rank.*what; };
     if (peer == comm::any_source) {
         const auto first = m_known_ranks.lower_bound({space, 0}), end = m_known_ranks.lower_bound({space + 1, 0});
-        return first != end && std::all_of(first, end, is_one);
+        return first != end && std::all_of(first, end, [&](const auto& each) {
+                   const auto found = apart(each.first.second);
+                   return is_near(each.second) && (found == m_apart.end() || found->second.left == 0);
+               });
     }
     const auto known = m_known_ranks.find({space, peer});
-    if (known == m_known_ranks.end() || !is_one(*known)) return false;
-    const auto unshared = m_unshared.find(m_port.job_rank(space, peer));
-    return unshared == m_unshared.end() || unshared->second.left == 0;
+    if (known == m_known_ranks.end() || !is_near(known->second)) return false;
+    const auto found = apart(peer);
+    if (found == m_apart.end() || found->second.left == 0) return true;
+    --found->second.left;
+    return false;
 }
 
 std::uint64_t messenger::block_came(int space, int peer, std::size_t bytes) {

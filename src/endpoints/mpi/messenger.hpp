@@ -138,8 +138,8 @@ class messenger final : public transfer::progress_source {
     [[nodiscard]] std::string_view place_of(int space, int peer) const;
     /// Whether `peer` is on this node, its end of the last message, in that direction, was a device, and memory can be shared with
     /// it, all as far as is known. For any_source all ranks that were heard have to be there.
-    [[nodiscard]] bool sends_near_device(int space, int peer) const { return has_near(space, peer, &known_rank::receives_by_device); }
-    [[nodiscard]] bool receives_near_device(int space, int peer) const { return has_near(space, peer, &known_rank::sends_by_device); }
+    [[nodiscard]] bool sends_near_device(int space, int peer) { return has_near(space, peer, &known_rank::receives_by_device); }
+    [[nodiscard]] bool receives_near_device(int space, int peer) { return has_near(space, peer, &known_rank::sends_by_device); }
     /// See network_pace: a block from `peer` came, and those of one message have come.
     [[nodiscard]] std::uint64_t block_came(int space, int peer, std::size_t bytes);
     void blocks_came(int space, int peer, std::uint64_t bytes, std::chrono::nanoseconds took);
@@ -151,7 +151,7 @@ class messenger final : public transfer::progress_source {
     [[nodiscard]] int job_rank(int space, int rank) const { return m_port.job_rank(space, rank); }
     /// `peer` has said `plain`: a good number of its messages go without windows, and twice as many the next time.
     void cannot_share(int space, int peer);
-    /// This rank has said it to `peer`, likewise.
+    /// This rank has said it to `peer`: messages of devices in host memory are planned without windows for a while.
     void cannot_reach(int space, int peer);
 
     /// Registers a conversation under a new number, which the other side answers with. A receive names the number of the
@@ -229,9 +229,11 @@ class messenger final : public transfer::progress_source {
     device_exchange m_devices;
     struct out_of_reach {
         unsigned left = 0, next = 16; // messages
+        void begin();                 // twice as many as the last time
     };
     [[nodiscard]] bool may_share(int job_rank);
-    std::map<int, out_of_reach> m_unshared; // ranks of the job whose memory and ours did not meet
+    std::map<int, out_of_reach> m_unshared; // ranks of the job that cannot map our memory
+    std::map<int, out_of_reach> m_apart;    // and those with whom one of the two cannot: messages that are planned without windows
     std::map<int, std::unique_ptr<space_state>> m_spaces;
     struct known_conversation {
         conversation* talk;
@@ -264,7 +266,7 @@ class messenger final : public transfer::progress_source {
         bool on_node = true, sends_by_device = false, receives_by_device = false;
         network_pace pace;
     };
-    [[nodiscard]] bool has_near(int space, int peer, bool known_rank::*what) const;
+    [[nodiscard]] bool has_near(int space, int peer, bool known_rank::*what);
     std::map<std::pair<int, int>, known_rank> m_known_ranks; // space and rank that were heard
     time_point m_now;
     std::string m_node_place = "ranks of a node, " + std::string(m_port.library());

@@ -58,7 +58,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
         m_talk.listen(m_space);
         m_capacity = request.bytes;
         m_block_bytes = request.block_bytes;
-        m_may_share = request.window;
+        m_may_share = m_asked_to_share = request.window;
         m_has_device = request.has_device;
         m_open = &done;
         m_number = m_talk.begin(*this, m_space, m_source);
@@ -294,6 +294,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
         if (m_open == nullptr) return false; // it is accepted
         m_matched = false;
         m_sharing = nullptr; // the next message may not come through memory that is shared
+        m_may_share = m_asked_to_share;
         m_source = m_wanted;
         m_talk.end(m_number);
         m_number = m_talk.begin(*this, m_space, m_source);
@@ -534,7 +535,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
     std::span<std::byte> m_first_block; // the whole message, if it was received while gated
     std::vector<std::byte> m_scratch;
     std::vector<std::unique_ptr<block_receive>> m_receives;
-    bool m_may_share = false;                    // blocks go through staging memory
+    bool m_may_share = false, m_asked_to_share = false; // blocks go through staging memory
     bool m_has_device = false;                   // they go to one
     std::shared_ptr<window_allocator> m_sharing; // whose memory the sender fills, if it does
     transfer::device_memory m_device;            // the same in memory of our device

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include <atomic>
 #include <thread>
 
@@ -242,6 +244,27 @@ TEST(engine, looks_at_all_gates_when_it_has_slept) {
     (void)on.machine->step();
     for (const auto& each : all) EXPECT_EQ(each->source.opened, 1);
     finish_all(on);
+}
+
+TEST(engine, sleeps_longer_in_a_long_wait_where_looks_are_dear) {
+    bench on;
+    struct : progress_source {
+        bool poll(time_point) override { return false; }
+        [[nodiscard]] bool busy() const override { return true; }
+    } endless;
+    on.machine->add(endless);
+    EXPECT_FALSE(on.machine->step());
+    on.clock.advance(20ms);
+    const auto cheap = on.machine->pause().value();
+    EXPECT_EQ(cheap, 200us);
+    on.machine->looked_in_vain(50us);
+    EXPECT_NEAR(std::chrono::duration<double>(on.machine->pause().value()).count(), std::sqrt(2 * 20e-3 * 50e-6), 1e-6);
+    on.machine->looked_in_vain(1s); // it did something else
+    EXPECT_LE(on.machine->pause().value(), 1500us);
+    on.machine->looked_in_vain(1us);
+    EXPECT_EQ(on.machine->pause().value(), cheap);
+    on.machine->looked_in_vain(50us);
+    EXPECT_LE(on.machine->pause().value(), 210us) << "one look among cheap ones";
 }
 
 TEST(engine, needs_no_polling_without_work) {
