@@ -39,6 +39,15 @@ struct early_bench : two_ranks {
             settle();
         }
     }
+    /// A message that is announced, and then withdrawn.
+    void send_and_cancel(chooser& choices) {
+        auto sent = bench::pattern(block, 1);
+        const auto send = a.send(sent, 1);
+        run(choices);
+        a.machine.cancel(send, {status::cancelled, 0, 0, "by the test"});
+        run(choices);
+        EXPECT_EQ(status_of(send), status::cancelled);
+    }
     void end(chooser& choices) {
         run(choices);
         a.clock.advance(std::chrono::seconds(1));
@@ -225,13 +234,9 @@ TEST_P(early_receive, does_not_hold_a_cancelled_send_that_it_could_not_take) {
         chooser choices;
         if (memory_is_short) both.b.settings.set("staging", "8M");
         if (!memory_is_short) both.a.settings.set("block", "2"); // the message has two blocks
-        auto sent = bench::pattern(block, 1), instead = bench::pattern(block, 2);
+        auto instead = bench::pattern(block, 2);
         both.receive_gated();
-        const auto send = both.a.send(sent, 1);
-        both.run(choices);
-        both.a.machine.cancel(send, {status::cancelled, 0, 0, "by the test"});
-        both.run(choices);
-        EXPECT_EQ(status_of(send), status::cancelled);
+        both.send_and_cancel(choices);
         EXPECT_TRUE(both.a.talk.quiet()) << "the withdrawal is answered while the gate is closed";
         const auto again = both.a.send(instead, 1);
         both.run(choices);
@@ -249,13 +254,9 @@ TEST_P(early_receive, that_had_no_memory_takes_another_message_whatever_its_stra
     chooser choices;
     constexpr std::size_t bytes = 3 * block;
     both.b.settings.set("staging", "8M");
-    auto sent = bench::pattern(block, 1), instead = bench::pattern(bytes, 2);
+    auto instead = bench::pattern(bytes, 2);
     both.receive_gated(bytes);
-    const auto send = both.a.send(sent, 1);
-    both.run(choices);
-    both.a.machine.cancel(send, {status::cancelled, 0, 0, "by the test"});
-    both.run(choices);
-    EXPECT_EQ(status_of(send), status::cancelled);
+    both.send_and_cancel(choices);
     both.a.settings.set("strategy", "mapped");
     both.a.settings.set("block", std::to_string(block));
     const auto again = bench::make(endpoints::make_host_endpoint(instead.data()),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blocks in memory that two ranks share: when they do, when they cannot, and what becomes of memory nobody may trust.
+#include "endpoints/host/host_endpoint.hpp"
 #include "endpoints/mpi/windows.hpp"
 #include "unit/endpoints/two_ranks.hpp"
 
@@ -129,6 +130,46 @@ TEST_P(window, that_cannot_be_made_leaves_messages_and_is_tried_again) {
         EXPECT_EQ(strategies, std::set<std::string>{"shared-window"});
         strategies.clear();
     }
+}
+
+TEST_P(window, is_for_peers_of_this_node_whose_last_message_was_of_a_device) {
+    for (const bool same_node : {true, false}) {
+        chooser choices;
+        two_ranks both{.node_of_b = same_node ? 1U : 2U};
+        const auto sends = [&] { return both.a.talk.sends_near_device(0, 1); };
+        const auto receives = [&](int from) { return both.b.talk.receives_near_device(0, from); };
+        EXPECT_FALSE(sends() || receives(0) || receives(endpoints::any_source)) << "nothing is known yet";
+        EXPECT_TRUE(exchange(both, choices));
+        EXPECT_EQ(sends(), same_node);
+        EXPECT_EQ(receives(0), same_node);
+        EXPECT_EQ(receives(endpoints::any_source), same_node);
+        // From host memory to host memory.
+        auto out = bench::pattern(14, 3), in = std::vector<std::byte>(14);
+        const auto received = bench::make(endpoints::make_receive_endpoint({both.b.talk, both.b.turns}, 0, 0, tag, nullptr),
+                                          endpoints::make_host_endpoint(in.data()), in.size(), nullptr);
+        const auto sent = bench::make(endpoints::make_host_endpoint(out.data()),
+                                      endpoints::make_send_endpoint({both.a.talk, both.a.turns}, 0, 1, tag), out.size(), nullptr);
+        both.b.machine.submit(received);
+        both.a.machine.submit(sent);
+        both.run(choices);
+        EXPECT_EQ(status_of(received), status::complete);
+        EXPECT_EQ(in, out);
+        EXPECT_FALSE(sends() || receives(0) || receives(endpoints::any_source));
+        both.expect_quiet();
+        strategies.clear();
+    }
+}
+
+TEST_P(window, is_not_planned_for_a_while_where_memory_cannot_be_shared) {
+    find_segment = [](const comm::segment_address&) noexcept { return std::unique_ptr<comm::shared_segment>(); };
+    chooser choices;
+    two_ranks both;
+    EXPECT_TRUE(exchange(both, choices));
+    EXPECT_FALSE(both.b.talk.receives_near_device(0, endpoints::any_source));
+    unsigned without = 0;
+    while (!both.a.talk.sends_near_device(0, 1) && without < 100) ++without;
+    EXPECT_EQ(without, 16U);
+    both.expect_quiet();
 }
 
 TEST_P(window, is_not_even_tried_between_nodes) {
