@@ -168,6 +168,9 @@ device_facts ask_facts(cl_device_id device) {
     facts.identity = interned(std::string(name) + ", " + vendor + " " + driver);
     facts.hides_failed_waits = std::string_view(vendor).starts_with("Intel");
     facts.needs_held_markers = std::string_view(vendor) == "Portable Computing Language";
+    cl_device_type kind = 0;
+    facts.keeps_addresses = facts.host_memory && (facts.needs_held_markers || facts.hides_failed_waits) &&
+                            ask(device, CL_DEVICE_TYPE, kind) && (kind & CL_DEVICE_TYPE_CPU) != 0;
     facts.breaks_on_failed_waits = facts.needs_held_markers || facts.hides_failed_waits;
     facts.waits_for_user_events = !runs_inside_enqueue(vendor, name);
     return facts;

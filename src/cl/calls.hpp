@@ -54,6 +54,8 @@ struct root_place {
 
 struct device_facts {
     bool host_memory = false; ///< its memory is the host's, so that mapping it copies nothing
+    /// As far as its name tells, its buffers lie where maps show them, also while nothing is mapped: CPU devices of PoCL and Intel.
+    bool keeps_addresses = false;
     /// PoCL 3.1 aborts when a marker or barrier fails whose event nobody holds.
     bool needs_held_markers = false;
     /// A command that waits for a failed event says that it is complete, though it did not run, and clWaitForEvents

@@ -50,6 +50,8 @@ struct endpoint_traits {
     medium kind = medium::host;
     /// Can open with `map` set, and then shows its bytes as host memory at memory().
     bool can_map = false;
+    /// It does so without a command of its own.
+    bool maps_at_once = false;
     /// Always shows its bytes as host memory.
     bool has_memory = false;
     /// Blocks must be read or written in the order of their offsets.

@@ -411,6 +411,8 @@ bool flow::begin_reads() {
         }
         begin_read(memory, false);
         progress = true;
+        // The engine's thread has read it itself: the other end goes on with it before the next one.
+        if (m_blocks.back()->work.finished()) break;
     }
     return progress;
 }

@@ -159,7 +159,7 @@ const planner::decision& planner::decide(const route& way) const {
         m_decided_for = version;
     }
     const auto kind_of = [](const endpoint_traits& end) {
-        return static_cast<unsigned>(end.kind) << 2 | unsigned{end.can_map} << 1 | unsigned{end.has_memory};
+        return static_cast<unsigned>(end.kind) << 3 | unsigned{end.maps_at_once} << 2 | unsigned{end.can_map} << 1 | unsigned{end.has_memory};
     };
     const situation key{way.source.place, way.target.place, class_of(way.bytes), way.largest_block,
                         unsigned{way.both_ways} << 17 | unsigned{way.device_window} << 16 | kind_of(way.source) << 8 | kind_of(way.target), way.lanes};

@@ -40,7 +40,7 @@ struct plan {
 
 /// What a strategy decides by.
 struct route {
-    static constexpr std::size_t smallest_through_caches = std::size_t{1} << 20;
+    static constexpr std::size_t largest_of_caches = std::size_t{1} << 20; ///< block
 
     endpoint_traits source, target;
     std::size_t bytes = 0;
@@ -50,10 +50,13 @@ struct route {
     bool device_window = false;    ///< blocks of the source can come to windows of the target's device
     bool both_ways = false;        ///< the command has another flow beside this one
 
+    /// The engine's own thread copies to or from this process's device: no thread of a driver has to wake for each block.
+    [[nodiscard]] bool copies_itself() const { return source.maps_at_once || target.maps_at_once; }
+    [[nodiscard]] std::size_t smallest_through_caches() const { return copies_itself() ? largest_of_caches / 8 : largest_of_caches; }
     /// Between devices of two ranks of a node, one of which at least has its memory in the host's: from here on two processors
     /// that copy through caches are faster than one that copies from process to process, if there is memory for several blocks.
     [[nodiscard]] bool goes_through_caches() const {
-        return bytes >= smallest_through_caches && largest_block >= smallest_through_caches * 4 &&
+        return bytes >= smallest_through_caches() && largest_block >= 4 * largest_of_caches &&
                ((source.can_map && target.is_near_device) || (target.can_map && source.is_near_device));
     }
     [[nodiscard]] bool touches(medium which) const { return source.kind == which || target.kind == which; }

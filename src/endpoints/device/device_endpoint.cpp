@@ -4,7 +4,9 @@
 
 #include "base/error.hpp"
 #include "cl/calls.hpp"
+#include "transfer/plan.hpp"
 
+#include <cstring>
 #include <limits>
 
 namespace causeway::endpoints {
@@ -33,12 +35,29 @@ class device_endpoint : public transfer::endpoint {
         return m_link->allocator;
     }
 
+    void enqueued() override {
+        if (m_place.window || !cl::facts_of(m_place.device).keeps_addresses) return;
+        try {
+            find_link();
+            m_first = m_services.links.address_of(*m_link, m_place.buffer.get());
+        } catch (const transfer_error&) {
+            return; // open() meets it again, and reports it
+        }
+    }
+
   protected:
     [[nodiscard]] const device_place& place() const { return m_place; }
     [[nodiscard]] device_link& link() { return *m_link; }
     [[nodiscard]] const device_services& services() const { return m_services; }
     void find_link() {
         if (!m_link) m_link = m_services.links.find(m_place.context.get(), m_place.device);
+    }
+
+    /// Where the buffer begins, if the engine may work there; else null.
+    [[nodiscard]] std::byte* first() const { return m_first; }
+    /// The same, if the engine's thread had better copy a block of `bytes` itself: it keeps others waiting meanwhile.
+    [[nodiscard]] std::byte* first_to_copy(std::size_t bytes) const {
+        return bytes <= transfer::route::largest_of_caches ? m_first : nullptr;
     }
 
     /// Enqueues by `enqueue(event*)`, submits, and finishes `done` with `bytes` when that event completes.
@@ -59,6 +78,7 @@ class device_endpoint : public transfer::endpoint {
     device_services m_services;
     device_place m_place;
     std::shared_ptr<device_link> m_link;
+    std::byte* m_first = nullptr;
 };
 
 class range_endpoint final : public device_endpoint {
@@ -74,7 +94,8 @@ class range_endpoint final : public device_endpoint {
         // A target is mapped for reading too, which this flag forbids.
         const bool readable = (place().flags & CL_MEM_HOST_WRITE_ONLY) == 0;
         const auto facts = cl::facts_of(place().device);
-        return {.kind = medium::device, .can_map = readable && facts.host_memory, .place = facts.identity,
+        return {.kind = medium::device, .can_map = readable && facts.host_memory,
+                .maps_at_once = readable && first() != nullptr, .place = facts.identity,
                 .device = device_name(), .in_window = is_in_window()};
     }
 
@@ -89,19 +110,24 @@ class range_endpoint final : public device_endpoint {
             done.finish({request.bytes, {}});
             return;
         }
+        if (first() != nullptr) {
+            m_shown = first() + m_offset;
+            done.finish({request.bytes, {}});
+            return;
+        }
         // A target is mapped for reading too: bytes that a failed transfer does not reach must survive.
         const cl_map_flags flags = request.is_source ? CL_MAP_READ : CL_MAP_READ | CL_MAP_WRITE;
         m_map_queue = request.is_source ? link().from_device : link().to_device;
         m_mapped_bytes = request.bytes;
         run(m_map_queue, m_offset, request.bytes, "mapping", done, [&](cl_event* event) {
             cl_int code = CL_SUCCESS;
-            m_mapped = clEnqueueMapBuffer(m_map_queue.get(), place().buffer.get(), CL_FALSE, flags, m_offset,
+            m_mapped = m_shown = clEnqueueMapBuffer(m_map_queue.get(), place().buffer.get(), CL_FALSE, flags, m_offset,
                                           request.bytes, 0, nullptr, event, &code);
             return code;
         });
     }
 
-    [[nodiscard]] std::byte* memory() const override { return static_cast<std::byte*>(m_mapped); }
+    [[nodiscard]] std::byte* memory() const override { return static_cast<std::byte*>(m_shown); }
 
     /// Where memory is the host's nothing is gained: no copy has to follow a kernel without a gap.
     [[nodiscard]] bool reads_ahead() override {
@@ -158,6 +184,11 @@ class range_endpoint final : public device_endpoint {
                 window, {place().buffer, m_offset + offset, is_in_window() ? address(offset) : nullptr}, block, done);
             return;
         }
+        if (const auto* const memory = first_to_copy(block.size())) {
+            std::memcpy(block.data(), memory + m_offset + offset, block.size());
+            done.finish({block.size(), {}});
+            return;
+        }
         run(link().from_device, m_offset + offset, block.size(), "reading", done, [&](cl_event* event) {
             return clEnqueueReadBuffer(link().from_device.get(), place().buffer.get(), CL_FALSE, m_offset + offset,
                                        block.size(), block.data(), 0, nullptr, event);
@@ -167,6 +198,11 @@ class range_endpoint final : public device_endpoint {
     void write(std::size_t offset, std::span<const std::byte> block, step& done) override {
         if (const auto window = services().windows.at(block.data())) {
             services().links.window_of(link()).empty(window, block, {place().buffer, m_offset + offset}, done);
+            return;
+        }
+        if (auto* const memory = first_to_copy(block.size())) {
+            std::memcpy(memory + m_offset + offset, block.data(), block.size());
+            done.finish({block.size(), {}});
             return;
         }
         run(link().to_device, m_offset + offset, block.size(), "writing", done, [&](cl_event* event) {
@@ -184,6 +220,12 @@ class range_endpoint final : public device_endpoint {
         auto& other = dynamic_cast<range_endpoint&>(source);
         if (crosses_link(other)) {
             services().links.bridge().copy(other.place().window->device(), address(offset), other.address(offset), bytes, done);
+            return;
+        }
+        auto* const to = first_to_copy(bytes);
+        if (const auto* const from = other.first_to_copy(bytes); from != nullptr && to != nullptr) {
+            std::memcpy(to + m_offset + offset, from + other.m_offset + offset, bytes);
+            done.finish({bytes, {}});
             return;
         }
         run(link().to_device, m_offset + offset, bytes, "copying to", done, [&](cl_event* event) {
@@ -230,7 +272,8 @@ class range_endpoint final : public device_endpoint {
     cl::queue m_ahead_queue;
     cl::queue m_map_queue;
     std::shared_ptr<bridge::known_window> m_way_out; // blocks leave through it for windows of other devices
-    void* m_mapped = nullptr;
+    void* m_shown = nullptr;  // where the transfer's first byte is
+    void* m_mapped = nullptr; // the same, if it is to be unmapped
     std::size_t m_mapped_bytes = 0;
 };
 
@@ -251,6 +294,13 @@ class box_endpoint final : public device_endpoint {
     }
 
     void read(std::size_t offset, std::span<std::byte> block, step& done) override {
+        if (const auto* const memory = first_to_copy(block.size())) {
+            for_each_row(offset, block.size(), [&](std::size_t at, std::size_t packed, std::size_t bytes) {
+                std::memcpy(block.data() + packed, memory + at, bytes);
+            });
+            done.finish({block.size(), {}});
+            return;
+        }
         copy(link().from_device, offset, block.size(), "reading, packed,", done,
              [&](const std::size_t* origin, const std::size_t* host, const std::size_t* region, cl_event* event) {
                  return clEnqueueReadBufferRect(link().from_device.get(), place().buffer.get(), CL_FALSE, origin, host,
@@ -260,6 +310,13 @@ class box_endpoint final : public device_endpoint {
     }
 
     void write(std::size_t offset, std::span<const std::byte> block, step& done) override {
+        if (auto* const memory = first_to_copy(block.size())) {
+            for_each_row(offset, block.size(), [&](std::size_t at, std::size_t packed, std::size_t bytes) {
+                std::memcpy(memory + at, block.data() + packed, bytes);
+            });
+            done.finish({block.size(), {}});
+            return;
+        }
         copy(link().to_device, offset, block.size(), "writing, packed,", done,
              [&](const std::size_t* origin, const std::size_t* host, const std::size_t* region, cl_event* event) {
                  return clEnqueueWriteBufferRect(link().to_device.get(), place().buffer.get(), CL_FALSE, origin, host,
@@ -269,6 +326,18 @@ class box_endpoint final : public device_endpoint {
     }
 
   private:
+    /// Calls with where a row lies in the buffer and in the packed block, and its bytes.
+    template <class Row> void for_each_row(std::size_t offset, std::size_t bytes, Row row) const {
+        for (const auto& piece : split_packed_range(m_box.region, offset, bytes)) {
+            auto packed = piece.packed_offset - offset;
+            for (std::size_t slice = 0; slice < piece.region[2]; ++slice)
+                for (std::size_t line = 0; line < piece.region[1]; ++line, packed += piece.region[0])
+                    row(m_box.origin[0] + piece.origin[0] + (m_box.origin[1] + piece.origin[1] + line) * m_box.row_pitch +
+                            (m_box.origin[2] + piece.origin[2] + slice) * m_box.slice_pitch,
+                        packed, piece.region[0]);
+        }
+    }
+
     /// The queue is in order: the last piece's event stands for all.
     template <class Enqueue>
     void copy(const cl::queue& queue, std::size_t offset, std::size_t bytes, const char* what, step& done,

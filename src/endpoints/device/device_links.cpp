@@ -100,6 +100,8 @@ std::shared_ptr<device_link> device_links::find(cl_context context, cl_device_id
     // Maps have a queue of their own: in that of the copies in, the engine's thread would wait for all of them.
     if (!link->host_memory)
         link->allocator = std::make_shared<pinned_allocator>(link->context, cl::make_queue(context, device));
+    if (cl::facts_of(device).keeps_addresses)
+        link->places = std::make_unique<place_trial>(link->context, device, link->from_device);
     link->last_used = m_clock.now();
     m_links.push_back(link);
     return link;
@@ -124,6 +126,11 @@ link_window& device_links::window_of(device_link& link) {
         link.window = std::make_unique<link_window>(m_options, m_clock, m_bridge, m_copies, shared, link.context, link.device);
     }
     return *link.window;
+}
+
+std::byte* device_links::address_of(device_link& link, cl_mem buffer) const {
+    if (!link.places || m_options[option::in_place] == 0) return nullptr;
+    return link.places->address_of(buffer);
 }
 
 cl::queue device_links::take_ahead_queue(device_link& link) {

@@ -5,6 +5,7 @@
 #include "base/options.hpp"
 #include "cl/handles.hpp"
 #include "endpoints/device/link_window.hpp"
+#include "endpoints/device/place_trial.hpp"
 #include "transfer/engine.hpp"
 #include "transfer/staging.hpp"
 
@@ -26,6 +27,7 @@ struct device_link {
     std::vector<cl::queue> ahead;
     std::size_t ahead_made = 0;
     std::shared_ptr<transfer::staging_allocator> allocator; ///< null where ordinary memory is as good
+    std::unique_ptr<place_trial> places; ///< null where transfers do not work on buffers in place
     std::unique_ptr<link_window> window; ///< made by device_links::window_of()
     time_point last_used;
 };
@@ -44,6 +46,9 @@ class device_links final : public transfer::progress_source {
     [[nodiscard]] transfer::device_name name_of(cl_context context, cl_device_id device, bool in_window = false) const;
     [[nodiscard]] bridge_watch& bridge() { return m_bridge; }
     [[nodiscard]] link_window& window_of(device_link& link);
+
+    /// Where `buffer` begins in the process's memory, if transfers may work on it there; else null.
+    [[nodiscard]] std::byte* address_of(device_link& link, cl_mem buffer) const;
 
     /// A queue of link.ahead, or null if too many are in use; to be put back there.
     [[nodiscard]] static cl::queue take_ahead_queue(device_link& link);

@@ -21,7 +21,8 @@ class mapped final : public strategy {
     [[nodiscard]] bool suits(const route& way) const override {
         // Two commands, map and unmap, cost more than the one that copies a little: on PoCL up to 256 KiB, on Intel's CPU
         // runtime up to 32 KiB. The tuner knows better where it has figures.
-        if (way.bytes <= (64u << 10) && (way.source.can_map || way.target.can_map)) return false;
+        const bool maps_by_command = (way.source.can_map && !way.source.maps_at_once) || (way.target.can_map && !way.target.maps_at_once);
+        if (way.bytes <= (64u << 10) && maps_by_command) return false;
         if (way.goes_through_caches()) return false;
         // Host memory and a device that is not host memory still meet block by block.
         return way.source.can_map || way.target.can_map ||

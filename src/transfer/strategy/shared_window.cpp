@@ -24,13 +24,17 @@ class shared_window final : public strategy {
 
     [[nodiscard]] plan make(const route& way) const override {
         plan result{.strategy = name(), .window = true};
-        if (way.bytes <= largest_whole) {
+        if (way.goes_through_caches() && way.copies_itself()) {
+            result.block_bytes = round_block(way.bytes / 4, 64 << 10, 256 << 10);
+            result.depth = 6;
+            result.without_window = "pipelined";
+        } else if (way.bytes <= largest_whole) {
             result.block_bytes = whole_block(way);
             result.without_window = "pinned";
         } else if (way.goes_through_caches()) {
             // One processor fills a block while another one empties the block before, and caches hold both. Smaller blocks wait for
             // threads of drivers to wake up.
-            result.block_bytes = std::min(std::size_t{1} << 20, way.largest_block);
+            result.block_bytes = std::min(route::largest_of_caches, way.largest_block);
             result.depth = 6;
             result.without_window = "pipelined";
         } else {

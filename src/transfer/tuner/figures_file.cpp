@@ -25,7 +25,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int format_version = 2;
+constexpr int format_version = 3;
 constexpr std::size_t most_bytes = std::size_t{1} << 20;
 constexpr std::size_t most_stages = 4096, longest_place = 512;
 /// The youngest of all machines: hosts with names of their own for each job come and go.

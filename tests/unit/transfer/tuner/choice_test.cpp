@@ -19,6 +19,7 @@ constexpr std::size_t kib = 1024, mib = kib * kib;
 constexpr endpoint_traits file{.kind = medium::file, .place = "disk"};
 constexpr endpoint_traits gpu{.kind = medium::device, .place = "gpu"};
 constexpr endpoint_traits cpu{.kind = medium::device, .can_map = true, .place = "cpu"};
+constexpr endpoint_traits cpu_in_place{.kind = medium::device, .can_map = true, .maps_at_once = true, .place = "cpu"};
 constexpr endpoint_traits peer{.kind = medium::rank, .place = "peers"};
 
 struct choosing {
@@ -96,11 +97,39 @@ TEST(choice, is_that_of_the_rules_for_what_goes_through_caches) {
     by.measure_all();
     auto near = peer;
     near.is_near_device = true;
-    for (const auto& [source, target] : {std::pair{cpu, near}, {near, cpu}}) {
-        EXPECT_EQ(by.choose(source, target, route::smallest_through_caches).why, plan::reason::rules);
-        EXPECT_EQ(by.choose(source, target, route::smallest_through_caches - 1).why, plan::reason::measured);
+    for (const auto& [source, target] : {std::pair{cpu, near}, {near, cpu}, {cpu_in_place, near}, {near, cpu_in_place}}) {
+        const auto least = by.way(source, target, 1).smallest_through_caches();
+        EXPECT_EQ(by.choose(source, target, least).why, plan::reason::rules);
+        EXPECT_EQ(by.choose(source, target, least - 1).why, plan::reason::measured);
     }
-    EXPECT_EQ(by.choose(cpu, peer, route::smallest_through_caches).why, plan::reason::measured);
+    EXPECT_EQ(by.choose(cpu, peer, mib).why, plan::reason::measured);
+    EXPECT_EQ(by.choose(cpu_in_place, peer, mib).why, plan::reason::measured);
+}
+
+TEST(choice, has_smaller_blocks_where_no_thread_of_a_driver_wakes_for_each) {
+    options settings;
+    const planner rules(settings);
+    auto near = peer;
+    near.is_near_device = true;
+    for (const std::size_t bytes : {128 * kib, 256 * kib, 512 * kib, mib, 64 * mib}) {
+        const auto chosen = rules.choose(choosing::way(cpu_in_place, near, bytes));
+        EXPECT_EQ(chosen.strategy, "shared-window") << bytes;
+        EXPECT_LT(chosen.block_bytes, bytes) << bytes;
+        EXPECT_LE(chosen.block_bytes, 256 * kib) << bytes;
+        EXPECT_GT(chosen.depth, 1U) << bytes;
+    }
+    EXPECT_EQ(rules.choose(choosing::way(cpu, near, 512 * kib)).strategy, "mapped");
+    EXPECT_EQ(rules.choose(choosing::way(cpu, near, 4 * mib)).block_bytes, mib);
+}
+
+TEST(choice, maps_small_transfers_only_where_that_takes_no_command) {
+    options settings;
+    const planner rules(settings);
+    for (const auto& other : {file, peer}) {
+        EXPECT_EQ(rules.choose(choosing::way(other, cpu_in_place, 4 * kib)).strategy, "mapped");
+        EXPECT_EQ(rules.choose(choosing::way(cpu_in_place, other, 4 * kib)).strategy, "mapped");
+        EXPECT_EQ(rules.choose(choosing::way(other, cpu, 4 * kib)).strategy, "pinned");
+    }
 }
 
 TEST(choice, is_seen_beside_what_the_slowest_stage_takes_at_its_full_speed) {

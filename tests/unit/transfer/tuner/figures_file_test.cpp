@@ -124,12 +124,12 @@ TEST_F(figures, of_a_damaged_file_are_ignored_and_the_file_is_replaced) {
                                         "[]",
                                         "null",
                                         "\xff garbage",
-                                        R"({"version":2})",
+                                        R"({"version":3})",
                                         R"({"version":"1","stages":[]})",
-                                        R"({"version":2,"stages":{}})",
-                                        R"({"version":2,"stages":[{}]})",
+                                        R"({"version":3,"stages":{}})",
+                                        R"({"version":3,"stages":[{}]})",
                                         std::string(2u << 20, ' '),
-                                        R"({"version":2,"stages":[)" + std::string(200000, '[')};
+                                        R"({"version":3,"stages":[)" + std::string(200000, '[')};
     for (std::size_t cut = 1; cut + 2 < good.size(); cut += 7) damaged.push_back(good.substr(0, cut));
     for (const char* const seconds :
          {"[]", "1", "[1,2,3,4,5,6]", "[1,2,3,4,5,6,7,8]", "[2,1,3,4,5,6,7]", "[0,1,2,3,4,5,6]"}) {
@@ -156,12 +156,12 @@ TEST_F(figures, of_a_damaged_file_are_ignored_and_the_file_is_replaced) {
 }
 
 TEST_F(figures, of_a_later_version_are_ignored_and_stay) {
-    const std::string foreign = "{\"version\": 3, \"stages\": []}";
+    const std::string foreign = "{\"version\": 4, \"stages\": []}";
     write(foreign);
     std::string problem;
     EXPECT_TRUE(file().load(now, problem).empty());
-    EXPECT_THAT(problem, HasSubstr("version 3"));
-    EXPECT_THAT(file().save({stage("disk", operation::read, 1)}, now), HasSubstr("version 3"));
+    EXPECT_THAT(problem, HasSubstr("version 4"));
+    EXPECT_THAT(file().save({stage("disk", operation::read, 1)}, now), HasSubstr("version 4"));
     EXPECT_EQ(text(), foreign);
 }
 

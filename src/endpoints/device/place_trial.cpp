@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device fills one buffer, the host overwrites it, and the device copies it to another; both are looked at in place.
+#include "endpoints/device/place_trial.hpp"
+
+#include "base/error.hpp"
+#include "cl/buffer_addresses.hpp"
+#include "cl/calls.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace causeway::endpoints {
+
+namespace {
+
+constexpr std::size_t trial_bytes = 64 << 10;
+constexpr auto of_device = std::byte{0x5A}, of_host = std::byte{0xC3};
+
+bool holds(const std::byte* first, std::byte value) {
+    return std::all_of(first, first + trial_bytes, [value](std::byte each) { return each == value; });
+}
+
+/// A buffer moves between devices of different kinds.
+bool all_keep_addresses(cl_context context) {
+    std::size_t bytes = 0;
+    if (clGetContextInfo(context, CL_CONTEXT_DEVICES, 0, nullptr, &bytes) != CL_SUCCESS) return false;
+    std::vector<cl_device_id> devices(bytes / sizeof(cl_device_id));
+    if (clGetContextInfo(context, CL_CONTEXT_DEVICES, bytes, devices.data(), nullptr) != CL_SUCCESS) return false;
+    return std::all_of(devices.begin(), devices.end(),
+                       [](cl_device_id each) { return cl::facts_of(each).keeps_addresses; });
+}
+
+} // namespace
+
+place_trial::place_trial(cl::context context, cl_device_id device, cl::queue queue)
+    : m_context(std::move(context)), m_device(device), m_queue(std::move(queue)) {}
+
+bool place_trial::passed() {
+    if (m_stage == stage::idle) begin();
+    if (m_running && m_stage != stage::passed && m_stage != stage::failed) {
+        const auto status = cl::status_of(m_running.get());
+        if (status < CL_COMPLETE) m_stage = stage::failed;
+        if (status == CL_COMPLETE) go_on();
+    }
+    return m_stage == stage::passed;
+}
+
+void place_trial::begin() {
+    m_stage = stage::failed;
+    if (!cl::facts_of(m_device).keeps_addresses || !all_keep_addresses(m_context.get())) return;
+    cl_int code = CL_SUCCESS;
+    m_first = cl::buffer::adopt(clCreateBuffer(m_context.get(), CL_MEM_READ_WRITE, trial_bytes, nullptr, &code));
+    m_second = cl::buffer::adopt(clCreateBuffer(m_context.get(), CL_MEM_READ_WRITE, trial_bytes, nullptr, &code));
+    if (!m_first || !m_second) return;
+    m_first_at = shown(m_first.get());
+    m_second_at = shown(m_second.get());
+    if (m_first_at == nullptr || m_second_at == nullptr) return;
+    cl_event filled = nullptr;
+    if (clEnqueueFillBuffer(m_queue.get(), m_first.get(), &of_device, 1, 0, trial_bytes, 0, nullptr, &filled) != CL_SUCCESS) return;
+    m_running = cl::event::adopt(filled);
+    if (clFlush(m_queue.get()) == CL_SUCCESS) m_stage = stage::device_wrote;
+}
+
+void place_trial::go_on() {
+    const auto before = std::exchange(m_stage, stage::failed);
+    m_running = {};
+    if (before == stage::device_wrote) {
+        if (!holds(m_first_at, of_device) || shown(m_first.get()) != m_first_at) return;
+        std::fill_n(m_first_at, trial_bytes, of_host);
+        cl_event copied = nullptr;
+        if (clEnqueueCopyBuffer(m_queue.get(), m_first.get(), m_second.get(), 0, 0, trial_bytes, 0, nullptr, &copied) != CL_SUCCESS)
+            return;
+        m_running = cl::event::adopt(copied);
+        if (clFlush(m_queue.get()) == CL_SUCCESS) m_stage = stage::device_copied;
+    } else if (holds(m_second_at, of_host)) {
+        m_stage = stage::passed;
+    }
+    if (m_stage != stage::device_copied) m_first = m_second = {};
+}
+
+/// OpenCL says where a map will be when it is enqueued; nothing is touched there.
+std::byte* place_trial::shown(cl_mem buffer) {
+    cl_int code = CL_SUCCESS;
+    auto* const first = clEnqueueMapBuffer(m_queue.get(), buffer, CL_FALSE, CL_MAP_READ, 0, 1, 0, nullptr, nullptr, &code);
+    if (code != CL_SUCCESS || first == nullptr) return nullptr;
+    if (clEnqueueUnmapMemObject(m_queue.get(), buffer, first, 0, nullptr, nullptr) != CL_SUCCESS) return nullptr;
+    return static_cast<std::byte*>(first);
+}
+
+std::byte* place_trial::address_of(cl_mem buffer) {
+    if (!passed()) return nullptr;
+    try {
+        const auto whole = cl::root_of(buffer);
+        auto* first = cl::address_of(whole.root);
+        if (first == nullptr) {
+            // Who has given memory of its own may be shown that, wherever the device works.
+            constexpr cl_mem_flags unclear = CL_MEM_USE_HOST_PTR | CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS;
+            if ((cl::facts_of(whole.root).flags & unclear) != 0) return nullptr;
+            first = shown(whole.root);
+            (void)clFlush(m_queue.get());
+            if (first == nullptr) return nullptr;
+            cl::keep_address(whole.root, first);
+        }
+        return first + whole.offset;
+    } catch (const transfer_error&) {
+        return nullptr; // the transfer's own commands meet it again, and report it
+    }
+}
+
+} // namespace causeway::endpoints

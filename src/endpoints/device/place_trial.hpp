@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Buffers that the engine may work on where they lie, without a command of OpenCL.
+#pragma once
+
+#include "cl/handles.hpp"
+
+#include <cstddef>
+
+namespace causeway::endpoints {
+
+/// Tries whether a device works on its buffers where maps have once shown them: whether what it writes is seen there, and what is
+/// written there is seen by it, while nothing is mapped. Never waits. Engine's thread only.
+class place_trial {
+  public:
+    /// Does nothing yet. `queue` is in order.
+    place_trial(cl::context context, cl_device_id device, cl::queue queue);
+
+    /// Goes on with the trial, where the device has come so far. True once it has passed.
+    [[nodiscard]] bool passed();
+
+    /// Where `buffer` begins, if passed() and that is known or can be found out; else null.
+    [[nodiscard]] std::byte* address_of(cl_mem buffer);
+
+  private:
+    enum class stage { idle, device_wrote, device_copied, passed, failed };
+
+    void begin();
+    void go_on();
+    [[nodiscard]] std::byte* shown(cl_mem buffer);
+
+    cl::context m_context;
+    cl_device_id m_device;
+    cl::queue m_queue;
+    stage m_stage = stage::idle;
+    cl::buffer m_first, m_second;
+    std::byte* m_first_at = nullptr;
+    std::byte* m_second_at = nullptr;
+    cl::event m_running;
+};
+
+} // namespace causeway::endpoints
