@@ -452,6 +452,7 @@ void flow::begin_read(std::byte* memory, bool ahead) {
     } else {
         m_timer.begin(side::source, next.timed);
         m_source->read(next.offset, {next.first, next.bytes}, next.work);
+        m_read_at_once |= next.work.finished();
     }
 }
 

@@ -144,6 +144,7 @@ class flow final : private step_owner {
     bool m_ahead = false; // read_ahead() has asked the source to open
     bool m_early = false; // read_early() has been there
     bool m_source_prepared = false;
+    bool m_read_at_once = false; // some block, by the engine's own thread
     bool m_advancing = false;
     home m_home = home::staging;
     std::byte* m_in_place = nullptr; // of an end that is the home: its first byte

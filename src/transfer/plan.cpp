@@ -19,9 +19,9 @@ constexpr std::size_t largest_piece = std::size_t{512} << 10;
 
 /// What suits by rules, and a strategy's own plan, is kept unless figures promise more: they are not that exact.
 constexpr double margin = 0.04;
-/// Smaller blocks cost more than they bring, whatever figures say; with smaller ones of messages ranks mostly talk to each
-/// other.
-constexpr std::size_t smallest_block = std::size_t{128} << 10, smallest_message = std::size_t{256} << 10;
+/// Smaller blocks cost more than they bring, whatever figures say: those of so few bytes of a file are of reads that no worker had
+/// to come for, and with smaller ones of messages ranks mostly talk to each other.
+constexpr std::size_t smallest_block = std::size_t{512} << 10, smallest_message = std::size_t{256} << 10;
 constexpr std::size_t greatest_block = std::size_t{16} << 20;
 constexpr unsigned depths[] = {2, 3, 4, 6, 8, 16, 32};
 constexpr std::size_t most_decisions = 1024;
