@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <exception>
 #include <random>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -191,19 +192,28 @@ cl_ulong ended_at(const apps::event& transfer) {
     return time;
 }
 
-/// Microseconds until the small transfer is over, from the moment when `others` large ones and it may start.
-double small_one_among(const place& where, std::size_t others) {
+struct sized_buffer {
+    apps::buffer buffer;
+    std::size_t bytes;
+};
+
+/// One small buffer behind large ones of random sizes.
+std::vector<sized_buffer> make_buffers(const place& where) {
     std::mt19937 random(20240101);
+    std::vector<sized_buffer> made;
+    const auto add = [&](std::size_t bytes) { made.push_back({apps::create_buffer(where.context.get(), bytes), bytes}); };
+    for (std::size_t i = 1; i < transfers; ++i) add(large_bytes / 10 + random() % (large_bytes / 10 * 9));
+    add(small_bytes);
+    return made;
+}
+
+/// Microseconds until the small transfer is over, from the moment when it and those to the buffers before it may start.
+double small_one_of(const place& where, std::span<const sized_buffer> buffers) {
     const scratch_file file;
     const auto gate = user_event(where);
-    std::vector<apps::buffer> buffers;
     std::vector<apps::event> all;
-    const auto add = [&](std::size_t bytes) {
-        buffers.push_back(apps::create_buffer(where.context.get(), bytes));
-        all.push_back(read_file(where, buffers.back().get(), bytes, file, gate.get()));
-    };
-    for (std::size_t i = 0; i < others; ++i) add(large_bytes / 10 + random() % (large_bytes / 10 * 9));
-    add(small_bytes);
+    for (const auto& each : buffers)
+        all.push_back(read_file(where, each.buffer.get(), each.bytes, file, gate.get()));
     const auto begun = std::chrono::steady_clock::now().time_since_epoch();
     apps::check(clSetUserEventStatus(gate.get(), CL_COMPLETE), "clSetUserEventStatus");
     for (const auto& each : all) apps::wait_for({each.get()}, "a transfer");
@@ -213,9 +223,10 @@ double small_one_among(const place& where, std::size_t others) {
 void print_fairness(const place& where) {
     set_option("strategy", "pipelined");
     set_option("staging", "256K");
+    const auto buffers = make_buffers(where);
     std::vector<double> alone, among;
     for (int i = 0; i <= rounds; ++i) {
-        const double one = small_one_among(where, 0), other = small_one_among(where, transfers - 1);
+        const double one = small_one_of(where, std::span(buffers).last(1)), other = small_one_of(where, buffers);
         if (i == 0) continue; // to warm up
         alone.push_back(one);
         among.push_back(other);

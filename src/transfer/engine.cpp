@@ -27,6 +27,8 @@ constexpr auto patience = 16;
 /// Commands behind one that has ended are looked at at once: in an in-order queue one of them is next.
 constexpr auto nudged_commands = 16;
 constexpr std::size_t looks_in_a_step = 4;
+/// Transfers of at most so much, which the engine's thread mostly does by itself, are looked at first.
+constexpr std::size_t largest_small = std::size_t{64} << 10;
 constexpr auto longest_without_look = microseconds(50);
 /// Of those that have ended and are to be asked what they waited for.
 constexpr std::size_t most_unasked = 64;
@@ -108,7 +110,7 @@ bool engine::step() {
 std::optional<std::chrono::nanoseconds> engine::pause() const {
     const auto now = m_clock.now();
     const bool polling =
-        !m_hot.empty() || std::any_of(m_sources.begin(), m_sources.end(), [](auto* source) { return source->busy(); });
+        !m_small_hot.all.empty() || !m_hot.all.empty() || std::any_of(m_sources.begin(), m_sources.end(), [](auto* source) { return source->busy(); });
     std::optional<std::chrono::nanoseconds> longest;
     const auto at_most = [&](std::chrono::nanoseconds limit) {
         limit = std::max(limit, std::chrono::nanoseconds(0));
@@ -197,7 +199,12 @@ void engine::read_ahead(command& work) {
 
 void engine::schedule(command& work) {
     work.m_hot_until = m_clock.now() + hot_time;
-    if (!std::exchange(work.m_hot_listed, true)) m_hot.push_back(work.shared_from_this());
+    if (std::exchange(work.m_hot_listed, true)) return;
+    (is_small(work) ? m_small_hot : m_hot).all.push_back(work.shared_from_this());
+}
+
+bool engine::is_small(const command& work) {
+    return std::all_of(work.m_flows.begin(), work.m_flows.end(), [](const auto& part) { return part->bytes() <= largest_small; });
 }
 
 bool engine::look(command& work) {
@@ -235,11 +242,21 @@ bool engine::look_at_gates(time_point now) {
             now + std::clamp<std::chrono::nanoseconds>(waited / patience, first_cold_look, longest_cold_look),
             work->m_number);
     }
-    // Each look is a call of the driver, and whatever runs waits meanwhile. Who sleeps between steps looks at all.
-    const auto looks = now - m_last_progress < m_spin ? std::min(m_hot.size(), looks_in_a_step) : m_hot.size();
-    for (std::size_t i = 0; i < looks && !m_hot.empty(); ++i) {
-        if (m_next_look >= m_hot.size()) m_next_look = 0;
-        const auto work = m_hot[m_next_look];
+    // A small one does not wait until all the large ones that open with it have been looked at and started.
+    progress |= look_at(m_small_hot, now);
+    progress |= look_at(m_hot, now);
+    return progress;
+}
+
+bool engine::look_at(hot_commands& some, time_point now) {
+    bool progress = false;
+    // Each look is a call of the driver, and whatever runs waits meanwhile. Who sleeps between steps looks at all, until it
+    // has something to do.
+    const bool sleeps = now - m_last_progress >= m_spin;
+    const auto most = some.all.size();
+    for (std::size_t i = 0; i < most && !some.all.empty() && (i < looks_in_a_step || (sleeps && !progress)); ++i) {
+        if (some.next >= some.all.size()) some.next = 0;
+        const auto work = some.all[some.next];
         bool leave = look(*work); // may put more commands at the end of the list
         progress |= leave;
         // Not behind a gate that has failed: such a read may never end.
@@ -256,9 +273,9 @@ bool engine::look_at_gates(time_point now) {
         }
         work->m_hot_listed = !leave;
         if (leave) {
-            m_hot.erase(m_hot.begin() + static_cast<std::ptrdiff_t>(m_next_look));
+            some.all.erase(some.all.begin() + static_cast<std::ptrdiff_t>(some.next));
         } else {
-            ++m_next_look;
+            ++some.next;
         }
     }
     return progress;

@@ -100,9 +100,16 @@ class engine {
 
     bool take_mail();
     void admit(const std::shared_ptr<command>& work);
+    /// Gated commands that are looked at in turn, some in each step.
+    struct hot_commands {
+        std::vector<std::shared_ptr<command>> all;
+        std::size_t next = 0; // whose turn it is
+    };
     bool look_at_gates(time_point now);
+    bool look_at(hot_commands& some, time_point now);
     /// True if the command left the gated stage.
     bool look(command& work);
+    [[nodiscard]] static bool is_small(const command& work);
     void start(command& work);
     bool advance_ready();
     /// For the timeline, of one command that has ended. Whether there was one.
@@ -132,8 +139,7 @@ class engine {
     recorder* m_recorder = nullptr;
     std::size_t m_held_told = 0; // to it
     commands m_commands;                          // all that are not ended
-    std::vector<std::shared_ptr<command>> m_hot;  // gated, looked at in turn, some in each step
-    std::size_t m_next_look = 0;                  // whose turn it is in m_hot
+    hot_commands m_small_hot, m_hot;
     std::multimap<time_point, std::uint64_t> m_cold; // gated and armed: when to look again
     std::vector<std::shared_ptr<command>> m_ready;
     std::vector<std::shared_ptr<command>> m_orphans; // ended, with a block that is still being read ahead

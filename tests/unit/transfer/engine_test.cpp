@@ -20,14 +20,14 @@ constexpr endpoint_traits host{.kind = medium::host, .has_memory = true};
 /// A command whose two steps of opening and two of closing the test ends.
 struct small_command {
     explicit small_command(bench& on, int name, std::vector<std::unique_ptr<gate>> gates = {},
-                           std::vector<std::shared_ptr<command>> after = {})
-        : told(on.listener(name)) {
+                           std::vector<std::shared_ptr<command>> after = {}, std::size_t size = 0)
+        : bytes(size + 1), told(on.listener(name)) {
         work = bench::make(std::make_unique<fake_endpoint>(on.steps, bytes, host, source),
-                           std::make_unique<fake_endpoint>(on.steps, bytes, host, target), 0, told, std::move(gates),
+                           std::make_unique<fake_endpoint>(on.steps, bytes, host, target), size, told, std::move(gates),
                            std::move(after));
         on.machine->submit(work);
     }
-    std::vector<std::byte> bytes = std::vector<std::byte>(1);
+    std::vector<std::byte> bytes;
     fake_endpoint::life source, target;
     std::shared_ptr<fake_listener> told;
     std::shared_ptr<command> work;
@@ -233,17 +233,44 @@ TEST(engine, looks_at_few_gates_in_a_step_and_at_each_in_turn) {
     finish_all(on);
 }
 
-TEST(engine, looks_at_all_gates_when_it_has_slept) {
-    bench on;
-    std::vector<fake_gate_state> entries(64);
-    std::vector<std::unique_ptr<small_command>> all;
-    for (auto& entry : entries) all.push_back(std::make_unique<small_command>(on, 0, gates_of({&entry})));
-    on.settle();
-    on.clock.advance(100us);
-    for (auto& entry : entries) entry.value = gate::state::open;
-    (void)on.machine->step();
-    for (const auto& each : all) EXPECT_EQ(each->source.opened, 1);
-    finish_all(on);
+TEST(engine, looks_at_all_gates_when_it_has_slept_until_one_is_open) {
+    for (const std::size_t which : {0, 40, 63}) {
+        bench on;
+        std::vector<fake_gate_state> entries(64);
+        std::vector<std::unique_ptr<small_command>> all;
+        for (auto& entry : entries) all.push_back(std::make_unique<small_command>(on, 0, gates_of({&entry})));
+        on.settle();
+        on.clock.advance(100us);
+        entries[which].value = gate::state::open;
+        (void)on.machine->step();
+        EXPECT_EQ(all[which]->source.opened, 1);
+        // The others come in turn, without a pause.
+        for (auto& entry : entries) entry.value = gate::state::open;
+        for (int i = 0; i < 16; ++i) (void)on.machine->step();
+        for (const auto& each : all) EXPECT_EQ(each->source.opened, 1);
+        finish_all(on);
+    }
+}
+
+TEST(engine, starts_a_small_transfer_before_most_of_the_large_ones_that_open_with_it) {
+    for (const bool has_slept : {false, true}) {
+        bench on;
+        fake_gate_state entry;
+        std::vector<std::unique_ptr<small_command>> large;
+        for (int i = 0; i < 64; ++i)
+            large.push_back(std::make_unique<small_command>(on, 0, gates_of({&entry}), std::vector<std::shared_ptr<command>>{}, 1 << 20));
+        small_command small(on, 1, gates_of({&entry}));
+        (void)on.machine->step();
+        if (has_slept) {
+            on.settle();
+            on.clock.advance(100us);
+        }
+        entry.value = gate::state::open;
+        (void)on.machine->step();
+        EXPECT_EQ(small.source.opened, 1);
+        EXPECT_LE(std::count_if(large.begin(), large.end(), [](const auto& each) { return each->source.opened > 0; }), 8);
+        finish_all(on);
+    }
 }
 
 TEST(engine, sleeps_longer_in_a_long_wait_where_looks_are_dear) {
