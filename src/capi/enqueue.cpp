@@ -5,6 +5,7 @@
 #include "capi/guard.hpp"
 #include "capi/runtime.hpp"
 #include "capi/window_buffers.hpp"
+#include "cl/buffer_addresses.hpp"
 #include "endpoints/device/event_gate.hpp"
 
 #include <CL/cl_data_transfer.h>
@@ -93,6 +94,7 @@ endpoints::device_place check_buffer(const checked_queue& queue, cl_mem buffer) 
     endpoints::device_place place{cl::context::share(facts.context), queue.facts.device, cl::buffer::share(buffer),
                                   facts.bytes, facts.flags};
     window_buffers::of_process().locate(place);
+    if (cl::facts_of(queue.facts.device).keeps_addresses) cl::follow(cl::root_of(buffer).root);
     return place;
 }
 

@@ -26,6 +26,14 @@ void CL_CALLBACK destroyed(cl_mem buffer, void*) {
 
 } // namespace
 
+void follow(cl_mem buffer) {
+    {
+        const std::lock_guard lock(book().mutex);
+        if (!book().entries.emplace(buffer, nullptr).second) return;
+    }
+    if (clSetMemObjectDestructorCallback(buffer, destroyed, nullptr) != CL_SUCCESS) destroyed(buffer, nullptr);
+}
+
 std::byte* address_of(cl_mem buffer) {
     const std::lock_guard lock(book().mutex);
     const auto found = book().entries.find(buffer);
@@ -33,11 +41,8 @@ std::byte* address_of(cl_mem buffer) {
 }
 
 void keep_address(cl_mem buffer, std::byte* first) {
-    {
-        const std::lock_guard lock(book().mutex);
-        if (!book().entries.emplace(buffer, first).second) return;
-    }
-    if (clSetMemObjectDestructorCallback(buffer, destroyed, nullptr) != CL_SUCCESS) destroyed(buffer, nullptr);
+    const std::lock_guard lock(book().mutex);
+    if (const auto found = book().entries.find(buffer); found != book().entries.end()) found->second = first;
 }
 
 } // namespace causeway::cl

@@ -8,10 +8,14 @@
 
 namespace causeway::cl {
 
+/// Once for each buffer, before its address can be kept: asks OpenCL to say when it is destroyed. To be called by the thread that
+/// uses the buffer, as PoCL 3.1 adds such callbacks without a lock.
+void follow(cl_mem buffer);
+
 /// Null unless keep_address() was told. Any thread.
 [[nodiscard]] std::byte* address_of(cl_mem buffer);
 
-/// `buffer` begins at `first` until it is destroyed. Not kept where OpenCL would not say when that is. Any thread.
+/// `buffer`, if it is followed, begins at `first` until it is destroyed. Any thread.
 void keep_address(cl_mem buffer, std::byte* first);
 
 } // namespace causeway::cl

@@ -40,4 +40,10 @@ void command::flow_ready() {
     m_engine->m_ready.push_back(shared_from_this());
 }
 
+void command::flow_yields() {
+    if (m_ready_listed || m_stage == stage::ended) return;
+    m_ready_listed = true;
+    m_engine->m_next_turn.push_back(shared_from_this());
+}
+
 } // namespace causeway::transfer

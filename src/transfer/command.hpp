@@ -53,6 +53,7 @@ class command final : private flow_owner, public std::enable_shared_from_this<co
     enum class stage { gated, running, ended };
 
     void flow_ready() override;
+    void flow_yields() override;
 
     std::vector<std::unique_ptr<flow>> m_flows;
     std::vector<std::unique_ptr<gate>> m_gates;

@@ -73,6 +73,8 @@ struct endpoint_traits {
     bool in_window = false;
     /// A rank of this node with a device at its end of messages, as far as is known.
     bool is_near_device = false;
+    /// That one maps at once, too.
+    bool is_near_in_place = false;
 };
 
 /// What open() is asked for.
@@ -89,6 +91,7 @@ struct open_request {
     bool device_window = false;  ///< that memory may be a device's
     device_name device;          ///< of the other end
     bool has_device = false;     ///< the other end is a device
+    bool in_place = false;       ///< which maps at once
 };
 
 /// One side of a flow. Every function is called on the engine's thread. The life of an endpoint: enqueued(); then

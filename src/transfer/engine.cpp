@@ -108,6 +108,7 @@ bool engine::step() {
 }
 
 std::optional<std::chrono::nanoseconds> engine::pause() const {
+    if (!m_next_turn.empty()) return std::chrono::nanoseconds(0);
     const auto now = m_clock.now();
     const bool polling =
         !m_small_hot.all.empty() || !m_hot.all.empty() || std::any_of(m_sources.begin(), m_sources.end(), [](auto* source) { return source->busy(); });
@@ -300,6 +301,8 @@ void engine::start(command& work) {
 
 bool engine::advance_ready() {
     bool progress = false;
+    m_ready.insert(m_ready.end(), m_next_turn.begin(), m_next_turn.end());
+    m_next_turn.clear();
     while (!m_ready.empty()) {
         progress = true;
         std::vector<std::shared_ptr<command>> now_ready;

@@ -141,7 +141,7 @@ class engine {
     commands m_commands;                          // all that are not ended
     hot_commands m_small_hot, m_hot;
     std::multimap<time_point, std::uint64_t> m_cold; // gated and armed: when to look again
-    std::vector<std::shared_ptr<command>> m_ready;
+    std::vector<std::shared_ptr<command>> m_ready, m_next_turn;
     std::vector<std::shared_ptr<command>> m_orphans; // ended, with a block that is still being read ahead
     std::deque<std::shared_ptr<command>> m_unasked;  // ended, and what they waited for is to be asked for its times
     std::atomic<std::uint64_t> m_next_number{1};

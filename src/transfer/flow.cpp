@@ -9,6 +9,13 @@
 
 namespace causeway::transfer {
 
+namespace {
+
+/// What the engine's thread moves of one transfer before it looks after the others.
+constexpr std::size_t most_at_once = std::size_t{1} << 20;
+
+} // namespace
+
 flow::flow(std::unique_ptr<endpoint> source, std::unique_ptr<endpoint> target, std::size_t bytes)
     : m_source(std::move(source)), m_target(std::move(target)), m_bytes(bytes), m_end(bytes), m_source_step(*this),
       m_target_step(*this) {}
@@ -93,7 +100,8 @@ void flow::read_ahead(flow_owner& owner, staging_pool& pool, const planner& choi
     m_source_step.begin();
     m_asked_bytes = m_bytes;
     m_source->open({.bytes = m_bytes, .block_bytes = m_block_bytes, .is_source = true, .ahead = true,
-                    .window = m_plan->window, .has_device = m_target_traits.kind == medium::device},
+                    .window = m_plan->window, .has_device = m_target_traits.kind == medium::device,
+                    .in_place = m_target_traits.maps_at_once},
                    m_source_step);
     m_advancing = false;
     advance();
@@ -145,7 +153,7 @@ void flow::start(flow_owner& owner, staging_pool& pool, const planner& choices, 
         m_source->open({.bytes = m_bytes, .block_bytes = m_block_bytes, .map = m_plan->map_source, .is_source = true,
                         .piece_bytes = m_plan->piece_bytes, .for_device = staged, .window = m_plan->window,
                         .device_window = m_plan->device_window, .device = m_target_traits.device,
-                        .has_device = m_target_traits.kind == medium::device},
+                        .has_device = m_target_traits.kind == medium::device, .in_place = m_target_traits.maps_at_once},
                        m_source_step);
     }
     m_stage = stage::opening;
@@ -177,7 +185,7 @@ void flow::open_target() {
     if (m_plan->map_target) m_timer.begin_map(side::target);
     m_target->open({.bytes = m_bytes, .block_bytes = m_block_bytes, .map = m_plan->map_target, .lanes = m_plan->lanes,
                     .window = m_plan->window, .device_window = m_plan->device_window, .device = m_source_traits.device,
-                    .has_device = m_source_traits.kind == medium::device},
+                    .has_device = m_source_traits.kind == medium::device, .in_place = m_source_traits.maps_at_once},
                    m_target_step);
 }
 
@@ -332,7 +340,12 @@ void flow::prepare_source() {
 }
 
 void flow::advance_running() {
+    m_moved_at_once = 0;
     for (bool again = true; again;) {
+        if (m_moved_at_once >= most_at_once) {
+            m_owner->flow_yields();
+            return;
+        }
         again = false;
         for (std::size_t i = 0; i < m_blocks.size();) {
             auto& candidate = *m_blocks[i];
@@ -452,7 +465,9 @@ void flow::begin_read(std::byte* memory, bool ahead) {
     } else {
         m_timer.begin(side::source, next.timed);
         m_source->read(next.offset, {next.first, next.bytes}, next.work);
-        m_read_at_once |= next.work.finished();
+        if (!next.work.finished()) return;
+        m_read_at_once = true;
+        m_moved_at_once += next.bytes;
     }
 }
 
@@ -492,6 +507,8 @@ bool flow::begin_writes() {
         } else {
             m_timer.begin(side::target, each->timed);
             m_target->write(each->offset, {each->first, each->bytes}, each->work);
+            // What has a memory of its own anyway takes no time.
+            if (each->work.finished() && m_home != home::lent) m_moved_at_once += each->bytes;
         }
     }
     return progress;

@@ -21,6 +21,8 @@ namespace causeway::transfer {
 class flow_owner {
   public:
     virtual void flow_ready() = 0;
+    /// The same, once others have had their turn.
+    virtual void flow_yields() { flow_ready(); }
 
   protected:
     ~flow_owner() = default;
@@ -145,6 +147,7 @@ class flow final : private step_owner {
     bool m_early = false; // read_early() has been there
     bool m_source_prepared = false;
     bool m_read_at_once = false; // some block, by the engine's own thread
+    std::size_t m_moved_at_once = 0; // bytes, by it, in this turn
     bool m_advancing = false;
     home m_home = home::staging;
     std::byte* m_in_place = nullptr; // of an end that is the home: its first byte

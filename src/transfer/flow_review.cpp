@@ -43,7 +43,8 @@ void flow_review::teach(tuner& pupil, bool was_alone) const {
     // Beside another rank on the same processors a device is slower than it is in a process of its own.
     const bool has_rank = way().touches(medium::rank);
     const auto learn = [&](const endpoint_traits& end, operation what, const sample_pair& seen) {
-        if (end.place.empty() || (has_rank && end.kind == medium::device)) return;
+        // Figures of a device are those of its commands.
+        if (end.place.empty() || end.maps_at_once || (has_rank && end.kind == medium::device)) return;
         for (const auto& each : seen) pupil.learn(end.place, what, each);
     };
     switch (source.kind) {

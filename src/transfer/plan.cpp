@@ -21,7 +21,7 @@ constexpr std::size_t largest_piece = std::size_t{512} << 10;
 constexpr double margin = 0.04;
 /// Smaller blocks cost more than they bring, whatever figures say: those of so few bytes of a file are of reads that no worker had
 /// to come for, and with smaller ones of messages ranks mostly talk to each other.
-constexpr std::size_t smallest_block = std::size_t{512} << 10, smallest_message = std::size_t{256} << 10;
+constexpr std::size_t smallest_block = std::size_t{128} << 10, smallest_read = std::size_t{512} << 10, smallest_message = std::size_t{256} << 10;
 constexpr std::size_t greatest_block = std::size_t{16} << 20;
 constexpr unsigned depths[] = {2, 3, 4, 6, 8, 16, 32};
 constexpr std::size_t most_decisions = 1024;
@@ -237,7 +237,8 @@ std::optional<planner::candidate> planner::best_of(const strategy& which, const 
     const bool has_rank = way.touches(medium::rank);
     auto greatest = std::min(greatest_block, way.bytes - 1); // one block has no neighbours
     if (own.window && way.both_ways) greatest = std::min(greatest, largest_shared_both_ways);
-    for (auto block = has_rank ? smallest_message : smallest_block; block <= greatest; block *= 2) {
+    const auto least = has_rank ? smallest_message : way.source.kind == medium::file ? smallest_read : smallest_block;
+    for (auto block = least; block <= greatest; block *= 2) {
         const auto blocks = (way.bytes + block - 1) / block;
         for (const auto depth : depths) {
             // Staging memory is also others'.

@@ -50,8 +50,10 @@ struct route {
     bool device_window = false;    ///< blocks of the source can come to windows of the target's device
     bool both_ways = false;        ///< the command has another flow beside this one
 
-    /// The engine's own thread copies to or from this process's device: no thread of a driver has to wake for each block.
-    [[nodiscard]] bool copies_itself() const { return source.maps_at_once || target.maps_at_once; }
+    /// The engines' own threads copy to and from both devices: no thread of a driver has to wake for each block.
+    [[nodiscard]] bool copies_itself() const {
+        return (source.maps_at_once && target.is_near_in_place) || (target.maps_at_once && source.is_near_in_place);
+    }
     [[nodiscard]] std::size_t smallest_through_caches() const { return copies_itself() ? largest_of_caches / 8 : largest_of_caches; }
     /// Between devices of two ranks of a node, one of which at least has its memory in the host's: from here on two processors
     /// that copy through caches are faster than one that copies from process to process, if there is memory for several blocks.

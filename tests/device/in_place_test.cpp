@@ -91,6 +91,13 @@ namespace {
 
 class in_place : public device_test {
   protected:
+    void SetUp() override {
+        // Of others nobody knows where their buffers lie.
+        cl_device_type kind = 0;
+        clGetDeviceInfo(device(), CL_DEVICE_TYPE, sizeof kind, &kind, nullptr);
+        if ((kind & CL_DEVICE_TYPE_CPU) == 0) GTEST_SKIP() << "not a CPU device";
+    }
+
     /// Through a file and back, each from a transfer of `size` bytes at `offset` of `buffer`; true if the bytes are right.
     [[nodiscard]] testing::AssertionResult there_and_back(cl_mem buffer, std::size_t offset, std::size_t size, std::uint64_t seed) {
         const auto wanted = pattern(size, seed);

@@ -40,7 +40,7 @@ class device_endpoint : public transfer::endpoint {
         try {
             find_link();
             m_first = m_services.links.address_of(*m_link, m_place.buffer.get());
-        } catch (const transfer_error&) {
+        } catch (...) {
             return; // open() meets it again, and reports it
         }
     }
@@ -294,7 +294,7 @@ class box_endpoint final : public device_endpoint {
     }
 
     void read(std::size_t offset, std::span<std::byte> block, step& done) override {
-        if (const auto* const memory = first_to_copy(block.size())) {
+        if (const auto* const memory = first_of_rows(block.size())) {
             for_each_row(offset, block.size(), [&](std::size_t at, std::size_t packed, std::size_t bytes) {
                 std::memcpy(block.data() + packed, memory + at, bytes);
             });
@@ -310,7 +310,7 @@ class box_endpoint final : public device_endpoint {
     }
 
     void write(std::size_t offset, std::span<const std::byte> block, step& done) override {
-        if (auto* const memory = first_to_copy(block.size())) {
+        if (auto* const memory = first_of_rows(block.size())) {
             for_each_row(offset, block.size(), [&](std::size_t at, std::size_t packed, std::size_t bytes) {
                 std::memcpy(memory + at, block.data() + packed, bytes);
             });
@@ -326,6 +326,12 @@ class box_endpoint final : public device_endpoint {
     }
 
   private:
+    /// As first_to_copy(): the engine's thread copies no more rows than it can in the time of a block.
+    [[nodiscard]] std::byte* first_of_rows(std::size_t bytes) const {
+        constexpr std::size_t most_rows = 4096;
+        return bytes / m_box.region[0] <= most_rows ? first_to_copy(bytes) : nullptr;
+    }
+
     /// Calls with where a row lies in the buffer and in the packed block, and its bytes.
     template <class Row> void for_each_row(std::size_t offset, std::size_t bytes, Row row) const {
         for (const auto& piece : split_packed_range(m_box.region, offset, bytes)) {

@@ -52,8 +52,8 @@ void place_trial::begin() {
     m_first = cl::buffer::adopt(clCreateBuffer(m_context.get(), CL_MEM_READ_WRITE, trial_bytes, nullptr, &code));
     m_second = cl::buffer::adopt(clCreateBuffer(m_context.get(), CL_MEM_READ_WRITE, trial_bytes, nullptr, &code));
     if (!m_first || !m_second) return;
-    m_first_at = shown(m_first.get());
-    m_second_at = shown(m_second.get());
+    m_first_at = shown(m_first.get(), trial_bytes);
+    m_second_at = shown(m_second.get(), trial_bytes);
     if (m_first_at == nullptr || m_second_at == nullptr) return;
     cl_event filled = nullptr;
     if (clEnqueueFillBuffer(m_queue.get(), m_first.get(), &of_device, 1, 0, trial_bytes, 0, nullptr, &filled) != CL_SUCCESS) return;
@@ -65,7 +65,7 @@ void place_trial::go_on() {
     const auto before = std::exchange(m_stage, stage::failed);
     m_running = {};
     if (before == stage::device_wrote) {
-        if (!holds(m_first_at, of_device) || shown(m_first.get()) != m_first_at) return;
+        if (!holds(m_first_at, of_device) || shown(m_first.get(), trial_bytes) != m_first_at) return;
         std::fill_n(m_first_at, trial_bytes, of_host);
         cl_event copied = nullptr;
         if (clEnqueueCopyBuffer(m_queue.get(), m_first.get(), m_second.get(), 0, 0, trial_bytes, 0, nullptr, &copied) != CL_SUCCESS)
@@ -78,30 +78,33 @@ void place_trial::go_on() {
     if (m_stage != stage::device_copied) m_first = m_second = {};
 }
 
-/// OpenCL says where a map will be when it is enqueued; nothing is touched there.
-std::byte* place_trial::shown(cl_mem buffer) {
+/// OpenCL says where a map will be when it is enqueued; nothing is touched there. Of the last byte, as an unmapping is known by its
+/// address, and the program may have mapped the first one.
+std::byte* place_trial::shown(cl_mem buffer, std::size_t bytes) {
     cl_int code = CL_SUCCESS;
-    auto* const first = clEnqueueMapBuffer(m_queue.get(), buffer, CL_FALSE, CL_MAP_READ, 0, 1, 0, nullptr, nullptr, &code);
-    if (code != CL_SUCCESS || first == nullptr) return nullptr;
-    if (clEnqueueUnmapMemObject(m_queue.get(), buffer, first, 0, nullptr, nullptr) != CL_SUCCESS) return nullptr;
-    return static_cast<std::byte*>(first);
+    auto* const last =
+        clEnqueueMapBuffer(m_queue.get(), buffer, CL_FALSE, CL_MAP_READ, bytes - 1, 1, 0, nullptr, nullptr, &code);
+    if (code != CL_SUCCESS || last == nullptr) return nullptr;
+    if (clEnqueueUnmapMemObject(m_queue.get(), buffer, last, 0, nullptr, nullptr) != CL_SUCCESS) return nullptr;
+    return static_cast<std::byte*>(last) - (bytes - 1);
 }
 
 std::byte* place_trial::address_of(cl_mem buffer) {
     if (!passed()) return nullptr;
     try {
         const auto whole = cl::root_of(buffer);
-        auto* first = cl::address_of(whole.root);
-        if (first == nullptr) {
+        if (cl::address_of(whole.root) == nullptr) {
             // Who has given memory of its own may be shown that, wherever the device works.
             constexpr cl_mem_flags unclear = CL_MEM_USE_HOST_PTR | CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS;
-            if ((cl::facts_of(whole.root).flags & unclear) != 0) return nullptr;
-            first = shown(whole.root);
+            const auto facts = cl::facts_of(whole.root);
+            if ((facts.flags & unclear) != 0) return nullptr;
+            auto* const first = shown(whole.root, facts.bytes);
             (void)clFlush(m_queue.get());
             if (first == nullptr) return nullptr;
             cl::keep_address(whole.root, first);
         }
-        return first + whole.offset;
+        auto* const kept = cl::address_of(whole.root);
+        return kept != nullptr ? kept + whole.offset : nullptr;
     } catch (const transfer_error&) {
         return nullptr; // the transfer's own commands meet it again, and report it
     }

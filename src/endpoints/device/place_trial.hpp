@@ -12,13 +12,13 @@ namespace causeway::endpoints {
 /// written there is seen by it, while nothing is mapped. Never waits. Engine's thread only.
 class place_trial {
   public:
-    /// Does nothing yet. `queue` is in order.
+    /// Does nothing yet. `queue` is in order, and its own: reads would wait behind the maps.
     place_trial(cl::context context, cl_device_id device, cl::queue queue);
 
     /// Goes on with the trial, where the device has come so far. True once it has passed.
     [[nodiscard]] bool passed();
 
-    /// Where `buffer` begins, if passed() and that is known or can be found out; else null.
+    /// Where `buffer` begins, if passed() and that is known or can be found out; else null, as for buffers that nobody follows.
     [[nodiscard]] std::byte* address_of(cl_mem buffer);
 
   private:
@@ -26,7 +26,7 @@ class place_trial {
 
     void begin();
     void go_on();
-    [[nodiscard]] std::byte* shown(cl_mem buffer);
+    [[nodiscard]] std::byte* shown(cl_mem buffer, std::size_t bytes);
 
     cl::context m_context;
     cl_device_id m_device;

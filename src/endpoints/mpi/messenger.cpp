@@ -226,8 +226,8 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
     if (m_peers && header.node == m_node) m_peers->met(m_port.job_rank(where.number, source));
     auto& speaker = m_known_ranks[{where.number, source}];
     speaker.on_node = header.node == m_node;
-    if (header.what == wire_header::kind::request) speaker.sends_by_device = header.has_device != 0;
-    if (header.what == wire_header::kind::accept) speaker.receives_by_device = header.has_device != 0;
+    if (header.what == wire_header::kind::request) speaker.sends_by_device = header.has_device;
+    if (header.what == wire_header::kind::accept) speaker.receives_by_device = header.has_device;
     switch (header.what) {
     case wire_header::kind::eager:
     case wire_header::kind::request: {
@@ -323,22 +323,25 @@ std::string_view messenger::place_of(int space, int peer) const {
     return known->second.on_node ? m_node_place : m_network_place;
 }
 
-bool messenger::has_near(int space, int peer, bool known_rank::*what) {
+std::uint64_t messenger::has_near(int space, int peer, std::uint64_t known_rank::*what) {
     const auto apart = [&](int rank) { return m_apart.find(m_port.job_rank(space, rank)); };
-    const auto is_near = [what](const known_rank& rank) { return rank.on_node && rank.*what; };
+    const auto near = [what](const known_rank& rank) { return rank.on_node ? rank.*what : 0; };
     if (peer == comm::any_source) {
         const auto first = m_known_ranks.lower_bound({space, 0}), end = m_known_ranks.lower_bound({space + 1, 0});
-        return first != end && std::all_of(first, end, [&](const auto& each) {
-                   const auto found = apart(each.first.second);
-                   return is_near(each.second) && (found == m_apart.end() || found->second.left == 0);
-               });
+        if (first == end) return 0;
+        auto least = near(first->second);
+        for (auto each = first; each != end; ++each) {
+            const auto found = apart(each->first.second);
+            least = std::min(least, found == m_apart.end() || found->second.left == 0 ? near(each->second) : 0);
+        }
+        return least;
     }
     const auto known = m_known_ranks.find({space, peer});
-    if (known == m_known_ranks.end() || !is_near(known->second)) return false;
+    if (known == m_known_ranks.end() || near(known->second) == 0) return 0;
     const auto found = apart(peer);
-    if (found == m_apart.end() || found->second.left == 0) return true;
+    if (found == m_apart.end() || found->second.left == 0) return near(known->second);
     --found->second.left;
-    return false;
+    return 0;
 }
 
 std::uint64_t messenger::block_came(int space, int peer, std::size_t bytes) {

@@ -68,7 +68,7 @@ struct wire_header {
     bridge::device_uuid device{};    ///< of `request`: the sender's
     std::int64_t said_at = 0;   ///< by the speaker's clock, in nanoseconds; 0 unless it records a timeline
     std::int64_t least_heard = 0; ///< the least time, by both clocks, that what the listener said took; 0: not known
-    std::uint64_t has_device = 0; ///< of `request` and `accept`: 1 if this end of the message is a device
+    std::uint64_t has_device = 0; ///< of `request` and `accept`: 1 if this end of the message is a device, 2 if it maps at once
 };
 static_assert(sizeof(wire_header) == 144);
 
@@ -138,8 +138,8 @@ class messenger final : public transfer::progress_source {
     [[nodiscard]] std::string_view place_of(int space, int peer) const;
     /// Whether `peer` is on this node, its end of the last message, in that direction, was a device, and memory can be shared with
     /// it, all as far as is known. For any_source all ranks that were heard have to be there.
-    [[nodiscard]] bool sends_near_device(int space, int peer) { return has_near(space, peer, &known_rank::receives_by_device); }
-    [[nodiscard]] bool receives_near_device(int space, int peer) { return has_near(space, peer, &known_rank::sends_by_device); }
+    [[nodiscard]] std::uint64_t sends_near_device(int space, int peer) { return has_near(space, peer, &known_rank::receives_by_device); }
+    [[nodiscard]] std::uint64_t receives_near_device(int space, int peer) { return has_near(space, peer, &known_rank::sends_by_device); }
     /// See network_pace: a block from `peer` came, and those of one message have come.
     [[nodiscard]] std::uint64_t block_came(int space, int peer, std::size_t bytes);
     void blocks_came(int space, int peer, std::uint64_t bytes, std::chrono::nanoseconds took);
@@ -263,10 +263,11 @@ class messenger final : public transfer::progress_source {
     std::size_t m_requests_told = 0;
     std::unique_ptr<comm::peer_liveness> m_peers;
     struct known_rank {
-        bool on_node = true, sends_by_device = false, receives_by_device = false;
+        bool on_node = true;
+        std::uint64_t sends_by_device = 0, receives_by_device = 0; // as the header says
         network_pace pace;
     };
-    [[nodiscard]] bool has_near(int space, int peer, bool known_rank::*what);
+    [[nodiscard]] std::uint64_t has_near(int space, int peer, std::uint64_t known_rank::*what);
     std::map<std::pair<int, int>, known_rank> m_known_ranks; // space and rank that were heard
     time_point m_now;
     std::string m_node_place = "ranks of a node, " + std::string(m_port.library());

@@ -27,8 +27,9 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
     }
 
     [[nodiscard]] transfer::endpoint_traits traits() const override {
+        const auto near = m_talk.receives_near_device(m_space, m_source);
         return {.kind = transfer::medium::rank, .waits_for_sender = true, .largest_block = std::size_t{1} << 30,
-                .place = m_talk.place_of(m_space, m_source), .is_near_device = m_talk.receives_near_device(m_space, m_source)};
+                .place = m_talk.place_of(m_space, m_source), .is_near_device = near != 0, .is_near_in_place = near > 1};
     }
     [[nodiscard]] std::string name() const override { return "rank " + std::to_string(m_source); }
     [[nodiscard]] bool sets_size() const override { return true; }
@@ -59,7 +60,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
         m_capacity = request.bytes;
         m_block_bytes = request.block_bytes;
         m_may_share = m_asked_to_share = request.window;
-        m_has_device = request.has_device;
+        m_has_device = request.in_place ? 2 : request.has_device ? 1 : 0;
         m_open = &done;
         m_number = m_talk.begin(*this, m_space, m_source);
         if (m_gated) {
@@ -191,7 +192,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
     void accept(wire_header said) {
         m_accepted = true;
         said.data_tag = m_data_tag;
-        said.has_device = m_has_device ? 1 : 0;
+        said.has_device = m_has_device;
         said.block_bytes = m_block_bytes;
         m_talk.say(m_space, m_source, said);
     }
@@ -536,7 +537,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
     std::vector<std::byte> m_scratch;
     std::vector<std::unique_ptr<block_receive>> m_receives;
     bool m_may_share = false, m_asked_to_share = false; // blocks go through staging memory
-    bool m_has_device = false;                   // they go to one
+    std::uint64_t m_has_device = 0;                   // they go to one
     std::shared_ptr<window_allocator> m_sharing; // whose memory the sender fills, if it does
     transfer::device_memory m_device;            // the same in memory of our device
     std::vector<block_grant> m_grants;

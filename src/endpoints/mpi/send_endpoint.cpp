@@ -26,8 +26,9 @@ class send_endpoint final : public transfer::endpoint, private conversation {
     ~send_endpoint() { end(); }
 
     [[nodiscard]] transfer::endpoint_traits traits() const override {
+        const auto near = m_talk.sends_near_device(m_space, m_rank);
         return {.kind = transfer::medium::rank, .ordered = true, .largest_block = std::size_t{1} << 30,
-                .place = m_talk.place_of(m_space, m_rank), .is_near_device = m_talk.sends_near_device(m_space, m_rank)};
+                .place = m_talk.place_of(m_space, m_rank), .is_near_device = near != 0, .is_near_in_place = near > 1};
     }
     [[nodiscard]] std::string name() const override { return "rank " + std::to_string(m_rank); }
     [[nodiscard]] std::size_t block_limit() const override { return m_block_limit; }
@@ -52,7 +53,7 @@ class send_endpoint final : public transfer::endpoint, private conversation {
         m_talk.listen(m_space);
         m_bytes = request.bytes;
         m_can_share = request.window;
-        m_has_device = request.has_device;
+        m_has_device = request.in_place ? 2 : request.has_device ? 1 : 0;
         m_device_here = request.device;
         if (request.device.is_known) m_fills = request.device_window ? fills_windows::yes : fills_windows::if_opened;
         m_open = &done;
@@ -187,7 +188,7 @@ class send_endpoint final : public transfer::endpoint, private conversation {
         m_requested = true;
         auto said = header(wire_header::kind::request);
         said.block_bytes = block_bytes;
-        said.has_device = m_has_device ? 1 : 0;
+        said.has_device = m_has_device;
         said.device_window = static_cast<std::uint64_t>(m_fills);
         said.device = m_device_here.uuid;
         if (m_fills != fills_windows::no) m_talk.devices().show_filler(said.device, m_talk.job_rank(m_space, m_rank));
@@ -342,7 +343,7 @@ class send_endpoint final : public transfer::endpoint, private conversation {
     bool m_eager = false;
     bool m_requested = false;
     bool m_can_share = false; // the bytes go through staging memory
-    bool m_has_device = false; // they come from one
+    std::uint64_t m_has_device = 0; // they come from one
     bool m_sharing = false;   // the receiver's memory, which it grants
     bool m_on_device = false; // and which is its device's
     enum class fills_windows { no, if_opened, yes } m_fills = fills_windows::no; // our device, as `request` says

@@ -72,7 +72,8 @@ std::optional<double> prognosis::seconds(const plan& chosen, std::size_t bytes) 
     } else {
         switch (m_way.source.kind) {
         case medium::device:
-            chosen.map_source ? set_up(m_map_out) : pass(m_copy_out, ahead);
+            if (!chosen.map_source) pass(m_copy_out, ahead);
+            else if (!m_way.source.maps_at_once) set_up(m_map_out);
             break;
         case medium::file: pass(m_read, lanes_of(m_way.source), false); break;
         case medium::rank:
@@ -83,7 +84,8 @@ std::optional<double> prognosis::seconds(const plan& chosen, std::size_t bytes) 
         }
         switch (m_way.target.kind) {
         case medium::device:
-            chosen.map_target ? set_up(m_map_in) : pass(m_copy_in, ahead);
+            if (!chosen.map_target) pass(m_copy_in, ahead);
+            else if (!m_way.target.maps_at_once) set_up(m_map_in);
             break;
         case medium::file:
             // One writer with the next block at hand, which is what its figures are corrected by.

@@ -252,6 +252,31 @@ TEST(engine, looks_at_all_gates_when_it_has_slept_until_one_is_open) {
     }
 }
 
+TEST(engine, looks_after_others_while_its_own_thread_moves_a_large_transfer) {
+    /// Its blocks are there as soon as they are asked for.
+    struct at_once final : endpoint {
+        [[nodiscard]] endpoint_traits traits() const override { return {.kind = medium::device}; }
+        [[nodiscard]] std::string name() const override { return "at once"; }
+    };
+    bench on;
+    constexpr std::size_t mib = 1 << 20, whole = 64 * mib;
+    on.settings.set("block", "256K");
+    const auto told = on.listener(1);
+    const auto work = bench::make(std::make_unique<at_once>(), std::make_unique<at_once>(), whole, told);
+    on.machine->submit(work);
+    std::size_t before = 0;
+    int turns = 0;
+    for (; !work->complete() && turns < 1000; ++turns) {
+        (void)on.machine->step();
+        const auto moved = work->report().bytes_moved[0];
+        EXPECT_LE(moved - before, 4 * mib);
+        before = moved;
+        EXPECT_TRUE(work->complete() || on.machine->pause() == 0ns);
+    }
+    EXPECT_GE(turns, 16);
+    EXPECT_EQ(before, whole);
+}
+
 TEST(engine, starts_a_small_transfer_before_most_of_the_large_ones_that_open_with_it) {
     for (const bool has_slept : {false, true}) {
         bench on;

@@ -97,7 +97,10 @@ TEST(choice, is_that_of_the_rules_for_what_goes_through_caches) {
     by.measure_all();
     auto near = peer;
     near.is_near_device = true;
-    for (const auto& [source, target] : {std::pair{cpu, near}, {near, cpu}, {cpu_in_place, near}, {near, cpu_in_place}}) {
+    auto near_in_place = near;
+    near_in_place.is_near_in_place = true;
+    for (const auto& [source, target] :
+         {std::pair{cpu, near}, {near, cpu}, {cpu_in_place, near_in_place}, {near_in_place, cpu_in_place}}) {
         const auto least = by.way(source, target, 1).smallest_through_caches();
         EXPECT_EQ(by.choose(source, target, least).why, plan::reason::rules);
         EXPECT_EQ(by.choose(source, target, least - 1).why, plan::reason::measured);
@@ -110,7 +113,7 @@ TEST(choice, has_smaller_blocks_where_no_thread_of_a_driver_wakes_for_each) {
     options settings;
     const planner rules(settings);
     auto near = peer;
-    near.is_near_device = true;
+    near.is_near_device = near.is_near_in_place = true;
     for (const std::size_t bytes : {128 * kib, 256 * kib, 512 * kib, mib, 64 * mib}) {
         const auto chosen = rules.choose(choosing::way(cpu_in_place, near, bytes));
         EXPECT_EQ(chosen.strategy, "shared-window") << bytes;
@@ -118,8 +121,13 @@ TEST(choice, has_smaller_blocks_where_no_thread_of_a_driver_wakes_for_each) {
         EXPECT_LE(chosen.block_bytes, 256 * kib) << bytes;
         EXPECT_GT(chosen.depth, 1U) << bytes;
     }
-    EXPECT_EQ(rules.choose(choosing::way(cpu, near, 512 * kib)).strategy, "mapped");
-    EXPECT_EQ(rules.choose(choosing::way(cpu, near, 4 * mib)).block_bytes, mib);
+    // Where one of the two is not worked on in place, threads of its driver wake.
+    auto near_by_commands = near;
+    near_by_commands.is_near_in_place = false;
+    for (const auto& [own, other] : {std::pair{cpu, near}, {cpu_in_place, near_by_commands}}) {
+        EXPECT_EQ(rules.choose(choosing::way(own, other, 512 * kib)).strategy, "mapped");
+        EXPECT_EQ(rules.choose(choosing::way(own, other, 4 * mib)).block_bytes, mib);
+    }
 }
 
 TEST(choice, maps_small_transfers_only_where_that_takes_no_command) {
