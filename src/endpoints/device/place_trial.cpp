@@ -52,9 +52,10 @@ void place_trial::begin() {
     m_first = cl::buffer::adopt(clCreateBuffer(m_context.get(), CL_MEM_READ_WRITE, trial_bytes, nullptr, &code));
     m_second = cl::buffer::adopt(clCreateBuffer(m_context.get(), CL_MEM_READ_WRITE, trial_bytes, nullptr, &code));
     if (!m_first || !m_second) return;
-    m_first_at = shown(m_first.get(), trial_bytes);
-    m_second_at = shown(m_second.get(), trial_bytes);
-    if (m_first_at == nullptr || m_second_at == nullptr) return;
+    // It stays mapped for the first look: a device that shows copies keeps this one as long.
+    m_first_at = static_cast<std::byte*>(clEnqueueMapBuffer(m_queue.get(), m_first.get(), CL_FALSE, CL_MAP_READ | CL_MAP_WRITE, 0,
+                                                            trial_bytes, 0, nullptr, nullptr, &code));
+    if (m_first_at == nullptr) return;
     cl_event filled = nullptr;
     if (clEnqueueFillBuffer(m_queue.get(), m_first.get(), &of_device, 1, 0, trial_bytes, 0, nullptr, &filled) != CL_SUCCESS) return;
     m_running = cl::event::adopt(filled);
@@ -65,7 +66,10 @@ void place_trial::go_on() {
     const auto before = std::exchange(m_stage, stage::failed);
     m_running = {};
     if (before == stage::device_wrote) {
-        if (!holds(m_first_at, of_device) || shown(m_first.get(), trial_bytes) != m_first_at) return;
+        const bool is_the_same = holds(m_first_at, of_device);
+        (void)clEnqueueUnmapMemObject(m_queue.get(), m_first.get(), m_first_at, 0, nullptr, nullptr);
+        m_second_at = is_the_same ? shown(m_second.get(), trial_bytes) : nullptr;
+        if (m_second_at == nullptr || shown(m_first.get(), trial_bytes) != m_first_at) return;
         std::fill_n(m_first_at, trial_bytes, of_host);
         cl_event copied = nullptr;
         if (clEnqueueCopyBuffer(m_queue.get(), m_first.get(), m_second.get(), 0, 0, trial_bytes, 0, nullptr, &copied) != CL_SUCCESS)
