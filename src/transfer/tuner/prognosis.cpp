@@ -60,8 +60,10 @@ std::optional<double> prognosis::seconds(const plan& chosen, std::size_t bytes) 
 
     if (has_rank && maps) {
         // The other rank does as this one.
-        set_up(m_map_out);
-        set_up(m_map_in);
+        if (!m_way.source.maps_at_once && !m_way.target.maps_at_once) {
+            set_up(m_map_out);
+            set_up(m_map_in);
+        }
         pass(m_way.source.kind == medium::rank ? m_receive : m_send, ahead);
     } else if (chosen.device_window) {
         pass(m_link, chosen.depth);

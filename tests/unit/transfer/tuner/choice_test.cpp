@@ -130,6 +130,20 @@ TEST(choice, has_smaller_blocks_where_no_thread_of_a_driver_wakes_for_each) {
     }
 }
 
+TEST(choice, expects_maps_to_cost_nothing_where_they_take_no_command) {
+    choosing by;
+    by.measure_all();
+    plan chosen{.strategy = "mapped", .block_bytes = 64 * mib, .depth = 4};
+    for (const auto& other : {file, peer}) {
+        chosen.map_source = true;
+        chosen.map_target = false;
+        EXPECT_LT(by.expected(chosen, by.way(cpu_in_place, other, 64 * kib)), by.expected(chosen, by.way(cpu, other, 64 * kib)));
+        chosen.map_source = false;
+        chosen.map_target = true;
+        EXPECT_LT(by.expected(chosen, by.way(other, cpu_in_place, 64 * kib)), by.expected(chosen, by.way(other, cpu, 64 * kib)));
+    }
+}
+
 TEST(choice, maps_small_transfers_only_where_that_takes_no_command) {
     options settings;
     const planner rules(settings);
