@@ -147,6 +147,30 @@ TEST_P(in_place, transfers_take_no_command_once_the_device_has_been_tried) {
     EXPECT_GE(commands_of(buffer.get(), 1000), 2);
 }
 
+TEST_P(in_place, a_trial_that_no_transfer_ends_keeps_nothing) {
+    const auto own_context = make_context({device()});
+    const auto own_queue = make_queue(own_context.get(), device(), queue_order::in_order);
+    const auto buffer = make_buffer(own_context.get(), 4 * KiB);
+    const auto references = [&] {
+        cl_uint count = 0;
+        clGetContextInfo(own_context.get(), CL_CONTEXT_REFERENCE_COUNT, sizeof count, &count, nullptr);
+        return count;
+    };
+    const auto before = references();
+    const option_scope soon("keep", "0");
+    write_file(m_folder.path("in"), pattern(4 * KiB));
+    {
+        const descriptor source = open_descriptor(m_folder.path("in"), O_RDONLY);
+        ASSERT_TRUE(completes(write_buffer_from(own_queue.get(), buffer.get(), 0, 4 * KiB, source.get(), 0)));
+    }
+    const auto settled = [&] {
+        // PoCL lets go of ended commands as their queue takes others.
+        static_cast<void>(contents(own_queue.get(), buffer.get(), 0, 1));
+        return references() <= before;
+    };
+    EXPECT_TRUE(eventually(settled)) << before << " before, now " << references();
+}
+
 TEST_P(in_place, transfers_are_not_where_maps_are_copies) {
     maps_copy = true;
     const auto buffer = new_buffer(std::size_t{700'000});

@@ -35,12 +35,22 @@ bool all_keep_addresses(cl_context context) {
 place_trial::place_trial(cl::context context, cl_device_id device, cl::queue queue)
     : m_context(std::move(context)), m_device(device), m_queue(std::move(queue)) {}
 
+place_trial::~place_trial() {
+    unmap_first();
+}
+
 bool place_trial::passed() {
+    if (is_over()) return m_stage == stage::passed;
     if (m_stage == stage::idle) begin();
-    if (m_running && m_stage != stage::passed && m_stage != stage::failed) {
+    if (!is_over()) {
         const auto status = cl::status_of(m_running.get());
         if (status < CL_COMPLETE) m_stage = stage::failed;
         if (status == CL_COMPLETE) go_on();
+    }
+    if (is_over()) {
+        unmap_first();
+        m_running = {};
+        m_first = m_second = {};
     }
     return m_stage == stage::passed;
 }
@@ -53,9 +63,10 @@ void place_trial::begin() {
     m_second = cl::buffer::adopt(clCreateBuffer(m_context.get(), CL_MEM_READ_WRITE, trial_bytes, nullptr, &code));
     if (!m_first || !m_second) return;
     // It stays mapped for the first look: a device that shows copies keeps this one as long.
-    m_first_at = static_cast<std::byte*>(clEnqueueMapBuffer(m_queue.get(), m_first.get(), CL_FALSE, CL_MAP_READ | CL_MAP_WRITE, 0,
-                                                            trial_bytes, 0, nullptr, nullptr, &code));
-    if (m_first_at == nullptr) return;
+    m_mapped = static_cast<std::byte*>(clEnqueueMapBuffer(m_queue.get(), m_first.get(), CL_FALSE, CL_MAP_READ | CL_MAP_WRITE, 0,
+                                                          trial_bytes, 0, nullptr, nullptr, &code));
+    if (m_mapped == nullptr) return;
+    m_first_at = m_mapped;
     cl_event filled = nullptr;
     if (clEnqueueFillBuffer(m_queue.get(), m_first.get(), &of_device, 1, 0, trial_bytes, 0, nullptr, &filled) != CL_SUCCESS) return;
     m_running = cl::event::adopt(filled);
@@ -64,10 +75,9 @@ void place_trial::begin() {
 
 void place_trial::go_on() {
     const auto before = std::exchange(m_stage, stage::failed);
-    m_running = {};
     if (before == stage::device_wrote) {
         const bool is_the_same = holds(m_first_at, of_device);
-        (void)clEnqueueUnmapMemObject(m_queue.get(), m_first.get(), m_first_at, 0, nullptr, nullptr);
+        unmap_first();
         m_second_at = is_the_same ? shown(m_second.get(), trial_bytes) : nullptr;
         if (m_second_at == nullptr || shown(m_first.get(), trial_bytes) != m_first_at) return;
         std::fill_n(m_first_at, trial_bytes, of_host);
@@ -79,7 +89,13 @@ void place_trial::go_on() {
     } else if (holds(m_second_at, of_host)) {
         m_stage = stage::passed;
     }
-    if (m_stage != stage::device_copied) m_first = m_second = {};
+}
+
+void place_trial::unmap_first() {
+    auto* const mapped = std::exchange(m_mapped, nullptr);
+    if (mapped == nullptr) return;
+    (void)clEnqueueUnmapMemObject(m_queue.get(), m_first.get(), mapped, 0, nullptr, nullptr);
+    (void)clFlush(m_queue.get());
 }
 
 /// OpenCL says where a map will be when it is enqueued; nothing is touched there. Of the last byte, as an unmapping is known by its

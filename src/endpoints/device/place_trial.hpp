@@ -14,6 +14,10 @@ class place_trial {
   public:
     /// Does nothing yet. `queue` is in order, and its own: reads would wait behind the maps.
     place_trial(cl::context context, cl_device_id device, cl::queue queue);
+    /// OpenCL may keep a mapped buffer, and its context, for good: the map ends first.
+    ~place_trial();
+    place_trial(const place_trial&) = delete;
+    place_trial& operator=(const place_trial&) = delete;
 
     /// Goes on with the trial, where the device has come so far. True once it has passed.
     [[nodiscard]] bool passed();
@@ -24,8 +28,10 @@ class place_trial {
   private:
     enum class stage { idle, device_wrote, device_copied, passed, failed };
 
+    [[nodiscard]] bool is_over() const { return m_stage == stage::passed || m_stage == stage::failed; }
     void begin();
     void go_on();
+    void unmap_first();
     [[nodiscard]] std::byte* shown(cl_mem buffer, std::size_t bytes);
 
     cl::context m_context;
@@ -33,6 +39,7 @@ class place_trial {
     cl::queue m_queue;
     stage m_stage = stage::idle;
     cl::buffer m_first, m_second;
+    std::byte* m_mapped = nullptr; // m_first's, while it is mapped
     std::byte* m_first_at = nullptr;
     std::byte* m_second_at = nullptr;
     cl::event m_running;
