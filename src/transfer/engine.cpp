@@ -32,6 +32,8 @@ constexpr std::size_t largest_small = std::size_t{64} << 10;
 constexpr auto longest_without_look = microseconds(50);
 /// Of those that have ended and are to be asked what they waited for.
 constexpr std::size_t most_unasked = 64;
+/// After a step that took longer, because this thread copied itself, whoever it works with has as much to do.
+constexpr auto longest_spin_for_others = microseconds(300);
 constexpr auto shortest_sleep = microseconds(20);
 constexpr auto longest_sleep = microseconds(200);
 /// What has not come for a while may be seen a hundredth of that while later: polling for it costs under a per cent of a
@@ -96,7 +98,10 @@ bool engine::step() {
         flows.clear(); // the command itself lives as long as somebody may ask for it
         return true;
     });
-    if (progress) m_last_progress = now;
+    if (progress) {
+        m_last_progress = m_clock.now();
+        m_last_work = m_last_progress - now;
+    }
     // Drivers take their time: when nothing else is to be done, unless that never comes.
     if (!progress || m_unasked.size() > most_unasked) progress |= ask_what_was_waited_for();
     if (m_kept && now >= m_next_trim && !m_keeps_all) {
@@ -118,8 +123,9 @@ std::optional<std::chrono::nanoseconds> engine::pause() const {
         longest = longest ? std::min(*longest, limit) : limit;
     };
     const auto idle = now - m_last_progress;
+    const auto spin = std::max(m_spin, std::min<std::chrono::nanoseconds>(2 * m_last_work, longest_spin_for_others));
     // Also steps of workers end soon, and being woken takes longer than most of them.
-    if ((polling || m_running > 0) && idle < m_spin) return std::chrono::nanoseconds(0);
+    if ((polling || m_running > 0) && idle < spin) return std::chrono::nanoseconds(0);
     if (polling) {
         auto cap = std::clamp<std::chrono::nanoseconds>(idle / share_of_long_wait, longest_sleep, longest_sleep_in_long_wait);
         // Sleeps of s in a wait of t are seen s / 2t of it late, and take c / s of the processors for looks of c: as much for s = sqrt(2tc).

@@ -131,6 +131,7 @@ class engine {
     const monotonic_clock& m_clock;
     unsigned m_lanes;
     std::chrono::nanoseconds m_spin, m_cost_of_look{0};
+    std::chrono::nanoseconds m_last_work{0}; // of the last step that got on
     std::shared_ptr<mailbox> m_mailbox;
     staging_pool m_pool;
     tuner m_tuner;

@@ -319,6 +319,33 @@ TEST(engine, sleeps_longer_in_a_long_wait_where_looks_are_dear) {
     EXPECT_LE(on.machine->pause().value(), 210us) << "one look among cheap ones";
 }
 
+TEST(engine, polls_on_for_as_long_as_others_may_work_as_it_did) {
+    bench on;
+    struct worker : progress_source {
+        explicit worker(unit::fake_clock& that) : clock(that) {}
+        bool poll(time_point) override {
+            clock.advance(work);
+            return std::exchange(work, 0us) > 0us;
+        }
+        [[nodiscard]] bool busy() const override { return true; }
+        unit::fake_clock& clock;
+        std::chrono::microseconds work{};
+    } copier(on.clock);
+    on.machine->add(copier);
+    const auto polls_for = [&](std::chrono::microseconds work) {
+        copier.work = work;
+        EXPECT_TRUE(on.machine->step());
+        EXPECT_FALSE(on.machine->step());
+        std::chrono::microseconds polled{};
+        for (; on.machine->pause() == 0ns; polled += 1us) on.clock.advance(1us);
+        return polled;
+    };
+    EXPECT_EQ(polls_for(1us), 20us);
+    EXPECT_EQ(polls_for(50us), 100us);
+    EXPECT_EQ(polls_for(10'000us), 300us) << "bounded";
+    EXPECT_EQ(polls_for(1us), 20us);
+}
+
 TEST(engine, needs_no_polling_without_work) {
     bench on;
     EXPECT_FALSE(on.machine->pause());
