@@ -60,6 +60,17 @@ class device_endpoint : public transfer::endpoint {
         return bytes <= transfer::route::largest_of_caches ? m_first : nullptr;
     }
 
+    /// Before blocks are copied out of the buffer in place.
+    void opened(const transfer::open_request& request) { m_for_other_rank = request.is_source && request.window; }
+    /// Calls `block(copy)`, which copies `bytes` out of the buffer in place by calls of `copy(to, from, bytes)`.
+    template <class Block> void copy_out(std::size_t bytes, Block block) const {
+        if (m_for_other_rank) {
+            m_services.links.outward().copy(bytes, block);
+        } else {
+            block([](std::byte* to, const std::byte* from, std::size_t count) { std::memcpy(to, from, count); });
+        }
+    }
+
     /// Enqueues by `enqueue(event*)`, submits, and finishes `done` with `bytes` when that event completes.
     template <class Enqueue>
     void run(const cl::queue& queue, std::size_t offset, std::size_t bytes, const char* what, step& done,
@@ -79,6 +90,7 @@ class device_endpoint : public transfer::endpoint {
     device_place m_place;
     std::shared_ptr<device_link> m_link;
     std::byte* m_first = nullptr;
+    bool m_for_other_rank = false; // blocks lie in memory that another process reads
 };
 
 class range_endpoint final : public device_endpoint {
@@ -100,6 +112,7 @@ class range_endpoint final : public device_endpoint {
     }
 
     void open(const transfer::open_request& request, step& done) override {
+        opened(request);
         try {
             find_link();
         } catch (...) {
@@ -185,7 +198,7 @@ class range_endpoint final : public device_endpoint {
             return;
         }
         if (const auto* const memory = first_to_copy(block.size())) {
-            std::memcpy(block.data(), memory + m_offset + offset, block.size());
+            copy_out(block.size(), [&](auto copy) { copy(block.data(), memory + m_offset + offset, block.size()); });
             done.finish({block.size(), {}});
             return;
         }
@@ -285,6 +298,7 @@ class box_endpoint final : public device_endpoint {
     [[nodiscard]] endpoint_traits traits() const override { return {.kind = medium::device}; }
 
     void open(const transfer::open_request& request, step& done) override {
+        opened(request);
         try {
             find_link();
             done.finish({request.bytes, {}});
@@ -295,8 +309,10 @@ class box_endpoint final : public device_endpoint {
 
     void read(std::size_t offset, std::span<std::byte> block, step& done) override {
         if (const auto* const memory = first_of_rows(block.size())) {
-            for_each_row(offset, block.size(), [&](std::size_t at, std::size_t packed, std::size_t bytes) {
-                std::memcpy(block.data() + packed, memory + at, bytes);
+            copy_out(block.size(), [&](auto copy) {
+                for_each_row(offset, block.size(), [&](std::size_t at, std::size_t packed, std::size_t bytes) {
+                    copy(block.data() + packed, memory + at, bytes);
+                });
             });
             done.finish({block.size(), {}});
             return;

@@ -5,6 +5,7 @@
 #include "base/options.hpp"
 #include "cl/handles.hpp"
 #include "endpoints/device/link_window.hpp"
+#include "endpoints/device/outward_copies.hpp"
 #include "endpoints/device/place_trial.hpp"
 #include "transfer/engine.hpp"
 #include "transfer/staging.hpp"
@@ -36,7 +37,10 @@ struct device_link {
 class device_links final : public transfer::progress_source {
   public:
     device_links(const options& settings, const monotonic_clock& clock, bridge_watch& bridge, copy_watch& copies)
-        : m_options(settings), m_clock(clock), m_bridge(bridge), m_copies(copies) {}
+        : m_options(settings), m_clock(clock), m_bridge(bridge), m_copies(copies), m_outward(clock) {}
+
+    /// Of this process's devices to other processes.
+    [[nodiscard]] outward_copies& outward() { return m_outward; }
 
     /// Throws transfer_error.
     [[nodiscard]] std::shared_ptr<device_link> find(cl_context context, cl_device_id device);
@@ -62,6 +66,7 @@ class device_links final : public transfer::progress_source {
     const monotonic_clock& m_clock;
     bridge_watch& m_bridge;
     copy_watch& m_copies;
+    outward_copies m_outward;
     std::map<bridge::device_uuid, std::shared_ptr<device_windows>> m_windows; // let go after the links
     std::vector<std::shared_ptr<device_link>> m_links;
 };

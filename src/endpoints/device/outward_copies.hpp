@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies by the engine's thread into memory that another process reads next.
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/streamed_copy.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstring>
+
+namespace causeway::endpoints {
+
+/// Chooses for each block whether it goes through this processor's caches, which is faster where the reader's processor shares
+/// one of them, or past them. Goes by how long its own copies take, as processors may move: a virtual machine's do.
+/// Engine's thread only.
+class outward_copies {
+  public:
+    explicit outward_copies(const monotonic_clock& clock) : m_clock(clock) {}
+
+    /// Calls `block(copy)` once, which copies `bytes` in all by calls of `copy(to, from, bytes)`.
+    template <class Block> void copy(std::size_t bytes, Block block) {
+        if (bytes < smallest_timed) {
+            block(through_caches);
+            return;
+        }
+        const auto begun = m_clock.now();
+        const bool streams = is_to_stream(begun);
+        block(streams ? past_caches : through_caches);
+        if (streams) copied_all();
+        learn(streams, bytes, begun, m_clock.now());
+    }
+
+  private:
+    /// Of less neither the time nor the way matters.
+    static constexpr std::size_t smallest_timed = std::size_t{32} << 10;
+
+    static void through_caches(std::byte* to, const std::byte* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
+    static void past_caches(std::byte* to, const std::byte* from, std::size_t bytes) { streamed_copy(to, from, bytes); }
+
+    [[nodiscard]] bool is_to_stream(time_point now) const;
+    void learn(bool streamed, std::size_t bytes, time_point begun, time_point ended);
+
+    const monotonic_clock& m_clock;
+    double m_streamed_rate = 0;        // bytes per second, of the last block that was streamed; 0 before
+    time_point m_streamed_last;        // when that was
+    time_point m_streams_until;        // blocks are streamed
+    std::chrono::nanoseconds m_span{}; // for how long, the last time; 0 since a block through the caches was fast
+    int m_slow = 0;                    // blocks in a row that went through the caches at less than half of that rate
+};
+
+} // namespace causeway::endpoints
