@@ -143,6 +143,11 @@ class endpoint {
         done.finish({block.size(), {}});
     }
 
+    /// A source: what is read from now on lies in memory that a process reads next, by number, as told by the target's reader().
+    virtual void goes_to(std::uint64_t process) { (void)process; }
+    /// A target that shares_memory(): a number for who reads it.
+    [[nodiscard]] virtual std::uint64_t reader() const { return 0; }
+
     /// Whether the source may be opened, and one block of it be read by read_ahead(), before the gates of the command are
     /// open. One that sets_size() is read ahead only if that block is all there is, and takes it back if it is abandoned.
     [[nodiscard]] virtual bool reads_ahead() { return false; }

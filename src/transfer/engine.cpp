@@ -32,7 +32,9 @@ constexpr std::size_t largest_small = std::size_t{64} << 10;
 constexpr auto longest_without_look = microseconds(50);
 /// Of those that have ended and are to be asked what they waited for.
 constexpr std::size_t most_unasked = 64;
-/// After a step that took longer, because this thread copied itself, whoever it works with has as much to do.
+/// Who copies for a while works with others that copy as long. Longer steps than that are something else: the thread had to wait
+/// for a processor, or a driver.
+constexpr auto longest_copying = microseconds(1000);
 constexpr auto longest_spin_for_others = microseconds(300);
 constexpr auto shortest_sleep = microseconds(20);
 constexpr auto longest_sleep = microseconds(200);
@@ -53,7 +55,7 @@ failure passed_on(const failure& cause) {
 
 engine::engine(const options& settings, const monotonic_clock& clock, unsigned lanes, std::chrono::nanoseconds spin)
     : m_options(settings), m_clock(clock), m_lanes(lanes), m_spin(spin), m_mailbox(std::make_shared<mailbox>()),
-      m_pool(settings, clock), m_tuner(settings, clock), m_planner(settings, &m_tuner), m_last_progress(clock.now()) {}
+      m_pool(settings, clock), m_tuner(settings, clock), m_planner(settings, &m_tuner), m_last_progress(clock.now()), m_spin_until(m_last_progress + m_spin) {}
 
 engine::~engine() = default;
 
@@ -100,7 +102,11 @@ bool engine::step() {
     });
     if (progress) {
         m_last_progress = m_clock.now();
-        m_last_work = m_last_progress - now;
+        const auto work = m_last_progress - now;
+        std::chrono::nanoseconds spin = m_spin;
+        if (m_options[option::spin] == 0 && work <= longest_copying)
+            spin = std::max(spin, std::min<std::chrono::nanoseconds>(2 * work, longest_spin_for_others));
+        m_spin_until = std::max(m_spin_until, m_last_progress + spin);
     }
     // Drivers take their time: when nothing else is to be done, unless that never comes.
     if (!progress || m_unasked.size() > most_unasked) progress |= ask_what_was_waited_for();
@@ -123,9 +129,8 @@ std::optional<std::chrono::nanoseconds> engine::pause() const {
         longest = longest ? std::min(*longest, limit) : limit;
     };
     const auto idle = now - m_last_progress;
-    const auto spin = std::max(m_spin, std::min<std::chrono::nanoseconds>(2 * m_last_work, longest_spin_for_others));
     // Also steps of workers end soon, and being woken takes longer than most of them.
-    if ((polling || m_running > 0) && idle < spin) return std::chrono::nanoseconds(0);
+    if ((polling || m_running > 0) && now < m_spin_until) return std::chrono::nanoseconds(0);
     if (polling) {
         auto cap = std::clamp<std::chrono::nanoseconds>(idle / share_of_long_wait, longest_sleep, longest_sleep_in_long_wait);
         // Sleeps of s in a wait of t are seen s / 2t of it late, and take c / s of the processors for looks of c: as much for s = sqrt(2tc).
@@ -259,7 +264,7 @@ bool engine::look_at(hot_commands& some, time_point now) {
     bool progress = false;
     // Each look is a call of the driver, and whatever runs waits meanwhile. Who sleeps between steps looks at all, until it
     // has something to do.
-    const bool sleeps = now - m_last_progress >= m_spin;
+    const bool sleeps = now >= m_spin_until;
     const auto most = some.all.size();
     for (std::size_t i = 0; i < most && !some.all.empty() && (i < looks_in_a_step || (sleeps && !progress)); ++i) {
         if (some.next >= some.all.size()) some.next = 0;

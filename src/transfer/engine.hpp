@@ -40,7 +40,7 @@ class progress_source {
 /// The state machine. It has no thread: whoever drives it calls step(), always from one thread at a time.
 class engine {
   public:
-    /// `spin` is the polling without a pause after the last progress.
+    /// `spin` is the polling without a pause after the last progress; more after steps that copied for longer, unless the option says how long.
     engine(const options& settings, const monotonic_clock& clock, unsigned lanes,
            std::chrono::nanoseconds spin = std::chrono::microseconds(20));
     ~engine();
@@ -131,7 +131,6 @@ class engine {
     const monotonic_clock& m_clock;
     unsigned m_lanes;
     std::chrono::nanoseconds m_spin, m_cost_of_look{0};
-    std::chrono::nanoseconds m_last_work{0}; // of the last step that got on
     std::shared_ptr<mailbox> m_mailbox;
     staging_pool m_pool;
     tuner m_tuner;
@@ -152,7 +151,7 @@ class engine {
     std::uint64_t m_starts = 0;
     std::atomic<int> m_enqueuers{0};
     time_point m_last_look;
-    time_point m_last_progress;
+    time_point m_last_progress, m_spin_until;
     bool m_kept = false; // memory or queues are kept for a while
     time_point m_next_trim;
 };

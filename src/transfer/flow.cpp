@@ -283,7 +283,10 @@ void flow::advance_opening() {
     }
     m_plan->block_bytes = m_block_bytes;
     m_home = find_home();
-    if (m_home == home::lent) m_target->lend(m_source->allocator(), [this] { m_owner->flow_ready(); });
+    if (m_home == home::lent) {
+        m_target->lend(m_source->allocator(), [this] { m_owner->flow_ready(); });
+        if (!m_target->shares_device_memory()) m_source->goes_to(m_target->reader());
+    }
     m_stage = stage::securing;
 }
 

@@ -159,10 +159,12 @@ TEST_P(in_place, a_trial_that_no_transfer_ends_keeps_nothing) {
     const auto before = references();
     const option_scope soon("keep", "0");
     write_file(m_folder.path("in"), pattern(4 * KiB));
+    const int commands_before = commands;
     {
         const descriptor source = open_descriptor(m_folder.path("in"), O_RDONLY);
         ASSERT_TRUE(completes(write_buffer_from(own_queue.get(), buffer.get(), 0, 4 * KiB, source.get(), 0)));
     }
+    EXPECT_GE(commands - commands_before, 2) << "the trial's map, and the transfer's own";
     const auto settled = [&] {
         // PoCL lets go of ended commands as their queue takes others.
         static_cast<void>(contents(own_queue.get(), buffer.get(), 0, 1));

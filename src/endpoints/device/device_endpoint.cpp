@@ -45,6 +45,10 @@ class device_endpoint : public transfer::endpoint {
         }
     }
 
+    void goes_to(std::uint64_t process) override {
+        if (m_first != nullptr) m_outward = &m_services.links.outward(process);
+    }
+
   protected:
     [[nodiscard]] const device_place& place() const { return m_place; }
     [[nodiscard]] device_link& link() { return *m_link; }
@@ -60,14 +64,14 @@ class device_endpoint : public transfer::endpoint {
         return bytes <= transfer::route::largest_of_caches ? m_first : nullptr;
     }
 
-    /// Before blocks are copied out of the buffer in place.
-    void opened(const transfer::open_request& request) { m_for_other_rank = request.is_source && request.window; }
-    /// Calls `block(copy)`, which copies `bytes` out of the buffer in place by calls of `copy(to, from, bytes)`.
-    template <class Block> void copy_out(std::size_t bytes, Block block) const {
-        if (m_for_other_rank) {
-            m_services.links.outward().copy(bytes, block);
+    /// Calls `block(copy)`, which copies `bytes` out of the buffer in place, by calls of `copy(to, from, in_a_row)`.
+    template <class Block> void copy_out(std::size_t bytes, std::size_t in_a_row, Block block) const {
+        // Short rows take as long wherever they go.
+        constexpr std::size_t shortest_row = 4096;
+        if (m_outward != nullptr && in_a_row >= shortest_row) {
+            m_outward->copy(bytes, block);
         } else {
-            block([](std::byte* to, const std::byte* from, std::size_t count) { std::memcpy(to, from, count); });
+            block(outward_copies::through_caches);
         }
     }
 
@@ -90,7 +94,7 @@ class device_endpoint : public transfer::endpoint {
     device_place m_place;
     std::shared_ptr<device_link> m_link;
     std::byte* m_first = nullptr;
-    bool m_for_other_rank = false; // blocks lie in memory that another process reads
+    outward_copies* m_outward = nullptr; // if another process reads the blocks next
 };
 
 class range_endpoint final : public device_endpoint {
@@ -112,7 +116,6 @@ class range_endpoint final : public device_endpoint {
     }
 
     void open(const transfer::open_request& request, step& done) override {
-        opened(request);
         try {
             find_link();
         } catch (...) {
@@ -198,7 +201,7 @@ class range_endpoint final : public device_endpoint {
             return;
         }
         if (const auto* const memory = first_to_copy(block.size())) {
-            copy_out(block.size(), [&](auto copy) { copy(block.data(), memory + m_offset + offset, block.size()); });
+            copy_out(block.size(), block.size(), [&](auto copy) { copy(block.data(), memory + m_offset + offset, block.size()); });
             done.finish({block.size(), {}});
             return;
         }
@@ -298,7 +301,6 @@ class box_endpoint final : public device_endpoint {
     [[nodiscard]] endpoint_traits traits() const override { return {.kind = medium::device}; }
 
     void open(const transfer::open_request& request, step& done) override {
-        opened(request);
         try {
             find_link();
             done.finish({request.bytes, {}});
@@ -309,11 +311,12 @@ class box_endpoint final : public device_endpoint {
 
     void read(std::size_t offset, std::span<std::byte> block, step& done) override {
         if (const auto* const memory = first_of_rows(block.size())) {
-            copy_out(block.size(), [&](auto copy) {
+            const auto rows = [&](auto copy) {
                 for_each_row(offset, block.size(), [&](std::size_t at, std::size_t packed, std::size_t bytes) {
                     copy(block.data() + packed, memory + at, bytes);
                 });
-            });
+            };
+            copy_out(block.size(), m_box.region[0], rows);
             done.finish({block.size(), {}});
             return;
         }

@@ -37,10 +37,10 @@ struct device_link {
 class device_links final : public transfer::progress_source {
   public:
     device_links(const options& settings, const monotonic_clock& clock, bridge_watch& bridge, copy_watch& copies)
-        : m_options(settings), m_clock(clock), m_bridge(bridge), m_copies(copies), m_outward(clock) {}
+        : m_options(settings), m_clock(clock), m_bridge(bridge), m_copies(copies) {}
 
-    /// Of this process's devices to other processes.
-    [[nodiscard]] outward_copies& outward() { return m_outward; }
+    /// Of this process's devices to another process.
+    [[nodiscard]] outward_copies& outward(std::uint64_t process) { return m_outward.try_emplace(process, m_clock).first->second; }
 
     /// Throws transfer_error.
     [[nodiscard]] std::shared_ptr<device_link> find(cl_context context, cl_device_id device);
@@ -66,7 +66,7 @@ class device_links final : public transfer::progress_source {
     const monotonic_clock& m_clock;
     bridge_watch& m_bridge;
     copy_watch& m_copies;
-    outward_copies m_outward;
+    std::map<std::uint64_t, outward_copies> m_outward; // by process
     std::map<bridge::device_uuid, std::shared_ptr<device_windows>> m_windows; // let go after the links
     std::vector<std::shared_ptr<device_link>> m_links;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies by the engine's thread into memory that another process reads next.
+// Copies by the engine's thread into memory that one other process reads next.
 #pragma once
 
 #include "base/clock.hpp"
@@ -31,22 +31,27 @@ class outward_copies {
         learn(streams, bytes, begun, m_clock.now());
     }
 
+    static void through_caches(std::byte* to, const std::byte* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
+
   private:
     /// Of less neither the time nor the way matters.
     static constexpr std::size_t smallest_timed = std::size_t{32} << 10;
 
-    static void through_caches(std::byte* to, const std::byte* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
     static void past_caches(std::byte* to, const std::byte* from, std::size_t bytes) { streamed_copy(to, from, bytes); }
 
     [[nodiscard]] bool is_to_stream(time_point now) const;
     void learn(bool streamed, std::size_t bytes, time_point begun, time_point ended);
+    [[nodiscard]] bool is_slow(double rate) const;
+    void confirm(time_point now);
 
     const monotonic_clock& m_clock;
-    double m_streamed_rate = 0;        // bytes per second, of the last block that was streamed; 0 before
-    time_point m_streamed_last;        // when that was
-    time_point m_streams_until;        // blocks are streamed
-    std::chrono::nanoseconds m_span{}; // for how long, the last time; 0 since a block through the caches was fast
-    int m_slow = 0;                    // blocks in a row that went through the caches at less than half of that rate
+    double m_rate = 0, m_rate_before = 0; // bytes per second, of the last blocks that were streamed
+    int m_streamed = 0;                   // so many of them count
+    time_point m_streamed_last;           // when the last one was
+    double m_suspected = 0;               // the rate of a block through the caches that was slow, until streaming was asked anew
+    int m_slow = 0;                       // such blocks in a row
+    time_point m_streams_until;           // blocks are streamed
+    std::chrono::nanoseconds m_span{};    // for how long, the last time; 0 since a block through the caches was fast
 };
 
 } // namespace causeway::endpoints

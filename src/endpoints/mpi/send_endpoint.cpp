@@ -65,6 +65,9 @@ class send_endpoint final : public transfer::endpoint, private conversation {
     }
 
     [[nodiscard]] bool shares_memory() const override { return m_sharing; }
+    [[nodiscard]] std::uint64_t reader() const override {
+        return static_cast<std::uint64_t>(m_space) << 32 | static_cast<std::uint32_t>(m_rank);
+    }
     [[nodiscard]] bool shares_device_memory() const override { return m_sharing && m_on_device; }
 
     void lend(std::shared_ptr<transfer::staging_allocator> device, std::function<void()> more) override {

@@ -53,9 +53,9 @@ class outward_copies : public testing::Test {
 } // namespace
 
 TEST_F(outward_copies, go_through_caches_that_are_near) {
-    EXPECT_TRUE(streams(4us, 5us)) << "the first one tells what streaming brings";
-    EXPECT_LE(streamed_of(1000, 4us, 5us, 10us), 1);
-    EXPECT_LE(streamed_of(1000, 9us, 5us, 10us), 1) << "slower, but by less than half";
+    EXPECT_EQ(streamed_of(1000, 4us, 5us, 10us), 2) << "they tell what streaming brings";
+    EXPECT_EQ(streamed_of(1000, 9us, 5us, 10us), 0) << "slower, but by less than half";
+    EXPECT_LE(streamed_of(3000, 4us, 5us, 1000us), 6) << "asked again each second";
 }
 
 TEST_F(outward_copies, go_past_caches_that_are_far) {
@@ -64,23 +64,36 @@ TEST_F(outward_copies, go_past_caches_that_are_far) {
 }
 
 TEST_F(outward_copies, follow_processors_that_move) {
-    EXPECT_LE(streamed_of(100, 4us, 5us, 10us), 1);
+    EXPECT_EQ(streamed_of(100, 4us, 5us, 10us), 2);
     EXPECT_GE(streamed_of(100, 30us, 5us, 10us), 95);
     m_clock.advance(1s);
-    EXPECT_LE(streamed_of(100, 4us, 5us, 10us), 2);
+    EXPECT_EQ(streamed_of(100, 4us, 5us, 10us), 2);
 }
 
 TEST_F(outward_copies, are_not_misled_by_one_that_had_to_wait) {
-    EXPECT_TRUE(streams(4us, 5us));
+    EXPECT_EQ(streamed_of(3, 4us, 5us, 10us), 2);
     EXPECT_FALSE(streams(4000us, 5us));
-    EXPECT_LE(streamed_of(1000, 4us, 5us, 10us), 1);
+    EXPECT_EQ(streamed_of(1000, 4us, 5us, 10us), 0);
+}
+
+TEST_F(outward_copies, are_not_misled_by_one_that_met_new_memory) {
+    EXPECT_TRUE(streams(30us, 4000us));
+    EXPECT_GE(streamed_of(100, 30us, 5us, 10us), 97);
+    EXPECT_TRUE(streams(30us, 4000us)) << "the last of a span had to wait";
+    EXPECT_GE(streamed_of(10000, 30us, 5us, 10us), 9950);
+}
+
+TEST_F(outward_copies, go_through_caches_where_the_source_is_slow) {
+    EXPECT_EQ(streamed_of(100, 4us, 5us, 10us), 2);
+    // Bytes that come from memory.
+    EXPECT_LE(streamed_of(1000, 15us, 14us, 10us), 2) << "asked anew";
+    EXPECT_EQ(streamed_of(1000, 4us, 5us, 10us), 0);
+    EXPECT_GE(streamed_of(1000, 35us, 14us, 10us), 990);
 }
 
 TEST_F(outward_copies, learn_anew_what_streaming_brings) {
-    EXPECT_TRUE(streams(30us, 4000us)) << "it had to wait for its processor";
-    EXPECT_FALSE(streams(30us, 5us));
+    EXPECT_EQ(streamed_of(100, 30us, 20us, 10us), 2);
     m_clock.advance(1s);
-    EXPECT_TRUE(streams(30us, 5us));
     EXPECT_GE(streamed_of(100, 30us, 5us, 10us), 95);
 }
 

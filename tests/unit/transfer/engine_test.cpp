@@ -324,26 +324,30 @@ TEST(engine, polls_on_for_as_long_as_others_may_work_as_it_did) {
     struct worker : progress_source {
         explicit worker(unit::fake_clock& that) : clock(that) {}
         bool poll(time_point) override {
-            clock.advance(work);
-            return std::exchange(work, 0us) > 0us;
+            clock.advance(work.front());
+            return work.size() > 1 ? work.erase(work.begin()) != work.end() : false;
         }
         [[nodiscard]] bool busy() const override { return true; }
         unit::fake_clock& clock;
-        std::chrono::microseconds work{};
+        std::vector<std::chrono::microseconds> work{0us}; // steps that get on, and what takes no time ever after
     } copier(on.clock);
     on.machine->add(copier);
-    const auto polls_for = [&](std::chrono::microseconds work) {
-        copier.work = work;
-        EXPECT_TRUE(on.machine->step());
-        EXPECT_FALSE(on.machine->step());
+    const auto polls_for = [&](std::vector<std::chrono::microseconds> work) {
+        on.clock.advance(1ms);
+        copier.work = std::move(work);
+        copier.work.push_back(0us);
+        while (on.machine->step()) {}
         std::chrono::microseconds polled{};
         for (; on.machine->pause() == 0ns; polled += 1us) on.clock.advance(1us);
         return polled;
     };
-    EXPECT_EQ(polls_for(1us), 20us);
-    EXPECT_EQ(polls_for(50us), 100us);
-    EXPECT_EQ(polls_for(10'000us), 300us) << "bounded";
-    EXPECT_EQ(polls_for(1us), 20us);
+    EXPECT_EQ(polls_for({1us}), 20us);
+    EXPECT_EQ(polls_for({50us}), 100us);
+    EXPECT_EQ(polls_for({50us, 1us}), 99us) << "what tells the others";
+    EXPECT_EQ(polls_for({200us}), 300us) << "bounded";
+    EXPECT_EQ(polls_for({10'000us}), 20us) << "it had to wait for a processor";
+    on.settings.set("spin", "20");
+    EXPECT_EQ(polls_for({50us}), 20us) << "as long as it is told";
 }
 
 TEST(engine, needs_no_polling_without_work) {
