@@ -60,6 +60,7 @@ class fake_endpoint final : public endpoint {
         std::vector<std::size_t> read_offsets, write_offsets;
         std::size_t close_moved = 0;
         failure close_error;
+        std::vector<std::uint64_t> goes_to; // a source
     };
 
     fake_endpoint(pending_steps& steps, std::vector<std::byte>& bytes, endpoint_traits traits, life& seen,
@@ -117,6 +118,13 @@ class fake_endpoint final : public endpoint {
         });
     }
     void cancel() override { ++m_seen.cancelled; }
+
+    /// As a target: lends the memory of its bytes, which `reader` reads.
+    void lend_for(std::uint64_t reader) { m_reader = reader; }
+    [[nodiscard]] bool shares_memory() const override { return m_reader != 0; }
+    [[nodiscard]] std::uint64_t reader() const override { return m_reader; }
+    [[nodiscard]] std::byte* borrow(std::size_t offset) override { return m_bytes.data() + offset; }
+    void goes_to(std::uint64_t process) override { m_seen.goes_to.push_back(process); }
     void close(std::size_t moved, const failure& error, step& done) override {
         ++m_seen.closed;
         m_seen.close_moved = moved;
@@ -141,6 +149,7 @@ class fake_endpoint final : public endpoint {
     life& m_seen;
     fault_plan* m_faults;
     bool m_mapped = false;
+    std::uint64_t m_reader = 0;
     std::size_t m_first_block = 0;
     bool m_sets_size = false;
     std::size_t m_size = 0;

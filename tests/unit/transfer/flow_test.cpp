@@ -65,6 +65,21 @@ class every_route : public testing::TestWithParam<route_case> {};
 
 } // namespace
 
+TEST(flow, tells_the_source_who_reads_memory_that_the_target_lends) {
+    for (const std::uint64_t reader : {0, 7}) {
+        bench on;
+        small_blocks(on, "2");
+        one_transfer it(on, device, rank_target, 14);
+        it.target_fake->lend_for(reader);
+        on.machine->submit(it.work);
+        chooser first;
+        run(on, first);
+        EXPECT_EQ(it.work->report().bytes_moved[0], 14u);
+        it.expect_moved_bytes_are_there();
+        EXPECT_EQ(it.source.goes_to, reader == 0 ? std::vector<std::uint64_t>{} : std::vector<std::uint64_t>{reader});
+    }
+}
+
 TEST_P(every_route, moves_all_bytes_in_every_order_of_completion) {
     const auto runs = explore([&](chooser& choices) {
         bench on;
