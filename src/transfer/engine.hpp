@@ -40,7 +40,8 @@ class progress_source {
 /// The state machine. It has no thread: whoever drives it calls step(), always from one thread at a time.
 class engine {
   public:
-    /// `spin` is the polling without a pause after the last progress; more after steps that copied for longer, unless the option says how long.
+    /// `spin` is the polling without a pause after the last progress; more after steps that copied for longer, unless the option
+    /// says how long.
     engine(const options& settings, const monotonic_clock& clock, unsigned lanes,
            std::chrono::nanoseconds spin = std::chrono::microseconds(20));
     ~engine();

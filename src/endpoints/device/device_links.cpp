@@ -161,6 +161,8 @@ bool device_links::trim(time_point now) {
         return link.use_count() == 1 && now - link->last_used >= keep;
     });
     bool is_left = !m_links.empty();
+    // Whoever copies has a link.
+    if (!is_left) m_outward.clear();
     for (const auto& [device, shared] : m_windows) is_left |= shared->trim(now);
     for (const auto& link : m_links)
         if (link->window) link->window->trim();

@@ -10,6 +10,7 @@
 #include "transfer/engine.hpp"
 #include "transfer/staging.hpp"
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <vector>
@@ -39,8 +40,10 @@ class device_links final : public transfer::progress_source {
     device_links(const options& settings, const monotonic_clock& clock, bridge_watch& bridge, copy_watch& copies)
         : m_options(settings), m_clock(clock), m_bridge(bridge), m_copies(copies) {}
 
-    /// Of this process's devices to another process.
-    [[nodiscard]] outward_copies& outward(std::uint64_t process) { return m_outward.try_emplace(process, m_clock).first->second; }
+    /// Of this process's devices to another process. Lives as long as any link.
+    [[nodiscard]] outward_copies& outward(std::uint64_t process) {
+        return m_outward.try_emplace(process, m_clock).first->second;
+    }
 
     /// Throws transfer_error.
     [[nodiscard]] std::shared_ptr<device_link> find(cl_context context, cl_device_id device);
