@@ -2,6 +2,7 @@
 // The blocks of one transfer in a file that has offsets: read and written in any order, several at once.
 #pragma once
 
+#include "endpoints/file/cold_pages.hpp"
 #include "endpoints/file/file_endpoint.hpp"
 #include "endpoints/file/file_io.hpp"
 #include "endpoints/file/write_behind.hpp"
@@ -49,7 +50,7 @@ class file_blocks {
 
     void read_piece(std::size_t offset, std::span<std::byte> piece, transfer::step& done);
     /// In a worker.
-    [[nodiscard]] transfer::outcome read_now(std::size_t offset, std::span<std::byte> piece) const;
+    [[nodiscard]] transfer::outcome read_now(std::size_t offset, std::span<std::byte> piece);
     [[nodiscard]] transfer::outcome write_now(std::size_t offset, std::span<const std::byte> block);
 
     file_services m_services;
@@ -62,9 +63,10 @@ class file_blocks {
     std::size_t m_piece_bytes = 0;
     bool m_is_target = false;
     std::size_t m_pushed_from = std::numeric_limits<std::size_t>::max(); // what is read from here on, out of the processor's own cache
-    mutable std::atomic<bool> m_refuses_direct{false}; // the disk, these offsets and addresses
+    std::atomic<bool> m_refuses_direct{false}; // the disk, these offsets and addresses
     monotonic_clock m_clock;
     std::optional<write_behind> m_behind;
+    std::optional<cold_pages> m_cold;
     descriptor m_direct; // of the same file, past the page cache; none where that is not wanted or not possible
     std::vector<std::unique_ptr<split_read>> m_reads, m_spare;
     std::unique_ptr<slow_close> m_closing;

@@ -51,13 +51,6 @@ std::optional<std::uint64_t> cached_pages(int fd, std::uint64_t offset, std::siz
     return pages.cached;
 }
 
-/// Of other files mincore(2) says that everything is there (Linux 5.2), as it is nobody else's business.
-bool tells_of_pages(int fd) {
-    struct stat facts {};
-    if (::fstat(fd, &facts) == 0 && facts.st_uid == ::geteuid()) return true;
-    return ::access(("/proc/self/fd/" + std::to_string(fd)).c_str(), W_OK) == 0;
-}
-
 std::optional<std::uint64_t> number_in(std::string_view text) {
     std::uint64_t value = 0;
     const auto digits = std::min(text.find_first_of("0123456789"), text.size());
@@ -89,6 +82,13 @@ std::uint64_t room_of(const fs::path& folder) {
 }
 
 } // namespace
+
+bool tells_of_pages(int fd) {
+    // Linux 5.2: the rest is nobody else's business.
+    struct stat facts {};
+    if (::fstat(fd, &facts) == 0 && facts.st_uid == ::geteuid()) return true;
+    return ::access(("/proc/self/fd/" + std::to_string(fd)).c_str(), W_OK) == 0;
+}
 
 bool is_cached_by_mapping(int fd, std::uint64_t offset, std::size_t bytes) {
     if (bytes == 0 || !tells_of_pages(fd)) return false;

@@ -15,7 +15,8 @@
 
 /// Runs a job when the test says so.
 struct patient_workers final : causeway::transfer::worker_pool {
-    void run(const causeway::transfer::job_origin&, work job, causeway::transfer::step& done) override {
+    void run(const causeway::transfer::job_origin& from, work job, causeway::transfer::step& done) override {
+        last_origin = from;
         run_waiting(std::move(job), done);
     }
     void run_waiting(work job, causeway::transfer::step& done) override { jobs.emplace_back(std::move(job), &done); }
@@ -25,6 +26,7 @@ struct patient_workers final : causeway::transfer::worker_pool {
         done->finish(job());
     }
     std::vector<std::pair<work, causeway::transfer::step*>> jobs;
+    causeway::transfer::job_origin last_origin;
 };
 
 /// There are no threads to be had.
