@@ -11,6 +11,7 @@
 #include <CL/cl_data_transfer.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace causeway::capi {
 
@@ -150,7 +151,11 @@ std::vector<std::unique_ptr<transfer::flow>> one_flow(std::unique_ptr<transfer::
     return flows;
 }
 
-static std::shared_ptr<transfer::command> submit(new_command made, const event_arguments& events) {
+using deputy = transfer::engine_thread::deputy;
+
+/// Who waits gets a `driver` of the engine, if it may have one.
+static std::shared_ptr<transfer::command> submit(new_command made, cl_bool blocking, const event_arguments& events,
+                                                 std::optional<deputy>& driver) {
     auto& process = runtime::instance();
     const transfer::engine::enqueue_scope scope(process.engine());
     if (auto* const timeline = process.timeline())
@@ -202,6 +207,7 @@ static std::shared_ptr<transfer::command> submit(new_command made, const event_a
             if (status_event)
                 process.events().add(status_event, {command, made.type, made.queues.front().raw, context, made.envelope});
             if (made.needs_mpi) process.needs_mpi(command);
+            if (blocking != CL_FALSE) driver.emplace(process.thread());
             process.engine().submit(command);
             for (const auto& queue : made.queues) process.figures().used(queue.facts.context, queue.facts.device, bytes);
         } catch (...) {
@@ -214,8 +220,11 @@ static std::shared_ptr<transfer::command> submit(new_command made, const event_a
 }
 
 cl_int enqueue(new_command made, cl_bool blocking, const event_arguments& events) {
-    const auto command = submit(std::move(made), events);
+    std::optional<deputy> driver;
+    const auto command = submit(std::move(made), blocking, events, driver);
     if (blocking == CL_FALSE) return CL_SUCCESS;
+    driver->advance(*command);
+    driver.reset();
     const auto result = command->wait(runtime::instance().engine().spin());
     if (result) last_message() = result.message;
     return result.status;

@@ -116,6 +116,7 @@ runtime::runtime()
 }
 
 void runtime::use_bridge(std::unique_ptr<bridge::device_bridge> made) {
+    m_thread->allow_no_deputies(); // CUDA's current context is the thread's
     const auto shared = std::make_shared<std::unique_ptr<bridge::device_bridge>>(std::move(made));
     m_engine.call([this, shared] { m_windows.use(std::move(*shared)); });
 }

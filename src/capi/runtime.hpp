@@ -51,6 +51,7 @@ class runtime {
     [[nodiscard]] endpoints::file_services files() { return {process_options(), *m_workers, m_turns}; }
     [[nodiscard]] endpoints::rank_services ranks() { return {m_messenger, m_turns}; }
     [[nodiscard]] transfer::engine& engine() { return m_engine; }
+    [[nodiscard]] transfer::engine_thread& thread() { return *m_thread; }
     [[nodiscard]] event_registry& events() { return m_events; }
     [[nodiscard]] comm::mpi_port& port() { return m_port; }
     [[nodiscard]] figure_keeper& figures() { return m_figures; }

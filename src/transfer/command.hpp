@@ -18,7 +18,7 @@ namespace causeway::transfer {
 
 class engine;
 
-/// Learns once, on the engine's thread, how a command ended; before anybody who waits for the command.
+/// Learns once, on the thread that drives the engine, how a command ended; before anybody who waits for the command.
 class completion_listener {
   public:
     virtual ~completion_listener() = default;
@@ -44,6 +44,8 @@ class command final : private flow_owner, public std::enable_shared_from_this<co
     /// Blocks until the command is complete; the failure, if any. Looks for `patience` before it sleeps.
     failure wait(std::chrono::nanoseconds patience = {}) const;
     [[nodiscard]] bool complete() const;
+    /// Complete, and the listener knows.
+    [[nodiscard]] bool is_told() const { return m_told; }
     [[nodiscard]] command_report report() const;
     /// Its place among all commands of its engine, since it was submitted.
     [[nodiscard]] std::uint64_t number() const { return m_number; }

@@ -74,7 +74,7 @@ class engine {
     /// Any thread. From now on nothing is given back that is kept for speed: the process ends, and with it what its drivers
     /// need to give anything back (NVIDIA's 580 waits for ever).
     void keep_all() { m_keeps_all = true; }
-    /// Any thread. Runs `action` on the engine's thread, outside of any command.
+    /// Any thread. Runs `action` on the thread that drives the engine, outside of any command.
     void call(std::function<void()> action);
 
     [[nodiscard]] std::shared_ptr<mailbox> inbox() { return m_mailbox; }

@@ -6,8 +6,10 @@
 #include "base/processors.hpp"
 
 #include <pthread.h>
+#include <signal.h>
 #include <sys/prctl.h>
 
+#include <algorithm>
 #include <ctime>
 #include <optional>
 
@@ -21,17 +23,101 @@ std::chrono::nanoseconds time_on_processor() {
     return std::chrono::seconds(spent.tv_sec) + std::chrono::nanoseconds(spent.tv_nsec);
 }
 
+/// A thread of the program takes no signals while it drives the engine: their handlers may do anything, even not return.
+constexpr auto longest_without_signals = std::chrono::milliseconds(10);
+
+/// Sleeps of microseconds need that; the default turns one of 20 into one of 70.
+class fine_timers {
+  public:
+    fine_timers() : m_before(prctl(PR_GET_TIMERSLACK)) { prctl(PR_SET_TIMERSLACK, 1); }
+    ~fine_timers() { prctl(PR_SET_TIMERSLACK, m_before); }
+    fine_timers(const fine_timers&) = delete;
+    fine_timers& operator=(const fine_timers&) = delete;
+
+  private:
+    int m_before;
+};
+
+/// In a thread of the program: it is not ended in the middle of a step, neither by pthread_cancel(3) nor by what a closed pipe or
+/// a full file raises in it, of which the call's error tells.
+class undisturbed {
+  public:
+    undisturbed() {
+        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &m_cancel_before);
+        m_had = raised();
+    }
+    ~undisturbed() {
+        const timespec at_once{};
+        sigset_t only{};
+        for (const int each : own) {
+            if (sigismember(&m_had, each) == 1) continue;
+            sigemptyset(&only);
+            sigaddset(&only, each);
+            const auto now = raised();
+            if (sigismember(&now, each) == 1) (void)sigtimedwait(&only, nullptr, &at_once);
+        }
+        pthread_setcancelstate(m_cancel_before, nullptr);
+    }
+    undisturbed(const undisturbed&) = delete;
+    undisturbed& operator=(const undisturbed&) = delete;
+
+  private:
+    static constexpr int own[] = {SIGPIPE, SIGXFSZ};
+    static sigset_t raised() {
+        sigset_t all{};
+        sigpending(&all);
+        return all;
+    }
+    const blocked_signals m_blocked; // ends last
+    sigset_t m_had{};
+    int m_cancel_before = 0;
+};
+
 } // namespace
+
+engine_thread::deputy::deputy(engine_thread& sleeping)
+    : m_sleeping(sleeping), m_drives(sleeping.m_allows_deputies && sleeping.m_engine.inbox()->take_place()) {
+    if (m_drives) m_sleeping.m_driver = std::this_thread::get_id();
+}
+
+engine_thread::deputy::~deputy() {
+    if (!m_drives) return;
+    m_sleeping.m_driver = m_sleeping.m_own;
+    const bool at_once = m_sleeping.m_stopping;
+    m_sleeping.m_engine.inbox()->leave_place(at_once ? std::chrono::nanoseconds(0) : m_sleeping.m_engine.pause());
+}
+
+void engine_thread::deputy::advance(const command& work) {
+    if (!m_drives) return;
+    const undisturbed protection;
+    std::optional<fine_timers> timers;
+    auto& driven = m_sleeping.m_engine;
+    const auto until = std::chrono::steady_clock::now() + longest_without_signals;
+    while (!work.is_told() && !m_sleeping.m_stopping && m_sleeping.m_allows_deputies) {
+        const bool progress = driven.step();
+        const auto now = std::chrono::steady_clock::now();
+        if (now >= until) return;
+        if (progress) continue;
+        const auto pause = driven.pause();
+        if (pause && pause->count() == 0) {
+            std::this_thread::yield();
+            continue;
+        }
+        if (!timers) timers.emplace();
+        driven.inbox()->wait_as_deputy(std::min<std::chrono::nanoseconds>(pause.value_or(until - now), until - now));
+    }
+}
 
 engine_thread::engine_thread(engine& driven) : m_engine(driven) {
     const blocked_signals inherited;
     m_thread = std::thread([this] { run(); });
+    m_own = m_thread.get_id();
     pthread_setname_np(m_thread.native_handle(), "causeway-engine");
 }
 
 void engine_thread::run() {
-    // The default slack would turn a sleep of 20 into one of 70 microseconds.
-    prctl(PR_SET_TIMERSLACK, 1);
+    m_driver = std::this_thread::get_id();
+    const fine_timers timers;
     const auto processors = processors::of_rank();
     std::optional<std::chrono::nanoseconds> before_sleep;
     while (!m_stopping) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread that drives one engine.
+// The thread that drives one engine, and who does it while that sleeps.
 #pragma once
 
 #include "transfer/engine.hpp"
@@ -14,6 +14,26 @@ namespace causeway::transfer {
 /// Runs engine::step() until stopped; sleeps when there is nothing to do. Blocks all signals in its thread.
 class engine_thread {
   public:
+    /// Drives the engine in its own thread, which waits for a command anyway: nobody has to be woken for it, and nobody to tell it
+    /// of the end. Takes no part if the engine's thread is awake, as that is as fast then, or if somebody else does.
+    class deputy {
+      public:
+        /// Before the command is submitted, and without locks that a step of the engine could want.
+        explicit deputy(engine_thread& sleeping);
+        ~deputy();
+        deputy(const deputy&) = delete;
+        deputy& operator=(const deputy&) = delete;
+
+        /// Until `work` has ended, or for so long that signals, which this thread does not take meanwhile, should not wait longer:
+        /// then the engine's thread goes on.
+        void advance(const command& work);
+        [[nodiscard]] bool drives() const { return m_drives; }
+
+      private:
+        engine_thread& m_sleeping;
+        bool m_drives;
+    };
+
     explicit engine_thread(engine& driven);
     ~engine_thread() { stop(); }
 
@@ -29,13 +49,19 @@ class engine_thread {
     /// down. False then, and the engine must live on.
     [[nodiscard]] bool stop_within(std::chrono::milliseconds longest);
 
-    [[nodiscard]] bool is_current() const { return std::this_thread::get_id() == m_thread.get_id(); }
+    /// Whether the caller drives the engine.
+    [[nodiscard]] bool is_current() const { return std::this_thread::get_id() == m_driver; }
+
+    /// Any thread. From now on nobody else drives the engine: what it works with leaves traces in its thread.
+    void allow_no_deputies() { m_allows_deputies = false; }
 
   private:
     void run();
 
     engine& m_engine;
-    std::atomic<bool> m_stopping{false};
+    std::atomic<bool> m_stopping{false}, m_allows_deputies{true};
+    std::atomic<std::thread::id> m_driver;
+    std::thread::id m_own; // the thread's
     std::promise<void> m_over;
     std::thread m_thread;
 };

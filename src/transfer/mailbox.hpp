@@ -6,6 +6,7 @@
 #include "transfer/gate.hpp"
 #include "transfer/step.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -17,7 +18,7 @@
 
 namespace causeway::transfer {
 
-/// Filled by any thread, emptied by the engine's.
+/// Filled by any thread, emptied by the engine's, or by a thread that takes its place while it sleeps.
 class mailbox final : public waker {
   public:
     struct finished_step {
@@ -37,7 +38,7 @@ class mailbox final : public waker {
         }
         if (!m_asleep) return;
         const std::lock_guard lock(m_sleep);
-        m_arrived.notify_one();
+        (m_has_deputy ? m_arrived_for_deputy : m_arrived).notify_one();
     }
 
     void wake(std::uint64_t command) noexcept override { post(wake_up{command}); }
@@ -50,28 +51,65 @@ class mailbox final : public waker {
         m_empty = true;
     }
 
-    /// Sleeps until there is mail, or for `longest`.
+    /// Sleeps until there is mail, or for `longest`, and as long as a deputy is there.
     void wait(std::optional<std::chrono::nanoseconds> longest) {
         std::unique_lock lock(m_sleep);
+        m_until = after(longest);
         // Said before the look: whoever posts after it sees that somebody has to be woken.
-        m_asleep = true;
-        const auto arrived = [this] { return !m_empty; };
-        if (longest) {
-            m_arrived.wait_for(lock, *longest, arrived);
-        } else {
-            m_arrived.wait(lock, arrived);
+        m_asleep = m_sleeps = true;
+        while (m_has_deputy || (m_empty && std::chrono::steady_clock::now() < m_until)) {
+            if (m_has_deputy || m_until == time_point::max()) {
+                m_arrived.wait(lock);
+            } else {
+                m_arrived.wait_until(lock, m_until);
+            }
         }
+        m_asleep = m_sleeps = false;
+    }
+
+    /// Takes the place of the thread that sleeps in wait(), without waking it. False if none does, or another one has. From then on
+    /// the caller alone takes and waits for mail, until it leaves.
+    [[nodiscard]] bool take_place() {
+        const std::lock_guard lock(m_sleep);
+        if (!m_sleeps || m_has_deputy) return false;
+        m_has_deputy = true;
         m_asleep = false;
+        return true;
+    }
+    /// As wait(), in the sleeping thread's place.
+    void wait_as_deputy(std::chrono::nanoseconds longest) {
+        std::unique_lock lock(m_sleep);
+        m_asleep = true;
+        m_arrived_for_deputy.wait_for(lock, longest, [this] { return !m_empty; });
+        m_asleep = false;
+    }
+    /// Gives the place back. The one that sleeps there is woken if there is mail, or if it would sleep for longer than `longest`.
+    void leave_place(std::optional<std::chrono::nanoseconds> longest) {
+        const std::lock_guard lock(m_sleep);
+        m_has_deputy = false;
+        m_asleep = true;
+        const auto until = after(longest);
+        const bool sleeps_for_too_long = until < m_until || m_until <= std::chrono::steady_clock::now();
+        m_until = std::min(m_until, until);
+        if (!m_empty || sleeps_for_too_long) m_arrived.notify_one();
     }
 
   private:
+    using time_point = std::chrono::steady_clock::time_point;
+    [[nodiscard]] static time_point after(std::optional<std::chrono::nanoseconds> some) {
+        return some ? std::chrono::steady_clock::now() + *some : time_point::max();
+    }
+
     // The engine must not be put to sleep because many workers post at once: only its own wait has a mutex.
     spin_lock m_messages_lock; // guards m_messages
     std::vector<message> m_messages;
     std::atomic<bool> m_empty{true};
-    std::atomic<bool> m_asleep{false};
-    std::mutex m_sleep; // held from the last look to the sleep
-    std::condition_variable m_arrived;
+    std::atomic<bool> m_asleep{false}; // whoever takes the mail
+    std::mutex m_sleep; // held from the last look to the sleep; guards the rest
+    std::condition_variable m_arrived, m_arrived_for_deputy;
+    bool m_sleeps = false; // the engine's thread, in wait()
+    bool m_has_deputy = false;
+    time_point m_until;
 };
 
 } // namespace causeway::transfer

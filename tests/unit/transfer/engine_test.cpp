@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commands: gates, dependencies, ends; the engine is stepped by hand.
-#include "transfer/engine_thread.hpp"
 #include "unit/transfer/fakes.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
-
-#include <atomic>
-#include <thread>
 
 using namespace unit;
 using namespace std::chrono_literals;
@@ -410,23 +406,6 @@ TEST(engine, gives_nothing_back_once_the_process_ends) {
     on.settle();
     EXPECT_EQ(keeper.trims, 1);
     EXPECT_FALSE(on.machine->pause());
-}
-
-TEST(engine_thread, stops_in_time_or_is_left_behind) {
-    bench quick;
-    engine_thread ends(*quick.machine);
-    EXPECT_TRUE(ends.stop_within(10s));
-    // Its thread may still look at all of this when the test is over.
-    struct stuck_engine {
-        bench on;
-        engine_thread thread{*on.machine};
-        std::atomic<bool> is_stuck{true};
-    };
-    static auto& stuck = *new stuck_engine;
-    stuck.on.machine->call([] { while (stuck.is_stuck) std::this_thread::yield(); });
-    EXPECT_FALSE(stuck.thread.stop_within(20ms));
-    EXPECT_TRUE(stuck.thread.stop_within(20ms)) << "there is no thread any more";
-    stuck.is_stuck = false;
 }
 
 TEST(engine, lets_two_engines_work_side_by_side) {

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine's thread, and threads of the program that take its place while they wait.
+#include "transfer/engine_thread.hpp"
+#include "unit/transfer/fakes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <functional>
+#include <optional>
+#include <thread>
+
+using namespace unit;
+using namespace std::chrono_literals;
+
+namespace {
+
+using deputy = engine_thread::deputy;
+
+/// Does everything at once, in the thread that drives the engine.
+class quick_endpoint final : public endpoint {
+  public:
+    explicit quick_endpoint(std::function<void()> at_open = {}) : m_at_open(std::move(at_open)) {}
+    [[nodiscard]] endpoint_traits traits() const override { return {.kind = medium::host}; }
+    [[nodiscard]] std::string name() const override { return "quick"; }
+    void open(const open_request& request, step& done) override {
+        if (m_at_open) m_at_open();
+        done.finish({request.bytes, {}});
+    }
+    void read(std::size_t, std::span<std::byte> block, step& done) override { done.finish({block.size(), {}}); }
+    void write(std::size_t, std::span<const std::byte> block, step& done) override { done.finish({block.size(), {}}); }
+    void close(std::size_t, const failure&, step& done) override { done.finish({}); }
+
+  private:
+    std::function<void()> m_at_open;
+};
+
+class noted_thread final : public completion_listener {
+  public:
+    void completed(const failure&) override { which = std::this_thread::get_id(); }
+    std::atomic<std::thread::id> which;
+};
+
+/// An engine in the thread of its own.
+struct running {
+    monotonic_clock clock;
+    options settings;
+    engine machine{settings, clock, 2};
+    engine_thread thread{machine};
+
+    std::shared_ptr<command> make(std::function<void()> at_open = {}, std::vector<std::unique_ptr<gate>> gates = {}) {
+        return bench::make(std::make_unique<quick_endpoint>(std::move(at_open)), std::make_unique<quick_endpoint>(), 8, told,
+                           std::move(gates));
+    }
+    /// Once the thread sleeps.
+    void take_place(std::optional<deputy>& by) {
+        while (!by || !by->drives()) {
+            std::this_thread::yield();
+            by.emplace(thread);
+        }
+    }
+    std::shared_ptr<noted_thread> told = std::make_shared<noted_thread>();
+};
+
+/// Opens when the test says so, in any thread.
+struct shared_gate_state {
+    std::atomic<bool> is_open{false};
+    std::atomic<int> looks{0};
+};
+class shared_gate final : public gate {
+  public:
+    explicit shared_gate(shared_gate_state& of) : m_of(of) {}
+    [[nodiscard]] state look() override {
+        ++m_of.looks;
+        return m_of.is_open ? state::open : state::closed;
+    }
+    void arm(const std::shared_ptr<waker>&, std::uint64_t) override {}
+
+  private:
+    shared_gate_state& m_of;
+};
+std::vector<std::unique_ptr<gate>> behind(shared_gate_state& which) {
+    std::vector<std::unique_ptr<gate>> gates;
+    gates.push_back(std::make_unique<shared_gate>(which));
+    return gates;
+}
+
+} // namespace
+
+TEST(engine_thread, stops_in_time_or_is_left_behind) {
+    bench quick;
+    engine_thread ends(*quick.machine);
+    EXPECT_TRUE(ends.stop_within(10s));
+    // Its thread may still look at all of this when the test is over.
+    struct stuck_engine {
+        bench on;
+        engine_thread thread{*on.machine};
+        std::atomic<bool> is_stuck{true};
+    };
+    static auto& stuck = *new stuck_engine;
+    stuck.on.machine->call([] { while (stuck.is_stuck) std::this_thread::yield(); });
+    EXPECT_FALSE(stuck.thread.stop_within(20ms));
+    EXPECT_TRUE(stuck.thread.stop_within(20ms)) << "there is no thread any more";
+    stuck.is_stuck = false;
+}
+
+TEST(deputy, ends_a_command_in_the_thread_that_waits_for_it) {
+    running on;
+    std::optional<deputy> self;
+    on.take_place(self);
+    EXPECT_TRUE(on.thread.is_current());
+    const auto work = on.make();
+    on.machine.submit(work);
+    self->advance(*work);
+    EXPECT_TRUE(work->is_told());
+    EXPECT_EQ(on.told->which.load(), std::this_thread::get_id());
+    self.reset();
+    EXPECT_FALSE(on.thread.is_current());
+}
+
+TEST(deputy, is_one_at_a_time) {
+    running on;
+    std::optional<deputy> self;
+    on.take_place(self);
+    std::thread([&] { EXPECT_FALSE(deputy(on.thread).drives()); }).join();
+}
+
+TEST(deputy, takes_no_part_while_the_engines_thread_is_awake) {
+    running on;
+    std::atomic<bool> is_there{false}, may_go{false};
+    on.machine.call([&] {
+        is_there = true;
+        while (!may_go) std::this_thread::yield();
+    });
+    while (!is_there) std::this_thread::yield();
+    deputy self(on.thread);
+    EXPECT_FALSE(self.drives());
+    const auto work = on.make();
+    on.machine.submit(work);
+    self.advance(*work); // does nothing
+    may_go = true;
+    EXPECT_FALSE(work->wait());
+    EXPECT_NE(on.told->which.load(), std::this_thread::get_id());
+}
+
+TEST(deputy, leaves_to_the_engines_thread_what_is_not_over) {
+    running on;
+    shared_gate_state entry;
+    std::optional<deputy> self;
+    on.take_place(self);
+    const auto gated = on.make({}, behind(entry)), work = on.make();
+    on.machine.submit(gated);
+    on.machine.submit(work);
+    self->advance(*work);
+    EXPECT_TRUE(work->is_told());
+    self.reset();
+    EXPECT_FALSE(gated->is_told());
+    entry.is_open = true;
+    EXPECT_FALSE(gated->wait());
+    EXPECT_NE(on.told->which.load(), std::this_thread::get_id());
+}
+
+TEST(deputy, leaves_mail_to_the_engines_thread) {
+    running on;
+    std::optional<deputy> self;
+    on.take_place(self);
+    const auto work = on.make();
+    on.machine.submit(work);
+    self.reset();
+    EXPECT_FALSE(work->wait());
+    EXPECT_NE(on.told->which.load(), std::this_thread::get_id());
+}
+
+TEST(deputy, does_not_go_without_signals_for_long) {
+    running on;
+    shared_gate_state entry;
+    std::optional<deputy> self;
+    on.take_place(self);
+    const auto work = on.make({}, behind(entry));
+    on.machine.submit(work);
+    self->advance(*work); // comes back though the gate is closed
+    EXPECT_FALSE(work->is_told());
+    self.reset();
+    entry.is_open = true;
+    EXPECT_FALSE(work->wait());
+}
+
+TEST(deputy, hears_what_arrives_while_it_sleeps) {
+    running on;
+    std::optional<deputy> self;
+    on.take_place(self);
+    shared_gate_state entry;
+    const auto gated = on.make({}, behind(entry));
+    on.machine.submit(gated);
+    std::atomic<int> heard{0};
+    std::thread other([&] {
+        while (entry.looks < 3) std::this_thread::yield();
+        for (int i = 0; i < 1000; ++i) on.machine.call([&] { ++heard; });
+        entry.is_open = true;
+    });
+    while (!gated->is_told()) self->advance(*gated);
+    other.join();
+    self.reset();
+    while (heard < 1000) std::this_thread::yield();
+}
+
+TEST(deputy, survives_what_a_step_raises) {
+    running on;
+    int ends[2];
+    ASSERT_EQ(::pipe(ends), 0);
+    ::close(ends[0]);
+    std::optional<deputy> self;
+    on.take_place(self);
+    ssize_t written = 0;
+    const auto work = on.make([&] { written = ::write(ends[1], "x", 1); });
+    on.machine.submit(work);
+    self->advance(*work);
+    EXPECT_EQ(written, -1);
+    sigset_t raised;
+    sigpending(&raised);
+    EXPECT_EQ(sigismember(&raised, SIGPIPE), 0);
+    sigset_t blocked;
+    pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+    EXPECT_EQ(sigismember(&blocked, SIGPIPE), 0);
+    ::close(ends[1]);
+}
+
+TEST(deputy, holds_up_no_end_of_the_engines_thread) {
+    running on;
+    std::optional<deputy> self;
+    on.take_place(self);
+    shared_gate_state entry;
+    const auto work = on.make({}, behind(entry));
+    on.machine.submit(work);
+    std::thread ending([&] { EXPECT_TRUE(on.thread.stop_within(10s)); });
+    while (entry.looks < 1) self->advance(*work);
+    self->advance(*work);
+    self.reset();
+    ending.join();
+}
+
+TEST(deputy, stays_away_where_none_is_allowed) {
+    running on;
+    {
+        std::optional<deputy> self;
+        on.take_place(self); // the thread sleeps
+    }
+    on.thread.allow_no_deputies();
+    EXPECT_FALSE(deputy(on.thread).drives());
+}
+
+TEST(deputy, comes_and_goes_beside_threads_that_enqueue) {
+    running on;
+    constexpr int rounds = 2000;
+    const auto enqueue = [&] {
+        for (int i = 0; i < rounds; ++i) {
+            deputy self(on.thread);
+            const auto work = on.make();
+            on.machine.submit(work);
+            if (i % 3 != 0) self.advance(*work);
+            if (i % 7 != 0) continue;
+            std::this_thread::yield();
+        }
+    };
+    std::thread one(enqueue), other(enqueue);
+    one.join();
+    other.join();
+    EXPECT_TRUE(on.thread.wait_idle(60s));
+}
