@@ -102,6 +102,7 @@ runtime::runtime()
     m_engine.add(m_bridge);
     m_engine.add(m_messenger);
     m_engine.add(m_events);
+    m_engine.add(*m_workers->share_of_engine());
     if (m_timeline) {
         m_engine.record(m_timeline->engine_recorder());
         m_messenger.record(m_timeline->engine_recorder());

@@ -7,6 +7,7 @@
 #include "transfer/command.hpp"
 #include "transfer/mailbox.hpp"
 #include "transfer/plan.hpp"
+#include "transfer/progress_source.hpp"
 #include "transfer/staging.hpp"
 #include "transfer/tuner/tuner.hpp"
 
@@ -20,22 +21,6 @@
 #include <vector>
 
 namespace causeway::transfer {
-
-/// Something that finishes steps when polled: copies of an OpenCL implementation, MPI requests.
-class progress_source {
-  public:
-    virtual ~progress_source() = default;
-    /// True if a step was finished. Never blocks. Engine's thread.
-    virtual bool poll(time_point now) = 0;
-    /// Whether there is anything to poll for.
-    [[nodiscard]] virtual bool busy() const = 0;
-    /// The engine has nothing left to do for a while: let go of what is only kept for speed. True if something is left for
-    /// a later call.
-    virtual bool trim(time_point now) {
-        (void)now;
-        return false;
-    }
-};
 
 /// The state machine. It has no thread: whoever drives it calls step(), always from one thread at a time.
 class engine {

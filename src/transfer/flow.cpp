@@ -151,7 +151,7 @@ void flow::start(flow_owner& owner, staging_pool& pool, const planner& choices, 
         const bool staged = !m_plan->map_source && !m_plan->map_target && m_target_traits.kind == medium::device;
         if (m_plan->map_source) m_timer.begin_map(side::source);
         m_source->open({.bytes = m_bytes, .block_bytes = m_block_bytes, .map = m_plan->map_source, .is_source = true,
-                        .piece_bytes = m_plan->piece_bytes, .for_device = staged, .window = m_plan->window,
+                        .lanes = m_plan->lanes, .piece_bytes = m_plan->piece_bytes, .for_device = staged, .window = m_plan->window,
                         .device_window = m_plan->device_window, .device = m_target_traits.device,
                         .has_device = m_target_traits.kind == medium::device, .in_place = m_target_traits.maps_at_once},
                        m_source_step);

@@ -33,7 +33,7 @@ constexpr std::size_t called_by_engine = 4;
 /// One set of threads with one queue. Shared with its threads, so that one that never returns can be left behind. The engine
 /// never sleeps for its lock, and wakes one thread by a call that does not wait for others (that of a condition variable may).
 ///
-/// Nobody is called for a job that somebody comes for anyway. Whoever comes looks at the jobs under the lock before it
+/// Nobody is called for a job that somebody comes for anyway; whoever drives the engine comes for one that it shares. Whoever comes looks at the jobs under the lock before it
 /// sleeps, and calls another if there are more jobs than threads that come: so no job waits while a thread sleeps that
 /// could do it. Jobs that may not begin, as their transfer or device has enough threads, do not count: who is done with one of
 /// its jobs comes for them.
@@ -42,6 +42,7 @@ struct crew {
         worker_pool::work work;
         step* done = nullptr;
         job_origin from;
+        worker_pool::attempt here; // the engine's; none if it has no part in it
     };
     /// What waits and what is under way of one transfer.
     struct line {
@@ -92,6 +93,8 @@ struct crew {
     std::atomic<std::size_t> waiting{0}; // jobs that may begin; changed under the lock
     /// Threads that are about to look for a job: called, started, or done with one. Each counts less by one under the lock.
     std::atomic<std::size_t> coming{0};
+    /// Whether there is a job for whoever drives the engine; changed under the lock.
+    std::atomic<bool> has_share{false};
 
     spin_lock lock; // guards the rest
     std::list<line> lines, spare; // in turn; not needed now
@@ -99,7 +102,8 @@ struct crew {
     std::vector<sleeper*> asleep; // the last to fall asleep is woken first
     bool closing = false;
 
-    void put(const job_origin& from, worker_pool::work work, step& done) {
+    void put(job made) {
+        const auto& from = made.from;
         auto place = std::ranges::find(lines, from, &line::from);
         if (place == lines.end()) {
             if (spare.empty()) spare.emplace_back();
@@ -107,33 +111,37 @@ struct crew {
             place->from = from;
             lines.splice(lines.end(), spare, place);
         }
-        place->jobs.push_back({std::move(work), &done, from});
+        place->jobs.push_back(std::move(made));
         count();
     }
     /// The next job that may begin, of the transfer whose turn it is; without work if there is none.
     job take() {
-        const auto place = std::ranges::find_if(lines, [this](const auto& each) {
-            return each.may_begin() > 0 && load_of(each.from.device).busy < busy_on_device;
-        });
-        if (place == lines.end()) return {};
-        auto first = std::move(place->jobs.front());
-        place->jobs.pop_front();
-        lines.splice(lines.end(), lines, place);
-        ++place->busy;
-        ++load_of(first.from.device).busy;
+        return take_of([](const line&) { return true; });
+    }
+    /// The same for whoever drives the engine.
+    job take_shared() { return take_of(is_shared); }
+    /// Whoever drives the engine cannot do it after all.
+    void put_back(job one) {
+        const auto place = std::ranges::find(lines, one.from, &line::from);
+        --place->busy;
+        --load_of(one.from.device).busy;
+        one.here = nullptr;
+        place->jobs.push_front(std::move(one));
         count();
-        return first;
     }
     /// The thread that did it comes for another. Takes the lock.
     void finished(const job& one) {
         const std::lock_guard held(lock);
+        done_with(one);
+        ++coming;
+    }
+    void done_with(const job& one) {
         const auto place = std::ranges::find(lines, one.from, &line::from);
         --place->busy;
         put_away_if_done(place);
         --load_of(one.from.device).busy;
         count();
         std::erase_if(loads, [](const auto& each) { return each.may_begin == 0 && each.busy == 0; });
-        ++coming;
     }
     /// Takes the newest job of `from` back.
     job withdraw(const job_origin& from) {
@@ -147,7 +155,7 @@ struct crew {
     }
     /// Jobs for which nobody comes yet.
     [[nodiscard]] std::size_t unattended() const {
-        const std::size_t some = coming, all = waiting;
+        const std::size_t some = coming + (has_share ? 1 : 0), all = waiting;
         return all > some ? all - some : 0;
     }
     /// Who is to be called for a job; null if nobody sleeps.
@@ -160,6 +168,21 @@ struct crew {
     }
 
   private:
+    static bool is_shared(const line& some) { return some.may_begin() > 0 && some.jobs.front().here; }
+    template <class Which>
+    job take_of(Which which) {
+        const auto place = std::ranges::find_if(lines, [&](const auto& each) {
+            return each.may_begin() > 0 && which(each) && load_of(each.from.device).busy < busy_on_device;
+        });
+        if (place == lines.end()) return {};
+        auto first = std::move(place->jobs.front());
+        place->jobs.pop_front();
+        lines.splice(lines.end(), lines, place);
+        ++place->busy;
+        ++load_of(first.from.device).busy;
+        count();
+        return first;
+    }
     device_load& load_of(std::uint64_t device) {
         const auto known = std::ranges::find(loads, device, &device_load::device);
         return known != loads.end() ? *known : loads.emplace_back(device_load{.device = device});
@@ -173,6 +196,7 @@ struct crew {
         std::size_t may_begin = 0;
         for (const auto& each : loads) may_begin += std::min(each.may_begin, busy_on_device - each.busy);
         waiting.store(may_begin, std::memory_order_relaxed);
+        has_share = may_begin > 0 && std::ranges::any_of(lines, is_shared);
     }
 };
 
@@ -238,7 +262,7 @@ void work_for(const std::shared_ptr<crew>& team, bool leaves_when_idle) {
     }
 }
 
-class worker_threads final : public worker_pool {
+class worker_threads final : public worker_pool, private progress_source {
   public:
     worker_threads(std::shared_ptr<mailbox> inbox, unsigned lanes, std::chrono::nanoseconds patience)
         : m_lanes(lanes), m_files(std::make_shared<crew>(inbox, patience, called_by_engine, lanes)),
@@ -260,22 +284,18 @@ class worker_threads final : public worker_pool {
     }
 
     void run(const job_origin& from, work job, step& done) override {
-        hand_to(*m_files, from, std::move(job), done, [&](crew& team) {
-            // The workers that there are get to it.
-            if (m_threads.size() == m_lanes + spare_threads) return;
-            ++team.coming;
-            try {
-                m_threads.emplace_back([team = m_files] { work_for(team, false); });
-                pthread_setname_np(m_threads.back().native_handle(), "causeway-file");
-            } catch (const std::system_error&) {
-                --team.coming;
-                if (m_threads.empty()) refuse(team, from);
-            }
-        });
+        hand_to(*m_files, {std::move(job), &done, from, {}}, [&] { start_file_worker(from); });
     }
 
+    void run_shared(const job_origin& from, work job, attempt here, step& done) override {
+        hand_to(*m_files, {std::move(job), &done, from, std::move(here)}, [&] { start_file_worker(from); });
+    }
+
+    [[nodiscard]] progress_source* share_of_engine() override { return this; }
+
     void run_waiting(work job, step& done) override {
-        hand_to(*m_streams, {}, std::move(job), done, [this](crew& team) {
+        hand_to(*m_streams, {std::move(job), &done, {}, {}}, [this] {
+            auto& team = *m_streams;
             ++team.coming;
             try {
                 std::thread([team = m_streams] { work_for(team, true); }).detach();
@@ -290,13 +310,54 @@ class worker_threads final : public worker_pool {
   private:
     static constexpr auto unlimited = std::numeric_limits<std::size_t>::max();
 
-    /// Wakes a thread for the job if none comes for it; if not enough sleep, `more` makes one.
+    [[nodiscard]] bool busy() const override { return m_files->has_share; }
+    bool poll(time_point) override {
+        crew::job mine;
+        {
+            const std::lock_guard lock(m_files->lock);
+            mine = m_files->take_shared();
+        }
+        if (!mine.work) return false;
+        std::optional<outcome> result;
+        try {
+            result = mine.here();
+        } catch (...) {
+            result.emplace().error = current_failure();
+        }
+        if (!result) {
+            const auto from = mine.from;
+            call_for(*m_files, [&] { m_files->put_back(std::move(mine)); }, [&] { start_file_worker(from); });
+            return true;
+        }
+        call_for(*m_files, [&] { m_files->done_with(mine); }, [] {});
+        mine.done->finish(std::move(*result));
+        return true;
+    }
+
+    void start_file_worker(const job_origin& from) {
+        // The workers that there are get to it.
+        if (m_threads.size() == m_lanes + spare_threads) return;
+        ++m_files->coming;
+        try {
+            m_threads.emplace_back([team = m_files] { work_for(team, false); });
+            pthread_setname_np(m_threads.back().native_handle(), "causeway-file");
+        } catch (const std::system_error&) {
+            --m_files->coming;
+            if (m_threads.empty()) refuse(*m_files, from);
+        }
+    }
+
     template <class More>
-    static void hand_to(crew& team, const job_origin& from, work job, step& done, More more) {
+    static void hand_to(crew& team, crew::job made, More more) {
+        call_for(team, [&] { team.put(std::move(made)); }, more);
+    }
+    /// Wakes a thread if none comes for a job after `change`, which is made under the lock; if not enough sleep, `more` makes one.
+    template <class Change, class More>
+    static void call_for(crew& team, Change change, More more) {
         crew::sleeper* one = nullptr;
         {
             const std::lock_guard lock(team.lock);
-            team.put(from, std::move(job), done);
+            change();
             const auto missing = team.unattended();
             const bool others_call = team.coming >= team.called_at_once;
             if (missing == 0 || (others_call && missing <= team.asleep.size())) return;
@@ -305,7 +366,7 @@ class worker_threads final : public worker_pool {
         if (one != nullptr) {
             one->call();
         } else {
-            more(team);
+            more();
         }
     }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "transfer/mailbox.hpp"
+#include "transfer/progress_source.hpp"
 #include "transfer/step.hpp"
 
 #include <chrono>
@@ -11,6 +12,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 
 namespace causeway::transfer {
 
@@ -29,6 +31,15 @@ class worker_pool {
     virtual ~worker_pool() = default;
     /// File access: ends by itself, shares a fixed number of workers.
     virtual void run(const job_origin& from, work job, step& done) = 0;
+    /// The same job where whoever drives the engine would only wait for it: that takes its share. `here` does it without waiting for a
+    /// disk or for anybody, or gives nothing, and a worker does `job`.
+    using attempt = std::function<std::optional<outcome>()>;
+    virtual void run_shared(const job_origin& from, work job, attempt here, step& done) {
+        (void)here;
+        run(from, std::move(job), done);
+    }
+    /// The engine's share, for the engine to poll; null if there is none.
+    [[nodiscard]] virtual progress_source* share_of_engine() { return nullptr; }
     /// May wait for somebody else for any time (a pipe): gets a worker of its own, one that is idle or a new one.
     virtual void run_waiting(work job, step& done) = 0;
 };

@@ -32,6 +32,8 @@ constexpr std::size_t smallest_cold = std::size_t{8} << 20;
 constexpr std::size_t cold_piece_bytes = std::size_t{4} << 20;
 /// And not too many: 256 MiB took 136 ms with 8 readers, 156 with 16 (virtual disk, 16 processors).
 constexpr std::size_t most_cold_pieces = 8;
+/// So long the engine's thread reads for one transfer before it looks after the others: some 40 us.
+constexpr std::size_t largest_shared_piece = std::size_t{512} << 10;
 /// What direct access wants offsets, and often addresses, to be a multiple of; some disks are content with 512.
 constexpr std::size_t direct_alignment = 4096;
 /// Of more bytes all but the last leave the processors' own caches by themselves before a device comes for them, and pushing
@@ -264,6 +266,12 @@ void file_blocks::open(const transfer::open_request& request) {
         m_cold.emplace(m_whole);
         if (m_cold->lack(0)) m_origin.at_once = most_cold_pieces;
     }
+    // Into memory where it lies: the engine has nothing to do for it meanwhile.
+    m_is_shared = !m_is_target && request.in_place && !request.window && m_direct.get() < 0 && !(m_cold && m_cold->lack(0));
+    if (m_is_shared) {
+        m_piece_bytes = std::min(m_piece_bytes, largest_shared_piece);
+        m_origin.at_once = request.lanes;
+    }
     if (request.for_device) m_pushed_from = m_whole.bytes <= largest_pushed ? 0 : m_whole.bytes - last_pushed;
 }
 
@@ -273,10 +281,7 @@ std::size_t file_blocks::first_block(std::size_t block_bytes) const {
 }
 
 void file_blocks::read(std::size_t offset, std::span<std::byte> block, step& done) {
-    const bool is_there = m_whole.bytes <= small_transfer &&
-                          (m_is_in_memory ? !read_at(m_whole, offset, block).error
-                                          : read_cached(m_whole, offset, block) == static_cast<ssize_t>(block.size()));
-    if (is_there) {
+    if (m_whole.bytes <= small_transfer && is_read_at_once(offset, block)) {
         done.finish({block.size(), {}});
         return;
     }
@@ -292,7 +297,12 @@ void file_blocks::read(std::size_t offset, std::span<std::byte> block, step& don
 }
 
 void file_blocks::read_piece(std::size_t offset, std::span<std::byte> piece, step& done) {
-    m_services.workers.run(m_origin, [this, offset, piece] { return read_now(offset, piece); }, done);
+    auto by_worker = [this, offset, piece] { return read_now(offset, piece); };
+    if (m_is_shared) {
+        m_services.workers.run_shared(m_origin, by_worker, [this, offset, piece] { return read_here(offset, piece); }, done);
+    } else {
+        m_services.workers.run(m_origin, by_worker, done);
+    }
 }
 
 void file_blocks::write(std::size_t offset, std::span<const std::byte> block, step& done) {
@@ -306,6 +316,16 @@ void file_blocks::close(outcome result, step& done, descriptor own) {
         told = &m_closing->work();
     }
     told->finish(std::move(result));
+}
+
+std::optional<outcome> file_blocks::read_here(std::size_t offset, std::span<std::byte> piece) const {
+    if (!is_read_at_once(offset, piece)) return {};
+    return outcome{piece.size(), {}};
+}
+
+bool file_blocks::is_read_at_once(std::size_t offset, std::span<std::byte> piece) const {
+    return m_is_in_memory ? !read_at(m_whole, offset, piece).error
+                          : read_cached(m_whole, offset, piece) == static_cast<ssize_t>(piece.size());
 }
 
 outcome file_blocks::read_now(std::size_t offset, std::span<std::byte> piece) {

@@ -49,6 +49,10 @@ class file_blocks {
     class slow_close;
 
     void read_piece(std::size_t offset, std::span<std::byte> piece, transfer::step& done);
+    /// Whether that needed no disk; else nothing is known of `piece`.
+    [[nodiscard]] bool is_read_at_once(std::size_t offset, std::span<std::byte> piece) const;
+    /// By whoever drives the engine; nothing if a worker has to do it.
+    [[nodiscard]] std::optional<transfer::outcome> read_here(std::size_t offset, std::span<std::byte> piece) const;
     /// In a worker.
     [[nodiscard]] transfer::outcome read_now(std::size_t offset, std::span<std::byte> piece);
     [[nodiscard]] transfer::outcome write_now(std::size_t offset, std::span<const std::byte> block);
@@ -62,6 +66,7 @@ class file_blocks {
     file_range m_whole;
     std::size_t m_piece_bytes = 0;
     bool m_is_target = false;
+    bool m_is_shared = false; // the engine's thread reads, too
     std::size_t m_pushed_from = std::numeric_limits<std::size_t>::max(); // what is read from here on, out of the processor's own cache
     std::atomic<bool> m_refuses_direct{false}; // the disk, these offsets and addresses
     monotonic_clock m_clock;

@@ -19,6 +19,10 @@ struct patient_workers final : causeway::transfer::worker_pool {
         last_origin = from;
         run_waiting(std::move(job), done);
     }
+    void run_shared(const causeway::transfer::job_origin& from, work job, attempt here, causeway::transfer::step& done) override {
+        attempts.push_back(std::move(here));
+        run(from, std::move(job), done);
+    }
     void run_waiting(work job, causeway::transfer::step& done) override { jobs.emplace_back(std::move(job), &done); }
     void finish_first() {
         auto [job, done] = std::move(jobs.front());
@@ -26,6 +30,7 @@ struct patient_workers final : causeway::transfer::worker_pool {
         done->finish(job());
     }
     std::vector<std::pair<work, causeway::transfer::step*>> jobs;
+    std::vector<attempt> attempts; // of jobs that the engine shares
     causeway::transfer::job_origin last_origin;
 };
 

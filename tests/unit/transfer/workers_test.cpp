@@ -10,8 +10,10 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <semaphore>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -31,14 +33,23 @@ class handed_jobs final : public transfer::step_owner {
         m_workers->run(from, std::move(job), next_step());
     }
     void run_waiting(transfer::worker_pool::work job) { m_workers->run_waiting(std::move(job), next_step()); }
+    void run_shared(transfer::worker_pool::work job, transfer::worker_pool::attempt here, const transfer::job_origin& from = {}) {
+        m_workers->run_shared(from, std::move(job), std::move(here), next_step());
+    }
+    /// Whether the engine had something to do.
+    bool do_share() {
+        auto& share = *m_workers->share_of_engine();
+        return share.busy() && share.poll({});
+    }
+    [[nodiscard]] std::size_t finished() const { return m_finished; }
 
-    /// False if one of them moved nothing, or they take longer than any of these tests may.
+    /// False if one of them moved nothing, or they take longer than any of these tests may. Does the engine's share, too.
     [[nodiscard]] bool all_finish() {
         const auto until = std::chrono::steady_clock::now() + 20s;
         std::vector<transfer::mailbox::message> mail;
         while (m_finished < m_steps.size()) {
             if (std::chrono::steady_clock::now() > until) return false;
-            m_inbox->wait(1s);
+            if (!do_share()) m_inbox->wait(1ms);
             m_inbox->take(mail);
             for (auto& each : mail) {
                 auto& done = std::get<transfer::mailbox::finished_step>(each);
@@ -210,4 +221,94 @@ TEST(workers, transfers_take_turns) {
     all_there.release();
     ASSERT_TRUE(jobs.all_finish());
     EXPECT_EQ(std::string(order.begin(), order.end()), "ababa");
+}
+
+TEST(workers, nobody_is_called_for_one_shared_job) {
+    handed_jobs jobs(lanes);
+    const auto self = std::this_thread::get_id();
+    for (int round = 0; round < 20; ++round) {
+        std::thread::id by;
+        jobs.run_shared([]() -> transfer::outcome { return {}; }, // moves nothing
+                        [&] {
+                            by = std::this_thread::get_id();
+                            return transfer::outcome{1, {}};
+                        });
+        EXPECT_TRUE(jobs.do_share());
+        EXPECT_EQ(jobs.finished(), 1u);
+        EXPECT_EQ(by, self);
+        ASSERT_TRUE(jobs.all_finish());
+    }
+}
+
+TEST(workers, and_the_engine_share_jobs_and_each_is_done_once) {
+    handed_jobs jobs(lanes, 50us);
+    constexpr std::size_t count = 200;
+    for (int round = 0; round < 20; ++round) {
+        std::vector<std::atomic<int>> done(count);
+        for (std::size_t i = 0; i < count; ++i)
+            jobs.run_shared(
+                [&, i] {
+                    ++done[i];
+                    return transfer::outcome{1, {}};
+                },
+                [&, i] {
+                    ++done[i];
+                    return transfer::outcome{1, {}};
+                });
+        ASSERT_TRUE(jobs.all_finish());
+        EXPECT_TRUE(std::ranges::all_of(done, [](const auto& each) { return each == 1; }));
+        EXPECT_FALSE(jobs.do_share());
+    }
+}
+
+TEST(workers, do_what_the_engine_would_have_to_wait_for) {
+    handed_jobs jobs(lanes);
+    const auto self = std::this_thread::get_id();
+    for (unsigned count = 1; count < 40; ++count) {
+        std::atomic<int> tried{0};
+        for (unsigned i = 0; i < count; ++i)
+            jobs.run_shared([&] { return transfer::outcome{std::this_thread::get_id() == self ? 0u : 1u, {}}; },
+                            [&]() -> std::optional<transfer::outcome> {
+                                ++tried;
+                                return {};
+                            });
+        ASSERT_TRUE(jobs.all_finish()) << count << " jobs";
+        EXPECT_LE(tried, static_cast<int>(count));
+    }
+}
+
+TEST(workers, a_shared_job_of_the_engine_counts_as_one_of_its_transfer) {
+    handed_jobs jobs(lanes);
+    const int transfer_of_two = 0;
+    const transfer::job_origin two{&transfer_of_two, 0, 2};
+    std::atomic<int> at_once{0}, most{0};
+    const auto work = [&] {
+        most = std::max(most.load(), ++at_once);
+        std::this_thread::yield();
+        --at_once;
+        return transfer::outcome{1, {}};
+    };
+    for (int i = 0; i < 500; ++i) jobs.run_shared(work, work, two);
+    ASSERT_TRUE(jobs.all_finish());
+    EXPECT_LE(most, 2);
+}
+
+TEST(workers, a_shared_job_that_fails_here_has_failed) {
+    handed_jobs jobs(lanes);
+    int other = 0;
+    jobs.run_shared([&] { return transfer::outcome{static_cast<std::size_t>(++other), {}}; },
+                    []() -> std::optional<transfer::outcome> { throw std::runtime_error("no"); });
+    EXPECT_TRUE(jobs.do_share());
+    EXPECT_EQ(jobs.finished(), 1u);
+    EXPECT_FALSE(jobs.all_finish()) << "it moved nothing";
+    EXPECT_EQ(other, 0);
+}
+
+TEST(workers, none_waits_for_an_engine_that_is_busy_elsewhere_once_one_is_awake) {
+    handed_jobs jobs(lanes);
+    meeting all(3); // of which the engine does none
+    for (int i = 0; i < 3; ++i)
+        jobs.run_shared([&] { return transfer::outcome{all.attend() ? std::size_t{1} : 0, {}}; },
+                        []() -> std::optional<transfer::outcome> { return {}; });
+    ASSERT_TRUE(jobs.all_finish());
 }

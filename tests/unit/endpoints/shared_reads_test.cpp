@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blocks of files that the thread which drives the engine reads along with the workers.
+#include "endpoints/file/file_endpoint.hpp"
+#include "endpoints/file/page_cache.hpp"
+#include "unit/endpoints/file_doubles.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <vector>
+
+using namespace causeway;
+
+namespace {
+
+constexpr std::size_t mib = std::size_t{1} << 20, whole = 4 * mib;
+
+class shared_reads : public testing::Test {
+  protected:
+    void SetUp() override {
+        for (std::size_t i = 0; i < whole; ++i) m_contents[i] = static_cast<std::byte>(i * 11 + (i >> 13));
+        ASSERT_EQ(::pwrite(m_file.fd, m_contents.data(), whole, 0), static_cast<ssize_t>(whole));
+    }
+    /// Begins to read 2 MiB at 1 MiB.
+    void begin(transfer::open_request request) {
+        m_source = endpoints::make_descriptor_endpoint(m_services, m_file.fd, 0, whole, endpoints::access::read);
+        request.bytes = whole;
+        request.block_bytes = 2 * mib;
+        request.is_source = true;
+        waiter opened;
+        m_source->open(request, opened.work);
+        m_done.work.begin();
+        m_source->read(mib, m_block, m_done.work);
+    }
+    [[nodiscard]] bool is_right() {
+        while (!m_workers.jobs.empty()) m_workers.finish_first();
+        return m_done.work.take().bytes == m_block.size() &&
+               std::equal(m_block.begin(), m_block.end(), m_contents.begin() + static_cast<std::ptrdiff_t>(mib));
+    }
+
+    scratch_file m_file;
+    std::vector<std::byte> m_contents = std::vector<std::byte>(whole), m_block = std::vector<std::byte>(2 * mib);
+    options m_settings;
+    patient_workers m_workers;
+    transfer::turnstile m_turns;
+    endpoints::file_services m_services{m_settings, m_workers, m_turns};
+    std::unique_ptr<transfer::endpoint> m_source;
+    waiter m_done;
+};
+
+} // namespace
+
+TEST_F(shared_reads, are_those_into_memory_where_it_lies) {
+    begin({.lanes = 2, .in_place = true});
+    ASSERT_EQ(m_workers.attempts.size(), 4u) << "pieces of 512 KiB";
+    EXPECT_EQ(m_workers.last_origin.at_once, 2u);
+    for (const auto& here : m_workers.attempts) {
+        const auto result = here();
+        ASSERT_TRUE(result);
+        EXPECT_EQ(result->bytes, mib / 2);
+        EXPECT_FALSE(result->error);
+    }
+    EXPECT_TRUE(std::equal(m_block.begin(), m_block.end(), m_contents.begin() + static_cast<std::ptrdiff_t>(mib)));
+    EXPECT_TRUE(is_right());
+}
+
+TEST_F(shared_reads, are_none_where_a_device_has_to_be_fed) {
+    begin({.for_device = true});
+    EXPECT_TRUE(m_workers.attempts.empty());
+    EXPECT_TRUE(is_right());
+}
+
+TEST_F(shared_reads, are_none_through_a_window) {
+    begin({.window = true, .in_place = true});
+    EXPECT_TRUE(m_workers.attempts.empty());
+    EXPECT_TRUE(is_right());
+}
+
+TEST_F(shared_reads, wait_for_no_disk) {
+    ::fdatasync(m_file.fd);
+    ::posix_fadvise(m_file.fd, 0, 0, POSIX_FADV_DONTNEED);
+    if (endpoints::is_cached_by_mapping(m_file.fd, mib, 4096)) GTEST_SKIP() << "the file system of TMPDIR keeps files in memory";
+    begin({.lanes = 2, .in_place = true});
+    ASSERT_EQ(m_workers.attempts.size(), 4u);
+    EXPECT_FALSE(m_workers.attempts.back()());
+    EXPECT_TRUE(is_right());
+}
+
+TEST_F(shared_reads, end_where_a_file_was_cut_off) {
+    begin({.lanes = 2, .in_place = true});
+    ASSERT_EQ(::ftruncate(m_file.fd, static_cast<off_t>(2 * mib)), 0);
+    EXPECT_FALSE(m_workers.attempts.back()()) << "a worker finds out why";
+    while (!m_workers.jobs.empty()) m_workers.finish_first();
+    const auto result = m_done.work.take();
+    EXPECT_EQ(result.bytes, mib);
+    EXPECT_EQ(result.error.status, status::end_of_file);
+}
