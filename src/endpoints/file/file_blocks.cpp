@@ -266,11 +266,18 @@ void file_blocks::open(const transfer::open_request& request) {
         m_cold.emplace(m_whole);
         if (m_cold->lack(0)) m_origin.at_once = most_cold_pieces;
     }
-    // Into memory where it lies: the engine has nothing to do for it meanwhile.
-    m_is_shared = !m_is_target && request.in_place && !request.window && m_direct.get() < 0 && !(m_cold && m_cold->lack(0));
-    if (m_is_shared) {
-        m_piece_bytes = std::min(m_piece_bytes, largest_shared_piece);
-        m_origin.at_once = request.lanes;
+    const bool is_cold = m_cold && m_cold->lack(0);
+    m_shared_until = 0;
+    if (!m_is_target && m_direct.get() < 0 && !is_cold) {
+        if (request.in_place && !request.window) {
+            // Into memory where it lies: the engine has nothing to do for it meanwhile.
+            m_shared_until = m_whole.bytes;
+            m_piece_bytes = std::min(m_piece_bytes, largest_shared_piece);
+            m_origin.at_once = request.lanes;
+        } else if (request.for_device && m_piece_bytes <= largest_shared_piece) {
+            // Until the first block is there, the device has nothing to do either.
+            m_shared_until = request.block_bytes;
+        }
     }
     if (request.for_device) m_pushed_from = m_whole.bytes <= largest_pushed ? 0 : m_whole.bytes - last_pushed;
 }
@@ -298,7 +305,7 @@ void file_blocks::read(std::size_t offset, std::span<std::byte> block, step& don
 
 void file_blocks::read_piece(std::size_t offset, std::span<std::byte> piece, step& done) {
     auto by_worker = [this, offset, piece] { return read_now(offset, piece); };
-    if (m_is_shared) {
+    if (offset < m_shared_until) {
         m_services.workers.run_shared(m_origin, by_worker, [this, offset, piece] { return read_here(offset, piece); }, done);
     } else {
         m_services.workers.run(m_origin, by_worker, done);
@@ -320,6 +327,7 @@ void file_blocks::close(outcome result, step& done, descriptor own) {
 
 std::optional<outcome> file_blocks::read_here(std::size_t offset, std::span<std::byte> piece) const {
     if (!is_read_at_once(offset, piece)) return {};
+    if (offset >= m_pushed_from) push_out(piece);
     return outcome{piece.size(), {}};
 }
 

@@ -66,7 +66,7 @@ class file_blocks {
     file_range m_whole;
     std::size_t m_piece_bytes = 0;
     bool m_is_target = false;
-    bool m_is_shared = false; // the engine's thread reads, too
+    std::size_t m_shared_until = 0; // what lies before is read by whoever drives the engine, too
     std::size_t m_pushed_from = std::numeric_limits<std::size_t>::max(); // what is read from here on, out of the processor's own cache
     std::atomic<bool> m_refuses_direct{false}; // the disk, these offsets and addresses
     monotonic_clock m_clock;

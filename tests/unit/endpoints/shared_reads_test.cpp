@@ -24,8 +24,8 @@ class shared_reads : public testing::Test {
         for (std::size_t i = 0; i < whole; ++i) m_contents[i] = static_cast<std::byte>(i * 11 + (i >> 13));
         ASSERT_EQ(::pwrite(m_file.fd, m_contents.data(), whole, 0), static_cast<ssize_t>(whole));
     }
-    /// Begins to read 2 MiB at 1 MiB.
-    void begin(transfer::open_request request) {
+    /// Begins to read 2 MiB, by default at 1 MiB.
+    void begin(transfer::open_request request, std::size_t offset = mib) {
         m_source = endpoints::make_descriptor_endpoint(m_services, m_file.fd, 0, whole, endpoints::access::read);
         request.bytes = whole;
         request.block_bytes = 2 * mib;
@@ -33,7 +33,7 @@ class shared_reads : public testing::Test {
         waiter opened;
         m_source->open(request, opened.work);
         m_done.work.begin();
-        m_source->read(mib, m_block, m_done.work);
+        m_source->read(offset, m_block, m_done.work);
     }
     [[nodiscard]] bool is_right() {
         while (!m_workers.jobs.empty()) m_workers.finish_first();
@@ -67,10 +67,19 @@ TEST_F(shared_reads, are_those_into_memory_where_it_lies) {
     EXPECT_TRUE(is_right());
 }
 
-TEST_F(shared_reads, are_none_where_a_device_has_to_be_fed) {
-    begin({.for_device = true});
+TEST_F(shared_reads, are_of_the_first_block_where_a_device_is_to_be_fed) {
+    begin({.piece_bytes = mib / 2, .for_device = true}, 0);
+    EXPECT_EQ(m_workers.attempts.size(), 4u);
+}
+
+TEST_F(shared_reads, are_none_where_a_device_is_being_fed) {
+    begin({.piece_bytes = mib / 2, .for_device = true}, 2 * mib);
     EXPECT_TRUE(m_workers.attempts.empty());
-    EXPECT_TRUE(is_right());
+}
+
+TEST_F(shared_reads, are_no_large_pieces_where_a_device_is_to_be_fed) {
+    begin({.piece_bytes = mib, .for_device = true}, 0);
+    EXPECT_TRUE(m_workers.attempts.empty());
 }
 
 TEST_F(shared_reads, are_none_through_a_window) {
