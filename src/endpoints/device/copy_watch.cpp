@@ -15,11 +15,12 @@ std::string buffer_text(const char* what, std::size_t offset, std::size_t bytes)
 }
 
 void copy_watch::add(const cl::queue& queue, cl::event running, std::size_t offset, std::size_t bytes,
-                     const char* what, transfer::step& done) {
+                     const char* what, transfer::step& done, std::optional<small_writes::timing> timing) {
     auto to = std::find_if(m_lines.begin(), m_lines.end(), [&](const line& each) { return each.queue == queue.get(); });
     if (to == m_lines.end()) to = m_lines.insert(to, {queue.get(), true, {}});
     to->flushed = false;
-    to->copies.push_back({std::move(running), offset, bytes, what, &done});
+    if (!to->copies.empty()) timing.reset(); // it waits for those
+    to->copies.push_back({std::move(running), offset, bytes, what, &done, timing});
 }
 
 void copy_watch::add_at_once(const cl::queue& queue, cl::event running, std::size_t offset, std::size_t bytes,
@@ -48,6 +49,7 @@ bool copy_watch::poll(time_point now) {
     std::erase_if(m_lines, [](const line& each) { return each.copies.empty(); });
     // Steps that finish add copies.
     for (auto& [what, status] : ended) {
+        if (status == CL_COMPLETE && what.timing) what.timing->ended(now);
         if (status == CL_COMPLETE) {
             what.done->finish({what.bytes, {}});
         } else {

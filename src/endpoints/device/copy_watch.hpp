@@ -3,10 +3,12 @@
 #pragma once
 
 #include "cl/handles.hpp"
+#include "endpoints/device/small_writes.hpp"
 #include "transfer/engine.hpp"
 #include "transfer/step.hpp"
 
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,7 +23,7 @@ class copy_watch final : public transfer::progress_source {
     /// `done` finishes with `bytes` when `running`, the last command of `queue` so far, completes, or with an error that
     /// says what failed: `what`, a verb, with `bytes` at `offset` of a buffer. The next poll() flushes the queue, once for all.
     void add(const cl::queue& queue, cl::event running, std::size_t offset, std::size_t bytes, const char* what,
-             transfer::step& done);
+             transfer::step& done, std::optional<small_writes::timing> timing = {});
 
     /// The same, and flushes it now.
     void add_at_once(const cl::queue& queue, cl::event running, std::size_t offset, std::size_t bytes, const char* what,
@@ -39,6 +41,7 @@ class copy_watch final : public transfer::progress_source {
         std::size_t offset, bytes;
         const char* what;
         transfer::step* done;
+        std::optional<small_writes::timing> timing;
     };
     /// Queues are in-order: only the first of a line can be the next to complete.
     struct line {

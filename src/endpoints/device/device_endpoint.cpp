@@ -8,6 +8,7 @@
 
 #include <cstring>
 #include <limits>
+#include <optional>
 
 namespace causeway::endpoints {
 
@@ -78,14 +79,14 @@ class device_endpoint : public transfer::endpoint {
     /// Enqueues by `enqueue(event*)`, submits, and finishes `done` with `bytes` when that event completes.
     template <class Enqueue>
     void run(const cl::queue& queue, std::size_t offset, std::size_t bytes, const char* what, step& done,
-             Enqueue enqueue) {
+             Enqueue enqueue, std::optional<small_writes::timing> timing = {}) {
         cl_event raw = nullptr;
         cl_int code = enqueue(&raw);
         auto running = cl::event::adopt(raw);
         if (code != CL_SUCCESS) {
             done.finish({0, {code, 0, 0, buffer_text(what, offset, bytes) + ": " + cl::code_text(code)}});
         } else {
-            m_services.copies.add(queue, std::move(running), offset, bytes, what, done);
+            m_services.copies.add(queue, std::move(running), offset, bytes, what, done, timing);
         }
     }
 
@@ -221,6 +222,10 @@ class range_endpoint final : public device_endpoint {
             done.finish({block.size(), {}});
             return;
         }
+        if (block.size() <= small_writes::most_bytes && link().small) {
+            write_small(offset, block, done);
+            return;
+        }
         run(link().to_device, m_offset + offset, block.size(), "writing", done, [&](cl_event* event) {
             return clEnqueueWriteBuffer(link().to_device.get(), place().buffer.get(), CL_FALSE, m_offset + offset,
                                         block.size(), block.data(), 0, nullptr, event);
@@ -261,6 +266,20 @@ class range_endpoint final : public device_endpoint {
     }
 
   private:
+    void write_small(std::size_t offset, std::span<const std::byte> block, step& done) {
+        auto& choice = *link().small;
+        const auto way = choice.way_of(block.size());
+        run(link().to_device, m_offset + offset, block.size(), "writing", done, [&](cl_event* event) {
+            auto* const queue = link().to_device.get();
+            auto* const buffer = place().buffer.get();
+            if (way == small_writes::way::plain)
+                return clEnqueueWriteBuffer(queue, buffer, CL_FALSE, m_offset + offset, block.size(), block.data(), 0, nullptr, event);
+            const std::size_t origin[3] = {m_offset + offset, 0, 0}, host[3] = {}, region[3] = {block.size() / 2, 2, 1};
+            return clEnqueueWriteBufferRect(queue, buffer, CL_FALSE, origin, host, region, region[0], 0, region[0], 0, block.data(), 0,
+                                            nullptr, event);
+        }, choice.begin(way));
+    }
+
     [[nodiscard]] bool is_in_window() const { return place().window != nullptr; }
     [[nodiscard]] std::byte* address(std::size_t offset) const {
         return place().window->address() + place().window_offset + m_offset + offset;

@@ -98,8 +98,10 @@ std::shared_ptr<device_link> device_links::find(cl_context context, cl_device_id
     link->to_device = cl::make_queue(context, device);
     link->from_device = cl::make_queue(context, device);
     // Maps have a queue of their own: in that of the copies in, the engine's thread would wait for all of them.
-    if (!link->host_memory)
+    if (!link->host_memory) {
         link->allocator = std::make_shared<pinned_allocator>(link->context, cl::make_queue(context, device));
+        link->small.emplace(m_clock);
+    }
     if (cl::facts_of(device).keeps_addresses)
         link->places = std::make_unique<place_trial>(link->context, device, cl::make_queue(context, device));
     link->last_used = m_clock.now();

@@ -7,12 +7,14 @@
 #include "endpoints/device/link_window.hpp"
 #include "endpoints/device/outward_copies.hpp"
 #include "endpoints/device/place_trial.hpp"
+#include "endpoints/device/small_writes.hpp"
 #include "transfer/engine.hpp"
 #include "transfer/staging.hpp"
 
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace causeway::endpoints {
@@ -30,6 +32,7 @@ struct device_link {
     std::size_t ahead_made = 0;
     std::shared_ptr<transfer::staging_allocator> allocator; ///< null where ordinary memory is as good
     std::unique_ptr<place_trial> places; ///< null where transfers do not work on buffers in place
+    std::optional<small_writes> small; ///< none where memory is the host's
     std::unique_ptr<link_window> window; ///< made by device_links::window_of()
     time_point last_used;
 };
