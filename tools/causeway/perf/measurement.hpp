@@ -36,6 +36,7 @@ struct used_plan {
     std::string strategy;
     std::size_t block_bytes = 0;
     unsigned depth = 0, lanes = 0;
+    bool operator==(const used_plan&) const = default;
 };
 
 struct way {
@@ -101,6 +102,8 @@ struct own_choice {
     [[nodiscard]] double over_best() const { return own.seconds.median / best.seconds.median; }
     /// At most 5 % slower, or within the other's quartiles.
     [[nodiscard]] bool is_as_good() const;
+    /// The other was the same, measured again: so much do these times scatter.
+    [[nodiscard]] bool is_same_plan() const { return own.plan == best.plan; }
 };
 
 /// Of all routes and sizes for which something was forced. `rows` as evaluate() gives them: the library's own choice comes first.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device to device between two ranks, beside the copies and the raw MPI message of the same bytes.
 #include "perf/direct_link.hpp"
+#include "perf/event_order.hpp"
 #include "perf/rank_pair.hpp"
 #include "perf/routes.hpp"
 
@@ -60,6 +61,7 @@ class rank_bench : public rank_pair {
                         MPI_Recv(m_pinned.data(), notice_bytes(), MPI_BYTE, m_peer, tag, m_comm, MPI_STATUS_IGNORE);
                     });
             });
+        add_order(made);
         m_session.measure(std::move(made));
     }
 
@@ -93,10 +95,20 @@ class rank_bench : public rank_pair {
                                  MPI_BYTE, m_peer, tag, m_comm, MPI_STATUS_IGNORE);
                 });
             });
+        add_order(made);
         m_session.measure(std::move(made));
     }
 
   private:
+    /// Beside small messages: as much is not their bytes'.
+    void add_order(comparison& made) {
+        if (m_bytes >= overlapping) return;
+        made.add_shown("order", event_order::how, [this] {
+            event_order order(m_place);
+            return repeated([&] { order.once(); });
+        });
+    }
+
     /// The library starts what it needs for a direct link with the first large messages, beside them.
     void wait_for_windows() {
         const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(15); // the trial of links included

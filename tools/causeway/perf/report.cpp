@@ -48,8 +48,11 @@ void print_own_choices(const std::vector<own_choice>& all) {
         std::printf(choice_row, each.own.route.c_str(), size_text(each.own.size_bytes).c_str(), each.own.plan.strategy.c_str(),
                     time_text(each.own.seconds.median).c_str(), each.best.strategy.c_str(),
                     size_text(each.best.plan.block_bytes).c_str(), time_text(each.best.seconds.median).c_str(),
-                    formatted("%.2f", each.over_best()).c_str(), each.is_as_good() ? "as good" : "slower");
+                    formatted("%.2f", each.over_best()).c_str(),
+                    each.is_as_good() ? "as good" : each.is_same_plan() ? "slower, by the same plan" : "slower");
     std::printf("%td of %zu as good\n", std::ranges::count_if(all, &own_choice::is_as_good), all.size());
+    const auto same = std::ranges::count_if(all, [](const auto& each) { return !each.is_as_good() && each.is_same_plan(); });
+    if (same > 0) std::printf("%td of the others are the same plan, measured again\n", same);
 }
 
 } // namespace

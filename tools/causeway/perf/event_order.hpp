@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the order by events costs of a transfer that moves nothing.
+#pragma once
+
+#include "perf/bench.hpp"
+
+#include <array>
+#include <atomic>
+#include <thread>
+
+namespace perf {
+
+/// Whatever thread carries out a command for a program, by standard OpenCL: it holds a queue by one user event and tells of the end by
+/// another. Here a thread that does not sleep sets both as soon as it sees them.
+class event_order {
+  public:
+    static constexpr const char* how = "two user events, set by a thread that polls, a marker behind one, a wait for the other";
+
+    explicit event_order(const place& where) : m_place(where), m_setter([this] { set(); }) {}
+    ~event_order() {
+        m_ends = true;
+        m_setter.join();
+    }
+    event_order(const event_order&) = delete;
+    event_order& operator=(const event_order&) = delete;
+
+    void once() {
+        const auto queue = m_place.out_of_order.get();
+        const std::array gates{create_gate(m_place.context.get()), create_gate(m_place.context.get())};
+        const auto order = gates[1].get();
+        apps::check(clEnqueueMarkerWithWaitList(queue, 1, &order, nullptr), "clEnqueueMarkerWithWaitList");
+        apps::check(clFlush(queue), "clFlush");
+        m_next = &gates;
+        wait_for(std::array{gates[0].get()});
+        while (m_next != nullptr) std::this_thread::yield();
+    }
+
+  private:
+    void set() {
+        while (!m_ends) {
+            const auto* const gates = m_next.load();
+            if (gates == nullptr) {
+                std::this_thread::yield();
+                continue;
+            }
+            for (const auto& each : *gates) open_gate(each);
+            m_next = nullptr;
+        }
+    }
+
+    const place& m_place;
+    std::atomic<const std::array<apps::event, 2>*> m_next{nullptr};
+    std::atomic<bool> m_ends{false};
+    std::thread m_setter; // last: uses the others
+};
+
+} // namespace perf
