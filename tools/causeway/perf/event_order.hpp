@@ -16,14 +16,20 @@ class event_order {
   public:
     static constexpr const char* how = "two user events, set by a thread that polls, a marker behind one, a wait for the other";
 
-    explicit event_order(const place& where) : m_place(where), m_setter([this] { set(); }) {}
-    ~event_order() {
-        m_ends = true;
-        m_setter.join();
-    }
-    event_order(const event_order&) = delete;
-    event_order& operator=(const event_order&) = delete;
+    explicit event_order(const place& where) : m_place(where) {}
 
+    /// Of one of `repeats`. The other thread is gone afterwards: it would keep somebody's processor.
+    double seconds(int repeats) {
+        std::thread setter([this] { set(); });
+        const double all = seconds_of([&] {
+            for (int i = 0; i < repeats; ++i) once();
+        });
+        m_ends = true;
+        setter.join();
+        return all / repeats;
+    }
+
+  private:
     void once() {
         const auto queue = m_place.out_of_order.get();
         const std::array gates{create_gate(m_place.context.get()), create_gate(m_place.context.get())};
@@ -35,7 +41,6 @@ class event_order {
         while (m_next != nullptr) std::this_thread::yield();
     }
 
-  private:
     void set() {
         while (!m_ends) {
             const auto* const gates = m_next.load();
@@ -51,7 +56,6 @@ class event_order {
     const place& m_place;
     std::atomic<const std::array<apps::event, 2>*> m_next{nullptr};
     std::atomic<bool> m_ends{false};
-    std::thread m_setter; // last: uses the others
 };
 
 } // namespace perf
