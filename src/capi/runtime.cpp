@@ -118,8 +118,17 @@ runtime::runtime()
 
 void runtime::use_bridge(std::unique_ptr<bridge::device_bridge> made) {
     m_thread->allow_no_deputies(); // CUDA's current context is the thread's
-    const auto shared = std::make_shared<std::unique_ptr<bridge::device_bridge>>(std::move(made));
-    m_engine.call([this, shared] { m_windows.use(std::move(*shared)); });
+    take_bridge(std::make_shared<std::unique_ptr<bridge::device_bridge>>(std::move(made)));
+}
+
+void runtime::take_bridge(std::shared_ptr<std::unique_ptr<bridge::device_bridge>> made) {
+    m_engine.call([this, made = std::move(made)] {
+        if (m_thread->is_own()) {
+            m_windows.use(std::move(*made));
+        } else {
+            take_bridge(made); // the last deputy is still at it
+        }
+    });
 }
 
 void runtime::let_go(std::shared_ptr<bridge::known_window> window) {

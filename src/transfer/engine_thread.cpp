@@ -6,6 +6,7 @@
 #include "base/processors.hpp"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 
@@ -38,63 +39,60 @@ class fine_timers {
     int m_before;
 };
 
-/// In a thread of the program: it is not ended in the middle of a step, neither by pthread_cancel(3) nor by what a closed pipe or
-/// a full file raises in it, of which the call's error tells.
-class undisturbed {
-  public:
-    undisturbed() {
-        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &m_cancel_before);
-        m_had = raised();
-    }
-    ~undisturbed() {
-        const timespec at_once{};
-        sigset_t only{};
-        for (const int each : own) {
-            if (sigismember(&m_had, each) == 1) continue;
-            sigemptyset(&only);
-            sigaddset(&only, each);
-            const auto now = raised();
-            if (sigismember(&now, each) == 1) (void)sigtimedwait(&only, nullptr, &at_once);
-        }
-        pthread_setcancelstate(m_cancel_before, nullptr);
-    }
-    undisturbed(const undisturbed&) = delete;
-    undisturbed& operator=(const undisturbed&) = delete;
+sigset_t raised() {
+    sigset_t all{};
+    sigpending(&all);
+    return all;
+}
 
-  private:
-    static constexpr int own[] = {SIGPIPE, SIGXFSZ};
-    static sigset_t raised() {
-        sigset_t all{};
-        sigpending(&all);
-        return all;
-    }
-    const blocked_signals m_blocked; // ends last
-    sigset_t m_had{};
-    int m_cancel_before = 0;
-};
+/// What a step throws would end here, in the call of somebody else, as little as in the engine's own thread.
+bool step_once(engine& driven) noexcept { return driven.step(); }
 
 } // namespace
 
-engine_thread::deputy::deputy(engine_thread& sleeping)
-    : m_sleeping(sleeping), m_drives(sleeping.m_allows_deputies && sleeping.m_engine.inbox()->take_place()) {
-    if (m_drives) m_sleeping.m_driver = std::this_thread::get_id();
+engine_thread::deputy::undisturbed::undisturbed() : m_raised_before(raised()) {
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &m_cancel_before);
+}
+
+engine_thread::deputy::undisturbed::~undisturbed() {
+    const timespec at_once{};
+    sigset_t only{};
+    for (const int each : {SIGPIPE, SIGXFSZ}) {
+        if (sigismember(&m_raised_before, each) == 1) continue;
+        sigemptyset(&only);
+        sigaddset(&only, each);
+        const auto now = raised();
+        if (sigismember(&now, each) == 1) (void)sigtimedwait(&only, nullptr, &at_once);
+    }
+    pthread_setcancelstate(m_cancel_before, nullptr);
+}
+
+engine_thread::deputy::deputy(engine_thread& sleeping) : m_sleeping(sleeping) {
+    // A thread that others may keep from its processor, or that keeps others from theirs, is none for all transfers.
+    if (!sleeping.m_allows_deputies || !sleeping.m_engine.inbox()->is_place_free() || sched_getscheduler(0) != SCHED_OTHER) return;
+    m_protection.emplace();
+    m_drives = sleeping.m_engine.inbox()->take_place();
+    if (m_drives) {
+        m_sleeping.m_driver = std::this_thread::get_id();
+    } else {
+        m_protection.reset();
+    }
 }
 
 engine_thread::deputy::~deputy() {
     if (!m_drives) return;
-    m_sleeping.m_driver = m_sleeping.m_own;
+    m_sleeping.m_driver = m_sleeping.m_own.load();
     const bool at_once = m_sleeping.m_stopping;
     m_sleeping.m_engine.inbox()->leave_place(at_once ? std::chrono::nanoseconds(0) : m_sleeping.m_engine.pause());
 }
 
 void engine_thread::deputy::advance(const command& work) {
     if (!m_drives) return;
-    const undisturbed protection;
     std::optional<fine_timers> timers;
     auto& driven = m_sleeping.m_engine;
     const auto until = std::chrono::steady_clock::now() + longest_without_signals;
     while (!work.is_told() && !m_sleeping.m_stopping && m_sleeping.m_allows_deputies) {
-        const bool progress = driven.step();
+        const bool progress = step_once(driven);
         const auto now = std::chrono::steady_clock::now();
         if (now >= until) return;
         if (progress) continue;

@@ -2,11 +2,13 @@
 // The thread that drives one engine, and who does it while that sleeps.
 #pragma once
 
+#include "base/blocked_signals.hpp"
 #include "transfer/engine.hpp"
 
 #include <atomic>
 #include <chrono>
 #include <future>
+#include <optional>
 #include <thread>
 
 namespace causeway::transfer {
@@ -18,20 +20,35 @@ class engine_thread {
     /// of the end. Takes no part if the engine's thread is awake, as that is as fast then, or if somebody else does.
     class deputy {
       public:
-        /// Before the command is submitted, and without locks that a step of the engine could want.
+        /// Right before the command is submitted. The thread takes no signals and cannot be cancelled until its end.
         explicit deputy(engine_thread& sleeping);
         ~deputy();
         deputy(const deputy&) = delete;
         deputy& operator=(const deputy&) = delete;
 
-        /// Until `work` has ended, or for so long that signals, which this thread does not take meanwhile, should not wait longer:
-        /// then the engine's thread goes on.
+        /// Until `work` has ended, or for so long that signals should not wait longer: then the engine's thread goes on. Call
+        /// without locks that a step of the engine could want.
         void advance(const command& work);
         [[nodiscard]] bool drives() const { return m_drives; }
 
       private:
+        /// In a thread of the program: it is not ended in the middle of a step, neither by what its handlers of signals do nor by
+        /// pthread_cancel(3), nor by what a closed pipe or a full file raises in it, of which the call's error tells.
+        class undisturbed {
+          public:
+            undisturbed();
+            ~undisturbed();
+            undisturbed(const undisturbed&) = delete;
+            undisturbed& operator=(const undisturbed&) = delete;
+
+          private:
+            const blocked_signals m_blocked; // ends last
+            sigset_t m_raised_before{};
+            int m_cancel_before = 0;
+        };
         engine_thread& m_sleeping;
-        bool m_drives;
+        std::optional<undisturbed> m_protection; // ends when the place has been left
+        bool m_drives = false;
     };
 
     explicit engine_thread(engine& driven);
@@ -51,6 +68,8 @@ class engine_thread {
 
     /// Whether the caller drives the engine.
     [[nodiscard]] bool is_current() const { return std::this_thread::get_id() == m_driver; }
+    /// Whether the caller is the engine's own thread.
+    [[nodiscard]] bool is_own() const { return std::this_thread::get_id() == m_own; }
 
     /// Any thread. From now on nobody else drives the engine: what it works with leaves traces in its thread.
     void allow_no_deputies() { m_allows_deputies = false; }
@@ -61,7 +80,7 @@ class engine_thread {
     engine& m_engine;
     std::atomic<bool> m_stopping{false}, m_allows_deputies{true};
     std::atomic<std::thread::id> m_driver;
-    std::thread::id m_own; // the thread's
+    std::atomic<std::thread::id> m_own; // the thread's
     std::promise<void> m_over;
     std::thread m_thread;
 };

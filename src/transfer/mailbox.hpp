@@ -58,7 +58,9 @@ class mailbox final : public waker {
         // Said before the look: whoever posts after it sees that somebody has to be woken.
         m_asleep = m_sleeps = true;
         while (m_has_deputy || (m_empty && std::chrono::steady_clock::now() < m_until)) {
-            if (m_has_deputy || m_until == time_point::max()) {
+            // Whoever has its place says, when leaving, how long it may sleep on.
+            if (m_has_deputy) m_until = time_point::max();
+            if (m_until == time_point::max()) {
                 m_arrived.wait(lock);
             } else {
                 m_arrived.wait_until(lock, m_until);
@@ -67,6 +69,8 @@ class mailbox final : public waker {
         m_asleep = m_sleeps = false;
     }
 
+    /// Whether take_place() would do so now. Cheap.
+    [[nodiscard]] bool is_place_free() const { return m_asleep; }
     /// Takes the place of the thread that sleeps in wait(), without waking it. False if none does, or another one has. From then on
     /// the caller alone takes and waits for mail, until it leaves.
     [[nodiscard]] bool take_place() {

@@ -6,6 +6,7 @@
 #include "base/spin_lock.hpp"
 
 #include <pthread.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
@@ -196,7 +197,9 @@ struct crew {
         std::size_t may_begin = 0;
         for (const auto& each : loads) may_begin += std::min(each.may_begin, busy_on_device - each.busy);
         waiting.store(may_begin, std::memory_order_relaxed);
-        has_share = may_begin > 0 && std::ranges::any_of(lines, is_shared);
+        has_share = may_begin > 0 && std::ranges::any_of(lines, [this](const line& each) {
+            return is_shared(each) && load_of(each.from.device).busy < busy_on_device;
+        });
     }
 };
 
@@ -241,7 +244,28 @@ crew::job next_job(crew& team, crew::sleeper& self, bool leaves_when_idle) {
     }
 }
 
-void work_for(const std::shared_ptr<crew>& team, bool leaves_when_idle) {
+/// How the system runs the thread that makes it: another one may start workers, bound to a processor or with a priority.
+class thread_habits {
+  public:
+    thread_habits() : m_policy(sched_getscheduler(0)) {
+        m_is_known = sched_getaffinity(0, sizeof m_processors, &m_processors) == 0 && sched_getparam(0, &m_priority) == 0;
+    }
+    /// The calling thread runs as that one did then.
+    void adopt() const {
+        if (!m_is_known) return;
+        (void)sched_setaffinity(0, sizeof m_processors, &m_processors);
+        if (sched_getscheduler(0) != m_policy) (void)sched_setscheduler(0, m_policy, &m_priority);
+    }
+
+  private:
+    int m_policy;
+    sched_param m_priority{};
+    cpu_set_t m_processors{};
+    bool m_is_known = false;
+};
+
+void work_for(const std::shared_ptr<crew>& team, const thread_habits& habits, bool leaves_when_idle) {
+    habits.adopt();
     // A write beyond RLIMIT_FSIZE or to a closed pipe also raises a signal, in this thread, that would kill the process; the
     // call's error is what we want.
     const blocked_signals all;
@@ -298,7 +322,7 @@ class worker_threads final : public worker_pool, private progress_source {
             auto& team = *m_streams;
             ++team.coming;
             try {
-                std::thread([team = m_streams] { work_for(team, true); }).detach();
+                std::thread([team = m_streams, habits = m_habits] { work_for(team, habits, true); }).detach();
             } catch (const std::system_error&) {
                 --team.coming;
                 // The others may wait for what this one would do.
@@ -339,7 +363,7 @@ class worker_threads final : public worker_pool, private progress_source {
         if (m_threads.size() == m_lanes + spare_threads) return;
         ++m_files->coming;
         try {
-            m_threads.emplace_back([team = m_files] { work_for(team, false); });
+            m_threads.emplace_back([team = m_files, habits = m_habits] { work_for(team, habits, false); });
             pthread_setname_np(m_threads.back().native_handle(), "causeway-file");
         } catch (const std::system_error&) {
             --m_files->coming;
@@ -384,6 +408,7 @@ class worker_threads final : public worker_pool, private progress_source {
     }
 
     unsigned m_lanes;
+    const thread_habits m_habits; // of the thread that makes this
     std::shared_ptr<crew> m_files, m_streams;
     std::vector<std::thread> m_threads;
 };

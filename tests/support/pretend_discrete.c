@@ -4,6 +4,12 @@
 #include <CL/cl.h>
 #include <dlfcn.h>
 #include <string.h>
+#include <unistd.h>
+
+/* Small writes take long, as where another process uses the card. */
+int pretend_slow_writes;
+/* Rectangles: refused; or how many there were. */
+int pretend_no_rectangles, pretend_rectangles;
 
 cl_int clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t size, void *value, size_t *size_ret)
 {
@@ -23,4 +29,27 @@ cl_int clGetPlatformInfo(cl_platform_id platform, cl_platform_info name, size_t 
     if (code == CL_SUCCESS && value != NULL && name == CL_PLATFORM_NAME)
         strncpy(value, "another", size);
     return code;
+}
+
+cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, const void *from,
+                            cl_uint count, const cl_event *list, cl_event *event)
+{
+    cl_int (*real)(cl_command_queue, cl_mem, cl_bool, size_t, size_t, const void *, cl_uint, const cl_event *, cl_event *);
+    *(void **)&real = dlsym(RTLD_NEXT, "clEnqueueWriteBuffer");
+    if (pretend_slow_writes)
+        usleep(2000);
+    return real(queue, buffer, blocking, offset, size, from, count, list, event);
+}
+
+cl_int clEnqueueWriteBufferRect(cl_command_queue queue, cl_mem buffer, cl_bool blocking, const size_t *origin, const size_t *host,
+                                const size_t *region, size_t row, size_t slice, size_t host_row, size_t host_slice, const void *from,
+                                cl_uint count, const cl_event *list, cl_event *event)
+{
+    cl_int (*real)(cl_command_queue, cl_mem, cl_bool, const size_t *, const size_t *, const size_t *, size_t, size_t, size_t, size_t,
+                   const void *, cl_uint, const cl_event *, cl_event *);
+    *(void **)&real = dlsym(RTLD_NEXT, "clEnqueueWriteBufferRect");
+    ++pretend_rectangles;
+    if (pretend_no_rectangles)
+        return CL_INVALID_VALUE;
+    return real(queue, buffer, blocking, origin, host, region, row, slice, host_row, host_slice, from, count, list, event);
 }

@@ -269,15 +269,19 @@ class range_endpoint final : public device_endpoint {
     void write_small(std::size_t offset, std::span<const std::byte> block, step& done) {
         auto& choice = *link().small;
         const auto way = choice.way_of(block.size());
+        const auto timing = choice.begin(way);
         run(link().to_device, m_offset + offset, block.size(), "writing", done, [&](cl_event* event) {
             auto* const queue = link().to_device.get();
             auto* const buffer = place().buffer.get();
-            if (way == small_writes::way::plain)
-                return clEnqueueWriteBuffer(queue, buffer, CL_FALSE, m_offset + offset, block.size(), block.data(), 0, nullptr, event);
-            const std::size_t origin[3] = {m_offset + offset, 0, 0}, host[3] = {}, region[3] = {block.size() / 2, 2, 1};
-            return clEnqueueWriteBufferRect(queue, buffer, CL_FALSE, origin, host, region, region[0], 0, region[0], 0, block.data(), 0,
-                                            nullptr, event);
-        }, choice.begin(way));
+            if (way == small_writes::way::two_rows) {
+                const std::size_t origin[3] = {m_offset + offset, 0, 0}, host[3] = {}, region[3] = {block.size() / 2, 2, 1};
+                if (clEnqueueWriteBufferRect(queue, buffer, CL_FALSE, origin, host, region, region[0], 0, region[0], 0, block.data(), 0,
+                                             nullptr, event) == CL_SUCCESS)
+                    return CL_SUCCESS;
+                choice.give_rows_up();
+            }
+            return clEnqueueWriteBuffer(queue, buffer, CL_FALSE, m_offset + offset, block.size(), block.data(), 0, nullptr, event);
+        }, timing);
     }
 
     [[nodiscard]] bool is_in_window() const { return place().window != nullptr; }

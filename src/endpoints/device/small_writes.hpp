@@ -12,7 +12,7 @@ namespace causeway::endpoints {
 /// NVIDIA's driver (580) sends up to 24 KiB of page-locked memory, and up to 64 KiB of other memory, inside its commands, by the device's
 /// compute engine, for which processes take turns: 150 us where two do so alternately. The same bytes as a rectangle of two rows go by a copy engine, in 19 us; where nobody else is there that
 /// costs 2 us more (docs/decisions/0016-small-writes-to-shared-devices.md). Goes by how long its own writes take, as nobody says who else uses a
-/// device. One for each device; engine's thread only.
+/// device. One for each device of a context; engine's thread only.
 class small_writes {
   public:
     enum class way { plain, two_rows };
@@ -22,6 +22,8 @@ class small_writes {
     explicit small_writes(const monotonic_clock& clock) : m_clock(&clock) {}
 
     [[nodiscard]] way way_of(std::size_t bytes) const;
+    /// The driver takes no rows.
+    void give_rows_up() { m_takes_rows = false; }
 
     /// One that is under way, alone in its queue.
     struct timing {
@@ -36,6 +38,7 @@ class small_writes {
     void learn(way which, std::chrono::nanoseconds took, time_point now);
 
     const monotonic_clock* m_clock;
+    bool m_takes_rows = true;
     int m_slow = 0;                     // plain writes in a row
     std::chrono::nanoseconds m_plain{}; // the last of them
     time_point m_rows_until;

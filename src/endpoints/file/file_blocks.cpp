@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/sysinfo.h>
 #include <sys/uio.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -58,6 +59,13 @@ void push_out([[maybe_unused]] std::span<const std::byte> block) {
     for (std::size_t line = 0; line < block.size(); line += cache_line)
         asm volatile("cldemote %0" : : "m"(block[line])); // processors that do not know it do nothing
 #endif
+}
+
+/// Files in memory may then be on a disk after all.
+bool swaps() {
+    struct sysinfo facts {};
+    static const bool any = ::sysinfo(&facts) != 0 || facts.totalswap > 0;
+    return any;
 }
 
 std::uint64_t device_of(int fd) {
@@ -133,7 +141,7 @@ struct file_blocks::split_read {
 
     explicit split_read(file_blocks& of) : blocks(of) {}
 
-    void begin(std::size_t offset, std::span<std::byte> block, std::size_t piece_bytes, step& told) {
+    void begin(std::size_t offset, std::span<std::byte> block, std::size_t piece_bytes, sharing with_engine, step& told) {
         done = &told;
         const auto count = (block.size() + piece_bytes - 1) / piece_bytes;
         while (pieces.size() < count) pieces.push_back(std::make_unique<piece>(*this));
@@ -142,7 +150,7 @@ struct file_blocks::split_read {
             const auto first = i * piece_bytes;
             pieces[i]->work.begin();
             blocks.read_piece(offset + first, block.subspan(first, std::min(piece_bytes, block.size() - first)),
-                              pieces[i]->work);
+                              with_engine, pieces[i]->work);
         }
     }
 
@@ -255,7 +263,7 @@ void file_blocks::prepare(const file_range& whole, bool direct) {
 void file_blocks::open(const transfer::open_request& request) {
     // A disk likes large requests, and its bytes do not pass through a processor's copying.
     const bool whole_blocks = request.piece_bytes == 0 || m_direct.get() >= 0;
-    m_piece_bytes = whole_blocks ? request.block_bytes : request.piece_bytes;
+    m_piece_bytes = m_workers_piece_bytes = whole_blocks ? request.block_bytes : request.piece_bytes;
     m_is_target = !request.is_source;
     // What is past the page cache after all was planned for one writer, if it is a stream.
     if (m_is_target && m_direct.get() < 0) m_origin.at_once = request.lanes;
@@ -268,7 +276,7 @@ void file_blocks::open(const transfer::open_request& request) {
     }
     const bool is_cold = m_cold && m_cold->lack(0);
     m_shared_until = 0;
-    if (!m_is_target && m_direct.get() < 0 && !is_cold) {
+    if (!m_is_target && m_direct.get() < 0 && !is_cold && m_is_of_this_machine) {
         if (request.in_place && !request.window) {
             // Into memory where it lies: the engine has nothing to do for it meanwhile.
             m_shared_until = m_whole.bytes;
@@ -292,20 +300,22 @@ void file_blocks::read(std::size_t offset, std::span<std::byte> block, step& don
         done.finish({block.size(), {}});
         return;
     }
-    const auto piece_bytes = m_cold && m_cold->lack(offset) ? cold_piece_bytes : m_piece_bytes;
+    const bool is_cold = m_cold && m_cold->lack(offset);
+    const auto piece_bytes = is_cold ? cold_piece_bytes : m_piece_bytes;
+    const auto with_engine = !is_cold && offset < m_shared_until ? sharing::yes : sharing::no;
     if (block.size() <= piece_bytes) {
-        read_piece(offset, block, done);
+        read_piece(offset, block, with_engine, done);
     } else {
         if (m_spare.empty()) m_spare.push_back(std::make_unique<split_read>(*this));
         m_reads.push_back(std::move(m_spare.back()));
         m_spare.pop_back();
-        m_reads.back()->begin(offset, block, piece_bytes, done);
+        m_reads.back()->begin(offset, block, piece_bytes, with_engine, done);
     }
 }
 
-void file_blocks::read_piece(std::size_t offset, std::span<std::byte> piece, step& done) {
+void file_blocks::read_piece(std::size_t offset, std::span<std::byte> piece, sharing with_engine, step& done) {
     auto by_worker = [this, offset, piece] { return read_now(offset, piece); };
-    if (offset < m_shared_until) {
+    if (with_engine == sharing::yes) {
         m_services.workers.run_shared(m_origin, by_worker, [this, offset, piece] { return read_here(offset, piece); }, done);
     } else {
         m_services.workers.run(m_origin, by_worker, done);
@@ -325,8 +335,15 @@ void file_blocks::close(outcome result, step& done, descriptor own) {
     told->finish(std::move(result));
 }
 
-std::optional<outcome> file_blocks::read_here(std::size_t offset, std::span<std::byte> piece) const {
-    if (!is_read_at_once(offset, piece)) return {};
+std::optional<outcome> file_blocks::read_here(std::size_t offset, std::span<std::byte> piece) {
+    const bool is_there = m_is_in_memory && !swaps() ? !read_at(m_whole, offset, piece).error
+                                                     : read_cached(m_whole, offset, piece) == static_cast<ssize_t>(piece.size());
+    if (!is_there) {
+        // So the rest may not be either.
+        m_shared_until = 0;
+        m_piece_bytes = m_workers_piece_bytes;
+        return {};
+    }
     if (offset >= m_pushed_from) push_out(piece);
     return outcome{piece.size(), {}};
 }

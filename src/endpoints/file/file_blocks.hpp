@@ -48,11 +48,12 @@ class file_blocks {
     struct split_read;
     class slow_close;
 
-    void read_piece(std::size_t offset, std::span<std::byte> piece, transfer::step& done);
+    enum class sharing { no, yes };
+    void read_piece(std::size_t offset, std::span<std::byte> piece, sharing with_engine, transfer::step& done);
     /// Whether that needed no disk; else nothing is known of `piece`.
     [[nodiscard]] bool is_read_at_once(std::size_t offset, std::span<std::byte> piece) const;
     /// By whoever drives the engine; nothing if a worker has to do it.
-    [[nodiscard]] std::optional<transfer::outcome> read_here(std::size_t offset, std::span<std::byte> piece) const;
+    [[nodiscard]] std::optional<transfer::outcome> read_here(std::size_t offset, std::span<std::byte> piece);
     /// In a worker.
     [[nodiscard]] transfer::outcome read_now(std::size_t offset, std::span<std::byte> piece);
     [[nodiscard]] transfer::outcome write_now(std::size_t offset, std::span<const std::byte> block);
@@ -64,7 +65,7 @@ class file_blocks {
     bool m_has_one_writer;
     bool m_waits_for_disk; // each write does (O_SYNC, O_DSYNC)
     file_range m_whole;
-    std::size_t m_piece_bytes = 0;
+    std::size_t m_piece_bytes = 0, m_workers_piece_bytes = 0; // the latter where they read alone
     bool m_is_target = false;
     std::size_t m_shared_until = 0; // what lies before is read by whoever drives the engine, too
     std::size_t m_pushed_from = std::numeric_limits<std::size_t>::max(); // what is read from here on, out of the processor's own cache

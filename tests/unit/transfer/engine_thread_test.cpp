@@ -5,10 +5,13 @@
 
 #include <gtest/gtest.h>
 
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <thread>
@@ -181,7 +184,9 @@ TEST(deputy, does_not_go_without_signals_for_long) {
     on.take_place(self);
     const auto work = on.make({}, behind(entry));
     on.machine.submit(work);
+    const auto begun = std::chrono::steady_clock::now();
     self->advance(*work); // comes back though the gate is closed
+    EXPECT_GE(std::chrono::steady_clock::now() - begun, 10ms);
     EXPECT_FALSE(work->is_told());
     self.reset();
     entry.is_open = true;
@@ -218,6 +223,7 @@ TEST(deputy, survives_what_a_step_raises) {
     const auto work = on.make([&] { written = ::write(ends[1], "x", 1); });
     on.machine.submit(work);
     self->advance(*work);
+    self.reset();
     EXPECT_EQ(written, -1);
     sigset_t raised;
     sigpending(&raised);
@@ -226,6 +232,43 @@ TEST(deputy, survives_what_a_step_raises) {
     pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
     EXPECT_EQ(sigismember(&blocked, SIGPIPE), 0);
     ::close(ends[1]);
+}
+
+namespace {
+std::atomic<engine_thread*> handled_beside{nullptr};
+std::atomic<int> handled{0};
+} // namespace
+
+TEST(deputy, has_left_when_a_signal_comes_in) {
+    running on;
+    handled_beside = &on.thread;
+    handled = 0;
+    struct sigaction made {}, before {};
+    made.sa_handler = [](int) { handled += handled_beside.load()->is_current() ? 100 : 1; };
+    ASSERT_EQ(sigaction(SIGUSR1, &made, &before), 0);
+    std::optional<deputy> self;
+    on.take_place(self);
+    const auto work = on.make([] { pthread_kill(pthread_self(), SIGUSR1); });
+    on.machine.submit(work);
+    self->advance(*work);
+    EXPECT_TRUE(work->is_told());
+    EXPECT_EQ(handled, 0) << "not while it drives";
+    self.reset();
+    EXPECT_EQ(handled, 1);
+    sigaction(SIGUSR1, &before, nullptr);
+}
+
+TEST(deputy, takes_no_place_where_the_thread_may_be_kept_waiting) {
+    running on;
+    {
+        std::optional<deputy> self;
+        on.take_place(self); // the thread sleeps
+    }
+    std::thread([&] {
+        const sched_param none{};
+        ASSERT_EQ(sched_setscheduler(0, SCHED_IDLE, &none), 0);
+        EXPECT_FALSE(deputy(on.thread).drives());
+    }).join();
 }
 
 TEST(deputy, holds_up_no_end_of_the_engines_thread) {
@@ -269,4 +312,52 @@ TEST(deputy, comes_and_goes_beside_threads_that_enqueue) {
     one.join();
     other.join();
     EXPECT_TRUE(on.thread.wait_idle(60s));
+}
+
+TEST(mailbox, wakes_who_slept_for_a_time_when_a_deputy_leaves) {
+    // Woken while the deputy was there, it sleeps until that leaves, whatever its time was.
+    for (int round = 0; round < 50; ++round) {
+        mailbox box;
+        std::atomic<bool> is_awake{false};
+        std::thread sleeper([&] {
+            box.wait(std::chrono::milliseconds(5));
+            is_awake = true;
+        });
+        while (!box.take_place()) std::this_thread::yield();
+        box.post(mailbox::wake_up{0});
+        std::vector<mailbox::message> mail;
+        box.take(mail);
+        const auto until = std::chrono::steady_clock::now() + 6ms;
+        while (round % 2 == 0 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+        EXPECT_FALSE(is_awake);
+        box.leave_place(std::chrono::milliseconds(10)); // later than its own time
+        const auto longest = std::chrono::steady_clock::now() + 20s;
+        while (!is_awake && std::chrono::steady_clock::now() < longest) std::this_thread::yield();
+        EXPECT_TRUE(is_awake);
+        box.post(mailbox::wake_up{0});
+        sleeper.join();
+    }
+}
+
+TEST(mailbox, whose_sleeper_was_woken_beside_a_deputy_is_told_when_to_wake) {
+    for (int round = 0; round < 200; ++round) {
+        mailbox box;
+        std::atomic<bool> is_awake{false};
+        std::thread sleeper([&] {
+            box.wait(std::chrono::milliseconds(3));
+            is_awake = true;
+        });
+        while (!box.is_place_free()) std::this_thread::yield();
+        box.post(mailbox::wake_up{0}); // wakes it, but the deputy is faster, or not
+        std::vector<mailbox::message> mail;
+        if (box.take_place()) {
+            box.take(mail);
+            std::this_thread::yield();
+            box.leave_place(std::chrono::milliseconds(4));
+        }
+        const auto longest = std::chrono::steady_clock::now() + 5s;
+        while (!is_awake && std::chrono::steady_clock::now() < longest) std::this_thread::yield();
+        ASSERT_TRUE(is_awake) << "round " << round;
+        sleeper.join();
+    }
 }

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sched.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -35,6 +37,10 @@ class handed_jobs final : public transfer::step_owner {
     void run_waiting(transfer::worker_pool::work job) { m_workers->run_waiting(std::move(job), next_step()); }
     void run_shared(transfer::worker_pool::work job, transfer::worker_pool::attempt here, const transfer::job_origin& from = {}) {
         m_workers->run_shared(from, std::move(job), std::move(here), next_step());
+    }
+    /// A hundred other threads come and go meanwhile, each after it was woken.
+    static void pass_time() {
+        for (int i = 0; i < 100; ++i) std::thread([] {}).join();
     }
     /// Whether the engine had something to do.
     bool do_share() {
@@ -233,6 +239,7 @@ TEST(workers, nobody_is_called_for_one_shared_job) {
                             by = std::this_thread::get_id();
                             return transfer::outcome{1, {}};
                         });
+        jobs.pass_time(); // for whoever was called
         EXPECT_TRUE(jobs.do_share());
         EXPECT_EQ(jobs.finished(), 1u);
         EXPECT_EQ(by, self);
@@ -304,11 +311,50 @@ TEST(workers, a_shared_job_that_fails_here_has_failed) {
     EXPECT_EQ(other, 0);
 }
 
-TEST(workers, none_waits_for_an_engine_that_is_busy_elsewhere_once_one_is_awake) {
-    handed_jobs jobs(lanes);
-    meeting all(3); // of which the engine does none
-    for (int i = 0; i < 3; ++i)
-        jobs.run_shared([&] { return transfer::outcome{all.attend() ? std::size_t{1} : 0, {}}; },
-                        []() -> std::optional<transfer::outcome> { return {}; });
+TEST(workers, of_another_device_do_not_wait_for_the_engine_where_all_lanes_are_taken) {
+    handed_jobs jobs(2);
+    const int slow = 0, shared = 0, fast = 0;
+    std::counting_semaphore<8> slow_goes_on(0);
+    std::atomic<int> slow_ones{0};
+    for (int i = 0; i < 2; ++i)
+        jobs.run(
+            [&] {
+                ++slow_ones;
+                slow_goes_on.acquire();
+                return transfer::outcome{1, {}};
+            },
+            {&slow, 1, 2});
+    while (slow_ones < 2) std::this_thread::yield();
+    jobs.run_shared([] { return transfer::outcome{1, {}}; }, [] { return transfer::outcome{1, {}}; }, {&shared, 1, 2});
+    EXPECT_FALSE(jobs.do_share()) << "the device has its lanes taken";
+    std::atomic<bool> done{false};
+    jobs.run(
+        [&] {
+            done = true;
+            return transfer::outcome{1, {}};
+        },
+        {&fast, 2, 2});
+    const auto until = std::chrono::steady_clock::now() + 20s;
+    while (!done && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+    EXPECT_TRUE(done);
+    slow_goes_on.release(2);
     ASSERT_TRUE(jobs.all_finish());
+}
+
+TEST(workers, run_where_the_pool_was_made_whoever_starts_them) {
+    cpu_set_t all, one;
+    ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+    if (CPU_COUNT(&all) < 2) GTEST_SKIP() << "there is one processor";
+    handed_jobs jobs(2);
+    cpu_set_t found;
+    std::thread bound([&] {
+        CPU_ZERO(&one);
+        for (int i = 0; i < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++i)
+            if (CPU_ISSET(i, &all)) CPU_SET(i, &one);
+        ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+        jobs.run([&] { return transfer::outcome{sched_getaffinity(0, sizeof found, &found) == 0 ? 1u : 0u, {}}; });
+    });
+    bound.join();
+    ASSERT_TRUE(jobs.all_finish());
+    EXPECT_TRUE(CPU_EQUAL(&found, &all));
 }
