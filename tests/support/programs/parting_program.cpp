@@ -2,6 +2,7 @@
 // Programs that part: on one rank something is not as on the other. The word says what.
 #include <CL/cl.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -48,7 +49,14 @@ int main(int argc, char** argv) {
     else
         fill(64);
     if (what == "large") {
-        auto* const large = clCreateBuffer(context, CL_MEM_READ_WRITE, std::size_t{3} << 30, nullptr, &code);
+        // What rank 0's drivers allow: more than the other one has.
+        cl_ulong most = 0;
+        for (cl_uint i = 0; i < count; ++i) {
+            cl_ulong allowed = 0;
+            clGetDeviceInfo(devices[i], CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof allowed, &allowed, nullptr);
+            most = std::max(most, allowed);
+        }
+        auto* const large = clCreateBuffer(context, CL_MEM_READ_WRITE, std::min<std::size_t>(most, std::size_t{3} << 30), nullptr, &code);
         auto* const there = clCreateCommandQueue(context, devices[count - 1], 0, &code);
         clEnqueueFillBuffer(there, large, &one, sizeof one, 0, 64, 0, nullptr, nullptr);
         clFinish(there);
