@@ -19,6 +19,8 @@ foreach(page ${pages})
       COMMAND ${CMAKE_CURRENT_LIST_DIR}/run_page.py ${PROJECT_SOURCE_DIR}/${page} --build ${PROJECT_BINARY_DIR})
     # Pages that call make would build in the same folder at once.
     set_tests_properties(page.${page} PROPERTIES RESOURCE_LOCK build_folder)
+    # Some measure: beside another test hundreds of transfers wait in one queue, of which PoCL 3.1 looks at all for each command.
+    set_tests_properties(page.${page} PROPERTIES PROCESSORS 2)
   endif()
 endforeach()
 causeway_test(page.runner LABEL docs RUNTIME none
