@@ -168,6 +168,9 @@ device_facts ask_facts(cl_device_id device) {
     facts.identity = interned(std::string(name) + ", " + vendor + " " + driver);
     facts.hides_failed_waits = std::string_view(vendor).starts_with("Intel");
     facts.needs_held_markers = std::string_view(vendor) == "Portable Computing Language";
+    cl_device_exec_capabilities runs = 0;
+    facts.markers_wait_for_all = facts.needs_held_markers && ask(device, CL_DEVICE_EXECUTION_CAPABILITIES, runs) &&
+                                 (runs & CL_EXEC_NATIVE_KERNEL) != 0;
     cl_device_type kind = 0;
     facts.keeps_addresses = facts.host_memory && (facts.needs_held_markers || facts.hides_failed_waits) &&
                             ask(device, CL_DEVICE_TYPE, kind) && (kind & CL_DEVICE_TYPE_CPU) != 0;

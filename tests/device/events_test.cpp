@@ -412,3 +412,16 @@ TEST_P(out_of_order_events, the_event_of_a_barrier_holds_back_a_transfer) {
     ASSERT_TRUE(completes(written));
     EXPECT_TRUE(same_bytes(bytes(size, 44), file_bytes()));
 }
+
+TEST_P(out_of_order_events, thousands_of_transfers_may_wait_in_a_queue) {
+    constexpr std::size_t count = 4000;
+    const auto buffer = new_buffer(pattern(count));
+    gate start(context());
+    std::vector<event_handle> waiting;
+    for (std::size_t i = 0; i < count; ++i)
+        waiting.push_back(read_buffer_to(free_queue(), buffer.get(), i, 1, fd(), static_cast<off_t>(i), {start.event()}));
+    start.open();
+    ASSERT_EQ(clFinish(free_queue()), CL_SUCCESS);
+    for (const auto& each : waiting) ASSERT_EQ(status_of(each.get()), CL_COMPLETE);
+    EXPECT_TRUE(same_bytes(pattern(count), file_bytes()));
+}

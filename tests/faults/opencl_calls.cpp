@@ -15,6 +15,7 @@ fault_point create_queue{"clCreateCommandQueue", layer::opencl, CL_OUT_OF_RESOUR
 fault_point create_user_event{"clCreateUserEvent", layer::opencl, CL_OUT_OF_RESOURCES};
 fault_point barrier{"clEnqueueBarrierWithWaitList", layer::opencl, CL_OUT_OF_RESOURCES};
 fault_point marker{"clEnqueueMarkerWithWaitList", layer::opencl, CL_OUT_OF_RESOURCES};
+fault_point native_kernel{"clEnqueueNativeKernel", layer::opencl, CL_OUT_OF_RESOURCES};
 fault_point copy{"clEnqueueCopyBuffer", layer::opencl, CL_OUT_OF_RESOURCES};
 fault_point map{"clEnqueueMapBuffer", layer::opencl, CL_MAP_FAILURE};
 fault_point unmap{"clEnqueueUnmapMemObject", layer::opencl, CL_OUT_OF_RESOURCES};
@@ -43,7 +44,8 @@ template <class Object> Object no_object(const fault_point& which, cl_int* code)
 std::vector<fault_point*> faults::opencl_points() {
     return {&create_buffer, &create_queue, &create_user_event, &barrier,    &marker,      &copy,      &map,
             &unmap,         &read_buffer,  &write_buffer,      &read_rect,  &write_rect,  &flush,     &finish,
-            &queue_info,    &device_info,  &event_info,        &memory_info, &callback,   &wait_for};
+            &queue_info,    &device_info,  &event_info,        &memory_info, &callback,   &wait_for,
+            &native_kernel};
 }
 
 unsigned faults::released_events() { return release_event.calls; }
@@ -77,6 +79,14 @@ cl_int clEnqueueBarrierWithWaitList(cl_command_queue queue, cl_uint count, const
 cl_int clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint count, const cl_event* list, cl_event* event) {
     if (marker.fails(__builtin_return_address(0))) return marker.code;
     return real<&clEnqueueMarkerWithWaitList>(marker)(queue, count, list, event);
+}
+
+cl_int clEnqueueNativeKernel(cl_command_queue queue, void(CL_CALLBACK* function)(void*), void* arguments, size_t size,
+                             cl_uint buffer_count, const cl_mem* buffers, const void** places, cl_uint count,
+                             const cl_event* list, cl_event* event) {
+    if (native_kernel.fails(__builtin_return_address(0))) return native_kernel.code;
+    return real<&clEnqueueNativeKernel>(native_kernel)(queue, function, arguments, size, buffer_count, buffers, places,
+                                                       count, list, event);
 }
 
 cl_int clEnqueueCopyBuffer(cl_command_queue queue, cl_mem source, cl_mem target, size_t source_offset,
