@@ -19,6 +19,17 @@ namespace {
 using programs = platform_test;
 constexpr std::size_t items = 64;
 
+/// Of every device.
+std::string logs_of(const program_handle& program, const std::vector<cl_device_id>& devices) {
+    std::string all;
+    for (auto* const device : devices) {
+        std::vector<char> log(100000);
+        (void)clGetProgramBuildInfo(program.get(), device, CL_PROGRAM_BUILD_LOG, log.size(), log.data(), nullptr);
+        all += log.data() + std::string("\n");
+    }
+    return all;
+}
+
 TEST_F(programs, what_was_built_comes_back_from_its_binaries_for_every_device) {
     const auto built = build(add_source);
     std::vector<size_t> sizes(devices().size());
@@ -193,7 +204,7 @@ TEST_F(programs, compile_with_headers_and_link) {
     ASSERT_EQ(clCompileProgram(main_part.get(), 0, nullptr, "", 0, nullptr, nullptr, nullptr, nullptr), CL_SUCCESS);
     const std::vector<cl_program> inputs{library.get(), main_part.get()};
     const program_handle linked(clLinkProgram(context(), 0, nullptr, "", 2, inputs.data(), nullptr, nullptr, &code));
-    ASSERT_EQ(code, CL_SUCCESS);
+    ASSERT_EQ(code, CL_SUCCESS) << logs_of(linked, devices());
     const auto go = kernel_of(linked, "go");
     std::vector<cl_uint> start(items, 1);
     const auto buffer = new_buffer(items * 4, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, start.data());
