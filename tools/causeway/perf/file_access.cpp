@@ -6,6 +6,8 @@
 #include "words.hpp"
 
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -106,9 +108,36 @@ bool bench_file::is_cached() const {
     return std::size_t(cached) * 50 > pages.size();
 }
 
+namespace {
+
+/// The processors that the calling thread may run on; none if that cannot be told, or if there are fewer than `wanted`.
+std::vector<std::size_t> usable_processors(std::size_t wanted) {
+    cpu_set_t allowed;
+    CPU_ZERO(&allowed);
+    std::vector<std::size_t> all;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return all;
+    for (std::size_t each = 0; each < CPU_SETSIZE; ++each)
+        if (CPU_ISSET(each, &allowed)) all.push_back(each);
+    if (all.size() < wanted) all.clear();
+    return all;
+}
+
+void bind(std::thread& thread, std::size_t processor) {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(processor, &one);
+    (void)pthread_setaffinity_np(thread.native_handle(), sizeof one, &one);
+}
+
+} // namespace
+
 parallel_access::parallel_access(unsigned threads, std::size_t block_bytes)
     : m_block(block_bytes), m_turn(threads + 1), m_own(threads) {
-    for (auto& each : m_own) m_threads.emplace_back([this, &each] { work(each); });
+    const auto processors = usable_processors(threads);
+    for (auto& each : m_own) {
+        m_threads.emplace_back([this, &each] { work(each); });
+        if (!processors.empty()) bind(m_threads.back(), processors[m_threads.size() - 1]);
+    }
 }
 
 parallel_access::~parallel_access() {

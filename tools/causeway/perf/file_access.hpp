@@ -52,8 +52,8 @@ class bench_file {
     int m_descriptor = -1, m_direct = -1;
 };
 
-/// Reads or writes blocks of a file with several threads, which stay: starting them is not part of the limit. What is
-/// only for one of them is done by the caller.
+/// Reads or writes blocks of a file with several threads, which stay, each on a processor of its own: starting them is not part of the limit,
+/// nor is that Linux may wake two of them on one processor. What is only for one of them is done by the caller.
 class parallel_access {
   public:
     enum class direction { read, write };
