@@ -9,7 +9,8 @@ usage: scripts/on_gpu_machine.sh [OPTION]... [OUT_DIR]
 
   OUT_DIR          where the logs and the summary go (default: build/gpu)
   --phases LIST    some of build,tests,bench,himeno,stream,filters,film,cluster (default: all but film, which sends more
-                   than the device's memory through, and cluster, which wants all GPUs: minutes each)
+                   than the device's memory through, and cluster, which wants all GPUs: minutes each);
+                   bench is memory,kernel,disk,peers,ranks, each of which may be named alone
   --build DIR      where to build (default: build/release)
   --commit TEXT    the commit that is measured (default: what git says)
   --runtime NAME   nvidia: the driver's library, whatever is installed (default); system: as the machine is set up
@@ -58,6 +59,7 @@ readonly largest_log=4000000
 failures=0
 
 wanted() { [[ ,$phases, == *,$1,* ]]; }
+wanted_bench() { wanted bench || wanted "$1"; }
 
 # phase NAME SECONDS LOG COMMAND...: runs COMMAND under a time limit, its output at the end of LOG; notes the result.
 phase() {
@@ -158,7 +160,7 @@ perf_phase() {
     local -n launcher=$3
     shift 3
     phase "perf, $name" "$seconds" perf.txt "${launcher[@]}" "$build/bin/causeway" perf --commit "$commit" \
-        --seconds 2 --blocks 1M,4M --json "$out/perf-$name.json" "$@"
+        --seconds 2 --blocks 4M --json "$out/perf-$name.json" "$@"
 }
 
 prefix=()
@@ -167,6 +169,7 @@ prefix=()
 one=(scripts/run_with.sh system --)
 two=(scripts/run_with.sh system --ranks 2 --)
 file_sizes=1M,16M,256M,1G
+kernel_sizes=16M,64M,256M
 disk_sizes=256M,1G
 peer_sizes=8,1M,64M,256M
 rank_sizes=8,64K,1M,16M,256M,1G
@@ -178,6 +181,7 @@ film_frames=300
 long_film=
 if [ -n "$small" ]; then
     file_sizes=1M,4M
+    kernel_sizes=1M
     disk_sizes=1M
     peer_sizes=8,1M
     rank_sizes=8,1M
@@ -231,19 +235,24 @@ if wanted tests; then
     done
 fi
 
-if wanted bench; then
+# perf_part NAME SECONDS LAUNCHER OPTION...: if it is wanted.
+perf_part() {
+    wanted_bench "$1" || return 0
     if [ -x "$build/bin/causeway" ]; then
-        perf_phase memory 150 one --sizes $file_sizes --directory "$directory" \
-            --routes file-read,file-read-stream,file-write,file-write-stream,file-write-growing,kernel,enqueue
-        perf_phase disk 70 one --sizes $disk_sizes --directory "$disk" --strategies auto \
-            --routes file-read,file-read-cold,file-write-disk
-        perf_phase peers 60 one --sizes $peer_sizes --strategies auto --routes peer
-        perf_phase ranks 150 two --sizes $rank_sizes --repetitions 5
-        perf_rows "$out/perf.txt" | figures
+        perf_phase "$@"
     else
-        note perf 'skipped: not built' 0
+        note "perf, $1" 'skipped: not built' 0
     fi
-fi
+}
+
+perf_part memory 200 one --sizes $file_sizes --directory "$directory" \
+    --routes file-read,file-read-stream,file-write,file-write-stream,file-write-growing,enqueue
+perf_part kernel 60 one --sizes $kernel_sizes --strategies auto --directory "$directory" --routes kernel
+perf_part disk 110 one --sizes $disk_sizes --strategies auto --directory "$disk" \
+    --routes file-read,file-read-cold,file-write-disk
+perf_part peers 60 one --sizes $peer_sizes --strategies auto --routes peer
+perf_part ranks 150 two --sizes $rank_sizes --repetitions 5
+[ ! -e "$out/perf.txt" ] || perf_rows "$out/perf.txt" | figures
 
 if wanted himeno; then
     for size in $himeno_sizes; do

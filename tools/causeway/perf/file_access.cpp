@@ -110,6 +110,8 @@ bool bench_file::is_cached() const {
 
 namespace {
 
+constexpr int populate_read = 22; // MADV_POPULATE_READ (Linux 5.14), not in older headers
+
 /// The processors that the calling thread may run on; none if that cannot be told, or if there are fewer than `wanted`.
 std::vector<std::size_t> usable_processors(std::size_t wanted) {
     cpu_set_t allowed;
@@ -151,8 +153,8 @@ void parallel_access::fill(std::byte with) {
 }
 
 double parallel_access::run(direction way, int file, std::size_t offset, std::byte* memory, std::size_t bytes,
-                            padding with) {
-    m_padding = with;
+                            manner how) {
+    m_how = how;
     m_way = way;
     m_file = file;
     m_offset = offset;
@@ -160,6 +162,12 @@ double parallel_access::run(direction way, int file, std::size_t offset, std::by
     m_bytes = bytes;
     m_next = 0;
     m_error = 0;
+    if (how == manner::by_faults) {
+        void* const mapped = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file, off_t(offset));
+        if (mapped == MAP_FAILED) throw_errno("mapping a file");
+        (void)madvise(mapped, bytes, MADV_HUGEPAGE);
+        m_mapped = static_cast<std::byte*>(mapped);
+    }
     const double seconds = seconds_of([this] {
         if (m_threads.size() == 1 || m_bytes <= m_block) { // waking a thread would only cost
             for (std::size_t at = 0; at < m_bytes; at += m_block) move_block(at, m_own.front());
@@ -168,6 +176,7 @@ double parallel_access::run(direction way, int file, std::size_t offset, std::by
         m_turn.arrive_and_wait();
         m_turn.arrive_and_wait();
     });
+    if (how == manner::by_faults) (void)munmap(m_mapped, bytes);
     if (m_error != 0) throw std::system_error(m_error, std::generic_category(), "raw access to the file");
     return seconds;
 }
@@ -194,9 +203,13 @@ void parallel_access::move_block(std::size_t at, own_blocks& own) {
 
 void parallel_access::move(std::size_t at, std::size_t end, std::byte* into) {
     constexpr std::size_t page = 4096;
+    if (m_how == manner::by_faults) {
+        (void)madvise(m_mapped + at, end - at, populate_read);
+        (void)madvise(m_mapped + at, end - at, MADV_DONTNEED);
+    }
     while (at < end) {
         const auto place = off_t(m_offset + at);
-        const auto left = m_padding == padding::pages ? (end - at + page - 1) / page * page : end - at;
+        const auto left = m_how == manner::whole_pages ? (end - at + page - 1) / page * page : end - at;
         const auto moved = m_way == direction::read ? pread(m_file, into, left, place)
                                                     : pwrite(m_file, into, left, place);
         if (moved <= 0) {

@@ -57,16 +57,17 @@ class bench_file {
 class parallel_access {
   public:
     enum class direction { read, write };
-    /// Direct input and output moves whole pages: the last block is padded, and a read may end with the file.
-    enum class padding { none, pages };
+    /// Direct input and output moves whole pages: the last block is padded, and a read may end with the file. By faults, each block is
+    /// brought into the page cache by those of a mapping before it is read (madvise(2), MADV_POPULATE_READ).
+    enum class manner { plain, whole_pages, by_faults };
 
     parallel_access(unsigned threads, std::size_t block_bytes);
     ~parallel_access();
 
-    /// Returns seconds. With padding, offset and memory must be aligned to pages, and memory padded to whole ones. Null `memory`:
-    /// each thread reads into two blocks of its own, in turn, which its caches hold, or writes what fill() has left there.
+    /// Returns seconds. In whole pages, offset and memory must be aligned to pages, and memory padded to whole ones; by faults the offset as
+    /// well. Null `memory`: each thread reads into two blocks of its own, in turn, which its caches hold, or writes what fill() has left there.
     double run(direction way, int file, std::size_t offset, std::byte* memory, std::size_t bytes,
-               padding with = padding::none);
+               manner how = manner::plain);
 
     /// Before run(): sets all bytes of the threads' own blocks.
     void fill(std::byte with);
@@ -84,7 +85,8 @@ class parallel_access {
     std::size_t m_block;
     std::barrier<> m_turn; // twice for each run; orders all below
     direction m_way = direction::read;
-    padding m_padding = padding::none;
+    manner m_how = manner::plain;
+    std::byte* m_mapped = nullptr; // by faults: the file from m_offset on
     int m_file = -1;
     std::size_t m_offset = 0, m_bytes = 0;
     std::byte* m_memory = nullptr;

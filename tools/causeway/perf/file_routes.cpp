@@ -18,7 +18,7 @@ namespace perf {
 namespace {
 
 using direction = parallel_access::direction;
-using padding = parallel_access::padding;
+using manner = parallel_access::manner;
 
 /// How a command names its file.
 enum class form { descriptor, stream };
@@ -96,9 +96,17 @@ class file_bench {
                     [this, from, raw] {
                         prepare_input(from);
                         return raw->run(direction::read, m_input.direct_descriptor(), offset(),
-                                        m_pageable.data(), m_bytes, padding::pages);
+                                        m_pageable.data(), m_bytes, manner::whole_pages);
                     },
                     [this] { verify_read(m_pageable.data()); });
+            if (from == state::on_disk)
+                made.add_limit(
+                    "raw read", "pread by " + raw->text() + ", into the page cache by faults before",
+                    [this, from, raw] {
+                        prepare_input(from);
+                        return raw->run(direction::read, m_input.descriptor(), offset(), pinned(), m_bytes, manner::by_faults);
+                    },
+                    [this] { verify_read(pinned()); });
         }
         if (from == state::cached && m_bytes > cached_piece) {
             const auto pieces = std::make_shared<parallel_access>(raws.back()->threads(), cached_piece);
@@ -166,7 +174,7 @@ class file_bench {
                         std::memcpy(m_pageable.data(), m_data.at(m_window), m_bytes);
                         const double seconds =
                             raw->run(direction::write, m_output->direct_descriptor(), 0,
-                                     m_pageable.data(), m_bytes, padding::pages);
+                                     m_pageable.data(), m_bytes, manner::whole_pages);
                         return seconds + seconds_of([&] { finish_output(to); });
                     },
                     check);
