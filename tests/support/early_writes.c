@@ -10,7 +10,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static cl_api_clEnqueueWriteBuffer real;
+/* The headers name this type differently from year to year. */
+static cl_int(CL_API_CALL *real)(cl_command_queue, cl_mem, cl_bool, size_t, size_t, const void *, cl_uint, const cl_event *,
+                                 cl_event *);
 
 static cl_int CL_API_CALL write_early(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size,
                                       const void *source, cl_uint count, const cl_event *list, cl_event *event)
