@@ -56,6 +56,7 @@ cl::event make_user_event(cl_context context) {
     return made;
 }
 
+/// Stays where it is when the library is closed, which is linked with -z nodelete.
 void CL_CALLBACK do_nothing(void*) {}
 
 /// In an in-order queue: a marker, whose event says that all before is done, and a barrier that holds back all behind.
@@ -63,21 +64,19 @@ void CL_CALLBACK do_nothing(void*) {}
 /// to obey barriers of the program, does not work: PoCL 3.1's waits for everything, Intel's passes the barrier.)
 cl::event enter_queue(const checked_queue& queue, cl_event passed, event_registry& events) {
     const auto device = cl::facts_of(queue.facts.device);
-    if (!queue.facts.in_order && device.markers_wait_for_all) {
-        cl::check(clEnqueueNativeKernel(queue.raw, do_nothing, nullptr, 0, 0, nullptr, nullptr, 1, &passed, nullptr),
-                  "enqueueing a native kernel");
-        return {};
-    }
+    const bool hold = device.needs_held_events;
     cl_event before = nullptr;
     if (queue.facts.in_order)
         cl::check(clEnqueueMarkerWithWaitList(queue.raw, 0, nullptr, &before), "enqueueing a marker");
     auto marker = cl::event::adopt(before);
-    const bool hold = device.needs_held_markers;
     if (marker && hold) events.hold(marker);
     cl_event behind = nullptr;
     auto* const asked = hold ? &behind : nullptr;
     if (queue.facts.in_order) {
         cl::check(clEnqueueBarrierWithWaitList(queue.raw, 1, &passed, asked), "enqueueing a barrier");
+    } else if (device.has_native_kernels_for_markers) {
+        cl::check(clEnqueueNativeKernel(queue.raw, do_nothing, nullptr, 0, 0, nullptr, nullptr, 1, &passed, asked),
+                  "enqueueing a native kernel");
     } else {
         cl::check(clEnqueueMarkerWithWaitList(queue.raw, 1, &passed, asked), "enqueueing a marker");
     }

@@ -167,14 +167,15 @@ device_facts ask_facts(cl_device_id device) {
     (void)clGetDeviceInfo(device, CL_DRIVER_VERSION, sizeof driver, driver, nullptr);
     facts.identity = interned(std::string(name) + ", " + vendor + " " + driver);
     facts.hides_failed_waits = std::string_view(vendor).starts_with("Intel");
-    facts.needs_held_markers = std::string_view(vendor) == "Portable Computing Language";
-    cl_device_exec_capabilities runs = 0;
-    facts.markers_wait_for_all = facts.needs_held_markers && ask(device, CL_DEVICE_EXECUTION_CAPABILITIES, runs) &&
-                                 (runs & CL_EXEC_NATIVE_KERNEL) != 0;
+    facts.needs_held_events = std::string_view(vendor) == "Portable Computing Language";
     cl_device_type kind = 0;
-    facts.keeps_addresses = facts.host_memory && (facts.needs_held_markers || facts.hides_failed_waits) &&
-                            ask(device, CL_DEVICE_TYPE, kind) && (kind & CL_DEVICE_TYPE_CPU) != 0;
-    facts.breaks_on_failed_waits = facts.needs_held_markers || facts.hides_failed_waits;
+    const bool is_cpu = ask(device, CL_DEVICE_TYPE, kind) && (kind & CL_DEVICE_TYPE_CPU) != 0;
+    cl_device_exec_capabilities runs = 0;
+    facts.has_native_kernels_for_markers = is_cpu && facts.needs_held_events &&
+                                           ask(device, CL_DEVICE_EXECUTION_CAPABILITIES, runs) &&
+                                           (runs & CL_EXEC_NATIVE_KERNEL) != 0;
+    facts.keeps_addresses = facts.host_memory && (facts.needs_held_events || facts.hides_failed_waits) && is_cpu;
+    facts.breaks_on_failed_waits = facts.needs_held_events || facts.hides_failed_waits;
     facts.waits_for_user_events = !runs_inside_enqueue(vendor, name);
     return facts;
 }

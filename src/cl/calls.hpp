@@ -56,11 +56,11 @@ struct device_facts {
     bool host_memory = false; ///< its memory is the host's, so that mapping it copies nothing
     /// As far as its name tells, its buffers lie where maps show them, also while nothing is mapped: CPU devices of PoCL and Intel.
     bool keeps_addresses = false;
-    /// PoCL 3.1 aborts when a marker or barrier fails whose event nobody holds.
-    bool needs_held_markers = false;
-    /// A marker waits for all that is in its queue as well as for its list, and takes as long to enqueue: 1 us with 50 commands
-    /// before it, 500 with 1000 (PoCL 3.1). A native kernel, which the device has, does not.
-    bool markers_wait_for_all = false;
+    /// PoCL 3.1 aborts when a command fails whose event nobody holds.
+    bool needs_held_events = false;
+    /// A marker waits for all that is in its queue as well as for its list, and takes as long to enqueue: 1 us with 50
+    /// commands before it, 500 with 1000 (PoCL 3.1 and 5). A native kernel, which such a CPU device has, does not.
+    bool has_native_kernels_for_markers = false;
     /// A command that waits for a failed event says that it is complete, though it did not run, and clWaitForEvents
     /// knows better (Intel's CPU runtime 2026.2).
     bool hides_failed_waits = false;

@@ -11,47 +11,38 @@
 
 namespace causeway::transfer {
 
-/// Those that threads of one set are bound to, and do not sleep. Guarded by whoever guards the set.
-class taken_processors {
-  public:
-    taken_processors() { CPU_ZERO(&m_taken); }
-    void give_back(int processor) { CPU_CLR(static_cast<std::size_t>(processor), &m_taken); }
-    /// Whether nobody had it.
-    [[nodiscard]] bool take(int processor);
-    /// The next of `allowed` after `caller` that nobody has; -1 if there is none.
-    [[nodiscard]] int take_after(int caller, const cpu_set_t& allowed);
-
-  private:
-    cpu_set_t m_taken;
-};
-
-/// Of one thread that sleeps until it is called. Linux wakes a thread on the processor of whoever calls it unless it knows of an idle
-/// one, and in a virtual machine those that sleep do not count as idle, as the hypervisor runs nothing there (`vcpu_is_preempted()`; seen with kernel
-/// 6.18 on KVM). Then both share one processor for milliseconds while others sleep: two threads took as long as one for 4 MiB. A thread that finds itself
-/// there is bound to another processor for a second; where that does not happen, none is.
+/// Of one thread that sleeps until it is called. Linux wakes a thread on the processor of whoever calls it unless it knows
+/// of an idle one, and in a virtual machine those that sleep do not count as idle, as the hypervisor runs nothing there
+/// (`vcpu_is_preempted()`; seen with kernel 6.18 on KVM). Then both share one processor for milliseconds while others sleep:
+/// two threads took as long as one for 4 MiB. A thread that found itself there is kept off its caller's processor for a
+/// while; where that does not happen, nothing is done.
+///
+/// Who calls it does so while it sleeps and nobody else may call it; all other functions are the thread's own.
 class thread_apart {
   public:
-    static constexpr auto bound_for = std::chrono::seconds(1);
+    static constexpr auto kept_off_for = std::chrono::seconds(1);
 
-    /// In the thread, before its first sleep.
+    /// Before its first sleep.
     void begin();
-    /// By the caller, under the guard of `taken`; -1 if the two may meet. Whether bind() is due.
-    [[nodiscard]] bool is_called_from(int processor, taken_processors& taken, time_point now);
-    /// By the caller, right before the call: to its own processor, or to none.
-    void bind() const;
-    /// In the thread, when it was called.
-    void woke();
-    /// In the thread before it sleeps, under the guard of `taken`. Whether unbind() is due.
-    [[nodiscard]] bool ends_stay(taken_processors& taken, time_point now);
-    void unbind() const;
+    /// By the caller, who goes on working on `processor`; -1 if it waits for the thread. Whether keep_off() is due.
+    [[nodiscard]] bool is_called_from(int processor, time_point now);
+    /// By the caller, right before the call.
+    void keep_off();
+    /// When it was called, on `processor`.
+    void woke(int processor);
+    /// Before it sleeps, and between its jobs.
+    void look_at_time(time_point now) {
+        if (m_avoided >= 0 && now >= m_until) let_go();
+    }
 
   private:
+    void let_go();
+
     pid_t m_thread = 0;
-    int m_caller = -1, m_own = -1; // processors; the one it is bound to
+    int m_caller = -1, m_avoided = -1; // processors
     bool m_met_caller = false;
-    bool m_holds_own = false; // among those taken
-    time_point m_bound_at;
-    cpu_set_t m_allowed{}; // before it was bound
+    time_point m_until; // it is kept off, or has nowhere else to go
+    cpu_set_t m_allowed{}, m_kept_on{};
 };
 
 } // namespace causeway::transfer

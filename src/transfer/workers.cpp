@@ -61,10 +61,10 @@ struct crew {
     class sleeper {
       public:
         thread_apart place;
-        bool moves = false; ///< before the call; as wake_one() says
+        bool meets_its_caller = false; ///< as wake_one() says
 
         void call() {
-            if (moves) place.bind();
+            if (std::exchange(meets_its_caller, false)) place.keep_off();
             // Told under the lock: the one that is called may be gone right after it.
             const std::lock_guard lock(m_mutex);
             m_called = true;
@@ -106,7 +106,6 @@ struct crew {
     std::list<line> lines, spare; // in turn; not needed now
     std::vector<device_load> loads;
     std::vector<sleeper*> asleep; // the last to fall asleep is woken first
-    taken_processors taken;
     bool closing = false;
 
     void put(job made) {
@@ -165,13 +164,13 @@ struct crew {
         const std::size_t some = coming + (has_share ? 1 : 0), all = waiting;
         return all > some ? all - some : 0;
     }
-    /// Who is to be called for a job; null if nobody sleeps. One that works along with its caller is not to have the same processor;
-    /// where the caller waits, that one is the nearest: another takes 30 us more to wake.
+    /// Who is to be called for a job; null if nobody sleeps. One that works along with its caller is not to have the same
+    /// processor; where the caller waits, that one is the nearest: another takes 30 us more to wake.
     sleeper* wake_one(bool works_along) {
         if (asleep.empty()) return nullptr;
         auto* const one = asleep.back();
         asleep.pop_back();
-        one->moves = one->place.is_called_from(works_along ? sched_getcpu() : -1, taken, std::chrono::steady_clock::now());
+        one->meets_its_caller = one->place.is_called_from(works_along ? sched_getcpu() : -1, std::chrono::steady_clock::now());
         ++coming;
         return one;
     }
@@ -222,9 +221,9 @@ void look_on(const crew& team) {
 /// The next job, or none if the thread is to end.
 crew::job next_job(crew& team, crew::sleeper& self, bool leaves_when_idle) {
     for (;;) {
+        self.place.look_at_time(std::chrono::steady_clock::now()); // while nobody can call
         crew::job mine;
         crew::sleeper* another = nullptr;
-        bool unbinds = false;
         {
             const std::lock_guard lock(team.lock);
             --team.coming;
@@ -235,16 +234,14 @@ crew::job next_job(crew& team, crew::sleeper& self, bool leaves_when_idle) {
             } else if (team.closing) {
                 return {};
             } else {
-                unbinds = self.place.ends_stay(team.taken, std::chrono::steady_clock::now());
                 team.asleep.push_back(&self);
             }
         }
         if (another != nullptr) another->call();
         if (mine.work) return mine;
-        if (unbinds) self.place.unbind();
         if (!leaves_when_idle) {
             self.sleep();
-            self.place.woke();
+            self.place.woke(sched_getcpu());
         } else if (!self.sleep_for(idle_life)) {
             {
                 const std::lock_guard lock(team.lock);

@@ -112,15 +112,14 @@ namespace {
 
 constexpr int populate_read = 22; // MADV_POPULATE_READ (Linux 5.14), not in older headers
 
-/// The processors that the calling thread may run on; none if that cannot be told, or if there are fewer than `wanted`.
-std::vector<std::size_t> usable_processors(std::size_t wanted) {
+/// The processors that the calling thread may run on; none if that cannot be told.
+std::vector<std::size_t> usable_processors() {
     cpu_set_t allowed;
     CPU_ZERO(&allowed);
     std::vector<std::size_t> all;
     if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return all;
     for (std::size_t each = 0; each < CPU_SETSIZE; ++each)
         if (CPU_ISSET(each, &allowed)) all.push_back(each);
-    if (all.size() < wanted) all.clear();
     return all;
 }
 
@@ -133,12 +132,13 @@ void bind(std::thread& thread, std::size_t processor) {
 
 } // namespace
 
-parallel_access::parallel_access(unsigned threads, std::size_t block_bytes)
-    : m_block(block_bytes), m_turn(threads + 1), m_own(threads) {
-    const auto processors = usable_processors(threads);
+parallel_access::parallel_access(unsigned threads, std::size_t block_bytes, processors where)
+    : m_block(block_bytes), m_where(where), m_turn(threads + 1), m_own(threads) {
+    const auto all = where == processors::own ? usable_processors() : std::vector<std::size_t>();
     for (auto& each : m_own) {
         m_threads.emplace_back([this, &each] { work(each); });
-        if (!processors.empty()) bind(m_threads.back(), processors[m_threads.size() - 1]);
+        // Neighbours in number are often one core: those that are few are spread over all.
+        if (!all.empty()) bind(m_threads.back(), all[(m_threads.size() - 1) * all.size() / threads]);
     }
 }
 
@@ -183,7 +183,7 @@ double parallel_access::run(direction way, int file, std::size_t offset, std::by
 
 std::string parallel_access::text() const {
     return std::to_string(m_threads.size()) + (m_threads.size() == 1 ? " thread" : " threads") + " of " +
-           causeway_tool::size_text(m_block);
+           causeway_tool::size_text(m_block) + (m_where == processors::own ? ", a processor each" : "");
 }
 
 void parallel_access::work(own_blocks& own) {

@@ -52,8 +52,8 @@ class bench_file {
     int m_descriptor = -1, m_direct = -1;
 };
 
-/// Reads or writes blocks of a file with several threads, which stay, each on a processor of its own: starting them is not part of the limit,
-/// nor is that Linux may wake two of them on one processor. What is only for one of them is done by the caller.
+/// Reads or writes blocks of a file with several threads, which stay: starting them is not part of the limit. What is
+/// only for one of them is done by the caller.
 class parallel_access {
   public:
     enum class direction { read, write };
@@ -61,7 +61,12 @@ class parallel_access {
     /// brought into the page cache by those of a mapping before it is read (madvise(2), MADV_POPULATE_READ).
     enum class manner { plain, whole_pages, by_faults };
 
-    parallel_access(unsigned threads, std::size_t block_bytes);
+    /// Linux may wake two threads on one processor while others sleep, and threads that are bound cannot make way for others: so which is
+    /// faster has to be measured.
+    enum class processors { any, own };
+
+    /// Where each thread is to have a processor of its own, there must be as many.
+    parallel_access(unsigned threads, std::size_t block_bytes, processors where = processors::any);
     ~parallel_access();
 
     /// Returns seconds. In whole pages, offset and memory must be aligned to pages, and memory padded to whole ones; by faults the offset as
@@ -73,7 +78,7 @@ class parallel_access {
     void fill(std::byte with);
 
     [[nodiscard]] unsigned threads() const { return unsigned(m_threads.size()); }
-    /// "14 threads of 4 MiB"
+    /// "14 threads of 4 MiB", "14 threads of 4 MiB, a processor each"
     [[nodiscard]] std::string text() const;
 
   private:
@@ -83,6 +88,7 @@ class parallel_access {
     void move_block(std::size_t at, own_blocks& own);
 
     std::size_t m_block;
+    processors m_where;
     std::barrier<> m_turn; // twice for each run; orders all below
     direction m_way = direction::read;
     manner m_how = manner::plain;

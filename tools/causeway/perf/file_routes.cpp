@@ -202,7 +202,7 @@ class file_bench {
     }
 
     /// Raw access in the blocks of the library's own choice, with as many threads as that has lanes, and, if these are more, with one
-    /// for each processor: what the library leaves unused belongs to the limit.
+    /// for each processor: what the library leaves unused belongs to the limit. The most of these also bound to a processor each.
     template <class Timed>
     std::vector<std::shared_ptr<parallel_access>> raw_like(Timed timed) {
         apps::event moved;
@@ -211,7 +211,11 @@ class file_bench {
         const auto block = (std::max<std::size_t>(used.block_bytes, 1) + page - 1) / page * page;
         const auto lanes = std::max(used.lanes, 1U), processors = std::min(causeway_tool::usable_processors(), most_raw_threads);
         std::vector<std::shared_ptr<parallel_access>> made{std::make_shared<parallel_access>(lanes, block)};
-        if (processors > lanes && m_bytes > block) made.push_back(std::make_shared<parallel_access>(processors, block));
+        if (m_bytes <= block) return made;
+        if (processors > lanes) made.push_back(std::make_shared<parallel_access>(processors, block));
+        const auto most = made.back()->threads();
+        if (most > 1 && most <= causeway_tool::usable_processors())
+            made.push_back(std::make_shared<parallel_access>(most, block, parallel_access::processors::own));
         return made;
     }
 
