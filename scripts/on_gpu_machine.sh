@@ -172,7 +172,7 @@ file_sizes=1M,16M,256M,1G
 kernel_sizes=16M,64M,256M
 disk_sizes=256M,1G
 peer_sizes=8,1M,64M,256M
-rank_sizes=8,64K,1M,16M,256M,1G
+rank_sizes=8,64K,1M,64M,256M
 himeno_sizes='M L'
 stream_options=(--size-mib 2048)
 filter_frames=100
@@ -223,7 +223,7 @@ if wanted tests; then
     for program in unit_tests device_tests system_tests; do
         case $program in
         unit_tests) runner=(scripts/run_with.sh none --) seconds=60 ;;
-        device_tests) runner=("${one[@]}") seconds=120 ;;
+        device_tests) runner=("${one[@]}") seconds=240 ;;
         system_tests) runner=("${two[@]}") seconds=120 ;;
         esac
         if [ ! -x "$build/bin/$program" ]; then
