@@ -160,7 +160,7 @@ perf_phase() {
     local -n launcher=$3
     shift 3
     phase "perf, $name" "$seconds" perf.txt "${launcher[@]}" "$build/bin/causeway" perf --commit "$commit" \
-        --seconds 2 --blocks 4M --json "$out/perf-$name.json" "$@"
+        --seconds 2 --blocks 1M,4M --json "$out/perf-$name.json" "$@"
 }
 
 prefix=()
@@ -172,7 +172,7 @@ file_sizes=1M,16M,256M,1G
 kernel_sizes=16M,64M,256M
 disk_sizes=256M,1G
 peer_sizes=8,1M,64M,256M
-rank_sizes=8,64K,1M,64M,256M
+rank_sizes=8,64K,1M,16M,64M,256M,1G
 himeno_sizes='M L'
 stream_options=(--size-mib 2048)
 filter_frames=100
