@@ -10,7 +10,7 @@ usage: scripts/on_gpu_machine.sh [OPTION]... [OUT_DIR]
   OUT_DIR          where the logs and the summary go (default: build/gpu)
   --phases LIST    some of build,tests,bench,himeno,stream,filters,film,cluster (default: all but film, which sends more
                    than the device's memory through, and cluster, which wants all GPUs: minutes each);
-                   bench is memory,kernel,disk,peers,ranks, each of which may be named alone
+                   bench is memory,kernel,disk,peers,latency,ranks, each of which may be named alone
   --build DIR      where to build (default: build/release)
   --commit TEXT    the commit that is measured (default: what git says)
   --runtime NAME   nvidia: the driver's library, whatever is installed (default); system: as the machine is set up
@@ -18,7 +18,8 @@ usage: scripts/on_gpu_machine.sh [OPTION]... [OUT_DIR]
 
 The figures need CLI11 and nlohmann/json, the tests GoogleTest: the machine's, or those of a folder .gtest/ in the
 project's root, with what Debian's libcli11-dev, nlohmann-json3-dev, libgtest-dev and libgmock-dev hold
-(.gtest/usr/include/CLI, .gtest/usr/lib/...; extract the packages with dpkg -x). What is not there is left out.
+(.gtest/usr/include/CLI, .gtest/usr/lib/...; extract the packages with dpkg -x); direct links between GPUs need libvulkan-dev's
+headers, there as well. What is not there is left out, and the summary says so.
 The bench phase leaves one JSON file for each of its parts: `causeway perf --from FILE... --plot PICTURE` draws them.
 A phase that fails or takes too long does not stop the others; the script then ends with status 1.
 TEXT
@@ -145,6 +146,9 @@ configure_and_build() {
     else
         echo 'no CLI11 or no nlohmann/json: the program causeway and its figures are left out' | tee "$scratch/no_perf"
     fi
+    if grep -q '^CAUSEWAY_VULKAN_HEADERS:.*NOTFOUND' "$build/CMakeCache.txt"; then
+        echo "no Vulkan headers (libvulkan-dev): nothing goes over direct links between GPUs" | tee "$scratch/no_links"
+    fi
     cmake --build "$build" -j "${JOBS:-$(nproc)}" --target "${first[@]}" || return
     [ $tests = OFF ] || cmake --build "$build" -j "${JOBS:-$(nproc)}" -- -k 0
 }
@@ -160,7 +164,7 @@ perf_phase() {
     local -n launcher=$3
     shift 3
     phase "perf, $name" "$seconds" perf.txt "${launcher[@]}" "$build/bin/causeway" perf --commit "$commit" \
-        --seconds 2 --blocks 1M,4M --json "$out/perf-$name.json" "$@"
+        --json "$out/perf-$name.json" "$@"
 }
 
 prefix=()
@@ -192,6 +196,8 @@ if [ -n "$small" ]; then
     film_frames=5
     long_film='0 320 180'
 fi
+pair=same-device
+[ "$(nvidia-smi -L 2>/dev/null | grep -c '^GPU')" -lt 2 ] || pair=two-devices
 # For writes: the page cache is memory like tmpfs, but a disk behind it writes in the background. Files to be read lie in
 # the page cache of a disk as well.
 disk=${TMPDIR:-/tmp}
@@ -215,8 +221,9 @@ if wanted build; then
         echo configure_and_build
     } >"$scratch/build.sh"
     phase build 240 build.log bash "$scratch/build.sh"
-    [ ! -e "$scratch/no_tests" ] || figures <"$scratch/no_tests"
-    [ ! -e "$scratch/no_perf" ] || figures <"$scratch/no_perf"
+    for missing in no_tests no_perf no_links; do
+        [ ! -e "$scratch/$missing" ] || figures <"$scratch/$missing"
+    done
 fi
 
 if wanted tests; then
@@ -245,13 +252,18 @@ perf_part() {
     fi
 }
 
-perf_part memory 200 one --sizes $file_sizes --directory "$directory" \
+forced=(--seconds 2 --blocks 1M,4M)
+perf_part memory 200 one "${forced[@]}" --sizes $file_sizes --directory "$directory" \
     --routes file-read,file-read-stream,file-write,file-write-stream,file-write-growing,enqueue
-perf_part kernel 60 one --sizes $kernel_sizes --strategies auto --directory "$directory" --routes kernel
-perf_part disk 110 one --sizes $disk_sizes --strategies auto --directory "$disk" \
+perf_part kernel 60 one "${forced[@]}" --sizes $kernel_sizes --strategies auto --directory "$directory" --routes kernel
+perf_part disk 110 one "${forced[@]}" --sizes $disk_sizes --strategies auto --directory "$disk" \
     --routes file-read,file-read-cold,file-write-disk
-perf_part peers 60 one --sizes $peer_sizes --strategies auto --routes peer
-perf_part ranks 150 two --sizes $rank_sizes --repetitions 5
+perf_part peers 60 one --seconds 2 --blocks 16M --strategies auto --sizes $peer_sizes --routes peer
+perf_part latency 60 two --seconds 2 --blocks 16M --strategies auto --sizes 8,64K \
+    --routes rank-latency,rank-many-small,rank-64-at-once
+# Over a link, or within a device, blocks of 16 MiB are the ones to choose instead.
+perf_part ranks 180 two --seconds 1 --blocks 16M --strategies auto,device-window,shared-window --sizes $rank_sizes \
+    --repetitions 5 --routes "rank-one-way/$pair,rank-both-ways/$pair,rank-host,rank-kernel/$pair"
 [ ! -e "$out/perf.txt" ] || perf_rows "$out/perf.txt" | figures
 
 if wanted himeno; then

@@ -2,6 +2,8 @@
 // Calls CUDA's driver interface through pointers; no header of it is in any free distribution.
 #include "perf/direct_link.hpp"
 
+#include <causeway/buffer.h>
+
 #include <dlfcn.h>
 
 #include <stdexcept>
@@ -161,6 +163,12 @@ device_uuid uuid_of(cl_device_id device) {
     device_uuid uuid{};
     if (clGetDeviceInfo(device, name, uuid.size(), uuid.data(), nullptr) != CL_SUCCESS) uuid = {};
     return uuid;
+}
+
+std::string direct_links(cl_device_id device) {
+    char text[512] = "";
+    (void)causeway_direct_links(device, text, sizeof text);
+    return text;
 }
 
 std::unique_ptr<direct_link> direct_link::between(const device_uuid& one, const device_uuid& other,

@@ -28,7 +28,7 @@ class rank_bench : public rank_pair {
         m_way = is_same ? "within the device" : "over the direct link";
         m_has_link = m_link ? 1 : 0;
         MPI_Bcast(&m_has_link, 1, MPI_INT, 0, m_comm);
-        if (m_has_link != 0 && !is_same) wait_for_windows();
+        if (m_has_link != 0) wait_for_windows(is_same);
     }
 
     void one_way(const std::string& route) {
@@ -112,10 +112,10 @@ class rank_bench : public rank_pair {
         });
     }
 
-    /// The library starts what it needs for a direct link with the first large messages, beside them.
-    void wait_for_windows() {
+    /// The library starts what it needs for windows of devices with the first large messages, beside them.
+    void wait_for_windows(bool is_same) {
         const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(15); // the trial of links included
-        const auto least = m_session.buffers() == buffer_kind::linked ? 64 * kib : mib;
+        const auto least = m_session.buffers() == buffer_kind::linked ? 64 * kib : is_same ? 16 * mib : mib;
         static bool was_in_vain = false; // on both ranks alike
         for (bool goes_on = m_bytes >= least && !was_in_vain; goes_on;) {
             advance();
@@ -128,6 +128,7 @@ class rank_bench : public rank_pair {
             was_in_vain = either[0] != 0 && either[1] != 0;
             goes_on = either[0] != 0 && either[1] == 0;
         }
+        if (was_in_vain) m_session.note("no message goes through windows of the devices: " + direct_links(m_place.device));
     }
 
     /// Rank 1's answer waits for the question's event: neither host is between them.
