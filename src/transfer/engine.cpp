@@ -197,10 +197,7 @@ void engine::admit(const std::shared_ptr<command>& work) {
         end(*work, passed_on(broken));
         return;
     }
-    // What a program enqueues in a row is started some at a time: driver calls of two threads take several times as long as one
-    // after the other (NVIDIA driver 580: 17 us instead of 5).
-    const bool is_one_of_many = m_enqueuers > 0 && is_small(*work);
-    if (work->m_gates.empty() && !is_one_of_many) {
+    if (work->m_gates.empty()) {
         if (!look(*work)) read_ahead(*work);
     } else {
         work->m_looked_at = false;

@@ -38,7 +38,7 @@ class engine {
     /// From now on `to` is told of all that happens. Not retained; call before the first step().
     void record(recorder& to) { m_recorder = &to; }
 
-    /// While one lives, the engine hardly looks at gates, and hardly starts small commands: a thread that enqueues needs the driver's locks itself.
+    /// While one lives, the engine hardly looks at gates: a thread that enqueues needs the driver's locks itself.
     class enqueue_scope {
       public:
         explicit enqueue_scope(engine& busy) : m_engine(busy) { ++m_engine.m_enqueuers; }

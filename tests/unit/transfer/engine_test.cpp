@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <memory>
 
 using namespace unit;
 using namespace std::chrono_literals;
@@ -272,38 +271,6 @@ TEST(engine, looks_after_others_while_its_own_thread_moves_a_large_transfer) {
     }
     EXPECT_GE(turns, 16);
     EXPECT_EQ(before, whole);
-}
-
-TEST(engine, starts_small_commands_when_nobody_enqueues_or_after_a_while) {
-    bench on;
-    on.settle();
-    auto enqueuing = std::make_unique<engine::enqueue_scope>(*on.machine);
-    small_command first(on, 1), large(on, 2, {}, {}, std::size_t{1} << 20);
-    on.settle();
-    EXPECT_EQ(first.source.opened, 0);
-    EXPECT_EQ(large.source.opened, 1);
-    on.clock.advance(60us);
-    on.settle();
-    EXPECT_EQ(first.source.opened, 1);
-    small_command second(on, 3);
-    on.settle();
-    EXPECT_EQ(second.source.opened, 0);
-    enqueuing.reset();
-    finish_all(on);
-    EXPECT_EQ(second.source.opened, 1);
-    EXPECT_TRUE(first.work->complete() && second.work->complete() && large.work->complete());
-}
-
-TEST(engine, polls_on_while_it_leaves_the_driver_to_who_enqueues) {
-    bench on;
-    on.settle();
-    const engine::enqueue_scope enqueuing(*on.machine);
-    small_command it(on, 1);
-    on.settle();
-    on.clock.advance(30us); // past its polling without a pause
-    const auto pause = on.machine->pause();
-    ASSERT_TRUE(pause.has_value());
-    EXPECT_LE(*pause, 50us);
 }
 
 TEST(engine, starts_a_small_transfer_before_most_of_the_large_ones_that_open_with_it) {
