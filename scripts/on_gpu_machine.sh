@@ -10,7 +10,7 @@ usage: scripts/on_gpu_machine.sh [OPTION]... [OUT_DIR]
   OUT_DIR          where the logs and the summary go (default: build/gpu)
   --phases LIST    some of build,tests,bench,himeno,stream,filters,film,cluster (default: all but film, which sends more
                    than the device's memory through, and cluster, which wants all GPUs: minutes each);
-                   bench is memory,kernel,disk,peers,latency,ranks, each of which may be named alone
+                   bench is memory,kernel,disk,peers,latency,ranks,large,beside, each of which may be named alone
   --build DIR      where to build (default: build/release)
   --commit TEXT    the commit that is measured (default: what git says)
   --runtime NAME   nvidia: the driver's library, whatever is installed (default); system: as the machine is set up
@@ -176,7 +176,9 @@ file_sizes=1M,16M,256M,1G
 kernel_sizes=16M,64M,256M
 disk_sizes=256M,1G
 peer_sizes=8,1M,64M,256M
-rank_sizes=8,64K,1M,16M,64M,256M,1G
+rank_sizes=1M,4M,16M,64M
+large_sizes=256M,1G
+beside_sizes=1M,16M,64M,256M
 himeno_sizes='M L'
 stream_options=(--size-mib 2048)
 filter_frames=100
@@ -188,7 +190,9 @@ if [ -n "$small" ]; then
     kernel_sizes=1M
     disk_sizes=1M
     peer_sizes=8,1M
-    rank_sizes=8,1M
+    rank_sizes=1M
+    large_sizes=4M
+    beside_sizes=1M
     himeno_sizes='XS'
     stream_options=(--size-mib 32)
     filter_frames=5
@@ -196,8 +200,10 @@ if [ -n "$small" ]; then
     film_frames=5
     long_film='0 320 180'
 fi
+# Between two devices where the platform has two, else within one.
 pair=same-device
-[ "$(nvidia-smi -L 2>/dev/null | grep -c '^GPU')" -lt 2 ] || pair=two-devices
+[ "$(clinfo -l 2>/dev/null | grep -c ' Device #')" -lt 2 ] || pair=two-devices
+pair_routes=rank-one-way/$pair,rank-both-ways/$pair
 # For writes: the page cache is memory like tmpfs, but a disk behind it writes in the background. Files to be read lie in
 # the page cache of a disk as well.
 disk=${TMPDIR:-/tmp}
@@ -258,12 +264,13 @@ perf_part memory 200 one "${forced[@]}" --sizes $file_sizes --directory "$direct
 perf_part kernel 60 one "${forced[@]}" --sizes $kernel_sizes --strategies auto --directory "$directory" --routes kernel
 perf_part disk 110 one "${forced[@]}" --sizes $disk_sizes --strategies auto --directory "$disk" \
     --routes file-read,file-read-cold,file-write-disk
-perf_part peers 60 one --seconds 2 --blocks 16M --strategies auto --sizes $peer_sizes --routes peer
-perf_part latency 60 two --seconds 2 --blocks 16M --strategies auto --sizes 8,64K \
-    --routes rank-latency,rank-many-small,rank-64-at-once
-# Over a link, or within a device, blocks of 16 MiB are the ones to choose instead.
-perf_part ranks 180 two --seconds 1 --blocks 16M --strategies auto,device-window,shared-window --sizes $rank_sizes \
-    --repetitions 5 --routes "rank-one-way/$pair,rank-both-ways/$pair,rank-host,rank-kernel/$pair"
+perf_part peers 90 one "${forced[@]}" --sizes $peer_sizes --routes peer
+perf_part latency 60 two --seconds 2 --strategies auto --sizes 8,64K \
+    --routes rank-latency,rank-one-way,rank-both-ways,rank-many-small,rank-64-at-once
+perf_part ranks 150 two --seconds 1 --blocks 4M,16M --sizes $rank_sizes --repetitions 5 --routes "$pair_routes"
+# A round of these takes seconds.
+perf_part large 120 two --seconds 5 --strategies auto --sizes $large_sizes --routes "$pair_routes"
+perf_part beside 60 two --seconds 2 --strategies auto --blocks 4M,16M --sizes $beside_sizes --routes rank-host,rank-kernel
 [ ! -e "$out/perf.txt" ] || perf_rows "$out/perf.txt" | figures
 
 if wanted himeno; then

@@ -48,6 +48,17 @@ TEST(measurement, counts_the_fastest_of_parts_with_one_name) {
     EXPECT_EQ(found.parts.size(), 3U);
 }
 
+TEST(measurement, takes_the_fastest_of_several_naive_ways_and_lists_them) {
+    auto made = with_rule(limit_rule::slowest);
+    made.add_limit("copy", "", {});
+    made.add_naive({}, {}, "by the vendor");
+    const auto found = evaluate(made, {{10}, {4}, {1}, {8}});
+    EXPECT_DOUBLE_EQ(found.rows[0].naive_seconds, 8);
+    ASSERT_EQ(found.parts.size(), 2U);
+    EXPECT_EQ(found.parts[1].how, "by the vendor");
+    EXPECT_FALSE(found.parts[1].counts);
+}
+
 TEST(measurement, shows_what_does_not_count_and_leaves_it_out_of_the_limit) {
     auto made = with_rule(limit_rule::slowest);
     made.add_limit("copy", "", {});

@@ -95,6 +95,17 @@ void write_device(cl_command_queue queue, cl_mem buffer, std::size_t offset, std
                 "clEnqueueWriteBuffer");
 }
 
+mapped_to_read::mapped_to_read(cl_command_queue queue, cl_mem buffer, std::size_t bytes) : m_queue(queue), m_buffer(buffer) {
+    cl_int code = CL_SUCCESS;
+    m_address = clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ, 0, bytes, 0, nullptr, nullptr, &code);
+    apps::check(code, "clEnqueueMapBuffer");
+}
+
+mapped_to_read::~mapped_to_read() {
+    (void)clEnqueueUnmapMemObject(m_queue, m_buffer, m_address, 0, nullptr, nullptr);
+    (void)clFinish(m_queue);
+}
+
 void check_transfer(cl_int code, const char* call) {
     if (code == CL_SUCCESS) return;
     throw std::runtime_error(std::string(call) + ": code " + std::to_string(code) + ": " +

@@ -84,6 +84,21 @@ class pageable_memory {
 void read_device(cl_command_queue queue, cl_mem buffer, std::size_t offset, std::size_t bytes, void* target);
 void write_device(cl_command_queue queue, cl_mem buffer, std::size_t offset, std::size_t bytes, const void* source);
 
+/// The first `bytes` of a buffer where they lie, or where the driver shows them, while this lives. Throws as apps::check().
+class mapped_to_read {
+  public:
+    mapped_to_read(cl_command_queue queue, cl_mem buffer, std::size_t bytes);
+    ~mapped_to_read();
+    mapped_to_read(const mapped_to_read&) = delete;
+    mapped_to_read& operator=(const mapped_to_read&) = delete;
+    [[nodiscard]] const std::byte* data() const { return static_cast<const std::byte*>(m_address); }
+
+  private:
+    cl_command_queue m_queue;
+    cl_mem m_buffer;
+    void* m_address = nullptr;
+};
+
 /// Throws with the text of the refusal.
 void check_transfer(cl_int code, const char* call);
 

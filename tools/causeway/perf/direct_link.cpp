@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls CUDA's driver interface through pointers; no header of it is in any free distribution.
+// Calls CUDA's driver interface through pointers; no header of it is in any free distribution. Asks the library about links, too.
 #include "perf/direct_link.hpp"
 
 #include <causeway/buffer.h>
@@ -165,10 +165,9 @@ device_uuid uuid_of(cl_device_id device) {
     return uuid;
 }
 
-std::string direct_links(cl_device_id device) {
+std::string words_on_links(cl_device_id device) {
     char text[512] = "";
-    (void)causeway_direct_links(device, text, sizeof text);
-    return text;
+    return causeway_direct_links(device, text, sizeof text) < 0 ? causeway_error_last_message() : text;
 }
 
 std::unique_ptr<direct_link> direct_link::between(const device_uuid& one, const device_uuid& other,

@@ -316,13 +316,8 @@ class file_bench {
             verify_read(pinned());
             return;
         }
-        // Where it is, as for raw reads: a copy of it would leave the caches to other memory.
-        cl_int code = CL_SUCCESS;
-        auto* const found = clEnqueueMapBuffer(queue(), m_target.get(), CL_TRUE, CL_MAP_READ, 0, m_bytes, 0, nullptr, nullptr, &code);
-        apps::check(code, "clEnqueueMapBuffer");
-        verify_read(static_cast<const std::byte*>(found));
-        apps::check(clEnqueueUnmapMemObject(queue(), m_target.get(), found, 0, nullptr, nullptr), "clEnqueueUnmapMemObject");
-        apps::check(clFinish(queue()), "clFinish");
+        const mapped_to_read found(queue(), m_target.get(), m_bytes);
+        verify_read(found.data());
     }
 
     /// Own data is known; a stranger's file is read once more, plainly.

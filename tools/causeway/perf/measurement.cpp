@@ -11,8 +11,8 @@
 
 namespace perf {
 
-void comparison::add_naive(std::function<double()> run, std::function<void()> check) {
-    ways.push_back(way{"naive", role::naive, std::move(run), std::move(check), {}, {}, {}});
+void comparison::add_naive(std::function<double()> run, std::function<void()> check, std::string how) {
+    ways.push_back(way{"naive", role::naive, std::move(run), std::move(check), {}, {}, std::move(how)});
 }
 
 void comparison::add_ours(const forced_plan& forced, std::function<double()> run, std::function<void()> check,
@@ -40,7 +40,10 @@ evaluation evaluate(const comparison& compared, const std::vector<std::vector<do
         if (!std::isfinite(seconds.median) || seconds.median <= 0)
             throw std::runtime_error(compared.route + ", " + each.name + ": no time was measured");
         switch (each.is) {
-        case role::naive: naive = seconds.median; break;
+        case role::naive:
+            naive = naive ? std::min(*naive, seconds.median) : seconds.median;
+            if (!each.how.empty()) result.parts.push_back({compared.route, compared.bytes, each.name, each.how, seconds.median, false});
+            break;
         case role::limit: {
             const auto [known, is_new] = parts.try_emplace(each.name, seconds.median);
             if (!is_new) known->second = std::min(known->second, seconds.median);

@@ -46,7 +46,7 @@ struct way {
     std::function<void()> check;  // throws wrong_data if that of the last run is wrong; may be empty
     forced_plan forced;           // ours only
     std::shared_ptr<used_plan> used; // ours only: by the last run
-    std::string how;              // of a limit, or shown: how it was measured
+    std::string how;              // of a limit, of several naive ways, or shown: how it was measured
 };
 
 struct comparison {
@@ -55,7 +55,8 @@ struct comparison {
     limit_rule rule = limit_rule::slowest;
     std::vector<way> ways;
 
-    void add_naive(std::function<double()> run, std::function<void()> check);
+    /// Of several the fastest counts; those with a text of `how` are listed.
+    void add_naive(std::function<double()> run, std::function<void()> check, std::string how = {});
     void add_ours(const forced_plan& forced, std::function<double()> run, std::function<void()> check,
                   std::shared_ptr<used_plan> used);
     void add_limit(std::string part, std::string how, std::function<double()> run, std::function<void()> check = {});

@@ -28,19 +28,27 @@ class peer_bench {
         if (m_link) wait_for_windows();
         const auto check = [this] { verify_target(); };
         comparison made{route, m_bytes, rule_for(m_bytes)};
-        made.add_naive(
-            [this, naive] {
-                next();
-                return naive == by_hand::vendors_copy ? vendors_copy() : read_and_write();
-            },
-            check);
+        if (naive == by_hand::vendors_copy)
+            made.add_naive(
+                [this] {
+                    next();
+                    return vendors_copy();
+                },
+                check, "clEnqueueCopyBuffer, until the bytes are on the target's device");
+        if (naive == by_hand::through_host || !is_all_host_memory())
+            made.add_naive(
+                [this] {
+                    next();
+                    return read_and_write();
+                },
+                check, naive == by_hand::vendors_copy ? "blocking read, blocking write" : "");
         add_ours(made, m_session.plans(m_bytes),
             [this](apps::event& moved) {
                 next();
                 return back_to_back([&] { moved = peer_copy(); });
             },
             check);
-        if (m_from.host_memory && m_to.host_memory) {
+        if (is_all_host_memory()) {
             // Both sides are host memory: no way is shorter than one copy.
             made.add_limit(
                 "one copy", "clEnqueueWriteBuffer from host memory",
@@ -67,16 +75,21 @@ class peer_bench {
     }
 
   private:
+    [[nodiscard]] bool is_all_host_memory() const { return m_from.host_memory && m_to.host_memory; }
+
     /// The library starts what it needs for a direct link with the first large copies, beside them.
     void wait_for_windows() {
+        static bool was_in_vain = false; // of the two devices of a run
+        if (m_bytes < mib || was_in_vain) return;
         const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(15); // the trial of links included
-        while (m_bytes >= mib && std::chrono::steady_clock::now() < until) {
+        while (std::chrono::steady_clock::now() < until) {
             next();
             const auto way = plan_of(peer_copy().get()).strategy;
             if (way == "device-window" || way == "direct") return;
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
         }
-        if (m_bytes >= mib) m_session.note("no peer copy goes over the direct link: " + direct_links(m_from.device));
+        was_in_vain = true;
+        m_session.note("no peer copy goes over the direct link: " + words_on_links(m_from.device));
     }
 
     /// Another part of the data, and both buffers where they belong: the vendor's copy may leave one on the other device

@@ -17,7 +17,8 @@ namespace {
 
 class rank_bench : public rank_pair {
   public:
-    rank_bench(session& session, const place& where, std::size_t bytes) : rank_pair(session, where, bytes) {
+    /// `in_vain`: whether it was waited for windows of these devices, and none came; on both ranks alike.
+    rank_bench(session& session, const place& where, std::size_t bytes, bool& in_vain) : rank_pair(session, where, bytes) {
         // Rank 0 measures what the link carries, if it sees both devices.
         std::array<device_uuid, 2> both{};
         const auto own = uuid_of(where.device);
@@ -28,7 +29,7 @@ class rank_bench : public rank_pair {
         m_way = is_same ? "within the device" : "over the direct link";
         m_has_link = m_link ? 1 : 0;
         MPI_Bcast(&m_has_link, 1, MPI_INT, 0, m_comm);
-        if (m_has_link != 0) wait_for_windows(is_same);
+        if (m_has_link != 0 && !in_vain) in_vain = !wait_for_windows(is_same);
     }
 
     void one_way(const std::string& route) {
@@ -113,11 +114,10 @@ class rank_bench : public rank_pair {
     }
 
     /// The library starts what it needs for windows of devices with the first large messages, beside them.
-    void wait_for_windows(bool is_same) {
+    bool wait_for_windows(bool is_same) {
         const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(15); // the trial of links included
         const auto least = m_session.buffers() == buffer_kind::linked ? 64 * kib : is_same ? 16 * mib : mib;
-        static bool was_in_vain = false; // on both ranks alike
-        for (bool goes_on = m_bytes >= least && !was_in_vain; goes_on;) {
+        while (m_bytes >= least) {
             advance();
             const auto moved = enqueue_exchange();
             wait_for(std::array{moved.get()});
@@ -125,10 +125,25 @@ class rank_bench : public rank_pair {
             const int is_missing = plan_of(moved.get()).strategy != "device-window" ? 1 : 0;
             std::array either{is_missing, std::chrono::steady_clock::now() < until ? 0 : 1};
             MPI_Allreduce(MPI_IN_PLACE, either.data(), int(either.size()), MPI_INT, MPI_MAX, m_comm);
-            was_in_vain = either[0] != 0 && either[1] != 0;
-            goes_on = either[0] != 0 && either[1] == 0;
+            if (either[0] == 0) return true;
+            if (either[1] != 0) {
+                note_no_windows();
+                return false;
+            }
         }
-        if (was_in_vain) m_session.note("no message goes through windows of the devices: " + direct_links(m_place.device));
+        return true;
+    }
+
+    /// Either rank may be the reason.
+    void note_no_windows() {
+        std::array<char, 256> own{};
+        const auto said = words_on_links(m_place.device);
+        said.copy(own.data(), own.size() - 1);
+        std::array<std::array<char, 256>, 2> both{};
+        MPI_Allgather(own.data(), int(own.size()), MPI_CHAR, both.data(), int(own.size()), MPI_CHAR, m_comm);
+        std::string text = "no message goes through windows " + m_way + ": rank 0 says: " + both[0].data();
+        if (both[0] != both[1]) text += std::string(", rank 1: ") + both[1].data();
+        m_session.note(text);
     }
 
     /// Rank 1's answer waits for the question's event: neither host is between them.
@@ -200,8 +215,9 @@ class rank_bench : public rank_pair {
 void rank_routes(session& session, const place& where, const std::string& suffix) {
     if (!session.wants("rank-one-way" + suffix) && !session.wants("rank-both-ways" + suffix)) return;
     // Data, source, target, page-locked memory, two in ordinary memory, staging, MPI.
+    bool in_vain = false;
     for (const auto bytes : session.sizes(where.device, 8)) {
-        rank_bench bench(session, where, bytes);
+        rank_bench bench(session, where, bytes, in_vain);
         bench.one_way("rank-one-way" + suffix);
         bench.both_ways("rank-both-ways" + suffix);
     }
