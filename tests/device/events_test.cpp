@@ -427,6 +427,8 @@ TEST_P(out_of_order_events, many_transfers_may_wait_in_a_queue) {
 }
 
 TEST_P(out_of_order_events, a_barrier_of_the_program_that_fails_takes_no_transfer_behind_it_along) {
+    // Its clFinish uses the event of such a barrier after that was freed, also without any transfer.
+    if (GetParam().name.starts_with("intel")) GTEST_SKIP() << "Intel's runtime (2026.2) does not survive a barrier that fails";
     const auto buffer = new_buffer(pattern(size));
     gate start(context());
     cl_event raw = start.event(), barrier = nullptr;
