@@ -53,7 +53,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 summary=$out/summary.txt
 : >"$summary"
-rm -f "$out"/{build.log,tests.log,perf.txt,perf-*.json,programs.txt,cluster-apps.txt}
+rm -f "$out"/{build.log,tests.log,perf.txt,perf-{memory,kernel,disk,peers,latency,ranks,large,beside}.json,programs.txt,cluster-apps.txt}
 
 readonly time_limit=530
 readonly largest_log=4000000
@@ -155,7 +155,7 @@ configure_and_build() {
 
 # The lines of the library's own choice, without the columns that the summary has no room for.
 perf_rows() {
-    awk '/^route .*%/ || substr($0, 44, 5) == "auto " { print substr($0, 1, 76) substr($0, 103) }' "$1"
+    awk '/^route .*%/ || substr($0, 44, 5) == "auto " { sub(/ *\([^)]*\) */, "  "); print }' "$1"
 }
 
 # perf_phase NAME SECONDS LAUNCHER OPTION...: measures, and leaves perf-NAME.json.
@@ -200,9 +200,9 @@ if [ -n "$small" ]; then
     film_frames=5
     long_film='0 320 180'
 fi
-# Between two devices where the platform has two, else within one.
+# Between two GPUs where there are two, else within one device.
 pair=same-device
-[ "$(clinfo -l 2>/dev/null | grep -c ' Device #')" -lt 2 ] || pair=two-devices
+[ "$(nvidia-smi -L 2>/dev/null | grep -c '^GPU')" -lt 2 ] || pair=two-devices
 pair_routes=rank-one-way/$pair,rank-both-ways/$pair
 # For writes: the page cache is memory like tmpfs, but a disk behind it writes in the background. Files to be read lie in
 # the page cache of a disk as well.

@@ -35,6 +35,8 @@ def part_of(file: str, name: str) -> str:
 def figures(source: str, size: str) -> dict[str, str]:
     file, name, route = (each.strip() for each in source.split(","))
     part = part_of(file, name)
+    if len(set(re.findall(r"commit ([0-9a-f]{7,})", part))) > 1:
+        sys.exit(f"{source}: of several commits; name a part")
     wanted = re.sub(r"^(\d+)([BKMG])$", lambda m: f"{m[1]} {'B' if m[2] == 'B' else m[2] + 'iB'}", size)
     for line in part.splitlines():
         found = row.match(line)
