@@ -56,8 +56,9 @@ causeway_test(platform.cluster.intel.4 LABEL platform RUNTIME intel PLATFORM ${p
 add_executable(leaving_program support/programs/leaving_program.cpp)
 target_link_libraries(leaving_program PRIVATE causeway_flags OpenCL::OpenCL)
 foreach(runtime ${runtimes} both)
-  causeway_test(platform.leaving.${runtime} LABEL platform RUNTIME ${runtime} PLATFORM ${platform_icd} TIMEOUT 60 ENDS_WITHOUT_RELEASING
+  causeway_test(platform.leaving.${runtime} LABEL platform RUNTIME ${runtime} PLATFORM ${platform_icd} TIMEOUT 60
     COMMAND sh -c "$<TARGET_FILE:leaving_program> && $<TARGET_FILE:leaving_program> && $<TARGET_FILE:leaving_program>")
+  ends_without_releasing(platform.leaving.${runtime})
 endforeach()
 add_executable(farewell_program support/programs/farewell_program.cpp)
 target_link_libraries(farewell_program PRIVATE causeway_flags OpenCL::OpenCL)
@@ -73,15 +74,17 @@ target_link_libraries(unfinished_program PRIVATE causeway_flags OpenCL::OpenCL)
 foreach(runtime ${runtimes})
   foreach(word "" released)
     string(JOIN . name platform.cluster.unfinished.${runtime} ${word})
-    causeway_test(${name} LABEL platform RUNTIME ${runtime} PLATFORM ${platform_icd} RANKS 2 TIMEOUT 60 ENDS_WITHOUT_RELEASING
+    causeway_test(${name} LABEL platform RUNTIME ${runtime} PLATFORM ${platform_icd} RANKS 2 TIMEOUT 60
       COMMAND env CAUSEWAY_CLUSTER=1 POCL_KERNEL_CACHE=0 $<TARGET_FILE:unfinished_program> ${word})
   endforeach()
+  ends_without_releasing(platform.cluster.unfinished.${runtime})
 endforeach()
 add_executable(hasty_program support/programs/hasty_program.cpp)
 target_link_libraries(hasty_program PRIVATE causeway_flags OpenCL::OpenCL ${CMAKE_DL_LIBS})
 foreach(runtime ${runtimes})
-  causeway_test(platform.cluster.hasty.${runtime} LABEL platform RUNTIME ${runtime} PLATFORM ${platform_icd} RANKS 2 TIMEOUT 60 ENDS_WITHOUT_RELEASING
+  causeway_test(platform.cluster.hasty.${runtime} LABEL platform RUNTIME ${runtime} PLATFORM ${platform_icd} RANKS 2 TIMEOUT 60
     COMMAND env CAUSEWAY_CLUSTER=1 CAUSEWAY_TUNER=auto XDG_CACHE_HOME=/dev/null $<TARGET_FILE:hasty_program>)
+  ends_without_releasing(platform.cluster.hasty.${runtime})
 endforeach()
 add_executable(parting_program support/programs/parting_program.cpp)
 target_link_libraries(parting_program PRIVATE causeway_flags OpenCL::OpenCL)
@@ -93,7 +96,7 @@ function(parting_test name text)
   if(NOT ranks)
     set(ranks 2)
   endif()
-  causeway_test(platform.cluster.parting.${name} LABEL platform RUNTIME pocl PLATFORM ${platform_icd} RANKS ${ranks} TIMEOUT 60 ENDS_WITHOUT_RELEASING
+  causeway_test(platform.cluster.parting.${name} LABEL platform RUNTIME pocl PLATFORM ${platform_icd} RANKS ${ranks} TIMEOUT 60
     COMMAND env CAUSEWAY_CLUSTER=1 ${ARGN} $<TARGET_FILE:parting_program> ${what})
   set_tests_properties(platform.cluster.parting.${name} PROPERTIES PASS_REGULAR_EXPRESSION "${text}"
     FAIL_REGULAR_EXPRESSION "Sanitizer") # what the program ends with says nothing here
@@ -148,6 +151,9 @@ parting_test(ahead "nothing has moved for 1 s: the program waits for the other r
 set_tests_properties(platform.cluster.parting.ahead PROPERTIES FAIL_REGULAR_EXPRESSION "have parted")
 parting_test(busy "rank 0 of 2: nothing has moved for 1 s: the program waits for a driver that finishes a queue"
   CAUSEWAY_WATCHDOG=1)
+foreach(name stuck polling busy)
+  ends_without_releasing(platform.cluster.parting.${name})
+endforeach()
 foreach(runtime ${runtimes})
   causeway_test(platform.dry_run.${runtime} LABEL platform RUNTIME ${runtime} PLATFORM ${platform_icd} TIMEOUT 60
     COMMAND env CAUSEWAY_DRY_RUN=4x1:1 CAUSEWAY_STATS=1 $<TARGET_FILE:platform_tests> --gtest_filter=dry_run.*)
@@ -172,8 +178,9 @@ target_compile_definitions(transfers_ending_program PRIVATE CAUSEWAY_TEST_ENDS_T
 target_link_libraries(transfers_ending_program PRIVATE causeway_flags Causeway::causeway OpenCL::OpenCL MPI::MPI_C)
 foreach(runtime ${runtimes})
   foreach(program finalizing transfers_ending)
-    causeway_test(platform.cluster.${program}.${runtime} LABEL platform RUNTIME ${runtime} PLATFORM ${platform_icd} RANKS 2 TIMEOUT 60 ENDS_WITHOUT_RELEASING
+    causeway_test(platform.cluster.${program}.${runtime} LABEL platform RUNTIME ${runtime} PLATFORM ${platform_icd} RANKS 2 TIMEOUT 60
       COMMAND env CAUSEWAY_CLUSTER=1 $<TARGET_FILE:${program}_program>)
+    ends_without_releasing(platform.cluster.${program}.${runtime})
   endforeach()
 endforeach()
 # It loads a library into programs before all others, which the sanitizers' own has to be.
