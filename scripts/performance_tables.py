@@ -6,8 +6,8 @@
 #   <!-- table
 #   rank to rank; 64M 1G; nvidia-h100-x2/perf.txt, ranks, rank-one-way/two-devices
 #   -->
-# ("<!-- table of times" for microseconds instead of GB/s.) A source is a file under benchmarks/results, a part of it (the NAME of a line "== perf, NAME", or nothing), and a route. The
-# library's own choice is taken: the first row of that route and size.
+# ("<!-- table of times" for microseconds instead of GB/s.) A source is a file under benchmarks/results, a part of it (the NAME
+# of a line "== perf, NAME", or nothing), and a route. The library's own choice is taken: the first row of that route and size.
 import pathlib
 import re
 import sys
@@ -17,7 +17,7 @@ page = root / "docs/performance.md"
 results = root / "benchmarks/results"
 
 row = re.compile(
-    r"^(?P<route>\S+) +(?P<size>\d+ (?:B|[KMG]iB)) +auto (?P<plan>\S+) +\d+ [KMG]?i?B +(?P<median>[\d.]+ [nmu]?s) +\([^)]*\)"
+    r"^(?P<route>\S+) +(?P<size>\d+ (?:B|[KMG]iB)) +auto \S+ +\d+ [KMG]?i?B +(?P<median>[\d.]+ [nmu]?s) +\([^)]*\)"
     r" +(?P<rate>\S+) +(?P<limit>\S+) +(?P<naive>\S+) +(?P<times>\S+) +(?P<percent>\S+)$"
 )
 

@@ -4,6 +4,7 @@
 
 #include "common/linked_buffer.hpp"
 
+#include <causeway/buffer.h>
 #include <causeway/causeway.h>
 
 #include <algorithm>
@@ -125,6 +126,11 @@ void wait_for_all(const std::vector<apps::event>& events) {
     std::vector<cl_event> plain;
     for (const auto& each : events) plain.push_back(each.get());
     wait_for(plain);
+}
+
+std::string words_on_links(cl_device_id device) {
+    char text[512] = "";
+    return causeway_direct_links(device, text, sizeof text) < 0 ? causeway_error_last_message() : text;
 }
 
 used_plan plan_of(cl_event transfer) {

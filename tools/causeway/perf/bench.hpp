@@ -109,6 +109,9 @@ void wait_for_all(const std::vector<apps::event>& events);
 /// How `transfer` moved its bytes.
 used_plan plan_of(cl_event transfer);
 
+/// What the library says of its own use of direct links of `device`; waits until that has started.
+std::string words_on_links(cl_device_id device);
+
 /// An event that the program completes itself.
 apps::event create_gate(cl_context context);
 void open_gate(const apps::event& gate);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls CUDA's driver interface through pointers; no header of it is in any free distribution. Asks the library about links, too.
+// Calls CUDA's driver interface through pointers; no header of it is in any free distribution.
 #include "perf/direct_link.hpp"
-
-#include <causeway/buffer.h>
 
 #include <dlfcn.h>
 
@@ -163,11 +161,6 @@ device_uuid uuid_of(cl_device_id device) {
     device_uuid uuid{};
     if (clGetDeviceInfo(device, name, uuid.size(), uuid.data(), nullptr) != CL_SUCCESS) uuid = {};
     return uuid;
-}
-
-std::string words_on_links(cl_device_id device) {
-    char text[512] = "";
-    return causeway_direct_links(device, text, sizeof text) < 0 ? causeway_error_last_message() : text;
 }
 
 std::unique_ptr<direct_link> direct_link::between(const device_uuid& one, const device_uuid& other,

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
 
 namespace perf {
 
@@ -16,9 +15,6 @@ using device_uuid = std::array<std::uint8_t, 16>;
 
 /// CL_DEVICE_UUID_KHR; zeros where the platform does not say.
 [[nodiscard]] device_uuid uuid_of(cl_device_id device);
-
-/// What the library says of its own use of direct links of `device`.
-[[nodiscard]] std::string words_on_links(cl_device_id device);
 
 /// Two GPUs that this process sees, and memory of each. CUDA is found at run time.
 class direct_link {
