@@ -75,6 +75,13 @@ TEST(planner, gives_a_file_with_one_writer_large_blocks_and_always_a_next_one) {
     EXPECT_LT(planner(settings).choose({device, file, std::size_t{1} << 30, 4, half_cap}).block_bytes, std::size_t{4} << 20);
 }
 
+TEST(planner, reads_files_into_mapped_memory_in_blocks_that_end_together) {
+    const options settings;
+    for (const std::size_t bytes : {std::size_t{64} << 20, std::size_t{256} << 20, std::size_t{1} << 30})
+        EXPECT_EQ(choose(settings, file, mappable, bytes).block_bytes, std::size_t{4} << 20) << bytes;
+    EXPECT_LT(choose(settings, file, mappable, 4 << 20).block_bytes, std::size_t{4} << 20) << "several, also of few bytes";
+}
+
 TEST(planner, writes_what_hardly_gains_by_blocks_in_one_piece) {
     const options settings;
     constexpr endpoint_traits written{.kind = medium::file, .most_lanes = 1};
