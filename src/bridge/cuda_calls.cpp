@@ -29,7 +29,8 @@ cuda_calls::cuda_calls() {
     find(cuda, can_access, "cuDeviceCanAccessPeer");
     find(cuda, retain_context, "cuDevicePrimaryCtxRetain");
     find(cuda, release_context, "cuDevicePrimaryCtxRelease_v2");
-    find(cuda, set_current, "cuCtxSetCurrent");
+    find(cuda, push_current, "cuCtxPushCurrent_v2");
+    find(cuda, pop_current, "cuCtxPopCurrent_v2");
     find(cuda, create_stream, "cuStreamCreate");
     find(cuda, destroy_stream, "cuStreamDestroy_v2");
     find(cuda, create_event, "cuEventCreate");

@@ -48,7 +48,8 @@ class cuda_calls {
     cuda::result (*can_access)(int*, cuda::device, cuda::device) = nullptr;
     cuda::result (*retain_context)(cuda::context*, cuda::device) = nullptr;
     cuda::result (*release_context)(cuda::device) = nullptr;
-    cuda::result (*set_current)(cuda::context) = nullptr;
+    cuda::result (*push_current)(cuda::context) = nullptr;
+    cuda::result (*pop_current)(cuda::context*) = nullptr;
     cuda::result (*create_stream)(cuda::stream*, unsigned) = nullptr;
     cuda::result (*destroy_stream)(cuda::stream) = nullptr;
     cuda::result (*create_event)(cuda::event*, unsigned) = nullptr;

@@ -14,6 +14,23 @@ namespace causeway::bridge {
 
 namespace {
 
+/// A context is current in a thread: this one may be the program's, which has its own.
+class current_context {
+  public:
+    current_context(const cuda_calls& cuda, cuda::context wanted) : m_cuda(cuda) {
+        m_cuda.check(m_cuda.push_current(wanted), "cuCtxPushCurrent");
+    }
+    ~current_context() {
+        cuda::context left = nullptr;
+        (void)m_cuda.pop_current(&left);
+    }
+    current_context(const current_context&) = delete;
+    current_context& operator=(const current_context&) = delete;
+
+  private:
+    const cuda_calls& m_cuda;
+};
+
 /// CUDA calls a copy between two imports of cuImportExternalMemory() a matter of the host and moves 38 GB/s; imported as
 /// if CUDA had exported it, the same memory is copied by the copy engines, at 390 GB/s between two H200 (driver 580).
 class mapping {
@@ -120,7 +137,7 @@ class nvidia_bridge final : public device_bridge {
                                          std::size_t bytes) override {
         auto& device = m_devices.at(by);
         start(device);
-        m_cuda.check(m_cuda.set_current(device.context), "cuCtxSetCurrent");
+        const current_context scope(m_cuda, device.context);
         const auto number = free_copy(device);
         auto& made = m_copies[number];
         auto* const stream = device.streams[device.next_stream++ % streams_of_device];
@@ -136,6 +153,7 @@ class nvidia_bridge final : public device_bridge {
 
     [[nodiscard]] copy_state look(copy_number which) override {
         auto& asked = m_copies[which];
+        const current_context scope(m_cuda, asked.context);
         const auto code = m_cuda.query(asked.event);
         if (code == cuda::not_ready) return copy_state::running;
         asked.is_free = true;
@@ -163,13 +181,12 @@ class nvidia_bridge final : public device_bridge {
         cuda::context made = nullptr;
         m_cuda.check(m_cuda.retain_context(&made, device.number), "cuDevicePrimaryCtxRetain");
         try {
-            m_cuda.check(m_cuda.set_current(made), "cuCtxSetCurrent");
+            const current_context scope(m_cuda, made);
             for (auto& stream : device.streams)
                 m_cuda.check(m_cuda.create_stream(&stream, cuda::stream_non_blocking), "cuStreamCreate");
         } catch (...) {
             for (auto& stream : device.streams)
                 if (auto* const begun = std::exchange(stream, nullptr)) (void)m_cuda.destroy_stream(begun);
-            (void)m_cuda.set_current(nullptr);
             (void)m_cuda.release_context(device.number);
             throw;
         }

@@ -117,17 +117,8 @@ runtime::runtime()
 }
 
 void runtime::use_bridge(std::unique_ptr<bridge::device_bridge> made) {
-    m_thread->allow_no_deputies(); // CUDA's current context is the thread's
-    take_bridge(std::make_shared<std::unique_ptr<bridge::device_bridge>>(std::move(made)));
-}
-
-void runtime::take_bridge(std::shared_ptr<std::unique_ptr<bridge::device_bridge>> made) {
-    m_engine.call([this, made = std::move(made)] {
-        if (m_thread->is_own()) {
-            m_windows.use(std::move(*made));
-        } else {
-            take_bridge(made); // the last deputy is still at it
-        }
+    m_engine.call([this, made = std::make_shared<std::unique_ptr<bridge::device_bridge>>(std::move(made))] {
+        m_windows.use(std::move(*made));
     });
 }
 

@@ -120,7 +120,6 @@ class runtime {
     /// A child of fork() has the handlers of exit, but neither the thread nor anything to end.
     [[nodiscard]] bool is_ended_here() const;
     void at_exit();
-    void take_bridge(std::shared_ptr<std::unique_ptr<bridge::device_bridge>> made);
     void end_helpers();
     void at_finalize();
     void close_space(int space);

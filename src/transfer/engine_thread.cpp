@@ -69,7 +69,7 @@ engine_thread::deputy::undisturbed::~undisturbed() {
 
 engine_thread::deputy::deputy(engine_thread& sleeping) : m_sleeping(sleeping) {
     // A thread that others may keep from its processor, or that keeps others from theirs, is none for all transfers.
-    if (!sleeping.m_allows_deputies || !sleeping.m_engine.inbox()->is_place_free() || sched_getscheduler(0) != SCHED_OTHER) return;
+    if (!sleeping.m_engine.inbox()->is_place_free() || sched_getscheduler(0) != SCHED_OTHER) return;
     m_protection.emplace();
     m_drives = sleeping.m_engine.inbox()->take_place();
     if (m_drives) {
@@ -91,7 +91,7 @@ void engine_thread::deputy::advance(const command& work) {
     std::optional<fine_timers> timers;
     auto& driven = m_sleeping.m_engine;
     const auto until = std::chrono::steady_clock::now() + longest_without_signals;
-    while (!work.is_told() && !m_sleeping.m_stopping && m_sleeping.m_allows_deputies) {
+    while (!work.is_told() && !m_sleeping.m_stopping) {
         const bool progress = step_once(driven);
         const auto now = std::chrono::steady_clock::now();
         if (now >= until) return;

@@ -68,17 +68,12 @@ class engine_thread {
 
     /// Whether the caller drives the engine.
     [[nodiscard]] bool is_current() const { return std::this_thread::get_id() == m_driver; }
-    /// Whether the caller is the engine's own thread.
-    [[nodiscard]] bool is_own() const { return std::this_thread::get_id() == m_own; }
-
-    /// Any thread. From now on nobody else drives the engine: what it works with leaves traces in its thread.
-    void allow_no_deputies() { m_allows_deputies = false; }
 
   private:
     void run();
 
     engine& m_engine;
-    std::atomic<bool> m_stopping{false}, m_allows_deputies{true};
+    std::atomic<bool> m_stopping{false};
     std::atomic<std::thread::id> m_driver;
     std::atomic<std::thread::id> m_own; // the thread's
     std::promise<void> m_over;

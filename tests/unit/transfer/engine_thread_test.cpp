@@ -285,16 +285,6 @@ TEST(deputy, holds_up_no_end_of_the_engines_thread) {
     ending.join();
 }
 
-TEST(deputy, stays_away_where_none_is_allowed) {
-    running on;
-    {
-        std::optional<deputy> self;
-        on.take_place(self); // the thread sleeps
-    }
-    on.thread.allow_no_deputies();
-    EXPECT_FALSE(deputy(on.thread).drives());
-}
-
 TEST(deputy, comes_and_goes_beside_threads_that_enqueue) {
     running on;
     constexpr int rounds = 2000;
