@@ -272,12 +272,12 @@ def choice(start, _):
 
 def wrong_data(start, given):
     """A transfer that moves other bytes than it should ends the program with status 1."""
-    one = {"clEnqueueWriteBufferFromFile": "file-read", "clEnqueueWriteBufferFromStdioFile": "file-read-stream",
-           "clEnqueueReadBufferToFile": "file-write-growing", "clEnqueueReadBufferToStdioFile": "file-write-stream",
-           "clEnqueuePeerCopyBuffer": "peer-two-contexts"}
-    two = {"clEnqueueSendBuffer": "rank-one-way/same-device", "clEnqueueSendrecvBuffer": "rank-both-ways/same-device",
-           "causeway_mpi_send": "rank-host-to-device"}
-    for call, route in (one if given.ranks == 1 else two).items():
+    one = {"file-read": "clEnqueueWriteBufferFromFile", "file-read-stream": "clEnqueueWriteBufferFromStdioFile",
+           "file-write-growing": "clEnqueueReadBufferToFile", "file-write-stream": "clEnqueueReadBufferToStdioFile",
+           "peer-two-contexts": "clEnqueuePeerCopyBuffer"}
+    two = {"rank-one-way/same-device": "clEnqueueSendBuffer", "rank-blocking/same-device": "clEnqueueSendBuffer",
+           "rank-both-ways/same-device": "clEnqueueSendrecvBuffer", "rank-host-to-device": "causeway_mpi_send"}
+    for route, call in (one if given.ranks == 1 else two).items():
         words = ["perf", "--routes", route, "--sizes", "64K", "--repetitions", "1", "--strategies", "auto"]
         run = start(*words)
         check(run.returncode == 0, f"{route} fails already with right data", run)

@@ -32,38 +32,14 @@ class rank_bench : public rank_pair {
         if (m_has_link != 0 && !in_vain) in_vain = !wait_for_windows(is_same);
     }
 
+    /// Rank 1's answer waits for the question's event: neither host is between them.
     void one_way(const std::string& route) {
-        if (!m_session.wants(route)) return;
-        const auto check = [this] { verify_target(); };
-        comparison made{route, m_bytes, rule_for(m_bytes)};
-        made.add_naive(
-            [this] {
-                return there_and_back([this] { send_naively(); }, [this] { receive_naively(); });
-            },
-            check);
-        add_ours(made, m_session.plans(m_bytes), [this](apps::event& moved) { return by_events(moved); }, check);
-        if (m_copies_count)
-            made.add_limit(
-                "copies", m_bytes < overlapping ? "out, then in" : "out of one and into the other at once",
-                [this] { return copies_one_way(); },
-                check);
-        if (m_has_link != 0)
-            made.add_limit("copies", "CUDA's copy " + m_way,
-                           [this] { return repeated([this] { if (m_link) m_link->copy(); }); });
-        add_messages(
-            made, "MPI_Send, MPI_Recv on host memory",
-            [this] {
-                return there_and_back([this] { send_host(own_data()); }, [this] { receive_host(m_pinned.data()); });
-            },
-            [this] {
-                return there_and_back(
-                    [this] { MPI_Send(own_data(), notice_bytes(), MPI_BYTE, m_peer, tag, m_comm); },
-                    [this] {
-                        MPI_Recv(m_pinned.data(), notice_bytes(), MPI_BYTE, m_peer, tag, m_comm, MPI_STATUS_IGNORE);
-                    });
-            });
-        add_order(made);
-        m_session.measure(std::move(made));
+        there_and_back_of(route, [this](apps::event& moved) { return by_events(moved); });
+    }
+
+    /// One call stands for each copy and its message by hand.
+    void by_blocking_calls(const std::string& route) {
+        there_and_back_of(route, [this](apps::event& moved) { return by_calls(moved); });
     }
 
     void both_ways(const std::string& route) {
@@ -101,6 +77,42 @@ class rank_bench : public rank_pair {
     }
 
   private:
+    /// `ours` gives the seconds of one way by the library.
+    template <class Ours>
+    void there_and_back_of(const std::string& route, Ours ours) {
+        if (!m_session.wants(route)) return;
+        const auto check = [this] { verify_target(); };
+        comparison made{route, m_bytes, rule_for(m_bytes)};
+        made.add_naive(
+            [this] {
+                return there_and_back([this] { send_naively(); }, [this] { receive_naively(); });
+            },
+            check);
+        add_ours(made, m_session.plans(m_bytes), ours, check);
+        if (m_copies_count)
+            made.add_limit(
+                "copies", m_bytes < overlapping ? "out, then in" : "out of one and into the other at once",
+                [this] { return copies_one_way(); },
+                check);
+        if (m_has_link != 0)
+            made.add_limit("copies", "CUDA's copy " + m_way,
+                           [this] { return repeated([this] { if (m_link) m_link->copy(); }); });
+        add_messages(
+            made, "MPI_Send, MPI_Recv on host memory",
+            [this] {
+                return there_and_back([this] { send_host(own_data()); }, [this] { receive_host(m_pinned.data()); });
+            },
+            [this] {
+                return there_and_back(
+                    [this] { MPI_Send(own_data(), notice_bytes(), MPI_BYTE, m_peer, tag, m_comm); },
+                    [this] {
+                        MPI_Recv(m_pinned.data(), notice_bytes(), MPI_BYTE, m_peer, tag, m_comm, MPI_STATUS_IGNORE);
+                    });
+            });
+        add_order(made);
+        m_session.measure(std::move(made));
+    }
+
     /// Beside small messages: as much is not their bytes'.
     void add_order(comparison& made) {
         if (m_bytes >= overlapping) return;
@@ -146,7 +158,6 @@ class rank_bench : public rank_pair {
         m_session.note(text);
     }
 
-    /// Rank 1's answer waits for the question's event: neither host is between them.
     double by_events(apps::event& last_send) {
         return repeated([&] {
                    apps::event received;
@@ -160,6 +171,23 @@ class rank_bench : public rank_pair {
                    wait_for(std::array{last_send.get(), received.get()});
                }) /
                2;
+    }
+
+    double by_calls(apps::event& last_send) {
+        int left = m_repeats + (m_is_warmed ? 1 : 0);
+        return there_and_back(
+            [&] {
+                cl_event sent = nullptr;
+                check_transfer(clEnqueueSendBuffer(queue(), m_source.get(), CL_TRUE, own_offset(), m_bytes, m_peer, tag, m_comm, 0,
+                                                   nullptr, --left == 0 ? &sent : nullptr),
+                               "clEnqueueSendBuffer");
+                if (sent != nullptr) last_send = apps::event(sent);
+            },
+            [&] {
+                check_transfer(clEnqueueRecvBuffer(queue(), m_target.get(), CL_TRUE, 0, m_bytes, m_peer, tag, m_comm, 0, nullptr,
+                                                   nullptr),
+                               "clEnqueueRecvBuffer");
+            });
     }
 
     /// Large: out of one device while into the other. Small: out and in, one after the other.
@@ -213,13 +241,15 @@ class rank_bench : public rank_pair {
 } // namespace
 
 void rank_routes(session& session, const place& where, const std::string& suffix) {
-    if (!session.wants("rank-one-way" + suffix) && !session.wants("rank-both-ways" + suffix)) return;
+    const std::string routes[] = {"rank-blocking" + suffix, "rank-one-way" + suffix, "rank-both-ways" + suffix};
+    if (std::none_of(std::begin(routes), std::end(routes), [&](const auto& each) { return session.wants(each); })) return;
     // Data, source, target, page-locked memory, two in ordinary memory, staging, MPI.
     bool in_vain = false;
     for (const auto bytes : session.sizes(where.device, 8)) {
         rank_bench bench(session, where, bytes, in_vain);
-        bench.one_way("rank-one-way" + suffix);
-        bench.both_ways("rank-both-ways" + suffix);
+        bench.by_blocking_calls(routes[0]);
+        bench.one_way(routes[1]);
+        bench.both_ways(routes[2]);
     }
 }
 

@@ -24,6 +24,8 @@ const std::array table = {
     route{"peer-two-vendors", 1, "device -> device of another OpenCL platform"},
     route{"kernel-file", 1, "file in the page cache -> device, beside a kernel that takes as long"},
     route{"enqueue", 1, "what the call that enqueues a transfer costs the calling thread"},
+    route{"rank-blocking/same-device", 2, "device -> device between two ranks that share a device, by blocking calls"},
+    route{"rank-blocking/two-devices", 2, "the same between two devices"},
     route{"rank-one-way/same-device", 2, "device -> device between two ranks that share a device"},
     route{"rank-one-way/two-devices", 2, "device -> device between two ranks, each with its own"},
     route{"rank-both-ways/same-device", 2, "both ranks send and receive at once; bytes of one way"},
