@@ -158,6 +158,19 @@ std::vector<std::unique_ptr<transfer::flow>> one_flow(std::unique_ptr<transfer::
     return flows;
 }
 
+/// Of a transfer of one block, which a blocking call waits for: each of its copies goes into the program's queue by itself, and has
+/// the place there that the transfer has, as if the program had called clEnqueueReadBuffer or clEnqueueWriteBuffer
+/// (docs/decisions/0018-blocking-calls-in-the-programs-queue.md). Transfers with a list of events, and on buffers that the engine works
+/// on in place, have the engine's own order.
+static bool goes_into_queues(const new_command& made, cl_bool blocking, const event_arguments& events) {
+    const auto& chosen = process_options();
+    if (blocking == CL_FALSE || events.count != 0 || transfer::forces_plans(chosen)) return false;
+    const auto most = std::min<std::size_t>(transfer::largest_whole, chosen[option::staging] / 4);
+    if (std::any_of(made.flows.begin(), made.flows.end(), [most](const auto& each) { return each->bytes() > most; })) return false;
+    return std::none_of(made.queues.begin(), made.queues.end(),
+                        [](const checked_queue& each) { return cl::facts_of(each.facts.device).host_memory; });
+}
+
 using deputy = transfer::engine_thread::deputy;
 
 /// Who waits gets a `driver` of the engine, if it may have one.
@@ -177,7 +190,8 @@ static std::shared_ptr<transfer::command> submit(new_command made, cl_bool block
         return cl::facts_of(each.facts.device).hides_failed_waits;
     });
     const auto meaning = may_hide ? endpoints::on_failure::fail_even_hidden : endpoints::on_failure::fail;
-    bool device_can_order = made.order != nullptr;
+    const bool has_own_order = !goes_into_queues(made, blocking, events);
+    bool device_can_order = made.source_order != nullptr && made.queues.size() == 1;
     for (cl_uint i = 0; i < events.count; ++i) {
         auto known = process.events().find(events.list[i]);
         if (known.command) {
@@ -191,20 +205,30 @@ static std::shared_ptr<transfer::command> submit(new_command made, cl_bool block
     }
     if (events.event != nullptr) setter->m_status = make_user_event(context);
     auto status_event = setter->m_status;
-    for (const auto& queue : made.queues) setter->m_order.push_back(make_user_event(queue.facts.context));
+    if (has_own_order) {
+        for (const auto& queue : made.queues) setter->m_order.push_back(make_user_event(queue.facts.context));
+    } else {
+        const auto put = [](endpoints::device_order& order, const checked_queue& queue) {
+            if (!order) return;
+            order->queue = cl::queue::share(queue.raw);
+            order->is_in_order = queue.facts.in_order;
+        };
+        put(made.source_order, made.queues.back());
+        put(made.target_order, made.queues.front());
+    }
 
     std::shared_ptr<transfer::command> command;
     {
         const std::lock_guard lock(process.enqueue_mutex());
         process.require_running();
         try {
-            for (std::size_t i = 0; i < made.queues.size(); ++i) {
+            for (std::size_t i = 0; i < setter->m_order.size(); ++i) {
                 auto marker = enter_queue(made.queues[i], setter->m_order[i].get(), process.events());
                 if (marker) order.push_back(marker);
                 if (marker)
                     gates.push_back(endpoints::make_event_gate(std::move(marker), endpoints::on_failure::open));
             }
-            if (device_can_order) *made.order = std::move(order);
+            if (device_can_order) made.source_order->after = std::move(order);
             const std::size_t bytes = made.flows.front()->bytes();
             if (made.needs_mpi || made.crosses_devices) {
                 const cl_device_id devices[] = {made.queues.front().facts.device, made.queues.back().facts.device};

@@ -50,7 +50,8 @@ struct new_command {
     std::vector<checked_queue> queues; ///< the command takes part in the order of each; the first is its own
     std::vector<std::unique_ptr<transfer::flow>> flows;
     std::shared_ptr<endpoints::matched_envelope> envelope;
-    endpoints::device_order order; ///< of the source, if that is a range of a buffer of the first queue's device
+    /// Of the ends that are a device's: the source's in the last of the queues, the target's in the first.
+    endpoints::device_order source_order, target_order;
     bool needs_mpi = false;
     bool crosses_devices = false; ///< in this process
 };

@@ -29,13 +29,14 @@ cl_int start(cl_command_type type, const checked_queue& queue, endpoints::device
              file_endpoint file, cl_bool blocking, const event_arguments& events) {
     const auto devices = runtime::instance().devices();
     new_command made{.type = type, .queues = {queue}};
+    auto order = std::make_shared<endpoints::command_order>();
+    auto range = endpoints::make_range_endpoint(devices, std::move(place), offset, order);
     if (type == CL_COMMAND_READ_BUFFER_TO_FILE) {
-        made.order = std::make_shared<std::vector<cl::event>>();
-        made.flows = one_flow(endpoints::make_range_endpoint(devices, std::move(place), offset, made.order),
-                              std::move(file), size);
+        made.source_order = std::move(order);
+        made.flows = one_flow(std::move(range), std::move(file), size);
     } else {
-        made.flows =
-            one_flow(std::move(file), endpoints::make_range_endpoint(devices, std::move(place), offset), size);
+        made.target_order = std::move(order);
+        made.flows = one_flow(std::move(file), std::move(range), size);
     }
     return enqueue(std::move(made), blocking, events);
 }

@@ -36,9 +36,11 @@ cl_int clEnqueuePeerCopyBuffer(cl_command_queue source_queue, cl_mem source, cl_
         new_command made{.type = CL_COMMAND_PEER_COPY_BUFFER, .queues = {to}};
         if (source_queue != target_queue) made.queues.push_back(from);
         made.crosses_devices = from.facts.device != to.facts.device || from.facts.context != to.facts.context;
+        made.source_order = std::make_shared<endpoints::command_order>();
+        made.target_order = std::make_shared<endpoints::command_order>();
         made.flows = one_flow(
-            endpoints::make_range_endpoint(process.devices(), std::move(source_place), source_offset),
-            endpoints::make_range_endpoint(process.devices(), std::move(target_place), target_offset), size);
+            endpoints::make_range_endpoint(process.devices(), std::move(source_place), source_offset, made.source_order),
+            endpoints::make_range_endpoint(process.devices(), std::move(target_place), target_offset, made.target_order), size);
         return enqueue(std::move(made), blocking, events);
     });
 }

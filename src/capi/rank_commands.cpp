@@ -76,8 +76,9 @@ cl_int enqueue_one_way(cl_command_type type, cl_command_queue queue, cl_mem buff
         auto place = check_buffer(checked, buffer);
         auto& process = runtime::instance();
         new_command made{.type = type, .queues = {checked}, .needs_mpi = true};
-        if (sends) made.order = std::make_shared<std::vector<cl::event>>();
-        auto side = make_device(process, place, made.order);
+        auto& order = sends ? made.source_order : made.target_order;
+        order = std::make_shared<endpoints::command_order>();
+        auto side = make_device(process, place, order);
         check_wait_list(events, checked.facts.context, checked.facts.context);
         const auto how = sends ? host_access::read : host_access::write;
         check_access(place, how);
@@ -107,9 +108,9 @@ auto range_of(size_t offset, size_t size, int rank) {
 }
 
 auto box_of(const box_arguments& given, int rank) {
-    return [=](runtime& process, endpoints::device_place place, endpoints::device_order) {
+    return [=](runtime& process, endpoints::device_place place, endpoints::device_order order) {
         const auto shape = check_box(place, given);
-        return device_side{endpoints::make_box_endpoint(process.devices(), std::move(place), shape),
+        return device_side{endpoints::make_box_endpoint(process.devices(), std::move(place), shape, std::move(order)),
                            rank == MPI_PROC_NULL ? 0 : shape.bytes()};
     };
 }
@@ -158,9 +159,10 @@ cl_int clEnqueueSendrecvBuffer(cl_command_queue queue, cl_mem send_buffer, cl_me
         const auto send_place = check_buffer(checked, send_buffer), recv_place = check_buffer(checked, recv_buffer);
         auto& process = runtime::instance();
         new_command made{.type = CL_COMMAND_SENDRECV_BUFFER, .queues = {checked}, .needs_mpi = true};
-        made.order = std::make_shared<std::vector<cl::event>>();
-        auto sent = range_of(send_offset, send_size, dest)(process, send_place, made.order);
-        auto received = range_of(recv_offset, recv_size, source)(process, recv_place, nullptr);
+        made.source_order = std::make_shared<endpoints::command_order>();
+        auto sent = range_of(send_offset, send_size, dest)(process, send_place, made.source_order);
+        made.target_order = std::make_shared<endpoints::command_order>();
+        auto received = range_of(recv_offset, recv_size, source)(process, recv_place, made.target_order);
         check_wait_list(events, checked.facts.context, checked.facts.context);
         check_access(send_place, host_access::read);
         check_access(recv_place, host_access::write);

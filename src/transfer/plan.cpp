@@ -60,14 +60,14 @@ planner::planner(const options& settings, const tuner* known) : m_options(settin
     m_strategies.push_back(make_pipelined_strategy());
 }
 
-bool planner::is_forced() const {
-    return m_options[option::strategy] != 0 || m_options[option::block] != 0 || m_options[option::depth] != 0 ||
-           m_options[option::lanes] != 0;
+bool forces_plans(const options& settings) {
+    return settings[option::strategy] != 0 || settings[option::block] != 0 || settings[option::depth] != 0 ||
+           settings[option::lanes] != 0;
 }
 
 plan planner::choose(const route& way) const {
     auto suitable = plan_that_suits(way);
-    if (is_forced()) {
+    if (forces_plans(m_options)) {
         suitable.why = plan::reason::forced;
         return suitable;
     }

@@ -127,7 +127,6 @@ class planner {
 
     [[nodiscard]] plan plan_that_suits(const route& way) const;
     [[nodiscard]] plan within_limits(plan made, const route& way) const;
-    [[nodiscard]] bool is_forced() const;
     [[nodiscard]] const decision& decide(const route& way) const;
     [[nodiscard]] decision search(const route& way) const;
     [[nodiscard]] std::optional<candidate> best_of(const strategy& which, const route& way,
@@ -140,6 +139,11 @@ class planner {
     mutable std::uint64_t m_decided_for = 0; // the tuner's version
 };
 
+/// Whether the options leave the planner no choice.
+[[nodiscard]] bool forces_plans(const options& settings);
+
+/// By the rules what is no larger moves in one block, if staging memory holds four of its size.
+inline constexpr std::size_t largest_whole = std::size_t{512} << 10;
 /// What the option `eager` allows at most.
 inline constexpr std::size_t largest_eager = std::size_t{64} << 10;
 /// From here on what crosses a link between devices is over sooner than what goes through the host.

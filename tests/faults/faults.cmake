@@ -28,3 +28,11 @@ foreach(runtime ${runtimes})
   causeway_test(faults.${runtime}.2 LABEL faults RUNTIME ${runtime} RANKS 2 TIMEOUT 900
     COMMAND $<TARGET_FILE:fault_tests> --gtest_filter=-*graph_faults*)
 endforeach()
+# Blocking calls as on graphics cards, whose copies go into the program's queue.
+if(NOT CAUSEWAY_SANITIZE)
+  foreach(runtime ${runtimes})
+    causeway_test(faults.blocking_as_on_cards.${runtime} LABEL faults RUNTIME ${runtime} RANKS 1 TIMEOUT 120
+      COMMAND env LD_PRELOAD=$<TARGET_FILE:pretend_discrete> PRETEND_DISCRETE_KEEP_NAME=1
+              $<TARGET_FILE:fault_tests> --gtest_filter=*blocking_faults*)
+  endforeach()
+endif()

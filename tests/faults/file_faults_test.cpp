@@ -73,8 +73,9 @@ class file_scenario : public scenario {
 
 class descriptor_read final : public file_scenario {
   public:
-    explicit descriptor_read(cl_device_id device, support::queue_order order = support::queue_order::in_order)
-        : file_scenario(device, order) {
+    explicit descriptor_read(cl_device_id device, support::queue_order order = support::queue_order::in_order,
+                             cl_bool blocking = CL_FALSE)
+        : file_scenario(device, order), m_blocking(blocking) {
         support::write_file(path(), support::join(heading(), source()));
         m_file = support::open_descriptor(path(), O_RDONLY);
     }
@@ -82,7 +83,7 @@ class descriptor_read final : public file_scenario {
     std::vector<started> start() override {
         std::vector<started> all;
         all.push_back(start_one([&](cl_event* event) {
-            return clEnqueueWriteBufferFromFile(scene().queue(), range().buffer(), CL_FALSE, range().offset(), size,
+            return clEnqueueWriteBufferFromFile(scene().queue(), range().buffer(), m_blocking, range().offset(), size,
                                                 m_file.get(), head, 0, nullptr, event);
         }));
         return all;
@@ -90,12 +91,14 @@ class descriptor_read final : public file_scenario {
     void check(const std::vector<ending>& endings, const fault_point* failed) override { expect_in_buffer(endings[0], failed); }
 
   private:
+    cl_bool m_blocking;
     support::descriptor m_file;
 };
 
 class descriptor_write final : public file_scenario {
   public:
-    descriptor_write(cl_device_id device, int extra_flags) : file_scenario(device) {
+    descriptor_write(cl_device_id device, int extra_flags, cl_bool blocking = CL_FALSE)
+        : file_scenario(device), m_blocking(blocking) {
         m_file = support::open_descriptor(path(), O_RDWR | O_CREAT | extra_flags);
     }
     void reset() override {
@@ -105,7 +108,7 @@ class descriptor_write final : public file_scenario {
     std::vector<started> start() override {
         std::vector<started> all;
         all.push_back(start_one([&](cl_event* event) {
-            return clEnqueueReadBufferToFile(scene().queue(), range().buffer(), CL_FALSE, range().offset(), size,
+            return clEnqueueReadBufferToFile(scene().queue(), range().buffer(), m_blocking, range().offset(), size,
                                              m_file.get(), head, 0, nullptr, event);
         }));
         return all;
@@ -116,6 +119,7 @@ class descriptor_write final : public file_scenario {
     }
 
   private:
+    cl_bool m_blocking;
     support::descriptor m_file;
 };
 
@@ -291,6 +295,31 @@ class gated_write final : public file_scenario {
 };
 
 } // namespace
+
+/// Blocking calls on a device that says it has memory of its own (pretend_discrete.c): their copies go into the program's queue, if no
+/// plan is forced.
+class blocking_faults : public testing::TestWithParam<support::device_under_test> {
+  protected:
+    void SetUp() override {
+        cl_bool in_host_memory = CL_TRUE;
+        (void)clGetDeviceInfo(device(), CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof in_host_memory, &in_host_memory, nullptr);
+        if (in_host_memory != CL_FALSE) GTEST_SKIP() << "the device's memory is the host's";
+    }
+    [[nodiscard]] static cl_device_id device() { return GetParam().device; }
+
+    support::option_scope m_keep{"keep", "0"};
+};
+INSTANTIATE_TEST_SUITE_P(devices, blocking_faults, testing::ValuesIn(one_device_each()), support::name_of);
+
+TEST_P(blocking_faults, a_read_of_a_descriptor) {
+    descriptor_read run(device(), support::queue_order::in_order, CL_TRUE);
+    fail_every_call(run);
+}
+
+TEST_P(blocking_faults, a_write_to_a_descriptor) {
+    descriptor_write run(device(), 0, CL_TRUE);
+    fail_every_call(run);
+}
 
 TEST_P(file_faults, a_read_of_a_descriptor) {
     descriptor_read run(device());

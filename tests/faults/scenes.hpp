@@ -108,6 +108,7 @@ template <class Enqueue> [[nodiscard]] started start_one(Enqueue enqueue) {
     cl_event event = nullptr;
     result.refused = enqueue(&event);
     result.event = support::event_handle(event);
+    if (event != nullptr) result.refused = CL_SUCCESS; // a blocking call: its event says how it failed
     if (result.refused != CL_SUCCESS) result.message = causeway_error_last_message();
     return result;
 }

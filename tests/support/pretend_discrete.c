@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Preloaded before a test, it makes devices say that they have memory of their own, on a platform that nobody knows:
- * the library then does what it does on graphics cards. */
+/* Preloaded before a test, it makes devices say that they have memory of their own, on a platform that nobody knows (but with
+ * PRETEND_DISCRETE_KEEP_NAME set it keeps its name, by which the library avoids its faults): the library then does what it does on
+ * graphics cards. */
 #include <CL/cl.h>
 #include <dlfcn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -10,6 +12,33 @@
 int pretend_slow_writes;
 /* Rectangles: refused; or how many there were. */
 int pretend_no_rectangles, pretend_rectangles;
+
+/* User events, markers and barriers so far. */
+int pretend_ordering;
+
+cl_event clCreateUserEvent(cl_context context, cl_int *code)
+{
+    cl_event (*real)(cl_context, cl_int *);
+    *(void **)&real = dlsym(RTLD_NEXT, "clCreateUserEvent");
+    __atomic_add_fetch(&pretend_ordering, 1, __ATOMIC_RELAXED);
+    return real(context, code);
+}
+
+cl_int clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint count, const cl_event *list, cl_event *event)
+{
+    cl_int (*real)(cl_command_queue, cl_uint, const cl_event *, cl_event *);
+    *(void **)&real = dlsym(RTLD_NEXT, "clEnqueueMarkerWithWaitList");
+    __atomic_add_fetch(&pretend_ordering, 1, __ATOMIC_RELAXED);
+    return real(queue, count, list, event);
+}
+
+cl_int clEnqueueBarrierWithWaitList(cl_command_queue queue, cl_uint count, const cl_event *list, cl_event *event)
+{
+    cl_int (*real)(cl_command_queue, cl_uint, const cl_event *, cl_event *);
+    *(void **)&real = dlsym(RTLD_NEXT, "clEnqueueBarrierWithWaitList");
+    __atomic_add_fetch(&pretend_ordering, 1, __ATOMIC_RELAXED);
+    return real(queue, count, list, event);
+}
 
 cl_int clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t size, void *value, size_t *size_ret)
 {
@@ -26,7 +55,7 @@ cl_int clGetPlatformInfo(cl_platform_id platform, cl_platform_info name, size_t 
     cl_int (*real)(cl_platform_id, cl_platform_info, size_t, void *, size_t *);
     *(void **)&real = dlsym(RTLD_NEXT, "clGetPlatformInfo");
     const cl_int code = real(platform, name, size, value, size_ret);
-    if (code == CL_SUCCESS && value != NULL && name == CL_PLATFORM_NAME)
+    if (code == CL_SUCCESS && value != NULL && name == CL_PLATFORM_NAME && getenv("PRETEND_DISCRETE_KEEP_NAME") == NULL)
         strncpy(value, "another", size);
     return code;
 }

@@ -21,8 +21,8 @@ using transfer::step;
 /// What ranges and boxes have in common: the link to the device and the end of a command.
 class device_endpoint : public transfer::endpoint {
   public:
-    device_endpoint(device_services services, device_place place)
-        : m_services(services), m_place(std::move(place)) {}
+    device_endpoint(device_services services, device_place place, device_order order)
+        : m_services(services), m_place(std::move(place)), m_order(std::move(order)) {}
 
     [[nodiscard]] std::string name() const override { return "device buffer"; }
 
@@ -37,13 +37,23 @@ class device_endpoint : public transfer::endpoint {
     }
 
     void enqueued() override {
-        if (m_place.window || !cl::facts_of(m_place.device).keeps_addresses) return;
+        if (m_place.window || is_in_queue() || !cl::facts_of(m_place.device).keeps_addresses) return;
         try {
             find_link();
             m_first = m_services.links.address_of(*m_link, m_place.buffer.get());
         } catch (...) {
             return; // open() meets it again, and reports it
         }
+    }
+
+    void close(std::size_t, const failure&, step& done) override {
+        if (!is_in_queue() || m_has_entered || !m_order->is_in_order) {
+            done.finish({});
+            return;
+        }
+        // No byte was copied: the message was empty, say. The transfer ends in its place all the same.
+        run(m_order->queue, 0, 0, "waiting to write", done,
+            [&](cl_event* event) { return clEnqueueMarkerWithWaitList(m_order->queue.get(), 0, nullptr, event); });
     }
 
     void goes_to(std::uint64_t process) override {
@@ -57,6 +67,12 @@ class device_endpoint : public transfer::endpoint {
     void find_link() {
         if (!m_link) m_link = m_services.links.find(m_place.context.get(), m_place.device);
     }
+
+    [[nodiscard]] const device_order& order() const { return m_order; }
+    /// Whether the copy goes into the program's own queue.
+    [[nodiscard]] bool is_in_queue() const { return m_order && m_order->queue; }
+    [[nodiscard]] const cl::queue& queue_out() const { return is_in_queue() ? m_order->queue : m_link->from_device; }
+    [[nodiscard]] const cl::queue& queue_in() const { return is_in_queue() ? m_order->queue : m_link->to_device; }
 
     /// Where the buffer begins, if the engine may work there; else null.
     [[nodiscard]] std::byte* first() const { return m_first; }
@@ -82,6 +98,7 @@ class device_endpoint : public transfer::endpoint {
              Enqueue enqueue, std::optional<small_writes::timing> timing = {}) {
         cl_event raw = nullptr;
         cl_int code = enqueue(&raw);
+        m_has_entered = m_has_entered || (is_in_queue() && queue.get() == m_order->queue.get());
         auto running = cl::event::adopt(raw);
         if (code != CL_SUCCESS) {
             done.finish({0, {code, 0, 0, buffer_text(what, offset, bytes) + ": " + cl::code_text(code)}});
@@ -93,7 +110,9 @@ class device_endpoint : public transfer::endpoint {
   private:
     device_services m_services;
     device_place m_place;
+    device_order m_order;
     std::shared_ptr<device_link> m_link;
+    bool m_has_entered = false; // the program's queue
     std::byte* m_first = nullptr;
     outward_copies* m_outward = nullptr; // if another process reads the blocks next
 };
@@ -101,7 +120,7 @@ class device_endpoint : public transfer::endpoint {
 class range_endpoint final : public device_endpoint {
   public:
     range_endpoint(device_services services, device_place place, std::size_t offset, device_order order)
-        : device_endpoint(services, std::move(place)), m_offset(offset), m_order(std::move(order)) {}
+        : device_endpoint(services, std::move(place), std::move(order)), m_offset(offset) {}
 
     ~range_endpoint() override {
         if (m_ahead_queue) link().ahead.push_back(std::move(m_ahead_queue));
@@ -111,6 +130,8 @@ class range_endpoint final : public device_endpoint {
         // A target is mapped for reading too, which this flag forbids.
         const bool readable = (place().flags & CL_MEM_HOST_WRITE_ONLY) == 0;
         const auto facts = cl::facts_of(place().device);
+        // The time that such a copy takes says nothing of the device: it waits for commands of the program first.
+        if (is_in_queue()) return {.kind = medium::device};
         return {.kind = medium::device, .can_map = readable && facts.host_memory,
                 .maps_at_once = readable && first() != nullptr, .place = facts.identity,
                 .device = device_name(), .in_window = is_in_window()};
@@ -148,7 +169,7 @@ class range_endpoint final : public device_endpoint {
 
     /// Where memory is the host's nothing is gained: no copy has to follow a kernel without a gap.
     [[nodiscard]] bool reads_ahead() override {
-        if (!m_order || m_order->empty() || cl::facts_of(place().device).host_memory) return false;
+        if (!order() || order()->after.empty() || cl::facts_of(place().device).host_memory) return false;
         try {
             find_link();
             m_ahead_queue = device_links::take_ahead_queue(link());
@@ -160,7 +181,7 @@ class range_endpoint final : public device_endpoint {
 
     [[nodiscard]] bool reaches(const transfer::device_name& device) const override {
         const auto own = device_name();
-        if (!own.is_known) return false;
+        if (!own.is_known || is_in_queue()) return false;
         return own.uuid == device.uuid || services().windows.bridge()->reaches(own.uuid, device.uuid);
     }
     [[nodiscard]] bool can_leave_for(const transfer::device_name& device) override {
@@ -187,7 +208,7 @@ class range_endpoint final : public device_endpoint {
 
     void read_ahead(std::size_t offset, std::span<std::byte> block, step& done) override {
         std::vector<cl_event> after;
-        for (const auto& each : *m_order) after.push_back(each.get());
+        for (const auto& each : order()->after) after.push_back(each.get());
         run(m_ahead_queue, m_offset + offset, block.size(), "reading", done, [&](cl_event* event) {
             return clEnqueueReadBuffer(m_ahead_queue.get(), place().buffer.get(), CL_FALSE, m_offset + offset,
                                        block.size(), block.data(), static_cast<cl_uint>(after.size()), after.data(),
@@ -206,8 +227,8 @@ class range_endpoint final : public device_endpoint {
             done.finish({block.size(), {}});
             return;
         }
-        run(link().from_device, m_offset + offset, block.size(), "reading", done, [&](cl_event* event) {
-            return clEnqueueReadBuffer(link().from_device.get(), place().buffer.get(), CL_FALSE, m_offset + offset,
+        run(queue_out(), m_offset + offset, block.size(), "reading", done, [&](cl_event* event) {
+            return clEnqueueReadBuffer(queue_out().get(), place().buffer.get(), CL_FALSE, m_offset + offset,
                                        block.size(), block.data(), 0, nullptr, event);
         });
     }
@@ -226,8 +247,8 @@ class range_endpoint final : public device_endpoint {
             write_small(offset, block, done);
             return;
         }
-        run(link().to_device, m_offset + offset, block.size(), "writing", done, [&](cl_event* event) {
-            return clEnqueueWriteBuffer(link().to_device.get(), place().buffer.get(), CL_FALSE, m_offset + offset,
+        run(queue_in(), m_offset + offset, block.size(), "writing", done, [&](cl_event* event) {
+            return clEnqueueWriteBuffer(queue_in().get(), place().buffer.get(), CL_FALSE, m_offset + offset,
                                         block.size(), block.data(), 0, nullptr, event);
         });
     }
@@ -249,15 +270,15 @@ class range_endpoint final : public device_endpoint {
             done.finish({bytes, {}});
             return;
         }
-        run(link().to_device, m_offset + offset, bytes, "copying to", done, [&](cl_event* event) {
-            return clEnqueueCopyBuffer(link().to_device.get(), other.place().buffer.get(), place().buffer.get(),
+        run(queue_in(), m_offset + offset, bytes, "copying to", done, [&](cl_event* event) {
+            return clEnqueueCopyBuffer(queue_in().get(), other.place().buffer.get(), place().buffer.get(),
                                        other.m_offset + offset, m_offset + offset, bytes, 0, nullptr, event);
         });
     }
 
-    void close(std::size_t, const failure&, step& done) override {
+    void close(std::size_t moved, const failure& error, step& done) override {
         if (m_mapped == nullptr) {
-            done.finish({});
+            device_endpoint::close(moved, error, done);
             return;
         }
         run(m_map_queue, m_offset, m_mapped_bytes, "unmapping", done, [&](cl_event* event) {
@@ -270,8 +291,8 @@ class range_endpoint final : public device_endpoint {
         auto& choice = *link().small;
         const auto way = choice.way_of(block.size());
         const auto timing = choice.begin(way);
-        run(link().to_device, m_offset + offset, block.size(), "writing", done, [&](cl_event* event) {
-            auto* const queue = link().to_device.get();
+        run(queue_in(), m_offset + offset, block.size(), "writing", done, [&](cl_event* event) {
+            auto* const queue = queue_in().get();
             auto* const buffer = place().buffer.get();
             if (way == small_writes::way::two_rows) {
                 const std::size_t origin[3] = {m_offset + offset, 0, 0}, host[3] = {}, region[3] = {block.size() / 2, 2, 1};
@@ -294,7 +315,7 @@ class range_endpoint final : public device_endpoint {
 
     /// Both lie in windows, of two devices with a link.
     [[nodiscard]] bool crosses_link(const range_endpoint& source) const {
-        return is_in_window() && source.is_in_window() && device_name().is_known &&
+        return !is_in_queue() && is_in_window() && source.is_in_window() && device_name().is_known &&
                services().windows.bridge()->reaches(source.place().window->device(), place().window->device());
     }
 
@@ -302,12 +323,13 @@ class range_endpoint final : public device_endpoint {
     /// slower than ours through the host (NVIDIA driver 580: 0.67 GB/s).
     [[nodiscard]] bool is_beside(const range_endpoint& source) const {
         if (source.place().context.get() != place().context.get()) return false;
+        // One copy has a place in one queue.
+        if (is_in_queue() && source.order()->queue.get() != order()->queue.get()) return false;
         return source.place().device == place().device ||
                (cl::facts_of(source.place().device).host_memory && cl::facts_of(place().device).host_memory);
     }
 
     std::size_t m_offset;
-    device_order m_order;
     cl::queue m_ahead_queue;
     cl::queue m_map_queue;
     std::shared_ptr<bridge::known_window> m_way_out; // blocks leave through it for windows of other devices
@@ -318,8 +340,8 @@ class range_endpoint final : public device_endpoint {
 
 class box_endpoint final : public device_endpoint {
   public:
-    box_endpoint(device_services services, device_place place, const box& shape)
-        : device_endpoint(services, std::move(place)), m_box(shape) {}
+    box_endpoint(device_services services, device_place place, const box& shape, device_order order)
+        : device_endpoint(services, std::move(place), std::move(order)), m_box(shape) {}
 
     [[nodiscard]] endpoint_traits traits() const override { return {.kind = medium::device}; }
 
@@ -343,9 +365,9 @@ class box_endpoint final : public device_endpoint {
             done.finish({block.size(), {}});
             return;
         }
-        copy(link().from_device, offset, block.size(), "reading, packed,", done,
+        copy(queue_out(), offset, block.size(), "reading, packed,", done,
              [&](const std::size_t* origin, const std::size_t* host, const std::size_t* region, cl_event* event) {
-                 return clEnqueueReadBufferRect(link().from_device.get(), place().buffer.get(), CL_FALSE, origin, host,
+                 return clEnqueueReadBufferRect(queue_out().get(), place().buffer.get(), CL_FALSE, origin, host,
                                                 region, m_box.row_pitch, m_box.slice_pitch, region[0],
                                                 region[0] * region[1], block.data() + m_packed, 0, nullptr, event);
              });
@@ -359,9 +381,9 @@ class box_endpoint final : public device_endpoint {
             done.finish({block.size(), {}});
             return;
         }
-        copy(link().to_device, offset, block.size(), "writing, packed,", done,
+        copy(queue_in(), offset, block.size(), "writing, packed,", done,
              [&](const std::size_t* origin, const std::size_t* host, const std::size_t* region, cl_event* event) {
-                 return clEnqueueWriteBufferRect(link().to_device.get(), place().buffer.get(), CL_FALSE, origin, host,
+                 return clEnqueueWriteBufferRect(queue_in().get(), place().buffer.get(), CL_FALSE, origin, host,
                                                  region, m_box.row_pitch, m_box.slice_pitch, region[0],
                                                  region[0] * region[1], block.data() + m_packed, 0, nullptr, event);
              });
@@ -418,15 +440,16 @@ std::unique_ptr<transfer::endpoint> make_range_endpoint(device_services services
     return std::make_unique<range_endpoint>(services, std::move(place), offset, std::move(order));
 }
 
-std::unique_ptr<transfer::endpoint> make_box_endpoint(device_services services, device_place place, const box& shape) {
+std::unique_ptr<transfer::endpoint> make_box_endpoint(device_services services, device_place place, const box& shape,
+                                                      device_order order) {
     const bool dense_rows = shape.region[1] == 1 || shape.row_pitch == shape.region[0];
     const bool dense_slices = shape.region[2] == 1 || shape.slice_pitch == shape.region[0] * shape.region[1];
     if (dense_rows && dense_slices) {
         const auto offset =
             shape.origin[0] + shape.origin[1] * shape.row_pitch + shape.origin[2] * shape.slice_pitch;
-        return make_range_endpoint(services, std::move(place), offset);
+        return make_range_endpoint(services, std::move(place), offset, std::move(order));
     }
-    return std::make_unique<box_endpoint>(services, std::move(place), shape);
+    return std::make_unique<box_endpoint>(services, std::move(place), shape, std::move(order));
 }
 
 } // namespace causeway::endpoints

@@ -40,15 +40,21 @@ struct device_services {
     bridge::windows& windows;
 };
 
-/// Events of commands of the place's context that a transfer comes after; filled in before the transfer is submitted.
-/// Empty: the device cannot order anything behind all that the transfer waits for.
-using device_order = std::shared_ptr<std::vector<cl::event>>;
+/// How the device puts a transfer in order among the program's commands; filled in before the transfer is submitted.
+struct command_order {
+    /// Events of commands of the place's context that it comes after: a source may be read behind them ahead of the transfer's
+    /// gates. Empty: the device cannot order anything behind all that the transfer waits for.
+    std::vector<cl::event> after;
+    /// The program's queue, if the transfer has no other place in it than that of its copy, which goes there.
+    cl::queue queue;
+    bool is_in_order = true; ///< that queue
+};
+using device_order = std::shared_ptr<command_order>;
 
-/// With `order`, a source may be read ahead of the transfer's gates.
 [[nodiscard]] std::unique_ptr<transfer::endpoint> make_range_endpoint(device_services services, device_place place,
                                                                       std::size_t offset, device_order order = nullptr);
 [[nodiscard]] std::unique_ptr<transfer::endpoint> make_box_endpoint(device_services services, device_place place,
-                                                                    const box& shape);
+                                                                    const box& shape, device_order order = nullptr);
 
 /// Part of a box that is a box itself, and where its first byte is in the packed order.
 struct box_piece {

@@ -14,7 +14,7 @@ class pinned final : public strategy {
     /// Up to this, splitting a transfer costs more than the overlap brings: a copy hides behind a write many times as slow, at
     /// most, but not behind a read, which other workers share.
     [[nodiscard]] bool suits(const route& way) const override {
-        return way.bytes <= (way.has_one_writer() ? 1u << 20 : 512u << 10);
+        return way.bytes <= (way.has_one_writer() ? 2 * largest_whole : largest_whole);
     }
 
     [[nodiscard]] plan make(const route& way) const override {

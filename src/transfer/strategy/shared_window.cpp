@@ -48,9 +48,6 @@ class shared_window final : public strategy {
         }
         return result;
     }
-
-  private:
-    static constexpr std::size_t largest_whole = std::size_t{512} << 10;
 };
 
 } // namespace
