@@ -10,7 +10,7 @@ usage: scripts/on_gpu_machine.sh [OPTION]... [OUT_DIR]
   OUT_DIR          where the logs and the summary go (default: build/gpu)
   --phases LIST    some of build,tests,bench,himeno,stream,filters,film,cluster (default: all but film, which sends more
                    than the device's memory through, and cluster, which wants all GPUs: minutes each);
-                   bench is memory,kernel,disk,peers,latency,ranks,large,beside, each of which may be named alone
+                   bench is memory,kernel,disk,peers,calls,latency,ranks,large,beside, each of which may be named alone
   --build DIR      where to build (default: build/release)
   --commit TEXT    the commit that is measured (default: what git says)
   --runtime NAME   nvidia: the driver's library, whatever is installed (default); system: as the machine is set up
@@ -53,7 +53,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 summary=$out/summary.txt
 : >"$summary"
-rm -f "$out"/{build.log,tests.log,perf.txt,perf-{memory,kernel,disk,peers,latency,ranks,large,beside}.json,programs.txt,cluster-apps.txt}
+rm -f "$out"/{build.log,tests.log,perf.txt,perf-{memory,kernel,disk,peers,calls,latency,ranks,large,beside}.json,programs.txt,cluster-apps.txt}
 
 readonly time_limit=530
 readonly largest_log=4000000
@@ -265,8 +265,9 @@ perf_part kernel 60 one "${forced[@]}" --sizes $kernel_sizes --strategies auto -
 perf_part disk 110 one "${forced[@]}" --sizes $disk_sizes --strategies auto --directory "$disk" \
     --routes file-read,file-read-cold,file-write-disk
 perf_part peers 90 one "${forced[@]}" --sizes $peer_sizes --routes peer
-perf_part latency 60 two --seconds 2 --strategies auto --sizes 8,64K \
-    --routes rank-latency,rank-one-way,rank-both-ways,rank-many-small,rank-64-at-once
+perf_part calls 60 one --seconds 2 --strategies auto --sizes 8,64K,512K --directory "$directory" --routes file-read,file-write,peer
+perf_part latency 100 two --seconds 2 --strategies auto --sizes 8,64K,512K \
+    --routes rank-latency,rank-blocking,rank-one-way,rank-both-ways,rank-many-small,rank-64-at-once
 perf_part ranks 150 two --seconds 1 --blocks 4M,16M --sizes $rank_sizes --repetitions 5 --routes "$pair_routes"
 # A round of these takes seconds.
 perf_part large 120 two --seconds 5 --strategies auto --sizes $large_sizes --routes "$pair_routes"
