@@ -265,8 +265,8 @@ perf_part kernel 60 one "${forced[@]}" --sizes $kernel_sizes --strategies auto -
 perf_part disk 110 one "${forced[@]}" --sizes $disk_sizes --strategies auto --directory "$disk" \
     --routes file-read,file-read-cold,file-write-disk
 perf_part peers 90 one "${forced[@]}" --sizes $peer_sizes --routes peer
-perf_part calls 60 one --seconds 2 --strategies auto --sizes 8,64K,512K --directory "$directory" --routes file-read,file-write,peer
-perf_part latency 100 two --seconds 2 --strategies auto --sizes 8,64K,512K \
+perf_part calls 60 one --seconds 2 --strategies auto --blocks 4M --sizes 8,64K,512K --directory "$directory" --routes file-read,file-write,peer
+perf_part latency 100 two --seconds 2 --strategies auto --blocks 4M --sizes 8,64K,512K \
     --routes rank-latency,rank-blocking,rank-one-way,rank-both-ways,rank-many-small,rank-64-at-once
 perf_part ranks 150 two --seconds 1 --blocks 4M,16M --sizes $rank_sizes --repetitions 5 --routes "$pair_routes"
 # A round of these takes seconds.
