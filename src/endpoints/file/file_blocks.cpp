@@ -68,11 +68,6 @@ bool swaps() {
     return any;
 }
 
-std::uint64_t device_of(int fd) {
-    struct stat facts {};
-    return ::fstat(fd, &facts) == 0 ? facts.st_dev : 0;
-}
-
 /// Whether so much of a file of this size had better not pass through the page cache. A file that fits is read from there the next
 /// time; of a larger one, read again from its start, nothing would be there any more.
 bool is_for_direct(const options& settings, const file_range& whole, bool users_choice, bool is_in_memory) {
@@ -231,12 +226,15 @@ class file_blocks::slow_close final : transfer::step_owner {
     bool m_is_closed = false;
 };
 
-file_blocks::file_blocks(file_services services, int fd) : m_services(services), m_origin{this, device_of(fd)} {
-    struct statfs facts {};
-    const bool known = ::fstatfs(fd, &facts) == 0;
-    m_is_in_memory = known && facts.f_type == TMPFS_MAGIC;
-    m_is_of_this_machine = known && endpoints::is_of_this_machine(static_cast<unsigned long>(facts.f_type));
-    m_has_one_writer = has_one_writer(fd);
+file_blocks::file_blocks(file_services services, int fd) : m_services(services), m_origin{this} {
+    struct stat file {};
+    struct statfs system {};
+    if (::fstat(fd, &file) == 0) m_origin.device = file.st_dev;
+    const bool known = ::fstatfs(fd, &system) == 0;
+    const auto type = static_cast<unsigned long>(system.f_type);
+    m_is_in_memory = known && type == TMPFS_MAGIC;
+    m_is_of_this_machine = known && endpoints::is_of_this_machine(type);
+    m_has_one_writer = known && has_one_writer(file.st_mode, type);
     m_waits_for_disk = (::fcntl(fd, F_GETFL) & (O_SYNC | O_DSYNC)) != 0;
 }
 file_blocks::~file_blocks() = default;
@@ -323,6 +321,21 @@ void file_blocks::read_piece(std::size_t offset, std::span<std::byte> piece, sha
 }
 
 void file_blocks::write(std::size_t offset, std::span<const std::byte> block, step& done) {
+    outcome here;
+    if (m_whole.bytes <= small_write && m_direct.get() < 0) here = written_at_once(offset, block);
+    if (here.error || here.bytes == block.size()) {
+        done.finish(std::move(here));
+        return;
+    }
+    if (here.bytes > 0) {
+        const auto rest = [this, offset, block, before = here.bytes] {
+            auto result = write_now(offset + before, block.subspan(before));
+            result.bytes += before;
+            return result;
+        };
+        m_services.workers.run(m_origin, rest, done);
+        return;
+    }
     m_services.workers.run(m_origin, [this, offset, block] { return write_now(offset, block); }, done);
 }
 
@@ -351,6 +364,13 @@ std::optional<outcome> file_blocks::read_here(std::size_t offset, std::span<std:
 bool file_blocks::is_read_at_once(std::size_t offset, std::span<std::byte> piece) const {
     return m_is_in_memory ? !read_at(m_whole, offset, piece).error
                           : read_cached(m_whole, offset, piece) == static_cast<ssize_t>(piece.size());
+}
+
+outcome file_blocks::written_at_once(std::size_t offset, std::span<const std::byte> block) const {
+    if (m_is_in_memory) return swaps() ? outcome{} : write_at(m_whole, offset, block);
+    const iovec part{const_cast<std::byte*>(block.data()), block.size()};
+    const auto count = m_waits_for_disk ? -1 : ::pwritev2(m_whole.fd, &part, 1, m_whole.start + static_cast<off_t>(offset), RWF_NOWAIT);
+    return {static_cast<std::size_t>(std::max<ssize_t>(count, 0)), {}};
 }
 
 outcome file_blocks::read_now(std::size_t offset, std::span<std::byte> piece) {

@@ -17,6 +17,8 @@ namespace causeway::endpoints {
 
 /// A transfer of no more is copied from memory at once: handing it to a worker takes longer.
 inline constexpr std::size_t small_transfer = std::size_t{256} << 10;
+/// The same for one to a file, which takes longer.
+inline constexpr std::size_t small_write = std::size_t{64} << 10;
 
 /// Engine's thread, but for the constructor and prepare(), which ask the file system.
 class file_blocks {
@@ -54,6 +56,8 @@ class file_blocks {
     [[nodiscard]] bool is_read_at_once(std::size_t offset, std::span<std::byte> piece) const;
     /// By whoever drives the engine; nothing if a worker has to do it.
     [[nodiscard]] std::optional<transfer::outcome> read_here(std::size_t offset, std::span<std::byte> piece);
+    /// What could be written without waiting for a disk: nothing where the file system does not say (of Linux's xfs and btrfs do).
+    [[nodiscard]] transfer::outcome written_at_once(std::size_t offset, std::span<const std::byte> block) const;
     /// In a worker.
     [[nodiscard]] transfer::outcome read_now(std::size_t offset, std::span<std::byte> piece);
     [[nodiscard]] transfer::outcome write_now(std::size_t offset, std::span<const std::byte> block);

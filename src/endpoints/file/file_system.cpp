@@ -72,12 +72,8 @@ std::string mounted_as(std::istream& mountinfo, const std::string& device, std::
     return of_mount;
 }
 
-bool has_one_writer(int fd) {
-    struct stat facts {};
-    struct statfs system {};
-    if (::fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode) || ::fstatfs(fd, &system) != 0) return false;
-    const auto type = static_cast<unsigned long>(system.f_type);
-    return is_of_this_machine(type) && (type & 0xFFFFFFFF) != zfs;
+bool has_one_writer(mode_t mode, unsigned long type) {
+    return S_ISREG(mode) && is_of_this_machine(type) && (type & 0xFFFFFFFF) != zfs;
 }
 
 bool is_of_this_machine(unsigned long type) {

@@ -2,6 +2,8 @@
 // Which file system a file lies in, in words.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <iosfwd>
 #include <string>
@@ -22,7 +24,8 @@ namespace causeway::endpoints {
 /// for it: close(2) first sends there what has been written, which may take seconds, and tells only then that it failed.
 [[nodiscard]] bool is_of_this_machine(unsigned long type);
 
-/// Whether the file's lock lets one writer at a time into its pages. ZFS locks ranges, and devices lock nothing.
-[[nodiscard]] bool has_one_writer(int fd);
+/// Whether the lock of a file of this mode (stat(2)) and file system lets one writer at a time into its pages. ZFS locks ranges, and
+/// devices lock nothing.
+[[nodiscard]] bool has_one_writer(mode_t mode, unsigned long type);
 
 } // namespace causeway::endpoints

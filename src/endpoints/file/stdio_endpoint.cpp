@@ -165,11 +165,11 @@ class regular_file_endpoint final : public stdio_endpoint {
         }
     }
 
-    /// Takes the stream's lock if what is done before or after a read of so much cannot block then: nobody else uses the
-    /// stream, no byte is to be written, and the bytes around its end have just been read, which setting a position reads
-    /// again: from this machine's memory.
+    /// Takes the stream's lock if what is done before or after a transfer of so much cannot block then: nobody else uses the
+    /// stream, stdio has no byte to write, and the bytes around the transfer's end, which setting a position reads, have just been
+    /// read or written: they are in this machine's memory.
     [[nodiscard]] bool own_at_once(std::size_t bytes) const {
-        if (mode() != access::read || bytes > small_transfer || !m_blocks.is_of_this_machine()) return false;
+        if (bytes > (mode() == access::read ? small_transfer : small_write) || !m_blocks.is_of_this_machine()) return false;
         if (::ftrylockfile(file()) != 0) return false;
         if (::__fpending(file()) == 0) return true;
         ::funlockfile(file());

@@ -10,6 +10,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <span>
+#include <vector>
+
 using namespace causeway;
 
 namespace {
@@ -94,5 +98,51 @@ TEST_F(descriptor_endpoint, needs_no_worker_where_closing_only_lets_go) {
     target->close(4, {}, m_ended.work);
     EXPECT_EQ(m_ended.told, 1);
     EXPECT_TRUE(m_workers.jobs.empty());
+    ::close(file);
+}
+
+TEST_F(descriptor_endpoint, writes_little_to_a_file_in_memory_without_a_worker) {
+    const int file = ::memfd_create("causeway-test", MFD_CLOEXEC);
+    const auto target = open(file, endpoints::access::write);
+    target->open({.bytes = 4, .block_bytes = 4}, m_opened.work);
+    waiter written;
+    written.work.begin();
+    target->write(0, std::as_bytes(std::span("abc")), written.work);
+    EXPECT_EQ(written.told, 1);
+    EXPECT_TRUE(m_workers.jobs.empty());
+    EXPECT_EQ(written.work.take().bytes, 4u);
+    char found[4] = "";
+    EXPECT_EQ(::pread(file, found, 4, 0), 4);
+    EXPECT_STREQ(found, "abc");
+    ::close(file);
+}
+
+TEST_F(descriptor_endpoint, tells_at_once_why_that_failed) {
+    const int file = ::memfd_create("causeway-test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    const auto target = open(file, endpoints::access::write);
+    ASSERT_EQ(::fcntl(file, F_ADD_SEALS, F_SEAL_WRITE), 0);
+    target->open({.bytes = 4, .block_bytes = 4}, m_opened.work);
+    waiter written;
+    written.work.begin();
+    target->write(0, std::as_bytes(std::span("abc")), written.work);
+    EXPECT_TRUE(m_workers.jobs.empty());
+    const auto result = written.work.take();
+    EXPECT_EQ(result.error.status, status::io_error);
+    EXPECT_EQ(result.error.error_number, EPERM);
+    ::close(file);
+}
+
+TEST_F(descriptor_endpoint, leaves_more_than_that_to_workers) {
+    const int file = ::memfd_create("causeway-test", MFD_CLOEXEC);
+    const std::vector<std::byte> block((std::size_t{64} << 10) + 1);
+    const auto target = endpoints::make_descriptor_endpoint({m_settings, m_workers, m_turns}, file, 0, block.size(), endpoints::access::write);
+    target->open({.bytes = block.size(), .block_bytes = block.size()}, m_opened.work);
+    waiter written;
+    written.work.begin();
+    target->write(0, block, written.work);
+    EXPECT_EQ(written.told, 0);
+    ASSERT_EQ(m_workers.jobs.size(), 1u);
+    m_workers.finish_first();
+    EXPECT_EQ(written.work.take().bytes, block.size());
     ::close(file);
 }

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/mman.h>
+
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -19,9 +21,12 @@ class stdio_endpoint : public testing::Test {
     /// Of four bytes, from the stream's begin.
     std::unique_ptr<transfer::endpoint> open(int file) {
         m_stream.reset(::fdopen(::fcntl(file, F_DUPFD_CLOEXEC, 0), "r"));
-        auto made = endpoints::make_stdio_endpoint(m_services, m_stream.get(), endpoints::access::read);
+        return open_stream(endpoints::access::read);
+    }
+    std::unique_ptr<transfer::endpoint> open_stream(endpoints::access mode) {
+        auto made = endpoints::make_stdio_endpoint(m_services, m_stream.get(), mode);
         made->enqueued();
-        made->open({.bytes = 4, .block_bytes = 4, .is_source = true}, m_opened.work);
+        made->open({.bytes = 4, .block_bytes = 4, .is_source = mode == endpoints::access::read}, m_opened.work);
         return made;
     }
     void finish_jobs() {
@@ -49,6 +54,35 @@ TEST_F(stdio_endpoint, sets_the_position_at_once_in_a_file_of_this_machine) {
     source->close(4, {}, m_ended.work);
     EXPECT_EQ(m_ended.told, 1);
     EXPECT_EQ(std::fgetc(m_stream.get()), 'e');
+}
+
+TEST_F(stdio_endpoint, writes_little_to_a_file_in_memory_at_once) {
+    const int file = ::memfd_create("causeway-test", MFD_CLOEXEC);
+    m_stream.reset(::fdopen(file, "w+"));
+    const auto target = open_stream(endpoints::access::write);
+    EXPECT_EQ(m_opened.told, 1);
+    target->write(0, m_block, m_moved.work);
+    EXPECT_EQ(m_moved.told, 1);
+    target->close(4, {}, m_ended.work);
+    EXPECT_EQ(m_ended.told, 1);
+    EXPECT_TRUE(m_workers.jobs.empty());
+    EXPECT_EQ(std::ftell(m_stream.get()), 4);
+    EXPECT_EQ(::lseek(file, 0, SEEK_END), 4);
+}
+
+TEST_F(stdio_endpoint, leaves_what_stdio_has_to_write_first_to_a_worker) {
+    const int file = ::memfd_create("causeway-test", MFD_CLOEXEC);
+    m_stream.reset(::fdopen(file, "w+"));
+    ASSERT_NE(std::fputs("before", m_stream.get()), EOF);
+    const auto target = open_stream(endpoints::access::write);
+    EXPECT_EQ(m_opened.told, 0);
+    finish_jobs();
+    EXPECT_EQ(m_opened.told, 1);
+    target->write(0, m_block, m_moved.work);
+    target->close(4, {}, m_ended.work);
+    EXPECT_EQ(m_ended.told, 1);
+    EXPECT_EQ(std::ftell(m_stream.get()), 10);
+    EXPECT_EQ(::lseek(file, 0, SEEK_END), 10);
 }
 
 TEST_F(stdio_endpoint, does_not_blame_an_older_error_for_a_stream_that_says_nothing) {
