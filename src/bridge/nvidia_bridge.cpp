@@ -153,8 +153,12 @@ class nvidia_bridge final : public device_bridge {
 
     [[nodiscard]] copy_state look(copy_number which) override {
         auto& asked = m_copies[which];
-        const current_context scope(m_cuda, asked.context);
-        const auto code = m_cuda.query(asked.event);
+        auto code = m_cuda.push_current(asked.context); // fails where the program, or its end, has taken the device's context away
+        if (code == cuda::success) {
+            cuda::context left = nullptr;
+            code = m_cuda.query(asked.event);
+            (void)m_cuda.pop_current(&left);
+        }
         if (code == cuda::not_ready) return copy_state::running;
         asked.is_free = true;
         return code == cuda::success ? copy_state::done : copy_state::failed;

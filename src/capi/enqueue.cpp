@@ -11,7 +11,9 @@
 #include <CL/cl_data_transfer.h>
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
+#include <utility>
 
 namespace causeway::capi {
 
@@ -29,6 +31,9 @@ static_assert(status::queued == CL_QUEUED && status::submitted == CL_SUBMITTED &
 
 namespace {
 
+/// Transfers whose copies take their place in the program's queues, and their bytes.
+std::atomic<std::size_t> commands_in_queues{0}, bytes_in_queues{0};
+
 /// Two user events separate order from status: one always completes and lets the queues go on, the other carries the
 /// status. One event for both would, on PoCL, fail what is behind it in the queue and let the rest overtake.
 class event_setter final : public transfer::completion_listener {
@@ -43,10 +48,24 @@ class event_setter final : public transfer::completion_listener {
         for (const auto& each : m_order) (void)clSetUserEventStatus(each.get(), CL_COMPLETE);
         m_order.clear();
         m_status = {};
+        if (const auto bytes = std::exchange(m_bytes_in_queues, 0); bytes != 0) {
+            bytes_in_queues -= bytes;
+            --commands_in_queues;
+        }
+    }
+
+    /// Its copies, of so many bytes, order themselves.
+    void needs_no_order(std::size_t bytes) {
+        m_bytes_in_queues = bytes;
+        bytes_in_queues += bytes;
+        ++commands_in_queues;
     }
 
     cl::event m_status;
     std::vector<cl::event> m_order; // one for each context
+
+  private:
+    std::size_t m_bytes_in_queues = 0;
 };
 
 cl::event make_user_event(cl_context context) {
@@ -121,6 +140,11 @@ void check_range(const endpoints::device_place& place, size_t offset, size_t byt
                                                         " reach beyond the buffer of " + bytes_text(place.buffer_bytes));
 }
 
+bool is_best_by_host(const endpoints::device_place& place, size_t bytes) {
+    constexpr size_t most_beside_link = 4096; // as of eager messages between linked buffers
+    return place.window == nullptr || bytes <= most_beside_link;
+}
+
 void check_wait_list(const event_arguments& events, cl_context context, cl_context other_context) {
     if ((events.count == 0) != (events.list == nullptr))
         throw transfer_error(status::invalid_event_wait_list,
@@ -160,15 +184,43 @@ std::vector<std::unique_ptr<transfer::flow>> one_flow(std::unique_ptr<transfer::
 
 /// Of a transfer of one block, which a blocking call waits for: each of its copies goes into the program's queue by itself, and has
 /// the place there that the transfer has, as if the program had called clEnqueueReadBuffer or clEnqueueWriteBuffer
-/// (docs/decisions/0018-blocking-calls-in-the-programs-queue.md). Transfers with a list of events, and on buffers that the engine works
-/// on in place, have the engine's own order.
+/// (docs/decisions/0018-blocking-calls-in-the-programs-queue.md). Transfers with a list of events, beside others that are ordered by
+/// events, and on buffers that the engine works on in place, have the engine's own order.
 static bool goes_into_queues(const new_command& made, cl_bool blocking, const event_arguments& events) {
     const auto& chosen = process_options();
-    if (blocking == CL_FALSE || events.count != 0 || transfer::forces_plans(chosen)) return false;
-    const auto most = std::min<std::size_t>(transfer::largest_whole, chosen[option::staging] / 4);
-    if (std::any_of(made.flows.begin(), made.flows.end(), [most](const auto& each) { return each->bytes() > most; })) return false;
+    if (blocking == CL_FALSE || events.count != 0 || !made.is_one_copy || transfer::forces_plans(chosen)) return false;
+    // Blocks that wait for commands of the program must not be those that others need.
+    const auto share = chosen[option::staging] / 16, used = std::uint64_t{bytes_in_queues};
+    const auto most = std::min<std::uint64_t>(transfer::largest_whole, share - std::min(share, used));
+    for (const auto& each : made.flows)
+        if (each->bytes() == 0 || each->bytes() > most) return false;
+    if (runtime::instance().engine().active() != commands_in_queues) return false;
     return std::none_of(made.queues.begin(), made.queues.end(),
                         [](const checked_queue& each) { return cl::facts_of(each.facts.device).host_memory; });
+}
+
+/// What such a transfer waits for: the read of its source. A target is written when the bytes are there.
+static std::vector<std::unique_ptr<transfer::gate>> enter_queues(new_command& made) {
+    std::vector<std::unique_ptr<transfer::gate>> gates;
+    const auto put = [](const endpoints::device_order& order, const checked_queue& queue) {
+        order->queue = cl::queue::share(queue.raw);
+        order->is_in_order = queue.facts.in_order;
+    };
+    const auto &own = made.queues.front(), &other = made.queues.back();
+    if (made.target_order) put(made.target_order, own);
+    // Within one queue the device copies by itself.
+    const bool is_within_queue = made.type == CL_COMMAND_PEER_COPY_BUFFER && made.queues.size() == 1;
+    if (!made.source_order || is_within_queue) return gates;
+    put(made.source_order, other);
+    // The source may be what commands in the target's queue write.
+    if (made.queues.size() > 1 && own.facts.in_order && own.facts.context == other.facts.context) {
+        cl_event raw = nullptr;
+        cl::check(clEnqueueMarkerWithWaitList(own.raw, 0, nullptr, &raw), "enqueueing a marker");
+        made.source_order->after = {cl::event::adopt(raw)};
+        cl::check(clFlush(own.raw), "flushing the target's queue");
+    }
+    gates.push_back(endpoints::make_place_gate(made.source_order));
+    return gates;
 }
 
 using deputy = transfer::engine_thread::deputy;
@@ -205,17 +257,8 @@ static std::shared_ptr<transfer::command> submit(new_command made, cl_bool block
     }
     if (events.event != nullptr) setter->m_status = make_user_event(context);
     auto status_event = setter->m_status;
-    if (has_own_order) {
+    if (has_own_order)
         for (const auto& queue : made.queues) setter->m_order.push_back(make_user_event(queue.facts.context));
-    } else {
-        const auto put = [](endpoints::device_order& order, const checked_queue& queue) {
-            if (!order) return;
-            order->queue = cl::queue::share(queue.raw);
-            order->is_in_order = queue.facts.in_order;
-        };
-        put(made.source_order, made.queues.back());
-        put(made.target_order, made.queues.front());
-    }
 
     std::shared_ptr<transfer::command> command;
     {
@@ -228,7 +271,14 @@ static std::shared_ptr<transfer::command> submit(new_command made, cl_bool block
                 if (marker)
                     gates.push_back(endpoints::make_event_gate(std::move(marker), endpoints::on_failure::open));
             }
-            if (device_can_order) made.source_order->after = std::move(order);
+            if (!has_own_order) {
+                for (auto& each : enter_queues(made)) gates.push_back(std::move(each));
+                std::size_t all_bytes = 0;
+                for (const auto& each : made.flows) all_bytes += each->bytes();
+                setter->needs_no_order(all_bytes);
+            } else if (device_can_order) {
+                made.source_order->after = std::move(order);
+            }
             const std::size_t bytes = made.flows.front()->bytes();
             if (made.needs_mpi || made.crosses_devices) {
                 const cl_device_id devices[] = {made.queues.front().facts.device, made.queues.back().facts.device};

@@ -37,6 +37,9 @@ struct checked_queue {
 void check_access(const endpoints::device_place& place, host_access access);
 void check_range(const endpoints::device_place& place, size_t offset, size_t bytes);
 
+/// Whether `bytes` of the buffer had better go through the host's memory: more, from buffers that a direct link reaches, take that.
+[[nodiscard]] bool is_best_by_host(const endpoints::device_place& place, size_t bytes);
+
 /// Throws for a list that does not fit its count, or events of other contexts than the given ones.
 void check_wait_list(const event_arguments& events, cl_context context, cl_context other_context);
 
@@ -52,6 +55,7 @@ struct new_command {
     std::shared_ptr<endpoints::matched_envelope> envelope;
     /// Of the ends that are a device's: the source's in the last of the queues, the target's in the first.
     endpoints::device_order source_order, target_order;
+    bool is_one_copy = false; ///< for each of these ends, by the rules, if it is as small as that
     bool needs_mpi = false;
     bool crosses_devices = false; ///< in this process
 };

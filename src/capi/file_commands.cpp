@@ -30,6 +30,8 @@ cl_int start(cl_command_type type, const checked_queue& queue, endpoints::device
     const auto devices = runtime::instance().devices();
     new_command made{.type = type, .queues = {queue}};
     auto order = std::make_shared<endpoints::command_order>();
+    // A pipe takes less at once, and may keep a block for any time.
+    made.is_one_copy = file->traits().kind == transfer::medium::file;
     auto range = endpoints::make_range_endpoint(devices, std::move(place), offset, order);
     if (type == CL_COMMAND_READ_BUFFER_TO_FILE) {
         made.source_order = std::move(order);

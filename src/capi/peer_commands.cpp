@@ -36,6 +36,7 @@ cl_int clEnqueuePeerCopyBuffer(cl_command_queue source_queue, cl_mem source, cl_
         new_command made{.type = CL_COMMAND_PEER_COPY_BUFFER, .queues = {to}};
         if (source_queue != target_queue) made.queues.push_back(from);
         made.crosses_devices = from.facts.device != to.facts.device || from.facts.context != to.facts.context;
+        made.is_one_copy = is_best_by_host(source_place, size) && is_best_by_host(target_place, size);
         made.source_order = std::make_shared<endpoints::command_order>();
         made.target_order = std::make_shared<endpoints::command_order>();
         made.flows = one_flow(

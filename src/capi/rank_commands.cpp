@@ -65,7 +65,11 @@ endpoints::box check_box(const endpoints::device_place& place, const box_argumen
 struct device_side {
     std::unique_ptr<transfer::endpoint> device;
     size_t bytes;
+    bool is_one_copy; ///< if it is small
 };
+
+/// A message that does not go out at once has a place before others while its source is being read.
+bool goes_at_once(size_t bytes) { return bytes <= process_options()[option::eager]; }
 
 template <class MakeDevice>
 cl_int enqueue_one_way(cl_command_type type, cl_command_queue queue, cl_mem buffer, cl_bool blocking, int rank, int tag,
@@ -82,6 +86,7 @@ cl_int enqueue_one_way(cl_command_type type, cl_command_queue queue, cl_mem buff
         check_wait_list(events, checked.facts.context, checked.facts.context);
         const auto how = sends ? host_access::read : host_access::write;
         check_access(place, how);
+        made.is_one_copy = side.is_one_copy && is_best_by_host(place, side.bytes) && (!sends || goes_at_once(side.bytes));
         if (sends) {
             made.flows = one_flow(std::move(side.device), make_destination(rank, tag, comm), side.bytes);
         } else {
@@ -103,7 +108,7 @@ auto range_of(size_t offset, size_t size, int rank) {
     return [=](runtime& process, endpoints::device_place place, endpoints::device_order order) {
         check_range(place, offset, size);
         return device_side{endpoints::make_range_endpoint(process.devices(), std::move(place), offset, std::move(order)),
-                           rank == MPI_PROC_NULL ? 0 : size};
+                           rank == MPI_PROC_NULL ? 0 : size, true};
     };
 }
 
@@ -111,7 +116,7 @@ auto box_of(const box_arguments& given, int rank) {
     return [=](runtime& process, endpoints::device_place place, endpoints::device_order order) {
         const auto shape = check_box(place, given);
         return device_side{endpoints::make_box_endpoint(process.devices(), std::move(place), shape, std::move(order)),
-                           rank == MPI_PROC_NULL ? 0 : shape.bytes()};
+                           rank == MPI_PROC_NULL ? 0 : shape.bytes(), endpoints::is_dense(shape)};
     };
 }
 
@@ -167,6 +172,7 @@ cl_int clEnqueueSendrecvBuffer(cl_command_queue queue, cl_mem send_buffer, cl_me
         check_access(send_place, host_access::read);
         check_access(recv_place, host_access::write);
         check_overlap(send_buffer, send_offset, recv_buffer, recv_offset, send_size, recv_size);
+        made.is_one_copy = is_best_by_host(send_place, sent.bytes) && is_best_by_host(recv_place, received.bytes) && goes_at_once(sent.bytes);
         made.envelope = std::make_shared<endpoints::matched_envelope>();
         made.flows = one_flow(std::move(sent.device), make_destination(dest, send_tag, comm), sent.bytes);
         made.flows.push_back(std::make_unique<transfer::flow>(make_origin(source, recv_tag, comm, made.envelope),

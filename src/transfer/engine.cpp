@@ -436,16 +436,15 @@ void engine::end_one(command& work, const failure& result) {
     }
     m_commands.erase(work.m_number);
     if (work.m_listener) work.m_listener->completed(result);
+    // Who is told finds it gone.
+    const bool is_over = work.m_opened.empty();
+    if (is_over) --m_active;
     {
         const std::lock_guard lock(work.m_mutex);
         work.m_told = true;
     }
     work.m_ended.notify_all();
-    if (work.m_opened.empty()) {
-        --m_active;
-    } else {
-        m_unasked.push_back(work.shared_from_this());
-    }
+    if (!is_over) m_unasked.push_back(work.shared_from_this());
 }
 
 bool engine::ask_what_was_waited_for() {

@@ -7,6 +7,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <thread>
 
@@ -154,9 +155,41 @@ TEST_P(blocking_calls, copy_between_two_queues_after_the_commands_of_both) {
     for (unsigned char i = 1; i <= 5; ++i) {
         const auto one = enqueue_add(queue(), add.get(), source.get(), 64 * KiB, 50);
         const auto other = enqueue_add(second.get(), add.get(), target.get(), 64 * KiB, 70);
-        EXPECT_EQ(ordered_by([&] { EXPECT_EQ(copy(queue(), source, second.get(), target, 64 * KiB), CL_SUCCESS); }), 0);
+        EXPECT_EQ(ordered_by([&] { EXPECT_EQ(copy(queue(), source, second.get(), target, 64 * KiB), CL_SUCCESS); }), 1)
+            << "a marker in the target's queue";
         const bytes expected(64 * KiB, static_cast<unsigned char>(i * 50));
         EXPECT_TRUE(same_bytes(expected, contents_of(target, 0, 64 * KiB)));
+    }
+    // The target's queue may be where the source is written.
+    for (unsigned char i = 1; i <= 5; ++i) {
+        const auto other = enqueue_add(second.get(), add.get(), source.get(), 64 * KiB, 1);
+        EXPECT_EQ(copy(queue(), source, second.get(), target, 64 * KiB), CL_SUCCESS);
+        const bytes expected(64 * KiB, static_cast<unsigned char>(250 + i));
+        EXPECT_TRUE(same_bytes(expected, contents_of(target, 0, 64 * KiB)));
+    }
+}
+
+TEST_P(blocking_calls, copy_within_a_queue_by_its_own_command) {
+    const bytes contents = pattern(64 * KiB);
+    const auto source = new_buffer(contents), target = new_buffer(bytes(64 * KiB));
+    EXPECT_EQ(ordered_by([&] { EXPECT_EQ(copy(queue(), source, queue(), target, 64 * KiB), CL_SUCCESS); }), 0);
+    EXPECT_TRUE(same_bytes(contents, contents_of(target, 0, 64 * KiB)));
+}
+
+TEST_P(blocking_calls, begin_when_earlier_transfers_of_their_queue_are_over) {
+    const bytes contents = pattern(64 * KiB);
+    const descriptor file = open_descriptor(m_folder.path("both"), O_RDWR | O_CREAT);
+    for (int i = 0; i < 20; ++i) {
+        ASSERT_EQ(ftruncate(file.get(), 0), 0);
+        const auto written = new_buffer(contents), read = new_buffer(bytes(64 * KiB));
+        gate held(context());
+        const auto filling = enqueue_fill(queue(), read.get(), 1, 64 * KiB, {held.event()});
+        const auto writing = read_buffer_to(queue(), written.get(), 0, 64 * KiB, file.get(), 0);
+        std::thread opening([&] { held.open(); });
+        EXPECT_EQ(from_file(queue(), read, 64 * KiB, file.get()), CL_SUCCESS);
+        opening.join();
+        EXPECT_TRUE(completes(writing));
+        EXPECT_TRUE(same_bytes(contents, contents_of(read, 0, 64 * KiB)));
     }
 }
 

@@ -85,7 +85,7 @@ class descriptor_read final : public file_scenario {
         all.push_back(start_one([&](cl_event* event) {
             return clEnqueueWriteBufferFromFile(scene().queue(), range().buffer(), m_blocking, range().offset(), size,
                                                 m_file.get(), head, 0, nullptr, event);
-        }));
+        }, m_blocking));
         return all;
     }
     void check(const std::vector<ending>& endings, const fault_point* failed) override { expect_in_buffer(endings[0], failed); }
@@ -110,7 +110,7 @@ class descriptor_write final : public file_scenario {
         all.push_back(start_one([&](cl_event* event) {
             return clEnqueueReadBufferToFile(scene().queue(), range().buffer(), m_blocking, range().offset(), size,
                                              m_file.get(), head, 0, nullptr, event);
-        }));
+        }, m_blocking));
         return all;
     }
     void check(const std::vector<ending>& endings, const fault_point* failed) override {

@@ -103,12 +103,15 @@ class framed_range {
 };
 
 /// Calls `enqueue(event*)` and keeps what it answers.
-template <class Enqueue> [[nodiscard]] started start_one(Enqueue enqueue) {
+template <class Enqueue> [[nodiscard]] started start_one(Enqueue enqueue, cl_bool blocking = CL_FALSE) {
     started result;
     cl_event event = nullptr;
     result.refused = enqueue(&event);
     result.event = support::event_handle(event);
-    if (event != nullptr) result.refused = CL_SUCCESS; // a blocking call: its event says how it failed
+    if (blocking != CL_FALSE && event != nullptr) {
+        const auto seen = support::status_of(event);
+        EXPECT_EQ(std::exchange(result.refused, CL_SUCCESS), seen == CL_COMPLETE ? CL_SUCCESS : seen);
+    }
     if (result.refused != CL_SUCCESS) result.message = causeway_error_last_message();
     return result;
 }

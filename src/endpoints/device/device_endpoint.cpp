@@ -46,16 +46,6 @@ class device_endpoint : public transfer::endpoint {
         }
     }
 
-    void close(std::size_t, const failure&, step& done) override {
-        if (!is_in_queue() || m_has_entered || !m_order->is_in_order) {
-            done.finish({});
-            return;
-        }
-        // No byte was copied: the message was empty, say. The transfer ends in its place all the same.
-        run(m_order->queue, 0, 0, "waiting to write", done,
-            [&](cl_event* event) { return clEnqueueMarkerWithWaitList(m_order->queue.get(), 0, nullptr, event); });
-    }
-
     void goes_to(std::uint64_t process) override {
         if (m_first != nullptr) m_outward = &m_services.links.outward(process);
     }
@@ -71,8 +61,6 @@ class device_endpoint : public transfer::endpoint {
     [[nodiscard]] const device_order& order() const { return m_order; }
     /// Whether the copy goes into the program's own queue.
     [[nodiscard]] bool is_in_queue() const { return m_order && m_order->queue; }
-    [[nodiscard]] const cl::queue& queue_out() const { return is_in_queue() ? m_order->queue : m_link->from_device; }
-    [[nodiscard]] const cl::queue& queue_in() const { return is_in_queue() ? m_order->queue : m_link->to_device; }
 
     /// Where the buffer begins, if the engine may work there; else null.
     [[nodiscard]] std::byte* first() const { return m_first; }
@@ -98,7 +86,6 @@ class device_endpoint : public transfer::endpoint {
              Enqueue enqueue, std::optional<small_writes::timing> timing = {}) {
         cl_event raw = nullptr;
         cl_int code = enqueue(&raw);
-        m_has_entered = m_has_entered || (is_in_queue() && queue.get() == m_order->queue.get());
         auto running = cl::event::adopt(raw);
         if (code != CL_SUCCESS) {
             done.finish({0, {code, 0, 0, buffer_text(what, offset, bytes) + ": " + cl::code_text(code)}});
@@ -112,7 +99,6 @@ class device_endpoint : public transfer::endpoint {
     device_place m_place;
     device_order m_order;
     std::shared_ptr<device_link> m_link;
-    bool m_has_entered = false; // the program's queue
     std::byte* m_first = nullptr;
     outward_copies* m_outward = nullptr; // if another process reads the blocks next
 };
@@ -144,6 +130,7 @@ class range_endpoint final : public device_endpoint {
             done.finish({0, current_failure()});
             return;
         }
+        m_is_source = request.is_source;
         if (!request.map || request.bytes == 0) {
             done.finish({request.bytes, {}});
             return;
@@ -169,6 +156,7 @@ class range_endpoint final : public device_endpoint {
 
     /// Where memory is the host's nothing is gained: no copy has to follow a kernel without a gap.
     [[nodiscard]] bool reads_ahead() override {
+        if (is_in_queue()) return true;
         if (!order() || order()->after.empty() || cl::facts_of(place().device).host_memory) return false;
         try {
             find_link();
@@ -209,10 +197,13 @@ class range_endpoint final : public device_endpoint {
     void read_ahead(std::size_t offset, std::span<std::byte> block, step& done) override {
         std::vector<cl_event> after;
         for (const auto& each : order()->after) after.push_back(each.get());
-        run(m_ahead_queue, m_offset + offset, block.size(), "reading", done, [&](cl_event* event) {
-            return clEnqueueReadBuffer(m_ahead_queue.get(), place().buffer.get(), CL_FALSE, m_offset + offset,
-                                       block.size(), block.data(), static_cast<cl_uint>(after.size()), after.data(),
-                                       event);
+        const auto& queue = is_in_queue() ? order()->queue : m_ahead_queue;
+        run(queue, m_offset + offset, block.size(), "reading", done, [&](cl_event* event) {
+            const auto code = clEnqueueReadBuffer(queue.get(), place().buffer.get(), CL_FALSE, m_offset + offset, block.size(),
+                                                  block.data(), static_cast<cl_uint>(after.size()),
+                                                  after.empty() ? nullptr : after.data(), event);
+            if (is_in_queue() && code == CL_SUCCESS) order()->entered = cl::event::share(*event);
+            return code;
         });
     }
 
@@ -227,8 +218,8 @@ class range_endpoint final : public device_endpoint {
             done.finish({block.size(), {}});
             return;
         }
-        run(queue_out(), m_offset + offset, block.size(), "reading", done, [&](cl_event* event) {
-            return clEnqueueReadBuffer(queue_out().get(), place().buffer.get(), CL_FALSE, m_offset + offset,
+        run(link().from_device, m_offset + offset, block.size(), "reading", done, [&](cl_event* event) {
+            return clEnqueueReadBuffer(link().from_device.get(), place().buffer.get(), CL_FALSE, m_offset + offset,
                                        block.size(), block.data(), 0, nullptr, event);
         });
     }
@@ -276,9 +267,15 @@ class range_endpoint final : public device_endpoint {
         });
     }
 
-    void close(std::size_t moved, const failure& error, step& done) override {
+    void close(std::size_t, const failure&, step& done) override {
+        if (m_mapped == nullptr && is_in_queue() && !m_is_source && !m_has_entered && order()->is_in_order) {
+            // No byte was copied: the message was empty, say. The transfer ends in its place all the same.
+            run(order()->queue, m_offset, 0, "waiting to write", done,
+                [&](cl_event* event) { return clEnqueueMarkerWithWaitList(order()->queue.get(), 0, nullptr, event); });
+            return;
+        }
         if (m_mapped == nullptr) {
-            device_endpoint::close(moved, error, done);
+            done.finish({});
             return;
         }
         run(m_map_queue, m_offset, m_mapped_bytes, "unmapping", done, [&](cl_event* event) {
@@ -287,6 +284,14 @@ class range_endpoint final : public device_endpoint {
     }
 
   private:
+    /// Where a target is written.
+    [[nodiscard]] const cl::queue& queue_in() {
+        if (!is_in_queue()) return link().to_device;
+        m_has_entered = true;
+        return order()->queue;
+    }
+
+    /// In a queue of the program a write may also be slow because it waits for kernels; then rows are tried in vain.
     void write_small(std::size_t offset, std::span<const std::byte> block, step& done) {
         auto& choice = *link().small;
         const auto way = choice.way_of(block.size());
@@ -323,13 +328,14 @@ class range_endpoint final : public device_endpoint {
     /// slower than ours through the host (NVIDIA driver 580: 0.67 GB/s).
     [[nodiscard]] bool is_beside(const range_endpoint& source) const {
         if (source.place().context.get() != place().context.get()) return false;
-        // One copy has a place in one queue.
-        if (is_in_queue() && source.order()->queue.get() != order()->queue.get()) return false;
+        if (source.is_in_queue()) return false; // which is another one: a copy has a place in one
         return source.place().device == place().device ||
                (cl::facts_of(source.place().device).host_memory && cl::facts_of(place().device).host_memory);
     }
 
     std::size_t m_offset;
+    bool m_is_source = false;
+    bool m_has_entered = false; // the program's queue
     cl::queue m_ahead_queue;
     cl::queue m_map_queue;
     std::shared_ptr<bridge::known_window> m_way_out; // blocks leave through it for windows of other devices
@@ -340,8 +346,8 @@ class range_endpoint final : public device_endpoint {
 
 class box_endpoint final : public device_endpoint {
   public:
-    box_endpoint(device_services services, device_place place, const box& shape, device_order order)
-        : device_endpoint(services, std::move(place), std::move(order)), m_box(shape) {}
+    box_endpoint(device_services services, device_place place, const box& shape)
+        : device_endpoint(services, std::move(place), nullptr), m_box(shape) {}
 
     [[nodiscard]] endpoint_traits traits() const override { return {.kind = medium::device}; }
 
@@ -365,9 +371,9 @@ class box_endpoint final : public device_endpoint {
             done.finish({block.size(), {}});
             return;
         }
-        copy(queue_out(), offset, block.size(), "reading, packed,", done,
+        copy(link().from_device, offset, block.size(), "reading, packed,", done,
              [&](const std::size_t* origin, const std::size_t* host, const std::size_t* region, cl_event* event) {
-                 return clEnqueueReadBufferRect(queue_out().get(), place().buffer.get(), CL_FALSE, origin, host,
+                 return clEnqueueReadBufferRect(link().from_device.get(), place().buffer.get(), CL_FALSE, origin, host,
                                                 region, m_box.row_pitch, m_box.slice_pitch, region[0],
                                                 region[0] * region[1], block.data() + m_packed, 0, nullptr, event);
              });
@@ -381,9 +387,9 @@ class box_endpoint final : public device_endpoint {
             done.finish({block.size(), {}});
             return;
         }
-        copy(queue_in(), offset, block.size(), "writing, packed,", done,
+        copy(link().to_device, offset, block.size(), "writing, packed,", done,
              [&](const std::size_t* origin, const std::size_t* host, const std::size_t* region, cl_event* event) {
-                 return clEnqueueWriteBufferRect(queue_in().get(), place().buffer.get(), CL_FALSE, origin, host,
+                 return clEnqueueWriteBufferRect(link().to_device.get(), place().buffer.get(), CL_FALSE, origin, host,
                                                  region, m_box.row_pitch, m_box.slice_pitch, region[0],
                                                  region[0] * region[1], block.data() + m_packed, 0, nullptr, event);
              });
@@ -440,16 +446,17 @@ std::unique_ptr<transfer::endpoint> make_range_endpoint(device_services services
     return std::make_unique<range_endpoint>(services, std::move(place), offset, std::move(order));
 }
 
+bool is_dense(const box& shape) {
+    const bool has_dense_rows = shape.region[1] == 1 || shape.row_pitch == shape.region[0];
+    const bool has_dense_slices = shape.region[2] == 1 || shape.slice_pitch == shape.region[0] * shape.region[1];
+    return has_dense_rows && has_dense_slices;
+}
+
 std::unique_ptr<transfer::endpoint> make_box_endpoint(device_services services, device_place place, const box& shape,
                                                       device_order order) {
-    const bool dense_rows = shape.region[1] == 1 || shape.row_pitch == shape.region[0];
-    const bool dense_slices = shape.region[2] == 1 || shape.slice_pitch == shape.region[0] * shape.region[1];
-    if (dense_rows && dense_slices) {
-        const auto offset =
-            shape.origin[0] + shape.origin[1] * shape.row_pitch + shape.origin[2] * shape.slice_pitch;
-        return make_range_endpoint(services, std::move(place), offset, std::move(order));
-    }
-    return std::make_unique<box_endpoint>(services, std::move(place), shape, std::move(order));
+    if (!is_dense(shape)) return std::make_unique<box_endpoint>(services, std::move(place), shape);
+    const auto offset = shape.origin[0] + shape.origin[1] * shape.row_pitch + shape.origin[2] * shape.slice_pitch;
+    return make_range_endpoint(services, std::move(place), offset, std::move(order));
 }
 
 } // namespace causeway::endpoints

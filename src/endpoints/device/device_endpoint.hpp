@@ -6,6 +6,7 @@
 #include "endpoints/device/copy_watch.hpp"
 #include "endpoints/device/device_links.hpp"
 #include "transfer/endpoint.hpp"
+#include "transfer/gate.hpp"
 
 #include <array>
 #include <memory>
@@ -45,16 +46,25 @@ struct command_order {
     /// Events of commands of the place's context that it comes after: a source may be read behind them ahead of the transfer's
     /// gates. Empty: the device cannot order anything behind all that the transfer waits for.
     std::vector<cl::event> after;
-    /// The program's queue, if the transfer has no other place in it than that of its copy, which goes there.
+    /// The program's queue, if the transfer has no other place in it than that of its copy, which goes there. A source is read ahead
+    /// in it: behind a place_gate.
     cl::queue queue;
     bool is_in_order = true; ///< that queue
+    cl::event entered;       ///< what stands in it for the transfer of a source; engine's thread
 };
 using device_order = std::shared_ptr<command_order>;
 
+/// Opens when what came before the read of the source in order->queue, and the read itself, is over. Where it was not read ahead, as
+/// there was no memory for it, a marker takes that place.
+[[nodiscard]] std::unique_ptr<transfer::gate> make_place_gate(device_order order);
+
 [[nodiscard]] std::unique_ptr<transfer::endpoint> make_range_endpoint(device_services services, device_place place,
                                                                       std::size_t offset, device_order order = nullptr);
+/// `order` serves a box that is_dense().
 [[nodiscard]] std::unique_ptr<transfer::endpoint> make_box_endpoint(device_services services, device_place place,
                                                                     const box& shape, device_order order = nullptr);
+/// Its bytes lie in a row: it is a range.
+[[nodiscard]] bool is_dense(const box& shape);
 
 /// Part of a box that is a box itself, and where its first byte is in the packed order.
 struct box_piece {

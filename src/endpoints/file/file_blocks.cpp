@@ -235,7 +235,7 @@ file_blocks::file_blocks(file_services services, int fd) : m_services(services),
     m_is_in_memory = known && type == TMPFS_MAGIC;
     m_is_of_this_machine = known && endpoints::is_of_this_machine(type);
     m_has_one_writer = known && has_one_writer(file.st_mode, type);
-    m_waits_for_disk = (::fcntl(fd, F_GETFL) & (O_SYNC | O_DSYNC)) != 0;
+    m_waits_for_disk = (::fcntl(fd, F_GETFL) & (O_SYNC | O_DSYNC | O_DIRECT)) != 0;
 }
 file_blocks::~file_blocks() = default;
 

@@ -67,7 +67,7 @@ class file_blocks {
     bool m_is_in_memory; // the file system is, and knows no RWF_NOWAIT
     bool m_is_of_this_machine;
     bool m_has_one_writer;
-    bool m_waits_for_disk; // each write does (O_SYNC, O_DSYNC)
+    bool m_waits_for_disk; // each write does (O_SYNC, O_DSYNC, O_DIRECT)
     file_range m_whole;
     std::size_t m_piece_bytes = 0, m_workers_piece_bytes = 0; // the latter where they read alone
     bool m_is_target = false;
