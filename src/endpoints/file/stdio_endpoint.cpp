@@ -167,9 +167,10 @@ class regular_file_endpoint final : public stdio_endpoint {
 
     /// Takes the stream's lock if what is done before or after a transfer of so much cannot block then: nobody else uses the
     /// stream, stdio has no byte to write, and the bytes around the transfer's end, which setting a position reads, have just been
-    /// read or written: they are in this machine's memory.
+    /// read or written: they are in this machine's memory. More than a page of what was written may lie beyond.
     [[nodiscard]] bool own_at_once(std::size_t bytes) const {
-        if (bytes > (mode() == access::read ? small_transfer : small_write) || !m_blocks.is_of_this_machine()) return false;
+        const bool is_small = mode() == access::read ? bytes <= small_transfer : bytes <= small_write && ::__fbufsize(file()) <= 4096;
+        if (!is_small || !m_blocks.is_of_this_machine()) return false;
         if (::ftrylockfile(file()) != 0) return false;
         if (::__fpending(file()) == 0) return true;
         ::funlockfile(file());

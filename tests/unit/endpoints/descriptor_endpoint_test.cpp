@@ -7,16 +7,40 @@
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <optional>
 #include <span>
 #include <vector>
 
 using namespace causeway;
 
 namespace {
+
+/// What a file system writes without waiting; none that does not say.
+std::optional<std::size_t> written_at_once;
+
+} // namespace
+
+/// Instead of the system's: few file systems know RWF_NOWAIT for writes.
+extern "C" ssize_t pwritev64v2(int fd, const iovec* parts, int, off64_t offset, int) {
+    if (written_at_once) return ::pwrite(fd, parts->iov_base, std::min(*written_at_once, parts->iov_len), offset);
+    errno = EOPNOTSUPP;
+    return -1;
+}
+
+namespace {
+
+bool is_in_memory(int fd) {
+    struct statfs facts {};
+    return ::fstatfs(fd, &facts) == 0 && facts.f_type == TMPFS_MAGIC;
+}
 
 class descriptor_endpoint : public testing::Test {
   protected:
@@ -145,4 +169,28 @@ TEST_F(descriptor_endpoint, leaves_more_than_that_to_workers) {
     m_workers.finish_first();
     EXPECT_EQ(written.work.take().bytes, block.size());
     ::close(file);
+}
+
+TEST_F(descriptor_endpoint, leaves_to_a_worker_what_would_have_to_wait_for_a_disk) {
+    const scratch_file file;
+    if (is_in_memory(file.fd)) GTEST_SKIP() << "files for tests lie in memory";
+    for (const auto at_once : {std::optional<std::size_t>(), std::optional<std::size_t>(0), std::optional<std::size_t>(3),
+                               std::optional<std::size_t>(4)}) {
+        written_at_once = at_once;
+        ASSERT_EQ(::ftruncate(file.fd, 0), 0);
+        const auto target = open(file.fd, endpoints::access::write);
+        target->open({.bytes = 4, .block_bytes = 4}, m_opened.work);
+        waiter written;
+        written.work.begin();
+        target->write(0, std::as_bytes(std::span("abc")), written.work);
+        EXPECT_EQ(m_workers.jobs.size(), at_once == std::size_t{4} ? 0u : 1u);
+        if (!m_workers.jobs.empty()) m_workers.finish_first();
+        const auto result = written.work.take();
+        EXPECT_FALSE(result.error);
+        EXPECT_EQ(result.bytes, 4u);
+        char found[4] = "";
+        EXPECT_EQ(::pread(file.fd, found, 4, 0), 4);
+        EXPECT_STREQ(found, "abc");
+    }
+    written_at_once.reset();
 }
