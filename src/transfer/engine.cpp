@@ -226,7 +226,7 @@ bool engine::look(command& work) {
         const auto state = each->look();
         failed |= state == gate::state::failed;
         if (state != gate::state::open) return false;
-        if (m_recorder != nullptr) work.m_opened.push_back({std::move(each), m_clock.now()});
+        if (m_recorder != nullptr && each->knows_what()) work.m_opened.push_back({std::move(each), m_clock.now()});
         return true;
     });
     if (failed) {

@@ -26,6 +26,8 @@ class gate {
     [[nodiscard]] virtual state look() = 0;
     /// Asks for a wake-up when the gate opens; it may be missing when the gate fails. Called at most once.
     virtual void arm(const std::shared_ptr<waker>& engine, std::uint64_t command) = 0;
+    /// Whether waited_for() may tell something.
+    [[nodiscard]] virtual bool knows_what() const { return true; }
     /// What it waited for, once it was `seen` open; nothing if that cannot be told. For the timeline. May ask a driver much.
     [[nodiscard]] virtual std::optional<command_span> waited_for(time_point seen) {
         (void)seen;

@@ -126,6 +126,9 @@ class place_gate final : public transfer::gate {
         if (m_gate) m_gate->arm(engine, command);
     }
 
+    /// It is the transfer's own read.
+    [[nodiscard]] bool knows_what() const override { return false; }
+
   private:
     device_order m_order;
     bool m_has_looked = false;
