@@ -96,6 +96,7 @@ runtime::runtime()
       m_windows(process_options()), m_bridge(m_windows), m_links(process_options(), m_clock, m_bridge, m_copies),
       m_messenger(process_options(), m_port, comm::shared_segment::open, comm::peer_liveness::node(), &m_windows), m_figures(*this), m_bridges(*this) {
     m_windows.tell_to([this](const std::string& why, bridge::given_up how_long) { m_bridges.tell(why, how_long); });
+    m_copies.wake(m_engine.inbox());
     // Blocks that wait for room go on when what has ended is told.
     m_engine.add(m_links);
     m_engine.add(m_copies);

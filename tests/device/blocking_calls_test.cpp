@@ -9,6 +9,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <thread>
 
 using namespace support;
@@ -124,6 +126,25 @@ TEST_P(blocking_calls, wait_in_their_queue_while_others_go_on_in_theirs) {
     held.open();
     blocked.join();
     EXPECT_TRUE(same_bytes(bytes(4 * KiB, 7), file_contents(m_folder.path("out"))));
+}
+
+TEST_P(blocking_calls, behind_what_takes_long_ask_to_be_woken) {
+    const bytes contents = pattern(4 * KiB);
+    write_file(m_folder.path("in"), contents);
+    const descriptor file = open_descriptor(m_folder.path("in"), O_RDONLY);
+    const auto buffer = new_buffer(bytes(4 * KiB));
+    auto* const callbacks = static_cast<std::atomic<int>*>(dlsym(RTLD_DEFAULT, "pretend_callbacks"));
+    const int before = *callbacks;
+    gate held(context());
+    const auto filling = enqueue_fill(queue(), buffer.get(), 7, 4 * KiB, {held.event()});
+    ASSERT_EQ(clFlush(queue()), CL_SUCCESS);
+    std::thread blocked([&] { EXPECT_EQ(from_file(queue(), buffer, 4 * KiB, file.get()), CL_SUCCESS); });
+    const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (*callbacks == before && std::chrono::steady_clock::now() < patience) std::this_thread::yield();
+    EXPECT_GT(*callbacks, before);
+    held.open();
+    blocked.join();
+    EXPECT_TRUE(same_bytes(contents, contents_of(buffer, 0, 4 * KiB)));
 }
 
 TEST_P(blocking_calls, of_several_threads_share_a_queue) {

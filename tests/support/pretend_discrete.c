@@ -15,6 +15,17 @@ int pretend_no_rectangles, pretend_rectangles;
 
 /* User events, markers and barriers so far. */
 int pretend_ordering;
+/* Callbacks asked for. */
+int pretend_callbacks;
+
+cl_int clSetEventCallback(cl_event event, cl_int status, void(CL_CALLBACK *call)(cl_event, cl_int, void *), void *data)
+{
+    cl_int (*real)(cl_event, cl_int, void(CL_CALLBACK *)(cl_event, cl_int, void *), void *);
+    *(void **)&real = dlsym(RTLD_NEXT, "clSetEventCallback");
+    const cl_int code = real(event, status, call, data);
+    __atomic_add_fetch(&pretend_callbacks, 1, __ATOMIC_RELAXED);
+    return code;
+}
 
 cl_event clCreateUserEvent(cl_context context, cl_int *code)
 {

@@ -4,11 +4,20 @@
 
 #include "base/error.hpp"
 #include "cl/calls.hpp"
+#include "endpoints/device/event_gate.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace causeway::endpoints {
+
+namespace {
+
+/// As a gate is polled before a callback is asked for.
+constexpr auto longest_polled = std::chrono::milliseconds(1);
+constexpr std::uint64_t nobodys_command = 0;
+
+} // namespace
 
 std::string buffer_text(const char* what, std::size_t offset, std::size_t bytes) {
     return std::string(what) + " " + bytes_text(bytes) + " at " + bytes_text(offset) + " of the buffer";
@@ -20,7 +29,7 @@ void copy_watch::add(const cl::queue& queue, cl::event running, std::size_t offs
     if (to == m_lines.end()) to = m_lines.insert(to, {queue.get(), true, {}});
     to->flushed = false;
     if (!to->copies.empty()) timing.reset(); // it waits for those
-    to->copies.push_back({std::move(running), offset, bytes, what, &done, timing});
+    to->copies.push_back({std::move(running), offset, bytes, what, &done, timing, {}, false});
 }
 
 void copy_watch::add_at_once(const cl::queue& queue, cl::event running, std::size_t offset, std::size_t bytes,
@@ -41,7 +50,13 @@ bool copy_watch::poll(time_point now) {
             auto status = cl::status_of(running);
             // It may be the question that failed: a copy under way still uses its block, and a map its range.
             if (status < CL_COMPLETE && clWaitForEvents(1, &running) == CL_SUCCESS) status = CL_COMPLETE;
-            if (status > CL_COMPLETE) break;
+            if (status > CL_COMPLETE) {
+                auto& first = each.copies.front();
+                if (!first.seen) first.seen = now;
+                if (m_engine && now - *first.seen >= longest_polled && !std::exchange(first.is_armed, true))
+                    wake_when_complete(running, m_engine, nobodys_command);
+                break;
+            }
             ended.emplace_back(std::move(each.copies.front()), status);
             each.copies.pop_front();
         }

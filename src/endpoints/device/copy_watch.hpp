@@ -5,9 +5,11 @@
 #include "cl/handles.hpp"
 #include "endpoints/device/small_writes.hpp"
 #include "transfer/engine.hpp"
+#include "transfer/gate.hpp"
 #include "transfer/step.hpp"
 
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +22,9 @@ namespace causeway::endpoints {
 /// Engine's thread only.
 class copy_watch final : public transfer::progress_source {
   public:
+    /// Who is to be woken by a copy that takes long: it may wait for a kernel in the program's queue.
+    void wake(std::shared_ptr<transfer::waker> engine) { m_engine = std::move(engine); }
+
     /// `done` finishes with `bytes` when `running`, the last command of `queue` so far, completes, or with an error that
     /// says what failed: `what`, a verb, with `bytes` at `offset` of a buffer. The next poll() flushes the queue, once for all.
     void add(const cl::queue& queue, cl::event running, std::size_t offset, std::size_t bytes, const char* what,
@@ -42,6 +47,8 @@ class copy_watch final : public transfer::progress_source {
         const char* what;
         transfer::step* done;
         std::optional<small_writes::timing> timing;
+        std::optional<time_point> seen; // first
+        bool is_armed = false;
     };
     /// Queues are in-order: only the first of a line can be the next to complete.
     struct line {
@@ -49,6 +56,7 @@ class copy_watch final : public transfer::progress_source {
         bool flushed = true;
         std::deque<copy> copies;
     };
+    std::shared_ptr<transfer::waker> m_engine;
     std::vector<line> m_lines;
     time_point m_looked, m_looked_before;
 };

@@ -67,9 +67,7 @@ class event_gate final : public transfer::gate {
     }
 
     void arm(const std::shared_ptr<transfer::waker>& engine, std::uint64_t command) override {
-        const auto both = (waker_table::instance().number_of(engine) << command_bits) | command;
-        // Without a callback the engine still looks now and then.
-        (void)clSetEventCallback(m_event.get(), CL_COMPLETE, opened, reinterpret_cast<void*>(both));
+        wake_when_complete(m_event.get(), engine, command);
     }
 
     [[nodiscard]] std::optional<transfer::command_span> waited_for(time_point seen) override {
@@ -136,6 +134,12 @@ class place_gate final : public transfer::gate {
 };
 
 } // namespace
+
+void wake_when_complete(cl_event event, const std::shared_ptr<transfer::waker>& engine, std::uint64_t command) {
+    const auto both = (waker_table::instance().number_of(engine) << command_bits) | command;
+    // Without a callback the engine still looks now and then.
+    (void)clSetEventCallback(event, CL_COMPLETE, opened, reinterpret_cast<void*>(both));
+}
 
 std::unique_ptr<transfer::gate> make_place_gate(device_order order) { return std::make_unique<place_gate>(std::move(order)); }
 
