@@ -147,6 +147,30 @@ TEST_P(blocking_calls, behind_what_takes_long_ask_to_be_woken) {
     EXPECT_TRUE(same_bytes(contents, contents_of(buffer, 0, 4 * KiB)));
 }
 
+TEST_P(blocking_calls, keep_their_order_without_memory_to_read_ahead) {
+    const option_scope little("staging", "8M");
+    const auto add = make_add_kernel(context(), device());
+    const auto source = new_buffer(bytes(64 * KiB)), target = new_buffer(bytes(64 * KiB));
+    const descriptor file = open_descriptor(m_folder.path("out"), O_RDWR | O_CREAT);
+    const auto second = new_queue();
+    for (unsigned char i = 1; i <= 5; ++i) {
+        const auto one = enqueue_add(queue(), add.get(), source.get(), 64 * KiB, 20);
+        ASSERT_EQ(to_file(queue(), source, 64 * KiB, file.get()), CL_SUCCESS);
+        EXPECT_TRUE(same_bytes(bytes(64 * KiB, static_cast<unsigned char>(i * 40 - 20)), file_contents(m_folder.path("out"))));
+        const auto other = enqueue_add(second.get(), add.get(), source.get(), 64 * KiB, 20);
+        ASSERT_EQ(copy(queue(), source, second.get(), target, 64 * KiB), CL_SUCCESS);
+        EXPECT_TRUE(same_bytes(bytes(64 * KiB, static_cast<unsigned char>(i * 40)), contents_of(target, 0, 64 * KiB)));
+    }
+    if (!supports_out_of_order(device())) return;
+    const auto unordered = new_queue(queue_order::out_of_order);
+    gate held(context());
+    const auto filling = enqueue_fill(unordered.get(), target.get(), 7, 4 * KiB, {held.event()});
+    EXPECT_EQ(to_file(unordered.get(), source, 64 * KiB, file.get()), CL_SUCCESS);
+    EXPECT_GT(status_of(filling.get()), CL_COMPLETE) << "what is held does not hold the transfer";
+    held.open();
+    EXPECT_TRUE(completes(filling));
+}
+
 TEST_P(blocking_calls, of_several_threads_share_a_queue) {
     constexpr int threads = 4, rounds = 50;
     std::vector<std::thread> all;

@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "cl/calls.hpp"
+#include "endpoints/device/event_gate.hpp"
 #include "transfer/plan.hpp"
 
 #include <cstring>
@@ -439,7 +440,48 @@ class box_endpoint final : public device_endpoint {
     std::size_t m_packed = 0; // where the piece under way is in the block
 };
 
+/// See make_place_gate().
+class place_gate final : public transfer::gate {
+  public:
+    explicit place_gate(device_order order) : m_order(std::move(order)) {}
+
+    [[nodiscard]] state look() override {
+        // The engine reads ahead after the first look.
+        if (!std::exchange(m_has_looked, true)) return state::closed;
+        if (!m_gate) {
+            auto& entered = m_order->entered;
+            if (!entered) {
+                // There was no memory to read ahead. A marker that names nothing waits for all, also where there is no order.
+                if (m_order->after.empty() && !m_order->is_in_order) return state::open;
+                std::vector<cl_event> after;
+                for (const auto& each : m_order->after) after.push_back(each.get());
+                cl_event raw = nullptr;
+                if (clEnqueueMarkerWithWaitList(m_order->queue.get(), static_cast<cl_uint>(after.size()),
+                                                after.empty() ? nullptr : after.data(), &raw) != CL_SUCCESS)
+                    return state::failed;
+                entered = cl::event::adopt(raw);
+            }
+            m_gate = make_event_gate(entered, on_failure::open);
+        }
+        return m_gate->look();
+    }
+
+    void arm(const std::shared_ptr<transfer::waker>& engine, std::uint64_t command) override {
+        if (m_gate) m_gate->arm(engine, command);
+    }
+
+    /// It is the transfer's own read.
+    [[nodiscard]] bool knows_what() const override { return false; }
+
+  private:
+    device_order m_order;
+    bool m_has_looked = false;
+    std::unique_ptr<transfer::gate> m_gate;
+};
+
 } // namespace
+
+std::unique_ptr<transfer::gate> make_place_gate(device_order order) { return std::make_unique<place_gate>(std::move(order)); }
 
 std::unique_ptr<transfer::endpoint> make_range_endpoint(device_services services, device_place place,
                                                         std::size_t offset, device_order order) {

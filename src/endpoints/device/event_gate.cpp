@@ -2,8 +2,6 @@
 // Looks at events of OpenCL implementations, and asks for callbacks in a way that survives everything.
 #include "endpoints/device/event_gate.hpp"
 
-#include "endpoints/device/device_endpoint.hpp"
-
 #include "cl/calls.hpp"
 #include "cl/command_times.hpp"
 
@@ -101,38 +99,6 @@ class event_gate final : public transfer::gate {
     bool m_submitted = false;
 };
 
-/// See make_place_gate().
-class place_gate final : public transfer::gate {
-  public:
-    explicit place_gate(device_order order) : m_order(std::move(order)) {}
-
-    [[nodiscard]] state look() override {
-        // The engine reads ahead after the first look.
-        if (!std::exchange(m_has_looked, true)) return state::closed;
-        if (!m_gate) {
-            if (!m_order->entered) {
-                cl_event raw = nullptr;
-                if (clEnqueueMarkerWithWaitList(m_order->queue.get(), 0, nullptr, &raw) != CL_SUCCESS) return state::failed;
-                m_order->entered = cl::event::adopt(raw);
-            }
-            m_gate.emplace(m_order->entered, on_failure::open);
-        }
-        return m_gate->look();
-    }
-
-    void arm(const std::shared_ptr<transfer::waker>& engine, std::uint64_t command) override {
-        if (m_gate) m_gate->arm(engine, command);
-    }
-
-    /// It is the transfer's own read.
-    [[nodiscard]] bool knows_what() const override { return false; }
-
-  private:
-    device_order m_order;
-    bool m_has_looked = false;
-    std::optional<event_gate> m_gate;
-};
-
 } // namespace
 
 void wake_when_complete(cl_event event, const std::shared_ptr<transfer::waker>& engine, std::uint64_t command) {
@@ -140,8 +106,6 @@ void wake_when_complete(cl_event event, const std::shared_ptr<transfer::waker>& 
     // Without a callback the engine still looks now and then.
     (void)clSetEventCallback(event, CL_COMPLETE, opened, reinterpret_cast<void*>(both));
 }
-
-std::unique_ptr<transfer::gate> make_place_gate(device_order order) { return std::make_unique<place_gate>(std::move(order)); }
 
 std::unique_ptr<transfer::gate> make_event_gate(cl::event watched, on_failure meaning) {
     return std::make_unique<event_gate>(std::move(watched), meaning);
