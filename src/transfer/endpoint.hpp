@@ -75,6 +75,8 @@ struct endpoint_traits {
     bool is_near_device = false;
     /// That one maps at once, too.
     bool is_near_in_place = false;
+    /// Messages of at most so much go out in one piece, never through memory of the other side.
+    std::size_t largest_piece = 0;
 };
 
 /// What open() is asked for.

@@ -57,7 +57,10 @@ engine::engine(const options& settings, const monotonic_clock& clock, unsigned l
     : m_options(settings), m_clock(clock), m_lanes(lanes), m_spin(spin), m_mailbox(std::make_shared<mailbox>()),
       m_pool(settings, clock), m_tuner(settings, clock), m_planner(settings, &m_tuner), m_last_progress(clock.now()), m_spin_until(m_last_progress + m_spin) {}
 
-engine::~engine() = default;
+engine::~engine() {
+    // What one gives back may be for another that waits: nobody goes on now.
+    for (const auto& [number, work] : m_commands) work->m_stage = command::stage::ended;
+}
 
 void engine::add(progress_source& source) { m_sources.push_back(&source); }
 

@@ -281,6 +281,7 @@ void flow::advance_opening() {
         if (!quiet()) return;
         drop_blocks_that_are_too_large();
     }
+    if (m_blocks.empty()) m_share.reset(); // it waited for memory to read early, of another size perhaps
     m_plan->block_bytes = m_block_bytes;
     m_home = find_home();
     if (m_home == home::lent) {
@@ -303,12 +304,26 @@ flow::home flow::find_home() {
 
 /// The target is not open yet, perhaps as others are before it: a device's small block is read meanwhile, together with theirs.
 void flow::read_early() {
-    const bool is_staged = !m_plan->direct && !m_plan->map_source && !m_plan->map_target && !m_plan->window &&
+    const bool may_be_lent = m_plan->device_window || (m_plan->window && m_bytes > m_target_traits.largest_piece);
+    const bool is_staged = !m_plan->direct && !m_plan->map_source && !m_plan->map_target && !may_be_lent &&
                            m_source_traits.kind == medium::device && !m_target_traits.has_memory;
     if (!is_staged || m_early || m_ahead || m_cancelled || m_bytes == 0 || m_bytes > m_block_bytes) return;
+    if (!m_share) {
+        m_block_bytes = agreed_block_bytes();
+        make_share();
+    }
+    std::byte* memory = nullptr;
+    try {
+        memory = m_share->acquire_early();
+    } catch (...) {
+        memory = nullptr; // tried again when its turn has come, and reported there
+    }
+    if (memory == nullptr && m_share->waits_to_be_early()) return;
     m_early = true;
-    auto* const memory = acquire_ahead();
-    if (memory == nullptr) return;
+    if (memory == nullptr) {
+        m_share.reset();
+        return;
+    }
     prepare_source();
     begin_read(memory, false);
 }

@@ -76,7 +76,11 @@ class staging_share {
     /// As acquire() for a flow whose command is still gated: nothing that waits may have to wait for it, so it only takes
     /// from a sixteenth of a large cap that no other block can need, and never waits in line.
     [[nodiscard]] std::byte* acquire_ahead();
-    /// The command has started: what was acquired ahead counts as any other block now.
+    /// The same for one whose turn has not come; only a few shares at a time, in order of arrival: the others wait in a line of their
+    /// own, and `available` is called.
+    [[nodiscard]] std::byte* acquire_early();
+    [[nodiscard]] bool waits_to_be_early() const;
+    /// The command has started, and its turn has come: what was acquired ahead counts as any other block now.
     void started();
     /// Gives a block back for reuse by this share, or by others if they wait.
     void release(std::byte* block);
@@ -91,6 +95,7 @@ class staging_share {
     /// For its whole flow one block is enough, of which the reserve holds several.
     [[nodiscard]] bool is_small_receive() const;
     void stand_in_line();
+    void leave_early();
     /// Whom the last block goes to, or null.
     [[nodiscard]] staging_share* successor() const;
 
@@ -104,6 +109,7 @@ class staging_share {
     unsigned m_used = 0;     // blocks, since it stood in line
     std::size_t m_held = 0;
     bool m_ahead = false;           // took its first block by acquire_ahead(), and has not started
+    bool m_early = false;           // one of those few
     bool m_reserved = false;        // took its block from the reserve of small receives
     std::vector<std::byte*> m_idle; // held, not in use
 };
@@ -165,6 +171,8 @@ class staging_pool {
     std::size_t m_cached = 0;
     std::vector<cached_block> m_cache;
     std::deque<staging_share*> m_line[3]; // shares without a block, by kind
+    std::deque<staging_share*> m_early_line;
+    std::size_t m_early = 0; // shares
 };
 
 } // namespace causeway::transfer

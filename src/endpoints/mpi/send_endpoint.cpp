@@ -28,7 +28,8 @@ class send_endpoint final : public transfer::endpoint, private conversation {
     [[nodiscard]] transfer::endpoint_traits traits() const override {
         const auto near = m_talk.sends_near_device(m_space, m_rank);
         return {.kind = transfer::medium::rank, .ordered = true, .largest_block = std::size_t{1} << 30,
-                .place = m_talk.place_of(m_space, m_rank), .is_near_device = near != 0, .is_near_in_place = near > 1};
+                .place = m_talk.place_of(m_space, m_rank), .is_near_device = near != 0, .is_near_in_place = near > 1,
+                .largest_piece = m_talk.eager_limit()};
     }
     [[nodiscard]] std::string name() const override { return "rank " + std::to_string(m_rank); }
     [[nodiscard]] std::size_t block_limit() const override { return m_block_limit; }

@@ -286,6 +286,62 @@ TEST(flow, reads_a_small_block_of_a_device_while_the_target_waits_for_its_turn) 
     }
 }
 
+TEST(flow, reads_early_what_never_goes_through_memory_that_the_target_lends) {
+    // Between ranks of a node a plan has a window whatever the size: a small message does not use it.
+    for (const std::size_t largest_piece : {0, 3, 4}) {
+        bench on;
+        on.settings.set("block", "4");
+        on.settings.set("strategy", "shared-window");
+        auto target = rank_target;
+        target.largest_piece = largest_piece;
+        one_transfer it(on, device, target, 4);
+        on.machine->submit(it.work);
+        on.settle();
+        ASSERT_EQ(on.steps.count(), 2u) << "both ends open";
+        on.steps.finish(0);
+        on.settle();
+        EXPECT_EQ(it.source.read_offsets.size(), largest_piece < 4 ? 0u : 1u);
+        chooser choices;
+        run(on, choices);
+        EXPECT_TRUE(it.work->report().chosen.window || it.work->report().chosen.without_window.size() > 0);
+        EXPECT_EQ(it.target_bytes, it.source_bytes);
+    }
+}
+
+TEST(flow, reads_a_few_early_and_others_as_these_get_on) {
+    for (const bool breaks_off : {false, true}) {
+        constexpr std::size_t count = 9;
+        bench on;
+        small_blocks(on, "2");
+        std::vector<std::unique_ptr<one_transfer>> all;
+        for (std::size_t i = 0; i < count; ++i) {
+            all.push_back(std::make_unique<one_transfer>(on, device, rank_target, 4));
+            if (i % 3 == 2) all.back()->target_fake->set_block_limit(3); // smaller blocks than what is read early
+            on.machine->submit(all.back()->work);
+        }
+        on.settle();
+        ASSERT_EQ(on.steps.count(), 2 * count) << "both ends of each open";
+        for (std::size_t i = 0; i < count; ++i) on.steps.finish(i); // the sources
+        on.settle();
+        const auto have_read = [&] {
+            return std::count_if(all.begin(), all.end(), [](const auto& each) { return !each->source.read_offsets.empty(); });
+        };
+        EXPECT_EQ(have_read(), 4);
+        on.steps.finish(0); // the first target
+        on.settle();
+        EXPECT_EQ(have_read(), 5);
+        if (breaks_off) on.machine->cancel_all({status::cancelled, 0, 0, "cancelled"});
+        chooser in_turn;
+        run(on, in_turn);
+        for (const auto& each : all) {
+            EXPECT_EQ(each->told->times, 1);
+            EXPECT_EQ(static_cast<bool>(each->told->error), breaks_off);
+            each->expect_moved_bytes_are_there();
+        }
+        EXPECT_EQ(on.machine->staging().held_bytes(), 0u);
+    }
+}
+
 TEST(flow, reads_again_what_was_read_early_if_the_target_takes_smaller_blocks) {
     explore([&](chooser& choices) {
         bench on;

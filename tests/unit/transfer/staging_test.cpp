@@ -387,6 +387,36 @@ TEST(staging_pool, counts_no_block_of_a_gated_flow_as_progress_of_its_kind) {
     gated->release(ahead);
 }
 
+TEST(staging_pool, gives_a_few_that_are_early_a_block_each_and_others_when_these_start_or_end) {
+    pool_bench on("64M");
+    std::vector<std::unique_ptr<staging_share>> shares;
+    std::vector<std::byte*> blocks;
+    for (int i = 0; i < 8; ++i) {
+        shares.push_back(on.share(4096));
+        blocks.push_back(shares.back()->acquire_early());
+        EXPECT_EQ(blocks.back() != nullptr, i < 4);
+        EXPECT_EQ(shares.back()->waits_to_be_early(), i >= 4);
+    }
+    EXPECT_EQ(on.calls, 0);
+    shares[1]->started();
+    EXPECT_EQ(on.calls, 1);
+    EXPECT_FALSE(shares[4]->waits_to_be_early());
+    blocks[4] = shares[4]->acquire_early();
+    EXPECT_TRUE(blocks[4]);
+    // One that waits may end, or start without having been early; one that is early may end.
+    shares[5].reset();
+    shares[6]->started();
+    EXPECT_EQ(on.calls, 1);
+    shares[0]->release(blocks[0]);
+    shares[0].reset();
+    EXPECT_EQ(on.calls, 2);
+    blocks[7] = shares[7]->acquire_early();
+    EXPECT_TRUE(blocks[7]);
+    for (const auto i : {1u, 2u, 3u, 4u, 7u}) shares[i]->release(blocks[i]);
+    shares.clear();
+    EXPECT_EQ(on.pool.held_bytes(), 0u);
+}
+
 TEST(staging_pool, counts_what_was_acquired_ahead_as_any_other_block_once_it_has_started) {
     pool_bench on("16M");
     constexpr std::size_t block = 1 << 20;
