@@ -13,6 +13,8 @@ namespace {
 
 /// What the engine's thread moves of one transfer before it looks after the others.
 constexpr std::size_t most_at_once = std::size_t{1} << 20;
+/// To plan takes a third of the time that the engine spends on a small one; what is chosen for a larger one may change until it starts.
+constexpr std::size_t largest_planned_early = std::size_t{64} << 10;
 
 } // namespace
 
@@ -91,7 +93,14 @@ void flow::settle_window() {
 }
 
 void flow::read_ahead(flow_owner& owner, staging_pool& pool, const planner& choices, unsigned lanes) {
-    if (!m_source->reads_ahead() || m_bytes == 0) return;
+    if (m_bytes == 0) return;
+    if (!m_source->reads_ahead()) {
+        if (m_bytes > largest_planned_early) return;
+        plan_for(owner, pool, choices, lanes);
+        const bool may_change = m_plan->device_window || m_source_traits.in_window || m_target_traits.in_window;
+        if (!may_change) m_planned_for = choices.version();
+        return;
+    }
     plan_for(owner, pool, choices, lanes);
     if (m_plan->direct || m_plan->device_window || m_plan->map_source || m_plan->map_target || m_target_traits.has_memory)
         return;
@@ -146,7 +155,7 @@ void flow::start(flow_owner& owner, staging_pool& pool, const planner& choices, 
     m_advancing = true;
     m_trace.started();
     if (!m_ahead) {
-        plan_for(owner, pool, choices, lanes);
+        if (m_planned_for != choices.version()) plan_for(owner, pool, choices, lanes);
         m_source_step.begin();
         const bool staged = !m_plan->map_source && !m_plan->map_target && m_target_traits.kind == medium::device;
         if (m_plan->map_source) m_timer.begin_map(side::source);

@@ -54,7 +54,7 @@ class flow final : private step_owner {
     void record(recorder* to, std::uint64_t transfer, unsigned number) { m_trace.use(to, transfer, number); }
 
     void enqueued();
-    /// Begins to read the first block while the command is still gated, if the source can and memory is plenty.
+    /// While the command is still gated: begins to read the first block, if the source can and memory is plenty, or plans, if it is small.
     void read_ahead(flow_owner& owner, staging_pool& pool, const planner& choices, unsigned lanes);
     void abandon();
     /// After abandon(): nothing that was begun is still under way.
@@ -133,6 +133,7 @@ class flow final : private step_owner {
     unsigned m_lanes = 1;
     device_memory m_window; // the target's device's, where blocks go
     std::optional<plan> m_plan;
+    std::optional<std::uint64_t> m_planned_for; // the planner's version, if the plan was made while the command was gated
     flow_timer m_timer;
     flow_trace m_trace;
     message_identity m_message;

@@ -98,6 +98,9 @@ class planner {
 
     [[nodiscard]] const tuner* known() const { return m_tuner; }
 
+    /// As long as this is the same, so are the choices.
+    [[nodiscard]] std::uint64_t version() const;
+
   private:
     /// What figures change of the plan that suits; 0 leaves the strategy's own.
     struct decision {

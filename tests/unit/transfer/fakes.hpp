@@ -56,6 +56,7 @@ class fake_endpoint final : public endpoint {
   public:
     struct life {
         int enqueued = 0, abandoned = 0, opened = 0, prepared = 0, closed = 0, cancelled = 0;
+        int asked = 0; // for its traits
         int in_flight = 0, most_in_flight = 0;
         std::vector<std::size_t> read_offsets, write_offsets;
         std::size_t close_moved = 0;
@@ -67,7 +68,10 @@ class fake_endpoint final : public endpoint {
                   fault_plan* faults = nullptr)
         : m_steps(steps), m_bytes(bytes), m_traits(traits), m_seen(seen), m_faults(faults) {}
 
-    [[nodiscard]] endpoint_traits traits() const override { return m_traits; }
+    [[nodiscard]] endpoint_traits traits() const override {
+        ++m_seen.asked;
+        return m_traits;
+    }
     [[nodiscard]] std::string name() const override { return "fake"; }
     [[nodiscard]] bool sets_size() const override { return m_sets_size; }
     [[nodiscard]] std::size_t block_limit() const override { return m_block_limit; }
