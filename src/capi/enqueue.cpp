@@ -40,18 +40,18 @@ class event_setter final : public transfer::completion_listener {
   public:
     void completed(const failure& result) override {
         if (m_status) (void)clSetUserEventStatus(m_status.get(), result ? result.status : CL_COMPLETE);
-        pass();
+        leave_queues();
     }
+
+    /// Transfers that waited for this one do not wait for this, too.
+    void step_over() override { pass(); }
 
     /// Lets the queues go on.
     void pass() {
         for (const auto& each : m_order) (void)clSetUserEventStatus(each.get(), CL_COMPLETE);
         m_order.clear();
         m_status = {};
-        if (const auto bytes = std::exchange(m_bytes_in_queues, 0); bytes != 0) {
-            bytes_in_queues -= bytes;
-            --commands_in_queues;
-        }
+        leave_queues();
     }
 
     /// Its copies, of so many bytes, order themselves.
@@ -65,6 +65,13 @@ class event_setter final : public transfer::completion_listener {
     std::vector<cl::event> m_order; // one for each context
 
   private:
+    void leave_queues() {
+        if (const auto bytes = std::exchange(m_bytes_in_queues, 0); bytes != 0) {
+            bytes_in_queues -= bytes;
+            --commands_in_queues;
+        }
+    }
+
     std::size_t m_bytes_in_queues = 0;
 };
 

@@ -167,6 +167,7 @@ device_facts ask_facts(cl_device_id device) {
     (void)clGetDeviceInfo(device, CL_DRIVER_VERSION, sizeof driver, driver, nullptr);
     facts.identity = interned(std::string(name) + ", " + vendor + " " + driver);
     facts.hides_failed_waits = std::string_view(vendor).starts_with("Intel");
+    facts.starts_unflushed = std::string_view(vendor).starts_with("NVIDIA");
     facts.needs_held_events = std::string_view(vendor) == "Portable Computing Language";
     cl_device_type kind = 0;
     const bool is_cpu = ask(device, CL_DEVICE_TYPE, kind) && (kind & CL_DEVICE_TYPE_CPU) != 0;

@@ -27,6 +27,8 @@ constexpr auto patience = 16;
 /// Commands behind one that has ended are looked at at once: in an in-order queue one of them is next.
 constexpr auto nudged_commands = 16;
 constexpr std::size_t looks_in_a_step = 4;
+/// Of the transfers that waited for one that ends; the others are looked at in turn.
+constexpr std::size_t starts_at_once = 4;
 /// Transfers of at most so much, which the engine's thread mostly does by itself, are looked at first.
 constexpr std::size_t largest_small = std::size_t{64} << 10;
 constexpr auto longest_without_look = microseconds(50);
@@ -92,11 +94,15 @@ bool engine::step() {
     bool progress = take_mail();
     for (auto* const source : m_sources)
         if (source->busy()) progress |= source->poll(now);
+    progress |= advance_ready();
     if (m_enqueuers == 0 || now - m_last_look >= longest_without_look) {
         m_last_look = now;
-        progress |= look_at_gates(now);
+        if (look_at_gates(now)) {
+            progress = true;
+            advance_ready();
+        }
     }
-    progress |= advance_ready();
+    settle(now);
     std::erase_if(m_orphans, [](const auto& work) {
         auto& flows = work->m_flows;
         if (!std::all_of(flows.begin(), flows.end(), [](const auto& part) { return part->quiet(); })) return false;
@@ -229,7 +235,11 @@ bool engine::look(command& work) {
         const auto state = each->look();
         failed |= state == gate::state::failed;
         if (state != gate::state::open) return false;
-        if (m_recorder != nullptr && each->knows_what()) work.m_opened.push_back({std::move(each), m_clock.now()});
+        if (m_recorder != nullptr && each->knows_what()) {
+            work.m_opened.push_back({std::move(each), m_clock.now()});
+        } else {
+            m_passed.push_back(std::move(each));
+        }
         return true;
     });
     if (failed) {
@@ -385,6 +395,7 @@ void engine::cancel_now(command& work, const failure& reason) {
 void engine::end(command& work, const failure& result) {
     // A list, not recursion: a chain of dependents may be long.
     std::vector<std::pair<std::shared_ptr<command>, failure>> ending;
+    std::vector<std::shared_ptr<command>> next;
     ending.emplace_back(work.shared_from_this(), result);
     while (!ending.empty()) {
         const auto [ended, why] = std::move(ending.back());
@@ -397,15 +408,23 @@ void engine::end(command& work, const failure& result) {
             if (why) {
                 ending.emplace_back(other, passed_on(why));
             } else if (other->m_open_dependencies == 0) {
-                schedule(*other);
+                other->m_gates.empty() && next.size() < starts_at_once ? next.push_back(other) : schedule(*other);
             }
         }
     }
+    for (const auto& other : next) start(*other);
     nudge();
     if (!m_kept) {
         m_kept = true;
         m_next_trim = m_clock.now() + milliseconds(m_options[option::keep]);
     }
+}
+
+void engine::settle(time_point now) {
+    for (auto* const source : m_sources) source->settle(now);
+    for (const auto& each : m_completed) each->step_over();
+    m_completed.clear();
+    m_passed.clear();
 }
 
 void engine::nudge() {
@@ -438,7 +457,10 @@ void engine::end_one(command& work, const failure& result) {
         m_orphans.push_back(work.shared_from_this());
     }
     m_commands.erase(work.m_number);
-    if (work.m_listener) work.m_listener->completed(result);
+    if (work.m_listener) {
+        work.m_listener->completed(result);
+        m_completed.push_back(work.m_listener);
+    }
     // Who is told finds it gone.
     const bool is_over = work.m_opened.empty();
     if (is_over) --m_active;

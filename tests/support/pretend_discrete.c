@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Preloaded before a test, it makes devices say that they have memory of their own, on a platform that nobody knows (but with
+/* Preloaded before a test, it makes devices say that they have memory of their own, on a platform that says it is one of NVIDIA (but with
  * PRETEND_DISCRETE_KEEP_NAME set it keeps its name, by which the library avoids its faults): the library then does what it does on
  * graphics cards. */
 #include <CL/cl.h>
@@ -67,7 +67,7 @@ cl_int clGetPlatformInfo(cl_platform_id platform, cl_platform_info name, size_t 
     *(void **)&real = dlsym(RTLD_NEXT, "clGetPlatformInfo");
     const cl_int code = real(platform, name, size, value, size_ret);
     if (code == CL_SUCCESS && value != NULL && name == CL_PLATFORM_NAME && getenv("PRETEND_DISCRETE_KEEP_NAME") == NULL)
-        strncpy(value, "another", size);
+        strncpy(value, "NVIDIA pretended", size);
     return code;
 }
 

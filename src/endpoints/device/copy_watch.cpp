@@ -16,6 +16,9 @@ namespace {
 /// As a gate is polled before a callback is asked for.
 constexpr auto longest_polled = std::chrono::milliseconds(1);
 constexpr std::uint64_t nobodys_command = 0;
+/// A small copy may be over before its queue has to be flushed.
+constexpr std::size_t largest_small = std::size_t{64} << 10;
+constexpr auto longest_unflushed = std::chrono::microseconds(20);
 
 } // namespace
 
@@ -24,10 +27,11 @@ std::string buffer_text(const char* what, std::size_t offset, std::size_t bytes)
 }
 
 void copy_watch::add(const cl::queue& queue, cl::event running, std::size_t offset, std::size_t bytes,
-                     const char* what, transfer::step& done, std::optional<small_writes::timing> timing) {
+                     const char* what, transfer::step& done, std::optional<small_writes::timing> timing, bool starts_unflushed) {
     auto to = std::find_if(m_lines.begin(), m_lines.end(), [&](const line& each) { return each.queue == queue.get(); });
-    if (to == m_lines.end()) to = m_lines.insert(to, {queue.get(), true, {}});
-    to->flushed = false;
+    if (to == m_lines.end()) to = m_lines.insert(to, {queue.get(), starts_unflushed, {}, true, false, {}});
+    to->is_flushed = false;
+    to->is_large |= bytes > largest_small;
     if (!to->copies.empty()) timing.reset(); // it waits for those
     to->copies.push_back({std::move(running), offset, bytes, what, &done, timing, {}, false});
 }
@@ -36,34 +40,33 @@ void copy_watch::add_at_once(const cl::queue& queue, cl::event running, std::siz
                              const char* what, transfer::step& done) {
     const bool is_flushed = clFlush(queue.get()) == CL_SUCCESS;
     add(queue, std::move(running), offset, bytes, what, done);
-    std::find_if(m_lines.begin(), m_lines.end(), [&](const line& each) { return each.queue == queue.get(); })->flushed = is_flushed;
+    std::find_if(m_lines.begin(), m_lines.end(), [&](const line& each) { return each.queue == queue.get(); })->is_flushed = is_flushed;
 }
 
 bool copy_watch::poll(time_point now) {
     m_looked_before = std::exchange(m_looked, now);
-    std::vector<std::pair<copy, cl_int>> ended;
+    const auto first = m_ended.size();
     for (auto& each : m_lines) {
-        // A command that is enqueued uses its memory, flushed or not: only its event tells when that is over.
-        if (!std::exchange(each.flushed, true) && clFlush(each.queue) != CL_SUCCESS) (void)clFlush(each.queue);
         while (!each.copies.empty()) {
             auto* const running = each.copies.front().running.get();
             auto status = cl::status_of(running);
             // It may be the question that failed: a copy under way still uses its block, and a map its range.
             if (status < CL_COMPLETE && clWaitForEvents(1, &running) == CL_SUCCESS) status = CL_COMPLETE;
             if (status > CL_COMPLETE) {
-                auto& first = each.copies.front();
-                if (!first.seen) first.seen = now;
-                if (m_engine && now - *first.seen >= longest_polled && !std::exchange(first.is_armed, true))
+                auto& next = each.copies.front();
+                if (!next.seen) next.seen = now;
+                if (m_engine && now - *next.seen >= longest_polled && !std::exchange(next.is_armed, true))
                     wake_when_complete(running, m_engine, nobodys_command);
                 break;
             }
-            ended.emplace_back(std::move(each.copies.front()), status);
+            m_ended.emplace_back(std::move(each.copies.front()), status);
             each.copies.pop_front();
         }
     }
     std::erase_if(m_lines, [](const line& each) { return each.copies.empty(); });
     // Steps that finish add copies.
-    for (auto& [what, status] : ended) {
+    for (auto i = first; i < m_ended.size(); ++i) {
+        const auto& [what, status] = m_ended[i];
         if (status == CL_COMPLETE && what.timing) what.timing->ended(now);
         if (status == CL_COMPLETE) {
             what.done->finish({what.bytes, {}});
@@ -71,7 +74,21 @@ bool copy_watch::poll(time_point now) {
             what.done->finish({0, {status, 0, 0, buffer_text(what.what, what.offset, what.bytes) + ": " + cl::code_text(status)}});
         }
     }
-    return !ended.empty();
+    return m_ended.size() > first;
+}
+
+void copy_watch::settle(time_point now) {
+    for (auto& each : m_lines) {
+        if (each.is_flushed) continue;
+        if (!each.unflushed_since) each.unflushed_since = now;
+        if (each.starts_unflushed && !each.is_large && now - *each.unflushed_since < longest_unflushed) continue;
+        // A command that is enqueued uses its memory, flushed or not: only its event tells when that is over.
+        if (clFlush(each.queue) != CL_SUCCESS) (void)clFlush(each.queue);
+        each.is_flushed = true;
+        each.is_large = false;
+        each.unflushed_since.reset();
+    }
+    m_ended.clear();
 }
 
 } // namespace causeway::endpoints

@@ -26,9 +26,10 @@ class copy_watch final : public transfer::progress_source {
     void wake(std::shared_ptr<transfer::waker> engine) { m_engine = std::move(engine); }
 
     /// `done` finishes with `bytes` when `running`, the last command of `queue` so far, completes, or with an error that
-    /// says what failed: `what`, a verb, with `bytes` at `offset` of a buffer. The next poll() flushes the queue, once for all.
+    /// says what failed: `what`, a verb, with `bytes` at `offset` of a buffer. The queue is flushed at the end of the step, once for all,
+    /// or later if it starts without that (cl::device_facts).
     void add(const cl::queue& queue, cl::event running, std::size_t offset, std::size_t bytes, const char* what,
-             transfer::step& done, std::optional<small_writes::timing> timing = {});
+             transfer::step& done, std::optional<small_writes::timing> timing = {}, bool starts_unflushed = false);
 
     /// The same, and flushes it now.
     void add_at_once(const cl::queue& queue, cl::event running, std::size_t offset, std::size_t bytes, const char* what,
@@ -38,6 +39,7 @@ class copy_watch final : public transfer::progress_source {
     [[nodiscard]] time_point looked_before() const { return m_looked_before; }
 
     bool poll(time_point now) override;
+    void settle(time_point now) override;
     [[nodiscard]] bool busy() const override { return !m_lines.empty(); }
 
   private:
@@ -53,11 +55,14 @@ class copy_watch final : public transfer::progress_source {
     /// Queues are in-order: only the first of a line can be the next to complete.
     struct line {
         cl_command_queue queue;
-        bool flushed = true;
+        bool starts_unflushed;
         std::deque<copy> copies;
+        bool is_flushed = true, is_large = false;
+        std::optional<time_point> unflushed_since;
     };
     std::shared_ptr<transfer::waker> m_engine;
     std::vector<line> m_lines;
+    std::vector<std::pair<copy, cl_int>> m_ended; // in this step, with their statuses
     time_point m_looked, m_looked_before;
 };
 

@@ -91,7 +91,8 @@ class device_endpoint : public transfer::endpoint {
         if (code != CL_SUCCESS) {
             done.finish({0, {code, 0, 0, buffer_text(what, offset, bytes) + ": " + cl::code_text(code)}});
         } else {
-            m_services.copies.add(queue, std::move(running), offset, bytes, what, done, timing);
+            m_services.copies.add(queue, std::move(running), offset, bytes, what, done, timing,
+                                  cl::facts_of(m_place.device).starts_unflushed);
         }
     }
 

@@ -86,6 +86,67 @@ TEST(engine, runs_a_chain_in_order) {
     EXPECT_EQ(on.order, (std::vector<int>{1, 2, 3}));
 }
 
+TEST(engine, starts_what_waited_for_a_command_before_it_says_that_the_step_is_over) {
+    for (const bool fails : {false, true}) {
+        bench on;
+        fake_gate_state entry;
+        small_command first(on, 1, gates_of({&entry}));
+        std::vector<std::unique_ptr<small_command>> next;
+        for (int i = 0; i < 3; ++i) next.push_back(std::make_unique<small_command>(on, 2 + i, gates_of({}), std::vector{first.work}));
+        int seen = 0;
+        first.told->at_step_over = [&] {
+            EXPECT_EQ(first.told->times, 1);
+            for (const auto& each : next) seen += fails ? each->told->times : each->source.opened;
+        };
+        on.settle();
+        EXPECT_EQ(first.told->steps_over, 0);
+        entry.value = fails ? gate::state::failed : gate::state::open;
+        finish_all(on);
+        EXPECT_EQ(seen, 3);
+        EXPECT_EQ(first.told->steps_over, 1);
+        for (const auto& each : next) EXPECT_EQ(each->told->steps_over, 1);
+    }
+}
+
+TEST(engine, starts_a_few_of_many_that_waited_for_a_command_at_once_and_the_others_in_turn) {
+    bench on;
+    small_command first(on, 0);
+    std::vector<std::unique_ptr<small_command>> next;
+    for (int i = 0; i < 64; ++i) next.push_back(std::make_unique<small_command>(on, 1, gates_of({}), std::vector{first.work}));
+    const auto started = [&] { return std::count_if(next.begin(), next.end(), [](const auto& each) { return each->source.opened > 0; }); };
+    on.settle();
+    long at_its_end = 0;
+    first.told->at_step_over = [&] { at_its_end = started(); };
+    while (first.told->times == 0) {
+        on.steps.finish(0);
+        (void)on.machine->step();
+    }
+    EXPECT_GE(at_its_end, 1);
+    EXPECT_LE(at_its_end, 8);
+    on.settle();
+    EXPECT_EQ(started(), 64);
+    finish_all(on);
+}
+
+TEST(engine, asks_ends_that_are_small_for_a_plan_while_the_command_is_gated) {
+    for (const bool changes : {false, true}) {
+        bench on;
+        fake_gate_state entry;
+        small_command small(on, 1, gates_of({&entry}), {}, 8), large(on, 2, gates_of({&entry}), {}, 1 << 20);
+        on.settle();
+        const auto before = small.source.asked;
+        EXPECT_GT(before, 0);
+        EXPECT_EQ(large.source.asked, 0) << "what is chosen may change until it starts";
+        if (changes) on.machine->figures().clear();
+        entry.value = gate::state::open;
+        on.settle();
+        EXPECT_EQ(small.source.asked > before, changes);
+        EXPECT_GT(large.source.asked, 0);
+        finish_all(on);
+        EXPECT_TRUE(small.work->complete() && large.work->complete());
+    }
+}
+
 TEST(engine, fails_all_that_depend_on_a_failed_command) {
     bench on;
     fake_gate_state entry;

@@ -195,7 +195,12 @@ class fake_listener final : public completion_listener {
         error = result;
         m_order.push_back(m_name);
     }
-    int times = 0;
+    void step_over() override {
+        ++steps_over;
+        if (at_step_over) at_step_over();
+    }
+    int times = 0, steps_over = 0;
+    std::function<void()> at_step_over;
     failure error;
 
   private:
