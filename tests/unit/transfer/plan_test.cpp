@@ -35,6 +35,26 @@ TEST(planner, maps_where_device_memory_is_host_memory) {
     EXPECT_FALSE(choose(settings, mappable, mappable, 1 << 30).map_target);
 }
 
+TEST(planner, takes_a_direct_link_where_its_steps_take_less_than_the_way_through_the_host) {
+    const options settings;
+    const auto of = [](unsigned char number) {
+        endpoint_traits made = device;
+        made.device.is_known = true;
+        made.device.uuid[0] = number;
+        return made;
+    };
+    const auto strategy = [&](const endpoint_traits& source, const endpoint_traits& target, std::size_t bytes) {
+        return planner(settings).choose({.source = source, .target = target, .bytes = bytes, .lanes = 4, .largest_block = half_cap, .device_window = true}).strategy;
+    };
+    constexpr std::size_t mib = 1 << 20;
+    EXPECT_NE(strategy(of(1), of(2), 2 * mib - 1), "device-window");
+    EXPECT_EQ(strategy(of(1), of(2), 2 * mib), "device-window");
+    EXPECT_NE(strategy(of(1), remote, mib - 1), "device-window");
+    EXPECT_EQ(strategy(of(1), remote, mib), "device-window");
+    EXPECT_NE(strategy(of(1), of(1), 16 * mib - 1), "device-window");
+    EXPECT_EQ(strategy(of(1), of(1), 16 * mib), "device-window");
+}
+
 TEST(planner, stages_small_transfers_whole_and_large_ones_in_blocks) {
     const options settings;
     EXPECT_EQ(choose(settings, file, device, 100).strategy, "pinned");

@@ -80,7 +80,9 @@ class peer_bench {
     /// The library starts what it needs for a direct link with the first large copies, beside them.
     void wait_for_windows() {
         static bool was_in_vain = false; // of the two devices of a run
-        if (m_bytes < mib || was_in_vain) return;
+        // Of what is smaller, only buffers that the link reaches themselves go over it.
+        const auto least = m_session.buffers() == buffer_kind::linked ? mib : 2 * mib;
+        if (m_bytes < least || was_in_vain) return;
         const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(15); // the trial of links included
         while (std::chrono::steady_clock::now() < until) {
             next();
