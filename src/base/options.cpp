@@ -141,6 +141,7 @@ void options::set(std::string_view name, std::string_view text, origin from) {
     m_values[index] = *value;
     if (is_text) m_texts[index] = text;
     m_origins[index] = from;
+    m_version.fetch_add(1, std::memory_order_release);
 }
 
 std::optional<std::string> options::get(std::string_view name) const {
@@ -148,14 +149,9 @@ std::optional<std::string> options::get(std::string_view name) const {
     if (row == nullptr) return {};
     const std::lock_guard lock(m_mutex);
     if (row->kind == option_row::value_kind::text) return m_texts[static_cast<std::size_t>(row - rows)];
-    const auto value = m_values[static_cast<std::size_t>(row - rows)];
+    const auto value = m_values[static_cast<std::size_t>(row - rows)].load();
     if (has_words(*row)) return std::string(split(row->unit)[value]);
     return std::to_string(value);
-}
-
-std::uint64_t options::operator[](option which) const {
-    const std::lock_guard lock(m_mutex);
-    return m_values[static_cast<std::size_t>(which)];
 }
 
 options::origin options::origin_of(option which) const {

@@ -27,7 +27,7 @@ constexpr auto patience = 16;
 /// Commands behind one that has ended are looked at at once: in an in-order queue one of them is next.
 constexpr auto nudged_commands = 16;
 constexpr std::size_t looks_in_a_step = 4;
-/// Of the transfers that waited for one that ends; the others are looked at in turn.
+/// In a step, of the small transfers that waited for others that end; the rest are looked at in turn.
 constexpr std::size_t starts_at_once = 4;
 /// Transfers of at most so much, which the engine's thread mostly does by itself, are looked at first.
 constexpr std::size_t largest_small = std::size_t{64} << 10;
@@ -128,7 +128,7 @@ bool engine::step() {
 }
 
 std::optional<std::chrono::nanoseconds> engine::pause() const {
-    if (!m_next_turn.empty()) return std::chrono::nanoseconds(0);
+    if (!m_next_turn.empty() || !m_ready.empty()) return std::chrono::nanoseconds(0);
     const auto now = m_clock.now();
     const bool polling =
         !m_small_hot.all.empty() || !m_hot.all.empty() || std::any_of(m_sources.begin(), m_sources.end(), [](auto* source) { return source->busy(); });
@@ -408,7 +408,10 @@ void engine::end(command& work, const failure& result) {
             if (why) {
                 ending.emplace_back(other, passed_on(why));
             } else if (other->m_open_dependencies == 0) {
-                other->m_gates.empty() && next.size() < starts_at_once ? next.push_back(other) : schedule(*other);
+                // Not in one step what may take long, nor a chain of them.
+                const bool at_once = other->m_gates.empty() && is_small(*other) && m_started_at_once < starts_at_once;
+                m_started_at_once += at_once ? 1 : 0;
+                at_once ? next.push_back(other) : schedule(*other);
             }
         }
     }
@@ -422,9 +425,23 @@ void engine::end(command& work, const failure& result) {
 
 void engine::settle(time_point now) {
     for (auto* const source : m_sources) source->settle(now);
-    for (const auto& each : m_completed) each->step_over();
-    m_completed.clear();
+    for (const auto& each : m_ended)
+        if (each->m_listener) each->m_listener->step_over();
     m_passed.clear();
+    // Now the process may end.
+    for (const auto& each : m_ended) {
+        // Who is told finds it gone.
+        const bool is_over = each->m_opened.empty();
+        if (is_over) --m_active;
+        {
+            const std::lock_guard lock(each->m_mutex);
+            each->m_told = true;
+        }
+        each->m_ended.notify_all();
+        if (!is_over) m_unasked.push_back(each);
+    }
+    m_ended.clear();
+    m_started_at_once = 0;
 }
 
 void engine::nudge() {
@@ -457,19 +474,8 @@ void engine::end_one(command& work, const failure& result) {
         m_orphans.push_back(work.shared_from_this());
     }
     m_commands.erase(work.m_number);
-    if (work.m_listener) {
-        work.m_listener->completed(result);
-        m_completed.push_back(work.m_listener);
-    }
-    // Who is told finds it gone.
-    const bool is_over = work.m_opened.empty();
-    if (is_over) --m_active;
-    {
-        const std::lock_guard lock(work.m_mutex);
-        work.m_told = true;
-    }
-    work.m_ended.notify_all();
-    if (!is_over) m_unasked.push_back(work.shared_from_this());
+    if (work.m_listener) work.m_listener->completed(result);
+    m_ended.push_back(work.shared_from_this());
 }
 
 bool engine::ask_what_was_waited_for() {

@@ -104,7 +104,7 @@ class engine {
     /// Ends `work` and, if it failed, all that wait for it.
     void end(command& work, const failure& result);
     void end_one(command& work, const failure& result);
-    /// What had time until the end of the step.
+    /// What had time until the end of the step; who waits for a command that has ended is told.
     void settle(time_point now);
     void cancel_now(command& work, const failure& reason);
     void read_ahead(command& work);
@@ -131,7 +131,8 @@ class engine {
     std::multimap<time_point, std::uint64_t> m_cold; // gated and armed: when to look again
     std::vector<std::shared_ptr<command>> m_ready, m_next_turn;
     std::vector<std::shared_ptr<command>> m_orphans; // ended, with a block that is still being read ahead
-    std::vector<std::shared_ptr<completion_listener>> m_completed; // in this step
+    std::vector<std::shared_ptr<command>> m_ended; // in this step
+    std::size_t m_started_at_once = 0;             // by the end of what they waited for, in this step
     std::vector<std::unique_ptr<gate>> m_passed; // gates that have opened in this step
     std::deque<std::shared_ptr<command>> m_unasked;  // ended, and what they waited for is to be asked for its times
     std::atomic<std::uint64_t> m_next_number{1};

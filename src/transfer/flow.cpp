@@ -288,11 +288,16 @@ void flow::advance_opening() {
     if (!m_blocks.empty() && m_blocks.front()->bytes > m_block_bytes) {
         // The other side takes smaller blocks than the one that was read ahead: read it again.
         if (!quiet()) return;
-        drop_blocks_that_are_too_large();
+        drop_blocks();
     }
     if (m_blocks.empty()) m_share.reset(); // it waited for memory to read early, of another size perhaps
     m_plan->block_bytes = m_block_bytes;
     m_home = find_home();
+    if (m_home == home::lent && m_target->shares_device_memory() && !m_blocks.empty()) {
+        // What was read early, or ahead, lies in memory of the host, from which nobody would bring it there.
+        if (!quiet()) return;
+        drop_blocks();
+    }
     if (m_home == home::lent) {
         m_target->lend(m_source->allocator(), [this] { m_owner->flow_ready(); });
         if (!m_target->shares_device_memory()) m_source->goes_to(m_target->reader());
@@ -316,7 +321,10 @@ void flow::read_early() {
     const bool may_be_lent = m_plan->device_window || (m_plan->window && m_bytes > m_target_traits.largest_piece);
     const bool is_staged = !m_plan->direct && !m_plan->map_source && !m_plan->map_target && !may_be_lent &&
                            m_source_traits.kind == medium::device && !m_target_traits.has_memory;
-    if (!is_staged || m_early || m_ahead || m_cancelled || m_bytes == 0 || m_bytes > m_block_bytes) return;
+    if (!is_staged || m_early || m_ahead || m_cancelled || m_bytes == 0 || m_bytes > agreed_block_bytes()) {
+        if (m_share && m_share->waits_to_be_early()) m_share.reset();
+        return;
+    }
     if (!m_share) {
         m_block_bytes = agreed_block_bytes();
         make_share();
@@ -505,7 +513,7 @@ std::size_t flow::first_block_bytes() const {
     return std::min(m_source->first_block(m_block_bytes), m_target->first_block(m_block_bytes));
 }
 
-void flow::drop_blocks_that_are_too_large() {
+void flow::drop_blocks() {
     while (!m_blocks.empty()) drop(0);
     m_next_offset = 0;
     m_share.reset();

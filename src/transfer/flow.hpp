@@ -115,7 +115,7 @@ class flow final : private step_owner {
     [[nodiscard]] std::size_t agreed_block_bytes() const;
     [[nodiscard]] std::size_t first_block_bytes() const;
     void prepare_source();
-    void drop_blocks_that_are_too_large();
+    void drop_blocks(); // to read them again
     bool begin_reads();
     bool begin_writes();
     void drop(std::size_t index);

@@ -110,15 +110,19 @@ std::byte* staging_share::acquire_ahead() {
 }
 
 std::byte* staging_share::acquire_early() {
-    if (m_pool.m_early == most_early) {
-        if (!waits_to_be_early()) m_pool.m_early_line.push_back(this);
+    auto& line = m_pool.m_early_line;
+    const bool is_next = line.empty() || line.front() == this;
+    if (!is_next || m_pool.m_early == most_early) {
+        if (!waits_to_be_early()) line.push_back(this);
         return nullptr;
     }
+    std::erase(line, this);
     auto* const block = acquire_ahead();
     if (block != nullptr) {
         m_early = true;
         ++m_pool.m_early;
     }
+    m_pool.wake_early();
     return block;
 }
 
@@ -127,13 +131,9 @@ bool staging_share::waits_to_be_early() const {
 }
 
 void staging_share::leave_early() {
-    auto& line = m_pool.m_early_line;
-    std::erase(line, this);
+    std::erase(m_pool.m_early_line, this);
     if (std::exchange(m_early, false)) --m_pool.m_early;
-    if (line.empty() || m_pool.m_early == most_early) return;
-    auto* const next = line.front();
-    line.pop_front();
-    next->m_available();
+    m_pool.wake_early();
 }
 
 void staging_share::started() {
@@ -271,6 +271,10 @@ void staging_pool::wake() {
     const auto& receives = m_line[static_cast<std::size_t>(staging_share::waits_for::sender)];
     const auto small = std::ranges::find_if(receives, [this](const auto* each) { return fits_reserve(*each); });
     if (small != receives.end()) (*small)->m_available();
+}
+
+void staging_pool::wake_early() {
+    if (!m_early_line.empty() && m_early < most_early) m_early_line.front()->m_available();
 }
 
 bool staging_pool::trim() {

@@ -157,6 +157,7 @@ class staging_pool {
     void make_room(const staging_share& share);
     void drop_oldest();
     void wake();
+    void wake_early();
 
     [[nodiscard]] std::size_t cap() const { return m_cap != 0 ? m_cap : m_options[option::staging]; }
 

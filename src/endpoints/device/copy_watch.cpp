@@ -40,7 +40,7 @@ void copy_watch::add_at_once(const cl::queue& queue, cl::event running, std::siz
                              const char* what, transfer::step& done) {
     const bool is_flushed = clFlush(queue.get()) == CL_SUCCESS;
     add(queue, std::move(running), offset, bytes, what, done);
-    std::find_if(m_lines.begin(), m_lines.end(), [&](const line& each) { return each.queue == queue.get(); })->is_flushed = is_flushed;
+    if (is_flushed) std::find_if(m_lines.begin(), m_lines.end(), [&](const line& each) { return each.queue == queue.get(); })->flushed();
 }
 
 bool copy_watch::poll(time_point now) {
@@ -84,9 +84,7 @@ void copy_watch::settle(time_point now) {
         if (each.starts_unflushed && !each.is_large && now - *each.unflushed_since < longest_unflushed) continue;
         // A command that is enqueued uses its memory, flushed or not: only its event tells when that is over.
         if (clFlush(each.queue) != CL_SUCCESS) (void)clFlush(each.queue);
-        each.is_flushed = true;
-        each.is_large = false;
-        each.unflushed_since.reset();
+        each.flushed();
     }
     m_ended.clear();
 }

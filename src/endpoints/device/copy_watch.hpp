@@ -59,6 +59,11 @@ class copy_watch final : public transfer::progress_source {
         std::deque<copy> copies;
         bool is_flushed = true, is_large = false;
         std::optional<time_point> unflushed_since;
+        void flushed() {
+            is_flushed = true;
+            is_large = false;
+            unflushed_since.reset();
+        }
     };
     std::shared_ptr<transfer::waker> m_engine;
     std::vector<line> m_lines;

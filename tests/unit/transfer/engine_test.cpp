@@ -128,6 +128,80 @@ TEST(engine, starts_a_few_of_many_that_waited_for_a_command_at_once_and_the_othe
     finish_all(on);
 }
 
+namespace {
+
+/// Everything is over as soon as it is asked for.
+struct at_once final : endpoint {
+    [[nodiscard]] endpoint_traits traits() const override { return {.kind = medium::file}; }
+    [[nodiscard]] std::string name() const override { return "at once"; }
+};
+
+std::shared_ptr<command> command_at_once(std::size_t bytes, std::shared_ptr<completion_listener> told,
+                                         std::vector<std::unique_ptr<gate>> gates = {}, std::vector<std::shared_ptr<command>> after = {}) {
+    return bench::make(std::make_unique<at_once>(), std::make_unique<at_once>(), bytes, std::move(told), std::move(gates), std::move(after));
+}
+
+} // namespace
+
+TEST(engine, does_not_do_a_whole_chain_in_one_step) {
+    for (const std::size_t bytes : {std::size_t{8}, std::size_t{1} << 20}) {
+        bench on;
+        constexpr int count = 200;
+        fake_gate_state entry;
+        std::vector<std::shared_ptr<fake_listener>> told;
+        std::vector<std::shared_ptr<command>> all;
+        for (int i = 0; i < count; ++i) {
+            told.push_back(on.listener(i));
+            all.push_back(command_at_once(bytes, told.back(), i == 0 ? gates_of({&entry}) : gates_of({}),
+                                          i == 0 ? std::vector<std::shared_ptr<command>>{} : std::vector{all.back()}));
+            on.machine->submit(all.back());
+        }
+        on.settle();
+        entry.value = gate::state::open;
+        std::ptrdiff_t before = 0;
+        for (int steps = 0; told.back()->times == 0 && steps < 10 * count; ++steps) {
+            (void)on.machine->step();
+            const auto ended = std::ranges::count_if(told, [](const auto& each) { return each->times > 0; });
+            EXPECT_LE(ended - before, 8) << "large ones one by one";
+            if (bytes > 8) EXPECT_LE(ended - before, 2);
+            before = ended;
+        }
+        EXPECT_EQ(before, count);
+    }
+}
+
+TEST(engine, is_active_until_all_has_been_said) {
+    bench on;
+    const auto told = on.listener(1);
+    const auto work = command_at_once(8, told);
+    bool was_active = false, was_told = true;
+    told->at_step_over = [&] {
+        was_active = on.machine->active() == 1;
+        was_told = work->is_told();
+    };
+    on.machine->submit(work);
+    on.settle();
+    EXPECT_TRUE(was_active) << "the process could end, and the driver with it";
+    EXPECT_FALSE(was_told);
+    EXPECT_TRUE(work->is_told());
+    EXPECT_EQ(on.machine->active(), 0u);
+}
+
+TEST(engine, plans_a_gated_transfer_by_the_options_when_it_starts) {
+    for (const std::size_t bytes : {std::size_t{32} << 10, std::size_t{128} << 10}) {
+        bench on;
+        fake_gate_state entry;
+        const auto work = command_at_once(bytes, on.listener(1), gates_of({&entry}));
+        on.machine->submit(work);
+        on.settle();
+        on.settings.set("block", "4096");
+        entry.value = gate::state::open;
+        on.settle();
+        EXPECT_TRUE(work->complete());
+        EXPECT_EQ(work->report().chosen.block_bytes, 4096u);
+    }
+}
+
 TEST(engine, asks_ends_that_are_small_for_a_plan_while_the_command_is_gated) {
     for (const bool changes : {false, true}) {
         bench on;

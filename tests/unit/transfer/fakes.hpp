@@ -117,14 +117,19 @@ class fake_endpoint final : public endpoint {
         m_seen.write_offsets.push_back(offset);
         begin(done, [this, offset, block, fault = fails()] {
             if (fault) return broken(0);
-            std::copy(block.begin(), block.end(), m_bytes.begin() + static_cast<std::ptrdiff_t>(offset));
+            // What does not lie in a device's memory already does not get there.
+            if (!m_lends_device_memory) std::copy(block.begin(), block.end(), m_bytes.begin() + static_cast<std::ptrdiff_t>(offset));
             return outcome{block.size(), {}};
         });
     }
     void cancel() override { ++m_seen.cancelled; }
 
     /// As a target: lends the memory of its bytes, which `reader` reads.
-    void lend_for(std::uint64_t reader) { m_reader = reader; }
+    void lend_for(std::uint64_t reader, bool is_device_memory = false) {
+        m_reader = reader;
+        m_lends_device_memory = is_device_memory;
+    }
+    [[nodiscard]] bool shares_device_memory() const override { return m_lends_device_memory; }
     [[nodiscard]] bool shares_memory() const override { return m_reader != 0; }
     [[nodiscard]] std::uint64_t reader() const override { return m_reader; }
     [[nodiscard]] std::byte* borrow(std::size_t offset) override { return m_bytes.data() + offset; }
@@ -154,6 +159,7 @@ class fake_endpoint final : public endpoint {
     fault_plan* m_faults;
     bool m_mapped = false;
     std::uint64_t m_reader = 0;
+    bool m_lends_device_memory = false;
     std::size_t m_first_block = 0;
     bool m_sets_size = false;
     std::size_t m_size = 0;

@@ -308,6 +308,20 @@ TEST(flow, reads_early_what_never_goes_through_memory_that_the_target_lends) {
     }
 }
 
+TEST(flow, reads_again_what_was_read_early_if_the_target_lends_memory_of_its_device) {
+    explore([&](chooser& choices) {
+        bench on;
+        small_blocks(on, "2");
+        one_transfer it(on, device, rank_target, 4);
+        it.target_fake->lend_for(7, true);
+        on.machine->submit(it.work);
+        run(on, choices);
+        EXPECT_FALSE(it.told->error);
+        EXPECT_EQ(it.target_bytes, it.source_bytes);
+        EXPECT_EQ(on.machine->staging().held_bytes(), 0u);
+    });
+}
+
 TEST(flow, reads_a_few_early_and_others_as_these_get_on) {
     for (const bool breaks_off : {false, true}) {
         constexpr std::size_t count = 9;
