@@ -86,6 +86,29 @@ TEST_P(messages_of, are_exchanged_by_one_command)
 INSTANTIATE_TEST_SUITE_P(sizes, messages_of, ::testing::Combine(sizes, orders, blockings), name_of);
 
 /// What they hold while they wait, such as room in a window, is not what the others need.
+TEST_F(messages, that_are_read_ahead_arrive_in_receives_that_are_much_larger)
+{
+    NEEDS_RANKS(2);
+    // Which a receiver that knows nothing of them may want in windows of its device.
+    const queue in_order = make_queue(order::in_order), out_of_order = make_queue(order::out_of_order);
+    const framed_buffer incoming(4 * mib);
+    const auto exchange = [&](std::size_t size, int message) {
+        const framed_buffer outgoing(pattern(m_rank, message, size));
+        const event received = enqueue_receive(out_of_order.get(), incoming.whole(), partner(), 1, m_comm);
+        const framed_buffer filled(size);
+        const unsigned char zero = 0;
+        check(clEnqueueFillBuffer(in_order.get(), filled.get(), &zero, 1, 0, size, 0, nullptr, nullptr), "clEnqueueFillBuffer");
+        const event sent = enqueue_send(in_order.get(), outgoing.whole(), partner(), 1, m_comm);
+        EXPECT_TRUE(completes(received));
+        EXPECT_TRUE(completes(sent));
+        const bytes all = own().read(incoming.get(), framed_buffer::margin, size);
+        EXPECT_TRUE(same(all, pattern(partner(), message, size))) << size;
+    };
+    int message = 1;
+    for (int round = 0; round < 20; ++round)
+        for (const std::size_t size : {4 * mib, 100 * kib, 512 * kib, 900 * kib}) exchange(size, message++);
+}
+
 TEST_F(messages, that_nobody_receives_yet_hold_up_no_other)
 {
     NEEDS_RANKS(2);
