@@ -91,8 +91,9 @@ class device_endpoint : public transfer::endpoint {
         if (code != CL_SUCCESS) {
             done.finish({0, {code, 0, 0, buffer_text(what, offset, bytes) + ": " + cl::code_text(code)}});
         } else {
-            m_services.copies.add(queue, std::move(running), offset, bytes, what, done, timing,
-                                  cl::facts_of(m_place.device).starts_unflushed);
+            // In the program's queue, where it mostly waits for what is there, it was faster with a flush (file from an H200, 8 bytes: 34 us, 40 without).
+            const bool starts_unflushed = !is_in_queue() && cl::facts_of(m_place.device).starts_unflushed;
+            m_services.copies.add(queue, std::move(running), offset, bytes, what, done, timing, starts_unflushed);
         }
     }
 
