@@ -113,10 +113,10 @@ std::byte* staging_share::acquire_early() {
     auto& line = m_pool.m_early_line;
     const bool is_next = line.empty() || line.front() == this;
     if (!is_next || m_pool.m_early == most_early) {
-        if (!waits_to_be_early()) line.push_back(this);
+        if (!std::exchange(m_in_early_line, true)) line.push_back(this);
         return nullptr;
     }
-    std::erase(line, this);
+    if (std::exchange(m_in_early_line, false)) line.pop_front();
     auto* const block = acquire_ahead();
     if (block != nullptr) {
         m_early = true;
@@ -126,14 +126,11 @@ std::byte* staging_share::acquire_early() {
     return block;
 }
 
-bool staging_share::waits_to_be_early() const {
-    return std::ranges::find(m_pool.m_early_line, this) != m_pool.m_early_line.end();
-}
-
 void staging_share::leave_early() {
-    std::erase(m_pool.m_early_line, this);
-    if (std::exchange(m_early, false)) --m_pool.m_early;
-    m_pool.wake_early();
+    const bool was_early = std::exchange(m_early, false), waited = std::exchange(m_in_early_line, false);
+    if (was_early) --m_pool.m_early;
+    if (waited) std::erase(m_pool.m_early_line, this);
+    if (was_early || waited) m_pool.wake_early();
 }
 
 void staging_share::started() {

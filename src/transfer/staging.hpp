@@ -79,7 +79,7 @@ class staging_share {
     /// The same for one whose turn has not come; only a few shares at a time, in order of arrival: the others wait in a line of their
     /// own, and `available` is called.
     [[nodiscard]] std::byte* acquire_early();
-    [[nodiscard]] bool waits_to_be_early() const;
+    [[nodiscard]] bool waits_to_be_early() const { return m_in_early_line; }
     /// The command has started, and its turn has come: what was acquired ahead counts as any other block now.
     void started();
     /// Gives a block back for reuse by this share, or by others if they wait.
@@ -110,6 +110,7 @@ class staging_share {
     std::size_t m_held = 0;
     bool m_ahead = false;           // took its first block by acquire_ahead(), and has not started
     bool m_early = false;           // one of those few
+    bool m_in_early_line = false;   // wants to be
     bool m_reserved = false;        // took its block from the reserve of small receives
     std::vector<std::byte*> m_idle; // held, not in use
 };
