@@ -51,8 +51,8 @@ TEST(planner, takes_a_direct_link_where_its_steps_take_less_than_the_way_through
     EXPECT_EQ(strategy(of(1), of(2), 2 * mib), "device-window");
     EXPECT_NE(strategy(of(1), remote, mib - 1), "device-window");
     EXPECT_EQ(strategy(of(1), remote, mib), "device-window");
-    EXPECT_NE(strategy(of(1), of(1), 16 * mib - 1), "device-window");
-    EXPECT_EQ(strategy(of(1), of(1), 16 * mib), "device-window");
+    EXPECT_NE(strategy(of(1), of(1), 4 * mib - 1), "device-window");
+    EXPECT_EQ(strategy(of(1), of(1), 4 * mib), "device-window");
 }
 
 TEST(planner, stages_small_transfers_whole_and_large_ones_in_blocks) {

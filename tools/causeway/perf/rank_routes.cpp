@@ -128,7 +128,7 @@ class rank_bench : public rank_pair {
     /// The library starts what it needs for windows of devices with the first large messages, beside them.
     bool wait_for_windows(bool is_same) {
         const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(15); // the trial of links included
-        const auto least = m_session.buffers() == buffer_kind::linked ? 64 * kib : is_same ? 16 * mib : mib;
+        const auto least = m_session.buffers() == buffer_kind::linked ? 64 * kib : is_same ? 4 * mib : mib;
         while (m_bytes >= least) {
             advance();
             const auto moved = enqueue_exchange();
