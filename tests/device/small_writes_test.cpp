@@ -19,10 +19,11 @@ class small_writes : public device_test {
         *refuse() = *rectangles() = 0;
     }
     void TearDown() override {
-        if (slow() != nullptr) *slow() = *refuse() = 0;
+        if (slow() != nullptr) *slow() = *refuse() = *starts_at_flush() = 0;
     }
     static int* slow() { return static_cast<int*>(dlsym(RTLD_DEFAULT, "pretend_slow_writes")); }
     static int* refuse() { return static_cast<int*>(dlsym(RTLD_DEFAULT, "pretend_no_rectangles")); }
+    static int* starts_at_flush() { return static_cast<int*>(dlsym(RTLD_DEFAULT, "pretend_starts_at_flush")); }
     static int* rectangles() { return static_cast<int*>(dlsym(RTLD_DEFAULT, "pretend_rectangles")); }
 
     /// Each size at odd and even places, one after the other, with all around it untouched.
@@ -57,6 +58,12 @@ TEST_P(small_writes, go_plainly_where_rows_are_refused) {
     *refuse() = 1;
     write_all();
     EXPECT_EQ(*rectangles(), 1);
+}
+
+TEST_P(small_writes, are_flushed_if_they_do_not_start_without_that) {
+    *slow() = 0;
+    *starts_at_flush() = 1;
+    write_all();
 }
 
 TEST_P(small_writes, reach_a_part_of_a_buffer) {

@@ -13,6 +13,10 @@ int pretend_slow_writes;
 /* Rectangles: refused; or how many there were. */
 int pretend_no_rectangles, pretend_rectangles;
 
+/* Writes are over only when some queue has been flushed behind them. */
+int pretend_starts_at_flush;
+static int unflushed;
+
 /* User events, markers and barriers so far. */
 int pretend_ordering;
 /* Callbacks asked for. */
@@ -78,7 +82,30 @@ cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_bool block
     *(void **)&real = dlsym(RTLD_NEXT, "clEnqueueWriteBuffer");
     if (pretend_slow_writes)
         usleep(2000);
+    if (!blocking)
+        __atomic_store_n(&unflushed, 1, __ATOMIC_RELAXED);
     return real(queue, buffer, blocking, offset, size, from, count, list, event);
+}
+
+cl_int clFlush(cl_command_queue queue)
+{
+    cl_int (*real)(cl_command_queue);
+    *(void **)&real = dlsym(RTLD_NEXT, "clFlush");
+    __atomic_store_n(&unflushed, 0, __ATOMIC_RELAXED);
+    return real(queue);
+}
+
+cl_int clGetEventInfo(cl_event event, cl_event_info name, size_t size, void *value, size_t *size_ret)
+{
+    cl_int (*real)(cl_event, cl_event_info, size_t, void *, size_t *);
+    *(void **)&real = dlsym(RTLD_NEXT, "clGetEventInfo");
+    const cl_int code = real(event, name, size, value, size_ret);
+    cl_command_type type = 0;
+    if (pretend_starts_at_flush && code == CL_SUCCESS && name == CL_EVENT_COMMAND_EXECUTION_STATUS && value != NULL &&
+        __atomic_load_n(&unflushed, __ATOMIC_RELAXED) &&
+        real(event, CL_EVENT_COMMAND_TYPE, sizeof type, &type, NULL) == CL_SUCCESS && type == CL_COMMAND_WRITE_BUFFER)
+        *(cl_int *)value = CL_QUEUED;
+    return code;
 }
 
 cl_int clEnqueueWriteBufferRect(cl_command_queue queue, cl_mem buffer, cl_bool blocking, const size_t *origin, const size_t *host,
