@@ -259,6 +259,8 @@ def choice(start, _):
                    ("file-read", mib, "pinned"), ("file-read", mib, "pinned")], f"measured: {rows}", run)
     check(found["results"][-1]["block_bytes"] == 256 << 10, "the block was not forced", run)
     check(any("file-write left out" in note for note in found["notes"]), "no note on file-write", run)
+    orders = {limit["size_bytes"]: limit["counts"] for limit in found["limits"] if limit["part"] == "order"}
+    check(orders == {4097: False, mib: False}, f"the order by a marker is shown for {orders}", run)
     check("file-read, 1 MiB" in run.stderr, "--progress shows none", run)
 
     with tempfile.TemporaryDirectory() as folder:
@@ -306,6 +308,8 @@ def own_memory(start, given):
         written = json.loads(file.read_text(encoding="utf-8"))
     check_results(written["results"])
     small, large = 64 << 10, 1 << 20
+    orders = {limit["size_bytes"] for limit in written["limits"] if limit["part"] == "order"}
+    check(orders == (set() if given.ranks == 1 else {small}), f"order is shown for {orders}", run)
     expected = {
         1: {("file-read", large): {"pinned copy", "raw read"}, ("file-write", large): {"pinned copy", "raw write"},
             ("peer-two-contexts", large): {"copies"}, ("kernel-file", large): {"kernel", "transfer"}},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the order by events costs of a transfer that moves nothing.
+// What the order among commands costs of a transfer that moves nothing.
 #pragma once
 
 #include "perf/bench.hpp"
@@ -9,6 +9,9 @@
 #include <thread>
 
 namespace perf {
+
+/// Up to here that is a good part of what transfers take where device memory is host memory; elsewhere below 1 MiB only.
+constexpr std::size_t largest_shown_with_order = 16 * mib;
 
 /// Whatever thread carries out a command for a program, by standard OpenCL: it holds a queue by one user event and tells of the end by
 /// another. Here a thread that does not sleep sets both as soon as it sees them.
@@ -21,6 +24,7 @@ class event_order {
     /// Of one of `repeats`. The other thread is gone afterwards: it would keep somebody's processor.
     double seconds(int repeats) {
         std::thread setter([this] { set(); });
+        while (!m_is_there) std::this_thread::yield();
         const double all = seconds_of([&] {
             for (int i = 0; i < repeats; ++i) once();
         });
@@ -42,6 +46,7 @@ class event_order {
     }
 
     void set() {
+        m_is_there = true;
         while (!m_ends) {
             const auto* const gates = m_next.load();
             if (gates == nullptr) {
@@ -55,7 +60,22 @@ class event_order {
 
     const place& m_place;
     std::atomic<const std::array<apps::event, 2>*> m_next{nullptr};
-    std::atomic<bool> m_ends{false};
+    std::atomic<bool> m_is_there{false}, m_ends{false};
+};
+
+/// A blocking call has to come after all that is in its queue, which only a command in it can tell.
+class queue_order {
+  public:
+    static constexpr const char* how = "a marker in an idle queue, and a wait for it";
+
+    static double seconds(cl_command_queue queue) {
+        return seconds_of([&] {
+            cl_event marked = nullptr;
+            apps::check(clEnqueueMarkerWithWaitList(queue, 0, nullptr, &marked), "clEnqueueMarkerWithWaitList");
+            const apps::event marker(marked);
+            wait_for(std::array{marker.get()});
+        });
+    }
 };
 
 } // namespace perf

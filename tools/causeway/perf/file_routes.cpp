@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // File to device and device to file, beside the pinned copy and the raw parallel access of the same bytes.
+#include "perf/event_order.hpp"
 #include "perf/file_access.hpp"
 #include "perf/routes.hpp"
 
@@ -118,6 +119,8 @@ class file_bench {
             // Where the buffer is the host's memory, all of that has to be written.
             m_place.host_memory ? made.add_shown("raw read", how, run) : made.add_limit("raw read", how, run);
         }
+        if (m_place.host_memory && m_bytes <= largest_shown_with_order)
+            made.add_shown("order", queue_order::how, [this] { return queue_order::seconds(queue()); });
         m_session.measure(std::move(made));
     }
 

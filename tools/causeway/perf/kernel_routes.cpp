@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
 namespace perf {
@@ -95,7 +96,9 @@ class file_beside_kernel {
         m_file.fill(m_data.whole(), m_data.whole_bytes());
     }
 
-    void measure() {
+    /// `blocking`: the transfer is one call, as by hand, and not a command that waits for its turn in the background.
+    void measure(const std::string& route, cl_bool blocking) {
+        m_blocking = blocking;
         apps::event first;
         m_kernel.calibrate(std::max(typical([&] { return transfer(first); }), shortest_kernel));
         const auto used = plan_of(first.get());
@@ -105,7 +108,7 @@ class file_beside_kernel {
             m_data.verify(m_memory.data(), m_window);
         };
 
-        comparison made{"kernel-file", m_bytes, limit_rule::slowest};
+        comparison made{route, m_bytes, limit_rule::slowest};
         made.add_naive([this] { return one_after_the_other(); }, check);
         add_ours(made, m_session.plans(m_bytes),
             [this](apps::event& moved) {
@@ -140,7 +143,8 @@ class file_beside_kernel {
 
     apps::event enqueue() {
         cl_event moved = nullptr;
-        check_transfer(clEnqueueWriteBufferFromFile(m_place.out_of_order.get(), m_target.get(), CL_FALSE, 0, m_bytes,
+        const auto queue = m_blocking == CL_TRUE ? m_place.other_way.get() : m_place.out_of_order.get();
+        check_transfer(clEnqueueWriteBufferFromFile(queue, m_target.get(), m_blocking, 0, m_bytes,
                                                     m_file.descriptor(), int64_t(offset()), 0, nullptr, &moved),
                        "clEnqueueWriteBufferFromFile");
         return apps::event(moved);
@@ -190,6 +194,7 @@ class file_beside_kernel {
     pageable_memory m_memory;
     bench_file m_file;
     std::size_t m_window = 0; // of the last transfer
+    cl_bool m_blocking = CL_FALSE;
 };
 
 class exchange_beside_kernel : public rank_pair {
@@ -266,12 +271,16 @@ class exchange_beside_kernel : public rank_pair {
 
 } // namespace
 
-void kernel_file_route(session& session, const devices& on) {
-    if (!session.wants("kernel-file")) return;
+void kernel_file_routes(session& session, const devices& on) {
+    const std::array routes{std::pair{"kernel-file", cl_bool{CL_FALSE}}, std::pair{"kernel-file-blocking", cl_bool{CL_TRUE}}};
+    if (std::ranges::none_of(routes, [&](const auto& each) { return session.wants(each.first); })) return;
     const place where(on.first());
     computation kernel(where);
-    for (const auto bytes : session.sizes(where.device, 6, overlapping))
-        session.try_size("kernel-file", bytes, [&] { file_beside_kernel(session, where, bytes, kernel).measure(); });
+    for (const auto& [route, blocking] : routes) {
+        if (!session.wants(route)) continue;
+        for (const auto bytes : session.sizes(where.device, 6, overlapping))
+            session.try_size(route, bytes, [&] { file_beside_kernel(session, where, bytes, kernel).measure(route, blocking); });
+    }
 }
 
 void rank_kernel_route(session& session, const place& where, const std::string& suffix) {

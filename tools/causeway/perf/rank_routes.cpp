@@ -115,7 +115,7 @@ class rank_bench : public rank_pair {
 
     /// Beside small messages: as much is not their bytes'.
     void add_order(comparison& made) {
-        if (m_bytes >= overlapping) return;
+        if (m_bytes >= overlapping && (!m_place.host_memory || m_bytes > largest_shown_with_order)) return;
         made.add_shown("order", event_order::how, [this] {
             MPI_Barrier(m_comm);
             double seconds = event_order(m_place).seconds(m_repeats);

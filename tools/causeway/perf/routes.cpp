@@ -23,6 +23,7 @@ const std::array table = {
     route{"peer-two-contexts", 1, "device -> device of another context"},
     route{"peer-two-vendors", 1, "device -> device of another OpenCL platform"},
     route{"kernel-file", 1, "file in the page cache -> device, beside a kernel that takes as long"},
+    route{"kernel-file-blocking", 1, "as kernel-file, by a blocking call"},
     route{"enqueue", 1, "what the call that enqueues a transfer costs the calling thread"},
     route{"rank-blocking/same-device", 2, "device -> device between two ranks that share a device, by blocking calls"},
     route{"rank-blocking/two-devices", 2, "the same between two devices"},
@@ -101,7 +102,7 @@ void run_routes(session& session, const devices& on) {
     if (ranks == 1) {
         file_routes(session, on);
         peer_routes(session, on);
-        kernel_file_route(session, on);
+        kernel_file_routes(session, on);
         enqueue_route(session, on);
         return;
     }

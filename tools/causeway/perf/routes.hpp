@@ -42,7 +42,7 @@ void run_routes(session& session, const devices& on);
 void file_routes(session& session, const devices& on);
 void enqueue_route(session& session, const devices& on);
 void peer_routes(session& session, const devices& on);
-void kernel_file_route(session& session, const devices& on);
+void kernel_file_routes(session& session, const devices& on);
 
 // Collective over two ranks. `suffix` says what the ranks' devices are: "/same-device" or "/two-devices".
 void rank_routes(session& session, const place& where, const std::string& suffix);
