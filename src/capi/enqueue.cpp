@@ -85,15 +85,14 @@ cl::event make_user_event(cl_context context) {
 /// Stays where it is when the library is closed, which is linked with -z nodelete.
 void CL_CALLBACK do_nothing(void*) {}
 
-/// In an in-order queue: a marker, whose event says that all before is done, and a barrier that holds back all behind.
+/// In an in-order queue: a mark, whose event says that all before is done, and a barrier that holds back all behind.
 /// In an out-of-order queue only clFinish and later barriers have to wait: a marker behind the transfer. (A marker before it,
 /// to obey barriers of the program, does not work: PoCL 3.1's waits for everything, Intel's passes the barrier.)
 cl::event enter_queue(const checked_queue& queue, cl_event passed, event_registry& events) {
     const auto device = cl::facts_of(queue.facts.device);
     const bool hold = device.needs_held_events;
     cl_event before = nullptr;
-    if (queue.facts.in_order)
-        cl::check(clEnqueueMarkerWithWaitList(queue.raw, 0, nullptr, &before), "enqueueing a marker");
+    if (queue.facts.in_order) cl::check(cl::mark(queue.raw, queue.facts.device, &before), "enqueueing a marker");
     auto marker = cl::event::adopt(before);
     if (marker && hold) events.hold(marker);
     cl_event behind = nullptr;
@@ -222,7 +221,7 @@ static std::vector<std::unique_ptr<transfer::gate>> enter_queues(new_command& ma
     // The source may be what commands in the target's queue write.
     if (made.queues.size() > 1 && own.facts.in_order && own.facts.context == other.facts.context) {
         cl_event raw = nullptr;
-        cl::check(clEnqueueMarkerWithWaitList(own.raw, 0, nullptr, &raw), "enqueueing a marker");
+        cl::check(cl::mark(own.raw, own.facts.device, &raw), "enqueueing a marker");
         made.source_order->after = {cl::event::adopt(raw)};
         cl::check(clFlush(own.raw), "flushing the target's queue");
     }

@@ -66,7 +66,8 @@ class run {
         bool quiet = false;
         std::string quiet_before; ///< names of those whose failures show in this one's
         cl_context context = nullptr;
-        cl_command_queue queue = nullptr;
+        cl_command_queue queue = nullptr; ///< in-order
+        cl_device_id device = nullptr;
         std::vector<issued> history; ///< by number, modulo its size
         std::uint64_t issued_count = 0;
         std::uint64_t failed_from = endless; ///< what this firing gave, and all behind it, is worth nothing

@@ -147,6 +147,33 @@ TEST_P(blocking_calls, behind_what_takes_long_ask_to_be_woken) {
     EXPECT_TRUE(same_bytes(contents, contents_of(buffer, 0, 4 * KiB)));
 }
 
+TEST_P(blocking_calls, do_not_wait_for_kernels_of_other_queues) {
+    const auto size = largest + 1; // ordered by events
+    const bytes contents = pattern(size);
+    const auto source = new_buffer(contents), target = new_buffer(bytes(size));
+    const descriptor file = open_descriptor(m_folder.path("both"), O_RDWR | O_CREAT);
+    auto** const elsewhere = static_cast<cl_event*>(dlsym(RTLD_DEFAULT, "pretend_kernel_elsewhere"));
+    gate kernel(context());
+    *elsewhere = kernel.event();
+    std::atomic<bool> ended{false};
+    std::thread calls([&] {
+        const auto second = new_queue();
+        EXPECT_EQ(to_file(queue(), source, size, file.get()), CL_SUCCESS);
+        EXPECT_EQ(from_file(second.get(), target, size, file.get()), CL_SUCCESS);
+        EXPECT_EQ(copy(queue(), target, second.get(), source, size), CL_SUCCESS);
+        EXPECT_EQ(copy(queue(), target, second.get(), source, 8), CL_SUCCESS);
+        EXPECT_EQ(copy(queue(), target, second.get(), source, 0), CL_SUCCESS);
+        ended = true;
+    });
+    const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!ended && std::chrono::steady_clock::now() < patience) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_TRUE(ended);
+    kernel.open();
+    calls.join();
+    *elsewhere = nullptr;
+    EXPECT_TRUE(same_bytes(contents, contents_of(target, 0, size)));
+}
+
 TEST_P(blocking_calls, keep_their_order_without_memory_to_read_ahead) {
     const option_scope little("staging", "8M");
     const auto add = make_add_kernel(context(), device());
