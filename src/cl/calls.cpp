@@ -131,9 +131,8 @@ bool is_command(cl_event event) {
     return code == CL_SUCCESS && type != CL_COMMAND_USER;
 }
 
-cl_int mark(cl_command_queue queue, cl_device_id device, cl_event* mark) {
-    return facts_of(device).marks_by_barrier ? clEnqueueBarrierWithWaitList(queue, 0, nullptr, mark)
-                                             : clEnqueueMarkerWithWaitList(queue, 0, nullptr, mark);
+cl_int mark(cl_command_queue queue, bool by_barrier, cl_event* mark) {
+    return by_barrier ? clEnqueueBarrierWithWaitList(queue, 0, nullptr, mark) : clEnqueueMarkerWithWaitList(queue, 0, nullptr, mark);
 }
 
 cl_uint references_of(cl_event event) {

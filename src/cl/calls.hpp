@@ -45,8 +45,8 @@ struct root_place {
 [[nodiscard]] bool has_device(cl_context context, cl_device_id device);
 /// An in-order queue for the library's own commands. Throws transfer_error.
 [[nodiscard]] queue make_queue(cl_context context, cl_device_id device);
-/// Enqueues what is complete when all before it in `queue`, which is in-order, is.
-[[nodiscard]] cl_int mark(cl_command_queue queue, cl_device_id device, cl_event* mark);
+/// Enqueues what is complete when all before it in `queue`, which is in-order, is; `by_barrier` as device_facts say.
+[[nodiscard]] cl_int mark(cl_command_queue queue, bool by_barrier, cl_event* mark);
 
 /// CL_QUEUED ... CL_COMPLETE, or a negative code, also if it cannot be asked.
 [[nodiscard]] cl_int status_of(cl_event event);

@@ -59,6 +59,7 @@ class run {
         bool on_host = false;
         bool hides_failed_waits = false; ///< see cl::device_facts
         bool breaks_on_failed_waits = false;
+        bool marks_by_barrier = false;
         bool may_end = false; ///< a stream whose end nobody knows before it comes
         /// Nothing outside of its queue uses what it gives: once it has fired a few times, its end shows in that of a
         /// later command of the queue. Only on devices with memory of their own, whose drivers fail all that follows a
@@ -67,7 +68,6 @@ class run {
         std::string quiet_before; ///< names of those whose failures show in this one's
         cl_context context = nullptr;
         cl_command_queue queue = nullptr; ///< in-order
-        cl_device_id device = nullptr;
         std::vector<issued> history; ///< by number, modulo its size
         std::uint64_t issued_count = 0;
         std::uint64_t failed_from = endless; ///< what this firing gave, and all behind it, is worth nothing

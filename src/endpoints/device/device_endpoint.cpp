@@ -274,7 +274,7 @@ class range_endpoint final : public device_endpoint {
         if (m_mapped == nullptr && is_in_queue() && !m_is_source && !m_has_entered && order()->is_in_order) {
             // No byte was copied: the message was empty, say. The transfer ends in its place all the same.
             run(order()->queue, m_offset, 0, "waiting to write", done,
-                [&](cl_event* event) { return cl::mark(order()->queue.get(), place().device, event); });
+                [&](cl_event* event) { return cl::mark(order()->queue.get(), cl::facts_of(place().device).marks_by_barrier, event); });
             return;
         }
         if (m_mapped == nullptr) {
