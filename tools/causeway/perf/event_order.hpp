@@ -64,18 +64,13 @@ class event_order {
 };
 
 /// A blocking call has to come after all that is in its queue, which only a command in it can tell.
-class queue_order {
-  public:
-    static constexpr const char* how = "a marker in an idle queue, and a wait for it";
-
-    static double seconds(cl_command_queue queue) {
-        return seconds_of([&] {
-            cl_event marked = nullptr;
-            apps::check(clEnqueueMarkerWithWaitList(queue, 0, nullptr, &marked), "clEnqueueMarkerWithWaitList");
-            const apps::event marker(marked);
-            wait_for(std::array{marker.get()});
-        });
-    }
-};
+inline double seconds_of_marker(cl_command_queue queue) {
+    return seconds_of([&] {
+        cl_event marked = nullptr;
+        apps::check(clEnqueueMarkerWithWaitList(queue, 0, nullptr, &marked), "clEnqueueMarkerWithWaitList");
+        const apps::event marker(marked);
+        wait_for(std::array{marker.get()});
+    });
+}
 
 } // namespace perf

@@ -120,7 +120,7 @@ class file_bench {
             m_place.host_memory ? made.add_shown("raw read", how, run) : made.add_limit("raw read", how, run);
         }
         if (m_place.host_memory && m_bytes <= largest_shown_with_order)
-            made.add_shown("order", queue_order::how, [this] { return queue_order::seconds(queue()); });
+            made.add_shown("order", "a marker in an idle queue, and a wait for it", [this] { return seconds_of_marker(queue()); });
         m_session.measure(std::move(made));
     }
 

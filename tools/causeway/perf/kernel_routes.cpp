@@ -89,16 +89,15 @@ template <class Once> double typical(Once once) {
 
 class file_beside_kernel {
   public:
-    file_beside_kernel(session& session, const place& where, std::size_t bytes, computation& kernel)
-        : m_session(session), m_place(where), m_kernel(kernel), m_bytes(bytes), m_data(where, bytes),
+    /// `blocking`: the transfer is one call in an in-order queue, as by hand, and not a command that is done in the background.
+    file_beside_kernel(session& session, const place& where, std::size_t bytes, computation& kernel, cl_bool blocking)
+        : m_session(session), m_place(where), m_kernel(kernel), m_blocking(blocking), m_bytes(bytes), m_data(where, bytes),
           m_target(apps::create_buffer(where.context.get(), bytes)), m_memory(bytes),
           m_file(bench_file::make(session.wanted().directory)) {
         m_file.fill(m_data.whole(), m_data.whole_bytes());
     }
 
-    /// `blocking`: the transfer is one call, as by hand, and not a command that waits for its turn in the background.
-    void measure(const std::string& route, cl_bool blocking) {
-        m_blocking = blocking;
+    void measure(const std::string& route) {
         apps::event first;
         m_kernel.calibrate(std::max(typical([&] { return transfer(first); }), shortest_kernel));
         const auto used = plan_of(first.get());
@@ -188,13 +187,13 @@ class file_beside_kernel {
     session& m_session;
     const place& m_place;
     computation& m_kernel;
+    cl_bool m_blocking;
     std::size_t m_bytes;
     test_data m_data;
     apps::buffer m_target;
     pageable_memory m_memory;
     bench_file m_file;
     std::size_t m_window = 0; // of the last transfer
-    cl_bool m_blocking = CL_FALSE;
 };
 
 class exchange_beside_kernel : public rank_pair {
@@ -279,7 +278,7 @@ void kernel_file_routes(session& session, const devices& on) {
     for (const auto& [route, blocking] : routes) {
         if (!session.wants(route)) continue;
         for (const auto bytes : session.sizes(where.device, 6, overlapping))
-            session.try_size(route, bytes, [&] { file_beside_kernel(session, where, bytes, kernel).measure(route, blocking); });
+            session.try_size(route, bytes, [&] { file_beside_kernel(session, where, bytes, kernel, blocking).measure(route); });
     }
 }
 

@@ -23,7 +23,7 @@ const std::array table = {
     route{"peer-two-contexts", 1, "device -> device of another context"},
     route{"peer-two-vendors", 1, "device -> device of another OpenCL platform"},
     route{"kernel-file", 1, "file in the page cache -> device, beside a kernel that takes as long"},
-    route{"kernel-file-blocking", 1, "as kernel-file, by a blocking call"},
+    route{"kernel-file-blocking", 1, "as kernel-file, by a blocking call in an in-order queue"},
     route{"enqueue", 1, "what the call that enqueues a transfer costs the calling thread"},
     route{"rank-blocking/same-device", 2, "device -> device between two ranks that share a device, by blocking calls"},
     route{"rank-blocking/two-devices", 2, "the same between two devices"},
