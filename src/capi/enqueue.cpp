@@ -211,6 +211,7 @@ static std::vector<std::unique_ptr<transfer::gate>> enter_queues(new_command& ma
     const auto put = [](const endpoints::device_order& order, const checked_queue& queue) {
         order->queue = cl::queue::share(queue.raw);
         order->is_in_order = queue.facts.in_order;
+        order->marks_by_barrier = cl::facts_of(queue.facts.device).marks_by_barrier;
     };
     const auto &own = made.queues.front(), &other = made.queues.back();
     if (made.target_order) put(made.target_order, own);

@@ -163,6 +163,8 @@ TEST_P(blocking_calls, do_not_wait_for_kernels_of_other_queues) {
         EXPECT_EQ(copy(queue(), target, second.get(), source, size), CL_SUCCESS);
         EXPECT_EQ(copy(queue(), target, second.get(), source, 8), CL_SUCCESS);
         EXPECT_EQ(copy(queue(), target, second.get(), source, 0), CL_SUCCESS);
+        const option_scope little("staging", "8M"); // no memory to read ahead
+        EXPECT_EQ(to_file(queue(), source, 64 * KiB, file.get()), CL_SUCCESS);
         ended = true;
     });
     const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(20);

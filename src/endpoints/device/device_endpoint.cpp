@@ -274,7 +274,7 @@ class range_endpoint final : public device_endpoint {
         if (m_mapped == nullptr && is_in_queue() && !m_is_source && !m_has_entered && order()->is_in_order) {
             // No byte was copied: the message was empty, say. The transfer ends in its place all the same.
             run(order()->queue, m_offset, 0, "waiting to write", done,
-                [&](cl_event* event) { return cl::mark(order()->queue.get(), cl::facts_of(place().device).marks_by_barrier, event); });
+                [&](cl_event* event) { return cl::mark(order()->queue.get(), order()->marks_by_barrier, event); });
             return;
         }
         if (m_mapped == nullptr) {
@@ -453,14 +453,15 @@ class place_gate final : public transfer::gate {
         if (!m_gate) {
             auto& entered = m_order->entered;
             if (!entered) {
-                // There was no memory to read ahead. A marker that names nothing waits for all, also where there is no order.
+                // There was no memory to read ahead. A mark waits for all, also where there is no order.
                 if (m_order->after.empty() && !m_order->is_in_order) return state::open;
                 std::vector<cl_event> after;
                 for (const auto& each : m_order->after) after.push_back(each.get());
                 cl_event raw = nullptr;
-                if (clEnqueueMarkerWithWaitList(m_order->queue.get(), static_cast<cl_uint>(after.size()),
-                                                after.empty() ? nullptr : after.data(), &raw) != CL_SUCCESS)
-                    return state::failed;
+                const auto code =
+                    after.empty() ? cl::mark(m_order->queue.get(), m_order->marks_by_barrier, &raw)
+                                  : clEnqueueMarkerWithWaitList(m_order->queue.get(), static_cast<cl_uint>(after.size()), after.data(), &raw);
+                if (code != CL_SUCCESS) return state::failed;
                 entered = cl::event::adopt(raw);
             }
             m_gate = make_event_gate(entered, on_failure::open);
