@@ -8,7 +8,6 @@ RUNTIME ?= pocl
 TEST_SETUP ?= build test intel python site browser
 
 run := scripts/run_with.sh $(RUNTIME)
-ctest := ctest --output-on-failure --no-tests=error --parallel $(shell nproc) --test-dir
 
 .DEFAULT_GOAL := help
 # Two targets at once would install the same packages.
@@ -42,7 +41,7 @@ tutorial:
 test:
 	@scripts/setup.sh $(TEST_SETUP)
 	@scripts/build.sh release tests
-	@$(ctest) build/release
+	@scripts/test.sh build/release
 
 demo: build
 	$(run) --ranks 2 -- build/release/bin/himeno --size M --iterations 30 --rounds 5 --version all --verify
@@ -63,12 +62,12 @@ site:
 asan tsan:
 	@scripts/setup.sh $(TEST_SETUP) sanitize
 	@scripts/build.sh $@ tests
-	@$(ctest) build/$@
+	@scripts/test.sh build/$@
 
 test-mpich:
 	@scripts/setup.sh $(TEST_SETUP) mpich
 	@scripts/build.sh mpich tests
-	@$(ctest) build/mpich
+	@scripts/test.sh build/mpich
 
 clean:
 	rm -rf build

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs the tests of a build folder. What failed is said once more at the end, shortly, then the counts again: a log cut in its
+# middle still says why.
+set -euo pipefail
+
+if [ $# -lt 1 ]; then
+    echo "usage: scripts/test.sh BUILD_FOLDER [CTEST_OPTION]..." >&2
+    exit 2
+fi
+build=$1
+shift
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+said=$build/Testing/said.log
+mkdir -p "$build/Testing"
+status=0
+ctest --output-on-failure --no-tests=error --parallel "$(nproc)" --test-dir "$build" "$@" 2>&1 | tee "$said" || status=$?
+[ "$status" -ne 0 ] || exit 0
+
+failed=$build/Testing/Temporary/LastTestsFailed.log
+[ ! -e "$failed" ] || while IFS=: read -r _ name; do
+    printf '\n--- %s\n' "$name"
+    awk -v name="$name" '
+        $2 == "Testing:" { inside = $3 == name; if (inside) count = 0 }
+        inside && /^<end of output>/ { inside = 0 }
+        inside { line[count++] = substr($0, 1, 300) }
+        BEGIN { until = -1 }
+        END {
+            # Each failure with what it says, then how the output ends.
+            for (i = 0; i < count; ++i) {
+                if (line[i] ~ /: Failure|FAILED|Sanitizer|signal|[Aa]bort|terminate|exited|causeway:/) until = i + 5
+                if ((i <= until && shown++ < 60) || i >= count - 8) print line[i]
+            }
+        }' "$build/Testing/Temporary/LastTest.log"
+done <"$failed"
+echo
+sed -n '/The following tests FAILED/,/^Errors/p' "$said"
+grep 'tests passed' "$said" || true
+exit "$status"
