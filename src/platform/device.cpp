@@ -224,7 +224,7 @@ std::vector<_cl_device_id*> devices_of_all_ranks(const cluster& job, const std::
         for (auto left = take_number(blob); left != 0; --left) {
             const auto name = take_text(blob);
             if (from == nullptr || from->name != name)
-                from = new driver{name, nullptr, nullptr, false, false, false, false, rank}; // lives on
+                from = new driver{.name = name, .rank = rank}; // lives on
             auto made = ref<_cl_device_id>::adopt(new _cl_device_id(*from, nullptr));
             take_answers(take_text(blob), *made);
             all.push_back(made.give());

@@ -88,8 +88,14 @@ void add_platforms(const opencl_vendors::implementation& source, std::vector<dri
             continue;
         const bool is_intel = name.starts_with("Intel");
         const bool is_pocl = name.starts_with("Portable Computing Language");
-        const bool breaks_migrations = is_pocl || name.starts_with("NVIDIA");
-        drivers.push_back({name_of(source), platform, &calls, is_intel, is_intel, is_pocl, breaks_migrations, 0});
+        drivers.push_back({.name = name_of(source),
+                           .platform = platform,
+                           .calls = &calls,
+                           .hides_failed_waits = is_intel,
+                           .hangs_in_last_release = is_intel,
+                           .needs_released_parts = is_pocl,
+                           .breaks_migrations = is_pocl || name.starts_with("NVIDIA"),
+                           .loses_links = is_pocl});
     }
 }
 

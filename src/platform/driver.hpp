@@ -28,6 +28,9 @@ struct driver {
     /// three, none without migrations), or crashes in the next commands (NVIDIA 580: graphs of migrations alone do, without this
     /// platform as well). A migration is advice: a marker stands for it.
     bool breaks_migrations = false;
+    /// Processes that link the same program at the same time remove a file of its cache before one another, and who comes too late
+    /// cannot link (PoCL 3.1), which all ranks of a cluster do: it is tried again.
+    bool loses_links = false;
     int rank = 0; ///< of a cluster; those of other ranks have no calls here
 };
 

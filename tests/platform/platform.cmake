@@ -23,6 +23,13 @@ if(NOT CAUSEWAY_SANITIZE)
   causeway_test(platform.early_writes LABEL platform RUNTIME pocl PLATFORM ${platform_icd} TIMEOUT 60
     COMMAND env LD_PRELOAD=$<TARGET_FILE:early_writes> CAUSEWAY_TEST_COMMANDS=0,1,2,4,5,6,7,8,9,12
             $<TARGET_FILE:platform_tests> --gtest_filter=random_graphs.*)
+  # A link writes what an earlier one has left.
+  add_library(lost_links MODULE support/lost_links.c)
+  target_compile_definitions(lost_links PRIVATE _GNU_SOURCE)
+  target_link_libraries(lost_links PRIVATE causeway_flags ${CMAKE_DL_LIBS})
+  causeway_test(platform.lost_links LABEL platform RUNTIME pocl PLATFORM ${platform_icd} TIMEOUT 60
+    COMMAND env LD_PRELOAD=$<TARGET_FILE:lost_links> $<TARGET_FILE:platform_tests> --gtest_filter=programs.compile_with* --gtest_repeat=3)
+  set_tests_properties(platform.lost_links PROPERTIES PASS_REGULAR_EXPRESSION "is removed" FAIL_REGULAR_EXPRESSION "FAILED|rror")
 endif()
 # Of two devices of PoCL and one of Intel.
 foreach(filter "pocl:1=1" "intel,pocl=3" "INTEL:0,pocl:0=2" "cpu=3")
