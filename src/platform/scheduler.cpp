@@ -121,6 +121,10 @@ void scheduler::stop() {
 }
 
 bool scheduler::drain(std::chrono::milliseconds limit) {
+    {
+        const std::lock_guard lock(m_changed_mutex);
+        if (m_stopping) limit = {}; // nobody works on what is left
+    }
     std::unique_lock lock(m_mutex);
     return m_settled.wait_for(lock, limit, [this] { return m_idle; });
 }
