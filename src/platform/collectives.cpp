@@ -31,10 +31,8 @@ collective::collective(std::span<const cl_command_queue> queues, cl_command_type
     m_waits.assign(waits, waits + wait_count);
     if (m_context.spans() || queues.size() == 1) return;
     for (auto* const queue : queues) {
-        cl_event made = nullptr;
-        check(entry::clEnqueueMarkerWithWaitList(queue, 0, nullptr, &made));
-        m_earlier.push_back(ref<_cl_event>::adopt(made));
-        m_waits.push_back(made);
+        m_earlier.push_back(enqueue_mark(*queue));
+        m_waits.push_back(m_earlier.back().get());
     }
 }
 

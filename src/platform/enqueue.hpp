@@ -60,6 +60,10 @@ void give_event(const new_command& command, cl_event raw, bool had_waits);
                                           issue_function issue,
                                           _cl_event::ender who = _cl_event::ender::driver);
 
+/// A command that is over when all before it in the queue are. In an in-order queue a barrier, which holds nothing more there: a
+/// marker of NVIDIA's driver waits for kernels of other queues, too.
+[[nodiscard]] ref<_cl_event> enqueue_mark(_cl_command_queue& queue);
+
 /// Host memory that a command reads into: rows of bytes, in slices.
 struct host_target {
     void* address;

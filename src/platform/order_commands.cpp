@@ -77,6 +77,13 @@ cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_queue handle, cl_uint o
 
 namespace causeway::platform {
 
+ref<_cl_event> enqueue_mark(_cl_command_queue& queue) {
+    const auto mark = queue.in_order() ? &entry::clEnqueueBarrierWithWaitList : &entry::clEnqueueMarkerWithWaitList;
+    cl_event made = nullptr;
+    check(mark(&queue, 0, nullptr, &made));
+    return ref<_cl_event>::adopt(made);
+}
+
 cl_int CL_API_CALL attach_buffer_to_device(cl_mem buffer_handle, cl_device_id device_handle) {
     return guard([&]() -> cl_int {
         auto& buffer = checked(buffer_handle, CL_INVALID_MEM_OBJECT);

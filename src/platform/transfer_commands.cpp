@@ -34,10 +34,8 @@ cl_int enqueue_aside(new_command command, _cl_command_queue& seen, issue_transfe
     std::vector<cl_event> waits(command.wait_list, command.wait_list + command.wait_count);
     ref<_cl_event> before;
     if (seen.in_order()) {
-        cl_event marker = nullptr;
-        check(entry::clEnqueueMarkerWithWaitList(&seen, 0, nullptr, &marker));
-        before = ref<_cl_event>::adopt(marker);
-        waits.push_back(marker);
+        before = enqueue_mark(seen);
+        waits.push_back(before.get());
     }
     cl_event made = nullptr;
     command.wait_count = static_cast<cl_uint>(waits.size());
