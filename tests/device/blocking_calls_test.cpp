@@ -152,6 +152,7 @@ TEST_P(blocking_calls, do_not_wait_for_kernels_of_other_queues) {
     const bytes contents = pattern(size);
     const auto source = new_buffer(contents), target = new_buffer(bytes(size));
     const descriptor file = open_descriptor(m_folder.path("both"), O_RDWR | O_CREAT);
+    const descriptor empty = open_descriptor(m_folder.path("empty"), O_RDWR | O_CREAT);
     auto** const elsewhere = static_cast<cl_event*>(dlsym(RTLD_DEFAULT, "pretend_kernel_elsewhere"));
     gate kernel(context());
     *elsewhere = kernel.event();
@@ -163,6 +164,7 @@ TEST_P(blocking_calls, do_not_wait_for_kernels_of_other_queues) {
         EXPECT_EQ(copy(queue(), target, second.get(), source, size), CL_SUCCESS);
         EXPECT_EQ(copy(queue(), target, second.get(), source, 8), CL_SUCCESS);
         EXPECT_EQ(copy(queue(), target, second.get(), source, 0), CL_SUCCESS);
+        EXPECT_NE(from_file(second.get(), target, 8, empty.get()), CL_SUCCESS); // ends in its place, with no byte written
         const option_scope little("staging", "8M"); // no memory to read ahead
         EXPECT_EQ(to_file(queue(), source, 64 * KiB, file.get()), CL_SUCCESS);
         ended = true;

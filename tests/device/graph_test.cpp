@@ -2,6 +2,7 @@
 // Stream graphs on devices: each test in one queue and in three, against the same work done on the host.
 #include "device/graph_fixture.hpp"
 
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -45,6 +46,37 @@ TEST_P(graphs, run_a_chain_of_kernels_with_parameters_again_and_again) {
             for (std::size_t i = 0; i < data.size(); ++i) ASSERT_EQ(result[i], (data[i] * 2 + 1) * -3 + 5) << i;
         }
     }
+}
+
+TEST_P(graphs, do_not_wait_for_kernels_of_other_queues) {
+    auto** const elsewhere = static_cast<cl_event*>(dlsym(RTLD_DEFAULT, "pretend_kernel_elsewhere"));
+    if (elsewhere == nullptr) GTEST_SKIP() << "needs pretend_discrete, preloaded";
+    constexpr std::size_t token = 100, tokens = 200;
+    const floats data = numbers(token * tokens);
+    floats result(data.size());
+    auto built = new_graph();
+    input(built, "i", data, token);
+    output(built, "o", result, token);
+    for (const auto* name : {"a", "b", "c"}) built.add_kernel(name, code("scale"), factors{2, 1});
+    built.connect("i", "a", bytes_of(token));
+    built.connect("a", "b", bytes_of(token));
+    built.connect("b", "c", bytes_of(token));
+    built.connect("c", "o", bytes_of(token));
+    built.initialize();
+    gate kernel(context());
+    *elsewhere = kernel.event();
+    std::atomic<bool> ended{false};
+    std::thread runs([&] {
+        built.execute();
+        ended = true;
+    });
+    const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!ended && std::chrono::steady_clock::now() < patience) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_TRUE(ended);
+    kernel.open();
+    runs.join();
+    *elsewhere = nullptr;
+    for (std::size_t i = 0; i < data.size(); ++i) ASSERT_EQ(result[i], ((data[i] * 2 + 1) * 2 + 1) * 2 + 1) << i;
 }
 
 TEST_P(graphs, fan_out_and_join_by_position) {
