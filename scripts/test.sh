@@ -8,33 +8,33 @@ if [ $# -lt 1 ]; then
     echo "usage: scripts/test.sh BUILD_FOLDER [CTEST_OPTION]..." >&2
     exit 2
 fi
-build=$1
+build=$(cd "$1" && pwd)
 shift
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-said=$build/Testing/said.log
 mkdir -p "$build/Testing"
+said=$build/Testing/said.log
 status=0
 ctest --output-on-failure --no-tests=error --parallel "$(nproc)" --test-dir "$build" "$@" 2>&1 | tee "$said" || status=$?
 [ "$status" -ne 0 ] || exit 0
 
-failed=$build/Testing/Temporary/LastTestsFailed.log
-[ ! -e "$failed" ] || while IFS=: read -r _ name; do
+failed=$(sed -n '/^The following tests FAILED/,/^Errors/ s/^\t *[0-9]* - \(.*\) (.*)$/\1/p' "$said")
+for name in $failed; do
     printf '\n--- %s\n' "$name"
     awk -v name="$name" '
-        $2 == "Testing:" { inside = $3 == name; if (inside) count = 0 }
-        inside && /^<end of output>/ { inside = 0 }
-        inside { line[count++] = substr($0, 1, 300) }
         BEGIN { until = -1 }
+        $2 == "Testing:" { inside = $3 == name; if (inside) count = 0 }
+        /^<end of output>/ { inside = 0 }
+        inside { line[count++] = substr($0, 1, 300) }
         END {
             # Each failure with what it says, then how the output ends.
             for (i = 0; i < count; ++i) {
-                if (line[i] ~ /: Failure|FAILED|Sanitizer|signal|[Aa]bort|terminate|exited|causeway:/) until = i + 5
+                if (line[i] ~ /: Failure|FAILED|Sanitizer|Traceback|Error:|_test: |on signal|signal [0-9]|[Aa]bort|terminate|exited|causeway:/)
+                    until = i + 5
                 if ((i <= until && shown++ < 60) || i >= count - 8) print line[i]
             }
         }' "$build/Testing/Temporary/LastTest.log"
-done <"$failed"
+done
 echo
-sed -n '/The following tests FAILED/,/^Errors/p' "$said"
+sed -n '/^The following tests FAILED/,/^Errors/p' "$said"
 grep 'tests passed' "$said" || true
 exit "$status"
