@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,6 +22,22 @@ TEST(shared_segment, is_the_same_memory_wherever_it_is_opened) {
     EXPECT_NE(found->memory(), own->memory());
     std::memcpy(own->memory() + 4990, "text", 5);
     EXPECT_STREQ(reinterpret_cast<const char*>(found->memory() + 4990), "text");
+}
+
+TEST(shared_segment, has_all_its_pages_from_its_start) {
+    constexpr std::size_t bytes = 4 << 20, page = 4096;
+    const auto faults = [] {
+        rusage used{};
+        getrusage(RUSAGE_THREAD, &used);
+        return used.ru_minflt;
+    };
+    const auto own = shared_segment::create(bytes);
+    const auto found = shared_segment::open(own->address());
+    ASSERT_NE(found, nullptr);
+    const auto before = faults();
+    for (auto* const memory : {own->memory(), found->memory()})
+        for (std::size_t at = 0; at < bytes; at += page) memory[at] = std::byte{1};
+    EXPECT_LT(faults() - before, 32); // of 2,048 pages
 }
 
 TEST(shared_segment, of_another_process_is_found_while_that_lives_and_stays_while_it_is_mapped) {
