@@ -115,7 +115,7 @@ class exchange {
         apps::event held(clCreateUserEvent(m_context.get(), &code));
         apps::check(code, "clCreateUserEvent");
         cl_event before = nullptr;
-        apps::check(clEnqueueMarkerWithWaitList(m_queue.get(), 0, nullptr, &before), "clEnqueueMarkerWithWaitList");
+        apps::check(clEnqueueBarrierWithWaitList(m_queue.get(), 0, nullptr, &before), "clEnqueueBarrierWithWaitList");
         apps::event seen(before);
         const cl_event behind = held.get();
         apps::check(clEnqueueBarrierWithWaitList(m_queue.get(), 1, &behind, nullptr), "clEnqueueBarrierWithWaitList");

@@ -92,9 +92,9 @@ cl::event enter_queue(const checked_queue& queue, cl_event passed, event_registr
     const auto device = cl::facts_of(queue.facts.device);
     const bool hold = device.needs_held_events;
     cl_event before = nullptr;
-    if (queue.facts.in_order) cl::check(cl::mark(queue.raw, device.marks_by_barrier, &before), "enqueueing a marker");
-    auto marker = cl::event::adopt(before);
-    if (marker && hold) events.hold(marker);
+    if (queue.facts.in_order) cl::check(cl::mark(queue.raw, device.marks_by_barrier, &before), "marking the queue");
+    auto mark = cl::event::adopt(before);
+    if (mark && hold) events.hold(mark);
     cl_event behind = nullptr;
     auto* const asked = hold ? &behind : nullptr;
     if (queue.facts.in_order) {
@@ -106,7 +106,7 @@ cl::event enter_queue(const checked_queue& queue, cl_event passed, event_registr
         cl::check(clEnqueueMarkerWithWaitList(queue.raw, 1, &passed, asked), "enqueueing a marker");
     }
     if (hold) events.hold(cl::event::adopt(behind));
-    return marker;
+    return mark;
 }
 
 } // namespace
@@ -222,7 +222,7 @@ static std::vector<std::unique_ptr<transfer::gate>> enter_queues(new_command& ma
     // The source may be what commands in the target's queue write.
     if (made.queues.size() > 1 && own.facts.in_order && own.facts.context == other.facts.context) {
         cl_event raw = nullptr;
-        cl::check(cl::mark(own.raw, cl::facts_of(own.facts.device).marks_by_barrier, &raw), "enqueueing a marker");
+        cl::check(cl::mark(own.raw, cl::facts_of(own.facts.device).marks_by_barrier, &raw), "marking the target's queue");
         made.source_order->after = {cl::event::adopt(raw)};
         cl::check(clFlush(own.raw), "flushing the target's queue");
     }

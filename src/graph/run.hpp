@@ -108,7 +108,7 @@ class run {
     void block_on(std::size_t actor, issued& waited_for);
     /// Fills m_waits with the events that the actor's pending firing waits for; false if it cannot go into its lane yet.
     [[nodiscard]] bool find_waits(std::size_t actor);
-    /// The firing whose event shows when this one is done; null if it is known to be. A marker where there was none.
+    /// The firing whose event shows when this one is done; null if it is known to be. A mark where there was none.
     [[nodiscard]] issued* shown_by(std::size_t actor, issued& looked_at);
     /// Asks the firing's event. Notes failures.
     [[nodiscard]] bool is_complete(std::size_t actor, issued& looked_at);

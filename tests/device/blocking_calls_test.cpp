@@ -232,7 +232,7 @@ TEST_P(blocking_calls, copy_between_two_queues_after_the_commands_of_both) {
         const auto one = enqueue_add(queue(), add.get(), source.get(), 64 * KiB, 50);
         const auto other = enqueue_add(second.get(), add.get(), target.get(), 64 * KiB, 70);
         EXPECT_EQ(ordered_by([&] { EXPECT_EQ(copy(queue(), source, second.get(), target, 64 * KiB), CL_SUCCESS); }), 1)
-            << "a marker in the target's queue";
+            << "a mark in the target's queue";
         const bytes expected(64 * KiB, static_cast<unsigned char>(i * 50));
         EXPECT_TRUE(same_bytes(expected, contents_of(target, 0, 64 * KiB)));
     }

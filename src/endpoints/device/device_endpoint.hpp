@@ -56,7 +56,7 @@ struct command_order {
 using device_order = std::shared_ptr<command_order>;
 
 /// Opens when what came before the read of the source in order->queue, and the read itself, is over. Where it was not read ahead, as
-/// there was no memory for it, a marker takes that place, in in-order queues.
+/// there was no memory for it, a mark takes that place, in in-order queues.
 [[nodiscard]] std::unique_ptr<transfer::gate> make_place_gate(device_order order);
 
 [[nodiscard]] std::unique_ptr<transfer::endpoint> make_range_endpoint(device_services services, device_place place,
