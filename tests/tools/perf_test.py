@@ -259,8 +259,9 @@ def choice(start, _):
                    ("file-read", mib, "pinned"), ("file-read", mib, "pinned")], f"measured: {rows}", run)
     check(found["results"][-1]["block_bytes"] == 256 << 10, "the block was not forced", run)
     check(any("file-write left out" in note for note in found["notes"]), "no note on file-write", run)
-    orders = {limit["size_bytes"]: limit["counts"] for limit in found["limits"] if limit["part"] == "order"}
-    check(orders == {4097: False, mib: False}, f"the order by a marker is shown for {orders}", run)
+    for part in "order", "wake":
+        shown = {limit["size_bytes"]: limit["counts"] for limit in found["limits"] if limit["part"] == part}
+        check(shown == {4097: False, mib: False}, f"{part} is shown for {shown}", run)
     check("file-read, 1 MiB" in run.stderr, "--progress shows none", run)
 
     with tempfile.TemporaryDirectory() as folder:

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the order among commands costs of a transfer that moves nothing.
+// What a transfer costs that moves nothing: the order among commands, and threads that sleep until there is one.
 #pragma once
 
 #include "perf/bench.hpp"
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 namespace perf {
@@ -61,6 +62,46 @@ class event_order {
     const place& m_place;
     std::atomic<const std::array<apps::event, 2>*> m_next{nullptr};
     std::atomic<bool> m_is_there{false}, m_ends{false};
+};
+
+/// Whoever works along with a call slept before it.
+class sleeping_thread {
+  public:
+    static constexpr const char* how = "a thread that sleeps, from calling it until it runs";
+
+    sleeping_thread() : m_thread([this] { answer(); }) {}
+    sleeping_thread(const sleeping_thread&) = delete;
+    sleeping_thread& operator=(const sleeping_thread&) = delete;
+    ~sleeping_thread() {
+        m_ends = true;
+        call();
+        m_thread.join();
+    }
+
+    double seconds_of_wake() {
+        const auto asleep = std::chrono::steady_clock::now() + std::chrono::microseconds(200);
+        while (std::chrono::steady_clock::now() < asleep) std::this_thread::yield();
+        return seconds_of([this] {
+            call();
+            while (m_answered != m_called) std::this_thread::yield();
+        });
+    }
+
+  private:
+    void call() {
+        ++m_called;
+        m_called.notify_one();
+    }
+    void answer() {
+        for (unsigned last = 0; !m_ends; last = m_answered) {
+            m_called.wait(last);
+            m_answered = m_called.load();
+        }
+    }
+
+    std::atomic<unsigned> m_called{0}, m_answered{0};
+    std::atomic<bool> m_ends{false};
+    std::thread m_thread; // last: it uses the others
 };
 
 /// A blocking call has to come after all that is in its queue, which only a command in it can tell.

@@ -119,8 +119,11 @@ class file_bench {
             // Where the buffer is the host's memory, all of that has to be written.
             m_place.host_memory ? made.add_shown("raw read", how, run) : made.add_limit("raw read", how, run);
         }
-        if (m_place.host_memory && m_bytes <= largest_shown_with_order)
+        if (m_place.host_memory && m_bytes <= largest_shown_with_order) {
             made.add_shown("order", "a marker in an idle queue, and a wait for it", [this] { return seconds_of_marker(queue()); });
+            const auto worker = std::make_shared<sleeping_thread>();
+            made.add_shown("wake", sleeping_thread::how, [worker] { return worker->seconds_of_wake(); });
+        }
         m_session.measure(std::move(made));
     }
 
