@@ -30,9 +30,8 @@ std::string bytes_text(const json& value) {
 
 std::string words_of(const json& value) { return value.get<std::string>(); }
 
-std::string padded(std::string text, std::size_t width) {
-    text.resize(std::max(text.size(), width), ' ');
-    return text;
+std::string padded(const std::string& text, std::size_t width) {
+    return text + std::string(width - std::min(width, text.size()), ' ');
 }
 
 std::string host_text(const json& rank) {
