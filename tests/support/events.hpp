@@ -44,6 +44,22 @@ class gate {
     bool m_set = false;
 };
 
+/// Where pretend_discrete.c is preloaded: while it lives, a kernel runs in another queue, for which markers without a list wait.
+class kernel_elsewhere {
+  public:
+    [[nodiscard]] static bool can_be_pretended();
+    explicit kernel_elsewhere(cl_context context);
+    kernel_elsewhere(const kernel_elsewhere&) = delete;
+    kernel_elsewhere& operator=(const kernel_elsewhere&) = delete;
+    ~kernel_elsewhere();
+
+    /// Does `work` in a thread. False if it ended only when the kernel did, which is when patience was over.
+    [[nodiscard]] bool is_outrun_by(const std::function<void()>& work);
+
+  private:
+    gate m_kernel;
+};
+
 [[nodiscard]] cl_int status_of(cl_event event);
 /// The final status of `event`, or the one it had when patience ended.
 [[nodiscard]] cl_int await(cl_event event);
