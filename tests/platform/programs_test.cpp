@@ -213,6 +213,18 @@ TEST_F(programs, compile_with_headers_and_link) {
               std::vector<cl_uint>(items, 1 + 11 * static_cast<cl_uint>(devices().size())));
 }
 
+TEST_F(programs, what_cannot_be_linked_says_so_on_every_rank) {
+    cl_int code = CL_SUCCESS;
+    std::vector<program_handle> parts;
+    for (const char* source : {"uint one(void) { return 1; }", "uint one(void) { return 2; }"}) {
+        parts.emplace_back(clCreateProgramWithSource(context(), 1, &source, nullptr, &code));
+        ASSERT_EQ(clCompileProgram(parts.back().get(), 0, nullptr, "", 0, nullptr, nullptr, nullptr, nullptr), CL_SUCCESS);
+    }
+    const std::vector<cl_program> inputs{parts[0].get(), parts[1].get()};
+    const program_handle linked(clLinkProgram(context(), 0, nullptr, "", 2, inputs.data(), nullptr, nullptr, &code));
+    EXPECT_EQ(code, CL_LINK_PROGRAM_FAILURE);
+}
+
 TEST_F(programs, parts_of_another_context_are_refused) {
     cl_int code = CL_SUCCESS;
     const context_handle elsewhere(clCreateContext(nullptr, 1, devices().data(), nullptr, nullptr, &code));
