@@ -49,7 +49,7 @@ TEST_P(graphs, run_a_chain_of_kernels_with_parameters_again_and_again) {
 
 TEST_P(graphs, do_not_wait_for_kernels_of_other_queues) {
     if (!kernel_elsewhere::can_be_pretended()) GTEST_SKIP() << "needs pretend_discrete, preloaded";
-    constexpr std::size_t token = 100, tokens = 200;
+    constexpr std::size_t token = 50'000, tokens = 100;
     const floats data = numbers(token * tokens);
     floats result(data.size());
     auto built = new_graph();
