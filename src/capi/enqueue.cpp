@@ -92,7 +92,7 @@ cl::event enter_queue(const checked_queue& queue, cl_event passed, event_registr
     const auto device = cl::facts_of(queue.facts.device);
     const bool hold = device.needs_held_events;
     cl_event before = nullptr;
-    if (queue.facts.in_order) cl::check(cl::mark(queue.raw, device.marks_by_barrier, &before), "marking the queue");
+    if (queue.facts.in_order) cl::check(cl::mark(queue.raw, &before), "marking the queue");
     auto mark = cl::event::adopt(before);
     if (mark && hold) events.hold(mark);
     cl_event behind = nullptr;
@@ -211,7 +211,6 @@ static std::vector<std::unique_ptr<transfer::gate>> enter_queues(new_command& ma
     const auto put = [](const endpoints::device_order& order, const checked_queue& queue) {
         order->queue = cl::queue::share(queue.raw);
         order->is_in_order = queue.facts.in_order;
-        order->marks_by_barrier = cl::facts_of(queue.facts.device).marks_by_barrier;
     };
     const auto &own = made.queues.front(), &other = made.queues.back();
     if (made.target_order) put(made.target_order, own);
@@ -222,7 +221,7 @@ static std::vector<std::unique_ptr<transfer::gate>> enter_queues(new_command& ma
     // The source may be what commands in the target's queue write.
     if (made.queues.size() > 1 && own.facts.in_order && own.facts.context == other.facts.context) {
         cl_event raw = nullptr;
-        cl::check(cl::mark(own.raw, cl::facts_of(own.facts.device).marks_by_barrier, &raw), "marking the target's queue");
+        cl::check(cl::mark(own.raw, &raw), "marking the target's queue");
         made.source_order->after = {cl::event::adopt(raw)};
         cl::check(clFlush(own.raw), "flushing the target's queue");
     }

@@ -131,9 +131,7 @@ bool is_command(cl_event event) {
     return code == CL_SUCCESS && type != CL_COMMAND_USER;
 }
 
-cl_int mark(cl_command_queue queue, bool by_barrier, cl_event* mark) {
-    return by_barrier ? clEnqueueBarrierWithWaitList(queue, 0, nullptr, mark) : clEnqueueMarkerWithWaitList(queue, 0, nullptr, mark);
-}
+cl_int mark(cl_command_queue queue, cl_event* mark) { return clEnqueueBarrierWithWaitList(queue, 0, nullptr, mark); }
 
 cl_uint references_of(cl_event event) {
     cl_uint count = 0;
@@ -171,7 +169,7 @@ device_facts ask_facts(cl_device_id device) {
     (void)clGetDeviceInfo(device, CL_DRIVER_VERSION, sizeof driver, driver, nullptr);
     facts.identity = interned(std::string(name) + ", " + vendor + " " + driver);
     facts.hides_failed_waits = std::string_view(vendor).starts_with("Intel");
-    facts.starts_unflushed = facts.marks_by_barrier = std::string_view(vendor).starts_with("NVIDIA");
+    facts.starts_unflushed = std::string_view(vendor).starts_with("NVIDIA");
     facts.needs_held_events = std::string_view(vendor) == "Portable Computing Language";
     cl_device_type kind = 0;
     const bool is_cpu = ask(device, CL_DEVICE_TYPE, kind) && (kind & CL_DEVICE_TYPE_CPU) != 0;

@@ -45,8 +45,9 @@ struct root_place {
 [[nodiscard]] bool has_device(cl_context context, cl_device_id device);
 /// An in-order queue for the library's own commands. Throws transfer_error.
 [[nodiscard]] queue make_queue(cl_context context, cl_device_id device);
-/// Enqueues what is complete when all before it in `queue`, which is in-order, is; `by_barrier` as device_facts say.
-[[nodiscard]] cl_int mark(cl_command_queue queue, bool by_barrier, cl_event* mark);
+/// Enqueues what is complete when all before it in `queue`, which is in-order, is. A barrier: NVIDIA's marker waits for kernels of
+/// other queues, too, and for the turn of other processes.
+[[nodiscard]] cl_int mark(cl_command_queue queue, cl_event* mark);
 
 /// CL_QUEUED ... CL_COMPLETE, or a negative code, also if it cannot be asked.
 [[nodiscard]] cl_int status_of(cl_event event);
@@ -74,9 +75,6 @@ struct device_facts {
     /// A copy that waits for nothing starts when it is enqueued: a flush does nothing for it, and takes 4 us, or 20 while other threads
     /// call the driver (NVIDIA 580).
     bool starts_unflushed = false;
-    /// A marker without a list of events waits for kernels of other queues, and for the turn of other processes; a barrier in an
-    /// in-order queue does not (NVIDIA 580).
-    bool marks_by_barrier = false;
     /// Memory of other interfaces can become a buffer of it, see cl/external_memory.hpp.
     bool imports_memory = false;
     cl_platform_id platform = nullptr;

@@ -18,7 +18,7 @@ struct device {
     cl::context context;
     cl_device_id id = nullptr;
     bool host_memory = false; ///< its memory is the host's
-    bool hides_failed_waits = false, breaks_on_failed_waits = false, marks_by_barrier = false; ///< see cl::device_facts
+    bool hides_failed_waits = false, breaks_on_failed_waits = false; ///< see cl::device_facts
     std::size_t alignment = 128; ///< of a sub-buffer's origin
     device_limits limits;
 };

@@ -42,7 +42,6 @@ run::run(const work_parts& parts, std::vector<cl::queue> queues, doorbell& bell,
         if (!each.on_host) {
             const auto& where = parts.devices[parts.compiled.lanes[self.lane].where];
             each.context = where.context.get();
-            each.marks_by_barrier = where.marks_by_barrier;
             each.hides_failed_waits = where.hides_failed_waits;
             each.breaks_on_failed_waits = where.breaks_on_failed_waits;
         }
@@ -191,7 +190,7 @@ run::issued* run::shown_by(std::size_t actor, issued& looked_at) {
     if (const auto later = m_tellings[lane].first_after(looked_at.sequence); later.shown != nullptr)
         return later.shown->sequence == later.sequence ? later.shown : nullptr;
     cl_event made = nullptr;
-    if (const auto code = cl::mark(m_actors[actor].queue, m_actors[actor].marks_by_barrier, &made); code != CL_SUCCESS)
+    if (const auto code = cl::mark(m_actors[actor].queue, &made); code != CL_SUCCESS)
         throw transfer_error(code, name_of(m_parts.described, m_parts.compiled.actors[actor]) + ", token " +
                                        std::to_string(looked_at.number) +
                                        ": asking for its end: " + cl::code_text(code));

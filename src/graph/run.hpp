@@ -59,7 +59,6 @@ class run {
         bool on_host = false;
         bool hides_failed_waits = false; ///< see cl::device_facts
         bool breaks_on_failed_waits = false;
-        bool marks_by_barrier = false;
         bool may_end = false; ///< a stream whose end nobody knows before it comes
         /// Nothing outside of its queue uses what it gives: once it has fired a few times, its end shows in that of a
         /// later command of the queue. Only on devices with memory of their own, whose drivers fail all that follows a

@@ -45,7 +45,7 @@ place stream_graph::place_of(cl::context context, cl_device_id id) {
     const auto facts = cl::facts_of(id);
     m_devices.push_back(
         {std::move(context), id, facts.host_memory, facts.hides_failed_waits,
-         facts.breaks_on_failed_waits, facts.marks_by_barrier, alignment_of(id), limits_of(id)});
+         facts.breaks_on_failed_waits, alignment_of(id), limits_of(id)});
     m_devices.back().limits.own_memory = !facts.host_memory;
     return m_devices.size() - 1;
 }

@@ -117,6 +117,6 @@ TEST_P(graph_calls, of_a_token_are_its_commands_and_little_more) {
     // PoCL must be asked before each wait list as well, Intel's runtime twice about each event, see cl::device_facts.
     EXPECT_LE(take("clGetEventInfo"), own_memory ? events + 1 : events + 5);
     EXPECT_LE(take("clWaitForEvents"), own_memory ? 0.5 : events + 1);
-    EXPECT_LE(take("clEnqueueMarkerWithWaitList"), 0.1);
+    EXPECT_LE(take("clEnqueueBarrierWithWaitList"), 0.1);
     for (const auto& [name, calls] : counted) EXPECT_EQ(calls, 0) << name << " is not for the steady state";
 }

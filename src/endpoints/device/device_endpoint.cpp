@@ -273,8 +273,7 @@ class range_endpoint final : public device_endpoint {
     void close(std::size_t, const failure&, step& done) override {
         if (m_mapped == nullptr && is_in_queue() && !m_is_source && !m_has_entered && order()->is_in_order) {
             // No byte was copied: the message was empty, say. The transfer ends in its place all the same.
-            run(order()->queue, m_offset, 0, "waiting to write", done,
-                [&](cl_event* event) { return cl::mark(order()->queue.get(), order()->marks_by_barrier, event); });
+            run(order()->queue, m_offset, 0, "waiting to write", done, [&](cl_event* event) { return cl::mark(order()->queue.get(), event); });
             return;
         }
         if (m_mapped == nullptr) {
@@ -459,7 +458,7 @@ class place_gate final : public transfer::gate {
                 for (const auto& each : m_order->after) after.push_back(each.get());
                 cl_event raw = nullptr;
                 const auto code =
-                    after.empty() ? cl::mark(m_order->queue.get(), m_order->marks_by_barrier, &raw)
+                    after.empty() ? cl::mark(m_order->queue.get(), &raw)
                                   : clEnqueueMarkerWithWaitList(m_order->queue.get(), static_cast<cl_uint>(after.size()), after.data(), &raw);
                 if (code != CL_SUCCESS) return state::failed;
                 entered = cl::event::adopt(raw);

@@ -50,7 +50,6 @@ struct command_order {
     /// in it: behind a place_gate.
     cl::queue queue;
     bool is_in_order = true; ///< that queue
-    bool marks_by_barrier = false; ///< its device, see cl::device_facts
     cl::event entered;       ///< what stands in it for the transfer of a source; engine's thread
 };
 using device_order = std::shared_ptr<command_order>;
