@@ -5,7 +5,7 @@
 # A tutorial in cells: editors and Jupyter (by Jupytext) show them as a notebook, and as a script it runs from top to
 # bottom:
 #
-#     mpirun -n 2 python docs/tutorial_python.py
+#     causeway run -n 2 python docs/tutorial_python.py
 #
 # The tests do that. You need pyopencl, mpi4py and the package `causeway` ([how to install
 # it](../bindings/python/README.md)).

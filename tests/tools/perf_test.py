@@ -180,7 +180,7 @@ def arguments(start, _):
         (["perf", "--routes", "fil-read"], "did you mean file-read?"),
         (["perf", "--routes", "rank-latncy"], "did you mean rank-latency?"),
         (["perf", "--strategies", "piplined"], "did you mean pipelined?"),
-        (["perf", "--routes", "rank-one-way"], "mpirun -n 2 causeway perf"),
+        (["perf", "--routes", "rank-one-way"], "causeway run -n 2 causeway perf"),
         (["perf", "--sizes", "1X"], "not a size: 1X"),
         (["perf", "--sizes", "8G"], "at most 2047M"),
         (["perf", "--repetitions", "0"], "--repetitions"),

@@ -93,7 +93,7 @@ void check_processors(const json& rank, const json& ranks, finder& found) {
     if (rank.at("usable_processors") == 1 && of_host >= 2 * neighbours)
         found.slows("a rank on " + rank.at("host").get<std::string>() + " may use one of the " + std::to_string(of_host) +
                         " processors, for the program and for the threads that move its data",
-                    "start it with mpirun --bind-to none, or with more processors for each rank: mpirun --map-by slot:PE=4, "
+                    "start it with causeway run or mpirun --bind-to none, or with more processors for each rank: mpirun --map-by slot:PE=4, "
                     "srun --cpus-per-task=4; a container, with a larger --cpus");
 }
 

@@ -25,13 +25,13 @@ namespace info {
 
 namespace {
 
-const char* const teaching = R"(Shows what Causeway finds on this machine, or, started by mpirun, on those of all ranks: devices and
+const char* const teaching = R"(Shows what Causeway finds on this machine, or on those of all ranks that it is started on: devices and
 drivers, MPI and its thread level, page-locked memory, file systems, options and where each value came from; then what
 is wrong, and what to do about it. What ranks have in common stands there once.
 
 Examples:
   causeway info                       this machine
-  mpirun -n 4 causeway info           the machines of four ranks, and where their settings differ
+  causeway run -n 4 causeway info     the machines of four ranks, and where their settings differ
   causeway info --check               only what is wrong; exit status 1 if something stops transfers
   causeway info --options             every option, its value, where that came from, and what it does
   causeway info --directory /scratch  this file system, too

@@ -30,7 +30,7 @@ the library and naive code move, and those of limits wherever these leave any to
 
 Examples:
   causeway perf --quick                    files, peers, kernels: a first look in less than a minute
-  mpirun -n 2 causeway perf --quick        messages between two ranks
+  causeway run -n 2 causeway perf --quick  messages between two ranks
   causeway perf --json one.json            everything in one process, 8 B to 1 GiB; takes a while
   causeway perf --routes file --directory /scratch --sizes 64M,1G --plot files.png
   causeway perf --routes file-read-cold --file /data/input.bin --sizes 1G
@@ -171,7 +171,7 @@ void list() {
     };
     std::printf("Routes in one process (causeway perf)\n");
     print(1);
-    std::printf("Routes between two ranks (mpirun -n 2 causeway perf)\n");
+    std::printf("Routes between two ranks (causeway run -n 2 causeway perf)\n");
     print(2);
     std::printf("Strategies\n  auto");
     for (const auto& each : known_strategies()) std::printf(", %s", each.c_str());
@@ -215,7 +215,7 @@ class results_file {
 void report_all(session& session, const std::vector<std::string>& given_routes, int ranks) {
     const auto& wanted = session.wanted();
     if (ranks == 1 && given_routes.empty())
-        session.note("routes between ranks are measured by: mpirun -n 2 causeway perf");
+        session.note("routes between ranks are measured by: causeway run -n 2 causeway perf");
     const auto& results = session.finish();
     print_end(results);
     if (results.rows.empty()) return;

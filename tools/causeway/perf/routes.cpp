@@ -57,7 +57,7 @@ bool begins(const std::string& name, const std::string& word) {
 
 std::string how_to_run(int ranks) {
     return ranks == 1 ? "runs in one process: causeway perf, without mpirun"
-                      : "needs two ranks: mpirun -n 2 causeway perf";
+                      : "needs two ranks: causeway run -n 2 causeway perf";
 }
 
 } // namespace
@@ -67,7 +67,7 @@ std::span<const route> all_routes() { return table; }
 std::vector<std::string> choose_routes(const std::vector<std::string>& wanted, int ranks) {
     if (ranks > 2)
         throw causeway_tool::usage_error("measures in one process or between two ranks, not " + std::to_string(ranks) +
-                                         ": mpirun -n 2 causeway perf");
+                                         ": causeway run -n 2 causeway perf");
     std::vector<std::string> chosen;
     if (wanted.empty()) {
         for (const auto& each : table)

@@ -44,7 +44,7 @@ measured by themselves once a program uses them for a while.
 Examples:
   causeway tune                            the devices of the first platform
   causeway tune --directory /scratch       and this file system
-  mpirun -n 2 causeway tune                messages between two ranks of a node, or of two
+  causeway run -n 2 causeway tune          messages between two ranks of a node, or of two
   causeway tune --show                     what is known, without measuring
   causeway tune --clear                    forget it
 
@@ -77,9 +77,9 @@ std::string latency_text(double seconds) {
     return text.data();
 }
 
-std::string bandwidth_text(double bytes_per_second) {
-    // A map that copies nothing takes no longer for more.
-    if (bytes_per_second > 1e13) return "-";
+std::string bandwidth_text(const std::string& operation, double bytes_per_second) {
+    // A map copies nothing: what it takes longer for more bytes is chance.
+    if (operation.starts_with("map")) return "-";
     std::array<char, 32> text{};
     std::snprintf(text.data(), text.size(), "%.2f", bytes_per_second / 1e9);
     return text.data();
@@ -104,11 +104,11 @@ void print(const json& figures) {
                         "latency", "GB/s", "at once", "age");
         place = its;
         const auto seconds = each.at("seconds").get<std::vector<double>>();
+        const auto operation = each.at("operation").get<std::string>();
         const auto last = seconds.size() - 1, before = seconds.size() - 3;
         const double slope = (sizes.at(last) - sizes.at(before)) / std::max(seconds.at(last) - seconds.at(before), 1e-12);
-        std::printf("  %-10s %12s %10s %10s %9s\n", each.at("operation").get<std::string>().c_str(),
-                    latency_text(seconds.front()).c_str(), bandwidth_text(slope).c_str(),
-                    bandwidth_text(each.at("bytes_per_second_at_once")).c_str(), age_text(each.at("seen")).c_str());
+        std::printf("  %-10s %12s %10s %10s %9s\n", operation.c_str(), latency_text(seconds.front()).c_str(),
+                    bandwidth_text(operation, slope).c_str(), bandwidth_text(operation, each.at("bytes_per_second_at_once")).c_str(), age_text(each.at("seen")).c_str());
     }
     if (stages.empty()) std::printf("nothing is known yet\n");
     const auto file = figures.at("file").get<std::string>(), problem = figures.at("problem").get<std::string>();
