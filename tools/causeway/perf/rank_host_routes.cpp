@@ -4,7 +4,6 @@
 #include "perf/routes.hpp"
 
 #include <array>
-#include <cstring>
 
 namespace perf {
 
@@ -16,15 +15,12 @@ void check_mpi(int code, const char* call) {
 
 class host_bench : public rank_pair {
   public:
-    host_bench(session& session, const place& where, std::size_t bytes)
-        : rank_pair(session, where, bytes), m_ordinary(m_data.whole_bytes()) {
-        std::memcpy(m_ordinary.data(), m_data.whole(), m_data.whole_bytes());
-    }
+    using rank_pair::rank_pair;
 
     void to_device() {
-        measure("rank-host-to-device", [this] { send_host(m_ordinary.data() + own_offset()); }, [this] { receive_naively(); },
+        measure("rank-host-to-device", [this] { send_host(own_data()); }, [this] { receive_naively(); },
                 [this](apps::event&) {
-                    check_mpi(causeway_mpi_send(m_ordinary.data() + own_offset(), int(m_bytes), MPI_CL_MEM, m_peer, tag, m_comm),
+                    check_mpi(causeway_mpi_send(own_data(), int(m_bytes), MPI_CL_MEM, m_peer, tag, m_comm),
                               "MPI_Send");
                 },
                 [this](apps::event& moved) {
@@ -75,8 +71,6 @@ class host_bench : public rank_pair {
             [this] { verify_pinned(); });
         m_session.measure(std::move(made));
     }
-
-    pageable_memory m_ordinary; // the data, as a program has it
 };
 
 } // namespace

@@ -5,6 +5,7 @@
 #include "perf/bench.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace perf {
 
@@ -18,7 +19,9 @@ class rank_pair {
           m_bytes(bytes), m_data(where, bytes), m_source(m_data.on_device(where, session.buffers())),
           m_target(make_buffer(where, bytes, session.buffers())),
           m_pinned(where.context.get(), where.in_order.get(), bytes), m_outgoing(bytes), m_incoming(bytes),
+          m_ordinary(m_data.whole_bytes()),
           m_repeats(bytes < 64 * kib ? 100 : bytes < mib ? 20 : 1) {
+        std::memcpy(m_ordinary.data(), m_data.whole(), m_data.whole_bytes());
         int copies = where.host_memory ? 0 : 1;
         MPI_Allreduce(MPI_IN_PLACE, &copies, 1, MPI_INT, MPI_MAX, m_comm);
         m_copies_count = copies != 0;
@@ -39,10 +42,17 @@ class rank_pair {
     /// Both ranks move the same window; rank 1's data lies one further, so that no rank finds its own bytes right.
     [[nodiscard]] std::size_t window_of(int rank) const { return m_window + std::size_t(rank); }
     [[nodiscard]] std::size_t own_offset() const { return test_data::offset_of(window_of(m_rank)); }
-    [[nodiscard]] const std::byte* own_data() const { return m_data.at(window_of(m_rank)); }
+    /// In ordinary memory. Not what received bytes are compared with, as that is in the processor's caches.
+    [[nodiscard]] const std::byte* own_data() const { return m_ordinary.data() + own_offset(); }
     [[nodiscard]] const std::byte* peers_data() const { return m_data.at(window_of(m_peer)); }
 
     void verify_target() {
+        if (m_place.host_memory) {
+            // Where it lies, as after raw MPI, so that each way finds the same in the caches.
+            const mapped_to_read found(queue(), m_target.get(), m_bytes);
+            m_data.verify(found.data(), window_of(m_peer));
+            return;
+        }
         read_device(queue(), m_target.get(), 0, m_bytes, m_pinned.data());
         m_data.verify(m_pinned.data(), window_of(m_peer));
     }
@@ -170,6 +180,7 @@ class rank_pair {
     apps::buffer m_source, m_target;
     apps::pinned_memory m_pinned;
     pageable_memory m_outgoing, m_incoming;
+    pageable_memory m_ordinary; // a copy of m_data, see own_data()
     int m_repeats;             // of a sample, back to back
     bool m_is_warmed;          // by one more before it
     bool m_copies_count;       // in the limit: a device has memory of its own

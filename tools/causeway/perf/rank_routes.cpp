@@ -243,9 +243,9 @@ class rank_bench : public rank_pair {
 void rank_routes(session& session, const place& where, const std::string& suffix) {
     const std::string routes[] = {"rank-blocking" + suffix, "rank-one-way" + suffix, "rank-both-ways" + suffix};
     if (std::none_of(std::begin(routes), std::end(routes), [&](const auto& each) { return session.wants(each); })) return;
-    // Data, source, target, page-locked memory, two in ordinary memory, staging, MPI.
+    // Data, source, target, page-locked memory, three in ordinary memory, staging, MPI.
     bool in_vain = false;
-    for (const auto bytes : session.sizes(where.device, 8)) {
+    for (const auto bytes : session.sizes(where.device, 9)) {
         rank_bench bench(session, where, bytes, in_vain);
         bench.by_blocking_calls(routes[0]);
         bench.one_way(routes[1]);
