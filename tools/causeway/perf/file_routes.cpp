@@ -165,10 +165,13 @@ class file_bench {
                 "raw write", "pwrite by " + raw->text(),
                 [this, to, raw] {
                     prepare_output(to);
+                    // Where it lies in the device's memory, if that is the host's: what was compared with is in the caches.
+                    std::optional<mapped_to_read> source;
+                    if (m_place.host_memory) source.emplace(queue(), m_source.get(), m_data.whole_bytes());
+                    const auto* const bytes = source ? source->data() + test_data::offset_of(m_window) : m_data.at(m_window);
                     // The threads only read the memory.
-                    auto* const bytes = const_cast<std::byte*>(m_data.at(m_window));
                     const double seconds =
-                        raw->run(direction::write, m_output->descriptor(), 0, bytes, m_bytes);
+                        raw->run(direction::write, m_output->descriptor(), 0, const_cast<std::byte*>(bytes), m_bytes);
                     return seconds + seconds_of([&] { finish_output(to); });
                 },
                 check);

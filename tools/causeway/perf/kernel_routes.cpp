@@ -285,7 +285,7 @@ void kernel_file_routes(session& session, const devices& on) {
 void rank_kernel_route(session& session, const place& where, const std::string& suffix) {
     if (!session.wants("rank-kernel" + suffix)) return;
     computation kernel(where);
-    for (const auto bytes : session.sizes(where.device, 8, overlapping))
+    for (const auto bytes : session.sizes(where.device, rank_pair::copies_held, overlapping))
         exchange_beside_kernel(session, where, bytes, kernel).measure("rank-kernel" + suffix);
 }
 

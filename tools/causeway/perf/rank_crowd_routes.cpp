@@ -116,7 +116,7 @@ class crowd_bench : public rank_pair {
 void run(session& session, const place& where, const std::string& route, int count, std::size_t least,
          std::size_t most) {
     if (!session.wants(route)) return;
-    for (const auto bytes : session.sizes(where.device, 9, least, most, std::size_t(count)))
+    for (const auto bytes : session.sizes(where.device, rank_pair::copies_held, least, most, std::size_t(count)))
         crowd_bench(session, where, bytes, count).measure(route);
 }
 

@@ -77,7 +77,7 @@ class host_bench : public rank_pair {
 
 void rank_host_routes(session& session, const place& where) {
     if (!session.wants("rank-host-to-device") && !session.wants("rank-device-to-host")) return;
-    for (const auto bytes : session.sizes(where.device, 9)) {
+    for (const auto bytes : session.sizes(where.device, rank_pair::copies_held)) {
         host_bench bench(session, where, bytes);
         bench.to_device();
         bench.to_host();

@@ -13,6 +13,8 @@ namespace perf {
 class rank_pair {
   public:
     static constexpr int tag = 1;
+    /// Of the largest size, in each process: data, source, target, page-locked memory, three in ordinary memory, staging, MPI.
+    static constexpr std::size_t copies_held = 9;
 
     rank_pair(session& session, const place& where, std::size_t bytes)
         : m_session(session), m_place(where), m_comm(session.comm()), m_rank(session.rank()), m_peer(1 - m_rank),

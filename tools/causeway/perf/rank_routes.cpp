@@ -115,7 +115,7 @@ class rank_bench : public rank_pair {
 
     /// Beside small messages: as much is not their bytes'.
     void add_order(comparison& made) {
-        if (m_bytes >= overlapping && (!m_place.host_memory || m_bytes > largest_shown_with_order)) return;
+        if (m_bytes >= overlapping && (m_copies_count || m_bytes > largest_shown_with_order)) return;
         made.add_shown("order", event_order::how, [this] {
             MPI_Barrier(m_comm);
             double seconds = event_order(m_place).seconds(m_repeats);
@@ -243,9 +243,8 @@ class rank_bench : public rank_pair {
 void rank_routes(session& session, const place& where, const std::string& suffix) {
     const std::string routes[] = {"rank-blocking" + suffix, "rank-one-way" + suffix, "rank-both-ways" + suffix};
     if (std::none_of(std::begin(routes), std::end(routes), [&](const auto& each) { return session.wants(each); })) return;
-    // Data, source, target, page-locked memory, three in ordinary memory, staging, MPI.
     bool in_vain = false;
-    for (const auto bytes : session.sizes(where.device, 9)) {
+    for (const auto bytes : session.sizes(where.device, rank_pair::copies_held)) {
         rank_bench bench(session, where, bytes, in_vain);
         bench.by_blocking_calls(routes[0]);
         bench.one_way(routes[1]);

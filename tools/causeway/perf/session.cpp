@@ -10,8 +10,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
-#include <numeric>
-#include <random>
 #include <stdexcept>
 
 namespace perf {
@@ -26,6 +24,18 @@ constexpr auto quick_time = 40s;            // of a whole run; a comparison that
 constexpr int patience = 4; // after so many times its time, a comparison ends with even fewer
 /// A transfer of more blocks than this measures the cost of blocks, which smaller transfers have shown already.
 constexpr std::size_t most_blocks = 4096;
+
+/// In `count` rounds, or twice as many if it is odd, each way comes once at each place and equally often behind each other one (a Williams
+/// design, E. J. Williams, 1949).
+std::vector<std::size_t> order_of_round(std::size_t count, std::size_t round) {
+    std::vector<std::size_t> order(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto zigzag = i % 2 == 1 ? (i + 1) / 2 : (count - i / 2) % count;
+        order[i] = (zigzag + round) % count;
+    }
+    if (count % 2 == 1 && round / count % 2 == 1) std::reverse(order.begin(), order.end());
+    return order;
+}
 
 std::size_t available_bytes() {
     std::ifstream information("/proc/meminfo");
@@ -259,9 +269,6 @@ std::vector<std::vector<double>> session::take_samples(comparison& compared) {
     leave_out_what_fell_back(compared);
     const bool several = std::ranges::count(compared.ways, role::ours, &way::is) > 1;
     std::vector<std::vector<double>> samples(compared.ways.size());
-    std::vector<std::size_t> order(compared.ways.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::minstd_rand chance; // the same on all ranks
     const int rounds = rounds_for(compared.bytes);
     const std::chrono::duration<double> most(m_settings.seconds);
     const auto begun = clock::now();
@@ -269,9 +276,8 @@ std::vector<std::vector<double>> session::take_samples(comparison& compared) {
         const auto allowed = round >= fewest_rounds ? most : patience * most;
         if (round > 0 && rank_0_says(clock::now() - begun > allowed)) break;
         m_progress.round(round, rounds);
-        // In a new order: behind naive code the caches hold other things, and the same plan took a tenth longer than behind itself.
-        std::shuffle(order.begin(), order.end(), chance);
-        for (const auto i : order) {
+        // Behind naive code the caches hold other things, and the same plan took a tenth longer than behind itself.
+        for (const auto i : order_of_round(compared.ways.size(), static_cast<std::size_t>(round))) {
             // Page-locked blocks of one size make room for those of another, which whoever comes next would pay for: so no
             // way comes behind another one.
             if (several) (void)run_checked(compared, compared.ways[i]);

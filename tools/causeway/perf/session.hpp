@@ -49,7 +49,7 @@ class session {
     /// For the progress only.
     void begin_route(const std::string& route);
 
-    /// Runs every way once to warm up, then in turn: A B C, A B C, ... If the library does it in several ways, each way is run
+    /// Runs every way once to warm up, then in turn, in another order in each round. If the library does it in several ways, each way is run
     /// twice in a row, and the second run counts. Checks the data after each run. Leaves out strategies that the library did not use
     /// although they were forced. Prints the rows. Does nothing if the route is not wanted, or if --quick's time is over.
     /// Throws wrong_data. Any other failure of a single process becomes a note, with route, size and way; ranks cannot go on.
