@@ -44,20 +44,6 @@ void add(std::vector<measured_stage>& found, operation what, const std::vector<s
 
 std::unique_ptr<transfer::endpoint> make_nothing() { return std::make_unique<nothing>(); }
 
-/// Of several runs one of the faster ones: what other programs took is not the stage's. Of runs of several blocks at once what they
-/// show in company: one that was alone there waited for the other end's blocks, which the engine may make by itself.
-void add_quartiles(const std::vector<transfer::sample_pair>& runs, bool several_at_once, std::vector<stage_sample>& into) {
-    std::vector<stage_sample> alike;
-    for (const auto& run : runs)
-        for (const auto& each : run)
-            if ((each.company > 1) == several_at_once) alike.push_back(each);
-    if (alike.empty()) return;
-    const auto chosen = alike.begin() + static_cast<std::ptrdiff_t>(alike.size() / 4);
-    std::nth_element(alike.begin(), chosen, alike.end(),
-                     [](const auto& one, const auto& other) { return one.seconds < other.seconds; });
-    into.push_back(*chosen);
-}
-
 /// One block at a time, of every size that a model has from `smallest` to `largest`; `count` of each, in at most `most`
 /// bytes. Many are more than a processor keeps near itself: small blocks of a large transfer are not in its caches
 /// either.
@@ -120,8 +106,8 @@ void measuring::run(const end_maker& source, const end_maker& target, std::size_
         sources.push_back(each->source);
         targets.push_back(each->target);
     }
-    add_quartiles(sources, chosen.depth > 1, into.source);
-    add_quartiles(targets, chosen.depth > 1, into.target);
+    transfer::add_typical(sources, chosen.depth > 1, into.source);
+    transfer::add_typical(targets, chosen.depth > 1, into.target);
 }
 
 measuring::seen measuring::run_all(const end_maker& source, const end_maker& target, const std::vector<shape>& shapes,

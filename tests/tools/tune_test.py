@@ -50,8 +50,6 @@ def devices(start, _):
         run = start("tune", "--json", pathlib.Path(folder, "figures.json"), environment=kept.environment)
         check(run.returncode == 0 and not run.stderr, "tune fails", run)
         check_stages(kept.stages(), {"copy in", "copy out", "map in", "map out"})
-        copy_in = next(stage["seconds"] for stage in kept.stages() if stage["operation"] == "copy in")
-        check(copy_in[5] > copy_in[4], f"4 MiB are copied in no more time than 1 MiB, a size that is measured in company, too: {copy_in}")
         written = json.loads(pathlib.Path(folder, "figures.json").read_text(encoding="utf-8"))
         check(written["stages"] == kept.stages(), "--json has other figures than the file", run)
         check(stat.S_IMODE(kept.file.stat().st_mode) == 0o600, "others may read the file", run)

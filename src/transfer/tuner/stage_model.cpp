@@ -78,6 +78,17 @@ class line_of_means {
 
 } // namespace
 
+void add_typical(std::span<const sample_pair> runs, bool several_at_once, std::vector<stage_sample>& into) {
+    std::vector<stage_sample> alike;
+    for (const auto& run : runs)
+        for (const auto& each : run)
+            if ((each.company > 1) == several_at_once) alike.push_back(each);
+    if (alike.empty()) return;
+    const auto chosen = alike.begin() + static_cast<std::ptrdiff_t>(alike.size() / 4);
+    std::nth_element(alike.begin(), chosen, alike.end(), [](const auto& one, const auto& other) { return one.seconds < other.seconds; });
+    into.push_back(*chosen);
+}
+
 stage_model fit(operation what, std::span<const stage_sample> samples) {
     line_of_means alone, together;
     for (const auto& each : samples) {

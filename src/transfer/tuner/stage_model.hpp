@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace causeway::transfer {
 
@@ -59,6 +60,10 @@ class sample_pair {
     std::array<stage_sample, 2> m_samples;
     std::size_t m_count = 0;
 };
+
+/// Of several runs of one plan one of the faster ones, as what other programs took is not the stage's. Of a plan of several blocks at once
+/// what they show in company: one that was alone there waited for the other end's blocks, which the engine may make by itself.
+void add_typical(std::span<const sample_pair> runs, bool several_at_once, std::vector<stage_sample>& into);
 
 /// The curve through samples of operations alone, and gap and ceiling by those in company; without these operations
 /// follow one another.

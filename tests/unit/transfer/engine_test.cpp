@@ -163,7 +163,9 @@ TEST(engine, does_not_do_a_whole_chain_in_one_step) {
             (void)on.machine->step();
             const auto ended = std::ranges::count_if(told, [](const auto& each) { return each->times > 0; });
             EXPECT_LE(ended - before, 8) << "large ones one by one";
-            if (bytes > 8) EXPECT_LE(ended - before, 2);
+            if (bytes > 8) {
+                EXPECT_LE(ended - before, 2);
+            }
             before = ended;
         }
         EXPECT_EQ(before, count);

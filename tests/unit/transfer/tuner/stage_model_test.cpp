@@ -33,6 +33,24 @@ void expect_sane(const stage_model& model) {
 
 } // namespace
 
+TEST(stage_model, takes_of_several_blocks_at_once_what_they_show_in_company) {
+    std::vector<sample_pair> one_by_one(4), several(4);
+    for (std::size_t i = 0; i < 4; ++i) {
+        one_by_one[i].add({1 << 20, 40e-6 + 1e-6 * static_cast<double>(i), 1});
+        several[i].add({1 << 20, 600e-6, 1}); // waited for the engine
+        several[i].add({1 << 20, 100e-6 + 1e-6 * static_cast<double>(i), 3});
+    }
+    std::vector<stage_sample> found;
+    add_typical(one_by_one, false, found);
+    add_typical(several, true, found);
+    ASSERT_EQ(found.size(), 2u);
+    EXPECT_EQ(found[0].seconds, 41e-6);
+    EXPECT_EQ(found[1].seconds, 101e-6);
+    // One lane has no company, and several blocks of it show nothing of their own.
+    add_typical(one_by_one, true, found);
+    EXPECT_EQ(found.size(), 2u);
+}
+
 TEST(stage_model, goes_through_the_samples_and_straight_on_beyond_them) {
     const std::vector samples = {alone(truth, 16 << 10), alone(truth, 1 << 20), alone(truth, 4 << 20),
                                  together(truth, 1e6, 8), together(truth, 1e5, 8)};
