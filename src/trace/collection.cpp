@@ -20,6 +20,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -419,9 +420,15 @@ class collection {
         m_replaces = false;
     }
 
+    /// A mark without times, as NVIDIA's driver has them, stands for a command before it in its queue, if those are seen.
     static std::size_t commands_without_times(const part_content& part) {
-        return static_cast<std::size_t>(std::count_if(part.waits_for_commands.begin(), part.waits_for_commands.end(),
-                                                      [](const auto& each) { return each.ended == 0; }));
+        std::set<std::uint64_t> seen;
+        for (const auto& each : part.commands)
+            if (each.ended != 0) seen.insert(each.queue);
+        return static_cast<std::size_t>(
+            std::count_if(part.waits_for_commands.begin(), part.waits_for_commands.end(), [&](const auto& each) {
+                return each.ended == 0 && (part.text(each.name) != "marker" || !seen.contains(each.queue));
+            }));
     }
 
     /// The rank; for a further program of the rank (`sh -c './prepare && ./solve'`) a number that nobody has.

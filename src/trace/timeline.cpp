@@ -201,7 +201,7 @@ class event_writer {
         begin -= late;
         end -= late;
         m_commands.push_back({0, begin, end});
-        m_ends_of_queue[told.queue].emplace(told.ended, known->second);
+        m_ends_of_queue[told.queue].emplace(host_time(told.place, told.ended), known->second);
         const auto& name = m_part.text(told.name);
         m_named.push_back({told, name.empty() ? "command" : name, begin, end});
         return known->second;
@@ -268,12 +268,12 @@ class event_writer {
         }
     }
 
-    /// Of a marker the last command before it in its queue, if that was seen.
+    /// Of a marker the last command before it in its queue, if that was seen. NVIDIA's driver gives barriers no times: before it was seen.
     [[nodiscard]] std::optional<std::size_t> awaited(const record::command& told) {
         if (m_part.text(told.name) != "marker") return slice_of(told);
         const auto queue = m_ends_of_queue.find(told.queue);
-        if (queue == m_ends_of_queue.end() || told.ended == 0) return {};
-        const auto behind = queue->second.upper_bound(told.ended);
+        if (queue == m_ends_of_queue.end()) return {};
+        const auto behind = queue->second.upper_bound(told.ended != 0 ? host_time(told.place, told.ended) : told.seen);
         if (behind == queue->second.begin()) return {};
         return std::prev(behind)->second;
     }
@@ -330,7 +330,7 @@ class event_writer {
     std::map<std::uint32_t, std::int64_t> m_guessed;   // by place, for those without samples
     std::map<std::uint64_t, std::size_t> m_queues;     // their numbers
     std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>, std::size_t> m_command_of; // queue and times
-    std::map<std::uint64_t, std::map<std::uint64_t, std::size_t>> m_ends_of_queue;
+    std::map<std::uint64_t, std::map<std::int64_t, std::size_t>> m_ends_of_queue; // by the host's time
     std::map<std::uint64_t, std::size_t> m_by_number;
     struct named_command {
         record::command told;

@@ -207,6 +207,39 @@ TEST(timeline, shows_commands_once_by_the_clock_of_the_host) {
     EXPECT_EQ(whole.at("traceEvents").at(0).at("args").at("commands_without_times"), 1);
 }
 
+TEST(timeline, finds_the_last_command_before_a_mark_by_its_times_or_by_when_it_was_seen) {
+    for (const bool mark_has_times : {true, false}) {
+        const folder where;
+        fake_clock clock;
+        trace::part part(where.timeline, rank_of(0), 1 << 20);
+        const auto host = [&] { return static_cast<std::uint64_t>(clock.now().time_since_epoch().count()); };
+        {
+            trace::part_recorder to(part, clock);
+            constexpr std::uint64_t behind = 1000000000; // the device's clock
+            to.clock_seen({.place = "a device", .device = host() - behind, .before = clock.now() - 2us, .after = clock.now() + 2us});
+            for (const std::uint64_t at : {1000, 21000, 90000})
+                to.command_over({.number = at, .queue = 5, .place = "a device", .name = at == 21000 ? "before" : "another",
+                                 .queued = host() - behind, .started = host() - behind + at, .ended = host() - behind + at + 9000,
+                                 .seen = clock.now() + 200us});
+            const auto times = mark_has_times ? host() - behind + 31000 : 0;
+            to.waited_for(1, command_span{.queue = 5, .place = "a device", .name = "marker", .queued = times, .started = times,
+                                          .ended = times, .seen = clock.now() + 40us});
+            record_transfer(to, clock, 1);
+        }
+        trace::add_part(where.timeline, part.path());
+        const auto whole = where.read();
+        const auto arrows = events_of(whole, "s", "waits for");
+        ASSERT_EQ(arrows.size(), 1u);
+        const auto commands = events_of(whole, "X", "command");
+        ASSERT_EQ(commands.size(), 3u);
+        for (const auto& each : commands) {
+            const double begin = each.at("ts"), end = begin + each.at("dur").get<double>(), leaves = arrows[0].at("ts");
+            EXPECT_EQ(leaves >= begin && leaves <= end, each.at("name") == "before") << each.at("name");
+        }
+        EXPECT_EQ(whole.at("traceEvents").at(0).at("args").at("commands_without_times"), 0);
+    }
+}
+
 TEST(timeline, is_recorded_without_memory_of_its_own_for_each_block) {
     if (!counts_allocations()) GTEST_SKIP() << "a sanitizer has its own operator new";
     const folder where;
