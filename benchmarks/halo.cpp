@@ -213,7 +213,7 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     try {
-        if (ranks != 2) throw std::runtime_error("takes two ranks: mpirun -n 2");
+        if (ranks != 2) throw std::runtime_error("takes two ranks: causeway run -n 2 halo");
         const int ahead = argc > 1 ? std::stoi(argv[1]) : 4;
         const auto devices = apps::devices_of("");
         const auto device = devices[std::size_t(rank) % devices.size()];

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Himeno benchmark in Python: causeway.cpp with pyopencl and mpi4py.
 
-usage: mpirun -n RANKS python himeno.py [SIZE [ITERATIONS]]
+usage: causeway run -n RANKS python himeno.py [SIZE [ITERATIONS]]
 """
 
 import re

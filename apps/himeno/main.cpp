@@ -26,7 +26,7 @@ using namespace himeno;
 constexpr double tolerance = 1e-5;
 
 constexpr const char *usage =
-    "usage: mpirun -n RANKS himeno [options]\n"
+    "usage: causeway run -n RANKS himeno [options]\n"
     "  --size XS|S|M|L|XL          grid (default S)\n"
     "  --iterations N              iterations of a timed run (default 50)\n"
     "  --rounds N                  timed runs of each version, taken in turn (default 5)\n"

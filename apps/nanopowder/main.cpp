@@ -27,7 +27,7 @@ using namespace nanopowder;
 constexpr double tolerance = 1e-6;
 
 constexpr const char *usage =
-    "usage: mpirun -n RANKS nanopowder [options]     RANKS is at most 40\n"
+    "usage: causeway run -n RANKS nanopowder [options]     RANKS is at most 40\n"
     "  --steps N          steps of a timed run (default 20)\n"
     "  --rounds N         timed runs of each version, taken in turn (default 3)\n"
     "  --version NAME     baseline, causeway or all (default)\n"

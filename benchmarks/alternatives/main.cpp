@@ -146,7 +146,7 @@ void compare_files(const settings& wanted, cl_device_id device, std::size_t byte
 }
 
 void compare_all(const settings& wanted, int rank, int ranks) {
-    if (ranks > 2) throw std::runtime_error("takes one process, for files, or two ranks (mpirun -n 2)");
+    if (ranks > 2) throw std::runtime_error("takes one process, for files, or two ranks (causeway run -n 2)");
     const auto devices = apps::devices_of(wanted.platform);
     const auto device = devices[std::size_t(rank) % devices.size()];
     if (rank == 0) {
