@@ -78,8 +78,8 @@ std::string latency_text(double seconds) {
 }
 
 std::string bandwidth_text(const std::string& operation, double bytes_per_second) {
-    // A map copies nothing: what it takes longer for more bytes is chance.
-    if (operation.starts_with("map")) return "-";
+    // A map copies nothing: what it takes longer for more bytes is chance. So is a copy that takes no longer for more.
+    if (operation.starts_with("map") || bytes_per_second > 1e13) return "-";
     std::array<char, 32> text{};
     std::snprintf(text.data(), text.size(), "%.2f", bytes_per_second / 1e9);
     return text.data();
@@ -108,7 +108,8 @@ void print(const json& figures) {
         const auto last = seconds.size() - 1, before = seconds.size() - 3;
         const double slope = (sizes.at(last) - sizes.at(before)) / std::max(seconds.at(last) - seconds.at(before), 1e-12);
         std::printf("  %-10s %12s %10s %10s %9s\n", operation.c_str(), latency_text(seconds.front()).c_str(),
-                    bandwidth_text(operation, slope).c_str(), bandwidth_text(operation, each.at("bytes_per_second_at_once")).c_str(), age_text(each.at("seen")).c_str());
+                    bandwidth_text(operation, slope).c_str(), bandwidth_text(operation, each.at("bytes_per_second_at_once")).c_str(),
+                    age_text(each.at("seen")).c_str());
     }
     if (stages.empty()) std::printf("nothing is known yet\n");
     const auto file = figures.at("file").get<std::string>(), problem = figures.at("problem").get<std::string>();
