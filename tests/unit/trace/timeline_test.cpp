@@ -180,17 +180,24 @@ TEST(timeline, tells_by_what_devices_reach_each_other) {
     EXPECT_EQ(where.read().at("traceEvents").at(0).at("args").at("direct_links"), "none: no driver");
 }
 
+/// Now, by the clock of a device that is a second behind.
+static std::uint64_t device_time(fake_clock& clock) {
+    return static_cast<std::uint64_t>(clock.now().time_since_epoch().count()) - 1000000000;
+}
+
+static void show_clock(trace::part_recorder& to, fake_clock& clock) {
+    to.clock_seen({.place = "a device", .device = device_time(clock), .before = clock.now() - 2us, .after = clock.now() + 2us});
+}
+
 TEST(timeline, shows_commands_once_by_the_clock_of_the_host) {
     const folder where;
     fake_clock clock;
     trace::part part(where.timeline, rank_of(0), 1 << 20);
-    const auto host = [&] { return static_cast<std::uint64_t>(clock.now().time_since_epoch().count()); };
     {
         trace::part_recorder to(part, clock);
-        constexpr std::uint64_t behind = 1000000000; // the device's clock
-        to.clock_seen({.place = "a device", .device = host() - behind, .before = clock.now() - 2us, .after = clock.now() + 2us});
-        const command_span kernel{.number = 1, .queue = 5, .place = "a device", .name = "jacobi", .queued = host() - behind,
-                                  .started = host() - behind + 1000, .ended = host() - behind + 9000, .seen = clock.now() + 20us};
+        show_clock(to, clock);
+        const command_span kernel{.number = 1, .queue = 5, .place = "a device", .name = "jacobi", .queued = device_time(clock),
+                                  .started = device_time(clock) + 1000, .ended = device_time(clock) + 9000, .seen = clock.now() + 20us};
         to.command_over(kernel);
         to.waited_for(1, kernel);
         to.waited_for(1, command_span{.queue = 6, .name = "kernel"}); // its queue does not profile
@@ -212,16 +219,14 @@ TEST(timeline, finds_the_last_command_before_a_mark_by_its_times_or_by_when_it_w
         const folder where;
         fake_clock clock;
         trace::part part(where.timeline, rank_of(0), 1 << 20);
-        const auto host = [&] { return static_cast<std::uint64_t>(clock.now().time_since_epoch().count()); };
         {
             trace::part_recorder to(part, clock);
-            constexpr std::uint64_t behind = 1000000000; // the device's clock
-            to.clock_seen({.place = "a device", .device = host() - behind, .before = clock.now() - 2us, .after = clock.now() + 2us});
+            show_clock(to, clock);
             for (const std::uint64_t at : {1000, 21000, 90000})
                 to.command_over({.number = at, .queue = 5, .place = "a device", .name = at == 21000 ? "before" : "another",
-                                 .queued = host() - behind, .started = host() - behind + at, .ended = host() - behind + at + 9000,
+                                 .queued = device_time(clock), .started = device_time(clock) + at, .ended = device_time(clock) + at + 9000,
                                  .seen = clock.now() + 200us});
-            const auto times = mark_has_times ? host() - behind + 31000 : 0;
+            const auto times = mark_has_times ? device_time(clock) + 31000 : 0;
             to.waited_for(1, command_span{.queue = 5, .place = "a device", .name = "marker", .queued = times, .started = times,
                                           .ended = times, .seen = clock.now() + 40us});
             record_transfer(to, clock, 1);
