@@ -423,8 +423,9 @@ class collection {
     /// A mark without times, as NVIDIA's driver has them, stands for a command before it in its queue, if those are seen.
     static std::size_t commands_without_times(const part_content& part) {
         std::set<std::uint64_t> seen;
-        for (const auto& each : part.commands)
-            if (each.ended != 0) seen.insert(each.queue);
+        for (const auto* told : {&part.commands, &part.waits_for_commands})
+            for (const auto& each : *told)
+                if (each.ended != 0) seen.insert(each.queue);
         return static_cast<std::size_t>(
             std::count_if(part.waits_for_commands.begin(), part.waits_for_commands.end(), [&](const auto& each) {
                 return each.ended == 0 && (part.text(each.name) != "marker" || !seen.contains(each.queue));
