@@ -60,6 +60,8 @@ class file_blocks {
     [[nodiscard]] transfer::outcome written_at_once(std::size_t offset, std::span<const std::byte> block) const;
     /// In a worker.
     [[nodiscard]] transfer::outcome read_now(std::size_t offset, std::span<std::byte> piece);
+    /// With m_cold.
+    [[nodiscard]] transfer::outcome read_or_bring(std::size_t offset, std::span<std::byte> piece);
     [[nodiscard]] transfer::outcome write_now(std::size_t offset, std::span<const std::byte> block);
 
     file_services m_services;
@@ -77,6 +79,7 @@ class file_blocks {
     monotonic_clock m_clock;
     std::optional<write_behind> m_behind;
     std::optional<cold_pages> m_cold;
+    std::atomic<bool> m_expects_cached{false}; // as the last block that was begun, until a piece is not
     descriptor m_direct; // of the same file, past the page cache; none where that is not wanted or not possible
     std::vector<std::unique_ptr<split_read>> m_reads, m_spare;
     std::unique_ptr<slow_close> m_closing;

@@ -116,3 +116,23 @@ TEST_F(cold_pages, are_read_in_large_pieces_by_few) {
     drop();
     EXPECT_EQ(jobs_of_a_block(), 2u);
 }
+
+TEST_F(cold_pages, behind_some_that_are_there_are_brought_too) {
+    ::posix_fadvise(m_file.fd, 0, 0, POSIX_FADV_RANDOM); // nothing is read ahead
+    std::byte header[page];
+    ASSERT_EQ(::pread(m_file.fd, header, sizeof header, 0), static_cast<ssize_t>(page));
+    ASSERT_FALSE(is_cached(2 * page, page));
+    const options settings;
+    patient_workers workers;
+    transfer::turnstile turns;
+    const auto source = endpoints::make_descriptor_endpoint({settings, workers, turns}, m_file.fd, 0, whole, endpoints::access::read);
+    waiter done;
+    source->open({.bytes = whole, .block_bytes = whole / 2, .is_source = true}, done.work);
+    std::vector<std::byte> block(whole / 2);
+    done.work.begin();
+    source->read(0, block, done.work);
+    while (!workers.jobs.empty()) workers.finish_first();
+    EXPECT_EQ(done.work.take().bytes, block.size());
+    EXPECT_TRUE(std::equal(block.begin(), block.end(), m_contents.begin()));
+    EXPECT_TRUE(is_cached(0, block.size()));
+}
