@@ -27,13 +27,13 @@ std::string buffer_text(const char* what, std::size_t offset, std::size_t bytes)
 }
 
 void copy_watch::add(const cl::queue& queue, cl::event running, std::size_t offset, std::size_t bytes,
-                     const char* what, transfer::step& done, std::optional<small_writes::timing> timing, bool starts_unflushed) {
+                     const char* what, transfer::step& done, small_write small, bool starts_unflushed) {
     auto to = std::find_if(m_lines.begin(), m_lines.end(), [&](const line& each) { return each.queue == queue.get(); });
-    if (to == m_lines.end()) to = m_lines.insert(to, {queue.get(), starts_unflushed, {}, true, false, {}});
+    if (to == m_lines.end()) to = m_lines.emplace(to, queue.get(), starts_unflushed);
     to->is_flushed = false;
     to->is_large |= bytes > largest_small;
-    if (!to->copies.empty()) timing.reset(); // it waits for those
-    to->copies.push_back({std::move(running), offset, bytes, what, &done, timing, {}, false});
+    if (!to->copies.empty()) small.timing.reset(); // it waits for those
+    to->copies.push_back({std::move(running), offset, bytes, what, &done, std::move(small), {}, false});
 }
 
 void copy_watch::add_at_once(const cl::queue& queue, cl::event running, std::size_t offset, std::size_t bytes,
@@ -67,7 +67,7 @@ bool copy_watch::poll(time_point now) {
     // Steps that finish add copies.
     for (auto i = first; i < m_ended.size(); ++i) {
         const auto& [what, status] = m_ended[i];
-        if (status == CL_COMPLETE && what.timing) what.timing->ended(now);
+        if (status == CL_COMPLETE && what.small.timing) what.small.timing->ended(now);
         if (status == CL_COMPLETE) {
             what.done->finish({what.bytes, {}});
         } else {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cl/handles.hpp"
+#include "endpoints/device/locked_pages.hpp"
 #include "endpoints/device/small_writes.hpp"
 #include "transfer/engine.hpp"
 #include "transfer/gate.hpp"
@@ -19,6 +20,12 @@ namespace causeway::endpoints {
 /// How error texts name a command on `bytes` at `offset` of a buffer.
 [[nodiscard]] std::string buffer_text(const char* what, std::size_t offset, std::size_t bytes);
 
+/// What belongs to a copy of few bytes.
+struct small_write {
+    std::optional<small_writes::timing> timing;
+    locked_pages::piece memory; ///< that it copies from
+};
+
 /// Engine's thread only.
 class copy_watch final : public transfer::progress_source {
   public:
@@ -29,7 +36,7 @@ class copy_watch final : public transfer::progress_source {
     /// says what failed: `what`, a verb, with `bytes` at `offset` of a buffer. The queue is flushed at the end of the step, once for all,
     /// or later if it starts without that (cl::device_facts).
     void add(const cl::queue& queue, cl::event running, std::size_t offset, std::size_t bytes, const char* what,
-             transfer::step& done, std::optional<small_writes::timing> timing = {}, bool starts_unflushed = false);
+             transfer::step& done, small_write small = {}, bool starts_unflushed = false);
 
     /// The same, and flushes it now.
     void add_at_once(const cl::queue& queue, cl::event running, std::size_t offset, std::size_t bytes, const char* what,
@@ -48,12 +55,15 @@ class copy_watch final : public transfer::progress_source {
         std::size_t offset, bytes;
         const char* what;
         transfer::step* done;
-        std::optional<small_writes::timing> timing;
+        small_write small;
         std::optional<time_point> seen; // first
         bool is_armed = false;
     };
     /// Queues are in-order: only the first of a line can be the next to complete.
     struct line {
+        line(cl_command_queue of, bool starts) : queue(of), starts_unflushed(starts) {}
+        line(line&&) = default; // and no copy: of pieces there is none
+        line& operator=(line&&) = default;
         cl_command_queue queue;
         bool starts_unflushed;
         std::deque<copy> copies;

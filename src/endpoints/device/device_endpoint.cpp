@@ -81,10 +81,19 @@ class device_endpoint : public transfer::endpoint {
         }
     }
 
+    /// The same bytes, from where a driver takes rectangles of few bytes sooner than from ordinary memory; `block`, if they are many.
+    [[nodiscard]] std::span<const std::byte> locked(std::span<const std::byte> block, small_write& keeper) {
+        if (block.size() > small_writes::most_bytes || !link().locked) return block;
+        keeper.memory = link().locked->take(block.size());
+        if (keeper.memory.data() == nullptr) return block;
+        std::memcpy(keeper.memory.data(), block.data(), block.size());
+        return {keeper.memory.data(), block.size()};
+    }
+
     /// Enqueues by `enqueue(event*)`, submits, and finishes `done` with `bytes` when that event completes.
     template <class Enqueue>
     void run(const cl::queue& queue, std::size_t offset, std::size_t bytes, const char* what, step& done,
-             Enqueue enqueue, std::optional<small_writes::timing> timing = {}) {
+             Enqueue enqueue, small_write small = {}) {
         cl_event raw = nullptr;
         cl_int code = enqueue(&raw);
         auto running = cl::event::adopt(raw);
@@ -93,7 +102,7 @@ class device_endpoint : public transfer::endpoint {
         } else {
             // In the program's queue, where it mostly waits for what is there, it was faster with a flush (file from an H200, 8 bytes: 34 us, 40 without).
             const bool starts_unflushed = !is_in_queue() && cl::facts_of(m_place.device).starts_unflushed;
-            m_services.copies.add(queue, std::move(running), offset, bytes, what, done, timing, starts_unflushed);
+            m_services.copies.add(queue, std::move(running), offset, bytes, what, done, std::move(small), starts_unflushed);
         }
     }
 
@@ -296,8 +305,9 @@ class range_endpoint final : public device_endpoint {
     /// In a queue of the program a write may also be slow because it waits for kernels; then rows are tried in vain.
     void write_small(std::size_t offset, std::span<const std::byte> block, step& done) {
         auto& choice = *link().small;
-        const auto way = choice.way_of(block.size());
-        const auto timing = choice.begin(way);
+        const auto way = choice.way_of(block.size(), services().windows.is_shared(cl::facts_of(place().device).uuid));
+        small_write small{.timing = choice.begin(way)};
+        if (way == small_writes::way::two_rows) block = locked(block, small);
         run(queue_in(), m_offset + offset, block.size(), "writing", done, [&](cl_event* event) {
             auto* const queue = queue_in().get();
             auto* const buffer = place().buffer.get();
@@ -309,7 +319,7 @@ class range_endpoint final : public device_endpoint {
                 choice.give_rows_up();
             }
             return clEnqueueWriteBuffer(queue, buffer, CL_FALSE, m_offset + offset, block.size(), block.data(), 0, nullptr, event);
-        }, timing);
+        }, std::move(small));
     }
 
     [[nodiscard]] bool is_in_window() const { return place().window != nullptr; }
@@ -389,12 +399,15 @@ class box_endpoint final : public device_endpoint {
             done.finish({block.size(), {}});
             return;
         }
+        small_write small;
+        block = locked(block, small);
         copy(link().to_device, offset, block.size(), "writing, packed,", done,
              [&](const std::size_t* origin, const std::size_t* host, const std::size_t* region, cl_event* event) {
                  return clEnqueueWriteBufferRect(link().to_device.get(), place().buffer.get(), CL_FALSE, origin, host,
                                                  region, m_box.row_pitch, m_box.slice_pitch, region[0],
                                                  region[0] * region[1], block.data() + m_packed, 0, nullptr, event);
-             });
+             },
+             std::move(small));
     }
 
   private:
@@ -419,7 +432,7 @@ class box_endpoint final : public device_endpoint {
     /// The queue is in order: the last piece's event stands for all.
     template <class Enqueue>
     void copy(const cl::queue& queue, std::size_t offset, std::size_t bytes, const char* what, step& done,
-              Enqueue enqueue) {
+              Enqueue enqueue, small_write small = {}) {
         const auto pieces = split_packed_range(m_box.region, offset, bytes);
         run(queue, offset, bytes, what, done, [&](cl_event* event) {
             static constexpr std::size_t host_origin[3] = {0, 0, 0};
@@ -434,7 +447,7 @@ class box_endpoint final : public device_endpoint {
             // The pieces before one that was refused still use the block.
             if (code != CL_SUCCESS) clFinish(queue.get());
             return code;
-        });
+        }, std::move(small));
     }
 
     box m_box;

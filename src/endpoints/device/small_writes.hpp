@@ -21,7 +21,8 @@ class small_writes {
 
     explicit small_writes(const monotonic_clock& clock) : m_clock(&clock) {}
 
-    [[nodiscard]] way way_of(std::size_t bytes) const;
+    /// `is_shared`: another process has said that it uses the device.
+    [[nodiscard]] way way_of(std::size_t bytes, bool is_shared = false) const;
     /// The driver takes no rows.
     void give_rows_up() { m_takes_rows = false; }
 

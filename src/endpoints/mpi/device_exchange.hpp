@@ -34,8 +34,11 @@ class device_exchange {
     /// Hears what others have said meanwhile, and says what they could not take before.
     void look();
 
-    /// `rank` has said that its device can fill windows.
-    void can_fill(int rank) { m_fillers.insert(rank); }
+    /// A message of `rank` comes from `device`, which can fill windows.
+    void comes_from(int rank, const bridge::device_uuid& device) {
+        m_fillers.insert(rank);
+        if (m_windows != nullptr && rank != m_own_rank) m_windows->share(device);
+    }
     /// Whether messages of `rank` may come through windows, as far as is known.
     [[nodiscard]] bool may_fill(int rank) const;
 

@@ -238,7 +238,7 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
         announced.window = header.window.segment.process != 0 && header.node == m_node &&
                            may_share(m_port.job_rank(where.number, source));
         if (header.device_window != 0 && header.node == m_node) {
-            m_devices.can_fill(m_port.job_rank(where.number, source));
+            m_devices.comes_from(m_port.job_rank(where.number, source), header.device);
             announced.has_device = true;
             announced.device_window = header.device_window == 2;
             announced.device = header.device;

@@ -65,7 +65,7 @@ struct wire_header {
     block_address window;       ///< of `accept` and `grant`: the memory for a block; of `request`: the sender can do that
     std::uint64_t device_window = 0; ///< as `window`, if it is a device's: its key, and `window` has the offset; of `request` and `eager`:
                                      ///< 1 if the sender's device could fill such memory, 2 if it is going to
-    bridge::device_uuid device{};    ///< of `request`: the sender's
+    bridge::device_uuid device{};    ///< of `request` and `eager`: the sender's
     std::int64_t said_at = 0;   ///< by the speaker's clock, in nanoseconds; 0 unless it records a timeline
     std::int64_t least_heard = 0; ///< the least time, by both clocks, that what the listener said took; 0: not known
     std::uint64_t has_device = 0; ///< of `request` and `accept`: 1 if this end of the message is a device, 2 if it maps at once

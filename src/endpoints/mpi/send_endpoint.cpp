@@ -104,6 +104,7 @@ class send_endpoint final : public transfer::endpoint, private conversation {
         if (m_eager) {
             auto said = header(wire_header::kind::eager);
             said.device_window = static_cast<std::uint64_t>(m_fills); // so that the other rank opens one for the next
+            said.device = m_device_here.uuid;
             m_talk.say(m_space, m_rank, said, block, operation);
             leave_lines();
         } else {

@@ -42,6 +42,13 @@ TEST_F(small_writes, go_as_rows_where_another_process_uses_the_device) {
     EXPECT_GE(rows_of(20000, 150us, 19us, 1000us), 19980);
 }
 
+TEST_F(small_writes, go_as_rows_at_once_where_another_process_has_said_that_it_is_there) {
+    EXPECT_EQ(m_writes.way_of(8, true), way::two_rows);
+    EXPECT_EQ(m_writes.way_of(7, true), way::plain);
+    m_writes.give_rows_up();
+    EXPECT_EQ(m_writes.way_of(8, true), way::plain);
+}
+
 TEST_F(small_writes, are_plain_again_when_that_process_has_gone) {
     rows_of(5000, 150us, 19us, 1000us);
     m_clock.advance(3s);

@@ -72,7 +72,7 @@ class instant_memory final : public endpoint {
         if (m_home != nullptr) m_window->memory->release(m_home, m_bytes.size());
     }
     [[nodiscard]] endpoint_traits traits() const override {
-        return {.kind = medium::device, .device = {.is_known = m_window != nullptr}, .in_window = m_home != nullptr};
+        return {.kind = medium::device, .device = {.is_known = m_window != nullptr, .uuid = m_window ? m_window->device : bridge::device_uuid{}}, .in_window = m_home != nullptr};
     }
     [[nodiscard]] bool reaches(const device_name& other) const override {
         return m_window != nullptr && m_window->windows.bridge()->reaches(m_window->device, other.uuid);
@@ -163,7 +163,7 @@ struct one_rank {
     /// `other` opens this rank's window.
     void show_window(int number, one_rank& other, int others_number) {
         if (!window) return;
-        talk.devices().can_fill(others_number);
+        talk.devices().comes_from(others_number, {});
         talk.devices().offer(others_number, window->memory->first());
         other.talk.devices().look();
         other.talk.devices().show_filler({}, number);

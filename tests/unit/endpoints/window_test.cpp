@@ -334,6 +334,19 @@ TEST_P(device_window, of_one_side_alone_leaves_messages_in_blocks_of_the_receive
     EXPECT_EQ(strategy_of_a_message(std::size_t{3} << 20), "pipelined");
 }
 
+TEST_P(device_window, is_of_a_device_that_others_use_if_their_messages_come_from_it) {
+    std::uint8_t number = 7;
+    for (const char* const eager : {"65536", "0"}) {
+        const bridge::device_uuid device{++number};
+        both->a.window = std::make_shared<windowed_device>(both->a.windows, both->a.settings, both->a.clock, device);
+        both->a.settings.set("eager", eager);
+        EXPECT_FALSE(both->b.windows.is_shared(device));
+        (void)strategy_of_a_message(10);
+        EXPECT_TRUE(both->b.windows.is_shared(device)) << eager;
+        EXPECT_FALSE(both->a.windows.is_shared(device)) << "its own messages are of no other process";
+    }
+}
+
 TEST_P(device_window, that_is_gone_is_retired_at_the_other_rank) {
     forget();
     for (int i = 0; i < 2; ++i) (void)strategy_of_a_message(10);
