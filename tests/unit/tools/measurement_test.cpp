@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <map>
 #include <memory>
 #include <stdexcept>
+#include <utility>
 
 namespace perf {
 namespace {
@@ -122,4 +124,25 @@ TEST(own_choices, are_as_good_within_a_twentieth_or_within_the_quartiles) {
 TEST(own_choices, are_none_where_nothing_was_measured) { EXPECT_TRUE(own_choices({}).empty()); }
 
 } // namespace
+TEST(order_of_rounds, has_each_way_once_at_each_place_and_as_often_behind_each_other_one) {
+    EXPECT_EQ(order_of_round(0, 3), std::vector<std::size_t>());
+    EXPECT_EQ(order_of_round(1, 3), std::vector<std::size_t>{0});
+    for (std::size_t count = 2; count <= 17; ++count) {
+        const auto rounds = count % 2 == 0 ? count : 2 * count;
+        std::map<std::pair<std::size_t, std::size_t>, std::size_t> at, behind;
+        for (std::size_t round = 0; round < rounds; ++round) {
+            const auto order = order_of_round(count, round);
+            ASSERT_EQ(order.size(), count);
+            for (std::size_t place = 0; place < count; ++place) {
+                ++at[{order[place], place}];
+                if (place > 0) ++behind[{order[place - 1], order[place]}];
+            }
+        }
+        EXPECT_EQ(at.size(), count * count);
+        for (const auto& [where, times] : at) EXPECT_EQ(times, rounds / count) << where.first << " at " << where.second << " of " << count;
+        EXPECT_EQ(behind.size(), count * (count - 1));
+        for (const auto& [pair, times] : behind) EXPECT_EQ(times, rounds / count) << pair.first << ", " << pair.second << " of " << count;
+    }
+}
+
 } // namespace perf

@@ -30,6 +30,16 @@ void comparison::add_shown(std::string part, std::string how, std::function<doub
     ways.push_back(way{std::move(part), role::shown, std::move(run), std::move(check), {}, {}, std::move(how)});
 }
 
+std::vector<std::size_t> order_of_round(std::size_t count, std::size_t round) {
+    std::vector<std::size_t> order(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto zigzag = i % 2 == 1 ? (i + 1) / 2 : (count - i / 2) % count;
+        order[i] = (zigzag + round) % count;
+    }
+    if (count % 2 == 1 && round / count % 2 == 1) std::reverse(order.begin(), order.end());
+    return order;
+}
+
 evaluation evaluate(const comparison& compared, const std::vector<std::vector<double>>& samples) {
     evaluation result;
     std::map<std::string, double> parts; // the fastest way of each

@@ -25,18 +25,6 @@ constexpr int patience = 4; // after so many times its time, a comparison ends w
 /// A transfer of more blocks than this measures the cost of blocks, which smaller transfers have shown already.
 constexpr std::size_t most_blocks = 4096;
 
-/// In `count` rounds, or twice as many if it is odd, each way comes once at each place and equally often behind each other one (a Williams
-/// design, E. J. Williams, 1949).
-std::vector<std::size_t> order_of_round(std::size_t count, std::size_t round) {
-    std::vector<std::size_t> order(count);
-    for (std::size_t i = 0; i < count; ++i) {
-        const auto zigzag = i % 2 == 1 ? (i + 1) / 2 : (count - i / 2) % count;
-        order[i] = (zigzag + round) % count;
-    }
-    if (count % 2 == 1 && round / count % 2 == 1) std::reverse(order.begin(), order.end());
-    return order;
-}
-
 std::size_t available_bytes() {
     std::ifstream information("/proc/meminfo");
     std::string name;
