@@ -20,7 +20,7 @@ tests) options+=(-D CAUSEWAY_BUILD_TESTS=ON) ;;
 *) [ -e "build/$preset/build.ninja" ] || options+=(-D CAUSEWAY_BUILD_TESTS=OFF) ;;
 esac
 
-# What was compiled before need not be compiled again, in whichever folder.
+# What was compiled before need not be compiled again; without debug information (-g) in whichever folder.
 if command -v ccache >/dev/null; then
     export CCACHE_BASEDIR=${CCACHE_BASEDIR-$PWD}
     export CMAKE_C_COMPILER_LAUNCHER=${CMAKE_C_COMPILER_LAUNCHER-ccache} CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER-ccache}

@@ -55,8 +55,8 @@ class windows {
     /// Whether windows of `device` can be had.
     [[nodiscard]] bool serves(const device_uuid& device) const { return m_bridge && !m_is_broken && m_bridge->has(device); }
     /// Another process has said that its messages come from `device`.
-    void share(const device_uuid& device) { m_shared.insert(device); }
-    [[nodiscard]] bool is_shared(const device_uuid& device) const { return m_shared.contains(device); }
+    void used_elsewhere(const device_uuid& device) { m_used_elsewhere.insert(device); }
+    [[nodiscard]] bool is_used_elsewhere(const device_uuid& device) const { return m_used_elsewhere.contains(device); }
     /// A copy has failed: interfaces that fail once do so for good. What there is stays until it is let go of.
     void break_off(const std::string& why);
     /// Transfers take another way, for this reason, which `listener` hears of.
@@ -83,7 +83,7 @@ class windows {
     std::unique_ptr<device_bridge> m_bridge;
     std::map<const std::byte*, std::weak_ptr<known_window>> m_windows; // by first byte
     std::map<device_uuid, std::vector<std::weak_ptr<known_window>>> m_own;
-    std::set<device_uuid> m_shared;
+    std::set<device_uuid> m_used_elsewhere;
 };
 
 } // namespace causeway::bridge

@@ -25,6 +25,11 @@ class staging_allocator {
         (void)memory;
         return true;
     }
+    /// Whether `byte` lies in memory of allocate().
+    [[nodiscard]] virtual bool holds(const std::byte* byte) const {
+        (void)byte;
+        return false;
+    }
     /// Whether allocate() would find room now; where memory is not bounded by the pool alone.
     [[nodiscard]] virtual bool has_room(std::size_t bytes) const {
         (void)bytes;

@@ -4,14 +4,22 @@
  * graphics cards. */
 #include <CL/cl.h>
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 /* Small writes take long, as where another process uses the card. */
 int pretend_slow_writes;
-/* Rectangles: refused; or how many there were. */
-int pretend_no_rectangles, pretend_rectangles;
+/* Rectangles: refused; or how many there were, and how many of those did not come from a buffer of page-locked memory. */
+int pretend_no_rectangles, pretend_rectangles, pretend_unlocked_rectangles;
+/* Where such buffers were mapped last. */
+static struct {
+    const char *first;
+    size_t size;
+} locked[4096];
+static unsigned locked_count;
+static pthread_mutex_t locked_guard = PTHREAD_MUTEX_INITIALIZER;
 
 /* Writes are over only when some queue has been flushed behind them. */
 int pretend_starts_at_flush;
@@ -90,6 +98,33 @@ cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_bool block
     return real(queue, buffer, blocking, offset, size, from, count, list, event);
 }
 
+void *clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, cl_map_flags flags, size_t offset, size_t size,
+                         cl_uint count, const cl_event *list, cl_event *event, cl_int *code)
+{
+    void *(*real)(cl_command_queue, cl_mem, cl_bool, cl_map_flags, size_t, size_t, cl_uint, const cl_event *, cl_event *, cl_int *);
+    *(void **)&real = dlsym(RTLD_NEXT, "clEnqueueMapBuffer");
+    void *mapped = real(queue, buffer, blocking, flags, offset, size, count, list, event, code);
+    cl_mem_flags of = 0;
+    if (mapped != NULL && clGetMemObjectInfo(buffer, CL_MEM_FLAGS, sizeof of, &of, NULL) == CL_SUCCESS && of & CL_MEM_ALLOC_HOST_PTR) {
+        pthread_mutex_lock(&locked_guard);
+        const unsigned at = locked_count++ % (sizeof locked / sizeof *locked);
+        locked[at].first = mapped;
+        locked[at].size = size;
+        pthread_mutex_unlock(&locked_guard);
+    }
+    return mapped;
+}
+
+static int is_locked(const char *byte)
+{
+    int found = 0;
+    pthread_mutex_lock(&locked_guard);
+    for (unsigned i = 0; i < sizeof locked / sizeof *locked; ++i)
+        found |= byte >= locked[i].first && byte < locked[i].first + locked[i].size;
+    pthread_mutex_unlock(&locked_guard);
+    return found;
+}
+
 cl_int clFlush(cl_command_queue queue)
 {
     cl_int (*real)(cl_command_queue);
@@ -119,6 +154,8 @@ cl_int clEnqueueWriteBufferRect(cl_command_queue queue, cl_mem buffer, cl_bool b
                    const void *, cl_uint, const cl_event *, cl_event *);
     *(void **)&real = dlsym(RTLD_NEXT, "clEnqueueWriteBufferRect");
     ++pretend_rectangles;
+    if (!is_locked(from))
+        ++pretend_unlocked_rectangles;
     if (pretend_no_rectangles)
         return CL_INVALID_VALUE;
     return real(queue, buffer, blocking, origin, host, region, row, slice, host_row, host_slice, from, count, list, event);

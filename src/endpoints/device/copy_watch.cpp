@@ -27,7 +27,7 @@ std::string buffer_text(const char* what, std::size_t offset, std::size_t bytes)
 }
 
 void copy_watch::add(const cl::queue& queue, cl::event running, std::size_t offset, std::size_t bytes,
-                     const char* what, transfer::step& done, small_write small, bool starts_unflushed) {
+                     const char* what, transfer::step& done, small_copy small, bool starts_unflushed) {
     auto to = std::find_if(m_lines.begin(), m_lines.end(), [&](const line& each) { return each.queue == queue.get(); });
     if (to == m_lines.end()) to = m_lines.emplace(to, queue.get(), starts_unflushed);
     to->is_flushed = false;

@@ -21,7 +21,7 @@ namespace causeway::endpoints {
 [[nodiscard]] std::string buffer_text(const char* what, std::size_t offset, std::size_t bytes);
 
 /// What belongs to a copy of few bytes.
-struct small_write {
+struct small_copy {
     std::optional<small_writes::timing> timing;
     locked_pages::piece memory; ///< that it copies from
 };
@@ -36,7 +36,7 @@ class copy_watch final : public transfer::progress_source {
     /// says what failed: `what`, a verb, with `bytes` at `offset` of a buffer. The queue is flushed at the end of the step, once for all,
     /// or later if it starts without that (cl::device_facts).
     void add(const cl::queue& queue, cl::event running, std::size_t offset, std::size_t bytes, const char* what,
-             transfer::step& done, small_write small = {}, bool starts_unflushed = false);
+             transfer::step& done, small_copy small = {}, bool starts_unflushed = false);
 
     /// The same, and flushes it now.
     void add_at_once(const cl::queue& queue, cl::event running, std::size_t offset, std::size_t bytes, const char* what,
@@ -55,7 +55,7 @@ class copy_watch final : public transfer::progress_source {
         std::size_t offset, bytes;
         const char* what;
         transfer::step* done;
-        small_write small;
+        small_copy small;
         std::optional<time_point> seen; // first
         bool is_armed = false;
     };

@@ -81,9 +81,10 @@ class device_endpoint : public transfer::endpoint {
         }
     }
 
-    /// The same bytes, from where a driver takes rectangles of few bytes sooner than from ordinary memory; `block`, if they are many.
-    [[nodiscard]] std::span<const std::byte> locked(std::span<const std::byte> block, small_write& keeper) {
-        if (block.size() > small_writes::most_bytes || !link().locked) return block;
+    /// The same bytes in page-locked memory, out of which a driver takes rectangles of few bytes sooner; `block` if it lies there, if they
+    /// are many, or if there is none.
+    [[nodiscard]] std::span<const std::byte> locked(std::span<const std::byte> block, small_copy& keeper) {
+        if (block.size() > small_writes::most_bytes || !link().locked || link().allocator->holds(block.data())) return block;
         keeper.memory = link().locked->take(block.size());
         if (keeper.memory.data() == nullptr) return block;
         std::memcpy(keeper.memory.data(), block.data(), block.size());
@@ -93,7 +94,7 @@ class device_endpoint : public transfer::endpoint {
     /// Enqueues by `enqueue(event*)`, submits, and finishes `done` with `bytes` when that event completes.
     template <class Enqueue>
     void run(const cl::queue& queue, std::size_t offset, std::size_t bytes, const char* what, step& done,
-             Enqueue enqueue, small_write small = {}) {
+             Enqueue enqueue, small_copy small = {}) {
         cl_event raw = nullptr;
         cl_int code = enqueue(&raw);
         auto running = cl::event::adopt(raw);
@@ -305,9 +306,10 @@ class range_endpoint final : public device_endpoint {
     /// In a queue of the program a write may also be slow because it waits for kernels; then rows are tried in vain.
     void write_small(std::size_t offset, std::span<const std::byte> block, step& done) {
         auto& choice = *link().small;
-        const auto way = choice.way_of(block.size(), services().windows.is_shared(cl::facts_of(place().device).uuid));
-        small_write small{.timing = choice.begin(way)};
+        const auto way = choice.way_of(block.size(), services().windows.is_used_elsewhere(link().uuid));
+        small_copy small;
         if (way == small_writes::way::two_rows) block = locked(block, small);
+        small.timing = choice.begin(way);
         run(queue_in(), m_offset + offset, block.size(), "writing", done, [&](cl_event* event) {
             auto* const queue = queue_in().get();
             auto* const buffer = place().buffer.get();
@@ -399,7 +401,7 @@ class box_endpoint final : public device_endpoint {
             done.finish({block.size(), {}});
             return;
         }
-        small_write small;
+        small_copy small;
         block = locked(block, small);
         copy(link().to_device, offset, block.size(), "writing, packed,", done,
              [&](const std::size_t* origin, const std::size_t* host, const std::size_t* region, cl_event* event) {
@@ -432,7 +434,7 @@ class box_endpoint final : public device_endpoint {
     /// The queue is in order: the last piece's event stands for all.
     template <class Enqueue>
     void copy(const cl::queue& queue, std::size_t offset, std::size_t bytes, const char* what, step& done,
-              Enqueue enqueue, small_write small = {}) {
+              Enqueue enqueue, small_copy small = {}) {
         const auto pieces = split_packed_range(m_box.region, offset, bytes);
         run(queue, offset, bytes, what, done, [&](cl_event* event) {
             static constexpr std::size_t host_origin[3] = {0, 0, 0};

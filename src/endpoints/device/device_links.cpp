@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <map>
 
 namespace causeway::endpoints {
@@ -42,8 +43,15 @@ class pinned_allocator final : public transfer::staging_allocator {
                                                  bytes, 0, nullptr, nullptr, &code);
         check_locked(code, "mapping", bytes, "page-locked staging memory");
         auto* const first = static_cast<std::byte*>(address);
-        m_buffers.emplace(first, std::move(memory));
+        m_buffers.emplace(first, given{std::move(memory), bytes});
         return first;
+    }
+
+    [[nodiscard]] bool holds(const std::byte* byte) const override {
+        const auto behind = m_buffers.upper_bound(byte);
+        if (behind == m_buffers.begin()) return false;
+        const auto& [first, memory] = *std::prev(behind);
+        return byte < first + memory.bytes;
     }
 
     [[nodiscard]] std::shared_ptr<void> pin(std::byte* memory, std::size_t bytes) override {
@@ -72,7 +80,7 @@ class pinned_allocator final : public transfer::staging_allocator {
 
     void release(std::byte* memory, std::size_t) noexcept override {
         const auto found = m_buffers.find(memory);
-        (void)clEnqueueUnmapMemObject(m_queue.get(), found->second.get(), memory, 0, nullptr, nullptr);
+        (void)clEnqueueUnmapMemObject(m_queue.get(), found->second.buffer.get(), memory, 0, nullptr, nullptr);
         (void)clFlush(m_queue.get());
         m_buffers.erase(found);
     }
@@ -80,7 +88,11 @@ class pinned_allocator final : public transfer::staging_allocator {
   private:
     cl::context m_context;
     cl::queue m_queue;
-    std::map<std::byte*, cl::buffer> m_buffers;
+    struct given {
+        cl::buffer buffer;
+        std::size_t bytes;
+    };
+    std::map<const std::byte*, given> m_buffers; // by first byte
 };
 
 } // namespace
@@ -94,7 +106,9 @@ std::shared_ptr<device_link> device_links::find(cl_context context, cl_device_id
     auto link = std::make_shared<device_link>();
     link->context = cl::context::share(context);
     link->device = device;
-    link->host_memory = cl::facts_of(device).host_memory;
+    const auto facts = cl::facts_of(device);
+    link->uuid = facts.uuid;
+    link->host_memory = facts.host_memory;
     link->to_device = cl::make_queue(context, device);
     link->from_device = cl::make_queue(context, device);
     // Maps have a queue of their own: in that of the copies in, the engine's thread would wait for all of them.
@@ -103,7 +117,7 @@ std::shared_ptr<device_link> device_links::find(cl_context context, cl_device_id
         link->small.emplace(m_clock);
         link->locked = std::make_shared<locked_pages>(link->allocator);
     }
-    if (cl::facts_of(device).keeps_addresses)
+    if (facts.keeps_addresses)
         link->places = std::make_unique<place_trial>(link->context, device, cl::make_queue(context, device));
     link->last_used = m_clock.now();
     m_links.push_back(link);

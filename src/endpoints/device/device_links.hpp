@@ -25,6 +25,7 @@ namespace causeway::endpoints {
 struct device_link {
     cl::context context;
     cl_device_id device = nullptr;
+    bridge::device_uuid uuid{};
     bool host_memory = false;
     cl::queue to_device, from_device;
     /// For reads that wait on the device for commands of the program: in one of the queues above, all that comes behind

@@ -11,7 +11,7 @@
 
 namespace causeway::endpoints {
 
-/// From ordinary memory NVIDIA's driver (580) takes 15 to 25 us more for a rectangle of few bytes that nobody waits for at once
+/// From ordinary memory NVIDIA's driver (580) takes 14 to 19 us more for a rectangle of few bytes that nobody waits for at once
 /// (docs/decisions/0016-small-writes-to-shared-devices.md). Takes its memory from the allocator when the first piece is wanted. Engine's thread only.
 class locked_pages : public std::enable_shared_from_this<locked_pages> {
   public:

@@ -16,9 +16,9 @@ constexpr auto shortest_span = std::chrono::milliseconds(100), longest_span = st
 
 } // namespace
 
-small_writes::way small_writes::way_of(std::size_t bytes, bool is_shared) const {
+small_writes::way small_writes::way_of(std::size_t bytes, bool is_used_elsewhere) const {
     if (!m_takes_rows || bytes < 2 || bytes % 2 != 0 || bytes > most_bytes) return way::plain;
-    return is_shared || m_slow >= slow_writes || m_clock->now() < m_rows_until ? way::two_rows : way::plain;
+    return is_used_elsewhere || m_slow >= slow_writes || m_clock->now() < m_rows_until ? way::two_rows : way::plain;
 }
 
 void small_writes::learn(way which, std::chrono::nanoseconds took, time_point now) {

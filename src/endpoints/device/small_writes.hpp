@@ -11,8 +11,8 @@ namespace causeway::endpoints {
 
 /// NVIDIA's driver (580) sends up to 24 KiB of page-locked memory, and up to 64 KiB of other memory, inside its commands, by the device's
 /// compute engine, for which processes take turns: 150 us where two do so alternately. The same bytes as a rectangle of two rows go by a copy engine, in 19 us; where nobody else is there that
-/// costs 2 us more (docs/decisions/0016-small-writes-to-shared-devices.md). Goes by how long its own writes take, as nobody says who else uses a
-/// device. One for each device of a context; engine's thread only.
+/// costs 2 us more (docs/decisions/0016-small-writes-to-shared-devices.md). Where nobody has said that he uses the device, too, goes by how long its own
+/// writes take. One for each device of a context; engine's thread only.
 class small_writes {
   public:
     enum class way { plain, two_rows };
@@ -21,8 +21,8 @@ class small_writes {
 
     explicit small_writes(const monotonic_clock& clock) : m_clock(&clock) {}
 
-    /// `is_shared`: another process has said that it uses the device.
-    [[nodiscard]] way way_of(std::size_t bytes, bool is_shared = false) const;
+    /// `is_used_elsewhere`: another process has said that it uses the device.
+    [[nodiscard]] way way_of(std::size_t bytes, bool is_used_elsewhere = false) const;
     /// The driver takes no rows.
     void give_rows_up() { m_takes_rows = false; }
 

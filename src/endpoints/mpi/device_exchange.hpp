@@ -37,7 +37,7 @@ class device_exchange {
     /// A message of `rank` comes from `device`, which can fill windows.
     void comes_from(int rank, const bridge::device_uuid& device) {
         m_fillers.insert(rank);
-        if (m_windows != nullptr && rank != m_own_rank) m_windows->share(device);
+        if (m_windows != nullptr && rank != m_own_rank) m_windows->used_elsewhere(device);
     }
     /// Whether messages of `rank` may come through windows, as far as is known.
     [[nodiscard]] bool may_fill(int rank) const;

@@ -340,11 +340,21 @@ TEST_P(device_window, is_of_a_device_that_others_use_if_their_messages_come_from
         const bridge::device_uuid device{++number};
         both->a.window = std::make_shared<windowed_device>(both->a.windows, both->a.settings, both->a.clock, device);
         both->a.settings.set("eager", eager);
-        EXPECT_FALSE(both->b.windows.is_shared(device));
+        EXPECT_FALSE(both->b.windows.is_used_elsewhere(device));
         (void)strategy_of_a_message(10);
-        EXPECT_TRUE(both->b.windows.is_shared(device)) << eager;
-        EXPECT_FALSE(both->a.windows.is_shared(device)) << "its own messages are of no other process";
+        EXPECT_TRUE(both->b.windows.is_used_elsewhere(device)) << eager;
     }
+    // A rank's message to itself is of no other process.
+    const bridge::device_uuid own{77};
+    both->b.window = std::make_shared<windowed_device>(both->b.windows, both->b.settings, both->b.clock, own);
+    auto out = bench::pattern(10), in = std::vector<std::byte>(10);
+    const auto receive = both->b.receive(in, 1);
+    const auto send = both->b.send(out, 1);
+    chooser choices;
+    both->run(choices);
+    EXPECT_EQ(status_of(receive), status::complete) << receive->report().error.message;
+    EXPECT_TRUE(in == out);
+    EXPECT_FALSE(both->b.windows.is_used_elsewhere(own));
 }
 
 TEST_P(device_window, that_is_gone_is_retired_at_the_other_rank) {

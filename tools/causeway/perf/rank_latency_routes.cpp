@@ -46,7 +46,7 @@ class latency_bench {
         made.add_limit("raw MPI", "MPI_Send, MPI_Recv", [this] { return raw(); }, [this] { verify(m_seen); });
         made.add_limit("copy out", "blocking read", [this] { return copy_out(); }, [this] { if (m_rank == 0) verify(m_seen); });
         made.add_limit("copy in", "blocking write", [this] { return copy_in(); }, [this] { if (m_rank == 0) verify(); });
-        // Processes on one GPU take turns for a small write, but not for a rectangle of two rows: nobody is faster by OpenCL.
+        // Processes on one GPU take turns for a small write, but not for a rectangle of two rows.
         if (!m_place.host_memory)
             made.add_shown("by hand", "blocking read, MPI_Send, MPI_Recv, blocking write of two rows",
                            [this] { return by_hand(write_word_as_two_rows); }, check);
