@@ -55,7 +55,10 @@ def devices(start, _):
         check(stat.S_IMODE(kept.file.stat().st_mode) == 0o600, "others may read the file", run)
         for word in ("copy in", "map out", str(kept.file)):
             check(word in run.stdout, f"the table has no {word}", run)
+        check(re.search(r"^measured in \d+\.\d\d s: \S", run.stdout, re.MULTILINE), "it does not say how long it took", run)
+        check(written["measured"] and all(each["seconds"] > 0 for each in written["measured"]), "--json has no times", run)
         shown = start("tune", "--show", environment=kept.environment)
+        check("measured in" not in shown.stdout, "--show measures", shown)
         table = [line.rsplit(maxsplit=2)[0] for line in run.stdout.splitlines() if line.startswith("  ")]
         check(all(line in shown.stdout for line in table), "--show has another table", shown)
         run = start("tune", "--clear", environment=kept.environment)

@@ -112,28 +112,37 @@ void print(const json& figures) {
                     age_text(each.at("seen")).c_str());
     }
     if (stages.empty()) std::printf("nothing is known yet\n");
+    if (!figures.at("measured").empty()) std::printf("\n");
+    for (const auto& each : figures.at("measured"))
+        std::printf("measured in %.2f s: %s\n", each.at("seconds").get<double>(), each.at("what").get<std::string>().c_str());
     const auto file = figures.at("file").get<std::string>(), problem = figures.at("problem").get<std::string>();
     std::printf("\n%s\n", !problem.empty() ? ("not kept: " + problem).c_str()
                           : file.empty()   ? "kept by this process only, as there is neither XDG_CACHE_HOME nor HOME"
                                            : ("kept in " + file).c_str());
 }
 
-/// Says on a terminal what is being measured.
+/// Says on a terminal what is being measured, and keeps how long that has taken.
 class progress {
   public:
     explicit progress(bool speaks) : m_speaks(speaks && isatty(STDERR_FILENO) == 1) {}
     ~progress() { clear(); }
     progress(const progress&) = delete;
     progress& operator=(const progress&) = delete;
-    void begin(const std::string& what) const {
+    template <class Measure> void measure(const std::string& what, Measure measure) {
         if (m_speaks) std::fprintf(stderr, "\r\033[Kmeasuring %s", what.c_str());
+        const auto begun = std::chrono::steady_clock::now();
+        measure();
+        m_taken.push_back({{"what", what}, {"seconds", std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count()}});
     }
-
-  private:
+    /// [{"what": ..., "seconds": ...}]
+    [[nodiscard]] const json& taken() const { return m_taken; }
     void clear() const {
         if (m_speaks) std::fprintf(stderr, "\r\033[K");
     }
+
+  private:
     bool m_speaks;
+    json m_taken = json::array();
 };
 
 std::vector<cl_device_id> devices_to_measure(const arguments& typed) {
@@ -154,21 +163,19 @@ apps::queue make_queue(cl_device_id device, apps::context& context) {
     return apps::create_in_order_queue(context.get(), device);
 }
 
-void measure_here(const arguments& typed, const progress& said) {
+void measure_here(const arguments& typed, progress& said) {
     for (auto* const device : devices_to_measure(typed)) {
-        said.begin(apps::device_name(device));
         apps::context context;
         const auto queue = make_queue(device, context);
-        check(causeway_tune_device(queue.get()), apps::device_name(device));
+        const auto name = apps::device_name(device);
+        said.measure(name, [&] { check(causeway_tune_device(queue.get()), name); });
     }
-    for (const auto& directory : typed.directories) {
-        said.begin(directory);
-        check(causeway_tune_directory(directory.c_str()), directory);
-    }
+    for (const auto& directory : typed.directories)
+        said.measure(directory, [&] { check(causeway_tune_directory(directory.c_str()), directory); });
 }
 
 /// The first rank measures with a neighbour of its node, then with one of another node, where there are such.
-void measure_ranks(const arguments& typed, int rank, int ranks, const progress& said) {
+void measure_ranks(const arguments& typed, int rank, int ranks, progress& said) {
     MPI_Comm node = MPI_COMM_NULL;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
     int first_of_node = rank;
@@ -189,9 +196,10 @@ void measure_ranks(const arguments& typed, int rank, int ranks, const progress& 
         const auto other = std::find_if(nodes.begin() + 1, nodes.end(), is_wanted);
         if (other == nodes.end()) continue;
         const auto peer = static_cast<int>(other - nodes.begin());
-        said.begin(on_node ? "messages within a node" : "messages between nodes");
-        if (rank == 0) check(causeway_tune_rank(queue.get(), peer, MPI_COMM_WORLD), "rank " + std::to_string(peer));
-        if (rank == peer) check(causeway_tune_rank(queue.get(), 0, MPI_COMM_WORLD), "rank 0");
+        said.measure(on_node ? "messages within a node" : "messages between nodes", [&] {
+            if (rank == 0) check(causeway_tune_rank(queue.get(), peer, MPI_COMM_WORLD), "rank " + std::to_string(peer));
+            if (rank == peer) check(causeway_tune_rank(queue.get(), 0, MPI_COMM_WORLD), "rank 0");
+        });
     }
 }
 
@@ -209,14 +217,16 @@ void write_json(const json& figures, const std::string& path) {
 /// The exit status.
 int act(const arguments& typed, int rank, int ranks) {
     if (typed.clear && rank == 0) check(causeway_tuner_clear(), "forgetting");
+    progress said(rank == 0);
     if (!typed.show && !typed.clear) {
         if (ranks > 1 && !typed.directories.empty())
             throw usage_error("--directory: file systems are measured by one process, without mpirun");
-        const progress said(rank == 0);
         ranks > 1 ? measure_ranks(typed, rank, ranks, said) : measure_here(typed, said);
+        said.clear();
     }
     if (rank != 0 || typed.clear) return 0;
-    const auto figures = known_figures();
+    auto figures = known_figures();
+    figures["measured"] = said.taken();
     if (typed.json_file != "-") print(figures);
     if (!typed.json_file.empty()) write_json(figures, typed.json_file);
     return figures.at("problem").get<std::string>().empty() ? 0 : 1;
