@@ -102,3 +102,21 @@ TEST(shared_segment, cannot_be_shrunk_under_those_who_map_it) {
     const auto own = shared_segment::create(4096);
     EXPECT_NE(ftruncate(own->address().descriptor, 0), 0);
 }
+
+TEST(shared_segment, is_for_its_own_user_alone) {
+    if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+    constexpr uid_t nobody = 65534;
+    const auto own = shared_segment::create(4096);
+    const auto opened_by = [&](uid_t user) {
+        const pid_t child = fork();
+        if (child == 0) {
+            if (user != 0 && (setresgid(user, user, user) != 0 || setresuid(user, user, user) != 0)) _exit(2);
+            _exit(shared_segment::open(own->address()) ? 1 : 0);
+        }
+        int status = -1;
+        EXPECT_EQ(waitpid(child, &status, 0), child);
+        return WEXITSTATUS(status);
+    };
+    EXPECT_EQ(opened_by(0), 1);
+    EXPECT_EQ(opened_by(nobody), 0);
+}
