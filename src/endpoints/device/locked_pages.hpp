@@ -11,8 +11,9 @@
 
 namespace causeway::endpoints {
 
-/// From ordinary memory NVIDIA's driver (580) takes 14 to 19 us more for a rectangle of few bytes that nobody waits for at once
-/// (docs/decisions/0016-small-writes-to-shared-devices.md). Takes its memory from the allocator when the first piece is wanted. Engine's thread only.
+/// Where few bytes are copied to before a driver fetches them: for a rectangle out of ordinary memory that nobody waits for at once
+/// NVIDIA's (580) takes 14 to 19 us more (docs/decisions/0016-small-writes-to-shared-devices.md). 256 KiB, which are asked of the
+/// allocator when the first piece is wanted. Engine's thread only.
 class locked_pages : public std::enable_shared_from_this<locked_pages> {
   public:
     static constexpr std::size_t page_bytes = 4096, pages = 64, bytes = pages * page_bytes;
@@ -22,7 +23,7 @@ class locked_pages : public std::enable_shared_from_this<locked_pages> {
     locked_pages(const locked_pages&) = delete;
     locked_pages& operator=(const locked_pages&) = delete;
 
-    /// Whole pages, until it is destroyed.
+    /// Whole pages in a row, which are taken until this is destroyed. It may outlive the object that it comes from.
     class piece {
       public:
         piece() = default;

@@ -25,6 +25,7 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tune {
@@ -121,10 +122,10 @@ void print(const json& figures) {
                                            : ("kept in " + file).c_str());
 }
 
-/// Says on a terminal what is being measured, and keeps how long that has taken.
+/// Says on a terminal what is being measured, and adds to `taken` how long that took: {"what": ..., "seconds": ...}.
 class progress {
   public:
-    explicit progress(bool speaks) : m_speaks(speaks && isatty(STDERR_FILENO) == 1) {}
+    progress(bool speaks, json& taken) : m_speaks(speaks && isatty(STDERR_FILENO) == 1), m_taken(taken) {}
     ~progress() { clear(); }
     progress(const progress&) = delete;
     progress& operator=(const progress&) = delete;
@@ -134,15 +135,13 @@ class progress {
         measure();
         m_taken.push_back({{"what", what}, {"seconds", std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count()}});
     }
-    /// [{"what": ..., "seconds": ...}]
-    [[nodiscard]] const json& taken() const { return m_taken; }
+
+  private:
     void clear() const {
         if (m_speaks) std::fprintf(stderr, "\r\033[K");
     }
-
-  private:
     bool m_speaks;
-    json m_taken = json::array();
+    json& m_taken;
 };
 
 std::vector<cl_device_id> devices_to_measure(const arguments& typed) {
@@ -217,16 +216,16 @@ void write_json(const json& figures, const std::string& path) {
 /// The exit status.
 int act(const arguments& typed, int rank, int ranks) {
     if (typed.clear && rank == 0) check(causeway_tuner_clear(), "forgetting");
-    progress said(rank == 0);
+    json measured = json::array();
     if (!typed.show && !typed.clear) {
         if (ranks > 1 && !typed.directories.empty())
             throw usage_error("--directory: file systems are measured by one process, without mpirun");
+        progress said(rank == 0, measured);
         ranks > 1 ? measure_ranks(typed, rank, ranks, said) : measure_here(typed, said);
-        said.clear();
     }
     if (rank != 0 || typed.clear) return 0;
     auto figures = known_figures();
-    figures["measured"] = said.taken();
+    figures["measured"] = std::move(measured);
     if (typed.json_file != "-") print(figures);
     if (!typed.json_file.empty()) write_json(figures, typed.json_file);
     return figures.at("problem").get<std::string>().empty() ? 0 : 1;
