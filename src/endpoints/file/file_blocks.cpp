@@ -266,7 +266,7 @@ void file_blocks::open(const transfer::open_request& request) {
     // What is past the page cache after all was planned for one writer, if it is a stream.
     if (m_is_target && m_direct.get() < 0) m_origin.at_once = request.lanes;
     if (m_is_target && !m_is_in_memory && !m_waits_for_disk && m_direct.get() < 0 && m_whole.bytes >= smallest_behind)
-        m_behind.emplace(m_whole.fd, m_clock);
+        m_behind.emplace(m_whole, m_services.workers, std::make_shared<monotonic_clock>());
     // ZFS, where writers do not wait for each other, keeps files in a cache of its own.
     if (!m_is_target && m_direct.get() < 0 && !m_is_in_memory && m_has_one_writer && m_whole.bytes >= smallest_cold) {
         m_cold.emplace(m_whole);
@@ -338,6 +338,7 @@ void file_blocks::write(std::size_t offset, std::span<const std::byte> block, st
         return;
     }
     m_services.workers.run(m_origin, [this, offset, block] { return write_now(offset, block); }, done);
+    if (m_behind) m_behind->go_on();
 }
 
 void file_blocks::close(outcome result, step& done, descriptor own) {
@@ -346,7 +347,11 @@ void file_blocks::close(outcome result, step& done, descriptor own) {
         m_closing = std::make_unique<slow_close>(*this, done, std::move(own));
         told = &m_closing->work();
     }
-    told->finish(std::move(result));
+    if (m_behind) {
+        m_behind->close(std::move(result), *told);
+    } else {
+        told->finish(std::move(result));
+    }
 }
 
 std::optional<outcome> file_blocks::read_here(std::size_t offset, std::span<std::byte> piece) {
@@ -404,8 +409,9 @@ outcome file_blocks::read_or_bring(std::size_t offset, std::span<std::byte> piec
 
 outcome file_blocks::write_now(std::size_t offset, std::span<const std::byte> block) {
     if (m_direct.get() < 0 || m_refuses_direct) {
-        if (!m_behind) return write_at(m_whole, offset, block);
-        return m_behind->write(m_whole.start + static_cast<off_t>(offset), [&] { return write_at(m_whole, offset, block); });
+        auto result = write_at(m_whole, offset, block);
+        if (m_behind) m_behind->wrote(m_whole.start + static_cast<off_t>(offset), result.bytes);
+        return result;
     }
     return move_directly(m_whole, m_direct, offset, block, write_at, m_refuses_direct);
 }

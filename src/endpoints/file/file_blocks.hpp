@@ -76,7 +76,6 @@ class file_blocks {
     std::size_t m_shared_until = 0; // what lies before is read by whoever drives the engine, too
     std::size_t m_pushed_from = std::numeric_limits<std::size_t>::max(); // what is read from here on, out of the processor's own cache
     std::atomic<bool> m_refuses_direct{false}; // the disk, these offsets and addresses
-    monotonic_clock m_clock;
     std::optional<write_behind> m_behind;
     std::optional<cold_pages> m_cold;
     std::atomic<bool> m_expects_cached{false}; // as the last block that was begun, until a piece is not

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is sent to the disk behind the writer: all of it where that costs little, and no more than its share where it costs much.
+// What a thread beside the writer sends on to the disk, when it stops, and who waits for it.
 #include "endpoints/file/write_behind.hpp"
-#include "transfer/step.hpp"
+#include "unit/endpoints/file_doubles.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -22,76 +23,136 @@ struct stepped_clock final : monotonic_clock {
     time_point at;
 };
 
-/// A disk that takes its time for each MiB, and a writer that takes 10 ms for a block.
-struct made_up_disk {
-    made_up_disk() { now = this; }
-    ~made_up_disk() { now = nullptr; }
-    made_up_disk(const made_up_disk&) = delete;
-    made_up_disk& operator=(const made_up_disk&) = delete;
+/// A file of 64 MiB of which each MiB takes 1 ms to be written, and on a disk that takes its time for each.
+struct slow_file {
+    slow_file() { now = this; }
+    ~slow_file() { now = nullptr; }
+    slow_file(const slow_file&) = delete;
+    slow_file& operator=(const slow_file&) = delete;
 
-    transfer::outcome write(endpoints::write_behind& behind, off_t start, std::size_t bytes) {
-        return behind.write(start, [&] {
-            clock.at += 10ms;
-            return transfer::outcome{bytes, {}};
-        });
+    void write(off_t start, off_t bytes) {
+        clock->at += 1ms * (bytes / mib);
+        behind.wrote(start, static_cast<std::size_t>(bytes));
     }
-    static int start(int, off_t first, off_t bytes, unsigned flags) {
+    void write_and_go_on(off_t start, off_t bytes) {
+        write(start, bytes);
+        behind.go_on();
+    }
+    static int start(int fd, off_t first, off_t bytes, unsigned flags) {
+        EXPECT_EQ(fd, 3);
         EXPECT_EQ(flags, unsigned{SYNC_FILE_RANGE_WRITE}) << "nobody waits for the disk";
-        now->ranges.emplace_back(first, bytes);
-        now->clock.at += now->takes * bytes / mib;
+        now->ranges.emplace_back(first / mib, bytes / mib);
+        now->clock->at += now->takes * (bytes / mib);
+        if (now->meanwhile) now->meanwhile();
         return now->answer;
     }
 
-    stepped_clock clock;
+    std::shared_ptr<stepped_clock> clock = std::make_shared<stepped_clock>();
+    patient_workers workers;
+    endpoints::write_behind behind{{3, 0, std::size_t{64 * mib}}, workers, clock, start};
     std::chrono::milliseconds takes{0};
     int answer = 0;
-    std::vector<std::pair<off_t, off_t>> ranges;
-    static inline made_up_disk* now = nullptr;
+    std::function<void()> meanwhile;
+    std::vector<std::pair<off_t, off_t>> ranges; // MiB
+    static inline slow_file* now = nullptr;
 };
 
 } // namespace
 
-TEST(write_behind, sends_on_every_block_where_that_costs_nothing) {
-    made_up_disk disk;
-    endpoints::write_behind behind(3, disk.clock, made_up_disk::start);
-    for (off_t block = 0; block < 4; ++block) (void)disk.write(behind, block * mib, mib);
-    EXPECT_THAT(disk.ranges, testing::ElementsAre(std::pair(0 * mib, mib), std::pair(1 * mib, mib),
-                                                  std::pair(2 * mib, mib), std::pair(3 * mib, mib)));
+TEST(write_behind, sends_all_there_is_in_ranges_by_a_worker_of_its_own) {
+    slow_file file;
+    file.write_and_go_on(0, 2 * mib);
+    EXPECT_TRUE(file.workers.jobs.empty()) << "not worth a thread's waking yet";
+    file.write_and_go_on(2 * mib, 2 * mib);
+    file.write_and_go_on(4 * mib, 5 * mib);
+    ASSERT_EQ(file.workers.jobs.size(), 1u) << "one at a time";
+    file.workers.finish_first();
+    EXPECT_THAT(file.ranges, testing::ElementsAre(std::pair(0, 4), std::pair(4, 4)));
+    file.write_and_go_on(9 * mib, 3 * mib);
+    ASSERT_EQ(file.workers.jobs.size(), 1u);
+    file.workers.finish_first();
+    EXPECT_THAT(file.ranges, testing::ElementsAre(std::pair(0, 4), std::pair(4, 4), std::pair(8, 4)));
 }
 
-TEST(write_behind, waits_no_longer_for_a_slow_disk_than_an_eighth_of_the_time_of_the_writes) {
-    made_up_disk disk;
-    disk.takes = 40ms;
-    endpoints::write_behind behind(3, disk.clock, made_up_disk::start);
-    for (off_t block = 0; block < 63; ++block) (void)disk.write(behind, block * mib, mib);
-    EXPECT_THAT(disk.ranges, testing::ElementsAre(std::pair(0 * mib, mib), std::pair(1 * mib, mib))) << "80 ms beside 630";
+TEST(write_behind, goes_on_with_what_is_written_meanwhile) {
+    slow_file file;
+    file.write_and_go_on(0, 4 * mib);
+    file.meanwhile = [&] {
+        if (file.ranges.size() < 3) file.write(static_cast<off_t>(file.ranges.size()) * 4 * mib, 4 * mib);
+    };
+    file.workers.finish_first();
+    EXPECT_THAT(file.ranges, testing::ElementsAre(std::pair(0, 4), std::pair(4, 4), std::pair(8, 4)));
 }
 
-TEST(write_behind, sends_a_large_block_in_parts_as_long_as_the_disk_gets_on) {
-    made_up_disk disk;
-    disk.takes = 1ms;
-    endpoints::write_behind behind(3, disk.clock, made_up_disk::start);
-    (void)disk.write(behind, 0, 4 * mib);
-    EXPECT_THAT(disk.ranges, testing::ElementsAre(std::pair(0 * mib, mib), std::pair(1 * mib, mib))) << "2 ms beside 10";
-    (void)disk.write(behind, 4 * mib, mib);
-    EXPECT_THAT(disk.ranges.back(), testing::Pair(2 * mib, mib)) << "what was left out comes before what is new";
+TEST(write_behind, begins_no_range_that_the_end_would_wait_for) {
+    slow_file file;
+    file.takes = 3ms;
+    file.write_and_go_on(0, 32 * mib);
+    file.workers.finish_first();
+    // 32 MiB in 32 ms, and 12 for each range, in which the writer does nothing here: at the speed so far the rest takes 32, 44, 56...
+    EXPECT_EQ(file.ranges.size(), 8u);
+    file.write_and_go_on(32 * mib, 28 * mib);
+    EXPECT_TRUE(file.workers.jobs.empty()) << "4 MiB are left, which take 10 ms";
+}
+
+TEST(write_behind, leaves_a_disk_alone_that_takes_longer_than_the_writer_has_left) {
+    slow_file file;
+    file.write_and_go_on(0, 60 * mib);
+    file.takes = 3ms;
+    file.workers.finish_first();
+    EXPECT_THAT(file.ranges, testing::ElementsAre(std::pair(0, 4))) << "12 ms, of which it learns by one; the rest takes 5";
+}
+
+TEST(write_behind, sends_nothing_once_all_is_written) {
+    slow_file file;
+    file.write(0, 64 * mib);
+    file.behind.go_on();
+    EXPECT_TRUE(file.workers.jobs.empty());
 }
 
 TEST(write_behind, leaves_what_is_out_of_order_to_the_kernel) {
-    made_up_disk disk;
-    endpoints::write_behind behind(3, disk.clock, made_up_disk::start);
-    (void)disk.write(behind, 5 * mib, mib);
-    (void)disk.write(behind, 2 * mib, mib);
-    EXPECT_THAT(disk.ranges, testing::ElementsAre(std::pair(5 * mib, mib), std::pair(2 * mib, mib)));
+    slow_file file;
+    file.write(20 * mib, 5 * mib);
+    file.write(8 * mib, 4 * mib);
+    file.behind.go_on();
+    file.workers.finish_first();
+    EXPECT_THAT(file.ranges, testing::ElementsAre(std::pair(8, 4)));
 }
 
-TEST(write_behind, gives_back_what_the_writer_says_and_keeps_errors_of_the_disk) {
-    made_up_disk disk;
-    disk.answer = -1;
-    endpoints::write_behind behind(3, disk.clock, made_up_disk::start);
-    const auto whole = disk.write(behind, 0, mib);
-    EXPECT_EQ(whole.bytes, std::size_t{mib});
-    EXPECT_FALSE(whole.error);
-    EXPECT_EQ(behind.write(mib, [] { return transfer::outcome{0, {status::io_error, 0, 0, "full"}}; }).error.message, "full");
-    EXPECT_EQ(disk.ranges.size(), 1u) << "nothing was written";
+TEST(write_behind, ends_when_nobody_uses_the_descriptor_any_more) {
+    slow_file file;
+    waiter end;
+    file.write_and_go_on(0, 16 * mib);
+    file.meanwhile = [&] {
+        if (file.ranges.size() == 1) file.behind.close({7, {}}, end.work);
+        EXPECT_EQ(end.told, 0);
+    };
+    end.work.begin();
+    file.workers.finish_first();
+    EXPECT_THAT(file.ranges, testing::ElementsAre(std::pair(0, 4))) << "the rest is the kernel's";
+    EXPECT_EQ(end.told, 1);
+    EXPECT_EQ(end.work.take().bytes, 7u);
+}
+
+TEST(write_behind, ends_at_once_if_nothing_is_being_sent) {
+    slow_file file;
+    waiter end;
+    end.work.begin();
+    file.behind.close({7, {status::io_error, 0, 0, "full"}}, end.work);
+    EXPECT_EQ(end.told, 1);
+    EXPECT_EQ(end.work.take().error.message, "full");
+}
+
+TEST(write_behind, does_without_a_thread_that_cannot_be_made) {
+    no_workers none;
+    endpoints::write_behind behind({3, 0, std::size_t{64 * mib}}, none, std::make_shared<stepped_clock>(), slow_file::start);
+    behind.wrote(0, std::size_t{8 * mib});
+    behind.go_on();
+    behind.go_on();
+    EXPECT_EQ(none.asked, 1);
+    waiter end;
+    end.work.begin();
+    behind.close({}, end.work);
+    EXPECT_EQ(end.told, 1);
+    EXPECT_FALSE(end.work.take().error);
 }
