@@ -73,7 +73,7 @@ void engine::submit(const std::shared_ptr<command>& work) {
     }
     work->m_number = m_next_number++;
     ++m_active;
-    m_mailbox->post(std::function<void()>([this, work] { admit(work); }));
+    m_mailbox->post(work);
 }
 
 void engine::cancel(const std::shared_ptr<command>& work, const failure& reason) {
@@ -162,20 +162,23 @@ void engine::looked_in_vain(std::chrono::nanoseconds cost) {
 }
 
 bool engine::take_mail() {
-    std::vector<mailbox::message> mail;
-    m_mailbox->take(mail);
-    for (auto& each : mail) {
+    m_mailbox->take(m_mail);
+    const bool any = !m_mail.empty();
+    for (auto& each : m_mail) {
         if (auto* const done = std::get_if<mailbox::finished_step>(&each)) {
             done->which->finish(std::move(done->result));
         } else if (auto* const awake = std::get_if<mailbox::wake_up>(&each)) {
             const auto found = m_commands.find(awake->command);
             if (found != m_commands.end() && found->second->m_stage == command::stage::gated)
                 schedule(*found->second);
+        } else if (auto* const submitted = std::get_if<std::shared_ptr<command>>(&each)) {
+            admit(*submitted);
         } else {
             std::get<std::function<void()>>(each)();
         }
     }
-    return !mail.empty();
+    m_mail.clear();
+    return any;
 }
 
 void engine::admit(const std::shared_ptr<command>& work) {
@@ -329,12 +332,12 @@ bool engine::advance_ready() {
     m_next_turn.clear();
     while (!m_ready.empty()) {
         progress = true;
-        std::vector<std::shared_ptr<command>> now_ready;
-        now_ready.swap(m_ready);
-        for (const auto& work : now_ready) {
+        m_advancing.swap(m_ready);
+        for (const auto& work : m_advancing) {
             work->m_ready_listed = false;
             advance(*work);
         }
+        m_advancing.clear();
     }
     return progress;
 }
@@ -394,19 +397,18 @@ void engine::cancel_now(command& work, const failure& reason) {
 
 void engine::end(command& work, const failure& result) {
     // A list, not recursion: a chain of dependents may be long.
-    std::vector<std::pair<std::shared_ptr<command>, failure>> ending;
     std::vector<std::shared_ptr<command>> next;
-    ending.emplace_back(work.shared_from_this(), result);
-    while (!ending.empty()) {
-        const auto [ended, why] = std::move(ending.back());
-        ending.pop_back();
+    m_ending.push_back({work.shared_from_this(), result});
+    while (!m_ending.empty()) {
+        const auto [ended, why] = std::move(m_ending.back());
+        m_ending.pop_back();
         end_one(*ended, why);
         const auto dependents = std::move(ended->m_dependents);
         for (const auto& other : dependents) {
             if (other->m_stage != command::stage::gated) continue;
             --other->m_open_dependencies;
             if (why) {
-                ending.emplace_back(other, passed_on(why));
+                m_ending.push_back({other, passed_on(why)});
             } else if (other->m_open_dependencies == 0) {
                 // Not in one step what may take long, nor a chain of them.
                 const bool at_once = other->m_gates.empty() && is_small(*other) && m_started_at_once < starts_at_once;

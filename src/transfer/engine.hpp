@@ -17,6 +17,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <memory_resource>
 #include <optional>
 #include <vector>
 
@@ -82,7 +83,11 @@ class engine {
 
   private:
     friend class command;
-    using commands = std::map<std::uint64_t, std::shared_ptr<command>>;
+    using commands = std::pmr::map<std::uint64_t, std::shared_ptr<command>>;
+    struct ending_command {
+        std::shared_ptr<command> which;
+        failure why;
+    };
 
     bool take_mail();
     void admit(const std::shared_ptr<command>& work);
@@ -126,10 +131,15 @@ class engine {
     std::vector<progress_source*> m_sources;
     recorder* m_recorder = nullptr;
     std::size_t m_held_told = 0; // to it
-    commands m_commands;                          // all that are not ended
+    std::pmr::unsynchronized_pool_resource m_places; // of that map
+    commands m_commands{&m_places};                  // all that are not ended
     hot_commands m_small_hot, m_hot;
     std::multimap<time_point, std::uint64_t> m_cold; // gated and armed: when to look again
     std::vector<std::shared_ptr<command>> m_ready, m_next_turn;
+    // Lists of one step, kept for their memory.
+    std::vector<mailbox::message> m_mail;
+    std::vector<std::shared_ptr<command>> m_advancing;
+    std::vector<ending_command> m_ending;
     std::vector<std::shared_ptr<command>> m_orphans; // ended, with a block that is still being read ahead
     std::vector<std::shared_ptr<command>> m_ended; // in this step
     std::size_t m_started_at_once = 0;             // by the end of what they waited for, in this step

@@ -5,6 +5,7 @@
 #include "transfer/tuner/tuner.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace causeway::transfer {
@@ -24,7 +25,7 @@ flow::flow(std::unique_ptr<endpoint> source, std::unique_ptr<endpoint> target, s
 
 flow::~flow() {
     // A block that was read ahead of a transfer that never started.
-    while (!m_blocks.empty()) drop(0);
+    while (!m_blocks.empty()) drop(m_blocks.begin());
 }
 
 void flow::step_finished() {
@@ -44,7 +45,7 @@ void flow::abandon() {
 }
 
 bool flow::quiet() const {
-    return std::none_of(m_blocks.begin(), m_blocks.end(), [](const auto& each) { return each->work.pending(); });
+    return std::none_of(m_blocks.begin(), m_blocks.end(), [](const auto& each) { return each.work.pending(); });
 }
 
 void flow::plan_for(flow_owner& owner, staging_pool& pool, const planner& choices, unsigned lanes) {
@@ -285,7 +286,7 @@ void flow::advance_opening() {
     }
     settle_window();
     m_block_bytes = agreed_block_bytes();
-    if (!m_blocks.empty() && m_blocks.front()->bytes > m_block_bytes) {
+    if (!m_blocks.empty() && m_blocks.front().bytes > m_block_bytes) {
         // The other side takes smaller blocks than the one that was read ahead: read it again.
         if (!quiet()) return;
         drop_blocks();
@@ -382,22 +383,22 @@ void flow::advance_running() {
             return;
         }
         again = false;
-        for (std::size_t i = 0; i < m_blocks.size();) {
-            auto& candidate = *m_blocks[i];
+        for (auto each = m_blocks.begin(); each != m_blocks.end();) {
+            auto& candidate = *each;
             if (candidate.state != block_state::ready && candidate.work.finished()) {
                 const bool was_writing = candidate.state == block_state::writing;
                 take_block(candidate);
                 again = true;
                 if (was_writing) {
-                    drop(i);
+                    each = drop(each);
                     continue;
                 }
             }
             if (candidate.state == block_state::ready && candidate.offset >= m_end) {
-                drop(i);
+                each = drop(each);
                 continue;
             }
-            ++i;
+            ++each;
         }
         again |= begin_writes();
         again |= begin_reads();
@@ -429,8 +430,12 @@ void flow::take_block(block& done) {
 }
 
 void flow::written(std::size_t offset, std::size_t bytes) {
-    if (bytes > 0) m_islands[offset] = bytes;
     auto moved = m_moved.load(std::memory_order_relaxed);
+    if (offset != moved) {
+        if (bytes > 0) m_islands[offset] = bytes;
+        return;
+    }
+    moved += bytes;
     while (!m_islands.empty() && m_islands.begin()->first == moved) {
         moved += m_islands.begin()->second;
         m_islands.erase(m_islands.begin());
@@ -438,11 +443,11 @@ void flow::written(std::size_t offset, std::size_t bytes) {
     m_moved.store(moved, std::memory_order_relaxed);
 }
 
-void flow::drop(std::size_t index) {
-    auto done = std::move(m_blocks[index]);
-    m_blocks.erase(m_blocks.begin() + static_cast<std::ptrdiff_t>(index));
-    if (m_share && done->memory != nullptr && !done->lent) m_share->release(done->memory);
-    m_spare.push_back(std::move(done));
+flow::blocks::iterator flow::drop(blocks::iterator which) {
+    const auto next = std::next(which);
+    m_spare.splice(m_spare.end(), m_blocks, which);
+    if (m_share && which->memory != nullptr && !which->lent) m_share->release(which->memory);
+    return next;
 }
 
 bool flow::begin_reads() {
@@ -450,7 +455,7 @@ bool flow::begin_reads() {
     while (m_next_offset < m_end && m_blocks.size() < m_plan->depth) {
         const auto reading = static_cast<std::size_t>(
             std::count_if(m_blocks.begin(), m_blocks.end(),
-                          [](const auto& each) { return each->state == block_state::reading; }));
+                          [](const auto& each) { return each.state == block_state::reading; }));
         if (reading >= m_source_traits.in_flight) break;
         std::byte* memory = nullptr;
         if (m_home == home::staging || m_home == home::lent) {
@@ -460,7 +465,7 @@ bool flow::begin_reads() {
         begin_read(memory, false);
         progress = true;
         // The engine's thread has read it itself: the other end goes on with it before the next one.
-        if (m_blocks.back()->work.finished()) break;
+        if (m_blocks.back().work.finished()) break;
     }
     return progress;
 }
@@ -476,9 +481,9 @@ std::byte* flow::next_memory() {
 }
 
 void flow::begin_read(std::byte* memory, bool ahead) {
-    if (m_spare.empty()) m_spare.push_back(std::make_unique<block>(static_cast<step_owner&>(*this)));
-    auto& next = *m_blocks.emplace_back(std::move(m_spare.back()));
-    m_spare.pop_back();
+    if (m_spare.empty()) m_spare.emplace_back(static_cast<step_owner&>(*this));
+    m_blocks.splice(m_blocks.end(), m_spare, std::prev(m_spare.end()));
+    auto& next = m_blocks.back();
     next.offset = m_next_offset;
     next.bytes = std::min(m_next_offset == 0 ? first_block_bytes() : m_block_bytes, m_bytes - m_next_offset);
     next.memory = memory;
@@ -514,7 +519,7 @@ std::size_t flow::first_block_bytes() const {
 }
 
 void flow::drop_blocks() {
-    while (!m_blocks.empty()) drop(0);
+    while (!m_blocks.empty()) drop(m_blocks.begin());
     m_next_offset = 0;
     m_share.reset();
 }
@@ -522,28 +527,28 @@ void flow::drop_blocks() {
 bool flow::begin_writes() {
     bool progress = false;
     auto writing = static_cast<std::size_t>(std::count_if(
-        m_blocks.begin(), m_blocks.end(), [](const auto& each) { return each->state == block_state::writing; }));
+        m_blocks.begin(), m_blocks.end(), [](const auto& each) { return each.state == block_state::writing; }));
     for (auto& each : m_blocks) {
-        if (each->state == block_state::writing) continue;
-        if (each->state == block_state::reading) {
+        if (each.state == block_state::writing) continue;
+        if (each.state == block_state::reading) {
             if (m_target_traits.ordered) break;
             continue;
         }
-        if (each->offset >= m_end || writing >= m_target_traits.in_flight) break;
-        each->state = block_state::writing;
-        each->begun = m_trace.now();
-        each->work.begin();
+        if (each.offset >= m_end || writing >= m_target_traits.in_flight) break;
+        each.state = block_state::writing;
+        each.begun = m_trace.now();
+        each.work.begin();
         progress = true;
         ++writing;
         if (m_home == home::nowhere) {
-            m_target->take(*m_source, each->offset, each->bytes, each->work);
+            m_target->take(*m_source, each.offset, each.bytes, each.work);
         } else if (m_home == home::target) {
-            each->work.finish({each->bytes, {}});
+            each.work.finish({each.bytes, {}});
         } else {
-            m_timer.begin(side::target, each->timed);
-            m_target->write(each->offset, {each->first, each->bytes}, each->work);
+            m_timer.begin(side::target, each.timed);
+            m_target->write(each.offset, {each.first, each.bytes}, each.work);
             // What has a memory of its own anyway takes no time.
-            if (each->work.finished() && m_home != home::lent) m_moved_at_once += each->bytes;
+            if (each.work.finished() && m_home != home::lent) m_moved_at_once += each.bytes;
         }
     }
     return progress;
@@ -551,7 +556,7 @@ bool flow::begin_writes() {
 
 void flow::begin_closing() {
     // A block that was read ahead for a target that cannot open.
-    while (!m_blocks.empty()) drop(0);
+    while (!m_blocks.empty()) drop(m_blocks.begin());
     m_share.reset();
     m_stage = stage::closing;
     m_trace.begin_close();

@@ -10,10 +10,12 @@
 #include "transfer/tuner/flow_timer.hpp"
 
 #include <atomic>
+#include <cstddef>
+#include <list>
 #include <map>
 #include <memory>
+#include <memory_resource>
 #include <optional>
-#include <vector>
 
 namespace causeway::transfer {
 
@@ -92,6 +94,11 @@ class flow final : private step_owner {
         time_point begun; // if it is recorded
         step work;
     };
+    using blocks = std::pmr::list<block>;
+    struct list_node {
+        void* links[2];
+        block content;
+    };
 
     void step_finished() override;
     void advance_ahead();
@@ -118,7 +125,7 @@ class flow final : private step_owner {
     void drop_blocks(); // to read them again
     bool begin_reads();
     bool begin_writes();
-    void drop(std::size_t index);
+    blocks::iterator drop(blocks::iterator which);
     void written(std::size_t offset, std::size_t bytes);
     void fail(const failure& error, std::size_t at);
 
@@ -153,8 +160,11 @@ class flow final : private step_owner {
     home m_home = home::staging;
     std::byte* m_in_place = nullptr; // of an end that is the home: its first byte
     std::optional<staging_share> m_share;
-    std::vector<std::unique_ptr<block>> m_blocks; // in order of offset
-    std::vector<std::unique_ptr<block>> m_spare;
+    // Room for the block of a small transfer; as many more as were under way at once come from the heap.
+    alignas(list_node) std::byte m_first_block[sizeof(list_node)];
+    std::pmr::monotonic_buffer_resource m_room{m_first_block, sizeof m_first_block};
+    blocks m_blocks{&m_room}; // in order of offset
+    blocks m_spare{&m_room};
     std::size_t m_next_offset = 0;
     std::map<std::size_t, std::size_t> m_islands; // written beyond the prefix: offset, bytes
     std::atomic<std::size_t> m_moved{0};

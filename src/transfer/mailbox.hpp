@@ -11,12 +11,15 @@
 #include <chrono>
 #include <condition_variable>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <variant>
 #include <vector>
 
 namespace causeway::transfer {
+
+class command;
 
 /// Filled by any thread, emptied by the engine's, or by a thread that takes its place while it sleeps.
 class mailbox final : public waker {
@@ -28,7 +31,8 @@ class mailbox final : public waker {
     struct wake_up {
         std::uint64_t command;
     };
-    using message = std::variant<finished_step, wake_up, std::function<void()>>;
+    /// The command is one that is submitted.
+    using message = std::variant<finished_step, wake_up, std::shared_ptr<command>, std::function<void()>>;
 
     void post(message mail) {
         {

@@ -9,6 +9,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <memory_resource>
 #include <vector>
 
 namespace causeway::transfer {
@@ -117,7 +118,10 @@ class staging_share {
     bool m_early = false;           // one of those few
     bool m_in_early_line = false;   // wants to be
     bool m_reserved = false;        // took its block from the reserve of small receives
-    std::vector<std::byte*> m_idle; // held, not in use
+    // Held, not in use; the list of a single one takes nothing from the heap.
+    std::byte* m_first_idle[1];
+    std::pmr::monotonic_buffer_resource m_room{m_first_idle, sizeof m_first_idle};
+    std::pmr::vector<std::byte*> m_idle{&m_room};
 };
 
 /// One for each engine, and one for each kind of memory that is not to be had beyond a limit of its own; engine's thread only.

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <list>
 #include <memory>
+#include <memory_resource>
 #include <vector>
 
 namespace causeway::endpoints {
@@ -81,7 +82,7 @@ class message_matcher {
         state now;
         message early = {}; // what was matched early, without its bytes
     };
-    using entries = std::list<entry>;
+    using entries = std::pmr::list<entry>;
 
     [[nodiscard]] static bool fits(const message& which, const entry& to);
     [[nodiscard]] entries::iterator entry_of(const receiver& who);
@@ -92,7 +93,8 @@ class message_matcher {
     void give(entries::iterator fit, message&& found);
     void match_waiting();
 
-    entries m_receives;
+    std::pmr::unsynchronized_pool_resource m_places; // of the receives
+    entries m_receives{&m_places};
     std::list<message> m_messages;
     std::uint64_t m_arrivals = 0;
 };

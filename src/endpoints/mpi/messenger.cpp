@@ -245,6 +245,10 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
         }
         if (announced.eager) {
             const auto payload = bytes.subspan(sizeof header);
+            if (!m_spare_payloads.empty()) {
+                announced.payload = std::move(m_spare_payloads.back());
+                m_spare_payloads.pop_back();
+            }
             announced.payload.assign(payload.begin(), payload.end());
         }
         where.matcher.arrived(std::move(announced));
@@ -365,6 +369,11 @@ std::uint64_t messenger::begin(conversation& talk, int space, int peer, std::uin
         m_conversations.insert(m_conversations.end(), std::move(m_spare_conversation));
     }
     return m_next_number++;
+}
+
+void messenger::has_used(std::vector<std::byte> payload) {
+    if (payload.capacity() > 0 && payload.capacity() <= small_bytes && m_spare_payloads.size() < most_silent)
+        m_spare_payloads.push_back(std::move(payload));
 }
 
 void messenger::end(std::uint64_t number) { m_spare_conversation = m_conversations.extract(number); }

@@ -158,6 +158,8 @@ class messenger final : public transfer::progress_source {
     /// send that it has matched.
     [[nodiscard]] std::uint64_t begin(conversation& talk, int space, int peer, std::uint64_t matched = 0);
     void end(std::uint64_t number);
+    /// The bytes that came along with a message are no longer needed.
+    void has_used(std::vector<std::byte> payload);
 
     /// Says `header`. A `request` or `accept` that MPI refuses is told to its conversation; anything else is repeated.
     void say(int space, int rank, const wire_header& header);
@@ -249,6 +251,7 @@ class messenger final : public transfer::progress_source {
     time_point m_expect_until; // 0: from the next poll on
     std::vector<utterance*> m_spoken; // not over
     std::vector<std::unique_ptr<utterance>> m_silent; // small ones that are over, to be used again
+    std::vector<std::vector<std::byte>> m_spare_payloads; // of messages that have been taken, likewise
     std::vector<std::unique_ptr<utterance>> m_refused; // by MPI, to be repeated
     std::vector<std::unique_ptr<utterance>> m_lost;
     std::vector<std::uint64_t> m_again;

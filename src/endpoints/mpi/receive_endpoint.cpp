@@ -24,6 +24,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
     ~receive_endpoint() {
         leave_line();
         end();
+        m_talk.has_used(std::move(m_message.payload));
     }
 
     [[nodiscard]] transfer::endpoint_traits traits() const override {

@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <iterator>
+#include <list>
+#include <memory_resource>
 #include <optional>
 #include <vector>
 
@@ -133,7 +136,7 @@ class send_endpoint final : public transfer::endpoint, private conversation {
 
   private:
     struct block_send final : comm::operation {
-        block_send(send_endpoint& owner, std::size_t size, step& told) : self(owner), bytes(size), done(&told) {}
+        explicit block_send(send_endpoint& owner) : self(owner) {}
         void over(const comm::arrival& result) override {
             auto& told = *done;
             const auto moved = result.error ? 0 : bytes;
@@ -143,17 +146,29 @@ class send_endpoint final : public transfer::endpoint, private conversation {
                 // A block behind this one would be taken for it.
                 if (!self.m_peer_error) self.m_peer_error = error;
             }
-            std::erase_if(self.m_sends, [this](const auto& each) { return each.get() == this; });
+            self.m_spare_sends.splice(self.m_spare_sends.end(), self.m_sends, self.place_of(*this));
             told.finish({moved, error});
         }
         send_endpoint& self;
-        std::size_t bytes;
-        step* done;
+        std::size_t bytes = 0;
+        step* done = nullptr;
+    };
+    using block_sends = std::pmr::list<block_send>;
+    struct list_node {
+        void* links[2];
+        block_send content;
     };
 
     comm::operation& begin(std::size_t bytes, step& done) {
-        m_sends.push_back(std::make_unique<block_send>(*this, bytes, done));
-        return *m_sends.back();
+        if (m_spare_sends.empty()) m_spare_sends.emplace_back(*this);
+        m_sends.splice(m_sends.end(), m_spare_sends, std::prev(m_spare_sends.end()));
+        auto& made = m_sends.back();
+        made.bytes = bytes;
+        made.done = &done;
+        return made;
+    }
+    [[nodiscard]] block_sends::iterator place_of(const block_send& which) {
+        return std::find_if(m_sends.begin(), m_sends.end(), [&](const auto& each) { return &each == &which; });
     }
 
     [[nodiscard]] wire_header header(wire_header::kind what) const {
@@ -316,10 +331,11 @@ class send_endpoint final : public transfer::endpoint, private conversation {
             finish_open({0, why});
             return;
         }
-        const auto sends = std::exchange(m_sends, {});
-        for (const auto& each : sends) {
-            m_talk.port().abandon(*each);
-            each->done->finish({0, why});
+        while (!m_sends.empty()) {
+            auto& lost = m_sends.front();
+            m_talk.port().abandon(lost);
+            m_spare_sends.splice(m_spare_sends.end(), m_sends, m_sends.begin());
+            lost.done->finish({0, why});
         }
     }
 
@@ -360,7 +376,10 @@ class send_endpoint final : public transfer::endpoint, private conversation {
     failure m_no_more; // why no more memory is heard of
     bool m_gone = false;
     failure m_peer_error; // why no more blocks are sent
-    std::vector<std::unique_ptr<block_send>> m_sends;
+    // Room for the send of a small message; as many more as are under way at once come from the heap.
+    alignas(list_node) std::byte m_first_send[sizeof(list_node)];
+    std::pmr::monotonic_buffer_resource m_room{m_first_send, sizeof m_first_send};
+    block_sends m_sends{&m_room}, m_spare_sends{&m_room};
 };
 
 } // namespace

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <iterator>
+#include <limits>
 #include <utility>
 
 namespace causeway::transfer {
@@ -69,13 +69,16 @@ void tuner::learn(std::string_view place, operation what, const stage_sample& se
         correct(entry.model, seen);
     } else {
         entry.first.push_back(seen);
-        const auto alone = [](const auto& each) { return each.company <= 1; };
-        const auto by_size = [](const auto& one, const auto& other) { return one.bytes < other.bytes; };
-        std::vector<stage_sample> lonely;
-        std::copy_if(entry.first.begin(), entry.first.end(), std::back_inserter(lonely), alone);
-        const auto [least, most] = std::minmax_element(lonely.begin(), lonely.end(), by_size);
+        std::size_t alone = 0;
+        double least = std::numeric_limits<double>::max(), most = 0;
+        for (const auto& each : entry.first) {
+            if (each.company > 1) continue;
+            ++alone;
+            least = std::min(least, each.bytes);
+            most = std::max(most, each.bytes);
+        }
         // One size does not tell latency from bandwidth.
-        const bool shows_line = lonely.size() >= first_samples && least->bytes * 8 <= most->bytes;
+        const bool shows_line = alone >= first_samples && least * 8 <= most;
         if (!shows_line) {
             if (entry.first.size() >= 4 * first_samples) entry.first.erase(entry.first.begin());
             return;
