@@ -96,6 +96,7 @@ apps::event read_file(const place& where, cl_mem buffer, std::size_t bytes, cons
 void print_idle_shares(const place& where) {
     const auto buffer = apps::create_buffer(where.context.get(), large_bytes);
     const scratch_file file;
+    print_share("before any transfer, what the driver takes");
     apps::wait_for({read_file(where, buffer.get(), large_bytes, file, nullptr).get()}, "a transfer");
     print_share("nothing in flight, after a transfer");
 
