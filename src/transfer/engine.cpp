@@ -45,6 +45,8 @@ constexpr auto longest_sleep = microseconds(200);
 constexpr auto share_of_long_wait = 100;
 constexpr auto long_wait = milliseconds(4);
 constexpr auto longest_sleep_in_long_wait = milliseconds(4), longest_sleep_of_all = milliseconds(10);
+/// Room for messages; a burst of more gives it back.
+constexpr std::size_t most_mail_kept = 1024;
 constexpr auto dearest_look = microseconds(60);
 
 /// What a failure is to those that wait for it; the first cause stays the text of a whole chain.
@@ -121,6 +123,7 @@ bool engine::step() {
     if (!progress || m_unasked.size() > most_unasked) progress |= ask_what_was_waited_for();
     if (m_kept && now >= m_next_trim && !m_keeps_all) {
         m_kept = m_pool.trim();
+        if (m_commands.empty()) m_places.release();
         for (auto* const source : m_sources) m_kept |= source->trim(now);
         m_next_trim = now + milliseconds(std::max<std::uint64_t>(10, m_options[option::keep] / 4));
     }
@@ -178,6 +181,7 @@ bool engine::take_mail() {
         }
     }
     m_mail.clear();
+    if (m_mail.capacity() > most_mail_kept) m_mail.shrink_to_fit();
     return any;
 }
 
@@ -397,7 +401,6 @@ void engine::cancel_now(command& work, const failure& reason) {
 
 void engine::end(command& work, const failure& result) {
     // A list, not recursion: a chain of dependents may be long.
-    std::vector<std::shared_ptr<command>> next;
     m_ending.push_back({work.shared_from_this(), result});
     while (!m_ending.empty()) {
         const auto [ended, why] = std::move(m_ending.back());
@@ -413,11 +416,12 @@ void engine::end(command& work, const failure& result) {
                 // Not in one step what may take long, nor a chain of them.
                 const bool at_once = other->m_gates.empty() && is_small(*other) && m_started_at_once < starts_at_once;
                 m_started_at_once += at_once ? 1 : 0;
-                at_once ? next.push_back(other) : schedule(*other);
+                at_once ? m_next.push_back(other) : schedule(*other);
             }
         }
     }
-    for (const auto& other : next) start(*other);
+    for (const auto& other : m_next) start(*other);
+    m_next.clear();
     nudge();
     if (!m_kept) {
         m_kept = true;

@@ -140,6 +140,7 @@ class engine {
     std::vector<mailbox::message> m_mail;
     std::vector<std::shared_ptr<command>> m_advancing;
     std::vector<ending_command> m_ending;
+    std::vector<std::shared_ptr<command>> m_next;
     std::vector<std::shared_ptr<command>> m_orphans; // ended, with a block that is still being read ahead
     std::vector<std::shared_ptr<command>> m_ended; // in this step
     std::size_t m_started_at_once = 0;             // by the end of what they waited for, in this step

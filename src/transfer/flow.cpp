@@ -5,7 +5,6 @@
 #include "transfer/tuner/tuner.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace causeway::transfer {
@@ -444,8 +443,7 @@ void flow::written(std::size_t offset, std::size_t bytes) {
 }
 
 flow::blocks::iterator flow::drop(blocks::iterator which) {
-    const auto next = std::next(which);
-    m_spare.splice(m_spare.end(), m_blocks, which);
+    const auto next = m_blocks.put_away(which);
     if (m_share && which->memory != nullptr && !which->lent) m_share->release(which->memory);
     return next;
 }
@@ -481,9 +479,7 @@ std::byte* flow::next_memory() {
 }
 
 void flow::begin_read(std::byte* memory, bool ahead) {
-    if (m_spare.empty()) m_spare.emplace_back(static_cast<step_owner&>(*this));
-    m_blocks.splice(m_blocks.end(), m_spare, std::prev(m_spare.end()));
-    auto& next = m_blocks.back();
+    auto& next = m_blocks.add(static_cast<step_owner&>(*this));
     next.offset = m_next_offset;
     next.bytes = std::min(m_next_offset == 0 ? first_block_bytes() : m_block_bytes, m_bytes - m_next_offset);
     next.memory = memory;

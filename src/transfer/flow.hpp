@@ -2,6 +2,7 @@
 // Moves the bytes of one source into one target, block by block, by its plan.
 #pragma once
 
+#include "base/reused_list.hpp"
 #include "transfer/endpoint.hpp"
 #include "transfer/flow_trace.hpp"
 #include "transfer/plan.hpp"
@@ -11,10 +12,8 @@
 
 #include <atomic>
 #include <cstddef>
-#include <list>
 #include <map>
 #include <memory>
-#include <memory_resource>
 #include <optional>
 
 namespace causeway::transfer {
@@ -94,11 +93,7 @@ class flow final : private step_owner {
         time_point begun; // if it is recorded
         step work;
     };
-    using blocks = std::pmr::list<block>;
-    struct list_node {
-        void* links[2];
-        block content;
-    };
+    using blocks = reused_list<block>;
 
     void step_finished() override;
     void advance_ahead();
@@ -160,11 +155,7 @@ class flow final : private step_owner {
     home m_home = home::staging;
     std::byte* m_in_place = nullptr; // of an end that is the home: its first byte
     std::optional<staging_share> m_share;
-    // Room for the block of a small transfer; as many more as were under way at once come from the heap.
-    alignas(list_node) std::byte m_first_block[sizeof(list_node)];
-    std::pmr::monotonic_buffer_resource m_room{m_first_block, sizeof m_first_block};
-    blocks m_blocks{&m_room}; // in order of offset
-    blocks m_spare{&m_room};
+    blocks m_blocks; // in order of offset
     std::size_t m_next_offset = 0;
     std::map<std::size_t, std::size_t> m_islands; // written beyond the prefix: offset, bytes
     std::atomic<std::size_t> m_moved{0};

@@ -40,7 +40,8 @@ class worker_pool {
     }
     /// The engine's share, for the engine to poll; null if there is none.
     [[nodiscard]] virtual progress_source* share_of_engine() { return nullptr; }
-    /// May wait for somebody else for any time (a pipe): gets a worker of its own, one that is idle or a new one.
+    /// May wait for somebody else for any time (a pipe), or longer than others can wait for it: gets a worker of its own, one that is
+    /// idle or a new one.
     virtual void run_waiting(work job, step& done) = 0;
 };
 

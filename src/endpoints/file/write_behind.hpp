@@ -15,8 +15,9 @@
 namespace causeway::endpoints {
 
 /// Of one transfer to one file. The kernel would begin much later by itself, and a program that then waits for its data to be on
-/// the disk (fdatasync) would find nothing done. A thread beside the writer begins (sync_file_range(2) without its waiting flags),
-/// for as long as the transfer need not wait for it at its end. Errors stay for those who ask for them.
+/// the disk (fdatasync) would find nothing done. A thread beside the writers begins (sync_file_range(2) without its waiting flags),
+/// for as long as the transfer need not wait for it at its end; a few transfers of a process have one, others leave it to the kernel.
+/// Errors stay for those who ask for them.
 class write_behind final : private transfer::step_owner {
   public:
     /// sync_file_range(2).
@@ -24,6 +25,7 @@ class write_behind final : private transfer::step_owner {
     /// `clock` is for the thread too.
     write_behind(const file_range& whole, transfer::worker_pool& workers, std::shared_ptr<const monotonic_clock> clock,
                  starter start = ::sync_file_range);
+    ~write_behind();
 
     /// Any thread: so much of the file has been written from `start` on.
     void wrote(off_t start, std::size_t bytes);

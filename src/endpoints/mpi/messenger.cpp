@@ -87,7 +87,9 @@ struct messenger::listener final : comm::operation {
 
 messenger::messenger(const options& settings, comm::port& port, windows::finder open, std::uint64_t node,
                      bridge::windows* device_windows)
-    : m_options(settings), m_port(port), m_windows(settings, open), m_devices(device_windows), m_node(node) {}
+    : m_options(settings), m_port(port), m_windows(settings, open), m_devices(device_windows), m_node(node) {
+    m_spare_payloads.reserve(most_silent);
+}
 
 messenger::~messenger() = default;
 
@@ -245,7 +247,7 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
         }
         if (announced.eager) {
             const auto payload = bytes.subspan(sizeof header);
-            if (!m_spare_payloads.empty()) {
+            if (!payload.empty() && payload.size() <= small_bytes && !m_spare_payloads.empty()) {
                 announced.payload = std::move(m_spare_payloads.back());
                 m_spare_payloads.pop_back();
             }

@@ -2,14 +2,13 @@
 // The target of a send: a message to another rank.
 #include "endpoints/mpi/rank_endpoint.hpp"
 
+#include "base/reused_list.hpp"
+
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
 #include <functional>
-#include <iterator>
-#include <list>
-#include <memory_resource>
 #include <optional>
 #include <vector>
 
@@ -146,23 +145,17 @@ class send_endpoint final : public transfer::endpoint, private conversation {
                 // A block behind this one would be taken for it.
                 if (!self.m_peer_error) self.m_peer_error = error;
             }
-            self.m_spare_sends.splice(self.m_spare_sends.end(), self.m_sends, self.place_of(*this));
+            self.m_sends.put_away(self.place_of(*this));
             told.finish({moved, error});
         }
         send_endpoint& self;
         std::size_t bytes = 0;
         step* done = nullptr;
     };
-    using block_sends = std::pmr::list<block_send>;
-    struct list_node {
-        void* links[2];
-        block_send content;
-    };
+    using block_sends = reused_list<block_send>;
 
     comm::operation& begin(std::size_t bytes, step& done) {
-        if (m_spare_sends.empty()) m_spare_sends.emplace_back(*this);
-        m_sends.splice(m_sends.end(), m_spare_sends, std::prev(m_spare_sends.end()));
-        auto& made = m_sends.back();
+        auto& made = m_sends.add(*this);
         made.bytes = bytes;
         made.done = &done;
         return made;
@@ -334,7 +327,7 @@ class send_endpoint final : public transfer::endpoint, private conversation {
         while (!m_sends.empty()) {
             auto& lost = m_sends.front();
             m_talk.port().abandon(lost);
-            m_spare_sends.splice(m_spare_sends.end(), m_sends, m_sends.begin());
+            m_sends.put_away(m_sends.begin());
             lost.done->finish({0, why});
         }
     }
@@ -376,10 +369,7 @@ class send_endpoint final : public transfer::endpoint, private conversation {
     failure m_no_more; // why no more memory is heard of
     bool m_gone = false;
     failure m_peer_error; // why no more blocks are sent
-    // Room for the send of a small message; as many more as are under way at once come from the heap.
-    alignas(list_node) std::byte m_first_send[sizeof(list_node)];
-    std::pmr::monotonic_buffer_resource m_room{m_first_send, sizeof m_first_send};
-    block_sends m_sends{&m_room}, m_spare_sends{&m_room};
+    block_sends m_sends;
 };
 
 } // namespace

@@ -46,10 +46,11 @@ class descriptor_endpoint : public testing::Test {
   protected:
     /// An endpoint of its own descriptor, of which the number is in `m_own`.
     std::unique_ptr<transfer::endpoint> open(int file, endpoints::access mode) { return open(file, mode, m_workers); }
-    std::unique_ptr<transfer::endpoint> open(int file, endpoints::access mode, transfer::worker_pool& workers) {
+    std::unique_ptr<transfer::endpoint> open(int file, endpoints::access mode, transfer::worker_pool& workers,
+                                             std::size_t bytes = 4) {
         m_own = ::fcntl(file, F_DUPFD_CLOEXEC, 0);
         ::close(m_own); // the next to be given away
-        auto made = endpoints::make_descriptor_endpoint({m_settings, workers, m_turns}, file, 0, 4, mode);
+        auto made = endpoints::make_descriptor_endpoint({m_settings, workers, m_turns}, file, 0, bytes, mode);
         m_ended.work.begin();
         return made;
     }
@@ -193,4 +194,28 @@ TEST_F(descriptor_endpoint, leaves_to_a_worker_what_would_have_to_wait_for_a_dis
         EXPECT_STREQ(found, "abc");
     }
     written_at_once.reset();
+}
+
+TEST_F(descriptor_endpoint, ends_when_the_disk_has_what_was_being_sent_on_beside_the_writer) {
+    const scratch_file file;
+    if (is_in_memory(file.fd)) GTEST_SKIP() << "needs a folder for temporary files that is on a disk";
+    constexpr std::size_t bytes = std::size_t{64} << 20;
+    const std::vector<std::byte> block(std::size_t{4} << 20);
+    const auto target = open(file.fd, endpoints::access::write, m_workers, bytes);
+    target->open({.bytes = bytes, .block_bytes = block.size()}, m_opened.work);
+    waiter written[2];
+    for (std::size_t i = 0; i < 2; ++i) {
+        written[i].work.begin();
+        target->write(i * block.size(), block, written[i].work);
+        EXPECT_EQ(m_workers.own_workers, static_cast<int>(i)) << "once there is something on the way to the disk";
+        m_workers.finish_first();
+        ASSERT_EQ(written[i].told, 1);
+    }
+    target->close(2 * block.size(), {}, m_ended.work);
+    EXPECT_EQ(m_ended.told, 0) << "the descriptor is in use";
+    EXPECT_GE(::fcntl(m_own, F_GETFD), 0);
+    ASSERT_EQ(m_workers.jobs.size(), 1u);
+    m_workers.finish_first();
+    EXPECT_EQ(m_ended.told, 1);
+    EXPECT_FALSE(m_ended.work.take().error);
 }

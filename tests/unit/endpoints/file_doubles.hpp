@@ -17,13 +17,16 @@
 struct patient_workers final : causeway::transfer::worker_pool {
     void run(const causeway::transfer::job_origin& from, work job, causeway::transfer::step& done) override {
         last_origin = from;
-        run_waiting(std::move(job), done);
+        jobs.emplace_back(std::move(job), &done);
     }
     void run_shared(const causeway::transfer::job_origin& from, work job, attempt here, causeway::transfer::step& done) override {
         attempts.push_back(std::move(here));
         run(from, std::move(job), done);
     }
-    void run_waiting(work job, causeway::transfer::step& done) override { jobs.emplace_back(std::move(job), &done); }
+    void run_waiting(work job, causeway::transfer::step& done) override {
+        jobs.emplace_back(std::move(job), &done);
+        ++own_workers;
+    }
     void finish_first() {
         auto [job, done] = std::move(jobs.front());
         jobs.erase(jobs.begin());
@@ -32,6 +35,7 @@ struct patient_workers final : causeway::transfer::worker_pool {
     std::vector<std::pair<work, causeway::transfer::step*>> jobs;
     std::vector<attempt> attempts; // of jobs that the engine shares
     causeway::transfer::job_origin last_origin;
+    int own_workers = 0; ///< that were asked for
 };
 
 /// There are no threads to be had.

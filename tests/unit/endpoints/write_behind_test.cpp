@@ -66,6 +66,7 @@ TEST(write_behind, sends_all_there_is_in_ranges_by_a_worker_of_its_own) {
     file.write_and_go_on(2 * mib, 2 * mib);
     file.write_and_go_on(4 * mib, 5 * mib);
     ASSERT_EQ(file.workers.jobs.size(), 1u) << "one at a time";
+    EXPECT_EQ(file.workers.own_workers, 1);
     file.workers.finish_first();
     EXPECT_THAT(file.ranges, testing::ElementsAre(std::pair(0, 4), std::pair(4, 4)));
     file.write_and_go_on(9 * mib, 3 * mib);
@@ -92,7 +93,7 @@ TEST(write_behind, begins_no_range_that_the_end_would_wait_for) {
     // 32 MiB in 32 ms, and 12 for each range, in which the writer does nothing here: at the speed so far the rest takes 32, 44, 56...
     EXPECT_EQ(file.ranges.size(), 8u);
     file.write_and_go_on(32 * mib, 28 * mib);
-    EXPECT_TRUE(file.workers.jobs.empty()) << "4 MiB are left, which take 10 ms";
+    EXPECT_TRUE(file.workers.jobs.empty()) << "4 MiB are left, which take 11 ms";
 }
 
 TEST(write_behind, leaves_a_disk_alone_that_takes_longer_than_the_writer_has_left) {
@@ -110,13 +111,45 @@ TEST(write_behind, sends_nothing_once_all_is_written) {
     EXPECT_TRUE(file.workers.jobs.empty());
 }
 
-TEST(write_behind, leaves_what_is_out_of_order_to_the_kernel) {
+TEST(write_behind, joins_what_several_writers_write_out_of_order) {
     slow_file file;
-    file.write(20 * mib, 5 * mib);
+    file.write(2 * mib, 2 * mib);
+    file.write(6 * mib, 2 * mib);
+    file.write(20 * mib, 3 * mib);
+    file.behind.go_on();
+    EXPECT_TRUE(file.workers.jobs.empty()) << "no range is whole";
+    file.write(4 * mib, 2 * mib);
+    file.write(0 * mib, 2 * mib);
+    file.behind.go_on();
+    file.workers.finish_first();
+    EXPECT_THAT(file.ranges, testing::ElementsAre(std::pair(0, 4), std::pair(4, 4)));
+    file.write(23 * mib, 3 * mib);
     file.write(8 * mib, 4 * mib);
     file.behind.go_on();
     file.workers.finish_first();
-    EXPECT_THAT(file.ranges, testing::ElementsAre(std::pair(8, 4)));
+    EXPECT_THAT(file.ranges, testing::ElementsAre(std::pair(0, 4), std::pair(4, 4), std::pair(8, 4), std::pair(20, 4)));
+}
+
+TEST(write_behind, is_for_a_few_transfers_at_once) {
+    std::vector<std::unique_ptr<slow_file>> files;
+    int with_thread = 0;
+    for (int i = 0; i < 6; ++i) {
+        files.push_back(std::make_unique<slow_file>());
+        files.back()->write_and_go_on(0, 8 * mib);
+        with_thread += files.back()->workers.own_workers;
+    }
+    EXPECT_EQ(with_thread, 4);
+    slow_file::now = files.front().get();
+    files.front()->workers.finish_first();
+    files.back()->behind.go_on();
+    EXPECT_EQ(files.back()->workers.own_workers, 1) << "when one of them has done";
+    slow_file::now = files.back().get();
+    files.back()->workers.finish_first();
+    EXPECT_EQ(files.back()->ranges.size(), 2u);
+    for (std::size_t i = 1; i < 4; ++i) {
+        slow_file::now = files[i].get();
+        files[i]->workers.finish_first();
+    }
 }
 
 TEST(write_behind, ends_when_nobody_uses_the_descriptor_any_more) {
@@ -124,14 +157,16 @@ TEST(write_behind, ends_when_nobody_uses_the_descriptor_any_more) {
     waiter end;
     file.write_and_go_on(0, 16 * mib);
     file.meanwhile = [&] {
-        if (file.ranges.size() == 1) file.behind.close({7, {}}, end.work);
+        if (file.ranges.size() == 1) file.behind.close({7, {status::io_error, 0, 0, "full"}}, end.work);
         EXPECT_EQ(end.told, 0);
     };
     end.work.begin();
     file.workers.finish_first();
     EXPECT_THAT(file.ranges, testing::ElementsAre(std::pair(0, 4))) << "the rest is the kernel's";
     EXPECT_EQ(end.told, 1);
-    EXPECT_EQ(end.work.take().bytes, 7u);
+    const auto result = end.work.take();
+    EXPECT_EQ(result.bytes, 7u);
+    EXPECT_EQ(result.error.message, "full");
 }
 
 TEST(write_behind, ends_at_once_if_nothing_is_being_sent) {
@@ -145,7 +180,9 @@ TEST(write_behind, ends_at_once_if_nothing_is_being_sent) {
 
 TEST(write_behind, does_without_a_thread_that_cannot_be_made) {
     no_workers none;
-    endpoints::write_behind behind({3, 0, std::size_t{64 * mib}}, none, std::make_shared<stepped_clock>(), slow_file::start);
+    const auto clock = std::make_shared<stepped_clock>();
+    endpoints::write_behind behind({3, 0, std::size_t{64 * mib}}, none, clock, slow_file::start);
+    clock->at += 8ms;
     behind.wrote(0, std::size_t{8 * mib});
     behind.go_on();
     behind.go_on();

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// A list for what is mostly one element, and the same again and again.
+#pragma once
+
+#include <cstddef>
+#include <iterator>
+#include <list>
+#include <memory_resource>
+#include <utility>
+
+namespace causeway {
+
+/// Elements keep their addresses. What is put away is used again, as it was left; the first one lies within the list, others come
+/// from the heap and go back with the list.
+template <class Element> class reused_list {
+  public:
+    using elements = std::pmr::list<Element>;
+    using iterator = typename elements::iterator;
+
+    /// At the end: one that was put away, or else a new one made of `arguments`.
+    template <class... Arguments> Element& add(Arguments&&... arguments) {
+        if (m_spare.empty()) m_spare.emplace_back(std::forward<Arguments>(arguments)...);
+        m_used.splice(m_used.end(), m_spare, std::prev(m_spare.end()));
+        return m_used.back();
+    }
+    /// The one behind it.
+    iterator put_away(iterator which) {
+        const auto next = std::next(which);
+        m_spare.splice(m_spare.end(), m_used, which);
+        return next;
+    }
+
+    [[nodiscard]] iterator begin() { return m_used.begin(); }
+    [[nodiscard]] iterator end() { return m_used.end(); }
+    [[nodiscard]] auto begin() const { return m_used.begin(); }
+    [[nodiscard]] auto end() const { return m_used.end(); }
+    [[nodiscard]] bool empty() const { return m_used.empty(); }
+    [[nodiscard]] std::size_t size() const { return m_used.size(); }
+    [[nodiscard]] Element& front() { return m_used.front(); }
+    [[nodiscard]] Element& back() { return m_used.back(); }
+
+  private:
+    /// As large as what the list asks for, in the standard libraries there are; if not, that comes from the heap.
+    struct node {
+        void* links[2];
+        Element element;
+    };
+    alignas(node) std::byte m_first[sizeof(node)];
+    std::pmr::monotonic_buffer_resource m_room{m_first, sizeof m_first};
+    elements m_used{&m_room}, m_spare{&m_room};
+};
+
+} // namespace causeway
