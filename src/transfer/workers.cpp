@@ -28,6 +28,8 @@ namespace {
 constexpr auto idle_life = std::chrono::seconds(5);
 /// Beyond the lanes: for jobs on another device than the one that has them all.
 constexpr unsigned spare_threads = 2;
+/// Who is called early looks on for so many times as long as one that has worked.
+constexpr int times_early = 2;
 /// As many as read one block together. The engine's thread wakes no more of those that sleep, as each call takes it
 /// microseconds: they wake the others.
 constexpr std::size_t called_by_engine = 4;
@@ -62,6 +64,7 @@ struct crew {
       public:
         thread_apart place;
         bool meets_its_caller = false; ///< as wake_one() says
+        bool is_early = false;         ///< called for a job that is still to come
 
         void call() {
             if (std::exchange(meets_its_caller, false)) place.keep_off();
@@ -211,9 +214,9 @@ struct crew {
 };
 
 /// Being woken takes longer than most blocks.
-void look_on(const crew& team) {
-    if (team.patience.count() == 0) return;
-    const auto until = std::chrono::steady_clock::now() + team.patience;
+void look_on(const crew& team, std::chrono::nanoseconds patience) {
+    if (patience.count() == 0) return;
+    const auto until = std::chrono::steady_clock::now() + patience;
     while (team.waiting.load(std::memory_order_relaxed) == 0 && std::chrono::steady_clock::now() < until)
         std::this_thread::yield();
 }
@@ -242,6 +245,7 @@ crew::job next_job(crew& team, crew::sleeper& self, bool leaves_when_idle) {
         if (!leaves_when_idle) {
             self.sleep();
             self.place.woke(sched_getcpu());
+            if (std::exchange(self.is_early, false)) look_on(team, times_early * team.patience);
         } else if (!self.sleep_for(idle_life)) {
             {
                 const std::lock_guard lock(team.lock);
@@ -292,7 +296,7 @@ void work_for(const std::shared_ptr<crew>& team, const thread_habits& habits, bo
         job.work = nullptr;
         team->finished(job); // before the engine hears of it, and has more
         team->inbox->post(mailbox::finished_step{job.done, std::move(result)});
-        look_on(*team);
+        look_on(*team, team->patience);
     }
 }
 
@@ -323,6 +327,17 @@ class worker_threads final : public worker_pool, private progress_source {
 
     void run_shared(const job_origin& from, work job, attempt here, step& done) override {
         hand_to(*m_files, {std::move(job), &done, from, std::move(here)}, [&] { start_file_worker(from); });
+    }
+
+    void expect_job() override {
+        if (m_files->patience.count() == 0) return;
+        crew::sleeper* one = nullptr;
+        {
+            const std::lock_guard lock(m_files->lock);
+            if (m_files->coming == 0) one = m_files->wake_one(true);
+            if (one != nullptr) one->is_early = true;
+        }
+        if (one != nullptr) one->call();
     }
 
     [[nodiscard]] progress_source* share_of_engine() override { return this; }

@@ -38,6 +38,8 @@ class worker_pool {
         (void)here;
         run(from, std::move(job), done);
     }
+    /// A job comes soon: a thread that sleeps may wake meanwhile.
+    virtual void expect_job() {}
     /// The engine's share, for the engine to poll; null if there is none.
     [[nodiscard]] virtual progress_source* share_of_engine() { return nullptr; }
     /// May wait for somebody else for any time (a pipe), or longer than others can wait for it: gets a worker of its own, one that is

@@ -40,6 +40,10 @@ class descriptor_endpoint final : public transfer::endpoint {
 
     [[nodiscard]] std::size_t first_block(std::size_t block_bytes) const override { return m_blocks.first_block(block_bytes); }
 
+    void prepare(std::size_t) override {
+        if (m_mode == access::write) m_blocks.expect_write();
+    }
+
     void read(std::size_t offset, std::span<std::byte> block, step& done) override {
         m_blocks.read(offset, block, done);
     }

@@ -321,6 +321,10 @@ void file_blocks::read_piece(std::size_t offset, std::span<std::byte> piece, sha
     }
 }
 
+void file_blocks::expect_write() {
+    if (m_whole.bytes > small_write || !m_is_in_memory) m_services.workers.expect_job();
+}
+
 void file_blocks::write(std::size_t offset, std::span<const std::byte> block, step& done) {
     outcome here;
     if (m_whole.bytes <= small_write && m_direct.get() < 0) here = written_at_once(offset, block);

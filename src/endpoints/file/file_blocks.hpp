@@ -32,6 +32,8 @@ class file_blocks {
     /// For direct access: what makes the blocks after the first begin at aligned offsets, as their memory does.
     [[nodiscard]] std::size_t first_block(std::size_t block_bytes) const;
 
+    /// A block is on its way here, to be written.
+    void expect_write();
     void read(std::size_t offset, std::span<std::byte> block, transfer::step& done);
     void write(std::size_t offset, std::span<const std::byte> block, transfer::step& done);
     /// Of jobs for workers.

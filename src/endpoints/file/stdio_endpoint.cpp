@@ -106,6 +106,10 @@ class regular_file_endpoint final : public stdio_endpoint {
 
     [[nodiscard]] std::size_t first_block(std::size_t block_bytes) const override { return m_blocks.first_block(block_bytes); }
 
+    void prepare(std::size_t) override {
+        if (mode() == access::write) m_blocks.expect_write();
+    }
+
     void read(std::size_t offset, std::span<std::byte> block, step& done) override {
         m_blocks.read(offset, block, done);
     }

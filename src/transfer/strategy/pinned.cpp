@@ -11,11 +11,8 @@ class pinned final : public strategy {
     [[nodiscard]] std::string_view name() const override { return "pinned"; }
     [[nodiscard]] bool can(const route&) const override { return true; }
 
-    /// Up to this, splitting a transfer costs more than the overlap brings: a copy hides behind a write many times as slow, at
-    /// most, but not behind a read, which other workers share.
-    [[nodiscard]] bool suits(const route& way) const override {
-        return way.bytes <= (way.has_one_writer() ? 2 * largest_whole : largest_whole);
-    }
+    /// Up to this, splitting a transfer costs more than the overlap brings.
+    [[nodiscard]] bool suits(const route& way) const override { return way.bytes <= largest_whole; }
 
     [[nodiscard]] plan make(const route& way) const override {
         return {.strategy = name(), .block_bytes = whole_block(way), .depth = 1};

@@ -34,6 +34,7 @@ class handed_jobs final : public transfer::step_owner {
     void run(transfer::worker_pool::work job, const transfer::job_origin& from = {}) {
         m_workers->run(from, std::move(job), next_step());
     }
+    void expect() { m_workers->expect_job(); }
     void run_waiting(transfer::worker_pool::work job) { m_workers->run_waiting(std::move(job), next_step()); }
     void run_shared(transfer::worker_pool::work job, transfer::worker_pool::attempt here, const transfer::job_origin& from = {}) {
         m_workers->run_shared(from, std::move(job), std::move(here), next_step());
@@ -357,4 +358,18 @@ TEST(workers, run_where_the_pool_was_made_whoever_starts_them) {
     bound.join();
     ASSERT_TRUE(jobs.all_finish());
     EXPECT_TRUE(CPU_EQUAL(&found, &all));
+}
+
+TEST(workers, that_are_called_for_a_job_to_come_do_it_whenever_it_comes) {
+    constexpr auto patience = 200us; // and twice that for one who is called early
+    handed_jobs jobs(2, patience);
+    jobs.expect(); // nobody is there yet
+    for (int round = 0; round < 300; ++round) {
+        jobs.run([] { return transfer::outcome{1, {}}; });
+        ASSERT_TRUE(jobs.all_finish()) << round;
+        std::this_thread::sleep_for(round % 3 * patience); // awake, falling asleep, asleep
+        jobs.expect();
+        if (round % 2 == 0) jobs.expect();
+        std::this_thread::sleep_for(round % 5 * patience); // before it wakes, while it looks, when it has given up
+    }
 }
