@@ -149,12 +149,16 @@ exec ip netns exec $there unshare --uts sh -c "$rename_there \$*"
 TEXT
 chmod +x "$agent"
 
+# What is measured, unless PERF_OPTIONs say it.
+commit=(--commit "$(git -C "$root" describe --always --dirty --abbrev=10 2>/dev/null || echo unknown)")
+[[ " ${perf_options[*]} " != *" --commit"[\ =]* ]] || commit=()
+
 measure() {
     local options=(--mca plm rsh --mca plm_rsh_agent "$agent" --host 10.71.0.1:1,10.71.0.2:1 -n 2 --bind-to none
         --mca oob_tcp_if_include 10.71.0.0/24 --mca btl_tcp_if_include 10.71.0.0/24 --mca pml ob1 --mca btl tcp,self
         --mca mpi_yield_when_idle 1) # both ranks share the cores of one machine
     "$root/scripts/run_with.sh" "$runtime" -- ip netns exec "$here" unshare --uts \
-        sh -c "$rename_here exec \"\$@\"" sh "$launcher" "${options[@]}" "$program" perf "${perf_options[@]}" "$@"
+        sh -c "$rename_here exec \"\$@\"" sh "$launcher" "${options[@]}" "$program" perf "${commit[@]}" "${perf_options[@]}" "$@"
 }
 
 for rate in ${rates//,/ }; do
