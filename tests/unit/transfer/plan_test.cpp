@@ -105,9 +105,12 @@ TEST(planner, reads_files_into_mapped_memory_in_blocks_that_end_together) {
 TEST(planner, writes_what_hardly_gains_by_blocks_in_one_piece) {
     const options settings;
     constexpr endpoint_traits written{.kind = medium::file, .most_lanes = 1};
-    EXPECT_EQ(choose(settings, device, written, 1 << 20).strategy, "pinned");
-    EXPECT_EQ(choose(settings, device, written, 2 << 20).strategy, "pipelined");
-    EXPECT_EQ(choose(settings, device, file, 1 << 20).strategy, "pipelined") << "where many write";
+    for (const auto& each : {written, file}) {
+        EXPECT_EQ(choose(settings, device, each, 512 << 10).strategy, "pinned");
+        EXPECT_EQ(choose(settings, device, each, 1 << 20).strategy, "pipelined");
+    }
+    EXPECT_EQ(choose(settings, device, written, 1 << 20).block_bytes, std::size_t{256} << 10);
+    EXPECT_EQ(choose(settings, file, device, 512 << 10).strategy, "pinned");
     EXPECT_EQ(choose(settings, file, device, 1 << 20).strategy, "pipelined");
 }
 
