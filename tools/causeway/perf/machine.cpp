@@ -69,7 +69,7 @@ facts machine_facts(cl_device_id device, const settings& wanted, int ranks) {
         {"files in", directory + ", " + file_system_of(directory)},
         {"options", forced_options()},
         {"figures", "medians of at least " + std::to_string(wanted.repetitions) +
-                        " rounds (fewer where they take long), all ways in turn, data checked after each"},
+                        " rounds (fewer, as told, where they take long), all ways in turn, data checked after each"},
     };
 }
 

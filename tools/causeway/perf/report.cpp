@@ -18,7 +18,7 @@ namespace {
 
 using causeway_tool::size_text;
 
-constexpr const char* table_row = "%-32s %8s  %-13s %8s %10s  %-23s %9s %9s %9s %8s %8s\n";
+constexpr const char* table_row = "%-32s %8s  %-13s %8s %10s  %-29s %9s %9s %9s %8s %8s\n";
 
 std::string formatted(const char* format, double number) {
     char text[32];
@@ -36,6 +36,14 @@ std::string time_text(double seconds) {
 std::string rate_text(double bytes_per_second) {
     const double gigabytes = bytes_per_second / 1e9;
     return formatted(gigabytes < 0.01 ? "%.1e" : "%.2f", gigabytes);
+}
+
+/// Quartiles, and of how many rounds if these are few.
+std::string range_text(const row& line) {
+    constexpr std::size_t many = 5;
+    if (line.samples == 1) return "(one round)";
+    const auto range = time_text(line.seconds.lower) + " - " + time_text(line.seconds.upper);
+    return line.samples < many ? "(" + range + ", of " + std::to_string(line.samples) + ")" : "(" + range + ")";
 }
 
 void print_own_choices(const std::vector<own_choice>& all) {
@@ -69,11 +77,9 @@ void print_heading() {
 }
 
 void print(const row& line) {
-    std::string range = "(";
-    range.append(time_text(line.seconds.lower)).append(" - ").append(time_text(line.seconds.upper)).append(")");
     std::printf(table_row, line.route.c_str(), size_text(line.size_bytes).c_str(),
                 (line.strategy == "auto" ? "auto " + line.plan.strategy : line.strategy).c_str(),
-                size_text(line.plan.block_bytes).c_str(), time_text(line.seconds.median).c_str(), range.c_str(),
+                size_text(line.plan.block_bytes).c_str(), time_text(line.seconds.median).c_str(), range_text(line).c_str(),
                 rate_text(line.bytes_per_second()).c_str(), rate_text(line.limit_bytes_per_second()).c_str(),
                 rate_text(line.naive_bytes_per_second()).c_str(),
                 formatted("%.2f", line.naive_seconds / line.seconds.median).c_str(),

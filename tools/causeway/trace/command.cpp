@@ -137,8 +137,9 @@ int record(const arguments& typed, const std::vector<std::string>& program) {
     // An empty one is what a process that could not write has left.
     const bool is_there = std::filesystem::file_size(timeline, ignored) > 0 && !ignored;
     if (!is_there || (was_there && std::filesystem::last_write_time(timeline, ignored) == old)) {
-        std::fprintf(stderr, "causeway trace: nothing was recorded: the program enqueued no transfer, no kernel and no copy, "
-                             "or it is linked statically or with another MPI\n");
+        std::fprintf(stderr, "causeway trace: nothing was recorded: the program %s\n",
+                     status != 0 ? ("ended with status " + std::to_string(status) + " before it enqueued anything").c_str()
+                                 : "enqueued no transfer, no kernel and no copy, or it is linked statically or with another MPI");
         return status != 0 ? status : 1;
     }
     std::fprintf(stderr, "causeway trace: %s; causeway trace summary %s, causeway trace view %s\n", typed.output.c_str(),
