@@ -45,9 +45,9 @@ constexpr auto longest_sleep = microseconds(200);
 constexpr auto share_of_long_wait = 100;
 constexpr auto long_wait = milliseconds(4);
 constexpr auto longest_sleep_in_long_wait = milliseconds(4), longest_sleep_of_all = milliseconds(20);
+constexpr auto dearest_look = microseconds(60);
 /// Room for messages; a burst of more gives it back.
 constexpr std::size_t most_mail_kept = 1024;
-constexpr auto dearest_look = microseconds(60);
 
 /// What a failure is to those that wait for it; the first cause stays the text of a whole chain.
 failure passed_on(const failure& cause) {

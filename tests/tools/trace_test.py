@@ -388,7 +388,7 @@ def nothing(start, given):
                 (["trace", "veiw", "t.json"], 2, "did you mean view?"), (["trace", "sumary", "x"], 2, "did you mean summary?"),
                 (["trace", "view"], 2, "timeline"), (["trace", "summary", "--jsn", "x"], 2, "did you mean --json?"),
                 (["trace", "-o", timeline, "--", "true"], 1, "nothing was recorded"),
-                (["trace", "-o", timeline, "--", "sh", "-c", "exit 7"], 7, "nothing was recorded"),
+                (["trace", "-o", timeline, "--", "sh", "-c", "exit 7"], 7, "nothing was recorded: the program ended with status 7"),
                 (["trace", "-o", timeline, "--", "/nonexistent/program"], 127, "No such file"),
                 (["trace", "summary", timeline], 1, "cannot read"), (["trace", "summary", __file__], 1, "not a timeline")):
             run = start(*words, runtime="none")

@@ -2,6 +2,7 @@
 // What a thread beside the writer sends on to the disk, when it stops, and who waits for it.
 #include "endpoints/file/write_behind.hpp"
 #include "unit/endpoints/file_doubles.hpp"
+#include "unit/transfer/fakes.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,11 +19,6 @@ namespace {
 
 constexpr off_t mib = off_t{1} << 20;
 
-struct stepped_clock final : monotonic_clock {
-    [[nodiscard]] time_point now() const override { return at; }
-    time_point at;
-};
-
 /// A file of 64 MiB of which each MiB takes 1 ms to be written, and on a disk that takes its time for each.
 struct slow_file {
     slow_file() { now = this; }
@@ -31,7 +27,7 @@ struct slow_file {
     slow_file& operator=(const slow_file&) = delete;
 
     void write(off_t start, off_t bytes) {
-        clock->at += 1ms * (bytes / mib);
+        clock->advance(1ms * (bytes / mib));
         behind.wrote(start, static_cast<std::size_t>(bytes));
     }
     void write_and_go_on(off_t start, off_t bytes) {
@@ -42,12 +38,12 @@ struct slow_file {
         EXPECT_EQ(fd, 3);
         EXPECT_EQ(flags, unsigned{SYNC_FILE_RANGE_WRITE}) << "nobody waits for the disk";
         now->ranges.emplace_back(first / mib, bytes / mib);
-        now->clock->at += now->takes * (bytes / mib);
+        now->clock->advance(now->takes * (bytes / mib));
         if (now->meanwhile) now->meanwhile();
         return now->answer;
     }
 
-    std::shared_ptr<stepped_clock> clock = std::make_shared<stepped_clock>();
+    std::shared_ptr<unit::fake_clock> clock = std::make_shared<unit::fake_clock>();
     patient_workers workers;
     endpoints::write_behind behind{{3, 0, std::size_t{64 * mib}}, workers, clock, start};
     std::chrono::milliseconds takes{0};
@@ -102,6 +98,19 @@ TEST(write_behind, leaves_a_disk_alone_that_takes_longer_than_the_writer_has_lef
     file.takes = 3ms;
     file.workers.finish_first();
     EXPECT_THAT(file.ranges, testing::ElementsAre(std::pair(0, 4))) << "12 ms, of which it learns by one; the rest takes 5";
+}
+
+TEST(write_behind, leaves_errors_of_the_disk_to_those_who_ask_for_them) {
+    slow_file file;
+    waiter end;
+    file.answer = -1;
+    file.write_and_go_on(0, 8 * mib);
+    file.workers.finish_first();
+    EXPECT_THAT(file.ranges, testing::ElementsAre(std::pair(0, 4), std::pair(4, 4)));
+    end.work.begin();
+    file.behind.close({8 * mib, {}}, end.work);
+    EXPECT_EQ(end.told, 1);
+    EXPECT_FALSE(end.work.take().error);
 }
 
 TEST(write_behind, sends_nothing_once_all_is_written) {
@@ -180,9 +189,9 @@ TEST(write_behind, ends_at_once_if_nothing_is_being_sent) {
 
 TEST(write_behind, does_without_a_thread_that_cannot_be_made) {
     no_workers none;
-    const auto clock = std::make_shared<stepped_clock>();
+    const auto clock = std::make_shared<unit::fake_clock>();
     endpoints::write_behind behind({3, 0, std::size_t{64 * mib}}, none, clock, slow_file::start);
-    clock->at += 8ms;
+    clock->advance(8ms);
     behind.wrote(0, std::size_t{8 * mib});
     behind.go_on();
     behind.go_on();

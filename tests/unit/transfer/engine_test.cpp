@@ -431,12 +431,30 @@ TEST(engine, starts_a_small_transfer_before_most_of_the_large_ones_that_open_wit
     }
 }
 
+namespace {
+
+struct endless_wait final : progress_source {
+    bool poll(time_point) override { return false; }
+    [[nodiscard]] bool busy() const override { return true; }
+};
+
+} // namespace
+
+TEST(engine, looks_for_what_has_not_come_for_seconds_every_20_ms) {
+    for (const auto waited : {8s, 600s}) {
+        bench on;
+        endless_wait endless;
+        on.machine->add(endless);
+        EXPECT_FALSE(on.machine->step());
+        on.machine->looked_in_vain(50us); // 0.25 % of a processor
+        on.clock.advance(waited);
+        EXPECT_EQ(on.machine->pause().value(), 20ms);
+    }
+}
+
 TEST(engine, sleeps_longer_in_a_long_wait_where_looks_are_dear) {
     bench on;
-    struct : progress_source {
-        bool poll(time_point) override { return false; }
-        [[nodiscard]] bool busy() const override { return true; }
-    } endless;
+    endless_wait endless;
     on.machine->add(endless);
     EXPECT_FALSE(on.machine->step());
     on.clock.advance(20ms);
