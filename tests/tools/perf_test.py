@@ -155,6 +155,21 @@ def heading(start, _):
     check("CAUSEWAY_STRATEGY" not in options and "CAUSEWAY_BLOCK" not in options, "perf sets these itself", run)
 
 
+def rounds(start, _):
+    """Lines of fewer than five rounds say of how many they are."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder, "figures.json")
+        run = start("perf", "--routes", "file-write", "--sizes", "64K,64M", "--strategies", "auto", "--seconds", "0.001",
+                    "--json", str(file))
+        check(run.returncode == 0, "perf fails", run)
+        samples = [each["samples"] for each in json.loads(file.read_text(encoding="utf-8"))["details"]]
+    lines = [line for line in run.stdout.splitlines() if re.match(r"file-write +\d+ \S+ +auto ", line)]
+    check(len(lines) == len(samples) and min(samples) < 5, f"{samples} rounds", run)
+    for line, count in zip(lines, samples):
+        told = "(one round)" if count == 1 else f", of {count})" if count < 5 else "s)"
+        check(told in line and (count < 5) == ("round)" in line or ", of " in line), f"'{told}' is not in '{line}'", run)
+
+
 def links(start, _):
     """Where windows of devices cannot be had, the user and the timeline are told why."""
     def small_files():
@@ -407,7 +422,7 @@ def man_page(start, given):
 
 
 TESTS = {"quick": quick, "arguments": arguments, "wrong-ranks": wrong_ranks, "choice": choice, "heading": heading,
-         "links": links,
+         "rounds": rounds, "links": links,
          "wrong-data": wrong_data, "moves-once": moves_once, "own-memory": own_memory, "plot": plot, "no-room": no_room,
          "documented": documented, "man-page": man_page}
 

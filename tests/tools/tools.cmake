@@ -69,6 +69,7 @@ foreach(test ranks dry words_of_a_program slurm arguments wrong_rank helps compl
 endforeach()
 tool_test(perf.arguments arguments)
 tool_test(perf.heading heading)
+tool_test(perf.rounds rounds)
 tool_test(perf.links links)
 tool_test(perf.wrong_ranks wrong-ranks)
 tool_test(perf.no_room no-room)
