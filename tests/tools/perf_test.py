@@ -290,7 +290,8 @@ def choice(start, _):
 
 def wrong_data(start, given):
     """A transfer that moves other bytes than it should ends the program with status 1."""
-    one = {"file-read": "clEnqueueWriteBufferFromFile", "file-read-stream": "clEnqueueWriteBufferFromStdioFile",
+    one = {"file-read": "clEnqueueWriteBufferFromFile", "file-read-in-a-row": "clEnqueueWriteBufferFromFile",
+           "file-read-stream": "clEnqueueWriteBufferFromStdioFile",
            "file-write-growing": "clEnqueueReadBufferToFile", "file-write-stream": "clEnqueueReadBufferToStdioFile",
            "peer-two-contexts": "clEnqueuePeerCopyBuffer"}
     two = {"rank-one-way/same-device": "clEnqueueSendBuffer", "rank-blocking/same-device": "clEnqueueSendBuffer",

@@ -201,7 +201,9 @@ class exchange_beside_kernel : public rank_pair {
     static constexpr std::size_t copies_held = rank_pair::copies_held + 1;
 
     exchange_beside_kernel(session& session, const place& where, std::size_t bytes, computation& kernel)
-        : rank_pair(session, where, bytes), m_kernel(kernel), m_elsewhere(apps::create_buffer(where.context.get(), bytes)) {}
+        : rank_pair(session, where, bytes), m_kernel(kernel), m_elsewhere(apps::create_buffer(where.context.get(), bytes)) {
+        if (m_copies_count) find_link();
+    }
 
     void measure(const std::string& route) {
         apps::event first;
@@ -240,6 +242,16 @@ class exchange_beside_kernel : public rank_pair {
             // What passes through memory that another device sees is copied there first, and a driver may put that behind kernels.
             made.add_shown("copies", "kernel beside clEnqueueCopyBuffer out of one buffer and into the other, within the device",
                            [this] { return copies_beside_kernel(); }, check);
+            // So what crosses the link leaves behind the kernel.
+            if (m_has_link && m_session.buffers() == buffer_kind::ordinary)
+                made.add_shown("in turn", "kernel of both ranks, then CUDA's copies both ways " + m_way, [this] {
+                    return together([this] {
+                        m_kernel.run();
+                        MPI_Barrier(m_comm);
+                        if (m_link) m_link->copy_both_ways();
+                        MPI_Barrier(m_comm);
+                    });
+                });
         } else {
             made.add_limit(
                 "by hand", "kernel beside read, MPI_Sendrecv and write in another queue",

@@ -3,9 +3,13 @@
 #pragma once
 
 #include "perf/bench.hpp"
+#include "perf/direct_link.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <memory>
+#include <string>
 
 namespace perf {
 
@@ -104,6 +108,19 @@ class rank_pair {
                m_repeats;
     }
 
+    /// Rank 0 measures what CUDA's copies reach between the devices, if it sees both.
+    void find_link() {
+        std::array<device_uuid, 2> both{};
+        const auto own = uuid_of(m_place.device);
+        MPI_Allgather(own.data(), int(own.size()), MPI_BYTE, both.data(), int(own.size()), MPI_BYTE, m_comm);
+        m_is_same = both[0] == both[1];
+        if (m_rank == 0) m_link = m_is_same ? direct_link::within(own, m_bytes) : direct_link::between(both[0], both[1], m_bytes);
+        m_way = m_is_same ? "within the device" : "over the direct link";
+        int found = m_link ? 1 : 0;
+        MPI_Bcast(&found, 1, MPI_INT, 0, m_comm);
+        m_has_link = found != 0;
+    }
+
     apps::event enqueue_send(cl_event after = nullptr) {
         cl_event sent = nullptr;
         check_transfer(clEnqueueSendBuffer(m_place.out_of_order.get(), m_source.get(), CL_FALSE, own_offset(), m_bytes,
@@ -188,6 +205,9 @@ class rank_pair {
     bool m_copies_count;       // in the limit: a device has memory of its own
     bool m_messages_count;     // in the limit: the bytes have no shorter way than a message
     std::size_t m_window = 0;  // of the last message from rank 0
+    std::unique_ptr<direct_link> m_link; // of rank 0, since find_link(); null if there is none
+    bool m_has_link = false, m_is_same = false; // on both ranks: there is one; both share a device
+    std::string m_way;                          // that it copies
 };
 
 } // namespace perf

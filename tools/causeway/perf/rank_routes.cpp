@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device to device between two ranks, beside the copies and the raw MPI message of the same bytes.
-#include "perf/direct_link.hpp"
 #include "perf/event_order.hpp"
 #include "perf/rank_pair.hpp"
 #include "perf/routes.hpp"
@@ -19,17 +18,8 @@ class rank_bench : public rank_pair {
   public:
     /// `in_vain`: whether it was waited for windows of these devices, and none came; on both ranks alike.
     rank_bench(session& session, const place& where, std::size_t bytes, bool& in_vain) : rank_pair(session, where, bytes) {
-        // Rank 0 measures what the link carries, if it sees both devices.
-        std::array<device_uuid, 2> both{};
-        const auto own = uuid_of(where.device);
-        MPI_Allgather(own.data(), int(own.size()), MPI_BYTE, both.data(), int(own.size()), MPI_BYTE, m_comm);
-        const bool is_same = both[0] == both[1];
-        if (m_rank == 0)
-            m_link = is_same ? direct_link::within(own, bytes) : direct_link::between(both[0], both[1], bytes);
-        m_way = is_same ? "within the device" : "over the direct link";
-        m_has_link = m_link ? 1 : 0;
-        MPI_Bcast(&m_has_link, 1, MPI_INT, 0, m_comm);
-        if (m_has_link != 0 && !in_vain) in_vain = !wait_for_windows(is_same);
+        find_link();
+        if (m_has_link && !in_vain) in_vain = !wait_for_windows(m_is_same);
     }
 
     /// Rank 1's answer waits for the question's event: neither host is between them.
@@ -60,7 +50,7 @@ class rank_bench : public rank_pair {
                 "copies", m_bytes < overlapping ? "out, then in, of both" : "out and in, of both, all at once",
                 [this] { return repeated([this] { copy_both_ways(); }); },
                 check);
-        if (m_has_link != 0)
+        if (m_has_link)
             made.add_limit("copies", "CUDA's copies " + m_way + ", both ways at once",
                            [this] { return repeated([this] { if (m_link) m_link->copy_both_ways(); }); });
         add_messages(
@@ -94,7 +84,7 @@ class rank_bench : public rank_pair {
                 "copies", m_bytes < overlapping ? "out, then in" : "out of one and into the other at once",
                 [this] { return copies_one_way(); },
                 check);
-        if (m_has_link != 0)
+        if (m_has_link)
             made.add_limit("copies", "CUDA's copy " + m_way,
                            [this] { return repeated([this] { if (m_link) m_link->copy(); }); });
         add_messages(
@@ -120,6 +110,14 @@ class rank_bench : public rank_pair {
             MPI_Barrier(m_comm);
             double seconds = event_order(m_place).seconds(m_repeats);
             apps::check(clFinish(m_place.out_of_order.get()), "clFinish"); // as in together()
+            MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, m_comm);
+            return seconds;
+        });
+        if (m_copies_count) return;
+        const auto engine = std::make_shared<sleeping_thread>();
+        made.add_shown("wake", sleeping_thread::how, [this, engine] {
+            MPI_Barrier(m_comm);
+            double seconds = engine->seconds_of_wake();
             MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, m_comm);
             return seconds;
         });
@@ -232,10 +230,6 @@ class rank_bench : public rank_pair {
         apps::check(clFlush(other), "clFlush");
         wait_for(std::array{out, in});
     }
-
-    std::unique_ptr<direct_link> m_link; // of rank 0; null if there is none
-    int m_has_link = 0;
-    std::string m_way; // that it copies
 };
 
 } // namespace

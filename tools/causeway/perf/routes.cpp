@@ -13,6 +13,7 @@ namespace {
 
 const std::array table = {
     route{"file-read", 1, "file in the page cache -> device"},
+    route{"file-read-in-a-row", 1, "as file-read, one of four in a row behind another one"},
     route{"file-write", 1, "device -> existing file in the page cache"},
     route{"file-read-stream", 1, "as file-read, from a FILE*"},
     route{"file-write-stream", 1, "as file-write, to a FILE*"},
