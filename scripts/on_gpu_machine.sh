@@ -263,8 +263,8 @@ perf_part memory 320 one "${forced[@]}" --sizes $file_sizes --directory "$direct
     --routes file-read,file-read-in-a-row,file-read-stream,file-write,file-write-stream,file-write-growing,enqueue
 perf_part kernel 90 one "${forced[@]}" --sizes $kernel_sizes --strategies auto --directory "$directory" --routes kernel
 # A round of 1 GiB takes seconds.
-perf_part disk 290 one --seconds 30 --blocks 1M,4M --sizes $disk_sizes --strategies auto --directory "$disk" \
-    --routes file-read,file-read-in-a-row,file-read-cold,file-write-disk
+perf_part disk 290 one --seconds 15 --blocks 1M,4M --sizes $disk_sizes --strategies auto --directory "$disk" \
+    --routes file-read,file-read-cold,file-write-disk
 perf_part peers 90 one "${forced[@]}" --sizes $peer_sizes --routes peer
 perf_part calls 60 one --seconds 2 --strategies auto --blocks 4M --sizes 8,64K,512K --directory "$directory" --routes file-read,file-write,peer
 perf_part latency 100 two --seconds 2 --strategies auto --blocks 4M --sizes 8,64K,512K \
