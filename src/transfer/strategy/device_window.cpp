@@ -17,17 +17,20 @@ class device_window final : public strategy {
     /// device two processes take turns of 150 us.
     [[nodiscard]] bool suits(const route& way) const override {
         const bool within_one = same_device(way.source.device, way.target.device);
-        const auto is_there = [](const endpoint_traits& end) { return end.kind != medium::device || end.in_window; };
-        const auto least = within_one                                     ? smallest_within_one
-                           : is_there(way.source) && is_there(way.target) ? smallest_in_window
-                           : !way.touches(medium::rank)                   ? smallest_of_peers
-                                                                          : smallest_linked;
+        const auto least = within_one                   ? smallest_within_one
+                           : is_there(way)              ? smallest_in_window
+                           : !way.touches(medium::rank) ? smallest_of_peers
+                                                        : smallest_linked;
         return way.bytes >= least && !way.source.can_map && !way.target.can_map;
     }
     [[nodiscard]] plan make(const route& way) const override {
         // The link takes 43 us for 16 MiB, the calls for a block 20 to 60: one block is better than two of half the size.
         const auto whole = std::bit_ceil(std::max(way.bytes, std::size_t{4096}));
-        const auto block = whole <= middle ? whole : whole <= 2 * middle ? middle : 2 * middle;
+        // Where nothing is copied before and behind it, there is nothing that smaller ones would overlap.
+        const auto block = is_there(way)        ? std::min(whole, 4 * middle)
+                           : whole <= middle     ? whole
+                           : whole <= 2 * middle ? middle
+                                                 : 2 * middle;
         return {.strategy = name(),
                 .block_bytes = block,
                 .depth = 6,
@@ -37,6 +40,12 @@ class device_window final : public strategy {
     }
 
   private:
+    /// Whether the bytes lie in windows, as far as this side knows: the other one of a message may want smaller blocks.
+    static bool is_there(const route& way) {
+        const auto is_there = [](const endpoint_traits& end) { return end.kind != medium::device || end.in_window; };
+        return is_there(way.source) && is_there(way.target);
+    }
+
     /// Without steps on the device, 20 us for anything up to 512 KiB: less than a message that carries its bytes along.
     static constexpr std::size_t smallest_in_window = (std::size_t{4} << 10) + 1;
     /// Within one process 1 MiB takes 111 to 153 us this way, and 105 to 129 through the host (two H100).

@@ -55,6 +55,27 @@ TEST(planner, takes_a_direct_link_where_its_steps_take_less_than_the_way_through
     EXPECT_EQ(strategy(of(1), of(1), 4 * mib), "device-window");
 }
 
+TEST(planner, moves_what_lies_in_windows_in_larger_blocks_than_what_is_copied_into_them) {
+    const options settings;
+    endpoint_traits in_window = device;
+    in_window.in_window = true;
+    const auto block = [&](const endpoint_traits& source, const endpoint_traits& target, std::size_t bytes) {
+        const auto made = planner(settings).choose(
+            {.source = source, .target = target, .bytes = bytes, .lanes = 4, .largest_block = half_cap, .device_window = true});
+        EXPECT_EQ(made.strategy, "device-window");
+        return made.block_bytes;
+    };
+    constexpr std::size_t mib = 1 << 20;
+    for (const auto& [source, target] : {std::pair{in_window, remote}, {remote, in_window}, {in_window, in_window}}) {
+        EXPECT_EQ(block(source, target, 32 * mib), 32 * mib);
+        EXPECT_EQ(block(source, target, 1024 * mib), 64 * mib);
+    }
+    for (const auto& [source, target] : {std::pair{device, remote}, {remote, device}, {in_window, device}, {device, in_window}}) {
+        EXPECT_EQ(block(source, target, 32 * mib), 16 * mib);
+        EXPECT_EQ(block(source, target, 1024 * mib), 32 * mib);
+    }
+}
+
 TEST(planner, stages_small_transfers_whole_and_large_ones_in_blocks) {
     const options settings;
     EXPECT_EQ(choose(settings, file, device, 100).strategy, "pinned");
