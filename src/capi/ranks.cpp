@@ -12,7 +12,7 @@ std::unique_ptr<transfer::endpoint> make_destination(int rank, int tag, MPI_Comm
     comm::require_communicator(comm);
     comm::require_destination(comm, rank);
     comm::require_tag(tag);
-    if (rank == MPI_PROC_NULL) return endpoints::make_empty_endpoint();
+    if (rank == MPI_PROC_NULL) return endpoints::make_empty_endpoint("MPI_PROC_NULL");
     auto& process = runtime::instance();
     return endpoints::make_send_endpoint(process.ranks(), process.space_of(comm), rank, tag);
 }
@@ -29,7 +29,7 @@ std::unique_ptr<transfer::endpoint> make_origin(int rank, int tag, MPI_Comm comm
             envelope->source = MPI_PROC_NULL;
             envelope->tag = MPI_ANY_TAG;
         }
-        return endpoints::make_empty_endpoint();
+        return endpoints::make_empty_endpoint("MPI_PROC_NULL");
     }
     auto& process = runtime::instance();
     return endpoints::make_receive_endpoint(process.ranks(), process.space_of(comm),

@@ -74,7 +74,7 @@ cl_event create(cl_context context, MPI_Request* request) {
     auto watching = endpoints::make_operation_endpoint(
         process.ranks().talk,
         [&port = process.port(), watched = *request](comm::operation& done) { port.watch(watched, done); });
-    auto command = std::make_shared<transfer::command>(one_flow(std::move(watching), endpoints::make_empty_endpoint(), 0),
+    auto command = std::make_shared<transfer::command>(one_flow(std::move(watching), endpoints::make_empty_endpoint("event"), 0),
                                                        std::make_shared<status_setter>(event));
     const std::lock_guard lock(process.enqueue_mutex());
     process.require_running();

@@ -8,24 +8,27 @@ namespace {
 
 class host_endpoint final : public transfer::endpoint {
   public:
-    explicit host_endpoint(std::byte* first) : m_first(first) {}
+    host_endpoint(std::byte* first, const char* name) : m_first(first), m_name(name) {}
 
     [[nodiscard]] transfer::endpoint_traits traits() const override {
         return {.kind = transfer::medium::host, .has_memory = true};
     }
-    [[nodiscard]] std::string name() const override { return "host memory"; }
+    [[nodiscard]] std::string name() const override { return m_name; }
     [[nodiscard]] std::byte* memory() const override { return m_first; }
 
   private:
     std::byte* m_first;
+    const char* m_name;
 };
 
 } // namespace
 
 std::unique_ptr<transfer::endpoint> make_host_endpoint(std::byte* first) {
-    return std::make_unique<host_endpoint>(first);
+    return std::make_unique<host_endpoint>(first, "host memory");
 }
 
-std::unique_ptr<transfer::endpoint> make_empty_endpoint() { return make_host_endpoint(nullptr); }
+std::unique_ptr<transfer::endpoint> make_empty_endpoint(const char* name) {
+    return std::make_unique<host_endpoint>(nullptr, name);
+}
 
 } // namespace causeway::endpoints

@@ -11,7 +11,7 @@ namespace causeway::endpoints {
 /// `first` must stay valid until the transfer is complete; as a source it is not written to.
 [[nodiscard]] std::unique_ptr<transfer::endpoint> make_host_endpoint(std::byte* first);
 
-/// A source or target without bytes, for commands that only wait.
-[[nodiscard]] std::unique_ptr<transfer::endpoint> make_empty_endpoint();
+/// A source or target without bytes, for commands that only wait; `name`, a literal, says what stands there.
+[[nodiscard]] std::unique_ptr<transfer::endpoint> make_empty_endpoint(const char* name);
 
 } // namespace causeway::endpoints
