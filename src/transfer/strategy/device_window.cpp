@@ -42,8 +42,8 @@ class device_window final : public strategy {
   private:
     /// Whether the bytes lie in windows, as far as this side knows: the other one of a message may want smaller blocks.
     static bool is_there(const route& way) {
-        const auto is_there = [](const endpoint_traits& end) { return end.kind != medium::device || end.in_window; };
-        return is_there(way.source) && is_there(way.target);
+        const auto needs_no_copy = [](const endpoint_traits& end) { return end.kind != medium::device || end.in_window; };
+        return needs_no_copy(way.source) && needs_no_copy(way.target);
     }
 
     /// Without steps on the device, 20 us for anything up to 512 KiB: less than a message that carries its bytes along.

@@ -283,6 +283,30 @@ TEST_P(device_window, is_offered_with_the_first_message_and_used_from_then_on) {
     EXPECT_EQ(strategy_of_a_message(10), "device-window");
 }
 
+TEST_P(device_window, moves_in_the_smaller_blocks_of_the_two_ends_wherever_their_buffers_lie) {
+    for (const auto& [larger, smaller] : {std::pair{&both->a, &both->b}, {&both->b, &both->a}})
+        for (const auto sender : {home::ordinary, home::in_window})
+            for (const auto receiver : {home::ordinary, home::in_window}) {
+                larger->settings.set("block", "8");
+                smaller->settings.set("block", "4");
+                const auto sent = bench::pattern(30);
+                auto out = sent, in = std::vector<std::byte>(sent.size());
+                where = sender;
+                const auto send = both->a.send(out, 1);
+                where = receiver;
+                const auto receive = both->b.receive(in, 0);
+                chooser choices;
+                both->run(choices);
+                EXPECT_TRUE(in == sent);
+                for (const auto& each : {send, receive}) {
+                    EXPECT_EQ(status_of(each), status::complete) << each->report().error.message;
+                    EXPECT_EQ(each->report().chosen.strategy, "device-window");
+                    EXPECT_EQ(each->report().chosen.block_bytes, 4u);
+                }
+                both->expect_quiet();
+            }
+}
+
 TEST_P(device_window, is_offered_with_messages_that_carry_their_bytes_and_used_for_larger_ones) {
     forget();
     for (auto* const rank : {&both->a, &both->b})

@@ -200,9 +200,12 @@ class exchange_beside_kernel : public rank_pair {
   public:
     static constexpr std::size_t copies_held = rank_pair::copies_held + 1;
 
-    exchange_beside_kernel(session& session, const place& where, std::size_t bytes, computation& kernel)
+    /// `in_vain`: as of rank_bench.
+    exchange_beside_kernel(session& session, const place& where, std::size_t bytes, computation& kernel, bool& in_vain)
         : rank_pair(session, where, bytes), m_kernel(kernel), m_elsewhere(apps::create_buffer(where.context.get(), bytes)) {
         if (m_copies_count) find_link();
+        if (m_has_link && !in_vain) in_vain = !wait_for_windows();
+        if (session.buffers() != buffer_kind::ordinary) m_link.reset(); // nothing here needs its memory
     }
 
     void measure(const std::string& route) {
@@ -318,8 +321,9 @@ void kernel_file_routes(session& session, const devices& on) {
 void rank_kernel_route(session& session, const place& where, const std::string& suffix) {
     if (!session.wants("rank-kernel" + suffix)) return;
     computation kernel(where);
+    bool in_vain = false;
     for (const auto bytes : session.sizes(where.device, exchange_beside_kernel::copies_held, overlapping))
-        exchange_beside_kernel(session, where, bytes, kernel).measure("rank-kernel" + suffix);
+        exchange_beside_kernel(session, where, bytes, kernel, in_vain).measure("rank-kernel" + suffix);
 }
 
 } // namespace perf

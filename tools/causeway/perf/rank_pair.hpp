@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <string>
+#include <thread>
 
 namespace perf {
 
@@ -121,6 +123,27 @@ class rank_pair {
         m_has_link = found != 0;
     }
 
+    /// The library starts what it needs for windows of devices with the first large messages, beside them. Behind find_link().
+    bool wait_for_windows() {
+        const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(15); // the trial of links included
+        const auto least = m_session.buffers() == buffer_kind::linked ? 64 * kib : m_is_same ? 4 * mib : mib;
+        while (m_bytes >= least) {
+            advance();
+            const auto moved = enqueue_exchange();
+            wait_for(std::array{moved.get()});
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+            const int is_missing = plan_of(moved.get()).strategy != "device-window" ? 1 : 0;
+            std::array either{is_missing, std::chrono::steady_clock::now() < until ? 0 : 1};
+            MPI_Allreduce(MPI_IN_PLACE, either.data(), int(either.size()), MPI_INT, MPI_MAX, m_comm);
+            if (either[0] == 0) return true;
+            if (either[1] != 0) {
+                note_no_windows();
+                return false;
+            }
+        }
+        return true;
+    }
+
     apps::event enqueue_send(cl_event after = nullptr) {
         cl_event sent = nullptr;
         check_transfer(clEnqueueSendBuffer(m_place.out_of_order.get(), m_source.get(), CL_FALSE, own_offset(), m_bytes,
@@ -190,6 +213,20 @@ class rank_pair {
 
     [[nodiscard]] int notice_bytes() const { return int(std::min<std::size_t>(m_bytes, 8)); }
 
+  private:
+    /// Either rank may be the reason.
+    void note_no_windows() {
+        std::array<char, 256> own{};
+        const auto said = words_on_links(m_place.device);
+        said.copy(own.data(), own.size() - 1);
+        std::array<std::array<char, 256>, 2> both{};
+        MPI_Allgather(own.data(), int(own.size()), MPI_CHAR, both.data(), int(own.size()), MPI_CHAR, m_comm);
+        std::string text = "no message goes through windows " + m_way + ": rank 0 says: " + both[0].data();
+        if (both[0] != both[1]) text += std::string(", rank 1: ") + both[1].data();
+        m_session.note(text);
+    }
+
+  protected:
     session& m_session;
     const place& m_place;
     MPI_Comm m_comm;

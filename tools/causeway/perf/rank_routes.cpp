@@ -5,10 +5,8 @@
 #include "perf/routes.hpp"
 
 #include <array>
-#include <chrono>
 #include <memory>
 #include <string>
-#include <thread>
 
 namespace perf {
 
@@ -19,7 +17,7 @@ class rank_bench : public rank_pair {
     /// `in_vain`: whether it was waited for windows of these devices, and none came; on both ranks alike.
     rank_bench(session& session, const place& where, std::size_t bytes, bool& in_vain) : rank_pair(session, where, bytes) {
         find_link();
-        if (m_has_link && !in_vain) in_vain = !wait_for_windows(m_is_same);
+        if (m_has_link && !in_vain) in_vain = !wait_for_windows();
     }
 
     /// Rank 1's answer waits for the question's event: neither host is between them.
@@ -121,39 +119,6 @@ class rank_bench : public rank_pair {
             MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, m_comm);
             return seconds;
         });
-    }
-
-    /// The library starts what it needs for windows of devices with the first large messages, beside them.
-    bool wait_for_windows(bool is_same) {
-        const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(15); // the trial of links included
-        const auto least = m_session.buffers() == buffer_kind::linked ? 64 * kib : is_same ? 4 * mib : mib;
-        while (m_bytes >= least) {
-            advance();
-            const auto moved = enqueue_exchange();
-            wait_for(std::array{moved.get()});
-            std::this_thread::sleep_for(std::chrono::milliseconds(10));
-            const int is_missing = plan_of(moved.get()).strategy != "device-window" ? 1 : 0;
-            std::array either{is_missing, std::chrono::steady_clock::now() < until ? 0 : 1};
-            MPI_Allreduce(MPI_IN_PLACE, either.data(), int(either.size()), MPI_INT, MPI_MAX, m_comm);
-            if (either[0] == 0) return true;
-            if (either[1] != 0) {
-                note_no_windows();
-                return false;
-            }
-        }
-        return true;
-    }
-
-    /// Either rank may be the reason.
-    void note_no_windows() {
-        std::array<char, 256> own{};
-        const auto said = words_on_links(m_place.device);
-        said.copy(own.data(), own.size() - 1);
-        std::array<std::array<char, 256>, 2> both{};
-        MPI_Allgather(own.data(), int(own.size()), MPI_CHAR, both.data(), int(own.size()), MPI_CHAR, m_comm);
-        std::string text = "no message goes through windows " + m_way + ": rank 0 says: " + both[0].data();
-        if (both[0] != both[1]) text += std::string(", rank 1: ") + both[1].data();
-        m_session.note(text);
     }
 
     double by_events(apps::event& last_send) {
