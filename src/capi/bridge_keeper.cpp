@@ -123,6 +123,8 @@ void bridge_keeper::begin(std::vector<bridge::device_uuid> devices, const cl::de
                         refused = error.what(); // the others need not do without
                     }
                 }
+                // Starting has loaded more of the driver, which ends before what was registered until now.
+                runtime::exit_begins_before_others_end();
                 if (started == 0 && !refused.empty()) throw transfer_error(status::out_of_resources, refused);
                 say(made->name());
                 m_process.use_bridge(std::move(made));

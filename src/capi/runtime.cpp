@@ -83,9 +83,8 @@ runtime& runtime::instance() {
 }
 
 void runtime::exit_begins_before_others_end() {
-    // Handlers run in the opposite order of their registration.
-    static const int registered = std::atexit([] { instance().exit_begins(); });
-    (void)registered;
+    // Handlers run in the opposite order of their registration, and the first of ours counts.
+    (void)std::atexit([] { instance().exit_begins(); });
 }
 
 runtime::runtime()
@@ -165,7 +164,10 @@ bool runtime::is_ended_here() const { return !m_thread->is_current() && m_proces
 void runtime::exit_begins() {
     if (!is_ended_here()) return;
     end_helpers();
+    if (m_exit_has_begun.exchange(true)) return;
     (void)m_thread->wait_idle(longest_call);
+    // What the engine is giving back to a driver just now is given back before that one ends.
+    (void)call_and_wait([] {});
 }
 
 void runtime::at_exit() {

@@ -93,7 +93,7 @@ class runtime {
     /// Ends what calls drivers beside the program's transfers, and waits a while for these. For whoever knows that the process
     /// ends before drivers shut down.
     void exit_begins();
-    /// Has that called at exit before the handlers of those that have been loaded until now.
+    /// Has that called at exit before the handlers of those that have been loaded until now. May be called again.
     static void exit_begins_before_others_end();
 
     /// Throws transfer_error(invalid_operation) once the process is ending. Call with the enqueue mutex held.
@@ -138,6 +138,7 @@ class runtime {
     event_registry m_events;
     std::mutex m_enqueue_mutex; // guards m_ended, and the order of enqueue
     bool m_ended = false;
+    std::atomic<bool> m_exit_has_begun{false};
     std::atomic<bool> m_stopped{false}; // the engine's thread is gone: the process's end has stopped it
     std::atomic<bool> m_free_was_refused{false};
     std::mutex m_mpi_mutex; // guards m_mpi_work, m_closed_spaces, m_mpi_used, m_mpi_ended
