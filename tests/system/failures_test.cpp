@@ -2,6 +2,8 @@
 // Failed wait lists, cancelled transfers, objects released early: nothing hangs, messages go to the next in turn.
 #include "ranks.hpp"
 
+#include <gmock/gmock.h>
+
 namespace system_test {
 namespace {
 
@@ -230,6 +232,19 @@ TEST_F(failures, to_cancel_are_told)
     ASSERT_TRUE(completes(done));
     EXPECT_EQ(clCancelTransfer(done.get()), CL_INVALID_OPERATION);
     check(clSetUserEventStatus(stranger.get(), CL_COMPLETE), "clSetUserEventStatus");
+}
+
+TEST_F(failures, are_none_where_nobody_sends_or_receives_and_explain_says_who_that_is)
+{
+    const option_scope explains("explain", "1");
+    const framed_buffer some(10);
+    testing::internal::CaptureStderr();
+    const bool all_complete = completes(enqueue_send(m_on.get(), some.whole(), MPI_PROC_NULL, 1, m_comm)) &&
+                              completes(enqueue_receive(m_on.get(), some.whole(), MPI_PROC_NULL, 1, m_comm));
+    const auto told = testing::internal::GetCapturedStderr();
+    EXPECT_TRUE(all_complete);
+    EXPECT_THAT(told, testing::AllOf(testing::HasSubstr("device buffer -> MPI_PROC_NULL, 0 B"),
+                                     testing::HasSubstr("MPI_PROC_NULL -> device buffer, 0 B")));
 }
 
 TEST_F(failures, do_not_come_from_objects_released_right_after_the_enqueue)
