@@ -20,6 +20,17 @@ comparison with_rule(limit_rule rule) {
     return made;
 }
 
+TEST(measurement, takes_the_mean_of_those_in_a_row_behind_one_that_does_not_count) {
+    auto made = with_rule(limit_rule::slowest);
+    int runs = 0;
+    made.add_limit("copy", "", [&] { return runs++ == 0 ? 100.0 : double(runs); });
+    EXPECT_DOUBLE_EQ(made.sample(made.ways.back()), 100) << "one by itself counts";
+    runs = 0;
+    made.in_a_row = 3;
+    EXPECT_DOUBLE_EQ(made.sample(made.ways.back()), 3) << "of 2, 3 and 4";
+    EXPECT_EQ(runs, 4);
+}
+
 TEST(measurement, takes_the_slowest_part_as_the_limit_of_what_overlaps) {
     auto made = with_rule(limit_rule::slowest);
     made.add_limit("copy", "", {});

@@ -56,36 +56,30 @@ class file_bench {
     }
 
   private:
-    /// `in_a_row`: a sample is the mean of so many, behind one that does not count.
     void read(const std::string& route, form by, state from, int in_a_row = 1) {
         if (!m_session.wants(route)) return;
         if (from == state::on_disk && !has_disk(route, m_input)) return;
         const auto check = [this] { verify_target(); };
         comparison made{route, m_bytes, rule_for(m_bytes)};
+        made.in_a_row = in_a_row;
         made.add_naive(
-            [=, this] {
-                return mean_of(in_a_row, [&] {
-                    prepare_input(from);
-                    return fread_and_write();
-                });
+            [this, from] {
+                prepare_input(from);
+                return fread_and_write();
             },
             check);
-        const auto timed = [=, this](apps::event& moved) {
-            return mean_of(in_a_row, [&] {
-                prepare_input(from);
-                return seconds_of([&] { moved = load(by); });
-            });
+        const auto timed = [this, by, from](apps::event& moved) {
+            prepare_input(from);
+            return seconds_of([&] { moved = load(by); });
         };
         const auto raws = raw_like(timed);
         add_ours(made, plans(by), timed, check);
         if (!m_place.host_memory)
             made.add_limit(
                 "pinned copy", "host to device, page-locked",
-                [=, this] {
-                    return mean_of(in_a_row, [&] {
-                        const auto* const bytes = m_data.at(++m_window);
-                        return seconds_of([&] { write_device(queue(), m_target.get(), 0, m_bytes, bytes); });
-                    });
+                [this] {
+                    const auto* const bytes = m_data.at(++m_window);
+                    return seconds_of([&] { write_device(queue(), m_target.get(), 0, m_bytes, bytes); });
                 },
                 [this] {
                     read_device(queue(), m_target.get(), 0, m_bytes, pinned());
@@ -94,11 +88,9 @@ class file_bench {
         for (const auto& raw : raws) {
             made.add_limit(
                 "raw read", "pread by " + raw->text(),
-                [=, this] {
-                    return mean_of(in_a_row, [&] {
-                        prepare_input(from);
-                        return raw->run(direction::read, m_input.descriptor(), offset(), pinned(), m_bytes);
-                    });
+                [this, from, raw] {
+                    prepare_input(from);
+                    return raw->run(direction::read, m_input.descriptor(), offset(), pinned(), m_bytes);
                 },
                 [this] { verify_read(pinned()); });
             if (from == state::on_disk)
@@ -122,11 +114,9 @@ class file_bench {
         if (from == state::cached && m_bytes > cached_piece) {
             const auto pieces = std::make_shared<parallel_access>(raws.back()->threads(), cached_piece);
             const auto how = "pread by " + pieces->text() + ", into memory that its caches hold";
-            const auto run = [=, this] {
-                return mean_of(in_a_row, [&] {
-                    prepare_input(from);
-                    return pieces->run(direction::read, m_input.descriptor(), offset(), nullptr, m_bytes);
-                });
+            const auto run = [this, from, pieces] {
+                prepare_input(from);
+                return pieces->run(direction::read, m_input.descriptor(), offset(), nullptr, m_bytes);
             };
             // Where the buffer is the host's memory, all of that has to be written.
             m_place.host_memory ? made.add_shown("raw read", how, run) : made.add_limit("raw read", how, run);
@@ -215,15 +205,6 @@ class file_bench {
                     [this] { verify_filled(std::byte(m_window)); });
             }
         m_session.measure(std::move(made));
-    }
-
-    /// Seconds of one of `times` in a row, behind one that does not count, where it is more than one.
-    template <class Once> static double mean_of(int times, Once once) {
-        if (times == 1) return once();
-        (void)once();
-        double seconds = 0;
-        for (int i = 0; i < times; ++i) seconds += once();
-        return seconds / times;
     }
 
     /// The stream forms do the same behind another door: the library's choice is enough there.

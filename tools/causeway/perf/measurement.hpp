@@ -54,6 +54,10 @@ struct comparison {
     std::size_t bytes = 0;
     limit_rule rule = limit_rule::slowest;
     std::vector<way> ways;
+    int in_a_row = 1; // a sample is the mean of so many runs of a way, behind one that does not count if it is more than one
+
+    /// A sample of `each`, in seconds.
+    [[nodiscard]] double sample(const way& each) const;
 
     /// Of several the fastest counts; those with a text of `how` are listed.
     void add_naive(std::function<double()> run, std::function<void()> check, std::string how = {});

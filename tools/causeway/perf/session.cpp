@@ -77,9 +77,9 @@ double run_checked(const comparison& compared, const way& each) {
         double seconds = 0;
         if (each.is == role::ours) {
             const forced hold(each.forced);
-            seconds = each.run();
+            seconds = compared.sample(each);
         } else {
-            seconds = each.run();
+            seconds = compared.sample(each);
         }
         if (each.check) each.check();
         return seconds;
