@@ -27,7 +27,7 @@ class device_window final : public strategy {
         // The link takes 43 us for 16 MiB, the calls for a block 20 to 60: one block is better than two of half the size.
         const auto whole = std::bit_ceil(std::max(way.bytes, std::size_t{4096}));
         // Where nothing is copied before and behind it, there is nothing that smaller ones would overlap.
-        const auto block = is_there(way)        ? std::min(whole, 4 * middle)
+        const auto block = is_there(way)         ? std::min(whole, 4 * middle)
                            : whole <= middle     ? whole
                            : whole <= 2 * middle ? middle
                                                  : 2 * middle;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transfers beside a kernel that takes as long, in one process and between two ranks.
 #include "perf/file_access.hpp"
-#include "perf/rank_pair.hpp"
+#include "perf/linked_pair.hpp"
 #include "perf/routes.hpp"
 
 #include <algorithm>
@@ -196,15 +196,13 @@ class file_beside_kernel {
     std::size_t m_window = 0; // of the last transfer
 };
 
-class exchange_beside_kernel : public rank_pair {
+class exchange_beside_kernel : public linked_pair {
   public:
-    static constexpr std::size_t copies_held = rank_pair::copies_held + 1;
+    static constexpr std::size_t copies_held = linked_pair::copies_held + 1;
 
-    /// `in_vain`: as of rank_bench.
     exchange_beside_kernel(session& session, const place& where, std::size_t bytes, computation& kernel, bool& in_vain)
-        : rank_pair(session, where, bytes), m_kernel(kernel), m_elsewhere(apps::create_buffer(where.context.get(), bytes)) {
-        if (m_copies_count) find_link();
-        if (m_has_link && !in_vain) in_vain = !wait_for_windows();
+        : linked_pair(session, where, bytes, in_vain), m_kernel(kernel),
+          m_elsewhere(apps::create_buffer(where.context.get(), bytes)) {
         if (session.buffers() != buffer_kind::ordinary) m_link.reset(); // nothing here needs its memory
     }
 

@@ -3,15 +3,9 @@
 #pragma once
 
 #include "perf/bench.hpp"
-#include "perf/direct_link.hpp"
 
 #include <algorithm>
-#include <array>
-#include <chrono>
 #include <cstring>
-#include <memory>
-#include <string>
-#include <thread>
 
 namespace perf {
 
@@ -110,40 +104,6 @@ class rank_pair {
                m_repeats;
     }
 
-    /// Rank 0 measures what CUDA's copies reach between the devices, if it sees both.
-    void find_link() {
-        std::array<device_uuid, 2> both{};
-        const auto own = uuid_of(m_place.device);
-        MPI_Allgather(own.data(), int(own.size()), MPI_BYTE, both.data(), int(own.size()), MPI_BYTE, m_comm);
-        m_is_same = both[0] == both[1];
-        if (m_rank == 0) m_link = m_is_same ? direct_link::within(own, m_bytes) : direct_link::between(both[0], both[1], m_bytes);
-        m_way = m_is_same ? "within the device" : "over the direct link";
-        int found = m_link ? 1 : 0;
-        MPI_Bcast(&found, 1, MPI_INT, 0, m_comm);
-        m_has_link = found != 0;
-    }
-
-    /// The library starts what it needs for windows of devices with the first large messages, beside them. Behind find_link().
-    bool wait_for_windows() {
-        const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(15); // the trial of links included
-        const auto least = m_session.buffers() == buffer_kind::linked ? 64 * kib : m_is_same ? 4 * mib : mib;
-        while (m_bytes >= least) {
-            advance();
-            const auto moved = enqueue_exchange();
-            wait_for(std::array{moved.get()});
-            std::this_thread::sleep_for(std::chrono::milliseconds(10));
-            const int is_missing = plan_of(moved.get()).strategy != "device-window" ? 1 : 0;
-            std::array either{is_missing, std::chrono::steady_clock::now() < until ? 0 : 1};
-            MPI_Allreduce(MPI_IN_PLACE, either.data(), int(either.size()), MPI_INT, MPI_MAX, m_comm);
-            if (either[0] == 0) return true;
-            if (either[1] != 0) {
-                note_no_windows();
-                return false;
-            }
-        }
-        return true;
-    }
-
     apps::event enqueue_send(cl_event after = nullptr) {
         cl_event sent = nullptr;
         check_transfer(clEnqueueSendBuffer(m_place.out_of_order.get(), m_source.get(), CL_FALSE, own_offset(), m_bytes,
@@ -213,20 +173,6 @@ class rank_pair {
 
     [[nodiscard]] int notice_bytes() const { return int(std::min<std::size_t>(m_bytes, 8)); }
 
-  private:
-    /// Either rank may be the reason.
-    void note_no_windows() {
-        std::array<char, 256> own{};
-        const auto said = words_on_links(m_place.device);
-        said.copy(own.data(), own.size() - 1);
-        std::array<std::array<char, 256>, 2> both{};
-        MPI_Allgather(own.data(), int(own.size()), MPI_CHAR, both.data(), int(own.size()), MPI_CHAR, m_comm);
-        std::string text = "no message goes through windows " + m_way + ": rank 0 says: " + both[0].data();
-        if (both[0] != both[1]) text += std::string(", rank 1: ") + both[1].data();
-        m_session.note(text);
-    }
-
-  protected:
     session& m_session;
     const place& m_place;
     MPI_Comm m_comm;
@@ -242,9 +188,6 @@ class rank_pair {
     bool m_copies_count;       // in the limit: a device has memory of its own
     bool m_messages_count;     // in the limit: the bytes have no shorter way than a message
     std::size_t m_window = 0;  // of the last message from rank 0
-    std::unique_ptr<direct_link> m_link; // of rank 0, since find_link(); null if there is none
-    bool m_has_link = false, m_is_same = false; // on both ranks: there is one; both share a device
-    std::string m_way;                          // that it copies
 };
 
 } // namespace perf

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device to device between two ranks, beside the copies and the raw MPI message of the same bytes.
 #include "perf/event_order.hpp"
-#include "perf/rank_pair.hpp"
+#include "perf/linked_pair.hpp"
 #include "perf/routes.hpp"
 
 #include <array>
@@ -12,13 +12,9 @@ namespace perf {
 
 namespace {
 
-class rank_bench : public rank_pair {
+class rank_bench : public linked_pair {
   public:
-    /// `in_vain`: whether it was waited for windows of these devices, and none came; on both ranks alike.
-    rank_bench(session& session, const place& where, std::size_t bytes, bool& in_vain) : rank_pair(session, where, bytes) {
-        find_link();
-        if (m_has_link && !in_vain) in_vain = !wait_for_windows();
-    }
+    using linked_pair::linked_pair;
 
     /// Rank 1's answer waits for the question's event: neither host is between them.
     void one_way(const std::string& route) {
