@@ -19,9 +19,12 @@ extern "C" {
  * node move it between devices in one step, over the link and without a copy on the device that would wait behind
  * kernels. Else it is an ordinary buffer, and CAUSEWAY_EXPLAIN=1 says why. The option `window` does not limit it.
  *
- * flags: CL_MEM_READ_WRITE, CL_MEM_READ_ONLY, CL_MEM_WRITE_ONLY and CL_MEM_HOST_*; no CL_MEM_*_HOST_PTR. In a context of
- * several devices, kernels of the others must not use it. The first call of a process may take a second: it starts those
- * interfaces.
+ * flags: CL_MEM_READ_WRITE, CL_MEM_READ_ONLY, CL_MEM_WRITE_ONLY and CL_MEM_HOST_*; no CL_MEM_*_HOST_PTR. The first call of a
+ * process may take a second: it starts those interfaces.
+ *
+ * In a context of several devices, no command in a queue of another device may use it (NVIDIA's driver 580 refuses kernels that do, and
+ * its reads, writes and copies end the process): clEnqueuePeerCopyBuffer copies between them. Transfers of this library in such a
+ * queue are refused with CL_INVALID_OPERATION, unless it became an ordinary buffer.
  *
  * A receive into such a buffer that failed because its sender died, or because MPI failed, leaves the range undefined until
  * that sender is gone: its device may still write there.

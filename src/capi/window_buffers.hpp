@@ -23,7 +23,8 @@ class window_buffers {
     /// reaches. Throws transfer_error for arguments that clCreateBuffer() would refuse.
     [[nodiscard]] cl_mem create(cl_context context, cl_device_id device, cl_mem_flags flags, std::size_t bytes);
 
-    /// Fills in the window of place.buffer, if that or what it is part of lies in one of place.device.
+    /// Fills in the window of place.buffer, if that or what it is part of lies in one. Throws transfer_error if that is one of
+    /// another device than place.device: NVIDIA's driver (580) ends the process when it copies such memory for another one.
     void locate(endpoints::device_place& place) const;
 
   private:

@@ -7,6 +7,7 @@
 #include <causeway/buffer.h>
 
 #include <filesystem>
+#include <memory>
 
 using namespace support;
 
@@ -16,15 +17,16 @@ constexpr std::size_t MiB = 1 << 20;
 
 enum class kind { ordinary, in_window };
 
-/// A device with a context and a queue of its own.
+/// A device with a queue of its own, and a context.
 class island {
   public:
-    explicit island(cl_device_id device)
-        : m_device(device), m_context(make_context({device})),
-          m_queue(make_queue(m_context.get(), device, queue_order::in_order)) {}
+    explicit island(cl_device_id device) : island(device, std::make_shared<context_handle>(make_context({device}))) {}
+    island(cl_device_id device, std::shared_ptr<context_handle> context)
+        : m_device(device), m_context(std::move(context)),
+          m_queue(make_queue(m_context->get(), device, queue_order::in_order)) {}
 
     [[nodiscard]] cl_command_queue queue() const { return m_queue.get(); }
-    [[nodiscard]] cl_context context() const { return m_context.get(); }
+    [[nodiscard]] cl_context context() const { return m_context->get(); }
     [[nodiscard]] buffer_handle new_buffer(kind which, std::size_t size) const {
         if (which == kind::ordinary) return make_buffer(context(), size);
         cl_int code = CL_SUCCESS;
@@ -40,9 +42,15 @@ class island {
 
   private:
     cl_device_id m_device;
-    context_handle m_context;
+    std::shared_ptr<context_handle> m_context;
     queue_handle m_queue;
 };
+
+bool has_direct_links(cl_device_id device) {
+    char text[200] = "";
+    (void)causeway_direct_links(device, text, sizeof text);
+    return !std::string(text).starts_with("none");
+}
 
 /// Enqueued; waits for `waits`.
 event_handle copy(const island& from, cl_mem source, std::size_t source_offset, const island& to, cl_mem target,
@@ -129,6 +137,37 @@ TEST_P(window_buffers, and_ordinary_ones_meet_in_every_combination) {
                                            contents(there.queue(), in.get(), 0, size + 100)));
                 }
     }
+}
+
+TEST_P(window_buffers, of_one_context_belong_to_a_device_each) {
+    bool found = false;
+    for (const auto& other : all_devices()) {
+        if (other.platform != GetParam().platform || other.device == device()) continue;
+        found = true;
+        SCOPED_TRACE(other.name);
+        const auto shared = std::make_shared<context_handle>(make_context({device(), other.device}));
+        const island one(device(), shared), two(other.device, shared);
+        const bytes source = pattern(3 * MiB + 1);
+        const auto out = one.new_buffer(kind::in_window, source), in = two.new_buffer(kind::in_window, bytes(source.size()));
+        ASSERT_TRUE(completes(copy(one, out.get(), 0, two, in.get(), 0, source.size())));
+        EXPECT_TRUE(same_bytes(source, contents(two.queue(), in.get(), 0, source.size())));
+
+        // The other's queue in place of its own.
+        event_handle event;
+        const auto code = clEnqueuePeerCopyBuffer(two.queue(), out.get(), two.queue(), in.get(), CL_FALSE, 5, 0, MiB, 0,
+                                                  nullptr, event.out());
+        if (has_direct_links(device())) {
+            EXPECT_EQ(code, CL_INVALID_OPERATION);
+            EXPECT_NE(std::string(causeway_error_last_message()).find("another device"), std::string::npos)
+                << causeway_error_last_message();
+            EXPECT_TRUE(same_bytes(source, contents(two.queue(), in.get(), 0, source.size())));
+        } else {
+            ASSERT_EQ(code, CL_SUCCESS);
+            ASSERT_TRUE(completes(event));
+            EXPECT_TRUE(same_bytes(slice(source, 5, MiB), contents(two.queue(), in.get(), 0, MiB)));
+        }
+    }
+    if (!found) GTEST_SKIP() << "the platform has one device only";
 }
 
 TEST_P(window_buffers, are_reached_through_their_parts) {
