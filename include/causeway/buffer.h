@@ -22,9 +22,10 @@ extern "C" {
  * flags: CL_MEM_READ_WRITE, CL_MEM_READ_ONLY, CL_MEM_WRITE_ONLY and CL_MEM_HOST_*; no CL_MEM_*_HOST_PTR. The first call of a
  * process may take a second: it starts those interfaces.
  *
- * In a context of several devices, no command in a queue of another device may use it (NVIDIA's driver 580 refuses kernels that do, and
- * its reads, writes and copies end the process): clEnqueuePeerCopyBuffer copies between them. Transfers of this library in such a
- * queue are refused with CL_INVALID_OPERATION, unless it became an ordinary buffer.
+ * In a context of several devices, only commands in queues of `device` may use it; clEnqueuePeerCopyBuffer copies to the
+ * others. In another device's queue NVIDIA's driver 580 refuses kernels (CL_INVALID_KERNEL_ARGS), and a read, write or
+ * copy ends the process; transfers of this library are refused with CL_INVALID_OPERATION. Where it is an ordinary buffer
+ * every device may use it.
  *
  * A receive into such a buffer that failed because its sender died, or because MPI failed, leaves the range undefined until
  * that sender is gone: its device may still write there.

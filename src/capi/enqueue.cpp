@@ -138,6 +138,7 @@ void check_access(const endpoints::device_place& place, host_access access) {
         throw transfer_error(status::invalid_operation,
                              std::string("the buffer was created with a CL_MEM_HOST_* flag that forbids the host to ") +
                                  (reads ? "read it" : "write it"));
+    window_buffers::of_process().check_device(place);
 }
 
 void check_range(const endpoints::device_place& place, size_t offset, size_t bytes) {

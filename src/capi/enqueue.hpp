@@ -32,7 +32,7 @@ struct checked_queue {
 
 /// The checks of a buffer, to be called in this order with the wait list's before the last, as clEnqueueReadBuffer's errors
 /// come (OpenCL 1.2, section 5.2.2). They throw for one that is null or of another context; for a range beyond its end; for
-/// an access that its CL_MEM_HOST_* flags forbid.
+/// an access that its CL_MEM_HOST_* flags forbid, or by another device than a linked buffer's.
 [[nodiscard]] endpoints::device_place check_buffer(const checked_queue& queue, cl_mem buffer);
 void check_access(const endpoints::device_place& place, host_access access);
 void check_range(const endpoints::device_place& place, size_t offset, size_t bytes);

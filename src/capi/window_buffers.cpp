@@ -105,12 +105,18 @@ void window_buffers::locate(endpoints::device_place& place) const {
     const auto whole = cl::root_of(place.buffer.get());
     const std::lock_guard lock(m_mutex);
     const auto found = m_entries.find(whole.root);
-    if (found == m_entries.end()) return;
-    if (found->second.device != place.device)
-        throw transfer_error(status::invalid_operation, "the buffer was made by causeway_buffer_create for another device "
-                                                        "of its context than that of the command queue");
+    if (found == m_entries.end() || found->second.device != place.device) return;
     place.window = found->second.window;
     place.window_offset = whole.offset;
+}
+
+void window_buffers::check_device(const endpoints::device_place& place) const {
+    if (m_count == 0 || place.window) return;
+    const auto root = cl::root_of(place.buffer.get()).root;
+    const std::lock_guard lock(m_mutex);
+    if (m_entries.contains(root))
+        throw transfer_error(status::invalid_operation, "the buffer was made by causeway_buffer_create for another device "
+                                                        "of its context than that of the command queue");
 }
 
 void CL_CALLBACK window_buffers::released(cl_mem buffer, void* self) {

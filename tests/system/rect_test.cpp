@@ -92,8 +92,9 @@ protected:
         ASSERT_TRUE(completes(received));
         ASSERT_TRUE(completes(sent));
         // A card's driver is slow at those.
-        if (from_ordinary_memory && from.size() <= 64 * kib)
+        if (from_ordinary_memory && from.size() <= 64 * kib) {
             EXPECT_EQ(*from_ordinary_memory, before);
+        }
         EXPECT_EQ(transfer_info<std::size_t>(received.get(), CL_TRANSFER_BYTES_MOVED), from.size());
         const bytes message = from.pack(pattern(left(), 1, size));
         EXPECT_TRUE(same(own().read(incoming.get(), 0, size), to.unpack(pattern(m_rank, 2, size), message)));
