@@ -206,6 +206,7 @@ def arguments(start, _):
         (["perf", "--json"], "--json"),
         (["perf", "--device", "99"], "--device"),
         (["perf", "--from", "results.json"], "--plot"),
+        (["perf", "--plot", "picture.txt"], ".png, .svg or .pdf"),
         (["perf", "file"], "unexpected word file"),
         ([], "perf"),
     ]
@@ -388,6 +389,12 @@ def plot(start, _):
         results.write_text(json.dumps({"results": []}), encoding="utf-8")
         run = start("perf", "--from", results, "--plot", picture, runtime="none", ranks=1)
         check(run.returncode == 1 and "nothing to draw" in run.stderr, "an empty picture passes", run)
+
+        for text in ("int main;", "[]", "{}", '{"results": [1]}'):
+            results.write_text(text, encoding="utf-8")
+            run = start("perf", "--from", results, "--plot", picture, runtime="none", ranks=1)
+            check(run.returncode == 1 and "is no file of causeway perf --json" in run.stderr and "Traceback" not in run.stderr,
+                  f"no word of what is wrong with {text}", run)
 
         pathlib.Path(folder, "matplotlib.py").write_text("raise ImportError('no matplotlib')\n", encoding="utf-8")
         run = start("perf", "--from", results, "--plot", picture, runtime="none", ranks=1,

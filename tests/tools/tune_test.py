@@ -122,6 +122,9 @@ def arguments(start, _):
                            (["--device", "many"], "--device"), (["--device", "99"], "from 0"), (["now"], "now")):
         run = start("tune", *words)
         check(run.returncode == 2 and message in run.stderr, f"tune {words} is not refused", run)
+    run = start("tune", "--json", "/nonexistent/figures.json", environment={"CAUSEWAY_TUNER": "auto"})
+    check(run.returncode == 2 and "/nonexistent/figures.json" in run.stderr, "a file that cannot be made passes", run)
+    check("measured in" not in run.stdout, "it is said after all has been measured", run)
     run = start("tune", "--directory", "/nonexistent", environment={"CAUSEWAY_TUNER": "auto"})
     check(run.returncode == 1 and "/nonexistent" in run.stderr, "a directory that is not there passes", run)
 

@@ -94,11 +94,18 @@ def main(arguments):
     picture, files = arguments[1], arguments[2:]
     by_route, machines = {}, []
     for file in files:
-        with open(file, encoding="utf-8") as opened:
-            measured = json.load(opened)
-        machines.append(measured.get("machine", {}).get("device", ""))
-        for result in measured["results"]:
-            by_route.setdefault(result["route"], []).append(result)
+        try:
+            with open(file, encoding="utf-8") as opened:
+                measured = json.load(opened)
+            machines.append(measured.get("machine", {}).get("device", ""))
+            for result in measured["results"]:
+                by_route.setdefault(result["route"], []).append(result)
+        except OSError as error:
+            print(f"perf_plot: {file}: {error.strerror}", file=sys.stderr)
+            return 1
+        except (ValueError, LookupError, TypeError, AttributeError):
+            print(f"perf_plot: {file} is no file of causeway perf --json", file=sys.stderr)
+            return 1
 
     panels = []
     for routes, *texts in PANELS:

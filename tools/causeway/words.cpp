@@ -8,6 +8,7 @@
 #include <cctype>
 #include <charconv>
 #include <cstdint>
+#include <cstdio>
 
 namespace causeway_tool {
 
@@ -34,6 +35,15 @@ std::size_t size_from(std::string_view text, std::string_view option) {
         throw usage_error(std::string(option) + ": not a size: " + std::string(whole) +
                           " (for example 8, 64K, 16M, 1G)");
     return value << shift;
+}
+
+void check_writable(const std::filesystem::path& file) {
+    if (file.empty()) return;
+    const bool was_there = std::filesystem::exists(file);
+    std::FILE* const opened = std::fopen(file.c_str(), "ab");
+    if (opened == nullptr) throw usage_error("cannot write " + file.string());
+    std::fclose(opened);
+    if (!was_there) std::filesystem::remove(file);
 }
 
 std::string size_text(std::size_t bytes) {

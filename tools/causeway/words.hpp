@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -21,6 +22,9 @@ std::string suggestion(std::string_view wrong, std::span<const std::string> know
 
 /// Bytes from "64", "64K", "1M", "2G"; `option` is for the message of a usage_error.
 std::size_t size_from(std::string_view text, std::string_view option);
+
+/// Throws usage_error if the file can be neither made nor written: before what takes long, and leaves it as it is. Empty: nothing.
+void check_writable(const std::filesystem::path& file);
 
 /// "8 B", "64 KiB", "1 GiB"
 std::string size_text(std::size_t bytes);

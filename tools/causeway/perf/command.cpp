@@ -123,15 +123,6 @@ void check_strategies(const std::vector<std::string>& wanted) {
             throw usage_error("--strategies: no strategy " + each + causeway_tool::suggestion(each, known));
 }
 
-void check_writable(const std::filesystem::path& file) {
-    if (file.empty()) return;
-    const bool was_there = std::filesystem::exists(file);
-    std::FILE* const opened = std::fopen(file.c_str(), "ab");
-    if (opened == nullptr) throw usage_error("cannot write " + file.string());
-    std::fclose(opened);
-    if (!was_there) std::filesystem::remove(file);
-}
-
 /// All that can be known before anything is measured: nobody waits minutes for a refusal.
 void complete_and_check(arguments& typed) {
     auto& wanted = typed.wanted;
@@ -152,9 +143,9 @@ void complete_and_check(arguments& typed) {
         throw usage_error("--directory: no directory " + wanted.directory.string());
     if (!wanted.file.empty() && !std::filesystem::is_regular_file(wanted.file))
         throw usage_error("--file: no file " + wanted.file.string());
-    check_writable(wanted.json);
-    check_writable(wanted.plot);
-    if (!wanted.plot.empty()) check_plotting();
+    causeway_tool::check_writable(wanted.json);
+    causeway_tool::check_writable(wanted.plot);
+    if (!wanted.plot.empty()) check_plotting(wanted.plot);
 }
 
 template <class Sizes>

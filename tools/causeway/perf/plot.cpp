@@ -47,7 +47,10 @@ const char* find_python() {
 
 } // namespace
 
-void check_plotting() {
+void check_plotting(const std::filesystem::path& picture) {
+    const auto suffix = picture.extension();
+    if (suffix != ".png" && suffix != ".svg" && suffix != ".pdf")
+        throw causeway_tool::usage_error("--plot: a picture's name ends in .png, .svg or .pdf, not as " + picture.string());
     if (find_python() == nullptr)
         throw causeway_tool::usage_error("--plot needs python3 with matplotlib (Debian: python3-matplotlib; PyPI: "
                                          "matplotlib); what --json has written can be drawn elsewhere with --from");

@@ -30,8 +30,8 @@ void print_end(const report& all);
 /// Throws std::runtime_error if the file cannot be written.
 void write_json(const report& all, const std::filesystem::path& file);
 
-/// Throws usage_error if pictures cannot be drawn here: the message names the package that is missing.
-void check_plotting();
+/// Throws usage_error if `picture` cannot be drawn here: the message names the package that is missing, or its suffix.
+void check_plotting(const std::filesystem::path& picture);
 
 /// Draws the figures of the files of write_json() into `picture` (.png, .svg or .pdf).
 void plot(const std::vector<std::filesystem::path>& results, const std::filesystem::path& picture);

@@ -185,8 +185,9 @@ void session::leave_out_what_fell_back(comparison& compared) {
         if (each.is != role::ours || each.forced.strategy == "auto") return false;
         const auto used = each.used->strategy;
         if (agreed(same_strategy(used, each.forced.strategy))) return false;
-        auto& routes = m_not_possible[each.forced.strategy];
-        if (std::ranges::find(routes, compared.route) == routes.end()) routes.push_back(compared.route);
+        auto& sizes = m_not_possible[each.forced.strategy][compared.route];
+        const auto size = size_text(compared.bytes);
+        if (!sizes.ends_with(size)) sizes.append(sizes.empty() ? "" : ", ").append(size);
         return true;
     });
 }
@@ -194,9 +195,9 @@ void session::leave_out_what_fell_back(comparison& compared) {
 const report& session::finish() {
     for (const auto& [strategy, routes] : m_not_possible) {
         std::string names;
-        for (const auto& each : routes) names.append(names.empty() ? "" : ", ").append(each);
+        for (const auto& [route, sizes] : routes) names.append(names.empty() ? "" : "; ").append(route + " " + sizes);
         note("strategy " + strategy +
-             " left out where this device or route cannot do it, so that the library falls back to another: " + names);
+             " left out where this device, route or size cannot do it, so that the library falls back to another: " + names);
     }
     m_not_possible.clear();
     return m_report;

@@ -77,7 +77,7 @@ class session {
     int m_rank = 0, m_ranks = 1;
     std::vector<std::string> m_strategies;
     std::set<std::string> m_routes, m_begun, m_noted;
-    std::map<std::string, std::vector<std::string>> m_not_possible; // routes of a strategy
+    std::map<std::string, std::map<std::string, std::string>> m_not_possible; // the sizes of each route of a strategy
     progress m_progress;
     report m_report;
     std::chrono::steady_clock::time_point m_start = std::chrono::steady_clock::now(), m_written = m_start;

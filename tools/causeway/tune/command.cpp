@@ -233,6 +233,7 @@ int act(const arguments& typed, int rank, int ranks) {
 
 int run(const arguments& typed) {
     if (typed.show && typed.clear) throw usage_error("--show and --clear exclude each other");
+    if (typed.json_file != "-") causeway_tool::check_writable(typed.json_file);
     int provided = MPI_THREAD_SINGLE, rank = 0, ranks = 1, code = 0;
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
