@@ -396,6 +396,11 @@ def plot(start, _):
             check(run.returncode == 1 and "is no file of causeway perf --json" in run.stderr and "Traceback" not in run.stderr,
                   f"no word of what is wrong with {text}", run)
 
+        results.write_text('{"results": [{"route": "file-read"}]}', encoding="utf-8")
+        run = start("perf", "--from", results, "--plot", picture, runtime="none", ranks=1)
+        check(run.returncode == 1 and "not as causeway perf --json" in run.stderr and "Traceback" not in run.stderr,
+              "no word of a result without figures", run)
+
         pathlib.Path(folder, "matplotlib.py").write_text("raise ImportError('no matplotlib')\n", encoding="utf-8")
         run = start("perf", "--from", results, "--plot", picture, runtime="none", ranks=1,
                     environment={"PYTHONPATH": folder})

@@ -117,8 +117,12 @@ def main(arguments):
         print(f"perf_plot: nothing to draw: the results have none of the routes {wanted}", file=sys.stderr)
         return 1
     figure, axes = pyplot.subplots(1, len(panels), figsize=(7.5 * len(panels), 6), squeeze=False)
-    for place, (results, texts) in zip(axes[0], panels):
-        draw_panel(place, results, *texts)
+    try:
+        for place, (results, texts) in zip(axes[0], panels):
+            draw_panel(place, results, *texts)
+    except (ValueError, LookupError, TypeError) as error:
+        print(f"perf_plot: {', '.join(files)}: not as causeway perf --json writes it: {error!r}", file=sys.stderr)
+        return 1
     figure.suptitle("; ".join(sorted(set(filter(None, machines)))))
     figure.tight_layout()
     figure.savefig(picture)

@@ -4,11 +4,14 @@
 
 #include "base/nearest_word.hpp"
 
+#include <unistd.h>
+
 #include <array>
 #include <cctype>
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
+#include <system_error>
 
 namespace causeway_tool {
 
@@ -39,11 +42,18 @@ std::size_t size_from(std::string_view text, std::string_view option) {
 
 void check_writable(const std::filesystem::path& file) {
     if (file.empty()) return;
-    const bool was_there = std::filesystem::exists(file);
+    std::error_code ignored;
+    const bool was_there = std::filesystem::exists(std::filesystem::symlink_status(file, ignored));
+    if (was_there && !std::filesystem::is_regular_file(file, ignored)) {
+        // A pipe's reader would see its end; a link may lead to nothing yet.
+        if (std::filesystem::exists(file, ignored) && ::access(file.c_str(), W_OK) != 0)
+            throw usage_error("cannot write " + file.string());
+        return;
+    }
     std::FILE* const opened = std::fopen(file.c_str(), "ab");
     if (opened == nullptr) throw usage_error("cannot write " + file.string());
     std::fclose(opened);
-    if (!was_there) std::filesystem::remove(file);
+    if (!was_there) std::filesystem::remove(file, ignored);
 }
 
 std::string size_text(std::size_t bytes) {

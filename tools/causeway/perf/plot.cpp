@@ -8,7 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <stdexcept>
 
@@ -48,7 +50,8 @@ const char* find_python() {
 } // namespace
 
 void check_plotting(const std::filesystem::path& picture) {
-    const auto suffix = picture.extension();
+    auto suffix = picture.extension().string();
+    std::ranges::transform(suffix, suffix.begin(), [](unsigned char each) { return std::tolower(each); });
     if (suffix != ".png" && suffix != ".svg" && suffix != ".pdf")
         throw causeway_tool::usage_error("--plot: a picture's name ends in .png, .svg or .pdf, not as " + picture.string());
     if (find_python() == nullptr)

@@ -213,8 +213,23 @@ void write_json(const json& figures, const std::string& path) {
     if (!file) throw std::runtime_error("cannot write " + path);
 }
 
+/// Before anything is measured, by the rank that writes. Throws usage_error on all ranks alike.
+void check_output(const arguments& typed, int rank) {
+    if (typed.json_file == "-" || typed.clear) return;
+    std::string problem;
+    try {
+        if (rank == 0) causeway_tool::check_writable(typed.json_file);
+    } catch (const usage_error& error) {
+        problem = error.what();
+    }
+    int refused = problem.empty() ? 0 : 1;
+    MPI_Bcast(&refused, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (refused != 0) throw usage_error(problem);
+}
+
 /// The exit status.
 int act(const arguments& typed, int rank, int ranks) {
+    check_output(typed, rank);
     if (typed.clear && rank == 0) check(causeway_tuner_clear(), "forgetting");
     json measured = json::array();
     if (!typed.show && !typed.clear) {
@@ -233,7 +248,6 @@ int act(const arguments& typed, int rank, int ranks) {
 
 int run(const arguments& typed) {
     if (typed.show && typed.clear) throw usage_error("--show and --clear exclude each other");
-    if (typed.json_file != "-") causeway_tool::check_writable(typed.json_file);
     int provided = MPI_THREAD_SINGLE, rank = 0, ranks = 1, code = 0;
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
