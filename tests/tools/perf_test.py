@@ -203,6 +203,7 @@ def arguments(start, _):
         (["perf", "--file", "/nonexistent"], "/nonexistent"),
         (["perf", "--directory", "/nonexistent"], "/nonexistent"),
         (["perf", "--json", "/nonexistent/file"], "/nonexistent/file"),
+        (["perf", "--json", "/tmp"], "cannot write /tmp"),
         (["perf", "--json"], "--json"),
         (["perf", "--device", "99"], "--device"),
         (["perf", "--from", "results.json"], "--plot"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words that a user types: lists, sizes, and the nearest right word for a wrong one.
+// Words that a user types: lists, sizes, files to be written, and the nearest right word for a wrong one.
 #pragma once
 
 #include <cstddef>
