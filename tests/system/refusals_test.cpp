@@ -175,6 +175,45 @@ TEST_F(refusals, of_a_buffer_of_another_context)
     expect_all_refuse(with, CL_INVALID_CONTEXT);
 }
 
+TEST_F(refusals, of_a_linked_buffer_in_a_queue_of_another_device)
+{
+    char links[200] = "";
+    (void)causeway_direct_links(own().device(), links, sizeof links);
+    if (std::string(links).starts_with("none"))
+        GTEST_SKIP() << "linked buffers are ordinary ones: " << links;
+    const auto platform_of = [](cl_device_id device) {
+        cl_platform_id platform = nullptr;
+        check(clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, nullptr), "clGetDeviceInfo");
+        return platform;
+    };
+    std::array both{own().device(), cl_device_id{}};
+    for (cl_device_id each : all_devices())
+        if (each != both[0] && platform_of(each) == platform_of(both[0]))
+            both[1] = each;
+    if (both[1] == nullptr)
+        GTEST_SKIP() << "the platform has one device only";
+    cl_int code = CL_SUCCESS;
+    const context shared(clCreateContext(nullptr, 2, both.data(), nullptr, nullptr, &code));
+    ASSERT_EQ(code, CL_SUCCESS);
+    const queue other(clCreateCommandQueue(shared.get(), both[1], 0, &code));
+    ASSERT_EQ(code, CL_SUCCESS);
+    const buffer linked(causeway_buffer_create(shared.get(), both[0], CL_MEM_READ_WRITE, buffer_size, &code));
+    ASSERT_EQ(code, CL_SUCCESS);
+    arguments with = good();
+    with.on = other.get();
+    with.buffer = linked.get();
+    expect_refused("send", send, with, CL_INVALID_OPERATION);
+    expect_refused("receive", receive, with, CL_INVALID_OPERATION);
+    expect_refused("send rect", send_rect, with, CL_INVALID_OPERATION);
+    expect_refused("receive rect", receive_rect, with, CL_INVALID_OPERATION);
+    // The other buffer of the send-receives above is of another context.
+    const auto both_ways = [](const arguments &all, cl_bool block, cl_event *done) {
+        return clEnqueueSendrecvBuffer(all.on, all.buffer, all.buffer, block, 0, 64, all.rank, 1, 64, 64, all.rank, 1,
+                                       all.comm, 0, nullptr, done);
+    };
+    expect_refused("send-receive", both_ways, with, CL_INVALID_OPERATION);
+}
+
 TEST_F(refusals, of_a_range_outside_the_buffer)
 {
     arguments with = good();
