@@ -5,7 +5,8 @@ set(fault_tests_folder ${CMAKE_CURRENT_LIST_DIR}/..)
 add_executable(fault_tests ${fault_sources}
   ${fault_tests_folder}/support/devices.cpp ${fault_tests_folder}/support/events.cpp
   ${fault_tests_folder}/support/files.cpp ${fault_tests_folder}/support/opencl_fixture.cpp
-  ${fault_tests_folder}/support/no_tuner.cpp ${fault_tests_folder}/support/patterns.cpp)
+  ${fault_tests_folder}/support/kept_queues.cpp ${fault_tests_folder}/support/no_tuner.cpp
+  ${fault_tests_folder}/support/patterns.cpp ${fault_tests_folder}/support/stacks.cpp)
 causeway_precompile(fault_tests ${test_headers})
 target_include_directories(fault_tests PRIVATE ${fault_tests_folder})
 target_link_libraries(fault_tests PRIVATE

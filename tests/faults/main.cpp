@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the fault tests on all ranks in the same order: rank 0 reports, every rank names its failures, one verdict.
 #include "faults/every_call.hpp"
+#include "support/stacks.hpp"
 
 #include <gtest/gtest.h>
 #include <mpi.h>
@@ -61,7 +62,9 @@ class watchdog final {
             }
             if (now < deadline) continue;
             std::fprintf(stderr, "[rank %d] hangs: %s\n", m_rank, step.c_str());
-            // Not MPI_Abort: MPI may be what hangs. The launcher ends the other ranks.
+            support::print_stacks();
+            // The launcher ends the other ranks, which may hang and say so, too. Not MPI_Abort: MPI may be what hangs.
+            std::this_thread::sleep_for(std::chrono::seconds(3));
             std::_Exit(3);
         }
     }

@@ -4,7 +4,7 @@ if(NOT TARGET causeway_icd)
   return()
 endif()
 file(GLOB platform_sources CONFIGURE_DEPENDS platform/*.cpp)
-add_executable(platform_tests ${platform_sources} support/patterns.cpp support/watchdog.cpp)
+add_executable(platform_tests ${platform_sources} support/patterns.cpp support/stacks.cpp support/watchdog.cpp)
 causeway_precompile(platform_tests ${test_headers})
 target_include_directories(platform_tests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
 target_link_libraries(platform_tests PRIVATE
@@ -45,7 +45,7 @@ foreach(runtime ${runtimes})
     COMMAND env CAUSEWAY_CLUSTER=1 $<TARGET_FILE:platform_tests> --gtest_filter=-*threads*)
 endforeach()
 # Programs that use libcauseway, too.
-add_executable(cluster_transfer_tests platform/transfers/cluster_transfers_test.cpp support/patterns.cpp support/watchdog.cpp)
+add_executable(cluster_transfer_tests platform/transfers/cluster_transfers_test.cpp support/patterns.cpp support/stacks.cpp support/watchdog.cpp)
 target_include_directories(cluster_transfer_tests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(cluster_transfer_tests PRIVATE
   causeway_flags Causeway::causeway OpenCL::OpenCL GTest::gtest_main MPI::MPI_C)

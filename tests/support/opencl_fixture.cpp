@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes the OpenCL objects that device tests work with.
 #include "support/opencl_fixture.hpp"
+#include "support/kept_queues.hpp"
 
 #include <causeway/causeway.h>
 
@@ -46,6 +47,7 @@ queue_handle make_queue(cl_context context, cl_device_id device, queue_order ord
     cl_int code = CL_SUCCESS;
     queue_handle made(clCreateCommandQueue(context, device, properties, &code));
     check(code, "clCreateCommandQueue");
+    keep_while_commands_end(made.get());
     return made;
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ends a test program whose current test hangs, and names the test.
+// Ends a test program whose current test hangs, and names the test and where it is.
+#include "support/stacks.hpp"
+
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -20,6 +22,14 @@ extern "C" void report_and_abort(int) {
     static_cast<void>(!write(STDERR_FILENO, current_test, std::strlen(current_test)));
     static_cast<void>(!write(STDERR_FILENO, "\n", 1));
     std::signal(SIGABRT, SIG_DFL);
+    // What follows may need a lock that is held: then this ends the process.
+    std::signal(SIGALRM, SIG_DFL);
+    sigset_t own;
+    sigemptyset(&own);
+    sigaddset(&own, SIGALRM);
+    sigprocmask(SIG_UNBLOCK, &own, nullptr);
+    alarm(20);
+    support::print_stacks();
     std::abort();
 }
 

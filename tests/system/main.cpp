@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the rank tests on all ranks in the same order: rank 0 reports, every rank names its failures, one verdict.
 #include "ranks.hpp"
+#include "support/stacks.hpp"
 
 #include <condition_variable>
 #include <cstdio>
@@ -68,7 +69,9 @@ private:
                 continue;
             std::fprintf(stderr, "[rank %d] %s: no end after %lld s\n", m_rank, m_phase.c_str(),
                          static_cast<long long>(limit.count()));
-            // Not MPI_Abort: MPI may be what hangs. The launcher ends the other ranks.
+            support::print_stacks();
+            // The launcher ends the other ranks, which may hang and say so, too. Not MPI_Abort: MPI may be what hangs.
+            std::this_thread::sleep_for(std::chrono::seconds(3));
             std::_Exit(3);
         }
     }

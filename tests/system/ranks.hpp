@@ -3,6 +3,7 @@
 #pragma once
 
 #include "device.hpp"
+#include "support/kept_queues.hpp"
 
 #include <gtest/gtest.h>
 #include <mpi.h>
@@ -47,7 +48,9 @@ enum class blocking { no, yes };
 
 inline queue make_queue(order kind)
 {
-    return own().make_queue(kind == order::in_order ? 0 : CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    queue made = own().make_queue(kind == order::in_order ? 0 : CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    support::keep_while_commands_end(made.get());
+    return made;
 }
 
 inline cl_bool as_cl(blocking value) { return value == blocking::yes ? CL_TRUE : CL_FALSE; }
