@@ -35,6 +35,7 @@ struct ending {
     [[nodiscard]] bool cancelled() const { return withdrawn && status == CL_TRANSFER_CANCELLED; }
     [[nodiscard]] cl_int code() const { return refused != CL_SUCCESS ? refused : status; }
 };
+void PrintTo(const ending& shown, std::ostream* out);
 
 /// Transfers that belong together, on objects that live as long as the scenario.
 class scenario {
