@@ -222,11 +222,14 @@ def arguments(start, _):
 
 
 def wrong_ranks(start, _):
-    """Routes of one process are refused between ranks, and more than two ranks are."""
+    """Routes of one process are refused between ranks, and so are more than two ranks, and a file that rank 0 cannot write."""
     run = start("perf", "--routes", "file", runtime="pocl", ranks=2)
     check(run.returncode != 0 and "runs in one process" in run.stderr, "file routes run on two ranks", run)
     run = start("perf", "--quick", runtime="pocl", ranks=3)
     check(run.returncode != 0 and "not 3" in run.stderr, "three ranks are not refused", run)
+    run = start("perf", "--json", "/nonexistent/file", runtime="pocl", ranks=2)
+    check(run.returncode != 0 and run.stderr.count("cannot write /nonexistent/file") == 1, "two ranks measure what none can write", run)
+    check("% limit" not in run.stdout, "two ranks measure what none can write", run)
 
 
 def no_room(start, _):

@@ -3,6 +3,7 @@
 #include "perf/command.hpp"
 
 #include "common/end_job.hpp"
+#include "first_rank.hpp"
 #include "perf/machine.hpp"
 #include "perf/routes.hpp"
 #include "words.hpp"
@@ -143,6 +144,9 @@ void complete_and_check(arguments& typed) {
         throw usage_error("--directory: no directory " + wanted.directory.string());
     if (!wanted.file.empty() && !std::filesystem::is_regular_file(wanted.file))
         throw usage_error("--file: no file " + wanted.file.string());
+}
+
+void check_outputs(const settings& wanted) {
     causeway_tool::check_writable(wanted.json);
     causeway_tool::check_writable(wanted.plot);
     if (!wanted.plot.empty()) check_plotting(wanted.plot);
@@ -248,6 +252,7 @@ int run(arguments& typed) {
     complete_and_check(typed);
     if (!typed.from.empty()) {
         if (typed.wanted.plot.empty()) throw usage_error("--from needs --plot, which says where to draw");
+        check_outputs(typed.wanted);
         plot(typed.from, typed.wanted.plot);
         return 0;
     }
@@ -259,6 +264,7 @@ int run(arguments& typed) {
     int code = 0;
     try {
         if (provided < MPI_THREAD_MULTIPLE) throw std::runtime_error("this MPI does not offer MPI_THREAD_MULTIPLE");
+        causeway_tool::check_on_first_rank(rank, [&] { check_outputs(typed.wanted); });
         measure(typed.wanted, rank, ranks);
     } catch (const usage_error& error) { // all ranks come here
         if (rank == 0) std::fprintf(stderr, "causeway perf: %s\n", error.what());

@@ -4,6 +4,7 @@
 
 #include "common/end_job.hpp"
 #include "common/opencl.hpp"
+#include "first_rank.hpp"
 #include "words.hpp"
 
 #define CAUSEWAY_NO_MPI_MACROS
@@ -213,23 +214,11 @@ void write_json(const json& figures, const std::string& path) {
     if (!file) throw std::runtime_error("cannot write " + path);
 }
 
-/// Before anything is measured, by the rank that writes. Throws usage_error on all ranks alike.
-void check_output(const arguments& typed, int rank) {
-    if (typed.json_file == "-" || typed.clear) return;
-    std::string problem;
-    try {
-        if (rank == 0) causeway_tool::check_writable(typed.json_file);
-    } catch (const usage_error& error) {
-        problem = error.what();
-    }
-    int refused = problem.empty() ? 0 : 1;
-    MPI_Bcast(&refused, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    if (refused != 0) throw usage_error(problem);
-}
-
 /// The exit status.
 int act(const arguments& typed, int rank, int ranks) {
-    check_output(typed, rank);
+    // Before anything is measured, by the rank that writes.
+    if (typed.json_file != "-" && !typed.clear)
+        causeway_tool::check_on_first_rank(rank, [&] { causeway_tool::check_writable(typed.json_file); });
     if (typed.clear && rank == 0) check(causeway_tuner_clear(), "forgetting");
     json measured = json::array();
     if (!typed.show && !typed.clear) {

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "words.hpp"
+
+#include <mpi.h>
+
+#include <string>
+
+namespace causeway_tool {
+
+/// Calls `check` on rank 0 of MPI_COMM_WORLD, whose files are the ones that count; a usage_error that it throws is thrown on all
+/// ranks alike, but with its text on rank 0 only. All ranks call it, between MPI_Init and MPI_Finalize.
+template <class Check> void check_on_first_rank(int rank, Check check) {
+    std::string problem;
+    int refused = 0;
+    try {
+        if (rank == 0) check();
+    } catch (const usage_error& error) {
+        problem = error.what();
+        refused = 1;
+    }
+    MPI_Bcast(&refused, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (refused != 0) throw usage_error(problem);
+}
+
+} // namespace causeway_tool
