@@ -21,6 +21,10 @@ ref<_cl_event> enqueue_step(_cl_command_queue& on, cl_command_type type, const s
     return ref<_cl_event>::adopt(made);
 }
 
+bool has_failed(const std::vector<ref<_cl_event>>& waits) {
+    return std::any_of(waits.begin(), waits.end(), [](const auto& wait) { return wait->known_end() < CL_COMPLETE; });
+}
+
 } // namespace
 
 collective::collective(std::span<const cl_command_queue> queues, cl_command_type type, size_t bytes,
@@ -59,10 +63,13 @@ void collective::tell_queues(const std::vector<ref<_cl_event>>& made) const {
         event->queue->unheard_count.fetch_add(1, std::memory_order_relaxed);
         // A wait list that fails is the program's affair; a step of the platform's own that fails, its queue hears of.
         scheduler::of_process().after(*event, [waits, queue = event->queue](cl_int status) {
-            const bool was_asked_for =
-                std::any_of(waits.begin(), waits.end(), [](const auto& wait) { return wait->known_end() < CL_COMPLETE; });
-            if (status < CL_COMPLETE && !was_asked_for) queue->refuse(status);
-            queue->unheard_count.fetch_sub(1, std::memory_order_release);
+            const auto tell = [waits, queue, status] {
+                if (status < CL_COMPLETE && !has_failed(waits)) queue->refuse(status);
+                queue->unheard_count.fetch_sub(1, std::memory_order_release);
+            };
+            // Another rank, which says how its part ended, may have set a user event that this one is still to set.
+            if (status >= CL_COMPLETE || has_failed(waits)) return tell();
+            scheduler::of_process().after_all(waits, tell);
         });
     }
 }
