@@ -255,7 +255,7 @@ TEST_F(failures, do_not_come_from_objects_released_right_after_the_enqueue)
     event sent;
     const framed_buffer incoming(size);
     {
-        const queue short_lived = make_queue(order::out_of_order);
+        const queue short_lived = own().make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE); // which nobody keeps
         const framed_buffer outgoing(pattern(m_rank, 1, size));
         received = enqueue_receive(short_lived.get(), incoming.whole(), left(), 1, m_comm, {gate.get()});
         sent = enqueue_send(short_lived.get(), outgoing.whole(), right(), 1, m_comm, {gate.get()});
