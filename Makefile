@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 # The OpenCL that the demonstration runs on; scripts/run_with.sh lists them.
 RUNTIME ?= pocl
 # Groups of scripts/setup.sh that the tests need; without those behind "test" the tests of those are skipped.
-TEST_SETUP ?= build test intel python site browser
+TEST_SETUP ?= build test intel python site browser compilers tasks
 
 run := scripts/run_with.sh $(RUNTIME)
 

@@ -15,22 +15,27 @@ MAY_USE = {
     "cl": {"base"},
     "comm": {"base"},
     "bridge": {"base"},
-    "transfer": {"base", "cl"},
-    "endpoints": {"base", "bridge", "cl", "comm", "transfer"},
+    "topology": {"base"},
+    "transfer": {"base", "cl", "topology"},
+    "tasks": {"base", "topology"},
+    "endpoints": {"base", "bridge", "cl", "comm", "topology", "transfer"},
     "graph": {"base", "cl", "transfer"},
-    "trace": {"base", "transfer"},
-    "capi": {"base", "bridge", "cl", "comm", "transfer", "endpoints", "graph", "trace"},
+    "trace": {"base", "cl", "transfer"},
     "platform": {"base"},
 }
+LEVELS_0_TO_3 = set(MAY_USE) - {"platform"}
+MAY_USE["runtime"] = LEVELS_0_TO_3
+for part in ("capi", "acc", "oshmem"):
+    MAY_USE[part] = LEVELS_0_TO_3 | {"runtime"}
 
 # Programs, in folders beside src/: the parts that they may include, beside public headers and their own.
-PROGRAMS = {"apps": set(), "benchmarks": set(), "examples": set(), "tools": {"base"}}
+PROGRAMS = {"apps": set(), "benchmarks": set(), "compiler": {"base"}, "examples": set(), "tools": {"base"}}
 
 # Headers from outside: what matches may be included by these parts alone.
 FOREIGN = [
     (re.compile(r"mpi\.h"), {"comm"}),
     (re.compile(r"vulkan/.*"), {"bridge"}),
-    (re.compile(r"(CL|OpenCL)/.*"), {"cl", "endpoints", "graph", "capi", "platform"}),
+    (re.compile(r"(CL|OpenCL)/.*"), {"acc", "cl", "endpoints", "graph", "runtime", "capi", "platform"}),
 ]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')

@@ -13,6 +13,8 @@ usage: scripts/setup.sh GROUP...
   intel      the second OpenCL of the tests: Intel's CPU runtime, from PyPI into .venv (x86-64 only)
   python     what the tests of the Python package and of smith_waterman need (pyopencl, mpi4py, Biopython, ...),
              from PyPI into .venv
+  compilers  Clang and LLVM 19, on which the directive compiler and the SIMD plug-in are built
+  tasks      hwloc, which tells the task scheduler where memory and processors are
   mpich      the second MPI of the tests
   site       Sphinx, from PyPI into .venv, and mandoc, for the documentation as a site
   package    debhelper, lintian and mmdebstrap, which make and try the Debian packages
@@ -36,6 +38,8 @@ debian_packages() {
     intel | python) echo python3 python3-venv ;;
     site) echo python3 python3-venv mandoc ;;
     package) echo build-essential debhelper dh-python lintian mmdebstrap python3 ;;
+    compilers) echo clang-19 llvm-19-dev libclang-19-dev ;;
+    tasks) echo libhwloc-dev ;;
     mpich) echo mpich libmpich-dev ;;
     sanitize) echo g++ ;; # its compiler brings the sanitizers' libraries
     esac
@@ -75,6 +79,7 @@ has_pocl() { compgen -G '/etc/OpenCL/vendors/pocl*.icd' >/dev/null; }
 has_browser() {
     has_command chromium-headless-shell || has_command chromium || has_command chromium-browser || has_command google-chrome
 }
+has_clang_headers() { [ -e "$(llvm-config-19 --includedir 2>/dev/null)/clang/AST/AST.h" ]; }
 has_mpich() { has_command mpicc.mpich && has_command mpirun.mpich; }
 
 # Prints "name of the piece" for each one of the group that is missing.
@@ -114,6 +119,13 @@ mandoc|has_command mandoc
 TEXT
         ;;
     package) echo 'dpkg-buildpackage, debhelper, lintian, mmdebstrap|false' ;;
+    compilers) cat <<'TEXT'
+Clang 19 (clang-19)|has_command clang-19
+LLVM 19 with headers (llvm-config-19)|has_command llvm-config-19
+Clang's own headers and libraries (libclang-19-dev)|has_clang_headers
+TEXT
+        ;;
+    tasks) echo 'hwloc (hwloc.h)|has_header hwloc.h' ;;
     mpich) echo 'MPICH (mpicc.mpich, mpirun.mpich)|has_mpich' ;;
     browser) echo 'Chromium (chromium-headless-shell, chromium or google-chrome)|has_browser' ;;
     sanitize) cat <<'TEXT'
@@ -201,7 +213,7 @@ install_browser() {
 [ $# -gt 0 ] || { usage >&2; exit 2; }
 for group in "$@"; do
     case $group in
-    build | test | intel | python | site | package | mpich | browser | sanitize) ;;
+    build | test | intel | python | site | package | compilers | tasks | mpich | browser | sanitize) ;;
     -h | --help) usage; exit 0 ;;
     *) echo "setup: no group '$group'" >&2; usage >&2; exit 2 ;;
     esac

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Version, options and the last error.
-#include "capi/guard.hpp"
-#include "capi/runtime.hpp"
+#include "runtime/guard.hpp"
+#include "runtime/runtime.hpp"
 
 #include <causeway/causeway.h>
 

@@ -3,8 +3,8 @@
 #include "base/cluster_calls.hpp"
 #include "base/error.hpp"
 #include "capi/cluster.hpp"
-#include "capi/guard.hpp"
-#include "capi/runtime.hpp"
+#include "runtime/guard.hpp"
+#include "runtime/runtime.hpp"
 #include "comm/cluster_link.hpp"
 
 #include <CL/cl_data_transfer.h>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/cluster_calls.hpp"
-#include "capi/enqueue.hpp"
+#include "runtime/enqueue.hpp"
 
 #include <cstdint>
 #include <functional>

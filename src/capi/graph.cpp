@@ -2,7 +2,7 @@
 // The C interface of stream graphs.
 #include "capi/graph_files.hpp"
 #include "capi/graph_object.hpp"
-#include "capi/runtime.hpp"
+#include "runtime/runtime.hpp"
 #include "cl/calls.hpp"
 
 #include <algorithm>

@@ -3,8 +3,8 @@
 #include "capi/graph_files.hpp"
 
 #include "base/descriptor.hpp"
-#include "capi/runtime.hpp"
-#include "capi/token_transfer.hpp"
+#include "runtime/runtime.hpp"
+#include "runtime/token_transfer.hpp"
 #include "graph/description.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // The graph behind the handle of the C interface, and how its functions begin.
 #pragma once
 
-#include "capi/guard.hpp"
+#include "runtime/guard.hpp"
 #include "graph/stream_graph.hpp"
 
 #include <causeway/graph.h>

@@ -4,9 +4,9 @@
 #include "capi/graph_ranks.hpp"
 
 #include "capi/graph_object.hpp"
-#include "capi/ranks.hpp"
-#include "capi/runtime.hpp"
-#include "capi/token_transfer.hpp"
+#include "runtime/ranks.hpp"
+#include "runtime/runtime.hpp"
+#include "runtime/token_transfer.hpp"
 
 #include <causeway/graph_mpi.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is known of a transfer, and cancelling it.
 #include "capi/cluster.hpp"
-#include "capi/guard.hpp"
-#include "capi/runtime.hpp"
+#include "runtime/guard.hpp"
+#include "runtime/runtime.hpp"
 
 #include <CL/cl_data_transfer.h>
 

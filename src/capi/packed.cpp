@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commands whose arguments come as words of 64 bits.
 #include "base/error.hpp"
-#include "capi/guard.hpp"
+#include "runtime/guard.hpp"
 
 #include <CL/cl_data_transfer.h>
 #include <causeway/packed.h>

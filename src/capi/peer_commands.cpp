@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies between devices.
 #include "capi/cluster.hpp"
-#include "capi/enqueue.hpp"
-#include "capi/guard.hpp"
-#include "capi/runtime.hpp"
+#include "runtime/enqueue.hpp"
+#include "runtime/guard.hpp"
+#include "runtime/runtime.hpp"
 
 #include <CL/cl_data_transfer.h>
 

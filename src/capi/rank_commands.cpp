@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transfers between device memory and other ranks.
 #include "capi/cluster.hpp"
-#include "capi/enqueue.hpp"
-#include "capi/guard.hpp"
-#include "capi/ranks.hpp"
-#include "capi/runtime.hpp"
+#include "runtime/enqueue.hpp"
+#include "runtime/guard.hpp"
+#include "runtime/ranks.hpp"
+#include "runtime/runtime.hpp"
 
 #include <CL/cl_data_transfer.h>
 

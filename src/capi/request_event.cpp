@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events that complete with requests of MPI.
-#include "capi/enqueue.hpp"
-#include "capi/guard.hpp"
-#include "capi/runtime.hpp"
+#include "runtime/enqueue.hpp"
+#include "runtime/guard.hpp"
+#include "runtime/runtime.hpp"
 #include "cl/calls.hpp"
 #include "endpoints/host/host_endpoint.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a program can add to its timeline.
-#include "capi/guard.hpp"
-#include "capi/runtime.hpp"
+#include "runtime/guard.hpp"
+#include "runtime/runtime.hpp"
 #include "trace/collection.hpp"
 
 #include <causeway/trace.h>

@@ -2,11 +2,11 @@
 // The functions of causeway/tuner.h.
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
-#include "capi/enqueue.hpp"
-#include "capi/guard.hpp"
-#include "capi/measuring.hpp"
-#include "capi/ranks.hpp"
-#include "capi/runtime.hpp"
+#include "runtime/enqueue.hpp"
+#include "runtime/guard.hpp"
+#include "runtime/measuring.hpp"
+#include "runtime/ranks.hpp"
+#include "runtime/runtime.hpp"
 #include "cl/calls.hpp"
 #include "endpoints/file/file_system.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps records as long as somebody could ask for them.
-#include "capi/registry.hpp"
+#include "runtime/registry.hpp"
 
 #include "cl/calls.hpp"
 

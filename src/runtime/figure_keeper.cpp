@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // When devices are measured, and when figures are read and written.
-#include "capi/figure_keeper.hpp"
+#include "runtime/figure_keeper.hpp"
 
 #include "base/blocked_signals.hpp"
 #include "base/launch.hpp"
-#include "capi/measuring.hpp"
-#include "capi/runtime.hpp"
+#include "runtime/measuring.hpp"
+#include "runtime/runtime.hpp"
 #include "cl/calls.hpp"
 
 #include <algorithm>

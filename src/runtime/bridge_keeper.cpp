@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starts the vendor's other interfaces beside the program.
-#include "capi/bridge_keeper.hpp"
+#include "runtime/bridge_keeper.hpp"
 
 #include "base/blocked_signals.hpp"
 #include "base/cache_file.hpp"
 #include "bridge/trial.hpp"
-#include "capi/runtime.hpp"
+#include "runtime/runtime.hpp"
 #include "cl/calls.hpp"
 #include "transfer/tuner/figures_file.hpp"
 

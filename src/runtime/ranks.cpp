@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Turns MPI's arguments into endpoints.
-#include "capi/ranks.hpp"
+#include "runtime/ranks.hpp"
 
-#include "capi/runtime.hpp"
+#include "runtime/runtime.hpp"
 #include "endpoints/host/host_endpoint.hpp"
 
 namespace causeway::capi {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Puts a transfer into the order of its queues by standard calls, and into the engine.
-#include "capi/enqueue.hpp"
+#include "runtime/enqueue.hpp"
 
-#include "capi/guard.hpp"
-#include "capi/runtime.hpp"
-#include "capi/window_buffers.hpp"
+#include "runtime/guard.hpp"
+#include "runtime/runtime.hpp"
+#include "runtime/window_buffers.hpp"
 #include "cl/buffer_addresses.hpp"
 #include "endpoints/device/event_gate.hpp"
 

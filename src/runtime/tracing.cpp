@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names the process, and follows commands of the program to their ends.
-#include "capi/tracing.hpp"
+#include "runtime/tracing.hpp"
 
 #include "base/launch.hpp"
 #include "cl/calls.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hands tokens to the engine of the process.
-#include "capi/token_transfer.hpp"
+#include "runtime/token_transfer.hpp"
 
-#include "capi/enqueue.hpp"
+#include "runtime/enqueue.hpp"
 #include "endpoints/host/host_endpoint.hpp"
 
 namespace causeway::capi {

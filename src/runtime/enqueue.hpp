@@ -2,7 +2,7 @@
 // What all commands share: arguments, order in queues, events.
 #pragma once
 
-#include "capi/registry.hpp"
+#include "runtime/registry.hpp"
 #include "cl/calls.hpp"
 #include "endpoints/device/device_endpoint.hpp"
 #include "transfer/flow.hpp"

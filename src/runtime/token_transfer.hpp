@@ -2,7 +2,7 @@
 // Tokens of a graph's stream on their way between host memory and another endpoint, through the engine.
 #pragma once
 
-#include "capi/runtime.hpp"
+#include "runtime/runtime.hpp"
 #include "graph/doorbell.hpp"
 #include "graph/work.hpp"
 #include "transfer/command.hpp"

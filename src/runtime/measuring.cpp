@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses block sizes that tell latency from bandwidth, and enough of them for a median.
-#include "capi/measuring.hpp"
+#include "runtime/measuring.hpp"
 
-#include "capi/enqueue.hpp"
-#include "capi/runtime.hpp"
+#include "runtime/enqueue.hpp"
+#include "runtime/runtime.hpp"
 #include "cl/calls.hpp"
 #include "endpoints/file/file_endpoint.hpp"
 #include "endpoints/host/host_endpoint.hpp"

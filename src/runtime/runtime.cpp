@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starts the engine with the first transfer, and ends it with the process.
-#include "capi/runtime.hpp"
+#include "runtime/runtime.hpp"
 
 #include "base/launch.hpp"
 #include "base/processors.hpp"
-#include "capi/guard.hpp"
+#include "runtime/guard.hpp"
 
 #include <unistd.h>
 

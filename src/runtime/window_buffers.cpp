@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes windows for buffers of the program, and remembers which lies in which.
-#include "capi/window_buffers.hpp"
+#include "runtime/window_buffers.hpp"
 
-#include "capi/guard.hpp"
-#include "capi/runtime.hpp"
+#include "runtime/guard.hpp"
+#include "runtime/runtime.hpp"
 #include "cl/calls.hpp"
 #include "cl/external_memory.hpp"
 
