@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps short constant loops from being unrolled into scalar code before the vectoriser has seen them.
+#include "kept_loops.hpp"
+
+#include "loop_properties.hpp"
+#include "loop_shape.hpp"
+#include "report.hpp"
+
+#include <llvm/Analysis/CaptureTracking.h>
+#include <llvm/Analysis/LoopAccessAnalysis.h>
+#include <llvm/Analysis/OptimizationRemarkEmitter.h>
+#include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/Instructions.h>
+
+using namespace llvm;
+
+namespace causeway::simd {
+
+namespace {
+
+constexpr unsigned shortest = 5;          // less is the compiler's straight-line vectoriser's
+constexpr unsigned longest_unrolled = 64; // what is longer still is a loop when full_vectors runs
+
+// Arrays that unrolling turns into registers: worth more than vectors of them.
+bool uses_local_arrays(const Loop &loop) {
+    for (const BasicBlock *block : loop.blocks())
+        for (const Instruction &i : *block) {
+            const Value *address = getLoadStorePointerOperand(&i);
+            if (!address)
+                continue;
+            const auto *array = dyn_cast<AllocaInst>(getUnderlyingObject(address));
+            if (array && !PointerMayBeCaptured(array, true, true))
+                return true;
+        }
+    return false;
+}
+
+bool asks_for_unrolling(const Loop &loop) {
+    return has_property(loop, "llvm.loop.unroll.full") || has_property(loop, "llvm.loop.unroll.enable") ||
+           has_property(loop, "llvm.loop.unroll.count") || has_property(loop, "llvm.loop.unroll.disable");
+}
+
+} // namespace
+
+bool is_short(unsigned trip_count, unsigned lanes) {
+    return trip_count >= shortest && trip_count % lanes != 0 && trip_count < 8 * lanes;
+}
+
+PreservedAnalyses kept_loops::run(Loop &loop, LoopAnalysisManager &, LoopStandardAnalysisResults &known, LPMUpdater &) {
+    const Function &function = *loop.getHeader()->getParent();
+    const unsigned trip_count = loop.isInnermost() ? known.SE.getSmallConstantTripCount(&loop) : 0;
+    if (function.hasOptSize() || trip_count < shortest || trip_count > longest_unrolled)
+        return PreservedAnalyses::all();
+    // What is not kept is unrolled before full_vectors could say why.
+    OptimizationRemarkEmitter remarks(&function);
+    report report(remarks);
+    const loop_shape shape = examine(loop, known.SE, known.DT, known.TTI);
+    if (shape.why_not) {
+        report.left(loop, "Shape", shape.why_not);
+        return PreservedAnalyses::all();
+    }
+    if (!is_short(trip_count, shape.lanes))
+        return PreservedAnalyses::all();
+    if (asks_for_unrolling(loop) || uses_local_arrays(loop)) {
+        report.left(loop, "Unrolled", "unrolling it is asked for, or turns local arrays into registers");
+        return PreservedAnalyses::all();
+    }
+    const LoopAccessInfo accesses(&loop, &known.SE, &known.TTI, &known.TLI, &known.AA, &known.DT, &known.LI);
+    if (!accesses.canVectorizeMemory() || !accesses.getDepChecker().isSafeForAnyVectorWidth()) {
+        report.left(loop, "Dependence", "iterations may depend on each other by memory");
+        return PreservedAnalyses::all();
+    }
+    set_property(loop, "llvm.loop.unroll.disable");
+    set_property(loop, kept_property);
+    return PreservedAnalyses::all();
+}
+
+} // namespace causeway::simd

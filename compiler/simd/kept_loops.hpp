@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps short constant loops from being unrolled into scalar code before the vectoriser has seen them.
+#pragma once
+
+#include <llvm/IR/PassManager.h>
+#include <llvm/Transforms/Scalar/LoopPassManager.h>
+
+namespace causeway::simd {
+
+/// Runs just before full unrolling; full_vectors takes the marks off again.
+struct kept_loops : llvm::PassInfoMixin<kept_loops> {
+    llvm::PreservedAnalyses run(llvm::Loop &loop, llvm::LoopAnalysisManager &manager,
+                                llvm::LoopStandardAnalysisResults &known, llvm::LPMUpdater &updater);
+};
+
+/// Whether a loop of that many iterations is taken as masked steps; else full vectors or unrolled code serve as well.
+bool is_short(unsigned trip_count, unsigned lanes);
+
+} // namespace causeway::simd

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Properties of loops (metadata "llvm.loop.…"), by which passes tell each other what to do.
+#pragma once
+
+#include <llvm/Analysis/LoopInfo.h>
+
+namespace causeway::simd {
+
+/// Ours: the loop was kept from unrolling for us.
+constexpr const char *kept_property = "causeway.simd.kept";
+
+bool has_property(const llvm::Loop &loop, llvm::StringRef name);
+/// Replaces one of the same name.
+void set_property(llvm::Loop &loop, llvm::StringRef name);
+void set_property(llvm::Loop &loop, llvm::StringRef name, int value);
+void set_property(llvm::Loop &loop, llvm::StringRef name, bool value);
+void remove_property(llvm::Loop &loop, llvm::StringRef name);
+
+/// Asks the loop vectoriser for `width` lanes without interleaving, and for one masked loop instead of a scalar remainder
+/// where `masked` is true.
+void force_width(llvm::Loop &loop, unsigned width, bool masked);
+/// Takes back what force_width() asked for; whatever still asks, the compiler warns of.
+void unforce_width(llvm::Loop &loop);
+
+} // namespace causeway::simd

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// LLVM's loop vectoriser, applied to one loop at a time.
+#pragma once
+
+#include "loop_shape.hpp"
+
+#include <llvm/Transforms/Vectorize/LoopVectorize.h>
+
+namespace causeway::simd {
+
+class loop_vectoriser {
+public:
+    loop_vectoriser(llvm::Function &function, llvm::FunctionAnalysisManager &manager);
+
+    /// Brings the loop into the form that the vectoriser expects.
+    void prepare(llvm::Loop &loop);
+    /// Lets the compiler decide, but for a vector epilogue of its own: what is left stays a scalar loop.
+    /// True if it made a vector loop; `loop` is then the scalar remainder.
+    bool vectorise(llvm::Loop &loop);
+    /// Makes vectors of `width` lanes of it. What hinders, hinders quietly: the loop is then as it was.
+    bool vectorise(llvm::Loop &loop, unsigned width, bool masked);
+
+    llvm::LoopInfo &loops() const { return *m_pass.LI; }
+    llvm::ScalarEvolution &evolution() const { return *m_pass.SE; }
+    llvm::DominatorTree &dominators() const { return *m_pass.DT; }
+    const llvm::TargetTransformInfo &target() const { return *m_pass.TTI; }
+    llvm::LoopAccessInfoManager &accesses() const { return *m_pass.LAIs; }
+    llvm::OptimizationRemarkEmitter &remarks() const { return *m_pass.ORE; }
+
+private:
+    llvm::LoopVectorizePass m_pass;
+};
+
+} // namespace causeway::simd

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the compiler's pipeline calls the passes of the plug-in.
+#include "full_vectors.hpp"
+#include "kept_loops.hpp"
+
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Passes/PassPlugin.h>
+
+using namespace llvm;
+using namespace causeway::simd;
+
+namespace {
+
+bool is_for_speed(OptimizationLevel level) {
+    return level.getSpeedupLevel() >= 2 && level.getSizeLevel() == 0;
+}
+
+void add_passes(PassBuilder &builder) {
+    builder.registerLateLoopOptimizationsEPCallback([](LoopPassManager &passes, OptimizationLevel level) {
+        if (is_for_speed(level))
+            passes.addPass(kept_loops());
+    });
+    builder.registerVectorizerStartEPCallback([](FunctionPassManager &passes, OptimizationLevel level) {
+        if (is_for_speed(level))
+            passes.addPass(full_vectors());
+    });
+}
+
+} // namespace
+
+extern "C" LLVM_ATTRIBUTE_WEAK PassPluginLibraryInfo llvmGetPassPluginInfo() {
+    return {LLVM_PLUGIN_API_VERSION, "causeway-simd", "0.1", add_passes};
+}

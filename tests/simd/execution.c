@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs every loop of kernels.c as compiled without optimisation and as compiled with the plug-in, for n from 0 to a limit, on
+// arrays that end or begin at an unmapped page. Results must be the same, bit for bit; sums of fast arithmetic nearly.
+// usage: execution strict|fast [LIMIT]
+#define _GNU_SOURCE
+#include "kernels.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+extern const struct kernel reference_kernels[], tested_kernels[];
+
+static const char *running = "nothing";
+static long running_n;
+
+static void say_fault(int signal) {
+    char text[200];
+    int length = snprintf(text, sizeof text, "FAULT (signal %d) in %s, n = %ld\n", signal, running, running_n);
+    (void)!write(2, text, (size_t)length);
+    _exit(1);
+}
+
+enum { room = 4096 }; // of an array, in bytes; a page that nobody may touch lies before it and behind
+
+static char *guarded(void) {
+    char *pages = mmap(0, 3 * room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED || mprotect(pages + room, room, PROT_READ | PROT_WRITE))
+        perror("mmap"), exit(2);
+    return pages + room;
+}
+
+static void fill(char *array, enum element type, unsigned seed) {
+    for (unsigned i = 0; i < room; ++i) {
+        seed = seed * 1664525 + 1013904223;
+        array[i] = (char)(seed >> 24);
+    }
+    // Small numbers: no overflow of signed sums, no numbers that are none.
+    for (unsigned i = 0; i < room / 4; ++i)
+        if (type == type_of_f32)
+            ((float *)array)[i] = (float)((signed char)array[4 * i]) / 8 + 0.01f;
+        else if (type == type_of_i32 || type == type_of_u32)
+            ((int *)array)[i] = (signed char)array[4 * i];
+    for (unsigned i = 0; i < room / 8; ++i)
+        if (type == type_of_f64)
+            ((double *)array)[i] = (double)((signed char)array[8 * i]) / 8 + 0.01;
+        else if (type == type_of_i64)
+            ((int64_t *)array)[i] = (signed char)array[8 * i];
+    for (unsigned i = 0; i < room / 2; ++i)
+        if (type == type_of_i16)
+            ((int16_t *)array)[i] = (int16_t)((signed char)array[2 * i] / 8);
+    for (unsigned i = 0; i < room; ++i)
+        if (type == type_of_i8)
+            array[i] = (char)(array[i] / 16);
+}
+
+static enum element operand_type(const struct kernel *kernel, int b) {
+    size_t size = b ? kernel->b_size : kernel->a_size;
+    if (size == kernel->c_size)
+        return kernel->type;
+    const char *name = strrchr(kernel->name, '_') + 1;
+    const char *names[] = {"i8", "i16", "i32", "i64", "u32", "f32", "f64"};
+    for (int t = 0; t < 7; ++t)
+        if (strcmp(name, names[t]) == 0)
+            return (enum element)t;
+    return kernel->type;
+}
+
+static int nearly(const struct kernel *kernel, const char *x, const char *y) {
+    double p = 0, q = 0;
+    if (kernel->type == type_of_f32)
+        p = *(const float *)x, q = *(const float *)y;
+    else if (kernel->type == type_of_f64)
+        p = *(const double *)x, q = *(const double *)y;
+    else
+        return 0;
+    // 300 terms of at most 256 each, summed in any order.
+    return fabs(p - q) <= (kernel->type == type_of_f32 ? 2.0 : 1e-8);
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2 || (strcmp(argv[1], "strict") && strcmp(argv[1], "fast"))) {
+        fprintf(stderr, "usage: execution strict|fast [LIMIT]\n");
+        return 2;
+    }
+    const int fast = strcmp(argv[1], "fast") == 0;
+    const long limit = argc > 2 ? atol(argv[2]) : 300;
+    signal(SIGSEGV, say_fault);
+    signal(SIGBUS, say_fault);
+    signal(SIGILL, say_fault);
+    signal(SIGFPE, say_fault);
+    char *reference[3], *tested[3], *source = malloc(room);
+    for (int i = 0; i < 3; ++i)
+        reference[i] = guarded(), tested[i] = guarded();
+    long runs = 0, bad = 0;
+    for (const struct kernel *r = reference_kernels, *t = tested_kernels; r->name; ++r, ++t) {
+        const size_t size[3] = {r->c_size, r->a_size, r->b_size};
+        for (long n = 0; n <= limit; ++n) {
+            if (r->only && n != r->only)
+                continue;
+            // 0: all end at the page; then all begin behind it; then begin one to three elements later, each another.
+            for (int place = 0; place < (r->only ? 5 : n < 80 ? 3 : 2); ++place) {
+                void *p[3], *q[3];
+                for (int i = 0; i < 3; ++i) {
+                    const enum element type = i == 0 ? r->type : operand_type(r, i == 2);
+                    fill(source, type, (unsigned)(n * 3 + i + place * 7));
+                    memcpy(reference[i], source, room);
+                    memcpy(tested[i], source, room);
+                    const size_t offset = place == 0 ? room - (size_t)n * size[i]
+                                          : place == 1 ? 0
+                                                       : size[i] * (size_t)(place - 1) * (size_t)(i + 1);
+                    p[i] = reference[i] + offset;
+                    q[i] = tested[i] + offset;
+                }
+                running = r->name;
+                running_n = n;
+                r->run(p[0], p[1], p[2], n);
+                t->run(q[0], q[1], q[2], n);
+                ++runs;
+                int same = 1;
+                for (int i = 0; i < 3; ++i)
+                    same &= memcmp(reference[i], tested[i], room) == 0;
+                if (!same && fast && r->reduces && nearly(r, p[0], q[0]))
+                    same = 1;
+                if (!same && ++bad <= 20)
+                    printf("DIFFERS: %s, n = %ld, place %d\n", r->name, n, place);
+            }
+        }
+    }
+    printf("%ld runs, %ld differ\n", runs, bad);
+    return bad != 0 || runs == 0;
+}

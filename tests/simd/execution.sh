@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Compiles the loops of kernels.c with the plug-in for each vector extension of this processor, and runs them beside those
+# compiled without optimisation.
+set -euo pipefail
+
+if [ $# -ne 3 ]; then
+    echo "usage: execution.sh CLANG PLUGIN FLOATING_POINT (strict or fast)" >&2
+    exit 2
+fi
+clang=$1 plugin=$2 floating=$3
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+native=$("$clang" -march=native -dM -E -x c /dev/null)
+has() { grep -q "__$1__" <<<"$native"; }
+has AVX2 || { echo "skipped: this processor has no AVX2"; exit 77; }
+targets=("-mavx2 -mfma")
+if has AVX512F && has AVX512BW && has AVX512VL && has AVX512DQ; then
+    targets+=("-march=skylake-avx512 -mprefer-vector-width=512" "-march=skylake-avx512 -mprefer-vector-width=256")
+fi
+arithmetic=()
+[ "$floating" = strict ] || arithmetic=(-ffast-math)
+
+common=(-ffp-contract=off -w)
+"$clang" -O0 "${common[@]}" -D TABLE=reference_kernels -c "$here/kernels.c" -o "$work/reference.o"
+"$clang" -O1 -Wall -Wextra -c "$here/execution.c" -o "$work/execution.o"
+for target in "${targets[@]}"; do
+    # shellcheck disable=SC2086
+    "$clang" -O3 "${common[@]}" $target "${arithmetic[@]}" -fplugin="$plugin" -fpass-plugin="$plugin" \
+        -mllvm -causeway-simd-report="$work/report" -D TABLE=tested_kernels -c "$here/kernels.c" -o "$work/tested.o"
+    "$clang" "$work/execution.o" "$work/reference.o" "$work/tested.o" -lm -o "$work/execution"
+    echo "$target, $floating: $(grep -c ': done in ' "$work/report") loops changed"
+    "$work/execution" "$floating"
+    rm "$work/report"
+done

@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks what the plug-in makes of a source, for each target that the source names. Usage: generated.py CLANG PLUGIN SOURCE
+
+A line "// TARGET name = flags" compiles the source to assembly; the remarks and then the assembly have to match its lines
+"// name: ...", which are FileCheck's. No processor of the target is needed.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+
+def check(clang, plugin, source, name, flags):
+    filecheck = pathlib.Path(clang).resolve().parent / "FileCheck"
+    with tempfile.TemporaryDirectory() as folder:
+        assembly = pathlib.Path(folder) / "out.s"
+        command = [clang, *flags.split(), "-g0", "-S", "-o", assembly, f"-fplugin={plugin}", f"-fpass-plugin={plugin}",
+                   "-Rpass=causeway-simd", "-Rpass-missed=causeway-simd", "-fno-asynchronous-unwind-tables", source]
+        compiled = subprocess.run(command, capture_output=True, text=True)
+        if compiled.returncode != 0:
+            print(compiled.stderr)
+            return False
+        remarks = [line for line in compiled.stderr.splitlines() if "remark:" in line or "warning:" in line]
+        text = "\n".join(remarks) + "\n" + assembly.read_text()
+    checked = subprocess.run([filecheck, f"--check-prefix={name}", "--dump-input=fail", source], input=text,
+                             capture_output=True, text=True)
+    if checked.returncode != 0:
+        print(f"{source}: target {name} ({flags})\n{checked.stdout}{checked.stderr}")
+    return checked.returncode == 0
+
+
+def main():
+    clang, plugin, source = sys.argv[1:]
+    targets = re.findall(r"^// TARGET ([\w-]+) = (.*)$", pathlib.Path(source).read_text(), re.M)
+    if not targets:
+        sys.exit(f"{source} names no target")
+    sys.exit(not all([check(clang, plugin, source, name, flags) for name, flags in targets]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Short rows of constant length: vectors, of which the last is masked, and no loop.
+// TARGET wide = -O3 -march=sapphirerapids -mprefer-vector-width=512
+// TARGET avx512 = -O3 -march=sapphirerapids
+// TARGET avx2 = -O2 -march=haswell
+// TARGET sse = -O3 -march=x86-64
+// TARGET size = -Os -march=sapphirerapids
+
+// wide: remark: 31 iterations are 2 steps of 16 lanes, the last one masked [-Rpass=causeway-simd]
+// avx512: remark: 31 iterations are 4 steps of 8 lanes, the last one masked [-Rpass=causeway-simd]
+// avx2: remark: 31 iterations are 4 steps of 8 lanes, the last one masked [-Rpass=causeway-simd]
+// sse: remark: the target has no masked access for the type of an element [-Rpass-missed=causeway-simd]
+// size-NOT: remark
+
+// wide-LABEL: {{^}}row_of_floats:
+// wide: vmovups (%rsi), %zmm{{[0-9]+}}{{$}}
+// wide: movw $32767,
+// wide: vmovups 64({{.*}}), %zmm{{[0-9]+}} {%k{{[0-9]}}} {z}
+// wide: vmovups %zmm{{[0-9]+}}, 64(%rdi) {%k{{[0-9]}}}
+// wide-NOT: j{{[a-z]+}}
+// wide: retq
+// avx512-LABEL: {{^}}row_of_floats:
+// avx512: vmovups 96({{.*}}), %ymm{{[0-9]+}} {%k{{[0-9]}}} {z}
+// avx512-NOT: {{^[[:space:]]}}j{{[a-z]+}}
+// avx512: vmovups %ymm{{[0-9]+}}, 96(%rdi) {%k{{[0-9]}}}
+// avx2-LABEL: {{^}}row_of_floats:
+// avx2: vmaskmovps 96(%rsi)
+// avx2: vmaskmovps %ymm{{[0-9]+}}, %ymm{{[0-9]+}}, 96(%rdi)
+// avx2-NOT: {{^[[:space:]]}}j{{[a-z]+}}
+// avx2: retq
+void row_of_floats(float *restrict c, const float *a, const float *b) {
+    for (int i = 0; i < 31; i++)
+        c[i] = a[i] + b[i];
+}
+
+// The smallest sufficient width.
+// wide-LABEL: {{^}}row_of_seven:
+// wide: movb $127,
+// wide-NOT: zmm
+// wide: %ymm{{[0-9]+}} {%k{{[0-9]}}} {z}
+// wide: retq
+void row_of_seven(int *restrict c, const int *a) {
+    for (int i = 0; i < 7; i++)
+        c[i] = a[i] * 3;
+}
+
+// Strict arithmetic keeps the order of a sum, so no vector adds.
+// wide-LABEL: {{^}}strict_sum:
+// wide-NOT: vaddps
+// wide: retq
+float strict_sum(const float *y) {
+    float x = 0;
+    for (int k = 0; k < 31; k++)
+        x = x + y[k];
+    return x;
+}

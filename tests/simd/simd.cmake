@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+# The SIMD plug-in: what it generates, and that programs compute the same with it.
+find_program(clang_19 NAMES clang-19 HINTS /usr/lib/llvm-19/bin)
+if(NOT TARGET causeway_simd OR NOT clang_19)
+  # Not a skip: the plug-in is part of the product, and scripts/setup.sh compilers installs what it needs.
+  add_test(NAME simd COMMAND ${CMAKE_COMMAND} -E cat "the SIMD plug-in needs clang-19 and llvm-19-dev (scripts/setup.sh compilers)")
+  set_tests_properties(simd PROPERTIES LABELS simd)
+  return()
+endif()
+if(CAUSEWAY_SANITIZE)
+  return() # the compiler that loads the plug-in has no sanitizer's library
+endif()
+set(simd_plugin $<TARGET_FILE:causeway_simd>)
+set(simd_folder ${CMAKE_CURRENT_LIST_DIR})
+
+file(GLOB sources CONFIGURE_DEPENDS ${simd_folder}/generated/*.c)
+foreach(source ${sources})
+  get_filename_component(name ${source} NAME_WE)
+  add_test(NAME simd.generated.${name} COMMAND ${simd_folder}/generated.py ${clang_19} ${simd_plugin} ${source})
+  set_tests_properties(simd.generated.${name} PROPERTIES LABELS simd TIMEOUT 60)
+endforeach()
+foreach(floating strict fast)
+  add_test(NAME simd.execution.${floating} COMMAND ${simd_folder}/execution.sh ${clang_19} ${simd_plugin} ${floating})
+  set_tests_properties(simd.execution.${floating} PROPERTIES LABELS simd SKIP_RETURN_CODE 77 TIMEOUT 600)
+endforeach()
