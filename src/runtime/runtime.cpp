@@ -101,6 +101,7 @@ runtime::runtime()
     m_engine.add(m_copies);
     m_engine.add(m_bridge);
     m_engine.add(m_messenger);
+    m_engine.add(m_heap_waits);
     m_engine.add(m_events);
     m_engine.add(*m_workers->share_of_engine());
     if (m_timeline) {
@@ -233,6 +234,14 @@ void runtime::make_private(MPI_Comm comm) {
     m_port.make_private(comm, [this](int space) { close_space(space); });
 }
 
+std::shared_ptr<endpoints::heap> runtime::make_heap(int pe, std::size_t bytes, std::vector<endpoints::heap_member> members) {
+    auto made = std::make_shared<endpoints::heap>(m_heap_waits, pe, bytes, std::move(members));
+    const std::lock_guard lock(m_mpi_mutex);
+    std::erase_if(m_heaps, [](const auto& each) { return each.expired(); });
+    m_heaps.push_back(made);
+    return made;
+}
+
 void runtime::close_space(int space) {
     {
         const std::lock_guard lock(m_mpi_mutex);
@@ -279,10 +288,12 @@ void runtime::at_finalize() {
         return;
     }
     std::vector<std::weak_ptr<transfer::command>> work;
+    std::vector<std::weak_ptr<endpoints::heap>> heaps;
     {
         const std::lock_guard lock(m_mpi_mutex);
         if (std::exchange(m_mpi_ended, true)) return;
         work = m_mpi_work;
+        heaps = m_heaps;
     }
     const auto all_over = [&](time_point until) {
         for (const auto& each : work) {
@@ -302,6 +313,8 @@ void runtime::at_finalize() {
                 m_engine.cancel(alive, {status::cancelled, 0, 0, "MPI_Finalize was called before the transfer was complete"});
         (void)all_over(until);
     }
+    for (const auto& each : heaps)
+        if (const auto alive = each.lock()) alive->leave();
     // Other ranks may still need an answer to what was cancelled.
     while (m_clock.now() < until) {
         if (answer_of([this] { return m_messenger.quiet(); }).value_or(false)) break;

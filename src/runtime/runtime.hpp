@@ -15,6 +15,7 @@
 #include "endpoints/file/file_endpoint.hpp"
 #include "endpoints/mpi/messenger.hpp"
 #include "endpoints/mpi/rank_endpoint.hpp"
+#include "endpoints/symmetric/heap.hpp"
 #include "transfer/engine.hpp"
 #include "transfer/engine_thread.hpp"
 #include "transfer/turnstile.hpp"
@@ -104,6 +105,8 @@ class runtime {
     /// The space of a communicator; MPI must be usable. Hooks MPI_Finalize and starts to watch the ranks of the node.
     [[nodiscard]] int space_of(MPI_Comm comm);
     void make_private(MPI_Comm comm);
+    /// A symmetric heap of this process, which takes part until MPI ends, or it leaves.
+    [[nodiscard]] std::shared_ptr<endpoints::heap> make_heap(int pe, std::size_t bytes, std::vector<endpoints::heap_member> members);
     /// Prepares for work that needs MPI.
     void use_mpi();
     /// `work` must be over before MPI ends.
@@ -135,14 +138,16 @@ class runtime {
     endpoints::device_links m_links;
     comm::mpi_port m_port;
     endpoints::messenger m_messenger;
+    endpoints::heap_waits m_heap_waits;
     event_registry m_events;
     std::mutex m_enqueue_mutex; // guards m_ended, and the order of enqueue
     bool m_ended = false;
     std::atomic<bool> m_exit_has_begun{false};
     std::atomic<bool> m_stopped{false}; // the engine's thread is gone: the process's end has stopped it
     std::atomic<bool> m_free_was_refused{false};
-    std::mutex m_mpi_mutex; // guards m_mpi_work, m_closed_spaces, m_mpi_used, m_mpi_ended
+    std::mutex m_mpi_mutex; // guards m_mpi_work, m_heaps, m_closed_spaces, m_mpi_used, m_mpi_ended
     std::vector<std::weak_ptr<transfer::command>> m_mpi_work;
+    std::vector<std::weak_ptr<endpoints::heap>> m_heaps;
     std::set<int> m_closed_spaces;
     bool m_mpi_used = false;
     bool m_mpi_ended = false;

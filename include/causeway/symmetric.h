@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One-sided device memory: a heap of the same size on every rank, and commands that put, get and signal there. */
+#ifndef CAUSEWAY_SYMMETRIC_H
+#define CAUSEWAY_SYMMETRIC_H
+
+/*
+ * A processing element (PE) is a rank of one communicator with one device, fixed by causeway_symmetric_init. All PEs allocate
+ * alike, so that an address of one PE's heap names the same object in every other PE's: commands take the local address and
+ * the number of the PE that they mean.
+ *
+ * A command has a queue, a wait list and an event like any other of OpenCL. The program of the other PE takes no part. The
+ * event of a put is complete when its bytes are in the other heap. What the commands promise about the order in which
+ * others see their effects is in docs/memory-model.md.
+ *
+ * Functions return OpenCL's codes, or NULL, and leave a text for causeway_error_last_message(). "Collective" means: all PEs
+ * call it, and make their collective calls in the same order.
+ */
+
+#include <CL/cl_data_transfer.h>
+#include <causeway/causeway.h>
+
+#include <mpi.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Command types, answered for CL_TRANSFER_COMMAND_TYPE. */
+#define CL_COMMAND_PUT 0x0CA50010
+#define CL_COMMAND_GET 0x0CA50011
+#define CL_COMMAND_PUT_SIGNAL 0x0CA50012
+#define CL_COMMAND_SIGNAL 0x0CA50013
+#define CL_COMMAND_SIGNAL_WAIT 0x0CA50014
+#define CL_COMMAND_SYMMETRIC_ATOMIC 0x0CA50015
+#define CL_COMMAND_FENCE 0x0CA50016
+#define CL_COMMAND_QUIET 0x0CA50017
+#define CL_COMMAND_SYMMETRIC_BARRIER 0x0CA50018
+
+/* What a signal does to its word. */
+typedef cl_uint cl_signal_operation;
+#define CL_SIGNAL_SET 0
+#define CL_SIGNAL_ADD 1
+
+/* How a word that is waited for compares with the value; as unsigned, or with CL_COMPARE_SIGNED as signed numbers. */
+typedef cl_uint cl_comparison;
+#define CL_COMPARE_EQ 0
+#define CL_COMPARE_NE 1
+#define CL_COMPARE_GT 2
+#define CL_COMPARE_GE 3
+#define CL_COMPARE_LT 4
+#define CL_COMPARE_LE 5
+#define CL_COMPARE_SIGNED 0x100
+
+typedef cl_uint cl_atomic_operation;
+#define CL_ATOMIC_FETCH 0
+#define CL_ATOMIC_SET 1
+#define CL_ATOMIC_ADD 2
+#define CL_ATOMIC_INC 3
+#define CL_ATOMIC_COMPARE_SWAP 4
+#define CL_ATOMIC_SWAP 5
+#define CL_ATOMIC_AND 6
+#define CL_ATOMIC_OR 7
+#define CL_ATOMIC_XOR 8
+
+/*
+ * Makes this rank of `comm` a PE with `device`, one of the context's, and gives it a heap of `heap_bytes` in that device's memory.
+ * Collective over `comm`, which is duplicated; MPI needs MPI_THREAD_MULTIPLE. Refused on every PE if one refuses:
+ * CL_INVALID_OPERATION (this process is a PE already; or PEs cannot share memory), CL_INVALID_CONTEXT, CL_INVALID_DEVICE,
+ * CL_INVALID_VALUE (a size of 0, or other sizes on other PEs), CL_INVALID_BUFFER_SIZE (above the driver's largest buffer),
+ * CL_OUT_OF_HOST_MEMORY.
+ */
+CAUSEWAY_EXPORT cl_int causeway_symmetric_init(cl_context context, cl_device_id device, MPI_Comm comm, size_t heap_bytes);
+
+/* Waits for the one-sided commands of all PEs, and gives the heap back. Collective. Addresses and the heap's buffer are void. */
+CAUSEWAY_EXPORT cl_int causeway_symmetric_finalize(void);
+
+/* This PE's number, and how many there are; -1 before causeway_symmetric_init. */
+CAUSEWAY_EXPORT int causeway_symmetric_pe(void);
+CAUSEWAY_EXPORT int causeway_symmetric_pes(void);
+
+/*
+ * Memory of the heap, aligned to 64 bytes or to `alignment`, a power of two. Collective, with the same arguments everywhere; when
+ * it returns, all PEs have it. Its bytes are undefined, of calloc's 0. NULL if the heap has no room, and for 0 bytes.
+ */
+CAUSEWAY_EXPORT void *causeway_symmetric_malloc(size_t bytes);
+CAUSEWAY_EXPORT void *causeway_symmetric_calloc(size_t count, size_t bytes);
+CAUSEWAY_EXPORT void *causeway_symmetric_align(size_t alignment, size_t bytes);
+/* Collective. Waits for the one-sided commands of all PEs. NULL is allowed. */
+CAUSEWAY_EXPORT cl_int causeway_symmetric_free(void *address);
+
+/*
+ * The heap's buffer, and where in it `address` is, also one in the middle of an allocation: for kernels, and ordinary commands and
+ * transfers of this PE's context. It is not retained. NULL for an address that is not allocated; errcode_ret may be NULL.
+ */
+CAUSEWAY_EXPORT cl_mem causeway_symmetric_buffer(const void *address, size_t *offset, cl_int *errcode_ret);
+/* The other way, also for a sub-buffer of the heap's buffer. NULL for any other buffer, or an offset beyond its end. */
+CAUSEWAY_EXPORT void *causeway_symmetric_address(cl_mem buffer, size_t offset);
+
+/* Puts `size` bytes of `buffer` from `offset` to `target` of PE `pe`. `buffer` may be the heap's. */
+CAUSEWAY_EXPORT cl_int clEnqueuePut(
+    cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, void *target, int pe,
+    cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+
+/* Gets `size` bytes from `source` of PE `pe` into `buffer` at `offset`. */
+CAUSEWAY_EXPORT cl_int clEnqueueGet(
+    cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, const void *source, int pe,
+    cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+
+/*
+ * A put, and behind it `operation` with `value` on the word `signal` of the same PE: who sees the word changed sees the bytes, too. If
+ * the put fails the word stays as it is.
+ */
+CAUSEWAY_EXPORT cl_int clEnqueuePutSignal(
+    cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, void *target, uint64_t *signal,
+    uint64_t value, cl_signal_operation operation, int pe,
+    cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+
+/* The signal alone. */
+CAUSEWAY_EXPORT cl_int clEnqueueSignal(
+    cl_command_queue queue, cl_bool blocking, uint64_t *signal, uint64_t value, cl_signal_operation operation, int pe,
+    cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+
+/*
+ * Is complete when the word `signal` of this PE's heap compares as told with `value`. What the put that signalled has brought is
+ * visible to every command behind it. Fails with CL_TRANSFER_PEER_FAILED if a PE dies, or all others leave, before.
+ */
+CAUSEWAY_EXPORT cl_int clEnqueueSignalWait(
+    cl_command_queue queue, cl_bool blocking, const uint64_t *signal, cl_comparison comparison, uint64_t value,
+    cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

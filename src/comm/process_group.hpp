@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collective calls of the processes of a communicator, for setting up what they then do without MPI.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace causeway::comm {
+
+/// A communicator of its own, with the ranks of the one that it was made of. Its calls block, in the caller's thread.
+class process_group {
+  public:
+    /// Collective over `comm`. Throws transfer_error(invalid_value) for an inter-communicator.
+    [[nodiscard]] static std::unique_ptr<process_group> duplicate(MPI_Comm comm);
+    ~process_group();
+    process_group(const process_group&) = delete;
+    process_group& operator=(const process_group&) = delete;
+
+    [[nodiscard]] int rank() const { return m_rank; }
+    [[nodiscard]] int size() const { return m_size; }
+
+    /// What each has given, by rank. `mine` has the same size everywhere.
+    template <class Value> [[nodiscard]] std::vector<Value> all_gather(const Value& mine) const {
+        std::vector<Value> all(static_cast<std::size_t>(m_size));
+        gather(&mine, sizeof mine, all.data());
+        return all;
+    }
+
+  private:
+    explicit process_group(MPI_Comm own);
+    void gather(const void* mine, std::size_t bytes, void* all) const;
+
+    MPI_Comm m_comm;
+    int m_rank = 0, m_size = 1;
+};
+
+} // namespace causeway::comm

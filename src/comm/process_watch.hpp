@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether one process of this node still runs.
+#pragma once
+
+#include "base/descriptor.hpp"
+
+#include <sys/types.h>
+
+namespace causeway::comm {
+
+/// A descriptor of the process itself (pidfd_open(2)): its number may be used again without being mistaken for it. Needs no
+/// help of the process, and leaves nothing behind.
+class process_watch {
+  public:
+    /// Watches nothing: never gone.
+    process_watch() = default;
+    /// `process`, as this process's PID namespace counts. One that cannot be watched is never gone.
+    explicit process_watch(pid_t process);
+
+    [[nodiscard]] bool watches() const { return m_process.get() >= 0; }
+    /// True since the process has ended, also if nobody has waited for it. Never blocks.
+    [[nodiscard]] bool is_gone() const;
+
+  private:
+    descriptor m_process;
+};
+
+} // namespace causeway::comm

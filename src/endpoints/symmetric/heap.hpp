@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// A symmetric heap as one of its processing elements (PEs) sees it: the memory of all, and who waits for what in its own.
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "comm/process_watch.hpp"
+#include "endpoints/symmetric/operation_order.hpp"
+#include "transfer/progress_source.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace causeway::endpoints {
+
+/// What a PE keeps beside its heap, in the same shared memory: a head, then two arrivals for each PE. Zero at the start.
+struct heap_control {
+    enum : std::uint32_t { runs = 0, has_left = 1 };
+    struct alignas(64) head {
+        std::uint32_t state;
+    };
+    /// Of one PE at one meeting, written by that PE. Two, in turn: nobody is more than one meeting ahead.
+    struct alignas(64) arrival {
+        std::uint64_t number; ///< of the meeting, from 1; written last
+        std::uint64_t purpose, value;
+        std::uint32_t has_failed;
+    };
+
+    [[nodiscard]] static constexpr std::size_t bytes(int pes) {
+        constexpr std::size_t page = 4096;
+        return (sizeof(head) + 2 * static_cast<std::size_t>(pes) * sizeof(arrival) + page - 1) / page * page;
+    }
+};
+
+/// One PE's part of a heap, mapped here.
+struct heap_member {
+    std::byte* control = nullptr;
+    std::byte* memory = nullptr; ///< the heap itself
+    comm::process_watch process;
+    int number = 0; ///< of the process, for error texts
+};
+
+class heap_waits;
+
+/// Engine's thread only, but for what is constant.
+class heap {
+  public:
+    heap(heap_waits& waits, int pe, std::size_t bytes, std::vector<heap_member> members);
+
+    [[nodiscard]] int pe() const { return m_pe; }
+    [[nodiscard]] int pes() const { return static_cast<int>(m_members.size()); }
+    [[nodiscard]] std::size_t bytes() const { return m_bytes; }
+    [[nodiscard]] std::byte* at(int pe, std::size_t offset) const { return m_members[static_cast<std::size_t>(pe)].memory + offset; }
+
+    [[nodiscard]] heap_waits& waits() { return m_waits; }
+    [[nodiscard]] operation_order& order() { return m_order; }
+
+    /// Why nothing can be done with `pe` any more, if so. Asks the kernel now and then only.
+    [[nodiscard]] failure trouble_with(int pe, time_point now);
+    /// Why what waits for others may wait for ever, if so: one is dead, or all have left.
+    [[nodiscard]] failure trouble(time_point now);
+    /// This PE takes part no more, in good order. Any thread.
+    void leave();
+
+    /// The numbers of meetings, in the order in which collectives begin.
+    [[nodiscard]] std::uint64_t next_meeting() { return ++m_meetings; }
+    /// Tells all PEs that this one has come to meeting `number`.
+    void arrive(std::uint64_t number, std::uint64_t purpose, std::uint64_t value, bool has_failed);
+    /// Whether all have come. Their arrivals stay as they are until this PE comes to the next meeting.
+    [[nodiscard]] bool all_have_arrived(std::uint64_t number) const;
+    [[nodiscard]] heap_control::arrival arrival_of(int pe, std::uint64_t number) const;
+
+  private:
+    [[nodiscard]] heap_control::arrival& slot(int at, int of, std::uint64_t number) const;
+    void look_at_processes(time_point now);
+
+    heap_waits& m_waits;
+    int m_pe;
+    std::size_t m_bytes;
+    std::vector<heap_member> m_members;
+    operation_order m_order;
+    std::uint64_t m_meetings = 0;
+    time_point m_next_look;
+    failure m_dead; // the first that was seen
+    int m_dead_pe = -1;
+};
+
+/// Something of an engine that waits for other PEs.
+class heap_waiter {
+  public:
+    /// True if it waits no more: it is forgotten then, and may be gone.
+    virtual bool look() = 0;
+    /// What it waits for may never come: the same.
+    virtual void give_up(const failure& why) = 0;
+    [[nodiscard]] virtual heap& of() = 0;
+
+  protected:
+    ~heap_waiter() = default;
+};
+
+/// All that an engine waits for in heaps. Nobody tells it of a word that has changed: it looks.
+class heap_waits final : public transfer::progress_source {
+  public:
+    void add(heap_waiter& which) { m_all.push_back(&which); }
+    void remove(const heap_waiter& which);
+
+    bool poll(time_point now) override;
+    [[nodiscard]] bool busy() const override { return !m_all.empty(); }
+    [[nodiscard]] time_point now() const { return m_now; }
+
+  private:
+    std::vector<heap_waiter*> m_all; // null: removed while they are looked at
+    time_point m_now;
+};
+
+} // namespace causeway::endpoints

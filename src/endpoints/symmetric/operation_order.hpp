@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// What fences, quiets and collectives promise about the order of one PE's one-sided commands.
+#pragma once
+
+#include "base/error.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <utility>
+
+namespace causeway::endpoints {
+
+/// Plain operations pass one another. A fence begins when all before it have ended, and all behind it begin when it has.
+class operation_order {
+  public:
+    enum class kind { plain, fence };
+
+    /// A place in the order, from join() to leave(). Engine's thread only.
+    class place {
+      public:
+        place(operation_order& order, kind what) : m_order(order), m_kind(what) {}
+        ~place() { leave(); }
+        place(const place&) = delete;
+        place& operator=(const place&) = delete;
+
+        /// In the order of enqueue.
+        void join();
+        /// Calls `came` once the operation may begin, perhaps at once. Not called any more after leave().
+        void wait(std::function<void()> came);
+        /// It has ended; `why` says so if it has failed.
+        void leave(const failure& why = {});
+
+      private:
+        operation_order& m_order;
+        kind m_kind;
+        std::uint64_t m_number = 0; // 0: not in line
+    };
+
+    /// The first failure since the last call.
+    [[nodiscard]] failure take_failure() { return std::exchange(m_failure, {}); }
+
+  private:
+    enum class state : std::uint8_t { plain, fence, ended };
+
+    [[nodiscard]] state& state_of(std::uint64_t number) { return m_line[static_cast<std::size_t>(number - m_first)]; }
+    [[nodiscard]] bool may_begin(std::uint64_t number);
+    void pass();
+
+    std::deque<state> m_line;    // from m_first on; its first has not ended
+    std::uint64_t m_first = 1;
+    std::size_t m_fences = 0;    // in line
+    std::map<std::uint64_t, std::function<void()>> m_waiting;
+    bool m_passing = false, m_again = false;
+    failure m_failure;
+};
+
+} // namespace causeway::endpoints

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The heaps of PEs as endpoints, and waiting in one's own.
+#pragma once
+
+#include "endpoints/symmetric/heap.hpp"
+#include "transfer/endpoint.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+namespace causeway::endpoints {
+
+/// Bytes of a PE's heap: a range, or rows of a box like those of device_endpoint.hpp.
+struct heap_place {
+    int pe = 0;
+    std::size_t offset = 0; ///< of the first byte
+    bool is_box = false;
+    std::array<std::size_t, 3> region{}; ///< of a box: bytes, rows, slices
+    std::size_t row_pitch = 0, slice_pitch = 0;
+};
+
+/// What happens to a word of 64 bits in the heap of the same PE, once all bytes of a put are there.
+struct heap_signal {
+    enum class operation { set, add };
+    std::size_t offset = 0;
+    operation what = operation::set;
+    std::uint64_t value = 0;
+};
+
+enum class comparison { equal, not_equal, greater, greater_or_equal, less, less_or_equal };
+
+/// A word of 4 or 8 bytes in this PE's heap, and what it shall be. Compares as unsigned, or as signed numbers.
+struct awaited_word {
+    std::size_t offset = 0;
+    std::size_t bytes = 8;
+    comparison how = comparison::equal;
+    std::uint64_t value = 0;
+    bool is_signed = false;
+};
+[[nodiscard]] bool holds(const awaited_word& what, const std::byte* word);
+
+enum class atomic_operation { fetch, set, add, increment, compare_and_swap, swap, bit_and, bit_or, bit_xor };
+
+struct heap_atomic {
+    int pe = 0;
+    std::size_t offset = 0;
+    std::size_t bytes = 8; ///< 4 or 8
+    atomic_operation what = atomic_operation::fetch;
+    std::uint64_t operand = 0, compared = 0;
+};
+/// Carries it out on a word that other processes work on, too; what was there before.
+std::uint64_t carry_out(const heap_atomic& what, std::byte* word);
+
+/// The target of a put. Its bytes, then the signal, are visible to the other PE when the transfer is complete.
+[[nodiscard]] std::unique_ptr<transfer::endpoint> make_put_target(std::shared_ptr<heap> of, const heap_place& where,
+                                                                  std::optional<heap_signal> then = {});
+/// The source of a get.
+[[nodiscard]] std::unique_ptr<transfer::endpoint> make_get_source(std::shared_ptr<heap> of, const heap_place& where);
+/// A source whose bytes are what was in the word before.
+[[nodiscard]] std::unique_ptr<transfer::endpoint> make_atomic_source(std::shared_ptr<heap> of, const heap_atomic& what);
+/// A source without bytes that opens when the word compares.
+[[nodiscard]] std::unique_ptr<transfer::endpoint> make_word_wait(std::shared_ptr<heap> of, const awaited_word& what);
+
+/// A source without bytes that opens when the one-sided commands enqueued before it have ended; those behind it begin then.
+enum class fence_kind {
+    fence, ///< says nothing of failures
+    quiet  ///< fails with the first failure since the last one
+};
+[[nodiscard]] std::unique_ptr<transfer::endpoint> make_fence(std::shared_ptr<heap> of, fence_kind kind);
+
+/// What a PE has come to a meeting for: all have to come for the same.
+struct meeting_purpose {
+    const char* name = "";    ///< a literal
+    std::uint64_t number = 0; ///< of the name, the same in every process
+    std::uint64_t value = 0;  ///< an argument in which all have to agree
+    const char* value_name = "";
+};
+/// As a quiet that opens when all PEs have come to it.
+[[nodiscard]] std::unique_ptr<transfer::endpoint> make_meeting(std::shared_ptr<heap> of, const meeting_purpose& purpose);
+
+} // namespace causeway::endpoints

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Allocation, addresses, and what is refused.
+#include "symmetric_fixture.hpp"
+
+using namespace symmetric_test;
+
+namespace {
+
+using symmetric_heap = with_heap;
+
+::testing::AssertionResult refused(cl_int code, cl_int expected, const std::string &part)
+{
+    const std::string message = causeway_error_last_message();
+    if (code == expected && message.find(part) != std::string::npos)
+        return ::testing::AssertionSuccess();
+    return ::testing::AssertionFailure() << code << " instead of " << expected << ": " << message;
+}
+
+TEST_F(symmetric_heap, gives_the_same_offsets_everywhere)
+{
+    std::vector<std::uint64_t> offsets;
+    std::vector<void *> taken;
+    for (const std::size_t size : {std::size_t{1}, std::size_t{100}, std::size_t{1} << 20, std::size_t{64}}) {
+        taken.push_back(causeway_symmetric_malloc(size));
+        ASSERT_NE(taken.back(), nullptr) << causeway_error_last_message();
+        std::size_t offset = 1;
+        EXPECT_NE(causeway_symmetric_buffer(taken.back(), &offset, nullptr), nullptr);
+        EXPECT_EQ(offset % 64, 0u);
+        offsets.push_back(offset);
+    }
+    auto most = offsets, least = offsets;
+    MPI_Allreduce(MPI_IN_PLACE, most.data(), static_cast<int>(most.size()), MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, least.data(), static_cast<int>(least.size()), MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
+    EXPECT_EQ(most, least);
+    for (void *each : taken)
+        EXPECT_EQ(causeway_symmetric_free(each), CL_SUCCESS);
+    void *const aligned = causeway_symmetric_align(4096, 10);
+    std::size_t offset = 1;
+    EXPECT_NE(causeway_symmetric_buffer(aligned, &offset, nullptr), nullptr);
+    EXPECT_EQ(offset % 4096, 0u);
+}
+
+TEST_F(symmetric_heap, finds_addresses_in_the_middle_and_in_sub_buffers)
+{
+    auto *const memory = allocate<unsigned char>(8192);
+    std::size_t offset = 0, middle = 0;
+    cl_mem heap = causeway_symmetric_buffer(memory, &offset, nullptr);
+    EXPECT_EQ(causeway_symmetric_buffer(memory + 4321, &middle, nullptr), heap);
+    EXPECT_EQ(middle, offset + 4321);
+    EXPECT_EQ(causeway_symmetric_address(heap, middle), memory + 4321);
+    cl_buffer_region part{4096, 4096};
+    cl_int code = CL_SUCCESS;
+    const buffer sub(clCreateSubBuffer(heap, 0, CL_BUFFER_CREATE_TYPE_REGION, &part, &code));
+    ASSERT_EQ(code, CL_SUCCESS);
+    EXPECT_EQ(causeway_symmetric_address(sub.get(), 5), causeway_symmetric_address(heap, 4101));
+    EXPECT_EQ(causeway_symmetric_address(sub.get(), 4096), nullptr);
+    const buffer other = own().make_buffer(8, 0);
+    EXPECT_EQ(causeway_symmetric_address(other.get(), 0), nullptr);
+}
+
+TEST_F(symmetric_heap, says_that_it_has_no_room)
+{
+    EXPECT_EQ(causeway_symmetric_malloc(heap_bytes + 1), nullptr);
+    EXPECT_TRUE(refused(0, 0, "no room"));
+    void *const most = causeway_symmetric_malloc(heap_bytes);
+    EXPECT_NE(most, nullptr);
+    EXPECT_EQ(causeway_symmetric_malloc(1), nullptr);
+    EXPECT_EQ(causeway_symmetric_free(most), CL_SUCCESS);
+    void *const again = causeway_symmetric_malloc(heap_bytes);
+    EXPECT_EQ(again, most);
+}
+
+TEST_F(symmetric_heap, refuses_allocations_that_differ)
+{
+    NEEDS_RANKS(2);
+    EXPECT_EQ(causeway_symmetric_malloc(me == 0 ? 64 : 128), nullptr);
+    EXPECT_TRUE(refused(0, 0, "the number of bytes is"));
+    EXPECT_NE(causeway_symmetric_malloc(64), nullptr) << causeway_error_last_message();
+}
+
+TEST_F(symmetric_heap, refuses_by_name)
+{
+    auto *const words = allocate<std::uint64_t>(16); // 128 bytes
+    auto *const freed = allocate<std::uint64_t>(16);
+    ASSERT_EQ(causeway_symmetric_free(freed), CL_SUCCESS);
+    const queue on = make_queue(order::in_order);
+    const buffer source = own().make_buffer(256, 0);
+    const auto put = [&](void *target, std::size_t size, int pe, std::uint64_t *signal, cl_signal_operation operation = CL_SIGNAL_SET) {
+        return clEnqueuePutSignal(on.get(), source.get(), CL_FALSE, 0, size, target, signal, 1, operation, pe, 0, nullptr, nullptr);
+    };
+    std::uint64_t elsewhere = 0;
+    EXPECT_TRUE(refused(put(nullptr, 8, next, words), CL_INVALID_VALUE, "the target, (nil), is null"));
+    EXPECT_TRUE(refused(put(&elsewhere, 8, next, words), CL_INVALID_VALUE, "is not in the symmetric heap"));
+    EXPECT_TRUE(refused(put(freed, 8, next, words), CL_INVALID_VALUE, "not allocated, or freed"));
+    EXPECT_TRUE(refused(put(words + 8, 65, next, words), CL_INVALID_VALUE, "has 64 B of its allocation behind it"));
+    EXPECT_TRUE(refused(put(words, 257, next, words), CL_INVALID_VALUE, "reach beyond the buffer"));
+    EXPECT_TRUE(refused(put(words, 8, all, words), CL_INVALID_VALUE, "there is no PE"));
+    EXPECT_TRUE(refused(put(words, 8, -1, words), CL_INVALID_VALUE, "there is no PE"));
+    EXPECT_TRUE(refused(put(words, 8, next, words, 7), CL_INVALID_VALUE, "there is no signal operation 7"));
+    auto *const crooked = reinterpret_cast<std::uint64_t *>(reinterpret_cast<unsigned char *>(words) + 4);
+    EXPECT_TRUE(refused(put(words, 8, next, crooked), CL_INVALID_VALUE, "the signal is misaligned"));
+    EXPECT_TRUE(refused(clEnqueueSignalWait(on.get(), CL_FALSE, words, 17, 0, 0, nullptr, nullptr), CL_INVALID_VALUE, "no comparison 17"));
+    EXPECT_TRUE(refused(clEnqueueSignalWait(nullptr, CL_FALSE, words, CL_COMPARE_EQ, 0, 0, nullptr, nullptr), CL_INVALID_COMMAND_QUEUE, ""));
+    EXPECT_TRUE(refused(clEnqueueSignalWait(on.get(), CL_FALSE, words, CL_COMPARE_EQ, 0, 1, nullptr, nullptr), CL_INVALID_EVENT_WAIT_LIST, ""));
+    EXPECT_TRUE(refused(causeway_symmetric_init(own().context(), own().device(), MPI_COMM_WORLD, 4096), CL_INVALID_OPERATION, "a PE already"));
+    const context other = own().make_context();
+    cl_int code = CL_SUCCESS;
+    const queue foreign(clCreateCommandQueue(other.get(), own().device(), 0, &code));
+    EXPECT_TRUE(refused(clEnqueueSignalWait(foreign.get(), CL_FALSE, words, CL_COMPARE_EQ, 0, 0, nullptr, nullptr), CL_INVALID_CONTEXT, ""));
+}
+
+TEST(no_symmetric_heap, is_refused_by_every_pe_if_by_one)
+{
+    const auto init = [](std::size_t size) { return causeway_symmetric_init(own().context(), own().device(), MPI_COMM_WORLD, size); };
+    EXPECT_TRUE(refused(init(0), CL_INVALID_VALUE, "PE 0: a symmetric heap of 0 bytes"));
+    EXPECT_TRUE(refused(init(std::size_t{1} << 60), CL_INVALID_BUFFER_SIZE, "above the largest buffer"));
+    if (world_size() > 1) {
+        EXPECT_TRUE(refused(init(world_rank() == 1 ? 0 : 4096), CL_INVALID_VALUE, "PE 1: a symmetric heap of 0 bytes"));
+        EXPECT_TRUE(refused(init(world_rank() == 1 ? 8192 : 4096), CL_INVALID_VALUE, "4 KiB on PE 0, 8 KiB on PE 1"));
+    }
+    EXPECT_EQ(causeway_symmetric_pe(), -1);
+    EXPECT_EQ(causeway_symmetric_malloc(8), nullptr);
+    EXPECT_TRUE(refused(causeway_symmetric_finalize(), CL_INVALID_OPERATION, "causeway_symmetric_init comes first"));
+}
+
+} // namespace

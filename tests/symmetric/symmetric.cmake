@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+# One-sided device memory: the rank tests' program with tests of its own.
+file(GLOB symmetric_sources CONFIGURE_DEPENDS symmetric/*_test.cpp)
+add_executable(symmetric_tests system/main.cpp support/kept_queues.cpp support/no_tuner.cpp support/stacks.cpp ${symmetric_sources})
+target_include_directories(symmetric_tests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/system)
+target_link_libraries(symmetric_tests PRIVATE causeway_flags Causeway::causeway GTest::gmock GTest::gtest Threads::Threads)
+foreach(runtime ${runtimes})
+  foreach(ranks 1 2 4)
+    causeway_test(symmetric.${runtime}.${ranks} LABEL system RUNTIME ${runtime} RANKS ${ranks} TIMEOUT 300
+      COMMAND $<TARGET_FILE:symmetric_tests>)
+  endforeach()
+endforeach()

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranges of a symmetric heap.
+#include "endpoints/symmetric/offset_allocator.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+using causeway::endpoints::offset_allocator;
+
+namespace {
+
+TEST(offset_allocator, gives_all_of_it_and_gets_it_back) {
+    offset_allocator all(1024);
+    EXPECT_EQ(all.take(1024), 0u);
+    EXPECT_FALSE(all.take(1));
+    all.give(0);
+    EXPECT_EQ(all.largest_free(), 1024u);
+}
+
+TEST(offset_allocator, never_gives_a_byte_twice) {
+    std::mt19937 random(1);
+    offset_allocator all(std::size_t{1} << 16);
+    std::map<std::size_t, std::size_t> taken;
+    for (int round = 0; round < 20000; ++round) {
+        if (random() % 2 == 0 || taken.empty()) {
+            const std::size_t bytes = 1 + random() % 3000, alignment = std::size_t{1} << random() % 11;
+            const auto offset = all.take(bytes, alignment);
+            if (!offset) continue;
+            ASSERT_EQ(*offset % alignment, 0u);
+            ASSERT_LE(*offset + bytes, all.bytes());
+            const auto behind = taken.lower_bound(*offset);
+            ASSERT_TRUE(behind == taken.end() || *offset + bytes <= behind->first);
+            ASSERT_TRUE(behind == taken.begin() || std::prev(behind)->first + std::prev(behind)->second <= *offset);
+            taken[*offset] = bytes;
+            ASSERT_EQ(all.find(*offset + bytes - 1)->offset, *offset);
+        } else {
+            const auto which = std::next(taken.begin(), static_cast<std::ptrdiff_t>(random() % taken.size()));
+            all.give(which->first);
+            ASSERT_FALSE(all.find(which->first));
+            taken.erase(which);
+        }
+    }
+    for (const auto& [offset, bytes] : taken) all.give(offset);
+    EXPECT_EQ(all.largest_free(), all.bytes());
+}
+
+} // namespace
