@@ -5,11 +5,13 @@
 #include "kept_loops.hpp"
 #include "loop_properties.hpp"
 #include "loop_vectoriser.hpp"
+#include "remainder.hpp"
 #include "report.hpp"
 
 #include <llvm/Analysis/LoopAccessAnalysis.h>
 #include <llvm/Analysis/OptimizationRemarkEmitter.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/Transforms/Utils/LoopUtils.h>
 
 using namespace llvm;
 
@@ -27,6 +29,9 @@ public:
 private:
     bool take(Loop &loop);
     bool take_short(Loop &loop, const loop_shape &shape);
+    bool take_long(Loop &loop, const loop_shape &shape);
+    const char *vectorise_rest(Loop &loop, split_loop split, unsigned masked_width, bool whole_vectors);
+    void take_back_promises();
 
     loop_vectoriser m_vectoriser;
     report m_report;
@@ -50,6 +55,64 @@ bool work::take_short(Loop &loop, const loop_shape &shape) {
     return true;
 }
 
+// A remainder that is a small part of the time is not worth its code.
+bool is_long_by_profile(Loop &loop, unsigned lanes) {
+    constexpr unsigned long_in_vectors = 256;
+    const auto estimate = getLoopEstimatedTripCount(&loop);
+    return estimate && *estimate >= long_in_vectors * lanes;
+}
+
+// Whole vectors first, where the vector loop takes several at once, then one masked. Says what became of `loop`.
+const char *work::vectorise_rest(Loop &loop, split_loop split, unsigned masked_width, bool whole_vectors) {
+    remainder::promise_independence(loop);
+    m_vectoriser.prepare(loop);
+    if (!whole_vectors)
+        return m_vectoriser.vectorise(loop, masked_width, true) ? ", the rest by a masked step" : nullptr;
+    const SCEV *back_edges = m_vectoriser.evolution().getBackedgeTakenCount(&loop);
+    if (!m_vectoriser.vectorise(loop, split.width, false))
+        return nullptr;
+    remainder remainders(m_vectoriser.loops(), m_vectoriser.evolution(), m_vectoriser.dominators());
+    split = find_split(loop, m_vectoriser.loops());
+    Loop *last = split ? remainders.make(split, back_edges, false) : nullptr;
+    if (!last)
+        return ", the rest by single vectors";
+    m_vectoriser.prepare(*last);
+    return m_vectoriser.vectorise(*last, masked_width, true) ? ", the rest by single vectors and a masked step"
+                                                             : ", the rest by single vectors";
+}
+
+bool work::take_long(Loop &loop, const loop_shape &shape) {
+    if (is_long_by_profile(loop, shape.lanes)) {
+        m_report.left(loop, "Profile", "its profile says that it is long, and the rest a small part of it");
+        return false;
+    }
+    const SCEV *back_edges = m_vectoriser.evolution().getBackedgeTakenCount(&loop);
+    const bool may_wrap =
+        m_vectoriser.evolution().getUnsignedRangeMax(m_vectoriser.evolution().applyLoopGuards(back_edges, &loop)).isMaxValue();
+    if (!m_vectoriser.vectorise(loop)) {
+        m_report.left(loop, "NotVectorised", "the compiler does not vectorise it (-Rpass-analysis=loop-vectorize says why)");
+        return false;
+    }
+    const split_loop split = find_split(loop, m_vectoriser.loops());
+    const unsigned left = split ? shape.trip_count % split.step : 0;
+    if (!split || split.width < 4 || (shape.trip_count != 0 && left == 0)) {
+        m_report.left(loop, "NothingLeft", "the compiler's own vectors leave nothing for masks to do");
+        return true;
+    }
+    const std::string vectors = (Twine(split.step / split.width) + " x " + Twine(split.width) + " lanes").str();
+    remainder remainders(m_vectoriser.loops(), m_vectoriser.evolution(), m_vectoriser.dominators());
+    Loop *rest = remainders.make(split, back_edges, may_wrap);
+    // A sum would be folded from lanes to one number after each kind of vector: one kind has to do.
+    const bool whole_vectors = split.step > split.width && !shape.reduces && (left == 0 || left >= split.width);
+    const unsigned masked_width = left != 0 && left < split.width ? sufficient_width(left, split.width) : split.width;
+    const char *became = rest ? vectorise_rest(*rest, split, masked_width, whole_vectors) : nullptr;
+    if (became)
+        m_report.done(loop, "Remainder", Twine("vectors of ") + vectors + became);
+    else
+        m_report.left(loop, "Form", "the form of what is left is not known");
+    return true;
+}
+
 bool work::take(Loop &loop) {
     const bool kept = has_property(loop, kept_property);
     if (kept) {
@@ -64,7 +127,13 @@ bool work::take(Loop &loop) {
     }
     if (shape.trip_count != 0 && is_short(shape.trip_count, shape.lanes))
         return take_short(loop, shape) || kept;
-    return kept;
+    return take_long(loop, shape) || kept;
+}
+
+// Proved for one width of vectors, so it must not outlive them.
+void work::take_back_promises() {
+    for (Loop *loop : m_vectoriser.loops().getLoopsInPreorder())
+        remainder::forget_independence(*loop);
 }
 
 bool work::run() {
@@ -75,6 +144,8 @@ bool work::run() {
     bool changed = false;
     for (Loop *loop : innermost)
         changed |= take(*loop);
+    if (changed)
+        take_back_promises();
     return changed;
 }
 

@@ -58,6 +58,11 @@ void set_property(Loop &loop, StringRef name, bool value) {
     set_constant(loop, name, ConstantInt::getBool(loop.getHeader()->getContext(), value));
 }
 
+void set_property(Loop &loop, StringRef name, MDNode *value) {
+    LLVMContext &context = loop.getHeader()->getContext();
+    replace(loop, name, MDNode::get(context, {MDString::get(context, name), value}));
+}
+
 void remove_property(Loop &loop, StringRef name) {
     if (has_property(loop, name))
         replace(loop, name, nullptr);

@@ -14,6 +14,7 @@ bool has_property(const llvm::Loop &loop, llvm::StringRef name);
 void set_property(llvm::Loop &loop, llvm::StringRef name);
 void set_property(llvm::Loop &loop, llvm::StringRef name, int value);
 void set_property(llvm::Loop &loop, llvm::StringRef name, bool value);
+void set_property(llvm::Loop &loop, llvm::StringRef name, llvm::MDNode *value);
 void remove_property(llvm::Loop &loop, llvm::StringRef name);
 
 /// Asks the loop vectoriser for `width` lanes without interleaving, and for one masked loop instead of a scalar remainder

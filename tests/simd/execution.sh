@@ -21,7 +21,7 @@ if has AVX512F && has AVX512BW && has AVX512VL && has AVX512DQ; then
     targets+=("-march=skylake-avx512 -mprefer-vector-width=512" "-march=skylake-avx512 -mprefer-vector-width=256")
 fi
 arithmetic=()
-[ "$floating" = strict ] || arithmetic=(-ffast-math)
+[ "$floating" = strict ] || arithmetic=(-ffast-math -ffp-contract=off)
 
 common=(-ffp-contract=off -w)
 "$clang" -O0 "${common[@]}" -D TABLE=reference_kernels -c "$here/kernels.c" -o "$work/reference.o"

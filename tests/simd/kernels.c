@@ -83,25 +83,24 @@
         ROW(in_place_alone_##T, T), ROW(overlapping_##T, T), ROW(distance_sixteen_##T, T), ROW(distance_five_##T, T),  \
         ROW(reversed_##T, T), ROW(downwards_##T, T), ROW(condition_##T, T), ROW(either_##T, T), ROW(neighbours_##T, T), \
         ROW(one_factor_##T, T), ROW(constant_##T, T), ROW(counted_##T, T), ROW(halves_##T, T), ROW(every_third_##T, T), \
-        ROW(two_stores_##T, T), REDUCTION(sum_##T, T), REDUCTION(product_sum_##T, T), ROW(largest_##T, T),              \
-        REDUCTION(conditional_sum_##T, T), ROW(last_##T, T), ROW(before_##T, T), ROW(index_after_##T, T),              \
+        ROW(two_stores_##T, T), ROW(sum_##T, T), ROW(product_sum_##T, T), ROW(largest_##T, T),              \
+        ROW(conditional_sum_##T, T), ROW(last_##T, T), ROW(before_##T, T), ROW(index_after_##T, T),              \
         ROW(until_##T, T), ROW(volatile_##T, T), ROW(atomic_##T, T), ROW(rows_##T, T),
 #define INTEGER_ROW(T) ROW(bits_##T, T), ROW(divide_##T, T), ROW(shift_##T, T),
 #define FLOATING_ROW(T) ROW(root_##T, T), ROW(divide_##T, T), ROW(call_##T, T),
 #define MIXED_ROW(T, U)                                                                                                \
-    {"convert_" #T "_" #U, convert_##T##_##U, sizeof(T), sizeof(U), sizeof(T), type_of_##T, 0, 0},                       \
-        {"both_" #T "_" #U, both_##T##_##U, sizeof(T), sizeof(T), sizeof(U), type_of_##T, 0, 0},
+    {"convert_" #T "_" #U, convert_##T##_##U, sizeof(T), sizeof(U), sizeof(T), type_of_##T, 0},                       \
+        {"both_" #T "_" #U, both_##T##_##U, sizeof(T), sizeof(T), sizeof(U), type_of_##T, 0},
 #define CONSTANT_ROW(T, N)                                                                                             \
     CONSTANT(add_##T##_##N, T, N), CONSTANT(scale_##T##_##N, T, N), CONSTANT(condition_##T##_##N, T, N),               \
-        {"sum_" #T "_" #N, sum_##T##_##N, sizeof(T), sizeof(T), sizeof(T), type_of_##T, N, 1},                           \
+        {"sum_" #T "_" #N, sum_##T##_##N, sizeof(T), sizeof(T), sizeof(T), type_of_##T, N},                           \
         CONSTANT(overlapping_##T##_##N, T, N),
-#define ROW(f, T) {#f, f, sizeof(T), sizeof(T), sizeof(T), type_of_##T, 0, 0}
-#define REDUCTION(f, T) {#f, f, sizeof(T), sizeof(T), sizeof(T), type_of_##T, 0, 1}
-#define CONSTANT(f, T, N) {#f, f, sizeof(T), sizeof(T), sizeof(T), type_of_##T, N, 0}
+#define ROW(f, T) {#f, f, sizeof(T), sizeof(T), sizeof(T), type_of_##T, 0}
+#define CONSTANT(f, T, N) {#f, f, sizeof(T), sizeof(T), sizeof(T), type_of_##T, N}
 
 const struct kernel TABLE[] = {
 #undef EACH
 #define EACH(what, ...) what##_ROW(__VA_ARGS__)
 #define ROWS
 #include "kernel_list.h"
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    {0, 0, 0, 0, 0, 0, 0}};

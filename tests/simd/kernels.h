@@ -20,5 +20,4 @@ struct kernel {
     size_t c_size, a_size, b_size; // of an element, in bytes
     enum element type;             // of c
     long only;                     // if not 0, the one n that it works for
-    int reduces;                   // fast arithmetic may order its sums anew
 };

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops whose length is known at run time: the compiler's own vectors, single vectors, one masked step, and no scalar loop.
+// TARGET wide = -O3 -march=sapphirerapids -mprefer-vector-width=512
+// TARGET avx2 = -O2 -march=haswell
+// TARGET fast = -O3 -march=sapphirerapids -mprefer-vector-width=512 -ffast-math
+
+// wide: remark: vectors of 4 x 16 lanes, the rest by single vectors and a masked step [-Rpass=causeway-simd]
+// avx2: remark: vectors of 4 x 8 lanes, the rest by single vectors and a masked step [-Rpass=causeway-simd]
+
+// wide-LABEL: {{^}}add:
+// wide: vmovups 192(%rsi,%{{r[0-9a-z]+}},4), %zmm
+// wide: vpcmpnltud {{.*}}, %k1
+// wide: vmovups (%rsi,%rax,4), %zmm0 {%k1} {z}
+// wide-NOT: vaddss
+// wide: retq
+// avx2-LABEL: {{^}}add:
+// avx2: vmovups 96(%rsi,%{{r[0-9a-z]+}},4), %ymm
+// avx2: vmaskmovps
+// avx2-NOT: vaddss
+// avx2: retq
+void add(float *restrict c, const float *a, const float *b, long n) {
+    for (long i = 0; i < n; i++)
+        c[i] = a[i] + b[i];
+}
+
+// Where pointers may overlap, and do, the scalar loop stays.
+// wide-LABEL: {{^}}add_perhaps_aliased:
+// wide-DAG: {{vmovups .*%zmm[0-9]+ {%k[0-9]} {z}}}
+// wide-DAG: vaddss
+// wide: retq
+void add_perhaps_aliased(float *c, const float *a, const float *b, int n) {
+    for (int i = 0; i < n; i++)
+        c[i] = a[i] + b[i];
+}
+
+// fast-LABEL: {{^}}sum:
+// fast: {%k1} {z}
+// fast-NOT: vaddss {{.*}}(%r
+// fast: retq
+// wide-LABEL: {{^}}sum:
+// wide-NOT: vaddps
+// wide: retq
+float sum(const float *y, int n) {
+    float x = 10;
+    for (int k = 0; k < n; k++)
+        x = x + y[k];
+    return x;
+}
+
+// wide-LABEL: {{^}}last:
+// wide-NOT: {%k
+// wide: retq
+int last(int *restrict c, const int *a, int n) {
+    int value = 0;
+    for (int i = 0; i < n; i++)
+        c[i] = value = a[i] + 1;
+    return value;
+}
