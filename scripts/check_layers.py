@@ -34,6 +34,7 @@ PROGRAMS = {"apps": set(), "benchmarks": set(), "compiler": {"base"}, "examples"
 # Headers from outside: what matches may be included by these parts alone.
 FOREIGN = [
     (re.compile(r"mpi\.h"), {"comm"}),
+    (re.compile(r"hwloc(/.*|\.h)"), {"topology"}),
     (re.compile(r"vulkan/.*"), {"bridge"}),
     (re.compile(r"(CL|OpenCL)/.*"), {"acc", "cl", "endpoints", "graph", "runtime", "capi", "platform"}),
 ]

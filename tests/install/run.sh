@@ -72,6 +72,23 @@ sed -n '/^```c$/,/^```$/p' "$here/../../README.md" | sed '/^```/d' >"$work/pkg_c
 "$cc" -std=c99 "${cflags[@]}" "$work/pkg_config/readme.c" -o "$work/pkg_config/readme" "${libs[@]}"
 
 export LD_LIBRARY_PATH=$prefix/$libdir
+if [ -e "$prefix/$libdir/libcauseway_tasks.so.0" ]; then
+    step "tasks alone, without MPI and OpenCL"
+    cmake -S "$here/tasks_project" -B "$work/tasks_project" -D CMAKE_PREFIX_PATH="$prefix" \
+        -D CMAKE_CXX_COMPILER="$cxx" --no-warn-unused-cli >"$work/log" 2>&1 &&
+        cmake --build "$work/tasks_project" >>"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+    "$work/tasks_project/cpp_main"
+    read -ra cflags < <(pkg-config --cflags causeway_tasks)
+    read -ra libs < <(pkg-config --libs causeway_tasks)
+    printf '#include <causeway/omp_malloc.h>\nint main(void) { void *p = omp_malloc(9); causeway_free(p); return p == 0; }\n' \
+        >"$work/pkg_config/tasks.c"
+    "$cc" -std=c99 -Wall -Wextra "${cflags[@]}" "$work/pkg_config/tasks.c" -o "$work/pkg_config/tasks" "${libs[@]}"
+    "$work/pkg_config/tasks"
+    if ldd "$prefix/$libdir/libcauseway_tasks.so.0" | grep -E 'libmpi|libOpenCL'; then
+        echo "FAILED: the library of tasks needs MPI or OpenCL"
+        exit 1
+    fi
+fi
 for program in project/c_main project/cpp_main cpp_only_project/cpp_main pkg_config/c_main pkg_config/cpp_main; do
     step "run $program"
     "$run_with" pocl -- "$work/$program"

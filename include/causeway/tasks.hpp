@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tasks near their data, for C++20: a thin layer above causeway/tasks.h.
+#ifndef CAUSEWAY_TASKS_HPP
+#define CAUSEWAY_TASKS_HPP
+
+#include <causeway/tasks.h>
+
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <initializer_list>
+#include <new>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace causeway {
+
+/// What a function of causeway/tasks.h refused, by its code.
+class tasks_error : public std::runtime_error {
+  public:
+    explicit tasks_error(int code) : std::runtime_error(causeway_tasks_last_error()), m_code(code) {}
+    [[nodiscard]] int code() const { return m_code; }
+
+  private:
+    int m_code;
+};
+
+namespace detail {
+inline void check_tasks(int code) {
+    if (code == CAUSEWAY_TASKS_OUT_OF_MEMORY) throw std::bad_alloc();
+    if (code != CAUSEWAY_TASKS_SUCCESS) throw tasks_error(code);
+}
+} // namespace detail
+
+/// Memory with a distribution, for containers: std::vector<double, causeway::distributed<double>>.
+template <class Value> struct distributed {
+    using value_type = Value;
+    causeway_distribution distribution = CAUSEWAY_DISTRIBUTION_DEFAULT;
+
+    distributed() = default;
+    explicit distributed(causeway_distribution how) : distribution(how) {}
+    template <class Other> distributed(const distributed<Other>& other) : distribution(other.distribution) {}
+    Value* allocate(std::size_t count) {
+        if (count > std::size_t(-1) / sizeof(Value)) throw std::bad_array_new_length();
+        void* const memory = causeway_malloc(count * sizeof(Value), distribution);
+        if (!memory) throw std::bad_alloc();
+        return static_cast<Value*>(memory);
+    }
+    void deallocate(Value* memory, std::size_t) { causeway_free(memory); }
+    friend bool operator==(const distributed&, const distributed&) { return true; }
+};
+
+/// The memory that a task works on.
+template <class Value> causeway_region in(const Value* first, std::size_t count = 1) {
+    return {first, count * sizeof(Value), CAUSEWAY_REGION_IN, 0};
+}
+template <class Value> causeway_region out(Value* first, std::size_t count = 1) {
+    return {first, count * sizeof(Value), CAUSEWAY_REGION_OUT, 0};
+}
+template <class Value> causeway_region inout(Value* first, std::size_t count = 1) {
+    return {first, count * sizeof(Value), CAUSEWAY_REGION_INOUT, 0};
+}
+/// Where the bytes are; orders nothing.
+template <class Value> causeway_region footprint(const Value* first, std::size_t count = 1) {
+    return {first, count * sizeof(Value), CAUSEWAY_REGION_FOOTPRINT, 0};
+}
+/// Of a task's regions, the one that it uses most.
+inline causeway_region most_used(causeway_region region) {
+    region.most_used = 1;
+    return region;
+}
+
+class task_pool {
+  public:
+    explicit task_pool(const causeway_task_pool_options& options = {}) { detail::check_tasks(causeway_task_pool_create(&options, &m_pool)); }
+    task_pool(const task_pool&) = delete;
+    task_pool& operator=(const task_pool&) = delete;
+    ~task_pool() { causeway_task_pool_release(m_pool); }
+
+    [[nodiscard]] causeway_task_pool* get() const { return m_pool; }
+    [[nodiscard]] causeway_task_statistics statistics() const {
+        causeway_task_statistics now;
+        causeway_task_pool_statistics(m_pool, &now);
+        return now;
+    }
+
+  private:
+    causeway_task_pool* m_pool = nullptr;
+};
+
+/// Tasks that are waited for together. Regions order tasks of one group. The destructor waits, and drops what was thrown.
+class task_group {
+  public:
+    explicit task_group(task_pool& pool) : m_pool(pool.get()) { causeway_task_group_init(&m_group, m_pool); }
+    task_group(const task_group&) = delete;
+    task_group& operator=(const task_group&) = delete;
+    ~task_group() {
+        (void)causeway_task_group_wait(&m_group);
+        causeway_task_group_release(&m_group);
+    }
+
+    /// `work` is called once, in any thread, when earlier tasks of the group whose regions overlap are over. What it throws cancels
+    /// the group, and wait() throws it. It may run within this call, so hold no lock that it takes.
+    template <class Work> void spawn(Work&& work, std::span<const causeway_region> regions = {}, int flags = 0) {
+        using held = payload<std::decay_t<Work>>;
+        void* place = nullptr;
+        auto* const task = causeway_task_make(m_pool, sizeof(held), alignof(held), &place);
+        if (!task) throw std::bad_alloc();
+        try {
+            new (place) held{std::forward<Work>(work), this};
+        } catch (...) {
+            causeway_task_discard(m_pool, task);
+            throw;
+        }
+        detail::check_tasks(causeway_task_submit(&m_group, task, held::run, held::destroy, regions.data(), regions.size(), flags));
+    }
+    template <class Work> void spawn(Work&& work, std::initializer_list<causeway_region> regions, int flags = 0) {
+        spawn(std::forward<Work>(work), std::span<const causeway_region>(regions.begin(), regions.size()), flags);
+    }
+
+    /// Runs tasks until all of the group are over. Throws what the first of them threw, or tasks_error if the group was cancelled.
+    void wait() {
+        const int code = causeway_task_group_wait(&m_group);
+        if (m_failed.load(std::memory_order_acquire)) {
+            m_failed.store(false, std::memory_order_relaxed);
+            m_claimed.clear();
+            std::rethrow_exception(std::exchange(m_failure, nullptr));
+        }
+        detail::check_tasks(code);
+    }
+    void cancel() { causeway_task_group_cancel(&m_group); }
+    [[nodiscard]] bool is_cancelled() const { return causeway_task_group_is_cancelled(&m_group) != 0; }
+    [[nodiscard]] causeway_task_group* get() { return &m_group; }
+
+  private:
+    template <class Work> struct payload {
+        Work work;
+        task_group* group;
+
+        static void run(void* place) {
+            auto& self = *static_cast<payload*>(place);
+            try {
+                self.work();
+            } catch (...) {
+                self.group->fail(std::current_exception());
+            }
+            self.~payload();
+        }
+        static void destroy(void* place) { static_cast<payload*>(place)->~payload(); }
+    };
+    void fail(std::exception_ptr failure) {
+        if (!m_claimed.test_and_set()) {
+            m_failure = std::move(failure);
+            m_failed.store(true, std::memory_order_release);
+        }
+        cancel();
+    }
+
+    causeway_task_pool* m_pool;
+    causeway_task_group m_group;
+    std::atomic_flag m_claimed;
+    std::atomic<bool> m_failed{false};
+    std::exception_ptr m_failure;
+};
+
+} // namespace causeway
+
+#endif

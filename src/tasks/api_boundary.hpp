@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The way out of every function of causeway/tasks.h.
+#pragma once
+
+#include "base/error.hpp"
+#include "causeway/tasks.h"
+
+#include <exception>
+#include <new>
+#include <string>
+
+namespace causeway::tasks {
+
+/// Of the calling thread.
+[[nodiscard]] std::string& last_error();
+
+inline int keep_error(int code, const std::string& message) {
+    last_error() = message;
+    return code;
+}
+
+template <class Call> int guard(Call&& call) {
+    try {
+        call();
+        return CAUSEWAY_TASKS_SUCCESS;
+    } catch (const std::bad_alloc&) {
+        return keep_error(CAUSEWAY_TASKS_OUT_OF_MEMORY, "out of memory");
+    } catch (const transfer_error& error) {
+        return keep_error(error.code() == status::out_of_resources ? CAUSEWAY_TASKS_OUT_OF_RESOURCES : CAUSEWAY_TASKS_INVALID_VALUE,
+                          error.what());
+    } catch (const std::exception& error) {
+        return keep_error(CAUSEWAY_TASKS_FAILED, error.what());
+    }
+}
+
+} // namespace causeway::tasks

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Takes addresses first fit, makes them readable, binds them, and remembers them.
+#include "tasks/arena.hpp"
+
+#include "base/error.hpp"
+#include "topology/binding.hpp"
+
+#include <sched.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <iterator>
+#include <new>
+#include <string>
+#include <utility>
+
+namespace causeway::tasks {
+
+namespace {
+
+constexpr std::uint64_t huge_page = 2u << 20;
+
+std::uint64_t rounded_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
+
+/// Address space alone: nothing is there until it is touched. Limits of address space get a smaller range.
+std::uint64_t reserve(std::uintptr_t& begin) {
+    for (std::uint64_t bytes = 1ull << 40; bytes >= 1ull << 30; bytes /= 4) {
+        void* const range = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (range == MAP_FAILED) continue;
+        begin = reinterpret_cast<std::uintptr_t>(range);
+        return bytes;
+    }
+    throw std::bad_alloc();
+}
+
+class machine_binder final : public page_binder {
+  public:
+    explicit machine_binder(const topology::machine& here) : m_machine(here) {
+        for (const auto& node : here.nodes)
+            if (!node.cores.empty()) m_interleaved.push_back(node.os_index);
+    }
+    bool bind(void* address, std::size_t bytes, unsigned node) override {
+        return m_machine.nodes.size() == 1 || topology::bind_area(address, bytes, m_machine.nodes[node].os_index);
+    }
+    bool interleave(void* address, std::size_t bytes) override {
+        return m_machine.nodes.size() == 1 || topology::interleave_area(address, bytes, m_interleaved);
+    }
+    unsigned current_node() override {
+        unsigned cpu = 0, node = 0;
+        if (::getcpu(&cpu, &node) != 0) return 0;
+        for (unsigned each = 0; each < m_machine.nodes.size(); ++each)
+            if (m_machine.nodes[each].os_index == node) return each;
+        return 0;
+    }
+
+  private:
+    const topology::machine& m_machine;
+    std::vector<unsigned> m_interleaved;
+};
+
+} // namespace
+
+std::unique_ptr<page_binder> system_binder(const topology::machine& here) { return std::make_unique<machine_binder>(here); }
+
+arena::arena(const topology::machine& here, std::unique_ptr<page_binder> binder)
+    : m_machine(here), m_binder(std::move(binder)), m_begin(0), m_bytes(reserve(m_begin)), m_map(m_begin, m_bytes, here.page_bytes) {
+    for (unsigned node = 0; node < here.nodes.size(); ++node)
+        if (!here.nodes[node].cores.empty()) m_nodes.push_back(node);
+    m_holes.emplace(m_begin, m_bytes);
+}
+
+arena::~arena() { ::munmap(reinterpret_cast<void*>(m_begin), m_bytes); }
+
+void* arena::allocate(const allocation_request& request) {
+    const std::uint64_t page = m_machine.page_bytes;
+    const auto unit = request.unit == 0 ? page : request.unit;
+    if (unit % page != 0)
+        throw transfer_error(status::invalid_value, "an allocation of " + bytes_text(request.bytes) + ": the unit of " + bytes_text(unit) +
+                                                        " is no multiple of the page of " + bytes_text(page));
+    if (request.bytes > m_bytes / 2) throw std::bad_alloc();
+    layout made;
+    made.how = request.how == distribution::standard ? distribution::local : request.how;
+    made.unit = unit;
+    made.bytes = rounded_up(std::max<std::uint64_t>(request.bytes, 1), unit);
+    made.nodes = static_cast<unsigned>(m_nodes.size());
+    made.node = made.how == distribution::coarse ? m_nodes[m_next_node.fetch_add(1, std::memory_order_relaxed) % m_nodes.size()]
+                                                 : m_binder->current_node();
+    // Nodes of a layout are positions in the machine; where some have no cores, those with cores are named one by one.
+    if ((made.how == distribution::fine || made.how == distribution::plugin) && m_nodes.size() != m_machine.nodes.size()) {
+        made.place = [nodes = m_nodes, inner = request.place](std::uint64_t which, std::uint64_t all, unsigned count) {
+            return nodes[inner ? inner(which, all, count) % count : which % count];
+        };
+        made.how = distribution::plugin;
+    } else if (made.how == distribution::plugin) {
+        made.place = [inner = request.place](std::uint64_t which, std::uint64_t all, unsigned count) { return inner(which, all, count) % count; };
+    }
+    made.begin = take_addresses(made.bytes, made.how == distribution::fine || unit >= huge_page ? unit : page);
+    void* const memory = reinterpret_cast<void*>(made.begin);
+    if (::mprotect(memory, made.bytes, PROT_READ | PROT_WRITE) != 0) {
+        give_addresses_back(made.begin, made.bytes);
+        throw std::bad_alloc();
+    }
+    // A huge page has one node: small units forbid them, large ones want them.
+    if (m_machine.nodes.size() > 1 && made.how != distribution::local)
+        ::madvise(memory, made.bytes, made.how != distribution::coarse && unit < huge_page ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
+    bool bound = true;
+    if (made.how == distribution::coarse || (made.how == distribution::local && request.how == distribution::local)) {
+        bound = m_binder->bind(memory, made.bytes, made.node);
+    } else if (made.how == distribution::fine && unit == page) {
+        bound = m_binder->interleave(memory, made.bytes);
+    } else if (made.how != distribution::local) {
+        for (auto from = made.begin; bound && from < made.begin + made.bytes; from += unit)
+            bound = m_binder->bind(reinterpret_cast<void*>(from), unit, made.node_of(from));
+    }
+    if (!bound) m_unbound.fetch_add(1, std::memory_order_relaxed);
+    m_map.add(made);
+    return memory;
+}
+
+bool arena::release(void* address) {
+    layout removed;
+    if (!m_map.remove(reinterpret_cast<std::uintptr_t>(address), removed)) return false;
+    // A fresh mapping in its place gives back pages and forgets their binding.
+    ::mmap(address, removed.bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    give_addresses_back(removed.begin, removed.bytes);
+    return true;
+}
+
+std::uint64_t arena::bytes_in_use() const {
+    const std::lock_guard lock(m_mutex);
+    return m_in_use;
+}
+
+std::uintptr_t arena::take_addresses(std::uint64_t bytes, std::uint64_t alignment) {
+    const std::lock_guard lock(m_mutex);
+    for (auto hole = m_holes.begin(); hole != m_holes.end(); ++hole) {
+        const auto [begin, room] = *hole;
+        const auto aligned = rounded_up(begin, alignment);
+        if (aligned - begin + bytes > room) continue;
+        m_holes.erase(hole);
+        if (aligned != begin) m_holes.emplace(begin, aligned - begin);
+        if (const auto end = aligned + bytes; end != begin + room) m_holes.emplace(end, begin + room - end);
+        m_in_use += bytes;
+        return aligned;
+    }
+    throw std::bad_alloc();
+}
+
+void arena::give_addresses_back(std::uintptr_t begin, std::uint64_t bytes) {
+    const std::lock_guard lock(m_mutex);
+    m_in_use -= bytes;
+    auto next = m_holes.lower_bound(begin);
+    if (next != m_holes.end() && next->first == begin + bytes) {
+        bytes += next->second;
+        next = m_holes.erase(next);
+    }
+    if (next != m_holes.begin()) {
+        const auto before = std::prev(next);
+        if (before->first + before->second == begin) {
+            before->second += bytes;
+            return;
+        }
+    }
+    m_holes.emplace(begin, bytes);
+}
+
+} // namespace causeway::tasks

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Distributions (the paper's section 3): which node holds which unit of an allocation.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string_view>
+
+namespace causeway::tasks {
+
+enum class distribution : std::uint8_t {
+    standard = 0, ///< the system decides, by first touch
+    fine = 1,     ///< units round robin
+    coarse = 2,   ///< allocations round robin
+    local = 3,    ///< the node of the thread that allocates
+    plugin = 4,
+};
+
+/// By its word: "standard", "fine", "coarse", "local".
+[[nodiscard]] std::optional<distribution> distribution_of(std::string_view word);
+
+/// The node of a unit: for distributions of a program. Must answer the same whenever it is asked.
+using unit_placement = std::function<unsigned(std::uint64_t unit, std::uint64_t units, unsigned nodes)>;
+
+/// Where the bytes of one allocation are. Nodes are positions in the machine.
+struct layout {
+    std::uintptr_t begin = 0;
+    std::uint64_t bytes = 0; ///< in whole units
+    std::uint64_t unit = 0;
+    distribution how = distribution::standard;
+    unsigned nodes = 1; ///< nodes that it is spread over
+    unsigned node = 0;  ///< of all bytes (coarse, local)
+    unit_placement place; ///< of a plug-in
+
+    /// Fine counts units from address 0, as the kernel's interleaving does.
+    [[nodiscard]] unsigned node_of(std::uintptr_t address) const {
+        if (how == distribution::fine) return static_cast<unsigned>((address / unit) % nodes);
+        if (how == distribution::plugin) return place((address - begin) / unit, bytes / unit, nodes);
+        return node;
+    }
+    /// Adds to counts[node] the bytes of [from, from + size) on each node; the range lies within the layout.
+    void count(std::uintptr_t from, std::uint64_t size, std::uint64_t* counts) const;
+};
+
+} // namespace causeway::tasks

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where workers without work sleep, and how they are woken.
+#pragma once
+
+#include "tasks/deque.hpp"
+
+#include <atomic>
+#include <cstdint>
+
+namespace causeway::tasks {
+
+/// Whoever wants to sleep registers, looks for work once more, and sleeps if there is none; whoever made work rings. A ring that
+/// comes after the registration ends the sleep or keeps it from beginning.
+///
+/// The count of sleepers is never less than those who sleep: a ring takes its sleeper off, and who gives up sleeping leaves its
+/// count behind, which costs one ring in vain. (Taking it off could take off another one who has begun to sleep.)
+template <class Atomics = real_atomics> class doorbell {
+  public:
+    /// Returns the key for sleep().
+    std::uint32_t register_sleeper() {
+        m_sleepers.fetch_add(1, std::memory_order_seq_cst);
+        const auto key = m_rings.load(std::memory_order_seq_cst);
+        Atomics::fence();
+        return key;
+    }
+    void sleep(std::uint32_t key) { m_rings.wait(key, std::memory_order_acquire); }
+
+    [[nodiscard]] bool has_sleepers() const { return m_sleepers.load(std::memory_order_relaxed) != 0; }
+    /// Wakes one sleeper. False if there was none.
+    bool ring() {
+        auto count = m_sleepers.load(std::memory_order_relaxed);
+        while (count != 0)
+            if (m_sleepers.compare_exchange_weak(count, count - 1, std::memory_order_seq_cst, std::memory_order_relaxed)) {
+                m_rings.fetch_add(1, std::memory_order_seq_cst);
+                m_rings.notify_one();
+                return true;
+            }
+        return false;
+    }
+    void ring_all() {
+        m_rings.fetch_add(1, std::memory_order_seq_cst);
+        m_rings.notify_all();
+    }
+
+  private:
+    alignas(64) typename Atomics::template atomic<std::uint32_t> m_sleepers{0};
+    typename Atomics::template atomic<std::uint32_t> m_rings{0};
+};
+
+} // namespace causeway::tasks

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The queue of a group of workers, into which any thread deals.
+#pragma once
+
+#include "base/spin_lock.hpp"
+#include "tasks/deque.hpp"
+
+#include <cstddef>
+#include <mutex>
+
+namespace causeway::tasks {
+
+/// First in, first out, through the elements' own `next`. Any thread may call. Dealt tasks work for microseconds at least, so a
+/// lock of some nanoseconds is no bottleneck; an empty inbox is told by one load.
+template <class Element, class Atomics = real_atomics, class Lock = spin_lock> class inbox {
+  public:
+    void push(Element* element) {
+        element->next = nullptr;
+        const std::lock_guard lock(m_lock);
+        (m_last ? m_last->next : m_first) = element;
+        m_last = element;
+        m_size.store(m_size.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    }
+    /// Null if there is none.
+    Element* take() {
+        if (m_size.load(std::memory_order_acquire) == 0) return nullptr;
+        const std::lock_guard lock(m_lock);
+        auto* const element = m_first;
+        if (!element) return nullptr;
+        m_first = element->next;
+        if (!m_first) m_last = nullptr;
+        m_size.store(m_size.load(std::memory_order_relaxed) - 1, std::memory_order_release);
+        return element;
+    }
+    [[nodiscard]] std::size_t size() const { return m_size.load(std::memory_order_acquire); }
+
+  private:
+    Lock m_lock; // guards m_first, m_last
+    Element *m_first = nullptr, *m_last = nullptr;
+    alignas(64) typename Atomics::template atomic<std::size_t> m_size{0};
+};
+
+} // namespace causeway::tasks

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// The policy `locality`: Algorithms 1 and 2 for machines with memory nodes, 3 for tiles with home caches; with a term for load
+// and release of thieves that starve, which the paper's rules lack.
+#include "tasks/policy.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <utility>
+
+namespace causeway::tasks {
+
+namespace {
+
+class locality final : public policy {
+  public:
+    locality(const topology::machine& machine, const locality_rules& rules)
+        : m_rules(rules), m_nodes(machine.nodes.size()), m_distances(machine.distances), m_columns(machine.columns),
+          m_least_bytes(machine.cache_bytes / std::max(1u, rules.home_caches ? 1u : machine.cores_per_cache)) {}
+
+    grouping group(const topology::machine& machine, std::span<const unsigned> node_of_worker) override {
+        grouping made;
+        std::map<unsigned, unsigned> group_of_node;
+        std::vector<unsigned> members;
+        for (const auto node : node_of_worker) {
+            const auto [place, added] = group_of_node.emplace(node, made.groups());
+            if (added) {
+                made.node_of_group.push_back(node);
+                members.push_back(0);
+            }
+            made.group_of_worker.push_back(place->second);
+            ++members[place->second];
+        }
+        made.victims.resize(made.groups());
+        for (unsigned group = 0; group < made.groups(); ++group) {
+            const auto node = made.node_of_group[group];
+            auto& victims = made.victims[group];
+            for (unsigned other = 0; other < made.groups(); ++other) {
+                const auto far = made.node_of_group[other];
+                if (other == group || (m_rules.home_caches && vicinity_of(node) != vicinity_of(far))) continue;
+                // Algorithm 2: distance times cores. Tiles steal whatever their vicinity has.
+                victims.push_back({other, m_rules.home_caches ? 0 : machine.distance(node, far) * members[other]});
+            }
+            // Each begins with the ones behind it, so that not all thieves go to the same of several as near.
+            std::stable_sort(victims.begin(), victims.end(), [&](const victim& left, const victim& right) {
+                const auto key = [&](const victim& each) {
+                    return std::pair(machine.distance(node, made.node_of_group[each.group]),
+                                     (each.group + made.groups() - group) % made.groups());
+                };
+                return key(left) < key(right);
+            });
+        }
+        m_group_of_node.assign(m_nodes, own_queue);
+        for (const auto& [node, group] : group_of_node) m_group_of_node[node] = group;
+        m_node_of_group = made.node_of_group;
+        return made;
+    }
+
+    bool reads_footprints() const override { return m_node_of_group.size() > 1; }
+    bool releases() const override { return m_rules.release; }
+
+    unsigned deal(const deal_question& asked) const override {
+        if (m_node_of_group.size() <= 1) return own_queue;
+        if (m_rules.home_caches) {
+            if (asked.coarse_bytes == 0) return own_queue; // Algorithm 3: p is coarse
+            if (asked.most_used_node >= 0) return m_group_of_node[static_cast<unsigned>(asked.most_used_node)];
+        }
+        if (asked.bytes <= m_least_bytes) return own_queue;
+        // Algorithm 1: the standard deviation of D is not 0. The same everywhere: no node is better.
+        const auto [least, most] = std::minmax_element(asked.bytes_on_node.begin(), asked.bytes_on_node.end());
+        if (*least == *most) return own_queue;
+        auto best = own_queue;
+        auto best_cost = std::numeric_limits<double>::infinity();
+        for (unsigned group = 0; group < m_node_of_group.size(); ++group) {
+            const auto* const distances = m_distances.data() + m_node_of_group[group] * m_nodes;
+            double cost = m_rules.load_term ? asked.backlog[group] : 0;
+            for (std::size_t node = 0; node < m_nodes; ++node) cost += static_cast<double>(asked.bytes_on_node[node]) * distances[node];
+            // Of equals the own group: nobody has to be woken.
+            if (cost < best_cost || (cost == best_cost && group == asked.own_group)) {
+                best = group;
+                best_cost = cost;
+            }
+        }
+        return best;
+    }
+
+  private:
+    [[nodiscard]] unsigned vicinity_of(unsigned tile) const {
+        const auto size = m_rules.vicinity;
+        if (size == 0 || size >= m_nodes) return 0;
+        if (m_columns == 0) return tile / size;
+        // Squares, or for 8 two rows of four.
+        const unsigned width = size == 1 ? 1 : size == 4 ? 2 : 4, height = size / width;
+        return tile / m_columns / height * m_columns + tile % m_columns / width;
+    }
+
+    const locality_rules m_rules;
+    const std::size_t m_nodes;
+    const std::vector<double> m_distances;
+    const unsigned m_columns;
+    const std::uint64_t m_least_bytes;
+    std::vector<unsigned> m_group_of_node, m_node_of_group;
+};
+
+} // namespace
+
+std::unique_ptr<policy> locality_policy(const topology::machine& machine, const locality_rules& rules) {
+    return std::make_unique<locality>(machine, rules);
+}
+
+} // namespace causeway::tasks

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Workers that run tasks: threads of the pool, and threads of the program while they wait.
+#pragma once
+
+#include "tasks/address_map.hpp"
+#include "tasks/deque.hpp"
+#include "tasks/doorbell.hpp"
+#include "tasks/inbox.hpp"
+#include "tasks/policy.hpp"
+#include "tasks/task.hpp"
+#include "topology/machine.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <thread>
+#include <vector>
+
+namespace causeway::tasks {
+
+class run_record;
+
+struct pool_options {
+    unsigned threads = 0; ///< at work at once; 0 takes one for each core that this process may use
+    unsigned callers = 1; ///< of them, threads of the program that wait; the pool starts the others itself
+    bool bind = true;     ///< each thread of the pool stays on its node, where there are several
+};
+
+struct pool_statistics {
+    std::uint64_t tasks = 0;       ///< that ran
+    std::uint64_t dealt = 0;       ///< into inboxes
+    std::uint64_t stolen = 0;      ///< from members of the own group
+    std::uint64_t stolen_far = 0;  ///< from other groups
+};
+
+class worker;
+
+/// Any thread may call.
+class pool {
+  public:
+    /// `here` and `addresses` outlive it. Throws transfer_error if a thread cannot be started.
+    pool(const topology::machine& here, const address_map& addresses, std::unique_ptr<policy> rules, const pool_options& options);
+    pool(const pool&) = delete;
+    pool& operator=(const pool&) = delete;
+    /// Tasks that run come to their end; those that wait end without running, and their groups fail.
+    ~pool();
+
+    /// Memory for a task; `bytes` of payload, aligned. Throws std::bad_alloc. Goes to submit() or discard().
+    [[nodiscard]] task* make(std::size_t bytes, std::size_t alignment);
+    /// Gives back what make() gave, without a call of destroy.
+    void discard(task* made);
+    /// The task is the pool's from now on: it may be over before this returns. Throws std::bad_alloc, after which it ends without
+    /// running.
+    void submit(task* made, task_group& group, std::span<const region> regions);
+    /// As submit(), but the task starts only after let_go().
+    void submit_held(task* made, task_group& group, std::span<const region> regions);
+    void let_go(task* held);
+
+    /// Returns when all tasks of the group are over. The calling thread takes part, if there is a place for it.
+    void wait(task_group& group);
+
+    [[nodiscard]] unsigned threads() const { return static_cast<unsigned>(m_workers.size()); }
+    [[nodiscard]] pool_statistics statistics() const;
+    [[nodiscard]] const grouping& groups() const { return m_grouping; }
+    /// Tasks that are submitted from now on are recorded. Set it while there are none.
+    void set_record(run_record* record) { m_record = record; }
+    /// The position of the calling worker; threads() for others.
+    [[nodiscard]] unsigned current_worker() const;
+
+  private:
+    friend class worker;
+    struct alignas(64) group_queue {
+        inbox<task> urgent, ordinary;
+        std::atomic<double> backlog{0}; ///< distance-weighted bytes of what waits here
+        doorbell<> bell;
+        std::vector<worker*> members;
+    };
+
+    void prepare(task* made, task_group& group, std::span<const region> regions, bool held);
+    void make_ready(task* ready, worker* from, std::span<const region> regions);
+    [[nodiscard]] unsigned deal(task* ready, worker* from, std::span<const region> regions);
+    void wake_for(unsigned group);
+    void wake_everyone();
+    void start_threads(unsigned count);
+    void work(worker& self);
+    void help(worker& self, task_group& group);
+    [[nodiscard]] worker* take_seat();
+    /// Ends all tasks that wait; no thread works any more.
+    void drain();
+    static void free_payload(task* over);
+    /// A list of free tasks, 64 of them.
+    [[nodiscard]] task* take_batch();
+    void give_batch(task* first);
+    [[nodiscard]] task* take_batch_locked();
+
+    const topology::machine& m_machine;
+    const address_map& m_addresses;
+    std::unique_ptr<policy> m_policy;
+    bool m_reads_footprints = false;
+    grouping m_grouping;
+    std::vector<std::unique_ptr<group_queue>> m_groups;
+    std::vector<std::unique_ptr<worker>> m_workers; ///< those of callers first
+    unsigned m_callers = 0;
+    std::vector<std::thread> m_threads;
+    std::atomic<unsigned> m_next_group{0}; ///< for tasks of threads that are no workers
+    alignas(64) std::atomic<unsigned> m_asleep{0}; ///< as many as all groups' bells count, or more
+    std::atomic<bool> m_stopping{false};
+    doorbell<> m_callers_bell; ///< for waiting threads that found no place
+    run_record* m_record = nullptr;
+
+    spin_lock m_spare_lock; // guards what follows
+    std::vector<task*> m_batches;
+    task* m_loose = nullptr; ///< free tasks for threads that are no workers
+    std::vector<std::unique_ptr<task[]>> m_slabs;
+};
+
+} // namespace causeway::tasks

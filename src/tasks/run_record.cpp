@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps who spawned whom by a stack in each thread.
+#include "tasks/run_record.hpp"
+
+namespace causeway::tasks {
+
+namespace {
+
+thread_local std::uint32_t t_running = recorded_task::none;
+thread_local std::int64_t t_others = 0; ///< time in tasks that ran within the running one
+
+} // namespace
+
+run_record::running::running(run_record& record, std::uint32_t which)
+    : m_record(record), m_which(which), m_before(t_running), m_begin(record.now()), m_others_before(t_others) {
+    t_running = which;
+    t_others = 0;
+}
+
+void run_record::running::ended(unsigned worker) {
+    const auto end = m_record.now();
+    {
+        const std::lock_guard lock(m_record.m_mutex);
+        auto& its = m_record.m_tasks[m_which];
+        its.begin = m_begin;
+        its.end = end;
+        its.others = t_others;
+        its.worker = worker;
+    }
+    t_running = m_before;
+    t_others = m_others_before + (end - m_begin);
+}
+
+std::uint32_t run_record::spawned(const void* group, std::span<const region> regions) {
+    const std::lock_guard lock(m_mutex);
+    auto& made = m_tasks.emplace_back();
+    made.parent = t_running;
+    made.group = m_groups.emplace(group, static_cast<std::uint32_t>(m_groups.size())).first->second;
+    made.regions.assign(regions.begin(), regions.end());
+    return static_cast<std::uint32_t>(m_tasks.size() - 1);
+}
+
+std::vector<recorded_task> run_record::tasks() const {
+    const std::lock_guard lock(m_mutex);
+    return m_tasks;
+}
+
+} // namespace causeway::tasks

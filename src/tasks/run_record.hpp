@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a pool did: tasks, their regions, when and where each of them ran. The simulator replays it.
+#pragma once
+
+#include "tasks/region.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace causeway::tasks {
+
+struct recorded_task {
+    std::uint32_t parent = none; ///< the task that spawned it
+    std::uint32_t group = 0;
+    std::vector<region> regions;
+    std::int64_t begin = 0, end = 0;  ///< nanoseconds since the record began
+    std::int64_t others = 0;          ///< of them, those in which its worker ran other tasks while it waited
+    unsigned worker = 0;
+    static constexpr std::uint32_t none = ~0u;
+};
+
+/// Any thread may call. It costs some hundred nanoseconds for each task.
+class run_record {
+  public:
+    [[nodiscard]] std::int64_t now() const {
+        return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - m_start).count();
+    }
+    /// Of the calling thread: what it spawns has this parent.
+    class running {
+      public:
+        running(run_record& record, std::uint32_t which);
+        running(const running&) = delete;
+        running& operator=(const running&) = delete;
+        /// The task `which` ran on this worker since this object was made.
+        void ended(unsigned worker);
+
+      private:
+        run_record& m_record;
+        const std::uint32_t m_which, m_before;
+        const std::int64_t m_begin, m_others_before;
+    };
+
+    /// Its number.
+    std::uint32_t spawned(const void* group, std::span<const region> regions);
+    /// Call when no task is running.
+    [[nodiscard]] std::vector<recorded_task> tasks() const;
+
+  private:
+    const std::chrono::steady_clock::time_point m_start = std::chrono::steady_clock::now();
+    mutable std::mutex m_mutex; // guards what follows
+    std::vector<recorded_task> m_tasks;
+    std::unordered_map<const void*, std::uint32_t> m_groups; ///< by address: of those that follow one another there, one is over before the next
+};
+
+} // namespace causeway::tasks

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// The search for work, and running it.
+#include "tasks/worker.hpp"
+
+#include "base/error.hpp"
+#include "tasks/run_record.hpp"
+
+#include <pthread.h>
+
+#include <chrono>
+#include <exception>
+#include <optional>
+#include <system_error>
+#include <thread>
+
+namespace causeway::tasks {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A thief that has found spared tasks alone for this long takes them. Longer than a deal and a wake-up on the owner's side.
+constexpr auto patience = 20us;
+constexpr int pauses_before_sleep = 64;
+/// Below this a task gets a stack of its own: tasks that wait run others on top of themselves, to any depth.
+constexpr std::size_t least_stack = 192u << 10;
+constexpr std::size_t most_free = 128, batch = 64;
+
+thread_local worker* t_worker = nullptr;
+thread_local std::uintptr_t t_stack_begin = 0;
+
+std::uintptr_t stack_begin() {
+    if (t_stack_begin != 0) return t_stack_begin;
+    pthread_attr_t attributes;
+    void* lowest = nullptr;
+    std::size_t bytes = 0;
+    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+        pthread_attr_getstack(&attributes, &lowest, &bytes);
+        pthread_attr_destroy(&attributes);
+    }
+    return t_stack_begin = std::max<std::uintptr_t>(1, reinterpret_cast<std::uintptr_t>(lowest));
+}
+
+bool stack_is_short() {
+    const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+    return here - stack_begin() < least_stack;
+}
+
+void pause(int times) {
+    for (int each = 0; each < times; ++each)
+#if defined __x86_64__ || defined __i386__
+        __builtin_ia32_pause();
+#else
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+#endif
+}
+
+} // namespace
+
+worker* worker::current(const pool& of) { return t_worker && &t_worker->m_pool == &of ? t_worker : nullptr; }
+
+worker* worker::sit_down(worker* here) { return std::exchange(t_worker, here); }
+
+task* worker::find() {
+    auto& own = *m_pool.m_groups[m_group];
+    if (own.urgent.size() != 0)
+        if (auto* const found = own.urgent.take()) return found;
+    if (auto* const found = m_queue.pop()) return found;
+    auto* found = from_inboxes(m_group);
+    if (!found) found = from_members(m_group);
+    if (!found) found = from_far();
+    if (found) m_starving_since = {};
+    return found;
+}
+
+task* worker::from_inboxes(unsigned group) {
+    auto& where = *m_pool.m_groups[group];
+    auto* found = where.urgent.take();
+    if (!found) found = where.ordinary.take();
+    if (found && found->load != 0) where.backlog.fetch_sub(found->load, std::memory_order_relaxed);
+    return found;
+}
+
+task* worker::from_members(unsigned group) {
+    const auto& members = m_pool.m_groups[group]->members;
+    const auto count = members.size();
+    for (std::size_t each = 0; each < count; ++each) {
+        if (m_next_victim >= count) m_next_victim = 0;
+        auto* const victim = members[m_next_victim];
+        if (victim != this && victim->queued() != 0)
+            if (auto* const found = victim->steal_from()) {
+                counts::more(group == m_group ? done.stolen : done.stolen_far);
+                return found;
+            }
+        ++m_next_victim;
+    }
+    return nullptr;
+}
+
+task* worker::from_far() {
+    m_saw_spared = false;
+    for (const auto& each : m_pool.m_grouping.victims[m_group]) {
+        const auto& where = *m_pool.m_groups[each.group];
+        auto length = static_cast<double>(where.ordinary.size() + where.urgent.size());
+        for (const auto* const member : where.members) length += static_cast<double>(member->queued());
+        if (length == 0) continue;
+        if (length <= each.spared) {
+            const auto now = std::chrono::steady_clock::now();
+            if (m_starving_since == time_point{}) m_starving_since = now;
+            m_saw_spared = m_pool.m_policy->releases();
+            if (!m_saw_spared || now - m_starving_since < patience) continue;
+        }
+        if (auto* const found = from_inboxes(each.group)) {
+            counts::more(done.stolen_far);
+            return found;
+        }
+        if (auto* const found = from_members(each.group)) return found;
+    }
+    return nullptr;
+}
+
+bool worker::work_in_reach() const {
+    const auto any = [&](unsigned group) {
+        const auto& where = *m_pool.m_groups[group];
+        if (where.ordinary.size() + where.urgent.size() != 0) return true;
+        for (const auto* const member : where.members)
+            if (member->queued() != 0) return true;
+        return false;
+    };
+    if (any(m_group)) return true;
+    for (const auto& each : m_pool.m_grouping.victims[m_group])
+        if ((each.spared == 0 || m_pool.m_policy->releases()) && any(each.group)) return true;
+    return false;
+}
+
+task* worker::idle(task_group* waits_for) {
+    const auto over = [&] { return waits_for ? waits_for->is_done() : m_pool.m_stopping.load(std::memory_order_acquire); };
+    for (int looks = 0; looks < pauses_before_sleep; ++looks) {
+        pause(1 << std::min(looks, 6));
+        if (over()) return nullptr;
+        if (auto* const found = find()) return found;
+        if (m_saw_spared) std::this_thread::sleep_for(patience / 4);
+    }
+    auto& bell = m_pool.m_groups[m_group]->bell;
+    m_pool.m_asleep.fetch_add(1, std::memory_order_seq_cst);
+    const auto key = bell.register_sleeper();
+    if (waits_for) waits_for->announce_sleeper();
+    real_atomics::fence();
+    if (!over() && !work_in_reach()) bell.sleep(key);
+    return nullptr;
+}
+
+void worker::run(task* which) {
+    if (__builtin_expect(stack_is_short(), 0)) run_on_fresh_stack(which);
+    else run_here(which);
+}
+
+void worker::run_on_fresh_stack(task* which) {
+    try {
+        std::thread([&] {
+            sit_down(this);
+            run_here(which);
+        }).join();
+    } catch (const std::system_error&) {
+        run_here(which); // no more threads: what is left of this stack
+    }
+}
+
+void worker::run_here(task* which) {
+    auto& group = *which->group;
+    counts::more(done.tasks);
+    if (which->void_of_work || group.is_cancelled()) {
+        if (which->destroy) which->destroy(which->payload);
+    } else if (m_pool.m_stopping.load(std::memory_order_relaxed)) {
+        group.fail(std::make_exception_ptr(transfer_error(status::cancelled, "a task was waiting when its pool was released")));
+        if (which->destroy) which->destroy(which->payload);
+    } else {
+        std::optional<run_record::running> running;
+        if (__builtin_expect(m_pool.m_record != nullptr, 0)) running.emplace(*m_pool.m_record, which->record);
+        try {
+            which->function(which->payload);
+        } catch (...) {
+            group.fail(std::current_exception());
+        }
+        if (running) running->ended(m_position);
+    }
+    if (auto* const node = which->node) {
+        node->finish([&](void* next) { auto* const started = static_cast<task*>(next);
+            m_pool.make_ready(started, this, started->node->remembered());
+        });
+        node->release();
+    }
+    free(which);
+    if (group.end_one()) m_pool.wake_everyone();
+}
+
+task* worker::make() {
+    if (!m_free) {
+        m_free = m_pool.take_batch();
+        m_free_count = batch;
+    }
+    auto* const made = m_free;
+    m_free = made->next;
+    --m_free_count;
+    return made;
+}
+
+void worker::free(task* over) {
+    if (over->alignment != 0) pool::free_payload(over);
+    over->next = m_free;
+    m_free = over;
+    if (++m_free_count < most_free) return;
+    // Half goes to the others, who may make what this one ends.
+    auto* const first = m_free;
+    auto* last = first;
+    for (std::size_t each = 1; each < batch; ++each) last = last->next;
+    m_free = last->next;
+    last->next = nullptr;
+    m_free_count -= batch;
+    m_pool.give_batch(first);
+}
+
+} // namespace causeway::tasks

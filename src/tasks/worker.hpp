@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// A place at which tasks run: a deque, a memory of free tasks, and the search for work.
+#pragma once
+
+#include "base/clock.hpp"
+#include "tasks/deque.hpp"
+#include "tasks/footprint.hpp"
+#include "tasks/pool.hpp"
+#include "tasks/task.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace causeway::tasks {
+
+/// One thread at a time sits here; only steal_from() and the sizes are for others.
+class alignas(64) worker {
+  public:
+    worker(pool& owner, unsigned position, unsigned group) : m_pool(owner), m_position(position), m_group(group) {}
+    worker(const worker&) = delete;
+    worker& operator=(const worker&) = delete;
+
+    [[nodiscard]] pool& owner() const { return m_pool; }
+    [[nodiscard]] unsigned position() const { return m_position; }
+    [[nodiscard]] unsigned group() const { return m_group; }
+
+    /// The worker that the calling thread is; null for a thread that is none of this pool.
+    [[nodiscard]] static worker* current(const pool& of);
+    /// Null ends it. Returns who it was before.
+    static worker* sit_down(worker* here);
+
+    void push(task* ready) { m_queue.push(ready); }
+    [[nodiscard]] std::int64_t queued() const { return m_queue.size(); }
+    [[nodiscard]] task* steal_from() { return m_queue.steal(); }
+
+    /// The next task to run, or null: own deque, own group's inboxes, its other members, then other groups as the policy orders them.
+    [[nodiscard]] task* find();
+    void run(task* which);
+    /// Waits for work with growing pauses, then asleep. Null when `waits_for` is done (if null, when the pool stops), and now and then.
+    [[nodiscard]] task* idle(task_group* waits_for);
+
+    [[nodiscard]] task* make();
+    void free(task* over);
+
+    /// For places of callers.
+    [[nodiscard]] bool try_take() { return !m_taken.load(std::memory_order_relaxed) && !m_taken.exchange(true, std::memory_order_acquire); }
+    void leave() { m_taken.store(false, std::memory_order_release); }
+
+    footprint found; ///< of the task that is dealt
+    std::vector<double> backlog;
+
+    /// Written by the one who sits here.
+    struct counts {
+        std::atomic<std::uint64_t> tasks{0}, dealt{0}, stolen{0}, stolen_far{0};
+        static void more(std::atomic<std::uint64_t>& which) {
+            which.store(which.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+        }
+    } done;
+
+  private:
+    [[nodiscard]] task* from_inboxes(unsigned group);
+    [[nodiscard]] task* from_members(unsigned group);
+    [[nodiscard]] task* from_far();
+    [[nodiscard]] bool work_in_reach() const;
+    void run_here(task* which);
+    void run_on_fresh_stack(task* which);
+
+    pool& m_pool;
+    const unsigned m_position, m_group;
+    deque<task> m_queue;
+    unsigned m_next_victim = 0;
+    bool m_saw_spared = false;       ///< the last search left tasks to others
+    time_point m_starving_since{};   ///< begin of the epoch: it does not starve
+    task* m_free = nullptr;
+    std::size_t m_free_count = 0;
+    alignas(64) std::atomic<bool> m_taken{false};
+};
+
+} // namespace causeway::tasks

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+# Tests of libcauseway_tasks: without OpenCL, MPI and a machine of several nodes. Include after causeway_test().
+if(NOT TARGET causeway_tasks)
+  return()
+endif()
+
+file(GLOB tasks_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*_test.cpp)
+add_executable(tasks_tests ${tasks_sources})
+target_include_directories(tasks_tests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+target_link_libraries(tasks_tests PRIVATE causeway_flags causeway_task_parts Causeway::tasks GTest::gmock GTest::gtest_main)
+causeway_test(tasks LABEL unit RUNTIME none TIMEOUT 300 COMMAND $<TARGET_FILE:tasks_tests>)
