@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transfers between device memory and other ranks.
+#include "base/box_geometry.hpp"
 #include "capi/cluster.hpp"
 #include "runtime/enqueue.hpp"
 #include "runtime/guard.hpp"
@@ -30,34 +31,26 @@ struct box_arguments {
 
 /// The rules of clEnqueueReadBufferRect (OpenCL 1.2, section 5.2.2).
 endpoints::box check_box(const endpoints::device_place& place, const box_arguments& given) {
-    const auto refuse = [](const std::string& why) { throw transfer_error(status::invalid_value, why); };
+    const auto refuse = [] [[noreturn]] (const std::string& why) { throw transfer_error(status::invalid_value, why); };
     if (!given.origin || !given.region) refuse("the origin or the region of the box is null");
     endpoints::box shape;
     shape.origin = *given.origin;
     shape.region = *given.region;
-    if (shape.region[0] == 0 || shape.region[1] == 0 || shape.region[2] == 0) refuse("the region of the box is empty");
-    shape.row_pitch = given.row_pitch != 0 ? given.row_pitch : shape.region[0];
-    if (shape.row_pitch < shape.region[0])
-        refuse("the row pitch " + std::to_string(shape.row_pitch) + " is less than a row of " +
+    const auto laid = lay_out_box(shape.origin, shape.region, given.row_pitch, given.slice_pitch);
+    switch (laid.fault) {
+    case box_fault::none: break;
+    case box_fault::empty_region: refuse("the region of the box is empty");
+    case box_fault::row_pitch:
+        refuse("the row pitch " + std::to_string(given.row_pitch) + " is less than a row of " +
                std::to_string(shape.region[0]));
-    size_t rows = 0;
-    if (__builtin_mul_overflow(shape.region[1], shape.row_pitch, &rows)) refuse("the box is too large");
-    shape.slice_pitch = given.slice_pitch != 0 ? given.slice_pitch : rows;
-    if (shape.slice_pitch < rows || shape.slice_pitch % shape.row_pitch != 0)
-        refuse("the slice pitch " + std::to_string(shape.slice_pitch) + " is less than a slice of " +
-               std::to_string(rows) + " or no multiple of the row pitch");
-    // The last byte: origin and region less one in slices and rows, and a whole row.
-    size_t slice = 0, row = 0, end = 0, bytes = 0;
-    const bool too_large = __builtin_add_overflow(shape.origin[2], shape.region[2] - 1, &slice) ||
-                           __builtin_mul_overflow(slice, shape.slice_pitch, &slice) ||
-                           __builtin_add_overflow(shape.origin[1], shape.region[1] - 1, &row) ||
-                           __builtin_mul_overflow(row, shape.row_pitch, &row) ||
-                           __builtin_add_overflow(shape.origin[0], shape.region[0], &end) ||
-                           __builtin_add_overflow(end, slice, &end) || __builtin_add_overflow(end, row, &end) ||
-                           __builtin_mul_overflow(shape.region[0], shape.region[1], &bytes) ||
-                           __builtin_mul_overflow(bytes, shape.region[2], &bytes);
-    if (too_large || end > place.buffer_bytes)
-        refuse("the box reaches beyond the buffer of " + bytes_text(place.buffer_bytes));
+    case box_fault::slice_pitch:
+        refuse("the slice pitch " + std::to_string(given.slice_pitch) + " is less than a slice of " +
+               std::to_string(shape.region[1]) + " rows or no multiple of the row pitch");
+    case box_fault::too_large: refuse("the box is larger than any memory");
+    }
+    if (!laid.fits(place.buffer_bytes)) refuse("the box reaches beyond the buffer of " + bytes_text(place.buffer_bytes));
+    shape.row_pitch = laid.row_pitch;
+    shape.slice_pitch = laid.slice_pitch;
     return shape;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commands that read, write, copy and fill buffers.
+#include "base/box_geometry.hpp"
 #include "platform/enqueue.hpp"
 #include "platform/entry_points.hpp"
 
@@ -16,7 +17,7 @@ _cl_mem& checked_buffer(cl_mem handle) {
 }
 
 void check_range(const _cl_mem& buffer, size_t offset, size_t size) {
-    require(size != 0 && offset <= buffer.size && size <= buffer.size - offset, CL_INVALID_VALUE);
+    require(size != 0 && has_range(buffer.size, offset, size), CL_INVALID_VALUE);
 }
 
 void check_host_may(const _cl_mem& buffer, cl_mem_flags forbidden) {
@@ -25,33 +26,24 @@ void check_host_may(const _cl_mem& buffer, cl_mem_flags forbidden) {
 
 access writing(const _cl_mem& buffer, size_t size) { return size == buffer.size ? access::overwrite : access::write; }
 
-/// The bytes of a box in a buffer or in host memory.
-struct layout {
-    size_t row_pitch, slice_pitch, begin, end;
-};
-
-using triple = std::array<size_t, 3>;
-
-triple triple_of(const size_t* values) {
+extents extents_of(const size_t* values) {
     require(values != nullptr, CL_INVALID_VALUE);
     note(values, 3 * sizeof *values);
     return {values[0], values[1], values[2]};
 }
 
-/// Throws for pitches that do not fit the region (OpenCL 1.2, section 5.2.3).
-layout lay_out(const triple& origin, const triple& region, size_t row_pitch, size_t slice_pitch) {
-    require(region[0] != 0 && region[1] != 0 && region[2] != 0, CL_INVALID_VALUE);
-    if (row_pitch == 0) row_pitch = region[0];
-    require(row_pitch >= region[0], CL_INVALID_VALUE);
-    if (slice_pitch == 0) slice_pitch = row_pitch * region[1];
-    require(slice_pitch >= row_pitch * region[1] || region[2] == 1, CL_INVALID_VALUE);
-    require(slice_pitch % row_pitch == 0, CL_INVALID_VALUE);
-    const size_t begin = origin[2] * slice_pitch + origin[1] * row_pitch + origin[0];
-    return {row_pitch, slice_pitch, begin,
-            begin + (region[2] - 1) * slice_pitch + (region[1] - 1) * row_pitch + region[0]};
+/// Throws for a box that the buffer does not have.
+void check_box(const _cl_mem& buffer, const extents& origin, const extents& region, size_t row_pitch, size_t slice_pitch) {
+    require(lay_out_box(origin, region, row_pitch, slice_pitch).fits(buffer.size), CL_INVALID_VALUE);
 }
 
-void check_box(const _cl_mem& buffer, const layout& of) { require(of.end <= buffer.size, CL_INVALID_VALUE); }
+/// Throws for a box that does not fit into the address space behind `memory`.
+box_geometry lay_out_in_host(const void* memory, const extents& origin, const extents& region, size_t row_pitch,
+                             size_t slice_pitch) {
+    const auto laid = lay_out_box(origin, region, row_pitch, slice_pitch);
+    require(laid.fits_at(memory), CL_INVALID_VALUE);
+    return laid;
+}
 
 } // namespace
 
@@ -105,12 +97,12 @@ cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue queue_handle, cl_mem
     return guard([&] {
         auto& queue = checked(queue_handle, CL_INVALID_COMMAND_QUEUE);
         auto& buffer = checked_buffer(buffer_handle);
-        const auto from = triple_of(buffer_origin);
-        const auto to = triple_of(host_origin);
-        const auto extent = triple_of(region);
+        const auto from = extents_of(buffer_origin);
+        const auto to = extents_of(host_origin);
+        const auto extent = extents_of(region);
         require(target != nullptr, CL_INVALID_VALUE);
-        check_box(buffer, lay_out(from, extent, buffer_row, buffer_slice));
-        const auto in_host = lay_out(to, extent, host_row, host_slice);
+        check_box(buffer, from, extent, buffer_row, buffer_slice);
+        const auto in_host = lay_out_in_host(target, to, extent, host_row, host_slice);
         check_host_may(buffer, CL_MEM_HOST_WRITE_ONLY);
         const memory_use uses[] = {{&buffer, access::read}};
         const host_target place{static_cast<std::byte*>(target) + in_host.begin,
@@ -124,7 +116,7 @@ cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue queue_handle, cl_mem
             [&](void* first, size_t row, size_t slice) {
                 return [&queue, held = ref<_cl_mem>(&buffer), from, extent, buffer_row, buffer_slice, row, slice,
                         first](cl_bool wait, cl_uint waits, const cl_event* events, cl_event* made) {
-                    constexpr triple none{};
+                    constexpr extents none{};
                     return queue.calls().clEnqueueReadBufferRect(queue.raw.raw(), held->raw(queue.where), wait,
                                                                  from.data(), none.data(), extent.data(), buffer_row,
                                                                  buffer_slice, row, slice, first, waits, events, made);
@@ -141,12 +133,12 @@ cl_int CL_API_CALL clEnqueueWriteBufferRect(cl_command_queue queue_handle, cl_me
     return guard([&] {
         auto& queue = checked(queue_handle, CL_INVALID_COMMAND_QUEUE);
         auto& buffer = checked_buffer(buffer_handle);
-        const auto to = triple_of(buffer_origin);
-        const auto from = triple_of(host_origin);
-        const auto extent = triple_of(region);
+        const auto to = extents_of(buffer_origin);
+        const auto from = extents_of(host_origin);
+        const auto extent = extents_of(region);
         require(source != nullptr, CL_INVALID_VALUE);
-        check_box(buffer, lay_out(to, extent, buffer_row, buffer_slice));
-        (void)lay_out(from, extent, host_row, host_slice);
+        check_box(buffer, to, extent, buffer_row, buffer_slice);
+        (void)lay_out_in_host(source, from, extent, host_row, host_slice);
         check_host_may(buffer, CL_MEM_HOST_READ_ONLY);
         const memory_use uses[] = {{&buffer, access::write}};
         return enqueue(reading_host({queue, CL_COMMAND_WRITE_BUFFER_RECT, blocking, count, list, event, uses}),
@@ -192,11 +184,11 @@ cl_int CL_API_CALL clEnqueueCopyBufferRect(cl_command_queue queue_handle, cl_mem
         auto& queue = checked(queue_handle, CL_INVALID_COMMAND_QUEUE);
         auto& source = checked_buffer(source_handle);
         auto& target = checked_buffer(target_handle);
-        const auto from = triple_of(source_origin);
-        const auto to = triple_of(target_origin);
-        const auto extent = triple_of(region);
-        check_box(source, lay_out(from, extent, source_row, source_slice));
-        check_box(target, lay_out(to, extent, target_row, target_slice));
+        const auto from = extents_of(source_origin);
+        const auto to = extents_of(target_origin);
+        const auto extent = extents_of(region);
+        check_box(source, from, extent, source_row, source_slice);
+        check_box(target, to, extent, target_row, target_slice);
         const memory_use uses[] = {{&source, access::read}, {&target, access::write}};
         // Whether boxes of one buffer overlap is the driver's to say (it has the specification's own algorithm).
         return enqueue({queue, CL_COMMAND_COPY_BUFFER_RECT, CL_FALSE, count, list, event, uses},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The nine collective commands: what goes where.
+#include "base/box_geometry.hpp"
 #include "platform/collectives.hpp"
 #include "platform/entry_points.hpp"
 
@@ -52,7 +53,7 @@ void check_buffers(const buffers& all, const _cl_context& context) {
         require(!buffer.is_image(), CL_INVALID_MEM_OBJECT);
         require(buffer.context.get() == &context, CL_INVALID_CONTEXT);
         const auto offset = all.offset(i);
-        require(offset <= buffer.size && all.bytes <= buffer.size - offset, CL_INVALID_VALUE);
+        require(has_range(buffer.size, offset, all.bytes), CL_INVALID_VALUE);
         note(buffer);
         note(offset);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mapping memory objects. The driver maps where it can do so at once and alone knows the contents; else a shadow in
 // host memory stands for the object: the command that maps reads into it, the one that unmaps writes it back.
+#include "base/box_geometry.hpp"
 #include "platform/enqueue.hpp"
 #include "platform/entry_points.hpp"
 
@@ -111,7 +112,7 @@ void* map_by_driver(const new_command& command, _cl_mem& object, mapping made, c
 void* map_buffer(const new_command& command, _cl_mem& buffer, cl_map_flags flags, size_t offset, size_t size) {
     require(!buffer.is_image(), CL_INVALID_MEM_OBJECT);
     check_map(buffer, flags);
-    require(size != 0 && offset <= buffer.size && size <= buffer.size - offset, CL_INVALID_VALUE);
+    require(size != 0 && has_range(buffer.size, offset, size), CL_INVALID_VALUE);
     const mapping made{false, flags, {{offset, 0, 0}, {size, 1, 1}}};
     raw_waits raws;
     check_command(command);
@@ -131,9 +132,7 @@ void* map_image(const new_command& command, _cl_mem& image, cl_map_flags flags, 
                 const triple& region, size_t* row_pitch, size_t* slice_pitch) {
     require(image.is_image(), CL_INVALID_MEM_OBJECT);
     check_map(image, flags);
-    const auto whole = whole_region(image);
-    for (std::size_t i = 0; i < 3; ++i)
-        require(region[i] != 0 && origin[i] <= whole[i] && region[i] <= whole[i] - origin[i], CL_INVALID_VALUE);
+    check_region(image, origin, region);
     require(row_pitch != nullptr && (slice_pitch != nullptr || !has_slices(image)), CL_INVALID_VALUE);
     note(origin.data(), sizeof origin);
     note(region.data(), sizeof region);

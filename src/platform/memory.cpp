@@ -2,7 +2,9 @@
 // Moves contents between places: out of one into host memory, and from there into the other.
 #include "platform/memory.hpp"
 
+#include "base/box_geometry.hpp"
 #include "base/spin_lock.hpp"
+#include "platform/boundary.hpp"
 #include "platform/cluster.hpp"
 #include "platform/enqueue.hpp"
 
@@ -79,6 +81,12 @@ std::array<size_t, 3> whole_region(const _cl_mem& image) {
     case CL_MEM_OBJECT_IMAGE2D: return {shape.image_width, shape.image_height, 1};
     default: return {shape.image_width, 1, 1};
     }
+}
+
+void check_region(const _cl_mem& image, const std::array<size_t, 3>& origin, const std::array<size_t, 3>& region) {
+    const auto whole = whole_region(image);
+    for (std::size_t i = 0; i < 3; ++i)
+        require(region[i] != 0 && has_range(whole[i], origin[i], region[i]), CL_INVALID_VALUE);
 }
 
 namespace {

@@ -138,6 +138,8 @@ void attach(_cl_mem& object, place& here);
 
 /// The whole of an image, as the region of a command.
 [[nodiscard]] std::array<size_t, 3> whole_region(const _cl_mem& image);
+/// Throws CL_INVALID_VALUE for a region that the image does not have.
+void check_region(const _cl_mem& image, const std::array<size_t, 3>& origin, const std::array<size_t, 3>& region);
 
 /// Whether a clSetKernelArg value is a memory object or sampler that lives, for kernels that do not say what they
 /// take.

@@ -2,6 +2,7 @@
 // Puts a transfer into the order of its queues by standard calls, and into the engine.
 #include "runtime/enqueue.hpp"
 
+#include "base/box_geometry.hpp"
 #include "runtime/guard.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/window_buffers.hpp"
@@ -142,7 +143,7 @@ void check_access(const endpoints::device_place& place, host_access access) {
 }
 
 void check_range(const endpoints::device_place& place, size_t offset, size_t bytes) {
-    if (offset > place.buffer_bytes || bytes > place.buffer_bytes - offset)
+    if (!has_range(place.buffer_bytes, offset, bytes))
         throw transfer_error(status::invalid_value, bytes_text(bytes) + " at " + bytes_text(offset) +
                                                         " reach beyond the buffer of " + bytes_text(place.buffer_bytes));
 }
