@@ -6,7 +6,11 @@
 #include "platform/remote_answer.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <string_view>
+
+#include <sys/uio.h>
+#include <unistd.h>
 
 using namespace causeway::platform;
 
@@ -42,7 +46,8 @@ std::string told(cl_int code, const std::vector<argument_facts>& facts) {
     for (const auto& one : facts) {
         text += static_cast<char>(one.takes);
         text += static_cast<char>(one.how);
-        text += static_cast<char>(one.is_number);
+        text += static_cast<char>(one.number_bytes); // 128 at most
+        text += static_cast<char>(one.every_bit_counts);
         text += static_cast<char>(one.is_image);
     }
     return text;
@@ -56,9 +61,9 @@ cl_int code_of(const std::string& told) {
 
 std::vector<argument_facts> facts_of(const std::string& told) {
     std::vector<argument_facts> facts;
-    for (std::size_t at = sizeof(cl_int); at < told.size(); at += 4)
+    for (std::size_t at = sizeof(cl_int); at < told.size(); at += 5)
         facts.push_back({static_cast<argument_facts::sort>(told[at]), static_cast<causeway::platform::access>(told[at + 1]),
-                         told[at + 2] != 0, told[at + 3] != 0});
+                         static_cast<unsigned char>(told[at + 2]), told[at + 3] != 0, told[at + 4] != 0});
     return facts;
 }
 
@@ -91,13 +96,25 @@ void _cl_kernel::agree(cl_int code) {
 
 namespace {
 
-/// Vectors of three have a fourth element that means nothing.
-bool is_number(std::string_view type) {
-    for (const std::string_view one :
-         {"char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "half", "float", "double"})
-        for (const std::string_view count : {"", "2", "4", "8", "16"})
-            if (type.starts_with(one) && type.substr(one.size()) == count) return true;
-    return false;
+struct number_type {
+    std::uint32_t bytes = 0;
+    bool every_bit_counts = false;
+};
+
+/// Of a number or a vector of numbers. Vectors of three have a fourth element that means nothing.
+number_type number_called(std::string_view type) {
+    struct scalar {
+        std::string_view name;
+        std::uint32_t bytes;
+    };
+    for (const auto& [name, bytes] : {scalar{"char", 1}, {"uchar", 1}, {"short", 2}, {"ushort", 2}, {"int", 4}, {"uint", 4},
+                                      {"long", 8}, {"ulong", 8}, {"half", 2}, {"float", 4}, {"double", 8}}) {
+        if (!type.starts_with(name)) continue;
+        const auto count = type.substr(name.size());
+        for (const auto& [text, elements] : {scalar{"", 1}, {"2", 2}, {"3", 4}, {"4", 4}, {"8", 8}, {"16", 16}})
+            if (count == text) return {bytes * elements, text != "3"};
+    }
+    return {};
 }
 
 } // namespace
@@ -121,7 +138,6 @@ void _cl_kernel::learn(const part& from) {
         (void)ask(CL_KERNEL_ARG_ACCESS_QUALIFIER, image);
         (void)ask(CL_KERNEL_ARG_TYPE_QUALIFIER, type);
         (void)ask(CL_KERNEL_ARG_TYPE_NAME, name_of_type);
-        facts.is_number = is_number(name_of_type);
         const bool is_image = facts.is_image = image != CL_KERNEL_ARG_ACCESS_NONE;
         if (std::string_view(name_of_type) == "sampler_t")
             facts.takes = argument_facts::sort::sampler;
@@ -131,6 +147,11 @@ void _cl_kernel::learn(const part& from) {
             facts.takes = argument_facts::sort::memory;
         else
             facts.takes = argument_facts::sort::value;
+        if (facts.takes == argument_facts::sort::value) {
+            const auto number = number_called(name_of_type);
+            facts.number_bytes = number.bytes;
+            facts.every_bit_counts = number.every_bit_counts;
+        }
         const bool reads_only =
             is_image ? image != CL_KERNEL_ARG_ACCESS_WRITE_ONLY && image != CL_KERNEL_ARG_ACCESS_READ_WRITE
                      : address == CL_KERNEL_ARG_ADDRESS_CONSTANT || (type & CL_KERNEL_ARG_TYPE_CONST) != 0;
@@ -163,15 +184,67 @@ argument_facts::sort guess(size_t size, const void* value) {
 
 } // namespace
 
+void _cl_kernel::check_size(cl_uint index, argument_facts::sort takes, size_t size) const {
+    using sort = argument_facts::sort;
+    bool fits = true;
+    switch (takes) {
+    case sort::memory: fits = size == sizeof(cl_mem); break;
+    case sort::sampler: fits = size == sizeof(cl_sampler); break;
+    case sort::local: fits = size != 0; break;
+    case sort::unknown:
+    case sort::value: {
+        const auto exact = m_facts[index].number_bytes;
+        size_t most = 0;
+        for (const auto& device : program->devices) most = std::max(most, ask<size_t>(*device, CL_DEVICE_MAX_PARAMETER_SIZE));
+        fits = exact != 0 ? size == exact : size != 0 && size <= most;
+        break;
+    }
+    }
+    require(fits, CL_INVALID_ARG_SIZE);
+}
+
+namespace {
+
+/// Whether the process has these bytes. Those of one page it has, as it has the first.
+bool has_bytes(const void* value, size_t size) {
+    static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+    const auto first = reinterpret_cast<std::uintptr_t>(value);
+    if (first / page == (first + size - 1) / page) return true;
+    std::vector<std::byte> room(size);
+    const iovec to{room.data(), size};
+    const iovec from{const_cast<void*>(value), size};
+    const auto got = ::process_vm_readv(::getpid(), &to, 1, &from, 1, 0);
+    return got < 0 ? errno != EFAULT : static_cast<size_t>(got) == size; // some containers forbid the question
+}
+
+} // namespace
+
+void _cl_kernel::set_value(cl_uint index, size_t size, const void* value) {
+    // PoCL 3.1 copies as many bytes for a structure as it is told.
+    require(m_facts[index].number_bytes != 0 || has_bytes(value, size), CL_INVALID_ARG_SIZE);
+    const auto judge = std::find_if(parts.begin(), parts.end(), [](const part& one) { return static_cast<bool>(one.raw); });
+    // The driver, which knows how large structures are, reads only what it takes.
+    if (judge != parts.end()) check(judge->raw.calls().clSetKernelArg(judge->raw.raw(), index, size, value));
+    auto& mine = m_arguments[index];
+    const auto* const first = static_cast<const std::byte*>(value);
+    mine.value.assign(first, first + size);
+    mine.what = kernel_argument::sort::value;
+    ++mine.version;
+    if (judge != parts.end()) judge->applied[index] = mine.version;
+}
+
 void _cl_kernel::set(cl_uint index, size_t size, const void* value) {
     const std::lock_guard lock(mutex);
     require(index < m_arguments.size(), CL_INVALID_ARG_INDEX);
     auto takes = m_facts[index].takes;
     if (takes == argument_facts::sort::unknown) takes = guess(size, value);
+    require(takes != argument_facts::sort::local || value == nullptr, CL_INVALID_ARG_VALUE);
+    require(takes != argument_facts::sort::value || value != nullptr, CL_INVALID_ARG_VALUE);
+    check_size(index, takes, size);
+    if (takes == argument_facts::sort::value) return set_value(index, size, value);
     auto next = m_arguments[index];
     switch (takes) {
     case argument_facts::sort::memory:
-        require(size == sizeof(cl_mem), CL_INVALID_ARG_SIZE);
         next.memory = handle_in<cl_mem>(value);
         if (next.memory != nullptr) {
             require(next.memory->is(kind::mem), CL_INVALID_MEM_OBJECT);
@@ -182,7 +255,6 @@ void _cl_kernel::set(cl_uint index, size_t size, const void* value) {
         next.what = kernel_argument::sort::memory;
         break;
     case argument_facts::sort::sampler:
-        require(size == sizeof(cl_sampler), CL_INVALID_ARG_SIZE);
         next.sampler = handle_in<cl_sampler>(value);
         require(next.sampler != nullptr && next.sampler->is(kind::sampler) &&
                     next.sampler->context.get() == context.get(),
@@ -190,16 +262,11 @@ void _cl_kernel::set(cl_uint index, size_t size, const void* value) {
         next.what = kernel_argument::sort::sampler;
         break;
     case argument_facts::sort::local:
-        require(value == nullptr, CL_INVALID_ARG_VALUE);
         next.local_bytes = size;
         next.what = kernel_argument::sort::local;
         break;
     case argument_facts::sort::unknown: // has been guessed
-    case argument_facts::sort::value:
-        require(value != nullptr, CL_INVALID_ARG_VALUE);
-        next.value.assign(static_cast<const std::byte*>(value), static_cast<const std::byte*>(value) + size);
-        next.what = kernel_argument::sort::value;
-        break;
+    case argument_facts::sort::value: return;
     }
     ++next.version;
     std::swap(m_arguments[index], next);

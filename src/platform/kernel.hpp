@@ -27,7 +27,8 @@ struct argument_facts {
     enum class sort { unknown, value, local, memory, sampler };
     sort takes = sort::unknown;
     access how = access::write; ///< of memory
-    bool is_number = false;     ///< or several: each bit counts
+    std::uint32_t number_bytes = 0; ///< of a number, or of a vector of numbers; 0 for what is none
+    bool every_bit_counts = false;  ///< of these
     bool is_image = false;      ///< memory that is known to be no buffer
 };
 
@@ -57,7 +58,7 @@ struct _cl_kernel final : causeway::platform::object {
     [[nodiscard]] std::shared_ptr<causeway::platform::driver_object<cl_kernel>>
     snapshot(causeway::platform::place& at);
     /// Whether the argument is known to be a number or a vector of numbers.
-    [[nodiscard]] bool takes_number(cl_uint index) const { return m_facts[index].is_number; }
+    [[nodiscard]] bool takes_number(cl_uint index) const { return m_facts[index].every_bit_counts; }
     /// Whether the argument may be memory: a kernel that came as a binary may not say.
     [[nodiscard]] bool may_take_memory(cl_uint index) const {
         using sort = causeway::platform::argument_facts::sort;
@@ -82,6 +83,9 @@ struct _cl_kernel final : causeway::platform::object {
     /// Takes what the first owner of a device of the program says of the kernel, as all ranks do; `code` is what came out here.
     void agree(cl_int code);
     cl_int give(cl_kernel raw, causeway::platform::place& at, cl_uint index);
+    /// Throws CL_INVALID_ARG_SIZE for a size that cannot be the argument's, before anything is read.
+    void check_size(cl_uint index, causeway::platform::argument_facts::sort takes, size_t size) const;
+    void set_value(cl_uint index, size_t size, const void* value);
 
     std::vector<causeway::platform::kernel_argument> m_arguments;
     std::vector<causeway::platform::argument_facts> m_facts;

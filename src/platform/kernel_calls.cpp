@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Making kernels, setting their arguments, asking about them, and enqueueing them.
+#include "base/box_geometry.hpp"
 #include "platform/enqueue.hpp"
 #include "platform/entry_points.hpp"
 #include "platform/kernel.hpp"
@@ -44,6 +45,15 @@ struct launch {
     }
 };
 
+/// What no driver can run (OpenCL 1.2, section 5.8); the rest is the driver's affair.
+void check_sizes(const launch& of) {
+    for (std::size_t i = 0; i < of.dimensions; ++i) {
+        require(of.global[i] != 0, CL_INVALID_GLOBAL_WORK_SIZE);
+        require(!of.offset || (*of.offset)[i] <= SIZE_MAX - of.global[i], CL_INVALID_GLOBAL_OFFSET);
+        require(!of.local || (*of.local)[i] != 0, CL_INVALID_WORK_GROUP_SIZE);
+    }
+}
+
 cl_int enqueue_kernel(cl_command_queue queue_handle, cl_kernel kernel_handle, cl_command_type type, cl_uint dimensions,
                       const size_t* offset, const size_t* global, const size_t* local, cl_uint count,
                       const cl_event* list, cl_event* event) {
@@ -61,6 +71,7 @@ cl_int enqueue_kernel(cl_command_queue queue_handle, cl_kernel kernel_handle, cl
     launch made{kernel, queue, dimensions, {}, {}, copy(global)};
     if (offset != nullptr) made.offset = copy(offset);
     if (local != nullptr) made.local = copy(local);
+    check_sizes(made);
     std::vector<memory_use> uses;
     if (queue.context.spans()) {
         const std::lock_guard lock(kernel.mutex);
@@ -290,8 +301,9 @@ cl_int CL_API_CALL clEnqueueNativeKernel(cl_command_queue handle, void(CL_CALLBA
         std::vector<size_t> offsets;
         for (cl_uint i = 0; i < memory_count; ++i) {
             held.emplace_back(memory[i]);
-            offsets.push_back(static_cast<size_t>(static_cast<const std::byte*>(memory_places[i]) -
-                                                  static_cast<std::byte*>(arguments)));
+            // Before the arguments it is beyond them, too.
+            offsets.push_back(reinterpret_cast<std::uintptr_t>(memory_places[i]) - reinterpret_cast<std::uintptr_t>(arguments));
+            require(has_range(size, offsets.back(), sizeof(cl_mem)), CL_INVALID_VALUE);
         }
         const auto* const first = static_cast<const std::byte*>(arguments);
         auto block = std::vector<std::byte>(first, first + size);
