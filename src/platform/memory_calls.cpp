@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Buffers, sub-buffers and images: making them and asking about them.
+#include "base/box_geometry.hpp"
 #include "platform/boundary.hpp"
 #include "platform/enqueue.hpp"
 #include "platform/entry_points.hpp"
@@ -129,6 +130,35 @@ size_t bytes_of_pixel(const cl_image_format& format) {
     }
 }
 
+/// What images of its type are made of; the other members may hold anything (OpenCL 1.2, section 5.3.1.2).
+cl_image_desc meaning_of(cl_image_desc shape) {
+    const auto type = shape.image_type;
+    const bool is_array = type == CL_MEM_OBJECT_IMAGE1D_ARRAY || type == CL_MEM_OBJECT_IMAGE2D_ARRAY;
+    const bool is_volume = type == CL_MEM_OBJECT_IMAGE3D;
+    const bool is_line =
+        type == CL_MEM_OBJECT_IMAGE1D || type == CL_MEM_OBJECT_IMAGE1D_BUFFER || type == CL_MEM_OBJECT_IMAGE1D_ARRAY;
+    if (is_line) shape.image_height = 0;
+    if (!is_volume) shape.image_depth = 0;
+    if (!is_array) shape.image_array_size = 0;
+    if (!is_array && !is_volume) shape.image_slice_pitch = 0;
+    if (type != CL_MEM_OBJECT_IMAGE1D_BUFFER && type != CL_MEM_OBJECT_IMAGE2D) shape.buffer = nullptr;
+    return shape;
+}
+
+/// The size of an image in host memory. Throws where it is none, or has no room for the program's pitches.
+size_t checked_size(const _cl_mem& image) {
+    const auto region = whole_region(image);
+    const size_t pixel = image.image.pixel_bytes;
+    const auto packed = lay_out_box({}, {region[0], region[1], region[2]}, 0, 0);
+    require(packed.fault == box_fault::none && packed.bytes <= PTRDIFF_MAX / pixel, CL_INVALID_IMAGE_SIZE);
+    const auto& shape = image.image.shape;
+    const auto rows = is_lines(image) ? extents{region[0] * pixel, 1, region[1]}
+                                      : extents{region[0] * pixel, region[1], region[2]};
+    const auto given = lay_out_box({}, rows, shape.image_row_pitch, shape.image_slice_pitch, slices::anywhere);
+    require(given.fault == box_fault::none && given.end <= PTRDIFF_MAX, CL_INVALID_IMAGE_DESCRIPTOR);
+    return packed.bytes * pixel;
+}
+
 /// Whether a device of the place could use the image, see check_device().
 bool can_have(const _cl_mem& image, const place& at) {
     return !at.understudy && std::any_of(at.devices.begin(), at.devices.end(), [&](const auto* device) {
@@ -152,38 +182,38 @@ void try_image(const _cl_mem& image, place& at, void* host) {
 }
 
 ref<_cl_mem> create_image(cl_context handle, cl_mem_flags flags, const cl_image_format* format,
-                          const cl_image_desc* shape, void* host) {
+                          const cl_image_desc* given, void* host) {
     auto& context = checked(handle, CL_INVALID_CONTEXT);
     check_flags(flags);
     require(format != nullptr, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
-    require(shape != nullptr, CL_INVALID_IMAGE_DESCRIPTOR);
+    require(given != nullptr, CL_INVALID_IMAGE_DESCRIPTOR);
+    const auto shape = meaning_of(*given);
     check_host_pointer(flags, host);
     require(std::any_of(context.devices.begin(), context.devices.end(),
                         [](const auto& device) { return ask<cl_bool>(*device, CL_DEVICE_IMAGE_SUPPORT) != CL_FALSE; }),
             CL_INVALID_OPERATION);
     for (const std::uint64_t part : {std::uint64_t{format->image_channel_order}, std::uint64_t{format->image_channel_data_type},
-                                     std::uint64_t{shape->image_type}, std::uint64_t{shape->image_width},
-                                     std::uint64_t{shape->image_height}, std::uint64_t{shape->image_depth},
-                                     std::uint64_t{shape->image_array_size}, std::uint64_t{shape->image_row_pitch},
-                                     std::uint64_t{shape->image_slice_pitch}})
+                                     std::uint64_t{shape.image_type}, std::uint64_t{shape.image_width},
+                                     std::uint64_t{shape.image_height}, std::uint64_t{shape.image_depth},
+                                     std::uint64_t{shape.image_array_size}, std::uint64_t{shape.image_row_pitch},
+                                     std::uint64_t{shape.image_slice_pitch}, std::uint64_t{shape.num_mip_levels},
+                                     std::uint64_t{shape.num_samples}})
         note(part);
     ref<_cl_mem> parent;
-    if (shape->buffer != nullptr) {
-        parent = ref<_cl_mem>(&checked(shape->buffer, CL_INVALID_IMAGE_DESCRIPTOR));
+    if (shape.buffer != nullptr) {
+        parent = ref<_cl_mem>(&checked(shape.buffer, CL_INVALID_IMAGE_DESCRIPTOR));
         require(parent->context.get() == &context, CL_INVALID_IMAGE_DESCRIPTOR);
         note(*parent);
     }
     flags = parent ? flags_of_part(flags, *parent) : with_default_access(flags);
-    auto made = ref<_cl_mem>::adopt(new _cl_mem(context, shape->image_type, flags, 0, host));
+    auto made = ref<_cl_mem>::adopt(new _cl_mem(context, shape.image_type, flags, 0, host));
     made->parent = parent;
-    made->image = {*format, *shape, bytes_of_pixel(*format)};
+    made->image = {*format, shape, bytes_of_pixel(*format)};
     // Only drivers know all rules for shapes and formats: all are asked before anything is computed from them, as a driver that
     // refuses the image when it is first used would end a cluster's job.
     for (auto* const at : context.here())
         if (context.spans() && can_have(*made, *at)) try_image(*made, *at, host);
-    const auto packed = made->packed_pitches();
-    const auto region = whole_region(*made);
-    made->size = packed[0] * region[1] * region[2];
+    if (context.spans()) made->size = checked_size(*made); // else the driver's affair, which is asked below
     fill(*made, made->parent ? nullptr : host);
     if (!context.spans()) {
         size_t size = 0;
@@ -230,7 +260,7 @@ cl_mem CL_API_CALL clCreateSubBuffer(cl_mem handle, cl_mem_flags flags, cl_buffe
         const auto& region = *static_cast<const cl_buffer_region*>(info);
         note(info, sizeof region);
         require(region.size != 0, CL_INVALID_BUFFER_SIZE);
-        require(region.origin <= parent.size && region.size <= parent.size - region.origin, CL_INVALID_VALUE);
+        require(has_range(parent.size, region.origin, region.size), CL_INVALID_VALUE);
         require(std::any_of(parent.context->devices.begin(), parent.context->devices.end(),
                             [&](const auto& device) { return region.origin % alignment_of(*device) == 0; }),
                 CL_MISALIGNED_SUB_BUFFER_OFFSET);

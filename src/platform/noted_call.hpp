@@ -9,7 +9,9 @@
 #include "platform/queue.hpp"
 #include "platform/sampler.hpp"
 
+#include <array>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 
 namespace causeway::platform {
@@ -42,13 +44,30 @@ template <class Value> void name_made(Value made, std::uint64_t call) {
         if (made != nullptr) made->made_by = call;
 }
 
+/// Functions that make a list, or only say how long it would be: then the room for it means nothing.
+constexpr bool makes_list(api_call function) {
+    return function == api_call::clCreateSubDevices || function == api_call::clCreateKernelsInProgram;
+}
+
+/// The arguments of a call that counts.
+template <api_call Which, class... Arguments> auto meaning_of(Arguments... given) {
+    std::array<call_argument, sizeof...(Arguments)> all{argument_of(given)...};
+    if constexpr (makes_list(Which))
+        for (std::size_t i = 1; i < all.size(); ++i)
+            if (all[i].what == call_argument::sort::pointer && all[i].value == 0 && all[i - 1].what == call_argument::sort::number)
+                all[i - 1].value = 0;
+    return all;
+}
+
 template <api_call Which, auto Function> struct noted;
 
 template <api_call Which, class Result, class... Arguments, Result(CL_API_CALL* Function)(Arguments...)>
 struct noted<Which, Function> {
     static Result CL_API_CALL call(Arguments... arguments) {
         auto* const job = cluster::of_process();
-        if (job == nullptr || !job->begin_call(Which, argument_of(arguments)...)) return Function(arguments...);
+        if (job == nullptr) return Function(arguments...);
+        const auto begin = [&](const auto&... meant) { return job->begin_call(Which, meant...); };
+        if (!std::apply(begin, meaning_of<Which>(arguments...))) return Function(arguments...);
         const auto number = job->record().number();
         const auto result = Function(arguments...);
         name_made(result, number);

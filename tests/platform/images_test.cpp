@@ -2,6 +2,8 @@
 // Images of all shapes on every device: regions, pitches, maps, and what is said of them.
 #include "platform_fixture.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 
@@ -246,6 +248,42 @@ TEST_F(images, of_a_buffer_of_another_context_are_refused) {
     shape.buffer = theirs.get();
     EXPECT_EQ(clCreateImage(context(), CL_MEM_READ_WRITE, &format, &shape, nullptr, &code), nullptr);
     EXPECT_EQ(code, CL_INVALID_IMAGE_DESCRIPTOR);
+}
+
+// Each rank has junk of its own, which is no difference between their programs.
+TEST_F(images, members_that_a_type_does_not_use_may_hold_anything) {
+    const auto junk = static_cast<size_t>(::getpid());
+    const std::array<std::pair<cl_image_desc, triple>, 4> all{
+        std::pair{shape_of(CL_MEM_OBJECT_IMAGE1D, 5, junk, junk, junk), triple{5, 1, 1}},
+        {shape_of(CL_MEM_OBJECT_IMAGE1D_ARRAY, 5, junk, junk, 3), triple{5, 3, 1}},
+        {shape_of(CL_MEM_OBJECT_IMAGE2D, 5, 4, junk, junk), triple{5, 4, 1}},
+        {shape_of(CL_MEM_OBJECT_IMAGE3D, 5, 4, 3, junk), triple{5, 4, 3}}};
+    for (auto [shape, region] : all) {
+        if (shape.image_type == CL_MEM_OBJECT_IMAGE1D || shape.image_type == CL_MEM_OBJECT_IMAGE3D)
+            shape.buffer = reinterpret_cast<cl_mem>(junk * 16);
+        const auto image = new_image(shape);
+        ASSERT_NE(image.get(), nullptr);
+        const auto pixels = pattern(5 * 4 * 3 * pixel);
+        ASSERT_EQ(clEnqueueWriteImage(queue(), image.get(), CL_TRUE, none.data(), region.data(), 0, 0, pixels.data(), 0, nullptr,
+                                      nullptr),
+                  CL_SUCCESS);
+        auto found = pixels;
+        found.assign(found.size(), 0);
+        ASSERT_EQ(clEnqueueReadImage(last_queue(), image.get(), CL_TRUE, none.data(), region.data(), 0, 0, found.data(), 0, nullptr,
+                                     nullptr),
+                  CL_SUCCESS);
+        const auto bytes = static_cast<long>(pixel * region[0] * region[1] * region[2]);
+        EXPECT_TRUE(std::equal(found.begin(), found.begin() + bytes, pixels.begin()));
+        ASSERT_EQ(clFinish(queue()), CL_SUCCESS);
+    }
+    // Nor is the room for a list that is not there.
+    cl_uint count = 0;
+    const std::array<cl_device_partition_property, 3> halves{CL_DEVICE_PARTITION_EQUALLY, 1, 0};
+    (void)clCreateSubDevices(devices().front(), halves.data(), static_cast<cl_uint>(junk), nullptr, &count);
+    const auto program = build("__kernel void nothing(int a) {}");
+    EXPECT_EQ(clCreateKernelsInProgram(program.get(), static_cast<cl_uint>(junk), nullptr, &count), CL_SUCCESS);
+    EXPECT_EQ(count, 1U);
+    ASSERT_EQ(clFinish(queue()), CL_SUCCESS);
 }
 
 } // namespace

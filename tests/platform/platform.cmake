@@ -15,6 +15,11 @@ foreach(runtime ${runtimes} both)
   causeway_test(platform.${runtime} LABEL platform RUNTIME ${runtime} PLATFORM ${platform_icd} TIMEOUT 300
     COMMAND $<TARGET_FILE:platform_tests>)
 endforeach()
+# Some 100,000 calls with arguments by chance, of a kept seed.
+foreach(runtime ${runtimes})
+  causeway_test(platform.random_arguments.${runtime} LABEL platform RUNTIME ${runtime} PLATFORM ${platform_icd} TIMEOUT 120
+    COMMAND env CAUSEWAY_TEST_SEED=1 CAUSEWAY_TEST_CALLS=50000 $<TARGET_FILE:platform_tests> --gtest_filter=random_arguments.*)
+endforeach()
 # Mapped memory where a driver takes what a write sends at once. Without commands that write what a read before them fills: these
 # are the program's affair.
 if(NOT CAUSEWAY_SANITIZE)
