@@ -5,6 +5,9 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <ftw.h>
+#include <glob.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -83,6 +86,105 @@ void write_by_stdio(const std::string& path) {
     if (std::fgets(rest, sizeof rest, change) == nullptr) std::exit(1);
     expect("read of what was there", rest, "one TWO three");
     std::fclose(change);
+}
+
+/// What is written by one name and read by another has all of it, whichever rank is first.
+void by_other_names(const std::string& folder) {
+    if (mkdir((folder + "/scratch").c_str(), 0777) != 0 || symlink("scratch", (folder + "/latest").c_str()) != 0) std::exit(1);
+    const int scratch = open((folder + "/scratch").c_str(), O_RDONLY | O_DIRECTORY);
+    std::size_t whole = 0;
+    const std::string text(1 << 20, 't');
+    for (int i = 0; i < 16; ++i) {
+        const auto name = "f" + std::to_string(i);
+        std::ofstream(folder + "/latest/" + name) << text;
+        whole += contents_of(folder + "/scratch/" + name) == text;
+        whole += contents_of(folder + "/scratch/../latest/./" + name) == text;
+        const auto hard = folder + "/hard" + name;
+        if (linkat(scratch, name.c_str(), AT_FDCWD, hard.c_str(), 0) != 0) std::exit(1);
+        std::ofstream(folder + "/latest/" + name) << text << text;
+        whole += std::filesystem::file_size(hard) == 2 * text.size();
+        std::ofstream(folder + "/latest/" + name) << text;
+        struct stat facts {};
+        whole += fstatat(scratch, name.c_str(), &facts, 0) == 0 && facts.st_size == static_cast<off_t>(text.size());
+        std::ofstream(hard) << text << text << text;
+        const int fd = openat(scratch, name.c_str(), O_RDONLY);
+        whole += lseek(fd, 0, SEEK_END) == static_cast<off_t>(3 * text.size());
+        close(fd);
+    }
+    close(scratch);
+    expect("by other names", std::to_string(whole), std::to_string(5 * 16));
+}
+
+std::size_t found_bytes = 0;
+int count_bytes(const char*, const struct stat* facts, int what, FTW*) {
+    if (what == FTW_F) found_bytes += static_cast<std::size_t>(facts->st_size);
+    return 0;
+}
+
+/// Each call that changes names or metadata is made once: a second one would fail, or change what the first one has left.
+void by_all_forms(const std::string& folder) {
+    const int at = open(folder.c_str(), O_RDONLY | O_DIRECTORY);
+    const auto is_made = [](const char* what, int code) { expect(what, code == 0 ? "done" : std::strerror(errno), "done"); };
+    is_made("mkdirat", mkdirat(at, "at", 0777));
+    const int inner = openat(at, "at", O_RDONLY | O_DIRECTORY);
+    const int made = openat(inner, "file", O_CREAT | O_EXCL | O_WRONLY, 0644);
+    if (write(made, "by openat", 9) != 9) std::exit(1);
+    is_made("close", close(made));
+    expect("openat", contents_of(folder + "/at/file"), "by openat");
+    is_made("renameat", renameat(inner, "file", inner, "other"));
+    is_made("renameat2", renameat2(inner, "other", inner, "file", RENAME_NOREPLACE));
+    is_made("linkat", linkat(inner, "file", inner, "linked", 0));
+    is_made("symlinkat", symlinkat("file", inner, "named"));
+    is_made("mkfifoat", mkfifoat(inner, "pipe", 0600));
+    is_made("mknod", mknod((folder + "/at/node").c_str(), S_IFIFO | 0600, 0));
+    is_made("unlinkat", unlinkat(inner, "pipe", 0));
+    const timespec long_ago[2] = {{1000, 0}, {2000, 0}};
+    is_made("utimensat", utimensat(inner, "file", long_ago, 0));
+    struct stat facts {};
+    is_made("fstatat", fstatat(inner, "file", &facts, 0));
+    expect("its time", std::to_string(facts.st_mtim.tv_sec), "2000");
+    is_made("chmod", chmod((folder + "/at/file").c_str(), 0600));
+    is_made("fchmodat", fchmodat(inner, "linked", 0640, 0));
+    // The number of links would tell who has made one more.
+    is_made("stat", stat((folder + "/at/file").c_str(), &facts));
+    expect("links and mode", std::to_string(facts.st_nlink) + " " + std::to_string(facts.st_mode & 0777), "2 " + std::to_string(0640));
+    const int unnamed = open((folder + "/at").c_str(), O_TMPFILE | O_RDWR, 0644);
+    if (write(unnamed, "without a name", 14) != 14) std::exit(1);
+    const auto own = "/proc/self/fd/" + std::to_string(unnamed);
+    is_made("linkat of O_TMPFILE", linkat(AT_FDCWD, own.c_str(), inner, "given", AT_SYMLINK_FOLLOW));
+    is_made("its end", close(unnamed));
+    expect("O_TMPFILE", contents_of(folder + "/at/given"), "without a name");
+    auto chosen = folder + "/at/osXXXXXX";
+    const int temporary = mkostemp(chosen.data(), O_CLOEXEC);
+    if (write(temporary, "chosen", 6) != 6) std::exit(1);
+    close(temporary);
+    expect("mkostemp", contents_of(chosen), "chosen");
+    // From file to file, through the kernel.
+    const int from = open((folder + "/at/file").c_str(), O_RDONLY);
+    const int to = open((folder + "/at/copy").c_str(), O_CREAT | O_RDWR, 0644);
+    expect("copy_file_range", std::to_string(copy_file_range(from, nullptr, to, nullptr, 9, 0)), "9");
+    off_t begin = 3;
+    expect("sendfile", std::to_string(sendfile(to, from, &begin, 6)), "6");
+    expect("their positions", std::to_string(lseek(to, 0, SEEK_CUR)) + " " + std::to_string(begin), "15 9");
+    char back[16] = "";
+    expect("what came there", pread(to, back, 15, 0) == 15 ? back : "nothing", "by openatopenat");
+    close(from);
+    close(to);
+    std::filesystem::copy_file(folder + "/at/copy", folder + "/at/copied");
+    expect("copy_file", contents_of(folder + "/at/copied"), "by openatopenat");
+    glob_t names{};
+    expect("glob", std::to_string(glob((folder + "/at/cop*").c_str(), 0, nullptr, &names) == 0 ? names.gl_pathc : 0), "2");
+    globfree(&names);
+    std::ofstream(folder + "/at/large") << std::string(1 << 20, 'l');
+    is_made("nftw", nftw((folder + "/at").c_str(), count_bytes, 8, FTW_PHYS));
+    expect("the bytes that it has found", std::to_string(found_bytes), std::to_string((1 << 20) + 9 + 9 + 14 + 6 + 15 + 15));
+    close(inner);
+    // Which removes what is in them, by folders' descriptors.
+    expect("remove_all", std::to_string(std::filesystem::remove_all(folder + "/at")), "10");
+    expect("the rest", std::to_string(std::filesystem::remove_all(folder + "/scratch")), "17");
+    is_made("unlinkat of a link", unlinkat(at, "latest", 0));
+    for (int i = 0; i < 16; ++i) (void)unlinkat(at, ("hardf" + std::to_string(i)).c_str(), 0);
+    close(at);
 }
 
 } // namespace
@@ -178,6 +280,8 @@ int main(int, char** arguments) {
     expect("mktemp", choose("mktemp", free_name.data()), free_name); // which all ranks tell
     const auto other_name = choose("tmpnam", nullptr);
     expect("tmpnam", other_name, other_name);
+    by_other_names(folder);
+    by_all_forms(folder);
     at_end.path = folder + "/late";
     std::printf("%d right\n", right);
     std::fflush(stdout);

@@ -3,42 +3,36 @@
 // when rank 0 has come as far.
 #include "rank_0.hpp"
 #include "standard_input.hpp"
+#include "written_files.hpp"
 
 #include <fcntl.h>
+#include <fts.h>
+#include <ftw.h>
+#include <glob.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <set>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 namespace {
 
 using namespace causeway_run;
 
-/// In calls that may not throw.
-std::string key_of(const char* path) {
-    std::error_code no_folder;
-    const auto whole = std::filesystem::absolute(path, no_folder);
-    return (no_folder ? std::filesystem::path(path) : whole).lexically_normal().string();
+bool is_unnamed(int flags) { return (flags & O_TMPFILE) == O_TMPFILE; } // shares a bit with O_DIRECTORY
+bool writes(int flags) {
+    return (flags & O_PATH) == 0 && ((flags & O_ACCMODE) != O_RDONLY || (flags & (O_CREAT | O_TRUNC)) != 0);
 }
-
-/// What the program has written, or begun to.
-std::set<std::string>& written() {
-    static auto& paths = *new std::set<std::string>; // programs write while they end
-    return paths;
-}
-
-bool writes(int flags) { return (flags & O_ACCMODE) != O_RDONLY || (flags & (O_CREAT | O_TRUNC)) != 0; }
 
 void fill(int fd, std::string_view contents) {
     while (!contents.empty()) {
@@ -49,13 +43,17 @@ void fill(int fd, std::string_view contents) {
     ::lseek(fd, 0, SEEK_SET);
 }
 
-std::string contents_of(const char* path, std::size_t size) {
+/// Of a file that is open, perhaps for writing alone.
+std::string contents_of(int fd, std::size_t size) {
     std::string contents(size, '\0');
-    if (auto* const file = std::fopen(path, "r")) {
-        contents.resize(std::fread(contents.data(), 1, size, file));
-        std::fclose(file);
+    const auto path = "/proc/self/fd/" + std::to_string(fd);
+    const int reading = next<int(const char*, int, ...)>("open64")(path.c_str(), O_RDONLY | O_CLOEXEC);
+    for (std::size_t at = 0; at < size;) {
+        const auto got = ::pread(reading, contents.data() + at, size - at, static_cast<off_t>(at));
+        if (got <= 0) break;
+        at += static_cast<std::size_t>(got);
     }
-    contents.resize(size);
+    if (reading >= 0) ::close(reading);
     return contents;
 }
 
@@ -72,6 +70,8 @@ template <class Open> int open_once(const char* path, int flags, Open open_here,
     struct {
         std::int64_t error = 0;
         std::int64_t size = 0;
+        std::uint64_t device = 0, inode = 0;
+        std::int64_t is_file = 0;
     } told;
     int fd = -1;
     meet(); // others may still read what is there
@@ -81,30 +81,31 @@ template <class Open> int open_once(const char* path, int flags, Open open_here,
         if (fd < 0)
             told.error = errno;
         else if (::fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode))
-            told.size = facts.st_size;
+            told = {0, facts.st_size, facts.st_dev, facts.st_ino, 1};
     }
     take_of_rank_0(&told, sizeof told);
     if (told.error == 0 && chosen != nullptr) take_of_rank_0(chosen, std::strlen(chosen));
-    if (told.error == 0) written().insert(key_of(path));
+    if (told.error == 0 && told.is_file != 0) {
+        remember_written(told.device, told.inode);
+        if (!is_unnamed(flags)) remember_written(path);
+    }
     const auto size = static_cast<std::size_t>(told.size);
     std::string contents;
     if (told.error == 0 && (flags & O_ACCMODE) != O_WRONLY && size != 0) {
-        contents = is_rank_0() ? contents_of(path, size) : std::string(size, '\0');
+        contents = is_rank_0() ? contents_of(fd, size) : std::string(size, '\0');
         take_of_rank_0(contents.data(), size);
     }
     int error = static_cast<int>(told.error);
-    if (error == 0) error = agree(is_rank_0() ? 0 : make_copy(fd, flags, told.size, contents));
+    const auto stand_in = [&] {
+        if (told.is_file != 0) return make_copy(fd, flags, told.size, contents);
+        fd = next<int(const char*, int, ...)>("open64")("/dev/null", O_RDWR | (flags & O_CLOEXEC)); // for a device or a pipe
+        return fd < 0 ? errno : 0;
+    };
+    if (error == 0) error = agree(is_rank_0() ? 0 : stand_in());
     if (error == 0) return fd;
     if (fd >= 0) ::close(fd);
     errno = error;
     return -1;
-}
-
-/// Waits until rank 0 has closed what it has written there.
-void wait_for_writer(const char* path) {
-    if (written().empty() || !written().contains(key_of(path))) return;
-    char nothing = 0;
-    take_of_rank_0(&nothing, sizeof nothing);
 }
 
 using open_function = int(const char*, int, ...);
@@ -113,6 +114,15 @@ int open_file(open_function* real, const void* caller, const char* path, int fla
     if (writes(flags)) return open_once(path, flags, [&] { return real(path, flags, mode); });
     wait_for_writer(path);
     return real(path, flags, mode);
+}
+
+using openat_function = int(int, const char*, int, ...);
+int open_file_in(openat_function* real, const void* caller, int folder, const char* path, int flags, mode_t mode) {
+    if (!is_programs_file(caller)) return real(folder, path, flags, mode);
+    const auto whole = path_in(folder, path);
+    if (writes(flags)) return open_once(whole.c_str(), flags, [&] { return real(folder, path, flags, mode); });
+    wait_for_writer(whole.c_str());
+    return real(folder, path, flags, mode);
 }
 
 int flags_of(std::string_view mode) {
@@ -176,28 +186,10 @@ std::FILE* reopen_stream(freopen_function* real, const void* caller, const char*
     return made;
 }
 
-/// What rank 0 alone does: its outcome on every rank, and the name that it may have chosen.
-template <class Act> int once(const void* caller, Act act, char* chosen = nullptr) {
-    if (!is_programs_file(caller)) return act();
-    struct {
-        int code = 0;
-        int error = 0;
-    } told;
-    meet(); // as above
-    if (is_rank_0()) {
-        told.code = act();
-        told.error = errno;
-    }
-    take_of_rank_0(&told, sizeof told);
-    if (told.code != 0) errno = told.error;
-    else if (chosen != nullptr) take_of_rank_0(chosen, std::strlen(chosen));
-    return told.code;
-}
-
 /// Asks the system about a path, which the program may have written.
 template <class Ask> int ask_about(const void* caller, const char* path, Ask ask, int folder = AT_FDCWD) {
-    const bool is_named = path != nullptr && *path != '\0' && (folder == AT_FDCWD || *path == '/');
-    if (is_named && is_programs_file(caller)) wait_for_writer(path);
+    const bool is_named = path != nullptr && *path != '\0';
+    if (is_named && has_written_any() && is_programs_file(caller)) wait_for_writer(path_in(folder, path).c_str());
     return ask();
 }
 
@@ -208,7 +200,38 @@ template <class Make> int make_temporary(const void* caller, char* name, int fla
 }
 
 mode_t mode_of(int flags, std::va_list list) {
-    return (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(list, mode_t) : 0;
+    return (flags & O_CREAT) != 0 || is_unnamed(flags) ? va_arg(list, mode_t) : 0;
+}
+
+/// Goes through folders, and asks about what is there by calls that nobody can stand in front of.
+template <class Walk> auto walk(const void* caller, Walk walk_here) {
+    if (has_written_any() && is_programs_file(caller)) wait_for_rank_0();
+    return walk_here();
+}
+
+/// Moves `size` bytes from descriptor to descriptor, as the kernel has done on rank 0. A null offset is the position.
+void move_bytes(int from, off64_t* from_offset, int to, off64_t* to_offset, std::size_t size) {
+    std::array<char, 65536> room;
+    while (size != 0) {
+        const auto most = std::min(size, room.size());
+        const auto got = from_offset != nullptr ? ::pread64(from, room.data(), most, *from_offset) : ::read(from, room.data(), most);
+        if (got <= 0) return;
+        const auto bytes = static_cast<std::size_t>(got);
+        const auto put = to_offset != nullptr ? ::pwrite64(to, room.data(), bytes, *to_offset) : ::write(to, room.data(), bytes);
+        if (put != got) return;
+        if (from_offset != nullptr) *from_offset += got;
+        if (to_offset != nullptr) *to_offset += got;
+        size -= bytes;
+    }
+}
+
+/// Kinds of files matter to the kernel, and the other ranks have other ones: rank 0 says how much moves.
+template <class Move>
+ssize_t move_as_rank_0(const void* caller, int from, off64_t* from_offset, int to, off64_t* to_offset, Move move) {
+    if (!is_programs_file(caller)) return move();
+    const auto moved = result_of_rank_0(is_rank_0() ? move() : 0, nullptr, 0);
+    if (!is_rank_0() && moved > 0) move_bytes(from, from_offset, to, to_offset, static_cast<std::size_t>(moved));
+    return moved;
 }
 
 } // namespace
@@ -253,6 +276,47 @@ int creat_small(const char* path, mode_t mode) {
     static auto* const ask = next<open_function>("open");
     return open_file(ask, CAUSEWAY_CALLER, path, O_CREAT | O_WRONLY | O_TRUNC, mode);
 }
+int creat_large(const char* path, mode_t mode) asm("creat64");
+int creat_large(const char* path, mode_t mode) {
+    static auto* const ask = next<open_function>("open64");
+    return open_file(ask, CAUSEWAY_CALLER, path, O_CREAT | O_WRONLY | O_TRUNC, mode);
+}
+int openat_small(int folder, const char* path, int flags, ...) asm("openat");
+int openat_small(int folder, const char* path, int flags, ...) {
+    static auto* const ask = next<openat_function>("openat");
+    std::va_list list;
+    va_start(list, flags);
+    const auto mode = mode_of(flags, list);
+    va_end(list);
+    return open_file_in(ask, CAUSEWAY_CALLER, folder, path, flags, mode);
+}
+int openat_large(int folder, const char* path, int flags, ...) asm("openat64");
+int openat_large(int folder, const char* path, int flags, ...) {
+    static auto* const ask = next<openat_function>("openat64");
+    std::va_list list;
+    va_start(list, flags);
+    const auto mode = mode_of(flags, list);
+    va_end(list);
+    return open_file_in(ask, CAUSEWAY_CALLER, folder, path, flags, mode);
+}
+int openat_small_checked(int folder, const char* path, int flags) asm("__openat_2");
+int openat_small_checked(int folder, const char* path, int flags) {
+    static auto* const ask = next<openat_function>("openat");
+    return open_file_in(ask, CAUSEWAY_CALLER, folder, path, flags, 0);
+}
+int openat_large_checked(int folder, const char* path, int flags) asm("__openat64_2");
+int openat_large_checked(int folder, const char* path, int flags) {
+    static auto* const ask = next<openat_function>("openat64");
+    return open_file_in(ask, CAUSEWAY_CALLER, folder, path, flags, 0);
+}
+// Memory with a name is a file like others.
+int shm_open(const char* name, int flags, mode_t mode) {
+    static auto* const ask = next<int(const char*, int, mode_t)>("shm_open");
+    if (!is_programs_file(CAUSEWAY_CALLER) || !writes(flags)) return ask(name, flags, mode);
+    const auto path = std::string("/dev/shm/") + (*name == '/' ? name + 1 : name);
+    return open_once(path.c_str(), flags | O_CLOEXEC, [&] { return ask(name, flags, mode); });
+}
+
 std::FILE* fopen_small(const char* path, const char* mode) asm("fopen");
 std::FILE* fopen_small(const char* path, const char* mode) {
     static auto* const ask = next<fopen_function>("fopen");
@@ -319,63 +383,6 @@ int stat_extended(int folder, const char* path, int flags, unsigned mask, void* 
     return ask_about(CAUSEWAY_CALLER, path, [&] { return ask(folder, path, flags, mask, facts); }, folder);
 }
 
-int remove(const char* path) noexcept {
-    static auto* const ask = next<int(const char*)>("remove");
-    return once(CAUSEWAY_CALLER, [&] { return ask(path); });
-}
-int unlink(const char* path) noexcept {
-    static auto* const ask = next<int(const char*)>("unlink");
-    return once(CAUSEWAY_CALLER, [&] { return ask(path); });
-}
-int rmdir(const char* path) noexcept {
-    static auto* const ask = next<int(const char*)>("rmdir");
-    return once(CAUSEWAY_CALLER, [&] { return ask(path); });
-}
-int rename(const char* from, const char* to) noexcept {
-    static auto* const ask = next<int(const char*, const char*)>("rename");
-    return once(CAUSEWAY_CALLER, [&] { return ask(from, to); });
-}
-int mkdir(const char* path, mode_t mode) noexcept {
-    static auto* const ask = next<int(const char*, mode_t)>("mkdir");
-    return once(CAUSEWAY_CALLER, [&] { return ask(path, mode); });
-}
-
-int mkfifo(const char* path, mode_t mode) noexcept {
-    static auto* const ask = next<int(const char*, mode_t)>("mkfifo");
-    return once(CAUSEWAY_CALLER, [&] { return ask(path, mode); });
-}
-int symlink(const char* to, const char* path) noexcept {
-    static auto* const ask = next<int(const char*, const char*)>("symlink");
-    return once(CAUSEWAY_CALLER, [&] { return ask(to, path); });
-}
-int link(const char* from, const char* to) noexcept {
-    static auto* const ask = next<int(const char*, const char*)>("link");
-    return once(CAUSEWAY_CALLER, [&] { return ask(from, to); });
-}
-int truncate_small(const char* path, off_t size) noexcept asm("truncate");
-int truncate_small(const char* path, off_t size) noexcept {
-    static auto* const ask = next<int(const char*, off_t)>("truncate");
-    return once(CAUSEWAY_CALLER, [&] { return ask(path, size); });
-}
-int truncate_large(const char* path, std::int64_t size) noexcept asm("truncate64");
-int truncate_large(const char* path, std::int64_t size) noexcept {
-    static auto* const ask = next<int(const char*, std::int64_t)>("truncate64");
-    return once(CAUSEWAY_CALLER, [&] { return ask(path, size); });
-}
-
-// Names alone, which nobody holds.
-char* mktemp(char* name) noexcept {
-    static auto* const ask = next<char*(char*)>("mktemp");
-    if (once(CAUSEWAY_CALLER, [&] { return *ask(name) == '\0' ? -1 : 0; }, name) != 0) *name = '\0';
-    return name;
-}
-char* tmpnam(char* room) noexcept {
-    static auto* const ask = next<char*(char*)>("tmpnam");
-    auto* const name = ask(room);
-    if (name != nullptr && is_programs_file(CAUSEWAY_CALLER)) take_of_rank_0(name, L_tmpnam);
-    return name;
-}
-
 int mkstemp_small(char* name) asm("mkstemp");
 int mkstemp_small(char* name) {
     static auto* const ask = next<int(char*)>("mkstemp");
@@ -416,9 +423,83 @@ int mkostemps_large(char* name, int suffix, int flags) {
     static auto* const ask = next<int(char*, int, int)>("mkostemps64");
     return make_temporary(CAUSEWAY_CALLER, name, flags, [&] { return ask(name, suffix, flags); });
 }
-char* mkdtemp(char* name) noexcept {
-    static auto* const ask = next<char*(char*)>("mkdtemp");
-    return once(CAUSEWAY_CALLER, [&] { return ask(name) == nullptr ? -1 : 0; }, name) == 0 ? name : nullptr;
+// What programs that were compiled against a C library before 2.33 call.
+int stat_versioned(int version, const char* path, void* facts) noexcept asm("__xstat");
+int stat_versioned(int version, const char* path, void* facts) noexcept {
+    static auto* const ask = next<int(int, const char*, void*)>("__xstat");
+    return ask_about(CAUSEWAY_CALLER, path, [&] { return ask(version, path, facts); });
+}
+int stat_large_versioned(int version, const char* path, void* facts) noexcept asm("__xstat64");
+int stat_large_versioned(int version, const char* path, void* facts) noexcept {
+    static auto* const ask = next<int(int, const char*, void*)>("__xstat64");
+    return ask_about(CAUSEWAY_CALLER, path, [&] { return ask(version, path, facts); });
+}
+int lstat_versioned(int version, const char* path, void* facts) noexcept asm("__lxstat");
+int lstat_versioned(int version, const char* path, void* facts) noexcept {
+    static auto* const ask = next<int(int, const char*, void*)>("__lxstat");
+    return ask_about(CAUSEWAY_CALLER, path, [&] { return ask(version, path, facts); });
+}
+int lstat_large_versioned(int version, const char* path, void* facts) noexcept asm("__lxstat64");
+int lstat_large_versioned(int version, const char* path, void* facts) noexcept {
+    static auto* const ask = next<int(int, const char*, void*)>("__lxstat64");
+    return ask_about(CAUSEWAY_CALLER, path, [&] { return ask(version, path, facts); });
+}
+
+int glob_small(const char* pattern, int flags, int (*error)(const char*, int), void* found) asm("glob");
+int glob_small(const char* pattern, int flags, int (*error)(const char*, int), void* found) {
+    static auto* const ask = next<int(const char*, int, int (*)(const char*, int), void*)>("glob");
+    return walk(CAUSEWAY_CALLER, [&] { return ask(pattern, flags, error, found); });
+}
+int glob_large(const char* pattern, int flags, int (*error)(const char*, int), void* found) asm("glob64");
+int glob_large(const char* pattern, int flags, int (*error)(const char*, int), void* found) {
+    static auto* const ask = next<int(const char*, int, int (*)(const char*, int), void*)>("glob64");
+    return walk(CAUSEWAY_CALLER, [&] { return ask(pattern, flags, error, found); });
+}
+int ftw_small(const char* path, void* visit, int most) asm("ftw");
+int ftw_small(const char* path, void* visit, int most) {
+    static auto* const ask = next<int(const char*, void*, int)>("ftw");
+    return walk(CAUSEWAY_CALLER, [&] { return ask(path, visit, most); });
+}
+int ftw_large(const char* path, void* visit, int most) asm("ftw64");
+int ftw_large(const char* path, void* visit, int most) {
+    static auto* const ask = next<int(const char*, void*, int)>("ftw64");
+    return walk(CAUSEWAY_CALLER, [&] { return ask(path, visit, most); });
+}
+int nftw_small(const char* path, void* visit, int most, int flags) asm("nftw");
+int nftw_small(const char* path, void* visit, int most, int flags) {
+    static auto* const ask = next<int(const char*, void*, int, int)>("nftw");
+    return walk(CAUSEWAY_CALLER, [&] { return ask(path, visit, most, flags); });
+}
+int nftw_large(const char* path, void* visit, int most, int flags) asm("nftw64");
+int nftw_large(const char* path, void* visit, int most, int flags) {
+    static auto* const ask = next<int(const char*, void*, int, int)>("nftw64");
+    return walk(CAUSEWAY_CALLER, [&] { return ask(path, visit, most, flags); });
+}
+void* fts_read_small(void* tree) asm("fts_read");
+void* fts_read_small(void* tree) {
+    static auto* const ask = next<void*(void*)>("fts_read");
+    return walk(CAUSEWAY_CALLER, [&] { return ask(tree); });
+}
+void* fts_read_large(void* tree) asm("fts64_read");
+void* fts_read_large(void* tree) {
+    static auto* const ask = next<void*(void*)>("fts64_read");
+    return walk(CAUSEWAY_CALLER, [&] { return ask(tree); });
+}
+
+ssize_t copy_file_range(int from, off64_t* from_offset, int to, off64_t* to_offset, std::size_t size, unsigned flags) {
+    static auto* const ask = next<decltype(copy_file_range)>("copy_file_range");
+    return move_as_rank_0(CAUSEWAY_CALLER, from, from_offset, to, to_offset,
+                          [&] { return ask(from, from_offset, to, to_offset, size, flags); });
+}
+ssize_t sendfile_small(int to, int from, off64_t* offset, std::size_t size) noexcept asm("sendfile"); // off_t is as large here
+ssize_t sendfile_small(int to, int from, off64_t* offset, std::size_t size) noexcept {
+    static auto* const ask = next<ssize_t(int, int, off64_t*, std::size_t)>("sendfile");
+    return move_as_rank_0(CAUSEWAY_CALLER, from, offset, to, nullptr, [&] { return ask(to, from, offset, size); });
+}
+ssize_t sendfile_large(int to, int from, off64_t* offset, std::size_t size) noexcept asm("sendfile64");
+ssize_t sendfile_large(int to, int from, off64_t* offset, std::size_t size) noexcept {
+    static auto* const ask = next<ssize_t(int, int, off64_t*, std::size_t)>("sendfile64");
+    return move_as_rank_0(CAUSEWAY_CALLER, from, offset, to, nullptr, [&] { return ask(to, from, offset, size); });
 }
 
 } // extern "C"

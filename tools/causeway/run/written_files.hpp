@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which files the program has written, by whatever name it asks for them; and what rank 0 does for all.
+#pragma once
+
+#include "rank_0.hpp"
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+namespace causeway_run {
+
+/// A path that means the same without the folder's descriptor.
+[[nodiscard]] std::string path_in(int folder, const char* path);
+
+/// Files are known by device and inode, and, as another node may not see a new file at once, by canonical path. Names change only
+/// where the ranks meet, so that all of them say the same of a path at the same point of the program.
+void remember_written(const char* path);
+/// An open file; `device` and `inode` are rank 0's.
+void remember_written(std::uint64_t device, std::uint64_t inode);
+[[nodiscard]] bool is_written(const char* path);
+[[nodiscard]] bool has_written_any();
+
+/// Waits until rank 0 has come as far: it has closed what the program has closed. Collective.
+void wait_for_rank_0();
+inline void wait_for_writer(const char* path) {
+    if (is_written(path)) wait_for_rank_0();
+}
+
+/// What rank 0 alone does: its outcome on every rank, and the name that it may have chosen. Collective.
+template <class Act> int once_for_all(Act act, char* chosen = nullptr) {
+    struct {
+        int code = 0;
+        int error = 0;
+    } told;
+    meet(); // others may still read what is there
+    if (is_rank_0()) {
+        told.code = act();
+        told.error = errno;
+    }
+    take_of_rank_0(&told, sizeof told);
+    if (told.code < 0) errno = told.error;
+    else if (chosen != nullptr) take_of_rank_0(chosen, std::strlen(chosen));
+    return told.code;
+}
+template <class Act> int once(const void* caller, Act act, char* chosen = nullptr) {
+    return is_programs_file(caller) ? once_for_all(act, chosen) : act();
+}
+
+} // namespace causeway_run
