@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Lays out the tree's C and C++ by .clang-format. Usage: format.sh [--check] [FILE]...
+# Without files: all that git tracks. --check changes nothing, names what differs, and exits with 1.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+check=
+if [ "${1-}" = --check ]; then
+    check=yes
+    shift
+fi
+formatter=$(command -v clang-format-19 || command -v clang-format) || {
+    echo "format: no clang-format-19 (scripts/setup.sh lint)" >&2
+    exit 1
+}
+case $("$formatter" --version) in
+*version\ 19.*) ;;
+*) echo "format: this needs clang-format 19; other versions lay out differently" >&2; exit 1 ;;
+esac
+
+files=("$@")
+[ $# -gt 0 ] || mapfile -t files < <(git ls-files '*.c' '*.h' '*.cpp' '*.hpp')
+if [ -z "$check" ]; then
+    "$formatter" -i "${files[@]}"
+    exit 0
+fi
+wrong=$(for file in "${files[@]}"; do "$formatter" --dry-run -Werror "$file" >/dev/null 2>&1 || echo "$file"; done)
+[ -n "$wrong" ] || exit 0
+printf 'format: not as .clang-format lays it out (make format mends it):\n%s\n' "$wrong" >&2
+exit 1
