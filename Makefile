@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# The newcomer's commands: each one installs what it needs, then calls CMake.
+# The newcomer's commands. `setup` alone installs; `demo` and the tests call it, the others say what is missing.
 
 PREFIX ?= /usr/local
 # The OpenCL that the demonstration runs on; scripts/run_with.sh lists them.
 RUNTIME ?= pocl
-# Groups of scripts/setup.sh that the tests need; without those behind "test" the tests of those are skipped.
+# Groups of scripts/setup.sh that `make setup` installs.
+SETUP ?= build
+# Those that the tests need; without those behind "test" the tests of those are skipped.
 TEST_SETUP ?= build test intel python site browser compilers tasks
 
 run := scripts/run_with.sh $(RUNTIME)
@@ -12,11 +14,13 @@ run := scripts/run_with.sh $(RUNTIME)
 .DEFAULT_GOAL := help
 # Two targets at once would install the same packages.
 .NOTPARALLEL:
-.PHONY: help build tutorial test demo install package site asan tsan test-mpich clean
+.PHONY: help setup build tutorial quick test demo install package site asan tsan test-mpich format check-format tidy clean
 
 help:
+	@echo 'make setup       install what `make build` needs (Debian and Ubuntu; elsewhere it says what is missing)'
 	@echo 'make demo        build, run the Himeno benchmark on two ranks and stream a file through a kernel'
 	@echo 'make test        build and run the whole test suite'
+	@echo 'make quick       build, and the tests of the label quick: under two minutes when all is built'
 	@echo 'make build       release build: library in build/release/lib, programs in build/release/bin'
 	@echo 'make tutorial    of that only what docs/tutorial.md uses, which is the quickest way to a first timeline'
 	@echo 'make install     install library, headers, the program causeway, CMake package, pkg-config file (PREFIX=$(PREFIX))'
@@ -25,25 +29,35 @@ help:
 	@echo 'make asan        the test suite under the address and undefined-behaviour sanitizers'
 	@echo 'make tsan        the test suite under the thread sanitizer'
 	@echo 'make test-mpich  the test suite with MPICH'
+	@echo 'make format      lay out the tree by .clang-format; make check-format only compares'
+	@echo 'make tidy        clang-tidy over what build/release compiles, many minutes'
 	@echo 'make clean       remove build/'
 	@echo
-	@echo 'Each target first installs what is missing (Debian and Ubuntu; elsewhere it says what to install).'
+	@echo 'Only setup, demo, test, asan, tsan, test-mpich, package and site install what is missing.'
 	@echo 'Variables: PREFIX, DESTDIR, JOBS (parallel compilations), RUNTIME (OpenCL of the demo: pocl, nvidia, system).'
 
+setup:
+	@scripts/setup.sh $(SETUP)
+
 build:
-	@scripts/setup.sh build
+	@scripts/setup.sh --check build
 	@scripts/build.sh release no-tests
 
 tutorial:
-	@scripts/setup.sh build
+	@scripts/setup.sh --check build
 	@TARGET=tutorial scripts/build.sh release no-tests
 
-test:
-	@scripts/setup.sh $(TEST_SETUP)
+quick:
+	@scripts/setup.sh --check build test
 	@scripts/build.sh release tests
+	@scripts/test.sh build/release -L quick
+
+test:
+	@scripts/stage.sh set-up scripts/setup.sh $(TEST_SETUP)
+	@scripts/stage.sh build scripts/build.sh release tests
 	@scripts/test.sh build/release
 
-demo: build
+demo: setup build
 	$(run) --ranks 2 -- build/release/bin/himeno --size M --iterations 30 --rounds 5 --version all --verify
 	$(run) -- build/release/bin/stream --size-mib 256
 
@@ -68,6 +82,15 @@ test-mpich:
 	@scripts/setup.sh $(TEST_SETUP) mpich
 	@scripts/build.sh mpich tests
 	@scripts/test.sh build/mpich
+
+format:
+	@scripts/format.sh
+
+check-format:
+	@scripts/format.sh --check
+
+tidy:
+	@run-clang-tidy-19 -quiet -p build/release -j "$$(nproc)" "$(CURDIR)/(src|tools)/.*"
 
 clean:
 	rm -rf build

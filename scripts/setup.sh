@@ -6,7 +6,9 @@ shopt -s inherit_errexit
 
 usage() {
     cat <<'TEXT'
-usage: scripts/setup.sh GROUP...
+usage: scripts/setup.sh [--check] GROUP...
+
+  --check    installs nothing: says by name what is missing, and exits with 1 if something is
 
   build      compiler, CMake, Ninja, OpenCL headers and loader, PoCL, Open MPI, CLI11 and nlohmann/json
   test       GoogleTest, Python 3 with matplotlib, clinfo
@@ -15,6 +17,7 @@ usage: scripts/setup.sh GROUP...
              from PyPI into .venv
   compilers  Clang and LLVM 19, on which the directive compiler and the SIMD plug-in are built
   tasks      hwloc, which tells the task scheduler where memory and processors are
+  lint       clang-format and clang-tidy 19
   mpich      the second MPI of the tests
   site       Sphinx, from PyPI into .venv, and mandoc, for the documentation as a site
   package    debhelper, lintian and mmdebstrap, which make and try the Debian packages
@@ -40,6 +43,7 @@ debian_packages() {
     package) echo build-essential debhelper dh-python lintian mmdebstrap python3 ;;
     compilers) echo clang-19 llvm-19-dev libclang-19-dev ;;
     tasks) echo libhwloc-dev ;;
+    lint) echo clang-format-19 clang-tidy-19 ;;
     mpich) echo mpich libmpich-dev ;;
     sanitize) echo g++ ;; # its compiler brings the sanitizers' libraries
     esac
@@ -80,6 +84,7 @@ has_browser() {
     has_command chromium-headless-shell || has_command chromium || has_command chromium-browser || has_command google-chrome
 }
 has_clang_headers() { [ -e "$(llvm-config-19 --includedir 2>/dev/null)/clang/AST/AST.h" ]; }
+has_lint() { has_command clang-format-19 && has_command clang-tidy-19; }
 has_mpich() { has_command mpicc.mpich && has_command mpirun.mpich; }
 
 # Prints "name of the piece" for each one of the group that is missing.
@@ -126,6 +131,7 @@ Clang's own headers and libraries (libclang-19-dev)|has_clang_headers
 TEXT
         ;;
     tasks) echo 'hwloc (hwloc.h)|has_header hwloc.h' ;;
+    lint) echo 'clang-format 19 and clang-tidy 19|has_lint' ;;
     mpich) echo 'MPICH (mpicc.mpich, mpirun.mpich)|has_mpich' ;;
     browser) echo 'Chromium (chromium-headless-shell, chromium or google-chrome)|has_browser' ;;
     sanitize) cat <<'TEXT'
@@ -210,14 +216,31 @@ install_browser() {
     install_debian_packages "$package"
 }
 
+check=
+if [ "${1-}" = --check ]; then
+    check=yes
+    shift
+fi
 [ $# -gt 0 ] || { usage >&2; exit 2; }
 for group in "$@"; do
     case $group in
-    build | test | intel | python | site | package | compilers | tasks | mpich | browser | sanitize) ;;
+    build | test | intel | python | site | package | compilers | tasks | lint | mpich | browser | sanitize) ;;
     -h | --help) usage; exit 0 ;;
     *) echo "setup: no group '$group'" >&2; usage >&2; exit 2 ;;
     esac
 done
+
+if [ -n "$check" ]; then
+    missing=$(for group in "$@"; do missing_pieces "$group"; done | sort -u)
+    [ -n "$missing" ] || exit 0
+    echo "Missing here:" >&2
+    sed 's/^/  /' <<<"$missing" >&2
+    if has_command apt-get; then
+        packages=$(for group in "$@"; do debian_packages "$group"; done | tr '\n' ' ')
+        printf '`make setup` installs it, as does, as root:\n  apt-get install %s\n' "$packages" >&2
+    fi
+    exit 1
+fi
 
 if has_command apt-get && has_command dpkg-query; then
     packages=()
