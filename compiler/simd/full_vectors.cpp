@@ -45,7 +45,7 @@ bool work::take_short(Loop &loop, const loop_shape &shape) {
     }
     const unsigned width = sufficient_width(shape.trip_count, shape.lanes);
     const unsigned steps = (shape.trip_count + width - 1) / width;
-    if (!m_vectoriser.vectorise(loop, width, true)) {
+    if (!m_vectoriser.vectorise(loop, width, 1, true)) {
         m_report.left(loop, "Refused", "the vectoriser refuses it");
         return false;
     }
@@ -66,10 +66,12 @@ bool is_long_by_profile(Loop &loop, unsigned lanes) {
 const char *work::vectorise_rest(Loop &loop, split_loop split, unsigned masked_width, bool whole_vectors) {
     remainder::promise_independence(loop);
     m_vectoriser.prepare(loop);
+    // Fewer branches than a loop of masked vectors: sums are done when the longest rest would be.
+    const unsigned vectors = !whole_vectors && masked_width == split.width ? split.step / split.width : 1;
     if (!whole_vectors)
-        return m_vectoriser.vectorise(loop, masked_width, true) ? ", the rest by a masked step" : nullptr;
+        return m_vectoriser.vectorise(loop, masked_width, vectors, true) ? ", the rest by a masked step" : nullptr;
     const SCEV *back_edges = m_vectoriser.evolution().getBackedgeTakenCount(&loop);
-    if (!m_vectoriser.vectorise(loop, split.width, false))
+    if (!m_vectoriser.vectorise(loop, split.width, 1, false))
         return nullptr;
     remainder remainders(m_vectoriser.loops(), m_vectoriser.evolution(), m_vectoriser.dominators());
     split = find_split(loop, m_vectoriser.loops());
@@ -77,7 +79,7 @@ const char *work::vectorise_rest(Loop &loop, split_loop split, unsigned masked_w
     if (!last)
         return ", the rest by single vectors";
     m_vectoriser.prepare(*last);
-    return m_vectoriser.vectorise(*last, masked_width, true) ? ", the rest by single vectors and a masked step"
+    return m_vectoriser.vectorise(*last, masked_width, 1, true) ? ", the rest by single vectors and a masked step"
                                                              : ", the rest by single vectors";
 }
 
@@ -102,7 +104,7 @@ bool work::take_long(Loop &loop, const loop_shape &shape) {
     const std::string vectors = (Twine(split.step / split.width) + " x " + Twine(split.width) + " lanes").str();
     remainder remainders(m_vectoriser.loops(), m_vectoriser.evolution(), m_vectoriser.dominators());
     Loop *rest = remainders.make(split, back_edges, may_wrap);
-    // A sum would be folded from lanes to one number after each kind of vector: one kind has to do.
+    // A sum is folded from lanes to one number after each kind of vector: one kind has to do.
     const bool whole_vectors = split.step > split.width && !shape.reduces && (left == 0 || left >= split.width);
     const unsigned masked_width = left != 0 && left < split.width ? sufficient_width(left, split.width) : split.width;
     const char *became = rest ? vectorise_rest(*rest, split, masked_width, whole_vectors) : nullptr;

@@ -68,10 +68,10 @@ void remove_property(Loop &loop, StringRef name) {
         replace(loop, name, nullptr);
 }
 
-void force_width(Loop &loop, unsigned width, bool masked) {
+void force_width(Loop &loop, unsigned width, unsigned vectors, bool masked) {
     set_property(loop, "llvm.loop.vectorize.enable", true);
     set_property(loop, "llvm.loop.vectorize.width", static_cast<int>(width));
-    set_property(loop, "llvm.loop.interleave.count", 1);
+    set_property(loop, "llvm.loop.interleave.count", static_cast<int>(vectors));
     set_property(loop, "llvm.loop.vectorize.predicate.enable", masked);
 }
 

@@ -17,9 +17,9 @@ void set_property(llvm::Loop &loop, llvm::StringRef name, bool value);
 void set_property(llvm::Loop &loop, llvm::StringRef name, llvm::MDNode *value);
 void remove_property(llvm::Loop &loop, llvm::StringRef name);
 
-/// Asks the loop vectoriser for `width` lanes without interleaving, and for one masked loop instead of a scalar remainder
-/// where `masked` is true.
-void force_width(llvm::Loop &loop, unsigned width, bool masked);
+/// Asks the loop vectoriser for steps of so many vectors of `width` lanes, and, where `masked` is true, for masks in all of them
+/// instead of a scalar remainder.
+void force_width(llvm::Loop &loop, unsigned width, unsigned vectors, bool masked);
 /// Takes back what force_width() asked for; whatever still asks, the compiler warns of.
 void unforce_width(llvm::Loop &loop);
 

@@ -99,10 +99,10 @@ bool loop_vectoriser::vectorise(Loop &loop) {
     return changed && has_property(loop, "llvm.loop.isvectorized");
 }
 
-bool loop_vectoriser::vectorise(Loop &loop, unsigned width, bool masked) {
+bool loop_vectoriser::vectorise(Loop &loop, unsigned width, unsigned vectors, bool masked) {
     const without_vector_epilogue off;
     remove_property(loop, "llvm.loop.isvectorized");
-    force_width(loop, width, masked);
+    force_width(loop, width, vectors, masked);
     {
         const quiet silence(loop.getHeader()->getContext());
         if (m_pass.processLoop(&loop))

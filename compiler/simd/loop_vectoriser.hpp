@@ -17,8 +17,8 @@ public:
     /// Lets the compiler decide, but for a vector epilogue of its own: what is left stays a scalar loop.
     /// True if it made a vector loop; `loop` is then the scalar remainder.
     bool vectorise(llvm::Loop &loop);
-    /// Makes vectors of `width` lanes of it. What hinders, hinders quietly: the loop is then as it was.
-    bool vectorise(llvm::Loop &loop, unsigned width, bool masked);
+    /// Makes steps of so many vectors of `width` lanes of it. What hinders, hinders quietly: the loop is then as it was.
+    bool vectorise(llvm::Loop &loop, unsigned width, unsigned vectors, bool masked);
 
     llvm::LoopInfo &loops() const { return *m_pass.LI; }
     llvm::ScalarEvolution &evolution() const { return *m_pass.SE; }
