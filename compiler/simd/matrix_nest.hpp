@@ -11,6 +11,10 @@
 #include <array>
 #include <optional>
 
+namespace llvm {
+class DominatorTree;
+} // namespace llvm
+
 namespace causeway::simd {
 
 constexpr unsigned side = 4; // of the matrices: 4 x 4
@@ -38,6 +42,7 @@ struct matrix_nest {
 };
 
 /// The nest that begins at `loop`, if that is all it does.
-std::optional<matrix_nest> recognise(llvm::Loop &loop, llvm::ScalarEvolution &evolution);
+std::optional<matrix_nest> recognise(llvm::Loop &loop, llvm::ScalarEvolution &evolution,
+                                     const llvm::DominatorTree &dominators);
 
 } // namespace causeway::simd

@@ -2,6 +2,7 @@
 // Where the compiler's pipeline calls the passes of the plug-in.
 #include "full_vectors.hpp"
 #include "kept_loops.hpp"
+#include "small_matrices.hpp"
 
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Passes/PassPlugin.h>
@@ -16,6 +17,10 @@ bool is_for_speed(OptimizationLevel level) {
 }
 
 void add_passes(PassBuilder &builder) {
+    builder.registerPeepholeEPCallback([](FunctionPassManager &passes, OptimizationLevel level) {
+        if (is_for_speed(level))
+            passes.addPass(small_matrices());
+    });
     builder.registerLateLoopOptimizationsEPCallback([](LoopPassManager &passes, OptimizationLevel level) {
         if (is_for_speed(level))
             passes.addPass(kept_loops());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs every loop of kernels.c as compiled without optimisation and as compiled with the plug-in, for n from 0 to a limit, on
 // arrays that end or begin at an unmapped page. Results must be the same, bit for bit; those of fast arithmetic nearly.
-// usage: execution strict|fast [LIMIT]
+// usage: execution strict|fast [LIMIT [overlapping]]
 #define _GNU_SOURCE
 #include "kernels.h"
 
@@ -92,11 +92,13 @@ static int nearly(enum element type, const char *name, const char *x, const char
 
 int main(int argc, char **argv) {
     if (argc < 2 || (strcmp(argv[1], "strict") && strcmp(argv[1], "fast"))) {
-        fprintf(stderr, "usage: execution strict|fast [LIMIT]\n");
+        fprintf(stderr, "usage: execution strict|fast [LIMIT [overlapping]]\n");
         return 2;
     }
     const int fast = strcmp(argv[1], "fast") == 0;
     const long limit = argc > 2 ? atol(argv[2]) : 300;
+    // Kernels that promise by `restrict` that arrays do not overlap cannot be called so.
+    const int places_of_fixed = argc > 3 ? 19 : 5;
     signal(SIGSEGV, say_fault);
     signal(SIGBUS, say_fault);
     signal(SIGILL, say_fault);
@@ -115,7 +117,7 @@ int main(int argc, char **argv) {
             if (r->only && n != r->only)
                 continue;
             // 0: all end at the page; then all begin behind it; then begin one to three elements later, each another.
-            for (int place = 0; place < (r->only ? 5 : n < 80 ? 3 : 2); ++place) {
+            for (int place = 0; place < (r->only ? places_of_fixed : n < 80 ? 3 : 2); ++place) {
                 void *p[3], *q[3];
                 for (int i = 0; i < 3; ++i) {
                     const enum element type = i == 0 ? r->type : operand_type(r, i == 2);
@@ -124,9 +126,17 @@ int main(int argc, char **argv) {
                     memcpy(tested[i], source, room);
                     const size_t offset = place == 0 ? room - (size_t)n * size[i]
                                           : place == 1 ? 0
-                                                       : size[i] * (size_t)(place - 1) * (size_t)(i + 1);
+                                          : place < 5  ? size[i] * (size_t)(place - 1) * (size_t)(i + 1)
+                                                       : size[i] * 64;
                     p[i] = reference[i] + offset;
                     q[i] = tested[i] + offset;
+                }
+                // Places 5 and later: `a`, then `b`, lie in `c`, a few elements apart.
+                if (place >= 5) {
+                    const int other = place % 2 ? 1 : 2;
+                    const size_t apart = (size_t)(place - 5) / 2 * 3 * size[0];
+                    p[other] = (char *)p[0] + apart;
+                    q[other] = (char *)q[0] + apart;
                 }
                 running = r->name;
                 running_n = n;

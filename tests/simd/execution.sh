@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Compiles the loops of kernels.c with the plug-in for each vector extension of this processor, and runs them beside those
+# Compiles the loops of kernels.c and matrix_kernels.c with the plug-in for each vector extension of this processor, and runs them beside those
 # compiled without optimisation.
 set -euo pipefail
 
@@ -23,15 +23,25 @@ fi
 arithmetic=()
 [ "$floating" = strict ] || arithmetic=(-ffast-math -ffp-contract=off)
 
-common=(-ffp-contract=off -w)
-"$clang" -O0 "${common[@]}" -D TABLE=reference_kernels -c "$here/kernels.c" -o "$work/reference.o"
 "$clang" -O1 -Wall -Wextra -c "$here/execution.c" -o "$work/execution.o"
-for target in "${targets[@]}"; do
+# compare KERNELS TARGET ARGUMENT...: both versions of the kernels, beside one another.
+compare() {
+    local kernels=$1 target=$2 common=(-w)
+    shift 2
+    # Matrices are multiplied with fused operations in both versions, loops with them in none.
+    [ "$kernels" = matrix_kernels ] || common+=(-ffp-contract=off)
     # shellcheck disable=SC2086
-    "$clang" -O3 "${common[@]}" $target "${arithmetic[@]}" -fplugin="$plugin" -fpass-plugin="$plugin" \
-        -mllvm -causeway-simd-report="$work/report" -D TABLE=tested_kernels -c "$here/kernels.c" -o "$work/tested.o"
-    "$clang" "$work/execution.o" "$work/reference.o" "$work/tested.o" -lm -o "$work/execution"
-    echo "$target, $floating: $(grep -c ': done in ' "$work/report") loops changed"
-    "$work/execution" "$floating"
+    [ -e "$work/reference.$kernels.o" ] || "$clang" -O0 $target -mno-avx512f "${common[@]}" -D TABLE=reference_kernels -c "$here/$kernels.c" \
+        -o "$work/reference.$kernels.o"
+    # shellcheck disable=SC2086
+    "$clang" -O3 $target "${arithmetic[@]}" "${common[@]}" -fplugin="$plugin" -fpass-plugin="$plugin" \
+        -mllvm -causeway-simd-report="$work/report" -D TABLE=tested_kernels -c "$here/$kernels.c" -o "$work/tested.o"
+    "$clang" "$work/execution.o" "$work/reference.$kernels.o" "$work/tested.o" -lm -o "$work/execution"
+    echo "$kernels, $target, $floating: $(grep -c ': done in ' "$work/report") loops changed"
+    "$work/execution" "$floating" "$@"
     rm "$work/report"
+}
+for target in "${targets[@]}"; do
+    compare kernels "$target"
+    compare matrix_kernels "$target" 300 overlapping
 done

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of 4 x 4 matrices: whole matrices in registers, rows repeated by loads that need no shuffle.
+// TARGET wide = -O3 -march=sapphirerapids
+// TARGET avx2 = -O3 -march=haswell
+// TARGET strict = -O3 -march=sapphirerapids -ffp-contract=off
+// TARGET sse = -O3 -march=x86-64
+
+// wide: remark: a product of 4 x 4 floats in registers [-Rpass=causeway-simd]
+// wide: remark: a product by a transpose of 4 x 4 floats in registers, where matrices do not overlap [-Rpass=causeway-simd]
+// wide: remark: a product and a product of two transposes of 4 x 4 floats in registers [-Rpass=causeway-simd]
+// wide: remark: a matrix is read and written [-Rpass-missed=causeway-simd]
+// sse-NOT: in registers
+
+// wide-LABEL: {{^}}multiply:
+// wide-COUNT-4: vbroadcastf32x4 {{[0-9]*}}(%rdx), %zmm
+// wide-NOT: vshuff64x2
+// wide: vmovups %zmm{{[0-9]+}}, (%rdi)
+// avx2-LABEL: {{^}}multiply:
+// avx2: vbroadcastf128 {{[0-9]*}}(%rdx), %ymm
+// avx2: vfmadd
+// strict-LABEL: {{^}}multiply:
+// strict-COUNT-4: vmulps
+// strict-NOT: vfmadd
+// strict: retq
+void multiply(float (*restrict c)[4], float (*a)[4], float (*b)[4]) {
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++) {
+            float sum = 0;
+            for (int k = 0; k < 4; k++)
+                sum += a[i][k] * b[k][j];
+            c[i][j] = sum;
+        }
+}
+
+// wide-LABEL: {{^}}by_transpose:
+// wide-DAG: {{vperm(ps|d) .*%zmm}}
+// wide-DAG: vfmadd{{[0-9]+}}ss
+// wide: retq
+void by_transpose(float (*c)[4], float (*a)[4], float (*b)[4]) {
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++) {
+            c[i][j] = 0;
+            for (int k = 0; k < 4; k++)
+                c[i][j] += a[i][k] * b[j][k];
+        }
+}
+
+// wide-LABEL: {{^}}pair:
+// wide-NOT: vfmadd{{[0-9]+}}ss
+// wide: retq
+void pair(float (*restrict c)[4], float (*restrict d)[4], float (*a)[4], float (*b)[4]) {
+    for (int j = 0; j < 4; j++)
+        for (int k = 0; k < 4; k++) {
+            float x = 0, y = 0;
+            for (int i = 0; i < 4; i++) {
+                x += a[k][i] * b[i][j];
+                y += a[i][k] * b[j][i];
+            }
+            c[k][j] = x;
+            d[k][j] = y;
+        }
+}
+
+void in_place(float (*a)[4], float (*b)[4]) {
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++) {
+            float sum = 0;
+            for (int k = 0; k < 4; k++)
+                sum += a[i][k] * b[k][j];
+            a[i][j] = sum;
+        }
+}
