@@ -82,7 +82,7 @@ static int nearly(enum element type, const char *name, const char *x, const char
         }
     } else if (type == type_of_f64) {
         for (unsigned i = 0; i < room / 8; ++i)
-            if (!(fabs(((const double *)x)[i] - ((const double *)y)[i]) <= 1e-8))
+            if (!(fabs(((const double *)x)[i] - ((const double *)y)[i]) <= 1e-8 * fmax(1, fabs(((const double *)x)[i]))))
                 return 0;
     } else {
         return 0;

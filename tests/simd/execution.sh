@@ -43,5 +43,7 @@ compare() {
 }
 for target in "${targets[@]}"; do
     compare kernels "$target"
-    compare matrix_kernels "$target" 300 overlapping
+    # Where a product is read again as a factor, a rounding that differs grows.
+    # shellcheck disable=SC2046
+    compare matrix_kernels "$target" 300 $([ "$floating" = fast ] || echo overlapping)
 done
