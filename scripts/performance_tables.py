@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Fills the tables of docs/performance.md with the recorded figures; with --check, says whether they are up to date.
+# Fills the tables of docs/performance.md and benchmarks/results/performance.md with the recorded figures; with --check, says
+# whether they are up to date.
 #
 # A table stands behind a comment, of which each line is a row's name, sizes, and one source or two side by side:
 #   <!-- table
 #   rank to rank; 64M 1G; nvidia-h100-x2/perf.txt, ranks, rank-one-way/two-devices
 #   -->
+# "<!-- glance" has the rows of the page for users: name, size, machine, one source, and "us" where it is a latency.
 # ("<!-- table of times" for microseconds instead of GB/s.) A source is a file under benchmarks/results, a part of it (the NAME
 # of a line "== perf, NAME", or nothing), and a route. The library's own choice is taken: the first row of that route and size.
 import pathlib
@@ -13,8 +15,8 @@ import re
 import sys
 
 root = pathlib.Path(__file__).resolve().parent.parent
-page = root / "docs/performance.md"
 results = root / "benchmarks/results"
+pages = [root / "docs/performance.md", results / "performance.md"]
 
 row = re.compile(
     r"^(?P<route>\S+) +(?P<size>\d+ (?:B|[KMG]iB)) +auto \S+ +\d+ [KMG]?i?B +(?P<median>[\d.]+ [nmu]?s) +\([^)]*\)"
@@ -90,13 +92,31 @@ def table(description: str, cells_of) -> str:
     return "\n".join(out) + "\n"
 
 
-old = page.read_text()
-new = re.sub(
-    r"(<!-- table( of times)?\n(.*?)-->\n\n)(?:\|[^\n]*\n)*\n*",
-    lambda m: m[1] + table(m[3], times if m[2] else rates) + "\n",
-    old,
-    flags=re.S,
-)
-if "--check" in sys.argv[1:]:
-    sys.exit(0 if new == old else f"{page.relative_to(root)} is out of date: scripts/performance_tables.py")
-page.write_text(new)
+def glance(description: str) -> str:
+    out = ["| path | size | by hand | Causeway | limit | unit | machine |", "|---|---|---|---|---|---|---|"]
+    for line in description.strip().splitlines():
+        name, size, machine, source, *unit = (each.strip() for each in line.split(";"))
+        found = figures(source, size)
+        own, limit, _, naive, _ = (times if unit else rates)(found)
+        shown = f"{size[:-1]} {size[-1]}iB" if size[-1] != "B" else f"{size[:-1]} B"
+        out.append(f"| {name} | {shown} | {naive} | **{own}** | {limit} | {'us' if unit else 'GB/s'} | {machine} |")
+    return "\n".join(out) + "\n"
+
+
+def filled(match) -> str:
+    kind, lines = match[2], match[4]
+    made = glance(lines) if kind == "glance" else table(lines, times if match[3] else rates)
+    return match[1] + made + "\n"
+
+
+outdated = []
+for page in pages:
+    old = page.read_text()
+    new = re.sub(r"(<!-- (table|glance)( of times)?\n(.*?)-->\n\n)(?:\|[^\n]*\n)*\n*", filled, old, flags=re.S)
+    if new == old:
+        continue
+    outdated.append(page)
+    if "--check" not in sys.argv[1:]:
+        page.write_text(new)
+if "--check" in sys.argv[1:] and outdated:
+    sys.exit(f"{', '.join(str(page.relative_to(root)) for page in outdated)}: out of date: scripts/performance_tables.py")

@@ -21,6 +21,7 @@ CONTENTS = {
                  "docs/applications.md"],
     "Reference": ["docs/api.md", "docs/options.md", "docs/man", "include", "bindings/python/README.md"],
     "Inside": ["docs/architecture.md", "docs/decisions", "CONTRIBUTING.md", "docs/testing.md", "benchmarks/results/README.md",
+               "benchmarks/results/performance.md",
                "CHANGELOG.md"],
 }
 GENERATED = {"docs/man", "docs/decisions", "include"}  # pages that are lists of others
