@@ -5,7 +5,7 @@
 #include "base/error.hpp"
 #include "tasks/api_boundary.hpp"
 #include "tasks/arena.hpp"
-#include "tasks/pool.hpp"
+#include "tasks/pool_handle.hpp"
 #include "tasks/process.hpp"
 
 #include <algorithm>
@@ -22,10 +22,6 @@
 
 using namespace causeway;
 using namespace causeway::tasks;
-
-struct causeway_task_pool final : pool {
-    using pool::pool;
-};
 
 namespace {
 

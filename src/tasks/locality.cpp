@@ -38,8 +38,10 @@ class locality final : public policy {
             for (unsigned other = 0; other < made.groups(); ++other) {
                 const auto far = made.node_of_group[other];
                 if (other == group || (m_rules.home_caches && vicinity_of(node) != vicinity_of(far))) continue;
-                // Algorithm 2: distance times cores. Tiles steal whatever their vicinity has.
-                victims.push_back({other, m_rules.home_caches ? 0 : machine.distance(node, far) * members[other]});
+                // Algorithm 2: distance times cores. The paper's tiles steal whatever their vicinity has; ours leave the last task
+                // to its home for a while.
+                const double tile_spared = m_rules.release ? 1 : 0;
+                victims.push_back({other, m_rules.home_caches ? tile_spared : machine.distance(node, far) * members[other]});
             }
             // Each begins with the ones behind it, so that not all thieves go to the same of several as near.
             std::stable_sort(victims.begin(), victims.end(), [&](const victim& left, const victim& right) {

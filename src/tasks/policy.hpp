@@ -16,7 +16,8 @@ namespace causeway::tasks {
 /// Another group that a worker may steal from.
 struct victim {
     unsigned group = 0;
-    /// It is left alone while it has no more tasks than this (Algorithm 2), until the thief has starved for a while.
+    /// It is left alone while it has no more tasks than this (Algorithm 2). Where the policy releases, that holds for dealt tasks
+    /// alone, and as long as the group takes some of them.
     double spared = 0;
 };
 
@@ -49,7 +50,7 @@ class policy {
     [[nodiscard]] virtual bool reads_footprints() const { return false; }
     /// Any thread may call, many at once.
     [[nodiscard]] virtual unsigned deal(const deal_question& asked) const = 0;
-    /// Whether thieves that starve may take what is spared.
+    /// Whether thieves may take what is spared, if its group takes none of it for a while.
     [[nodiscard]] virtual bool releases() const { return true; }
 };
 

@@ -73,6 +73,7 @@ class pool {
     struct alignas(64) group_queue {
         inbox<task> urgent, ordinary;
         std::atomic<double> backlog{0}; ///< distance-weighted bytes of what waits here
+        std::atomic<std::uint32_t> taken{0}; ///< tasks that left the inboxes, or were stolen here
         doorbell<> bell;
         std::vector<worker*> members;
     };

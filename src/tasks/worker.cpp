@@ -19,7 +19,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A thief that has found spared tasks alone for this long takes them. Longer than a deal and a wake-up on the owner's side.
+/// A thief takes spared tasks of a group that has taken none of them for this long. Longer than a deal and a wake-up on the owner's side.
 constexpr auto patience = 20us;
 constexpr int pauses_before_sleep = 64;
 /// Below this a task gets a stack of its own: tasks that wait run others on top of themselves, to any depth.
@@ -69,7 +69,7 @@ task* worker::find() {
     auto* found = from_inboxes(m_group);
     if (!found) found = from_members(m_group);
     if (!found) found = from_far();
-    if (found) m_starving_since = {};
+    if (found) m_spared.since = {};
     return found;
 }
 
@@ -77,7 +77,9 @@ task* worker::from_inboxes(unsigned group) {
     auto& where = *m_pool.m_groups[group];
     auto* found = where.urgent.take();
     if (!found) found = where.ordinary.take();
-    if (found && found->load != 0) where.backlog.fetch_sub(found->load, std::memory_order_relaxed);
+    if (!found) return nullptr;
+    where.taken.fetch_add(1, std::memory_order_relaxed);
+    if (found->load != 0) where.backlog.fetch_sub(found->load, std::memory_order_relaxed);
     return found;
 }
 
@@ -89,6 +91,7 @@ task* worker::from_members(unsigned group) {
         auto* const victim = members[m_next_victim];
         if (victim != this && victim->queued() != 0)
             if (auto* const found = victim->steal_from()) {
+                m_pool.m_groups[group]->taken.fetch_add(1, std::memory_order_relaxed);
                 counts::more(group == m_group ? done.stolen : done.stolen_far);
                 return found;
             }
@@ -99,16 +102,30 @@ task* worker::from_members(unsigned group) {
 
 task* worker::from_far() {
     m_saw_spared = false;
+    bool watched_one_is_there = false;
     for (const auto& each : m_pool.m_grouping.victims[m_group]) {
         const auto& where = *m_pool.m_groups[each.group];
-        auto length = static_cast<double>(where.ordinary.size() + where.urgent.size());
+        const auto dealt = static_cast<double>(where.ordinary.size() + where.urgent.size());
+        double length = dealt;
         for (const auto* const member : where.members) length += static_cast<double>(member->queued());
         if (length == 0) continue;
-        if (length <= each.spared) {
+        if (!m_pool.m_policy->releases()) {
+            if (length <= each.spared) continue;
+        } else if (dealt <= each.spared) {
+            // What nobody dealt is near to no one: it is spared for no one.
+            if (length > dealt)
+                if (auto* const found = from_members(each.group)) return found;
+            if (dealt == 0) continue;
+            m_saw_spared = true;
+            watched_one_is_there |= m_spared.group == each.group;
             const auto now = std::chrono::steady_clock::now();
-            if (m_starving_since == time_point{}) m_starving_since = now;
-            m_saw_spared = m_pool.m_policy->releases();
-            if (!m_saw_spared || now - m_starving_since < patience) continue;
+            const auto taken = where.taken.load(std::memory_order_relaxed);
+            if (m_spared.since == time_point{} || m_spared.group != each.group || m_spared.taken != taken) {
+                // Nearer ones first: what is farther is looked at once these have been.
+                if (m_spared.since == time_point{} || m_spared.group == each.group) m_spared = {now, each.group, taken};
+                continue;
+            }
+            if (now - m_spared.since < patience) continue;
         }
         if (auto* const found = from_inboxes(each.group)) {
             counts::more(done.stolen_far);
@@ -116,6 +133,7 @@ task* worker::from_far() {
         }
         if (auto* const found = from_members(each.group)) return found;
     }
+    if (!watched_one_is_there) m_spared.since = {};
     return nullptr;
 }
 

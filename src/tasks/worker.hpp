@@ -72,7 +72,12 @@ class alignas(64) worker {
     deque<task> m_queue;
     unsigned m_next_victim = 0;
     bool m_saw_spared = false;       ///< the last search left tasks to others
-    time_point m_starving_since{};   ///< begin of the epoch: it does not starve
+    /// Spared tasks of a group that has taken none since: begin of the epoch if there are none.
+    struct {
+        time_point since{};
+        unsigned group = 0;
+        std::uint32_t taken = 0;
+    } m_spared;
     task* m_free = nullptr;
     std::size_t m_free_count = 0;
     alignas(64) std::atomic<bool> m_taken{false};

@@ -9,3 +9,8 @@ add_executable(tasks_tests ${tasks_sources})
 target_include_directories(tasks_tests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(tasks_tests PRIVATE causeway_flags causeway_task_parts Causeway::tasks GTest::gmock GTest::gtest_main)
 causeway_test(tasks LABEL unit RUNTIME none TIMEOUT 300 COMMAND $<TARGET_FILE:tasks_tests>)
+
+if(TARGET causeway_program)
+  causeway_test(tools.tasks LABEL tools RUNTIME none TIMEOUT 60
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/command_test.py $<TARGET_FILE:causeway_program>)
+endif()

@@ -190,7 +190,8 @@ def check_man_page(start, words, help_text):
 
 def helps(start, given):
     """Each command's help teaches: what for, examples that begin with its name, and exit statuses; so does its page."""
-    for words in ([], ["info"], ["run"], ["perf"], ["tune"], ["trace"], ["trace", "view"], ["trace", "summary"], ["completion"]):
+    for words in ([], ["info"], ["run"], ["perf"], ["tune"], ["trace"], ["trace", "view"], ["trace", "summary"], ["tasks"], ["tasks", "simulate"],
+                  ["tasks", "timeline"], ["completion"]):
         run = start(*words, "--help", runtime="none")
         check(run.returncode == 0 and "Exit status: " in run.stdout, f"{words}: no exit status", run)
         examples = run.stdout.partition("Examples:\n")[2]

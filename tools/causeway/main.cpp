@@ -8,6 +8,9 @@
 #include "man_page.hpp"
 #include "perf/command.hpp"
 #include "run/command.hpp"
+#if CAUSEWAY_HAS_TASKS
+#include "tasks/command.hpp"
+#endif
 #include "trace/command.hpp"
 #include "tune/command.hpp"
 #include "words.hpp"
@@ -98,6 +101,9 @@ int act(int argc, char** argv) {
     const auto run_perf = perf::add_command(app);
     const auto run_tune = tune::add_command(app);
     const auto run_trace = trace::add_command(app);
+#if CAUSEWAY_HAS_TASKS
+    const auto run_tasks = tasks::add_command(app);
+#endif
     const auto run_completion = completion::add_command(app);
     const auto run_man_page = man_page::add_command(app);
 
@@ -115,6 +121,9 @@ int act(int argc, char** argv) {
     if (app.got_subcommand("perf")) return run_perf();
     if (app.got_subcommand("tune")) return run_tune();
     if (app.got_subcommand("trace")) return run_trace(typed.program);
+#if CAUSEWAY_HAS_TASKS
+    if (app.got_subcommand("tasks")) return run_tasks();
+#endif
     if (app.got_subcommand("completion")) return run_completion();
     if (app.got_subcommand("man-page")) return run_man_page();
     if (is_first_rank()) std::fprintf(stderr, "%s", app.help().c_str());

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parameters and where they come from: the paper's figures and text, and what the makers tell of their parts. None of them
+// was fitted to a program.
+#include "tasks/simulator/cost_model.hpp"
+
+#include <algorithm>
+
+namespace causeway::tasks::simulator {
+
+namespace {
+
+/// Section 2: latencies of remote nodes are 1.19 times the own ones on average, and follow the firmware's distances.
+std::vector<double> scaled_factors(const topology::machine& machine, double average) {
+    const auto nodes = machine.nodes.size();
+    double sum = 0;
+    for (const auto each : machine.distances) sum += each - 1;
+    const double mean = nodes > 1 ? sum / static_cast<double>(nodes * (nodes - 1)) : 1;
+    std::vector<double> factors;
+    for (const auto each : machine.distances) factors.push_back(mean > 0 ? 1 + (each - 1) * (average - 1) / mean : 1);
+    return factors;
+}
+
+cost_model opteron() {
+    cost_model made;
+    made.machine = topology::opteron_48();
+    // 2.1 GHz, four single-precision additions beside four multiplications per cycle; libraries reach some three quarters.
+    made.multiply = made.other = 1 / (2.1e9 * 8 * 0.75);
+    made.own_byte = 1 / 3.5e9;    // one core alone
+    made.cached_byte = 1 / 12e9;  // L3
+    made.factors = scaled_factors(made.machine, 1.19);
+    made.node_bandwidth = 12.5e9; // two channels of DDR3-1333, 21.3 GB/s at their pins
+    made.link_bandwidth = 7e9;    // links of 8 bits at 6.4 GT/s are 6.4 GB/s each; a node has four, and forwards for others
+    made.spawn = 0.5e-6;
+    made.steal = 1e-6;
+    return made;
+}
+
+cost_model tiles() {
+    cost_model made;
+    made.machine = topology::tile_mesh(8, 8, 1); // tile 63 belongs to the system
+    constexpr double cycle = 1 / 700e6;
+    made.multiply = 5 * cycle; // 32 bits by 32 take several steps of the 16-bit multiplier
+    made.other = cycle;
+    // A line of the first-level cache is 16 bytes; the tile's own second-level cache answers in 8 cycles, in order.
+    made.own_byte = 8 * cycle / 16;
+    made.cached_byte = 2 * cycle / 16;
+    made.factors = made.machine.distances; // Figure 5: four to six times longer from other home caches
+    made.node_bandwidth = 16 / (2 * cycle);
+    made.link_bandwidth = 0;
+    made.spawn = 600 * cycle;
+    made.steal = 1000 * cycle;
+    made.patience = 100e-6; // all takes longer here
+    made.shares_cache = false;
+    made.uniform_standard = true;
+    made.unit = 64;
+    return made;
+}
+
+/// A machine of which only the topology is known: today's cores and memory, and latencies as its distances say.
+cost_model ordinary(topology::machine machine) {
+    cost_model made;
+    made.multiply = made.other = 1 / 20e9;
+    made.own_byte = 1 / 10e9;
+    made.cached_byte = 1 / 40e9;
+    made.factors = machine.distances;
+    // Half of the cores that could ask for it at once are enough to use up a node's memory, and a quarter for what comes from others.
+    made.node_bandwidth = 5e9 * std::max(2u, machine.cores_per_node());
+    made.link_bandwidth = made.node_bandwidth / 2;
+    made.spawn = 0.1e-6;
+    made.steal = 0.5e-6;
+    made.machine = std::move(machine);
+    made.unit = made.machine.page_bytes;
+    return made;
+}
+
+} // namespace
+
+cost_model model_of(const std::string& machine) {
+    if (machine == "opteron48") return opteron();
+    if (machine == "tilepro64") return tiles();
+    if (machine == "this") return ordinary(topology::this_machine());
+    return ordinary(topology::described_machine(machine));
+}
+
+} // namespace causeway::tasks::simulator

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recorded runs as files: written by a pool's record, read by the simulator.
+#pragma once
+
+#include "tasks/address_map.hpp"
+#include "tasks/run_record.hpp"
+#include "tasks/simulator/program.hpp"
+#include "tasks/simulator/simulator.hpp"
+
+#include <string>
+#include <vector>
+
+namespace causeway::tasks::simulator {
+
+/// Lines of words: `allocation BEGIN BYTES DISTRIBUTION`, `task PARENT GROUP BEGIN END OTHERS WORKER` (nanoseconds) and, below its
+/// task, `region BEGIN BYTES ACCESS MOST_USED`. Allocations are those that regions lie in. Throws transfer_error with the cause.
+void write_record(const std::string& path, const std::vector<recorded_task>& tasks, const address_map& addresses);
+
+struct record_content {
+    program replay;             ///< with the time that each task took
+    std::vector<slice> slices;  ///< as it was
+};
+
+/// Throws transfer_error with the file's line.
+[[nodiscard]] record_content read_record(const std::string& path);
+
+} // namespace causeway::tasks::simulator

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Policies by name, the best schedule found, and the timeline.
+#include "tasks/simulator/report.hpp"
+
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <map>
+#include <string_view>
+
+namespace causeway::tasks::simulator {
+
+std::unique_ptr<policy> policy_named(const std::string& name, const topology::machine& machine, unsigned vicinity) {
+    const bool tiles = machine.columns != 0;
+    if (name == "work-stealing") return work_stealing_policy();
+    if (name == "central") return central_policy();
+    if (name == "locality") return locality_policy(machine, {.home_caches = tiles, .vicinity = vicinity});
+    if (name == "locality-paper")
+        return locality_policy(machine, {.load_term = false, .release = false, .home_caches = tiles, .vicinity = vicinity});
+    throw transfer_error(status::invalid_value, "no policy " + name + ": there are work-stealing, central, locality, locality-paper");
+}
+
+best_found find_best(const program& what, const std::string& paper_name, const cost_model& where, const settings& with) {
+    best_found best;
+    const auto try_all = [&](const program& one, const std::string& distribution) {
+        for (const char* name : {"work-stealing", "central", "locality", "nearest core"}) {
+            auto its = with;
+            its.greedy = std::string_view(name) == "nearest core";
+            its.keep_slices = false;
+            const auto policy = its.greedy ? work_stealing_policy() : policy_named(name, where.machine, 0);
+            const auto seconds = simulate(one, where, *policy, its).seconds;
+            if (best.how.empty() || seconds < best.seconds) best = {seconds, name + distribution};
+        }
+    };
+    if (paper_name.empty()) {
+        try_all(what, "");
+        return best;
+    }
+    for (const char* word : {"standard", "fine", "coarse"})
+        try_all(paper_program(paper_name, *distribution_of(word), where.machine.columns != 0), std::string(", ") + word);
+    return best;
+}
+
+std::string timeline_of(const outcome& run, const std::string& title, bool has_remote_bytes) {
+    std::string text = "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"title\":\"" + title + "\"},\"traceEvents\":[\n";
+    text += "{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{\"name\":\"" + title + "\"}}";
+    // The colours that viewers know by name, from green to blue as the paper has it.
+    constexpr std::array<const char*, 5> colours = {"good", "thread_state_running", "thread_state_runnable", "rail_load", "rail_response"};
+    std::map<unsigned, bool> lanes;
+    std::array<char, 320> line{};
+    for (const auto& each : run.slices) {
+        if (lanes.emplace(each.worker, true).second) {
+            std::snprintf(line.data(), line.size(), ",\n{\"ph\":\"M\",\"pid\":1,\"tid\":%u,\"name\":\"thread_name\",\"args\":{\"name\":\"worker %u\"}}",
+                          each.worker, each.worker);
+            text += line.data();
+        }
+        const auto colour = std::min<std::size_t>(static_cast<std::size_t>(each.remote * 5), 4);
+        std::snprintf(line.data(), line.size(), ",\n{\"ph\":\"X\",\"pid\":1,\"tid\":%u,\"ts\":%.3f,\"dur\":%.3f,\"name\":\"task %u\"",
+                      each.worker, each.begin * 1e6, (each.end - each.begin) * 1e6, each.task);
+        text += line.data();
+        std::snprintf(line.data(), line.size(), ",\"cname\":\"%s\",\"args\":{\"remote\":%.3f}}", colours[colour], each.remote);
+        if (!has_remote_bytes) {
+            text += '}';
+            continue;
+        }
+        text += line.data();
+    }
+    return text + "\n]}\n";
+}
+
+} // namespace causeway::tasks::simulator

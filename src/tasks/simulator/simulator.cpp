@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tasks flow at rates that memory shared with others allows; whenever one begins or ends, rates change.
+#include "tasks/simulator/simulator.hpp"
+
+#include "base/error.hpp"
+#include "tasks/address_map.hpp"
+#include "tasks/dependences.hpp"
+#include "tasks/footprint.hpp"
+#include "tasks/simulator/region_cache.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <string>
+#include <utility>
+
+namespace causeway::tasks::simulator {
+
+namespace {
+
+constexpr double never = std::numeric_limits<double>::infinity();
+
+class run {
+  public:
+    run(const program& what, const cost_model& where, policy& how, const settings& with)
+        : m_program(what), m_model(where), m_policy(how), m_with(with), m_nodes(where.machine.nodes.size()), m_random(with.seed),
+          m_map(program::first_address, program::most_bytes, where.unit), m_caches(m_nodes, where.machine.cache_bytes) {
+        const auto cores = m_model.machine.cores.size();
+        const auto count = with.cores == 0 || with.cores > cores ? cores : with.cores;
+        std::vector<unsigned> node_of_worker;
+        for (std::size_t each = 0; each < count; ++each)
+            node_of_worker.push_back(m_model.machine.cores[each * cores / count].node);
+        m_groups = m_policy.group(m_model.machine, node_of_worker);
+        m_queues.resize(m_groups.groups());
+        m_backlog.resize(m_groups.groups());
+        for (std::size_t each = 0; each < count; ++each) {
+            m_workers.push_back({.node = node_of_worker[each], .group = m_groups.group_of_worker[each]});
+            m_queues[m_workers.back().group].members.push_back(static_cast<unsigned>(each));
+        }
+        m_order.resize(count);
+        std::iota(m_order.begin(), m_order.end(), 0u);
+        m_node_load.resize(m_nodes);
+        m_in_load.resize(m_nodes);
+        m_out_load.resize(m_nodes);
+        for (unsigned node = 0; node < m_nodes; ++node)
+            if (!m_model.machine.nodes[node].cores.empty()) m_places.push_back(node);
+        for (const auto& each : what.allocations)
+            if (each.by == none) place(each, 0);
+        build_order();
+    }
+
+    run(const run&) = delete;
+    run& operator=(const run&) = delete;
+    ~run() {
+        for (auto& each : m_tasks)
+            if (each.node) each.node->release();
+    }
+
+    outcome all() {
+        // The program's thread is worker 0: it spawns, then works.
+        double spawned = 0;
+        m_workers[0].busy_until = 0;
+        std::size_t next_root = 0;
+        const auto spawn_until = [&](double time) {
+            for (; next_root < m_roots.size() && spawned <= time; ++next_root) {
+                let_go(m_roots[next_root], 0);
+                spawned += m_model.spawn;
+            }
+            m_workers[0].busy_until = next_root < m_roots.size() ? never : spawned;
+        };
+        spawn_until(0);
+        while (m_over < m_program.tasks.size()) {
+            start_what_can();
+            double next = next_root < m_roots.size() ? spawned : never;
+            for (const auto& each : m_workers) {
+                if (each.task != none) next = std::min(next, m_now + each.left / each.rate);
+                else if (each.busy_until > m_now) next = std::min(next, each.busy_until);
+                else if (each.starving_since < never && each.starving_since + m_model.patience > m_now)
+                    next = std::min(next, each.starving_since + m_model.patience);
+            }
+            if (next == never)
+                throw transfer_error(status::invalid_operation, "the simulation of " + m_program.name + ": " +
+                                                                    std::to_string(m_program.tasks.size() - m_over) +
+                                                                    " tasks can never run under this policy");
+            const double passed = next - m_now;
+            m_now = next;
+            for (auto& each : m_workers)
+                if (each.task != none) each.left -= passed * each.rate;
+            spawn_until(m_now);
+            for (unsigned each = 0; each < m_workers.size(); ++each)
+                if (m_workers[each].task != none && m_workers[each].left <= 1e-12) end(each);
+        }
+        m_outcome.seconds = m_now;
+        m_outcome.tasks = m_over;
+        return std::move(m_outcome);
+    }
+
+  private:
+    struct worker_state {
+        unsigned node = 0, group = 0;
+        std::deque<std::uint32_t> queue; ///< the owner's end is the back
+        std::uint32_t task = none;
+        double left = 0, rate = 1;       ///< of the task: what is left of 1, and how much of it goes in a second
+        double compute = 0;              ///< seconds without memory
+        std::vector<std::pair<unsigned, double>> bytes; ///< of nodes, that it needs
+        double begin = 0, busy_until = 0, starving_since = never;
+        unsigned spared_group = 0, spared_taken = 0; ///< starving since then, beside tasks of this group
+        std::size_t next_victim = 0;
+    };
+    struct group_state {
+        std::deque<std::pair<std::uint32_t, double>> inbox; ///< task and its load
+        std::vector<unsigned> members;
+        unsigned taken = 0;
+    };
+    struct task_state {
+        dependence_node* node = nullptr;
+        unsigned children = 0; ///< that are not over
+        bool ran = false;
+    };
+
+    void build_order() {
+        const auto count = m_program.tasks.size();
+        m_tasks.resize(count);
+        m_children.resize(count);
+        std::vector<std::unique_ptr<dependence_domain>> domains;
+        for (std::uint32_t each = 0; each < count; ++each) {
+            const auto& its = m_program.tasks[each];
+            m_tasks[each].node = new dependence_node(reinterpret_cast<void*>(static_cast<std::uintptr_t>(each)));
+            while (domains.size() <= its.group) domains.push_back(std::make_unique<dependence_domain>());
+            domains[its.group]->enter(*m_tasks[each].node, its.regions);
+            if (its.parent == none) m_roots.push_back(each);
+            else m_children[its.parent].push_back(each);
+        }
+    }
+
+    void place(const simulated_allocation& what, unsigned toucher) {
+        layout made;
+        made.begin = what.begin;
+        made.unit = m_model.unit;
+        made.bytes = (what.bytes + made.unit - 1) / made.unit * made.unit;
+        made.how = what.how == distribution::standard ? (m_model.uniform_standard ? distribution::fine : distribution::local) : what.how;
+        made.nodes = static_cast<unsigned>(m_places.size());
+        made.node = made.how == distribution::coarse ? m_places[m_next_place++ % m_places.size()] : toucher;
+        m_map.add(made);
+    }
+
+    void let_go(std::uint32_t task, unsigned by) {
+        if (m_tasks[task].node->let_go()) make_ready(task, by);
+    }
+
+    void make_ready(std::uint32_t task, unsigned by) {
+        if (m_with.greedy) {
+            m_greedy.push_back(task);
+            return;
+        }
+        const auto& its = m_program.tasks[task];
+        auto& from = m_workers[by];
+        deal_question asked{.own_group = from.group};
+        if (m_policy.reads_footprints()) {
+            m_footprint.measure(m_map, its.regions, m_nodes);
+            asked = m_footprint.question(from.group, m_backlog);
+        }
+        const auto group = m_policy.deal(asked);
+        if (group == own_queue) {
+            from.queue.push_back(task);
+            return;
+        }
+        ++m_outcome.dealt;
+        const double load = m_policy.reads_footprints() ? m_footprint.cost_from(m_model.machine, m_groups.node_of_group[group]) /
+                                                              static_cast<double>(m_queues[group].members.size())
+                                                        : 0;
+        m_backlog[group] += load;
+        m_queues[group].inbox.emplace_back(task, load);
+    }
+
+    std::uint32_t from_inbox(unsigned group) {
+        auto& where = m_queues[group];
+        if (where.inbox.empty()) return none;
+        const auto [task, load] = where.inbox.front();
+        where.inbox.pop_front();
+        ++where.taken;
+        m_backlog[group] -= load;
+        return task;
+    }
+
+    std::uint32_t from_members(worker_state& thief, unsigned group) {
+        const auto& members = m_queues[group].members;
+        for (std::size_t each = 0; each < members.size(); ++each) {
+            auto& victim = m_workers[members[(thief.next_victim + each) % members.size()]];
+            if (&victim == &thief || victim.queue.empty()) continue;
+            thief.next_victim = (thief.next_victim + each) % members.size();
+            const auto task = victim.queue.front();
+            victim.queue.pop_front();
+            ++m_queues[group].taken;
+            return task;
+        }
+        return none;
+    }
+
+    /// As worker::find(). Sets `delay` to what it costs.
+    std::uint32_t find(worker_state& self, double& delay) {
+        delay = 0;
+        if (!self.queue.empty()) {
+            const auto task = self.queue.back();
+            self.queue.pop_back();
+            return task;
+        }
+        if (const auto task = from_inbox(self.group); task != none) return task;
+        delay = m_model.steal;
+        if (const auto task = from_members(self, self.group); task != none) {
+            ++m_outcome.stolen;
+            return task;
+        }
+        bool watched_one_is_there = false;
+        for (const auto& each : m_groups.victims[self.group]) {
+            const auto dealt = static_cast<double>(m_queues[each.group].inbox.size());
+            double length = dealt;
+            for (const auto member : m_queues[each.group].members) length += static_cast<double>(m_workers[member].queue.size());
+            if (length == 0) continue;
+            if (!m_policy.releases()) {
+                if (length <= each.spared) continue;
+            } else if (dealt <= each.spared) {
+                if (const auto task = from_members(self, each.group); task != none) {
+                    ++m_outcome.stolen_far;
+                    return task;
+                }
+                if (dealt == 0) continue;
+                const auto taken = m_queues[each.group].taken;
+                watched_one_is_there |= self.spared_group == each.group;
+                if (self.starving_since == never || self.spared_group != each.group || self.spared_taken != taken) {
+                    if (self.starving_since == never || self.spared_group == each.group) {
+                        self.starving_since = m_now;
+                        self.spared_group = each.group;
+                        self.spared_taken = taken;
+                    }
+                    continue;
+                }
+                if (m_now < self.starving_since + m_model.patience * 0.999) continue;
+            }
+            auto task = from_inbox(each.group);
+            if (task == none) task = from_members(self, each.group);
+            if (task == none) continue;
+            ++m_outcome.stolen_far;
+            return task;
+        }
+        if (!watched_one_is_there) self.starving_since = never;
+        return none;
+    }
+
+    void start_what_can() {
+        if (m_with.greedy) return start_greedily();
+        for (bool any = true; any;) {
+            any = false;
+            std::shuffle(m_order.begin(), m_order.end(), m_random);
+            for (const auto each : m_order) {
+                auto& self = m_workers[each];
+                if (self.task != none || self.busy_until > m_now) continue;
+                double delay = 0;
+                const auto task = find(self, delay);
+                if (task == none) continue;
+                begin(each, task, delay);
+                any = true;
+            }
+        }
+    }
+
+    void start_greedily() {
+        while (!m_greedy.empty()) {
+            const auto task = m_greedy.front();
+            m_footprint.measure(m_map, m_program.tasks[task].regions, m_nodes);
+            auto best = static_cast<unsigned>(m_workers.size());
+            double best_cost = never;
+            for (unsigned each = 0; each < m_workers.size(); ++each) {
+                if (m_workers[each].task != none || m_workers[each].busy_until > m_now) continue;
+                double cost = 0;
+                for (std::size_t node = 0; node < m_nodes; ++node)
+                    cost += static_cast<double>(m_footprint.bytes_on_node[node]) * m_model.factor(m_workers[each].node, node);
+                if (cost < best_cost) {
+                    best = each;
+                    best_cost = cost;
+                }
+            }
+            if (best == m_workers.size()) return;
+            m_greedy.pop_front();
+            begin(best, task, 0);
+        }
+    }
+
+    void begin(unsigned which, std::uint32_t task, double delay) {
+        auto& self = m_workers[which];
+        const auto& its = m_program.tasks[task];
+        self.starving_since = never;
+        self.task = task;
+        self.begin = m_now;
+        self.left = 1;
+        self.compute = delay + its.its.multiplies * m_model.multiply + its.its.others * m_model.other + its.its.seconds;
+        for (const auto& each : m_program.allocations)
+            if (each.by == task) place(each, self.node);
+        std::vector<std::uint64_t> counts(m_nodes);
+        std::vector<double> bytes(m_nodes);
+        for (std::size_t each = 0; each < its.regions.size(); ++each) {
+            const auto& what = its.regions[each];
+            const double passes = its.passes.empty() ? 1 : its.passes[each];
+            if (m_model.shares_cache && m_caches.use(self.node, what)) {
+                self.compute += static_cast<double>(what.bytes) * passes * m_model.cached_byte;
+                m_outcome.cached_bytes += static_cast<double>(what.bytes) * passes;
+                continue;
+            }
+            std::fill(counts.begin(), counts.end(), 0);
+            counts[self.node] += m_map.count(what, counts.data()); // of strangers it is not known where: here
+            for (std::size_t node = 0; node < m_nodes; ++node) bytes[node] += static_cast<double>(counts[node]) * passes;
+        }
+        self.bytes.clear();
+        for (unsigned node = 0; node < m_nodes; ++node)
+            if (bytes[node] > 0) {
+                self.bytes.emplace_back(node, bytes[node]);
+                (node == self.node ? m_outcome.own_bytes : m_outcome.remote_bytes) += bytes[node];
+            }
+        change_loads(self, 1);
+        set_rates();
+        for (const auto child : m_children[task]) {
+            ++m_tasks[task].children;
+            let_go(child, which);
+        }
+    }
+
+    /// Seconds of a task that has memory for itself.
+    double alone(const worker_state& self) const {
+        double seconds = self.compute;
+        for (const auto& [node, bytes] : self.bytes) seconds += bytes * m_model.own_byte * m_model.factor(self.node, node);
+        return std::max(seconds, 1e-12);
+    }
+
+    /// What the task would take from nodes and links in a second, had it them for itself.
+    void change_loads(const worker_state& self, double sign) {
+        const double seconds = alone(self);
+        for (const auto& [node, bytes] : self.bytes) {
+            m_node_load[node] += sign * bytes / seconds;
+            if (node == self.node) continue;
+            m_out_load[node] += sign * bytes / seconds;
+            m_in_load[self.node] += sign * bytes / seconds;
+        }
+    }
+
+    void set_rates() {
+        const auto over = [](double load, double limit) { return limit > 0 ? std::max(1.0, load / limit) : 1.0; };
+        for (auto& self : m_workers) {
+            if (self.task == none) continue;
+            double seconds = self.compute;
+            for (const auto& [node, bytes] : self.bytes) {
+                auto slower = over(m_node_load[node], m_model.node_bandwidth);
+                if (node != self.node)
+                    slower = std::max({slower, over(m_out_load[node], m_model.link_bandwidth), over(m_in_load[self.node], m_model.link_bandwidth)});
+                seconds += bytes * m_model.own_byte * m_model.factor(self.node, node) * slower;
+            }
+            self.rate = 1 / std::max(seconds, 1e-12);
+        }
+    }
+
+    void end(unsigned which) {
+        auto& self = m_workers[which];
+        const auto task = self.task;
+        change_loads(self, -1);
+        self.task = none;
+        set_rates();
+        m_outcome.memory_seconds += m_now - self.begin - self.compute;
+        if (m_with.keep_slices) {
+            double remote = 0, sum = 0;
+            for (const auto& [node, bytes] : self.bytes) {
+                sum += bytes;
+                if (node != self.node) remote += bytes;
+            }
+            m_outcome.slices.push_back({task, which, self.begin, m_now, sum > 0 ? remote / sum : 0});
+        }
+        m_tasks[task].ran = true;
+        settle(task, which);
+    }
+
+    /// The task is over if it ran and its children are.
+    void settle(std::uint32_t task, unsigned by) {
+        auto& its = m_tasks[task];
+        if (!its.ran || (m_program.tasks[task].waits_for_children && its.children != 0)) return;
+        ++m_over;
+        its.node->finish([&](void* next) { make_ready(static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(next)), by); });
+        std::exchange(its.node, nullptr)->release();
+        if (const auto parent = m_program.tasks[task].parent; parent != none) {
+            --m_tasks[parent].children;
+            if (m_program.tasks[parent].waits_for_children) settle(parent, by);
+        }
+    }
+
+    const program& m_program;
+    const cost_model& m_model;
+    policy& m_policy;
+    const settings m_with;
+    const std::size_t m_nodes;
+    std::mt19937 m_random;
+    address_map m_map;
+    region_cache m_caches;
+    grouping m_groups;
+    std::vector<worker_state> m_workers;
+    std::vector<unsigned> m_order, m_places;
+    std::vector<group_state> m_queues;
+    std::vector<double> m_backlog, m_node_load, m_in_load, m_out_load;
+    std::vector<task_state> m_tasks;
+    std::vector<std::vector<std::uint32_t>> m_children;
+    std::vector<std::uint32_t> m_roots;
+    std::deque<std::uint32_t> m_greedy;
+    footprint m_footprint;
+    std::size_t m_next_place = 0, m_over = 0;
+    double m_now = 0;
+    outcome m_outcome;
+};
+
+} // namespace
+
+outcome simulate(const program& what, const cost_model& where, policy& how, const settings& with) {
+    return run(what, where, how, with).all();
+}
+
+} // namespace causeway::tasks::simulator

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a program on a modelled machine under a policy, event by event.
+#pragma once
+
+#include "tasks/policy.hpp"
+#include "tasks/simulator/cost_model.hpp"
+#include "tasks/simulator/program.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace causeway::tasks::simulator {
+
+struct settings {
+    unsigned cores = 0;      ///< that work; 0 for all
+    unsigned seed = 1;       ///< in which order idle workers look
+    bool greedy = false;     ///< no policy: each ready task runs where it ends first
+    bool keep_slices = false;
+};
+
+struct slice {
+    std::uint32_t task = 0;
+    unsigned worker = 0;
+    double begin = 0, end = 0;
+    double remote = 0; ///< the part of its bytes that came from other nodes
+};
+
+/// All modelled.
+struct outcome {
+    double seconds = 0;
+    double own_bytes = 0, remote_bytes = 0, cached_bytes = 0;
+    double memory_seconds = 0; ///< sum over tasks of the time that they wait for memory
+    std::uint64_t tasks = 0, dealt = 0, stolen = 0, stolen_far = 0;
+    std::vector<slice> slices;
+};
+
+/// Throws transfer_error if tasks are left that can never run.
+[[nodiscard]] outcome simulate(const program& what, const cost_model& where, policy& how, const settings& with);
+
+} // namespace causeway::tasks::simulator

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests `causeway tasks`. Usage: command_test.py PROGRAM"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+
+def run(*arguments):
+    return subprocess.run([sys.argv[1], "tasks", *arguments], text=True, capture_output=True, timeout=50, check=False)
+
+
+def check(holds, what, done=None):
+    if not holds:
+        sys.exit(f"{what}\n{done.stdout}\n{done.stderr}" if done else what)
+
+
+def main():
+    done = run("simulate", "map", "--regret")
+    check(done.returncode == 0 and done.stdout.startswith("modelled: map on opteron48, distribution coarse\n"), "map", done)
+    rows = {line.split()[0]: line.split()[1:] for line in done.stdout.splitlines()[2:]}
+    check(set(rows) == {"work-stealing", "central", "locality", "locality-paper"}, "all policies", done)
+    check(float(rows["locality"][0]) < float(rows["work-stealing"][0]), "locality is faster", done)
+    check(rows["locality"][1] == "0.0%", "locality moves nothing between nodes", done)
+    check("best: " in done.stdout, "regret names the best schedule", done)
+
+    with tempfile.TemporaryDirectory() as folder:
+        timeline = pathlib.Path(folder, "map.json")
+        done = run("simulate", "map", "--machine", "node:2 core:3 pu:1", "--policy", "locality", "--timeline", str(timeline))
+        check(done.returncode == 0, "a timeline", done)
+        events = json.loads(timeline.read_text(encoding="utf-8"))
+        slices = [event for event in events["traceEvents"] if event["ph"] == "X"]
+        check(len(slices) == 48 and {event["tid"] for event in slices} == set(range(6)), "48 tasks on 6 workers")
+        check("modelled" in events["otherData"]["title"], "the timeline says that it is modelled")
+        record = pathlib.Path(folder, "run.tasks")
+        record.write_text("causeway tasks 1\ntask -1 0 0 2000000 0 0\nregion 4096 64 3 0\ntask -1 0 2000000 3000000 0 1\n"
+                          "region 4096 64 3 0\n", encoding="utf-8")
+        done = run("simulate", str(record), "--policy", "central", "--machine", "node:1 core:2 pu:1")
+        check(done.returncode == 0 and abs(float(done.stdout.splitlines()[2].split()[1]) - 3.0) < 0.1, "a chain of 3 ms", done)
+        done = run("timeline", str(record), "-o", str(timeline))
+        check(done.returncode == 0 and len(json.loads(timeline.read_text(encoding="utf-8"))["traceEvents"]) == 5, "as it was", done)
+        record.write_text("causeway tasks 1\ntask -1 0 9 2 0 0\n", encoding="utf-8")
+        done = run("simulate", str(record))
+        check(done.returncode == 2 and "line 2" in done.stderr, "a bad record names its line", done)
+
+    for words, part in ((("simulate", "tetris"), "tetris"), (("simulate", "map", "--machine", "nowhere.xml"), "nowhere.xml"),
+                        (("simulate", "map", "--timeline", "x.json"), "--policy"), (("timeline", "none.tasks"), "none.tasks"),
+                        (("simulate", "map", "--vicinity", "5"), "vicinity")):
+        done = run(*words)
+        check(done.returncode != 0 and part in done.stderr, f"{words} is refused", done)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// The simulator against arithmetic, and on machines that nobody has here.
+#include "base/error.hpp"
+#include "tasks/simulator/report.hpp"
+
+#include <causeway/tasks.hpp>
+#include <causeway/tasks_simulator.h>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace {
+
+using namespace causeway::tasks;
+using namespace causeway::tasks::simulator;
+
+cost_model free_machine(const std::string& synthetic) {
+    auto model = model_of(synthetic);
+    model.spawn = model.steal = 0;
+    return model;
+}
+
+program independent(unsigned count, double seconds) {
+    program made;
+    made.name = "independent";
+    made.tasks.resize(count);
+    for (auto& each : made.tasks) each.its.seconds = seconds;
+    return made;
+}
+
+double run(const program& what, const cost_model& where, const std::string& policy = "work-stealing") {
+    const auto rules = policy_named(policy, where.machine, 0);
+    return simulate(what, where, *rules, {}).seconds;
+}
+
+TEST(simulator, spreads_independent_work_over_all_cores) {
+    for (const auto* policy : {"work-stealing", "central", "locality", "locality-paper"})
+        EXPECT_NEAR(run(independent(64, 1e-3), free_machine("node:1 core:8 pu:1"), policy), 8e-3, 1e-9) << policy;
+    EXPECT_NEAR(run(independent(9, 1e-3), free_machine("node:4 core:2 pu:1")), 2e-3, 1e-9);
+}
+
+TEST(simulator, follows_dependences) {
+    auto what = independent(10, 1e-3);
+    for (auto& each : what.tasks) each.regions = {{4096, 8, access::inout, false}};
+    EXPECT_NEAR(run(what, free_machine("node:1 core:8 pu:1")), 10e-3, 1e-6) << "a chain";
+    for (std::size_t each = 1; each < 9; ++each) what.tasks[each].regions[0].how = access::in;
+    EXPECT_NEAR(run(what, free_machine("node:1 core:8 pu:1")), 3e-3, 1e-6) << "one writes, eight read, one writes";
+}
+
+TEST(simulator, a_parent_ends_after_its_children_and_before_what_waits_for_it) {
+    program what = independent(4, 1e-3);
+    what.tasks[0].waits_for_children = true;
+    what.tasks[1].parent = what.tasks[2].parent = 0;
+    what.tasks[1].its.seconds = 5e-3;
+    what.tasks[1].group = what.tasks[2].group = 1;
+    what.tasks[0].regions = what.tasks[3].regions = {{4096, 8, access::inout, false}};
+    EXPECT_NEAR(run(what, free_machine("node:1 core:4 pu:1")), 6e-3, 1e-6);
+}
+
+TEST(simulator, memory_of_one_node_is_shared_by_those_who_use_it) {
+    auto model = free_machine("node:1 core:8 pu:1");
+    program what;
+    for (int each = 0; each < 8; ++each) {
+        const auto begin = what.allocate(64 << 20, distribution::local);
+        what.tasks.emplace_back().regions = {{begin, 64 << 20, access::in, false}};
+    }
+    const double least = 8.0 * (64 << 20) / model.node_bandwidth;
+    EXPECT_GE(run(what, model), 0.99 * least);
+    model.node_bandwidth = 1e15;
+    EXPECT_LT(run(what, model), 0.9 * least);
+}
+
+TEST(simulator, remote_bytes_are_those_of_other_nodes) {
+    const auto model = free_machine("node:4 core:2 pu:1");
+    program what;
+    for (int each = 0; each < 8; ++each) {
+        const auto begin = what.allocate(8 << 20, distribution::coarse);
+        what.tasks.emplace_back().regions = {{begin, 8 << 20, access::in, false}};
+    }
+    const auto local = simulate(what, model, *policy_named("locality", model.machine, 0), {});
+    EXPECT_EQ(local.remote_bytes, 0);
+    EXPECT_EQ(local.own_bytes, 8 * (8 << 20));
+    const auto anywhere = simulate(what, model, *policy_named("work-stealing", model.machine, 0), {});
+    EXPECT_GE(anywhere.remote_bytes, anywhere.own_bytes);
+    EXPECT_LE(local.remote_bytes, 0.5 * anywhere.remote_bytes);
+}
+
+TEST(simulator, says_so_where_tasks_can_never_run) {
+    // Algorithm 2 spares short queues for ever; a vicinity of one tile that no worker sits at.
+    auto model = model_of("tilepro64");
+    program what;
+    (void)what.allocate(1 << 20, distribution::coarse);
+    const auto begin = what.allocate(1 << 20, distribution::coarse); // home: tile 1, and one core works
+    what.tasks.emplace_back().regions = {{begin, 1 << 20, access::in, false}};
+    EXPECT_NO_THROW((void)simulate(what, model, *policy_named("locality-paper", model.machine, 1), {.cores = 1}));
+}
+
+TEST(simulator, knows_the_papers_machines) {
+    EXPECT_EQ(model_of("opteron48").machine.cores.size(), 48u);
+    EXPECT_EQ(model_of("opteron48").machine.nodes.size(), 8u);
+    const auto opteron = model_of("opteron48");
+    EXPECT_DOUBLE_EQ(*std::max_element(opteron.machine.distances.begin(), opteron.machine.distances.end()), 2.2);
+    double sum = 0;
+    for (const auto each : opteron.factors) sum += each;
+    EXPECT_NEAR((sum - 8) / 56, 1.19, 1e-9) << "the average NUMA factor";
+    EXPECT_EQ(model_of("tilepro64").machine.cores.size(), 63u);
+    EXPECT_NEAR(model_of("tilepro64").factor(0, 62), 6, 0.2);
+    EXPECT_NEAR(model_of("tilepro64").factor(0, 1), 4, 1e-9);
+}
+
+TEST(simulator, refuses_machines_programs_and_policies_that_are_not_there) {
+    causeway_simulation_result result;
+    const auto refused = [&](const causeway_simulation& asked, const char* word) {
+        EXPECT_EQ(causeway_tasks_simulate(&asked, &result), CAUSEWAY_TASKS_INVALID_VALUE);
+        EXPECT_NE(std::string(causeway_tasks_last_error()).find(word), std::string::npos) << causeway_tasks_last_error();
+    };
+    refused({.machine = "no:such machine"}, "no:such machine");
+    refused({.machine = "nowhere.xml"}, "nowhere.xml");
+    refused({.program = "tetris"}, "tetris");
+    refused({.policy = "luck"}, "luck");
+    refused({.distribution = "everywhere"}, "everywhere");
+    EXPECT_EQ(causeway_tasks_simulate(nullptr, nullptr), CAUSEWAY_TASKS_INVALID_VALUE);
+}
+
+TEST(simulator, regret_is_never_negative) {
+    for (const auto* policy : {"work-stealing", "locality"}) {
+        const causeway_simulation asked{.program = "map", .policy = policy, .regret = 1};
+        causeway_simulation_result result;
+        ASSERT_EQ(causeway_tasks_simulate(&asked, &result), CAUSEWAY_TASKS_SUCCESS) << causeway_tasks_last_error();
+        EXPECT_GT(result.best_seconds, 0);
+        EXPECT_LE(result.best_seconds, result.seconds);
+    }
+}
+
+TEST(recorded_runs, are_replayed_with_their_times_and_order) {
+    const std::string path = testing::TempDir() + "/causeway_tasks_record.tasks";
+    causeway::task_pool pool({.policy = CAUSEWAY_TASK_POLICY_WORK_STEALING, .threads = 2});
+    auto* const data = static_cast<int*>(causeway_malloc(1 << 20, CAUSEWAY_DISTRIBUTION_FINE));
+    ASSERT_EQ(causeway_task_record_begin(pool.get()), CAUSEWAY_TASKS_SUCCESS);
+    const auto busy = [data](int at) {
+        for (int each = 0; each < 200000; ++each) data[at] += each ^ at;
+    };
+    {
+        causeway::task_group group(pool);
+        for (int each = 0; each < 6; ++each) group.spawn([=] { busy(0); }, {causeway::inout(data, 10)});
+        group.spawn([&] {
+            causeway::task_group inner(pool);
+            inner.spawn([=] { busy(64); });
+            inner.spawn([=] { busy(128); });
+            inner.wait();
+        });
+        group.wait();
+    }
+    ASSERT_EQ(causeway_task_record_end(pool.get(), path.c_str()), CAUSEWAY_TASKS_SUCCESS) << causeway_tasks_last_error();
+    causeway_free(data);
+    EXPECT_EQ(causeway_task_record_end(pool.get(), path.c_str()), CAUSEWAY_TASKS_INVALID_VALUE);
+
+    causeway_simulation asked{.machine = "node:2 core:4 pu:1", .program = path.c_str()};
+    causeway_simulation_result result;
+    ASSERT_EQ(causeway_tasks_simulate(&asked, &result), CAUSEWAY_TASKS_SUCCESS) << causeway_tasks_last_error();
+    EXPECT_EQ(result.tasks, 9u);
+    EXPECT_GT(result.seconds, 0);
+    const std::string timeline = testing::TempDir() + "/causeway_tasks_timeline.json";
+    ASSERT_EQ(causeway_task_record_timeline(path.c_str(), timeline.c_str()), CAUSEWAY_TASKS_SUCCESS);
+    std::ifstream file(timeline);
+    std::stringstream text;
+    text << file.rdbuf();
+    EXPECT_NE(text.str().find("\"task 8\""), std::string::npos);
+    asked.program = timeline.c_str();
+    EXPECT_EQ(causeway_tasks_simulate(&asked, &result), CAUSEWAY_TASKS_INVALID_VALUE);
+    EXPECT_NE(std::string(causeway_tasks_last_error()).find("line 1"), std::string::npos);
+    std::remove(path.c_str());
+    std::remove(timeline.c_str());
+}
+
+} // namespace
