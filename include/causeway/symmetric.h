@@ -37,6 +37,10 @@ extern "C" {
 #define CL_COMMAND_FENCE 0x0CA50016
 #define CL_COMMAND_QUIET 0x0CA50017
 #define CL_COMMAND_SYMMETRIC_BARRIER 0x0CA50018
+#define CL_COMMAND_WORD_WAIT 0x0CA50019
+#define CL_COMMAND_SYMMETRIC_BROADCAST 0x0CA5001A
+#define CL_COMMAND_SYMMETRIC_COLLECT 0x0CA5001B
+#define CL_COMMAND_SYMMETRIC_ALL_TO_ALL 0x0CA5001C
 
 /* What a signal does to its word. */
 typedef cl_uint cl_signal_operation;
@@ -129,6 +133,86 @@ CAUSEWAY_EXPORT cl_int clEnqueueSignal(
 CAUSEWAY_EXPORT cl_int clEnqueueSignalWait(
     cl_command_queue queue, cl_bool blocking, const uint64_t *signal, cl_comparison comparison, uint64_t value,
     cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+
+/* The same for any word of 4 or 8 bytes of this PE's heap, which a put, a signal or an atomic changes. */
+CAUSEWAY_EXPORT cl_int clEnqueueWordWait(
+    cl_command_queue queue, cl_bool blocking, const void *word, size_t word_bytes, cl_comparison comparison, uint64_t value,
+    cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+
+/* Boxes, with origins and pitches as in clEnqueueWriteBufferRect; `target` and `source` are where the other box counts from. */
+CAUSEWAY_EXPORT cl_int clEnqueuePutRect(
+    cl_command_queue queue, cl_mem buffer, cl_bool blocking, const size_t buffer_origin[3], const size_t target_origin[3],
+    const size_t region[3], size_t buffer_row_pitch, size_t buffer_slice_pitch, size_t target_row_pitch, size_t target_slice_pitch,
+    void *target, int pe, cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+CAUSEWAY_EXPORT cl_int clEnqueueGetRect(
+    cl_command_queue queue, cl_mem buffer, cl_bool blocking, const size_t buffer_origin[3], const size_t source_origin[3],
+    const size_t region[3], size_t buffer_row_pitch, size_t buffer_slice_pitch, size_t source_row_pitch, size_t source_slice_pitch,
+    const void *source, int pe, cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+
+/* `count` elements of `element_bytes` each; the strides, from the begin of one element to that of the next, are in bytes. */
+CAUSEWAY_EXPORT cl_int clEnqueuePutStrided(
+    cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t buffer_stride, void *target, size_t target_stride,
+    size_t element_bytes, size_t count, int pe,
+    cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+CAUSEWAY_EXPORT cl_int clEnqueueGetStrided(
+    cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t buffer_stride, const void *source,
+    size_t source_stride, size_t element_bytes, size_t count, int pe,
+    cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+
+/*
+ * An atomic operation on a word of 4 or 8 bytes of PE `pe`. CL_ATOMIC_COMPARE_SWAP stores `operand` if the word is `compared`;
+ * CL_ATOMIC_FETCH and CL_ATOMIC_INC take no operand. What was there before goes to `result` at `result_offset`, unless that
+ * is NULL. Atomic with one another on every PE; not with kernels, nor with the host's own accesses.
+ */
+CAUSEWAY_EXPORT cl_int clEnqueueSymmetricAtomic(
+    cl_command_queue queue, cl_bool blocking, cl_atomic_operation operation, size_t word_bytes, void *word, uint64_t operand,
+    uint64_t compared, int pe, cl_mem result, size_t result_offset,
+    cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+
+/*
+ * What this PE's one-sided commands enqueued before it, in whatever queue, do is done before those enqueued behind it begin. A quiet
+ * moreover fails with the first failure, since the last one, of a command that had begun.
+ */
+CAUSEWAY_EXPORT cl_int clEnqueueFence(
+    cl_command_queue queue, cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+CAUSEWAY_EXPORT cl_int clEnqueueQuiet(
+    cl_command_queue queue, cl_bool blocking, cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+/* Collective. A fence that is complete when all PEs have come to theirs. */
+CAUSEWAY_EXPORT cl_int clEnqueueSymmetricBarrier(
+    cl_command_queue queue, cl_bool blocking, cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+
+/*
+ * Collective, on the same addresses and sizes everywhere. They begin as a barrier does; when the event is complete, `target` has the result
+ * and `source` may be changed. Source and target may be the same where that makes sense, and overlap in no other way.
+ *
+ * Broadcast: `size` bytes of PE `root`. Collect: `size` bytes of each PE, one behind the other. All to all: PE i's part j of `size` bytes
+ * becomes PE j's part i.
+ */
+CAUSEWAY_EXPORT cl_int clEnqueueSymmetricBroadcast(
+    cl_command_queue queue, cl_bool blocking, void *target, const void *source, size_t size, int root,
+    cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+CAUSEWAY_EXPORT cl_int clEnqueueSymmetricCollect(
+    cl_command_queue queue, cl_bool blocking, void *target, const void *source, size_t size,
+    cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+CAUSEWAY_EXPORT cl_int clEnqueueSymmetricAllToAll(
+    cl_command_queue queue, cl_bool blocking, void *target, const void *source, size_t size,
+    cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+
+/*
+ * The same from host code, without a queue: they return when they are done. The host's side is ordinary memory, or the heap's own. A
+ * put or get of the caller is ordered with commands by fences and quiets alone.
+ */
+CAUSEWAY_EXPORT cl_int causeway_symmetric_put(void *target, const void *source, size_t size, int pe);
+CAUSEWAY_EXPORT cl_int causeway_symmetric_get(void *target, const void *source, size_t size, int pe);
+CAUSEWAY_EXPORT cl_int causeway_symmetric_put_signal(
+    void *target, const void *source, size_t size, uint64_t *signal, uint64_t value, cl_signal_operation operation, int pe);
+CAUSEWAY_EXPORT cl_int causeway_symmetric_signal(uint64_t *signal, uint64_t value, cl_signal_operation operation, int pe);
+CAUSEWAY_EXPORT cl_int causeway_symmetric_wait(const void *word, size_t word_bytes, cl_comparison comparison, uint64_t value);
+/* `before` may be NULL. */
+CAUSEWAY_EXPORT cl_int causeway_symmetric_atomic(
+    cl_atomic_operation operation, size_t word_bytes, void *word, uint64_t operand, uint64_t compared, int pe, uint64_t *before);
+CAUSEWAY_EXPORT cl_int causeway_symmetric_quiet(void);
+CAUSEWAY_EXPORT cl_int causeway_symmetric_barrier(void);
 
 #ifdef __cplusplus
 }

@@ -1,28 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symmetric memory, and the commands that work on that of other PEs.
+// Commands that work on the heaps of other PEs, or wait for a word of the own one.
+#include "capi/one_sided.hpp"
+
 #include "capi/cluster.hpp"
 #include "endpoints/host/host_endpoint.hpp"
-#include "runtime/enqueue.hpp"
+#include "runtime/boxes.hpp"
 #include "runtime/guard.hpp"
 #include "runtime/runtime.hpp"
-#include "runtime/symmetric_heap.hpp"
 
-#include <causeway/symmetric.h>
-
-#include <cstring>
-#include <optional>
 #include <string>
 
 using namespace causeway;
 using namespace causeway::capi;
 
-namespace {
-
-/// What every one-sided command begins with.
-struct checked_command {
-    checked_queue queue;
-    std::shared_ptr<symmetric_heap> heap;
-};
+namespace causeway::capi {
 
 checked_command check_command(cl_command_queue queue) {
     if (cluster_of(queue) != nullptr)
@@ -56,6 +47,49 @@ cl_int enqueue_wait(cl_command_type type, const checked_command& checked, std::u
     return enqueue_flow(type, checked, std::move(source), endpoints::make_empty_endpoint(name), 0, blocking, events);
 }
 
+static std::optional<endpoints::comparison> comparison_of(cl_comparison given) {
+    using endpoints::comparison;
+    switch (given & ~cl_comparison{CL_COMPARE_SIGNED}) {
+    case CL_COMPARE_EQ: return comparison::equal;
+    case CL_COMPARE_NE: return comparison::not_equal;
+    case CL_COMPARE_GT: return comparison::greater;
+    case CL_COMPARE_GE: return comparison::greater_or_equal;
+    case CL_COMPARE_LT: return comparison::less;
+    case CL_COMPARE_LE: return comparison::less_or_equal;
+    default: return {};
+    }
+}
+
+static void check_word_size(size_t bytes) {
+    if (bytes != 4 && bytes != 8)
+        throw transfer_error(status::invalid_value, "a word has 4 or 8 bytes, not " + std::to_string(bytes));
+}
+
+endpoints::awaited_word check_word(const symmetric_heap& heap, const void* word, size_t bytes, cl_comparison how, uint64_t value) {
+    check_word_size(bytes);
+    const auto known = comparison_of(how);
+    if (!known) throw transfer_error(status::invalid_value, "there is no comparison " + std::to_string(how));
+    return {heap.locate_word(word, bytes, "the word"), bytes, *known, value, (how & CL_COMPARE_SIGNED) != 0};
+}
+
+endpoints::heap_atomic check_atomic(const symmetric_heap& heap, cl_atomic_operation operation, size_t word_bytes, const void* word,
+                                    uint64_t operand, uint64_t compared, int pe) {
+    using endpoints::atomic_operation;
+    static constexpr atomic_operation known[] = {atomic_operation::fetch,     atomic_operation::set,  atomic_operation::add,
+                                                 atomic_operation::increment, atomic_operation::compare_and_swap,
+                                                 atomic_operation::swap,      atomic_operation::bit_and,
+                                                 atomic_operation::bit_or,    atomic_operation::bit_xor};
+    if (operation >= std::size(known)) throw transfer_error(status::invalid_value, "there is no atomic operation " + std::to_string(operation));
+    check_word_size(word_bytes);
+    const auto offset = heap.locate_word(word, word_bytes, "the word");
+    heap.require_pe(pe);
+    return {pe, offset, word_bytes, known[operation], operand, compared};
+}
+
+} // namespace causeway::capi
+
+namespace {
+
 struct signal_arguments {
     const uint64_t* word;
     uint64_t value;
@@ -79,109 +113,41 @@ cl_int enqueue_put(cl_command_type type, cl_command_queue queue, cl_mem buffer, 
     });
 }
 
-std::optional<endpoints::comparison> comparison_of(cl_comparison given) {
-    using endpoints::comparison;
-    switch (given & ~cl_comparison{CL_COMPARE_SIGNED}) {
-    case CL_COMPARE_EQ: return comparison::equal;
-    case CL_COMPARE_NE: return comparison::not_equal;
-    case CL_COMPARE_GT: return comparison::greater;
-    case CL_COMPARE_GE: return comparison::greater_or_equal;
-    case CL_COMPARE_LT: return comparison::less;
-    case CL_COMPARE_LE: return comparison::less_or_equal;
-    default: return {};
-    }
-}
-
-endpoints::awaited_word check_word(const symmetric_heap& heap, const void* word, size_t bytes, cl_comparison how, uint64_t value) {
-    const auto known = comparison_of(how);
-    if (!known) throw transfer_error(status::invalid_value, "there is no comparison " + std::to_string(how));
-    return {heap.locate_word(word, bytes, "the word"), bytes, *known, value, (how & CL_COMPARE_SIGNED) != 0};
-}
-
-/// Null, with the text of the failure, for what throws.
-template <class Action> void* address_or_null(Action action) {
-    void* found = nullptr;
-    (void)guard([&] {
-        found = action();
-        return CL_SUCCESS;
+/// The buffer's box and the heap's.
+cl_int enqueue_box(cl_command_type type, cl_command_queue queue, cl_mem buffer, cl_bool blocking, const box_arguments& here,
+                   const box_arguments& there, const void* address, int pe, const event_arguments& events) {
+    return guard([&] {
+        const auto checked = check_command(queue);
+        auto place = check_buffer(checked.queue, buffer);
+        const bool puts = type == CL_COMMAND_PUT;
+        const auto shape = check_box(place.buffer_bytes, "the buffer", here);
+        const auto base = checked.heap->locate(address, 0, puts ? "the target" : "the source");
+        const auto other = check_box(checked.heap->bytes_from(base), "the allocation in the symmetric heap", there);
+        checked.heap->require_pe(pe);
+        check_wait_list(events, checked.queue.facts.context, checked.queue.facts.context);
+        check_access(place, puts ? host_access::read : host_access::write);
+        const auto first = base + other.origin[0] + other.origin[1] * other.row_pitch + other.origin[2] * other.slice_pitch;
+        const endpoints::heap_place where{.pe = pe,
+                                          .offset = first,
+                                          .is_box = !endpoints::is_dense(other),
+                                          .region = other.region,
+                                          .row_pitch = other.row_pitch,
+                                          .slice_pitch = other.slice_pitch};
+        auto device = endpoints::make_box_endpoint(runtime::instance().devices(), std::move(place), shape);
+        const auto& heap = checked.heap->memory();
+        auto source = puts ? std::move(device) : endpoints::make_get_source(heap, where);
+        auto target = puts ? endpoints::make_put_target(heap, where) : std::move(device);
+        return enqueue_flow(type, checked, std::move(source), std::move(target), shape.bytes(), blocking, events);
     });
-    return found;
+}
+
+/// `count` elements as rows of a box.
+box_arguments elements(size_t offset, size_t stride, size_t bytes, size_t count) {
+    const auto pitch = stride != 0 ? stride : bytes;
+    return {std::array<size_t, 3>{pitch != 0 ? offset % pitch : 0, pitch != 0 ? offset / pitch : 0, 0}, std::array<size_t, 3>{bytes, count, 1}, pitch, 0};
 }
 
 } // namespace
-
-cl_int causeway_symmetric_init(cl_context context, cl_device_id device, MPI_Comm comm, size_t heap_bytes) {
-    return guard([&] {
-        symmetric_heap::start(context, device, comm, heap_bytes);
-        return CL_SUCCESS;
-    });
-}
-
-cl_int causeway_symmetric_finalize(void) {
-    return guard([&] {
-        symmetric_heap::finish();
-        return CL_SUCCESS;
-    });
-}
-
-int causeway_symmetric_pe(void) {
-    const auto heap = symmetric_heap::of_process_if_any();
-    return heap ? heap->memory()->pe() : -1;
-}
-
-int causeway_symmetric_pes(void) {
-    const auto heap = symmetric_heap::of_process_if_any();
-    return heap ? heap->memory()->pes() : -1;
-}
-
-void* causeway_symmetric_malloc(size_t bytes) {
-    return causeway_symmetric_align(1, bytes);
-}
-
-void* causeway_symmetric_align(size_t alignment, size_t bytes) {
-    return address_or_null([&] { return symmetric_heap::of_process()->allocate(bytes, alignment); });
-}
-
-void* causeway_symmetric_calloc(size_t count, size_t bytes) {
-    return address_or_null([&]() -> void* {
-        size_t all = 0;
-        if (__builtin_mul_overflow(count, bytes, &all)) throw transfer_error(status::invalid_value, "count times bytes is too large");
-        const auto heap = symmetric_heap::of_process();
-        auto* const made = heap->allocate(all, 1);
-        if (made != nullptr) std::memset(made, 0, all);
-        // Nobody puts there before it is zero.
-        heap->meet({.name = "causeway_symmetric_calloc", .number = 4});
-        return made;
-    });
-}
-
-cl_int causeway_symmetric_free(void* address) {
-    return guard([&] {
-        symmetric_heap::of_process()->free(address);
-        return CL_SUCCESS;
-    });
-}
-
-cl_mem causeway_symmetric_buffer(const void* address, size_t* offset, cl_int* errcode_ret) {
-    cl_mem found = nullptr;
-    const auto code = guard([&] {
-        const auto heap = symmetric_heap::of_process();
-        const auto where = heap->locate(address, 0, "the address");
-        if (offset != nullptr) *offset = where;
-        found = heap->buffer();
-        return CL_SUCCESS;
-    });
-    if (errcode_ret != nullptr) *errcode_ret = code;
-    return found;
-}
-
-void* causeway_symmetric_address(cl_mem buffer, size_t offset) {
-    return address_or_null([&] {
-        auto* const found = symmetric_heap::of_process()->address_of(buffer, offset);
-        if (found == nullptr) throw transfer_error(status::invalid_value, "the buffer is not of the symmetric heap, or the offset is beyond its end");
-        return found;
-    });
-}
 
 cl_int clEnqueuePut(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, void* target, int pe,
                     cl_uint num_events_in_wait_list, const cl_event* event_wait_list, cl_event* event) {
@@ -232,5 +198,93 @@ cl_int clEnqueueSignalWait(cl_command_queue queue, cl_bool blocking, const uint6
         const auto word = check_word(*checked.heap, signal, sizeof *signal, comparison, value);
         return enqueue_wait(CL_COMMAND_SIGNAL_WAIT, checked, endpoints::make_word_wait(checked.heap->memory(), word), "signal", blocking,
                             {num_events_in_wait_list, event_wait_list, event});
+    });
+}
+
+cl_int clEnqueueWordWait(cl_command_queue queue, cl_bool blocking, const void* word, size_t word_bytes, cl_comparison comparison,
+                         uint64_t value, cl_uint num_events_in_wait_list, const cl_event* event_wait_list, cl_event* event) {
+    return guard([&] {
+        const auto checked = check_command(queue);
+        const auto awaited = check_word(*checked.heap, word, word_bytes, comparison, value);
+        return enqueue_wait(CL_COMMAND_WORD_WAIT, checked, endpoints::make_word_wait(checked.heap->memory(), awaited), "word", blocking,
+                            {num_events_in_wait_list, event_wait_list, event});
+    });
+}
+
+cl_int clEnqueuePutRect(cl_command_queue queue, cl_mem buffer, cl_bool blocking, const size_t buffer_origin[3], const size_t target_origin[3],
+                        const size_t region[3], size_t buffer_row_pitch, size_t buffer_slice_pitch, size_t target_row_pitch,
+                        size_t target_slice_pitch, void* target, int pe, cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                        cl_event* event) {
+    return enqueue_box(CL_COMMAND_PUT, queue, buffer, blocking, {copy_of(buffer_origin), copy_of(region), buffer_row_pitch, buffer_slice_pitch},
+                       {copy_of(target_origin), copy_of(region), target_row_pitch, target_slice_pitch}, target, pe,
+                       {num_events_in_wait_list, event_wait_list, event});
+}
+
+cl_int clEnqueueGetRect(cl_command_queue queue, cl_mem buffer, cl_bool blocking, const size_t buffer_origin[3], const size_t source_origin[3],
+                        const size_t region[3], size_t buffer_row_pitch, size_t buffer_slice_pitch, size_t source_row_pitch,
+                        size_t source_slice_pitch, const void* source, int pe, cl_uint num_events_in_wait_list,
+                        const cl_event* event_wait_list, cl_event* event) {
+    return enqueue_box(CL_COMMAND_GET, queue, buffer, blocking, {copy_of(buffer_origin), copy_of(region), buffer_row_pitch, buffer_slice_pitch},
+                       {copy_of(source_origin), copy_of(region), source_row_pitch, source_slice_pitch}, source, pe,
+                       {num_events_in_wait_list, event_wait_list, event});
+}
+
+cl_int clEnqueuePutStrided(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t buffer_stride, void* target,
+                           size_t target_stride, size_t element_bytes, size_t count, int pe, cl_uint num_events_in_wait_list,
+                           const cl_event* event_wait_list, cl_event* event) {
+    return enqueue_box(CL_COMMAND_PUT, queue, buffer, blocking, elements(offset, buffer_stride, element_bytes, count),
+                       elements(0, target_stride, element_bytes, count), target, pe, {num_events_in_wait_list, event_wait_list, event});
+}
+
+cl_int clEnqueueGetStrided(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t buffer_stride, const void* source,
+                           size_t source_stride, size_t element_bytes, size_t count, int pe, cl_uint num_events_in_wait_list,
+                           const cl_event* event_wait_list, cl_event* event) {
+    return enqueue_box(CL_COMMAND_GET, queue, buffer, blocking, elements(offset, buffer_stride, element_bytes, count),
+                       elements(0, source_stride, element_bytes, count), source, pe, {num_events_in_wait_list, event_wait_list, event});
+}
+
+cl_int clEnqueueSymmetricAtomic(cl_command_queue queue, cl_bool blocking, cl_atomic_operation operation, size_t word_bytes, void* word,
+                                uint64_t operand, uint64_t compared, int pe, cl_mem result, size_t result_offset,
+                                cl_uint num_events_in_wait_list, const cl_event* event_wait_list, cl_event* event) {
+    return guard([&] {
+        const event_arguments events{num_events_in_wait_list, event_wait_list, event};
+        const auto checked = check_command(queue);
+        const auto what = check_atomic(*checked.heap, operation, word_bytes, word, operand, compared, pe);
+        auto source = endpoints::make_atomic_source(checked.heap->memory(), what);
+        if (result == nullptr)
+            return enqueue_wait(CL_COMMAND_SYMMETRIC_ATOMIC, checked, std::move(source), "no result", blocking, events);
+        auto place = check_buffer(checked.queue, result);
+        check_range(place, result_offset, word_bytes);
+        check_wait_list(events, checked.queue.facts.context, checked.queue.facts.context);
+        check_access(place, host_access::write);
+        return enqueue_flow(CL_COMMAND_SYMMETRIC_ATOMIC, checked, std::move(source),
+                            endpoints::make_range_endpoint(runtime::instance().devices(), std::move(place), result_offset), word_bytes, blocking,
+                            events);
+    });
+}
+
+cl_int clEnqueueFence(cl_command_queue queue, cl_uint num_events_in_wait_list, const cl_event* event_wait_list, cl_event* event) {
+    return guard([&] {
+        const auto checked = check_command(queue);
+        return enqueue_wait(CL_COMMAND_FENCE, checked, endpoints::make_fence(checked.heap->memory(), endpoints::fence_kind::fence), "fence",
+                            CL_FALSE, {num_events_in_wait_list, event_wait_list, event});
+    });
+}
+
+cl_int clEnqueueQuiet(cl_command_queue queue, cl_bool blocking, cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                      cl_event* event) {
+    return guard([&] {
+        const auto checked = check_command(queue);
+        return enqueue_wait(CL_COMMAND_QUIET, checked, endpoints::make_fence(checked.heap->memory(), endpoints::fence_kind::quiet), "quiet",
+                            blocking, {num_events_in_wait_list, event_wait_list, event});
+    });
+}
+
+cl_int clEnqueueSymmetricBarrier(cl_command_queue queue, cl_bool blocking, cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                                 cl_event* event) {
+    return guard([&] {
+        const auto checked = check_command(queue);
+        return enqueue_wait(CL_COMMAND_SYMMETRIC_BARRIER, checked, endpoints::make_meeting(checked.heap->memory(), barrier_purpose), "barrier",
+                            blocking, {num_events_in_wait_list, event_wait_list, event});
     });
 }

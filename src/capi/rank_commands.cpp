@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transfers between device memory and other ranks.
-#include "base/box_geometry.hpp"
 #include "capi/cluster.hpp"
+#include "runtime/boxes.hpp"
 #include "runtime/enqueue.hpp"
 #include "runtime/guard.hpp"
 #include "runtime/ranks.hpp"
@@ -9,50 +9,11 @@
 
 #include <CL/cl_data_transfer.h>
 
-#include <array>
-#include <optional>
 
 using namespace causeway;
 using namespace causeway::capi;
 
 namespace {
-
-using triple = std::optional<std::array<size_t, 3>>; // none for a null pointer
-
-triple copy_of(const size_t* given) {
-    if (given == nullptr) return {};
-    return std::array<size_t, 3>{given[0], given[1], given[2]};
-}
-
-struct box_arguments {
-    triple origin, region;
-    size_t row_pitch, slice_pitch;
-};
-
-/// The rules of clEnqueueReadBufferRect (OpenCL 1.2, section 5.2.2).
-endpoints::box check_box(const endpoints::device_place& place, const box_arguments& given) {
-    const auto refuse = [] [[noreturn]] (const std::string& why) { throw transfer_error(status::invalid_value, why); };
-    if (!given.origin || !given.region) refuse("the origin or the region of the box is null");
-    endpoints::box shape;
-    shape.origin = *given.origin;
-    shape.region = *given.region;
-    const auto laid = lay_out_box(shape.origin, shape.region, given.row_pitch, given.slice_pitch);
-    switch (laid.fault) {
-    case box_fault::none: break;
-    case box_fault::empty_region: refuse("the region of the box is empty");
-    case box_fault::row_pitch:
-        refuse("the row pitch " + std::to_string(given.row_pitch) + " is less than a row of " +
-               std::to_string(shape.region[0]));
-    case box_fault::slice_pitch:
-        refuse("the slice pitch " + std::to_string(given.slice_pitch) + " is less than a slice of " +
-               std::to_string(shape.region[1]) + " rows or no multiple of the row pitch");
-    case box_fault::too_large: refuse("the box is larger than any memory");
-    }
-    if (!laid.fits(place.buffer_bytes)) refuse("the box reaches beyond the buffer of " + bytes_text(place.buffer_bytes));
-    shape.row_pitch = laid.row_pitch;
-    shape.slice_pitch = laid.slice_pitch;
-    return shape;
-}
 
 /// One direction, checked: the device's endpoint and its size.
 struct device_side {
@@ -107,7 +68,7 @@ auto range_of(size_t offset, size_t size, int rank) {
 
 auto box_of(const box_arguments& given, int rank) {
     return [=](runtime& process, endpoints::device_place place, endpoints::device_order order) {
-        const auto shape = check_box(place, given);
+        const auto shape = check_box(place.buffer_bytes, "the buffer", given);
         return device_side{endpoints::make_box_endpoint(process.devices(), std::move(place), shape, std::move(order)),
                            rank == MPI_PROC_NULL ? 0 : shape.bytes(), endpoints::is_dense(shape)};
     };

@@ -314,7 +314,10 @@ void runtime::at_finalize() {
         (void)all_over(until);
     }
     for (const auto& each : heaps)
-        if (const auto alive = each.lock()) alive->leave();
+        if (const auto alive = each.lock()) {
+            alive->leave();
+            (void)call_and_wait([alive] { alive->mpi_ends(); });
+        }
     // Other ranks may still need an answer to what was cancelled.
     while (m_clock.now() < until) {
         if (answer_of([this] { return m_messenger.quiet(); }).value_or(false)) break;

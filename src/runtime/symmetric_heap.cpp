@@ -143,9 +143,12 @@ symmetric_heap::symmetric_heap(cl_context context, cl_device_id device, MPI_Comm
 }
 
 void symmetric_heap::meet(const endpoints::meeting_purpose& purpose) const {
+    run(endpoints::make_meeting(m_heap, purpose), endpoints::make_empty_endpoint(purpose.name), 0);
+}
+
+void symmetric_heap::run(std::unique_ptr<transfer::endpoint> source, std::unique_ptr<transfer::endpoint> target, std::size_t bytes) {
     auto& process = runtime::instance();
-    const auto work = std::make_shared<transfer::command>(
-        one_flow(endpoints::make_meeting(m_heap, purpose), endpoints::make_empty_endpoint(purpose.name), 0), nullptr);
+    const auto work = std::make_shared<transfer::command>(one_flow(std::move(source), std::move(target), bytes), nullptr);
     {
         transfer::engine_thread::deputy driver(process.thread());
         process.submit(work, uses_mpi::yes);
@@ -157,7 +160,8 @@ void symmetric_heap::meet(const endpoints::meeting_purpose& purpose) const {
 void* symmetric_heap::allocate(std::size_t bytes, std::size_t alignment) {
     if (!std::has_single_bit(alignment))
         throw transfer_error(status::invalid_value, "an alignment of " + std::to_string(alignment) + ", which is no power of two");
-    meet({.name = "an allocation in the symmetric heap", .number = 2 + alignment, .value = bytes, .value_name = "the number of bytes"});
+    meet({.name = "an allocation in the symmetric heap", .number = 2 + alignment, .value = bytes,
+          .value_name = "the number of bytes"});
     if (bytes == 0) return nullptr;
     const std::lock_guard lock(m_mutex);
     const auto found = m_allocator.take(bytes, alignment);
@@ -205,6 +209,12 @@ std::size_t symmetric_heap::locate_word(const void* address, std::size_t bytes, 
         throw transfer_error(status::invalid_value, std::string(what) + " is misaligned: its offset in the symmetric heap, " +
                                                         std::to_string(offset) + ", is no multiple of " + std::to_string(bytes));
     return offset;
+}
+
+std::size_t symmetric_heap::bytes_from(std::size_t offset) const {
+    const std::lock_guard lock(m_mutex);
+    const auto range = m_allocator.find(offset);
+    return range ? range->offset + range->bytes - offset : 0;
 }
 
 void symmetric_heap::require_pe(int pe) const {

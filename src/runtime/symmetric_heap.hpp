@@ -45,9 +45,13 @@ class symmetric_heap {
     /// The same, of a word that is aligned.
     [[nodiscard]] std::size_t locate_word(const void* address, std::size_t bytes, const char* what) const;
     void require_pe(int pe) const;
+    /// How many bytes of the allocation that has `offset` lie behind that.
+    [[nodiscard]] std::size_t bytes_from(std::size_t offset) const;
     /// Null for a buffer that is not the heap's, nor part of it.
     [[nodiscard]] void* address_of(cl_mem buffer, std::size_t offset) const;
 
+    /// Moves `bytes` in a command of no queue, and waits for it. Throws transfer_error.
+    static void run(std::unique_ptr<transfer::endpoint> source, std::unique_ptr<transfer::endpoint> target, std::size_t bytes);
     /// All PEs come together, and agree about `purpose`. Waits. Throws transfer_error.
     void meet(const endpoints::meeting_purpose& purpose) const;
 

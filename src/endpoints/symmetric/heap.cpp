@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Meetings of all PEs in shared memory, and who is still there.
+// Meetings of all PEs, and who is still there.
 #include "endpoints/symmetric/heap.hpp"
 
 #include <algorithm>
@@ -12,10 +12,23 @@ namespace {
 /// A look at a process is a system call.
 constexpr auto between_looks = std::chrono::milliseconds(2);
 
+void note(heap_control::arrival& where, const heap_control::arrival& what) {
+    where.purpose = what.purpose;
+    where.value = what.value;
+    where.has_failed = what.has_failed;
+    __atomic_store_n(&where.number, what.number, __ATOMIC_RELEASE);
+}
+
 } // namespace
 
 heap::heap(heap_waits& waits, int pe, std::size_t bytes, std::vector<heap_member> members)
     : m_waits(waits), m_pe(pe), m_bytes(bytes), m_members(std::move(members)) {}
+
+bool heap::has_left(const heap_member& which) const {
+    if (which.control == nullptr) return false;
+    const auto& state = reinterpret_cast<const heap_control::head*>(which.control)->state;
+    return __atomic_load_n(&state, __ATOMIC_ACQUIRE) == heap_control::has_left;
+}
 
 void heap::look_at_processes(time_point now) {
     if (m_dead || now < m_next_look) return;
@@ -23,8 +36,7 @@ void heap::look_at_processes(time_point now) {
     for (int pe = 0; pe < pes(); ++pe) {
         const auto& each = m_members[static_cast<std::size_t>(pe)];
         if (pe == m_pe || !each.process.is_gone()) continue;
-        const auto& state = reinterpret_cast<const heap_control::head*>(each.control)->state;
-        if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == heap_control::has_left) continue;
+        if (has_left(each)) continue;
         m_dead_pe = pe;
         m_dead = {status::peer_failed, 0, 0,
                   "PE " + std::to_string(pe) + " is gone: its process " + std::to_string(each.number) +
@@ -41,10 +53,8 @@ failure heap::trouble_with(int pe, time_point now) {
 failure heap::trouble(time_point now) {
     look_at_processes(now);
     if (m_dead || pes() == 1) return m_dead;
-    for (int pe = 0; pe < pes(); ++pe) {
-        const auto& state = reinterpret_cast<const heap_control::head*>(m_members[static_cast<std::size_t>(pe)].control)->state;
-        if (pe != m_pe && __atomic_load_n(&state, __ATOMIC_ACQUIRE) != heap_control::has_left) return {};
-    }
+    for (int pe = 0; pe < pes(); ++pe)
+        if (pe != m_pe && !has_left(m_members[static_cast<std::size_t>(pe)])) return {};
     return {status::peer_failed, 0, 0, "all other PEs have left: what this waits for will not come"};
 }
 
@@ -60,13 +70,17 @@ heap_control::arrival& heap::slot(int at, int of, std::uint64_t number) const {
 
 void heap::arrive(std::uint64_t number, std::uint64_t purpose, std::uint64_t value, bool has_failed) {
     for (int distance = 1; distance <= pes(); ++distance) {
-        auto& own = slot((m_pe + distance) % pes(), m_pe, number);
-        own.purpose = purpose;
-        own.value = value;
-        own.has_failed = has_failed ? 1 : 0;
-        __atomic_store_n(&own.number, number, __ATOMIC_RELEASE);
+        const int pe = (m_pe + distance) % pes();
+        const heap_control::arrival own{.number = number, .purpose = purpose, .value = value, .has_failed = has_failed ? 1u : 0u};
+        if (m_members[static_cast<std::size_t>(pe)].control != nullptr) {
+            note(slot(pe, m_pe, number), own);
+        } else if (m_tell) {
+            m_tell(pe, own);
+        }
     }
 }
+
+void heap::note_arrival(int pe, const heap_control::arrival& what) { note(slot(m_pe, pe, what.number), what); }
 
 bool heap::all_have_arrived(std::uint64_t number) const {
     for (int pe = 0; pe < pes(); ++pe)
@@ -91,7 +105,7 @@ bool heap_waits::poll(time_point now) {
         if (each->look()) {
             progress = true;
             m_all[i] = nullptr;
-        } else if (const auto why = each->of().trouble(now)) {
+        } else if (const auto why = each->trouble(now)) {
             // What it waits for may have come before that.
             m_all[i] = nullptr;
             if (!each->look()) each->give_up(why);

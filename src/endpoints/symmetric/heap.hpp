@@ -11,8 +11,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace causeway::endpoints {
@@ -36,10 +38,10 @@ struct heap_control {
     }
 };
 
-/// One PE's part of a heap, mapped here.
+/// One PE's part of a heap, as far as it is mapped here.
 struct heap_member {
-    std::byte* control = nullptr;
-    std::byte* memory = nullptr; ///< the heap itself
+    std::byte* control = nullptr; ///< null on another node
+    std::byte* memory = nullptr;  ///< the heap itself; null if this PE does not reach it
     comm::process_watch process;
     int number = 0; ///< of the process, for error texts
 };
@@ -73,8 +75,18 @@ class heap {
     /// Whether all have come. Their arrivals stay as they are until this PE comes to the next meeting.
     [[nodiscard]] bool all_have_arrived(std::uint64_t number) const;
     [[nodiscard]] heap_control::arrival arrival_of(int pe, std::uint64_t number) const;
+    /// How PEs hear of an arrival whose control memory is not mapped here.
+    void tell_others_by(std::function<void(int pe, const heap_control::arrival&)> how) { m_tell = std::move(how); }
+    /// A PE has told its arrival by a message.
+    void note_arrival(int pe, const heap_control::arrival& what);
+    /// What ends with the heap's part in MPI; called once, on the engine's thread.
+    void at_end_of_mpi(std::function<void()> ending) { m_ending = std::move(ending); }
+    void mpi_ends() {
+        if (const auto ending = std::exchange(m_ending, nullptr)) ending();
+    }
 
   private:
+    [[nodiscard]] bool has_left(const heap_member& which) const;
     [[nodiscard]] heap_control::arrival& slot(int at, int of, std::uint64_t number) const;
     void look_at_processes(time_point now);
 
@@ -82,6 +94,8 @@ class heap {
     int m_pe;
     std::size_t m_bytes;
     std::vector<heap_member> m_members;
+    std::function<void(int, const heap_control::arrival&)> m_tell;
+    std::function<void()> m_ending;
     operation_order m_order;
     std::uint64_t m_meetings = 0;
     time_point m_next_look;
@@ -97,6 +111,8 @@ class heap_waiter {
     /// What it waits for may never come: the same.
     virtual void give_up(const failure& why) = 0;
     [[nodiscard]] virtual heap& of() = 0;
+    /// Why it may not come, if so.
+    [[nodiscard]] virtual failure trouble(time_point now) { return of().trouble(now); }
 
   protected:
     ~heap_waiter() = default;

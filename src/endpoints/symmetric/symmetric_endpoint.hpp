@@ -3,6 +3,7 @@
 #pragma once
 
 #include "endpoints/symmetric/heap.hpp"
+#include "endpoints/symmetric/meeting.hpp"
 #include "transfer/endpoint.hpp"
 
 #include <array>
@@ -71,13 +72,6 @@ enum class fence_kind {
 };
 [[nodiscard]] std::unique_ptr<transfer::endpoint> make_fence(std::shared_ptr<heap> of, fence_kind kind);
 
-/// What a PE has come to a meeting for: all have to come for the same.
-struct meeting_purpose {
-    const char* name = "";    ///< a literal
-    std::uint64_t number = 0; ///< of the name, the same in every process
-    std::uint64_t value = 0;  ///< an argument in which all have to agree
-    const char* value_name = "";
-};
 /// As a quiet that opens when all PEs have come to it.
 [[nodiscard]] std::unique_ptr<transfer::endpoint> make_meeting(std::shared_ptr<heap> of, const meeting_purpose& purpose);
 

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arrivals are numbered in the order in which collectives begin, which is the same on all PEs.
+#include "endpoints/symmetric/meeting.hpp"
+
+#include <string>
+#include <utility>
+
+namespace causeway::endpoints {
+
+meeting_turn::meeting_turn(std::shared_ptr<heap> of, const meeting_purpose& purpose)
+    : m_heap(std::move(of)), m_place(m_heap->order(), operation_order::kind::fence), m_purpose(purpose), m_left(purpose.times) {}
+
+void meeting_turn::come(std::function<void(const failure&)> over) {
+    m_over = std::move(over);
+    wait_for_turn();
+}
+
+void meeting_turn::drop() {
+    m_has_failed = true;
+    m_over = nullptr;
+    if (!m_self && m_left > 0) wait_for_turn();
+}
+
+void meeting_turn::wait_for_turn() {
+    m_self = shared_from_this();
+    if (m_has_turn) {
+        begin();
+        return;
+    }
+    m_place.wait([this] {
+        m_has_turn = true;
+        begin();
+    });
+}
+
+void meeting_turn::begin() {
+    --m_left;
+    m_number = m_heap->next_meeting();
+    m_heap->arrive(m_number, m_purpose.number, m_purpose.value, m_has_failed);
+    if (!look()) m_heap->waits().add(*this);
+}
+
+bool meeting_turn::look() {
+    if (!m_heap->all_have_arrived(m_number)) return false;
+    end(disagreement());
+    return true;
+}
+
+void meeting_turn::give_up(const failure& why) {
+    auto whole = why;
+    whole.message = std::string(m_purpose.name) + ": " + why.message;
+    m_left = 0; // nobody comes any more
+    end(whole);
+}
+
+failure meeting_turn::disagreement() const {
+    const std::string name = m_purpose.name;
+    for (int pe = 0; pe < m_heap->pes(); ++pe) {
+        const auto other = m_heap->arrival_of(pe, m_number);
+        const auto who = "PE " + std::to_string(pe);
+        if (other.purpose != m_purpose.number)
+            return {status::invalid_operation, 0, 0,
+                    "all PEs make their collective calls in the same order, with the same arguments: this PE has come to " + name + ", " + who +
+                        " to another one"};
+        if (other.has_failed != 0) return {status::peer_failed, 0, 0, name + " failed on " + who};
+        if (m_purpose.value_name != nullptr && other.value != m_purpose.value)
+            return {status::invalid_value, 0, 0,
+                    name + ": " + m_purpose.value_name + " is " + std::to_string(m_purpose.value) + " on this PE and " +
+                        std::to_string(other.value) + " on " + who};
+    }
+    return {};
+}
+
+void meeting_turn::end(const failure& error) {
+    const auto self = std::move(m_self);
+    m_has_failed |= static_cast<bool>(error);
+    // Where all see the same, all end here; where one has failed, or comes to another call, they may not: each meets as often.
+    if (m_left == 0) m_place.leave();
+    if (const auto over = std::exchange(m_over, nullptr)) over(error);
+    if (m_has_failed && m_left > 0 && !m_self) wait_for_turn();
+}
+
+} // namespace causeway::endpoints

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Coming together of all PEs, once or several times in one command.
+#pragma once
+
+#include "endpoints/symmetric/heap.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+namespace causeway::endpoints {
+
+/// What a PE has come to a meeting for: all have to come for the same.
+struct meeting_purpose {
+    const char* name = "";    ///< a literal
+    std::uint64_t number = 0; ///< of the name and of what else has to be the same, equal in every process
+    std::uint64_t value = 0;  ///< an argument in which all have to agree, or which the others learn
+    const char* value_name = nullptr; ///< of one in which they agree
+    int times = 1;            ///< how often the command meets
+};
+
+/// A PE's coming to the meetings of one command, which it does in its turn also if its command has failed: the others wait for it.
+/// Engine's thread only.
+class meeting_turn final : private heap_waiter, public std::enable_shared_from_this<meeting_turn> {
+  public:
+    meeting_turn(std::shared_ptr<heap> of, const meeting_purpose& purpose);
+
+    /// Takes its place in the order of enqueue.
+    void join() { m_place.join(); }
+    /// Comes to the next meeting. `over` is told of the end, unless drop() comes before. A failure is that of the whole command: then
+    /// it comes to those that are left by itself.
+    void come(std::function<void(const failure&)> over);
+    /// The command has ended without it.
+    void drop();
+
+    /// What the others have brought to the meeting that is just over.
+    [[nodiscard]] std::uint64_t value_of(int pe) const { return m_heap->arrival_of(pe, m_number).value; }
+
+  private:
+    bool look() override;
+    void give_up(const failure& why) override;
+    [[nodiscard]] heap& of() override { return *m_heap; }
+    void wait_for_turn();
+    void begin();
+    [[nodiscard]] failure disagreement() const;
+    void end(const failure& error);
+
+    std::shared_ptr<heap> m_heap;
+    operation_order::place m_place;
+    meeting_purpose m_purpose;
+    int m_left;
+    std::shared_ptr<meeting_turn> m_self; // while it is at a meeting, or waits for its turn
+    std::function<void(const failure&)> m_over;
+    bool m_has_turn = false, m_has_failed = false;
+    std::uint64_t m_number = 0;
+};
+
+} // namespace causeway::endpoints

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program of several PEs: the last one kills itself; what the others wait for must end in time, with the PE and the cause.
+#include "device.hpp"
+
+#include <causeway/symmetric.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+#include <unistd.h>
+
+namespace {
+
+using namespace system_test;
+
+constexpr std::chrono::seconds limit{5};
+
+[[noreturn]] void end(bool good)
+{
+    std::printf("verdict: %s\n", good ? "passed" : "FAILED");
+    std::fflush(stdout);
+    // MPI cannot be finalised with a dead rank.
+    _exit(good ? EXIT_SUCCESS : EXIT_FAILURE);
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    alarm(60);
+    int provided = MPI_THREAD_SINGLE;
+    int rank = 0;
+    int ranks = 0;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    const std::string moment = argc > 1 ? argv[1] : "";
+    const rank_device own(rank);
+    const queue on = own.make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    check(causeway_symmetric_init(own.context(), own.device(), MPI_COMM_WORLD, std::size_t{64} << 20), causeway_error_last_message());
+    constexpr std::size_t size = std::size_t{8} << 20;
+    auto *const data = static_cast<unsigned char *>(causeway_symmetric_malloc(size));
+    auto *const word = static_cast<std::uint64_t *>(causeway_symmetric_calloc(1, 8));
+    const buffer source = own.make_buffer(size, 1);
+    const int last = ranks - 1;
+
+    if (rank == last && moment == "idle")
+        raise(SIGKILL);
+    if (rank == last && moment == "putting") {
+        std::thread([] {
+            usleep(100000);
+            raise(SIGKILL);
+        }).detach();
+        for (;;)
+            check(clEnqueuePutSignal(on.get(), source.get(), CL_TRUE, 0, size, data, word, 1, CL_SIGNAL_ADD, 0, 0, nullptr, nullptr), "put");
+    }
+    if (rank == last) { // in a barrier, to which its own command does not come
+        const event gate = own.make_user_event();
+        cl_event closed = gate.get();
+        check(clEnqueueSymmetricBarrier(on.get(), CL_FALSE, 1, &closed, nullptr), "barrier");
+        usleep(100000);
+        raise(SIGKILL);
+    }
+
+    bool good = true;
+    const auto expect_failed = [&](const event &of, const char *name) {
+        const cl_int status = wait(of.get(), limit);
+        const auto message = transfer_text(of.get(), CL_TRANSFER_ERROR_MESSAGE);
+        std::printf("PE %d: %s: status %d, %s\n", rank, name, status, message.c_str());
+        good = good && status == CL_TRANSFER_PEER_FAILED && message.find("PE " + std::to_string(last) + " is gone") != std::string::npos;
+    };
+    event waited, barrier;
+    check(clEnqueueSignalWait(on.get(), CL_FALSE, word, CL_COMPARE_EQ, ~std::uint64_t{0}, 0, nullptr, waited.out()), "wait");
+    check(clEnqueueSymmetricBarrier(on.get(), CL_FALSE, 0, nullptr, barrier.out()), "barrier");
+    expect_failed(waited, "wait");
+    expect_failed(barrier, "barrier");
+    event put;
+    check(clEnqueuePut(on.get(), source.get(), CL_FALSE, 0, size, data, last, 0, nullptr, put.out()), "put");
+    expect_failed(put, "put");
+    // What needs the dead one no more still works, and all that is left ends.
+    good = good && causeway_symmetric_put(data, "12345678", 8, rank) == CL_SUCCESS;
+    good = good && causeway_symmetric_malloc(64) == nullptr;
+    std::printf("PE %d: allocation: %s\n", rank, causeway_error_last_message());
+    good = good && causeway_symmetric_finalize() == CL_TRANSFER_PEER_FAILED;
+    end(good);
+}
