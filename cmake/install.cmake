@@ -27,6 +27,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/CausewayConfigVer
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/package/CausewayConfig.cmake
   ${PROJECT_BINARY_DIR}/package/CausewayConfigVersion.cmake
+  ${PROJECT_SOURCE_DIR}/cmake/CausewaySimd.cmake
   DESTINATION ${causeway_package_dir})
 
 # The flags of OpenCL and MPI are written out as this build found them: MPI's own pkg-config files have other names in
