@@ -16,13 +16,11 @@ namespace causeway::platform {
 
 namespace {
 
-std::chrono::nanoseconds now() { return std::chrono::steady_clock::now().time_since_epoch(); }
-
 using end_of_transfer = std::shared_ptr<std::atomic<std::chrono::nanoseconds::rep>>;
 
 void CL_CALLBACK transfer_is_over(cl_event, cl_int, void* data) {
     const std::unique_ptr<end_of_transfer> end(static_cast<end_of_transfer*>(data));
-    (*end)->store(now().count());
+    (*end)->store(observer::now().count());
 }
 
 double seconds(std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); }
@@ -47,7 +45,7 @@ device_times::device_times() {
     std::atexit([] { of_process()->report(); });
 }
 
-void device_times::note(const _cl_event& event) {
+void device_times::issued(const _cl_event& event) {
     auto what = sort::copy;
     switch (event.type) {
     case CL_COMMAND_NDRANGE_KERNEL:

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "platform/event.hpp"
+#include "platform/observer.hpp"
 
 #include <array>
 #include <chrono>
@@ -12,19 +13,15 @@
 
 namespace causeway::platform {
 
-class device_times {
+class device_times final : public observer {
   public:
     /// Null unless CAUSEWAY_STATS asks for it in a cluster. Drivers' queues have to be profiled then.
     [[nodiscard]] static device_times* of_process();
 
-    /// The command's driver has it, since now. Any thread.
-    void note(const _cl_event& event);
-    /// Asks drivers when the commands ran that are over, now that something was waited for. At the end of the process it
-    /// is too late: drivers may hang. Any thread; no lock may be held.
-    void settle();
+    void issued(const _cl_event& event) override;
+    void settle() override;
 
   private:
-    using time = std::chrono::nanoseconds; ///< of the host's steady clock
     /// Moves are the platform's, of contents between devices. They may wait for another rank as long as they last, so
     /// that what runs meanwhile does not run beside them: they count where nothing else runs.
     enum class sort : std::size_t { kernel, write, copy, read, move };

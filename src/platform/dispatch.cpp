@@ -2,6 +2,7 @@
 // The table that loaders call through. Every slot is filled.
 #include "platform/entry_points.hpp"
 #include "platform/noted_call.hpp"
+#include "platform/observed_call.hpp"
 
 #include <tuple>
 
@@ -32,9 +33,9 @@ template <cl_int Code> struct refused<void*, Code> {
 
 template <api_call Which, auto Function, bool IsNoted> auto function_for_programs() {
     if constexpr (IsNoted)
-        return &noted<Which, Function>::call;
+        return observed_if_wanted<Which, &noted<Which, Function>::call>();
     else
-        return Function;
+        return observed_if_wanted<Which, Function>();
 }
 
 template <class Slot, class Function> void fill(Slot& slot, Function function) {

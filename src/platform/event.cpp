@@ -4,7 +4,7 @@
 
 #include "platform/behind.hpp"
 #include "platform/cluster.hpp"
-#include "platform/device_times.hpp"
+#include "platform/observer.hpp"
 #include "platform/queue.hpp"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ void _cl_event::issued_as(cl_event raw, bool had_waits) {
     m_raw = driver_object<cl_event>(raw);
     m_had_waits = had_waits;
     m_issued.store(true, std::memory_order_release);
-    if (auto* const times = device_times::of_process()) times->note(*this);
+    for (auto* const each : observer::all()) each->issued(*this);
 }
 
 bool _cl_event::finish(cl_int status) {

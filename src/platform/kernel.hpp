@@ -57,6 +57,9 @@ struct _cl_kernel final : causeway::platform::object {
     /// Another kernel of the driver with the arguments that are set now, for a launch that comes later. Locks as above.
     [[nodiscard]] std::shared_ptr<causeway::platform::driver_object<cl_kernel>>
     snapshot(causeway::platform::place& at);
+    /// What is set, and what the kernel says of it; with `mutex` held.
+    [[nodiscard]] const causeway::platform::kernel_argument& argument(cl_uint index) const { return m_arguments[index]; }
+    [[nodiscard]] const causeway::platform::argument_facts& facts(cl_uint index) const { return m_facts[index]; }
     /// Whether the argument is known to be a number or a vector of numbers.
     [[nodiscard]] bool takes_number(cl_uint index) const { return m_facts[index].every_bit_counts; }
     /// Whether the argument may be memory: a kernel that came as a binary may not say.

@@ -5,6 +5,7 @@
 #include "platform/entry_points.hpp"
 #include "platform/identity.hpp"
 #include "platform/noted_call.hpp"
+#include "platform/observed_call.hpp"
 
 #include <map>
 #include <string>
@@ -27,7 +28,7 @@ const std::map<std::string, void*, std::less<>>& functions() {
 #undef CAUSEWAY_REFUSED
         {"clIcdGetPlatformIDsKHR", reinterpret_cast<void*>(dispatch_table.clGetPlatformIDs)},
 #define CAUSEWAY_EXTENSION(name, function)                                                                                 \
-    {#name, reinterpret_cast<void*>(&noted<api_call::name, &function>::call)},
+    {#name, reinterpret_cast<void*>(observed_if_wanted<api_call::name, &noted<api_call::name, &function>::call>())},
 #include "platform/extension_points.def"
 #undef CAUSEWAY_EXTENSION
         {"clCreateProgramWithILKHR", reinterpret_cast<void*>(dispatch_table.clCreateProgramWithIL)},

@@ -5,9 +5,9 @@
 #include "platform/behind.hpp"
 #include "platform/boundary.hpp"
 #include "platform/cluster.hpp"
-#include "platform/device_times.hpp"
 #include "platform/driver_queues.hpp"
 #include "platform/entry_points.hpp"
+#include "platform/observer.hpp"
 #include "platform/scheduler.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ _cl_command_queue::_cl_command_queue(owner whose, _cl_context& of, _cl_device_id
     : object(own_kind), context(of), held_context(whose == owner::program ? &of : nullptr), device(&on), where(at),
       driver(*at.from), properties(as) {
     if (!at.here) return;
-    if (device_times::of_process() != nullptr) as |= CL_QUEUE_PROFILING_ENABLE;
+    if (!observer::all().empty()) as |= CL_QUEUE_PROFILING_ENABLE;
     cl_int code = CL_SUCCESS;
     raw = driver_object<cl_command_queue>(where.calls().clCreateCommandQueue(where.context.raw(), on.raw, as, &code));
     check(code);
@@ -83,7 +83,7 @@ cl_int CL_API_CALL clReleaseCommandQueue(cl_command_queue queue) {
     if (queue == nullptr || !queue->is(kind::queue)) return CL_INVALID_COMMAND_QUEUE;
     queue->flush(); // as the specification has it
     // The last that its driver may be asked of its commands, if nobody waits for anything any more.
-    if (auto* const times = device_times::of_process()) times->settle();
+    for (auto* const each : observer::all()) each->settle();
     if (queue->references() == 1) let_go_when_over(*queue);
     return release(queue, CL_INVALID_COMMAND_QUEUE);
 }
@@ -138,7 +138,7 @@ cl_int CL_API_CALL clFinish(cl_command_queue handle) {
         } found{code, queue.where.here && passes_users(queue, all_behind(queue))};
         if (!job->is_over()) found = job->from(queue.where.rank, found);
         wait_for_all(all_behind(queue), found.passes_users);
-        if (auto* const times = device_times::of_process()) times->settle();
+        for (auto* const each : observer::all()) each->settle();
         return found.code;
     });
 }

@@ -5,8 +5,8 @@
 #include "base/blocked_signals.hpp"
 #include "platform/boundary.hpp"
 #include "platform/cluster.hpp"
-#include "platform/device_times.hpp"
 #include "platform/driver_queues.hpp"
+#include "platform/observer.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -272,7 +272,7 @@ void scheduler::wait_for(_cl_event& event) {
         }
         wait_until([&] { return event.known_end() <= CL_COMPLETE || event.raw() != nullptr; });
     }
-    if (auto* const times = device_times::of_process()) times->settle();
+    for (auto* const each : observer::all()) each->settle();
 }
 
 void scheduler::wait_for_turns(_cl_command_queue& queue) {
