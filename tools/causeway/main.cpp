@@ -8,6 +8,7 @@
 #include "man_page.hpp"
 #include "perf/command.hpp"
 #include "run/command.hpp"
+#include "study/command.hpp"
 #if CAUSEWAY_HAS_TASKS
 #include "tasks/command.hpp"
 #endif
@@ -51,11 +52,12 @@ const char* const teaching = R"(Examples:
   causeway run -n 2 ./program                     start a program on two ranks
   causeway trace -- causeway run -n 2 ./program   record what its transfers did, and when
   causeway trace view causeway-trace.json         look at that in a browser
+  causeway study -- ./program                     where does the time of an OpenCL program go?
   causeway perf --quick                           how fast is it here?
 
 causeway COMMAND --help says more, and man causeway says it all.
 
-Exit status: 0, 1 if something failed, 2 for wrong arguments; run and trace end with that of their program.)";
+Exit status: 0, 1 if something failed, 2 for wrong arguments; run, study and trace end with that of their program.)";
 
 /// Names the program that `causeway run` and `causeway trace` take, which CLI11 does not know of.
 class formatter final : public CLI::Formatter {
@@ -100,6 +102,7 @@ int act(int argc, char** argv) {
     const auto run_run = run::add_command(app);
     const auto run_perf = perf::add_command(app);
     const auto run_tune = tune::add_command(app);
+    const auto run_study = study::add_command(app);
     const auto run_trace = trace::add_command(app);
 #if CAUSEWAY_HAS_TASKS
     const auto run_tasks = tasks::add_command(app);
@@ -120,6 +123,7 @@ int act(int argc, char** argv) {
     if (app.got_subcommand("run")) return run_run(typed.program);
     if (app.got_subcommand("perf")) return run_perf();
     if (app.got_subcommand("tune")) return run_tune();
+    if (app.got_subcommand("study")) return run_study(typed.program);
     if (app.got_subcommand("trace")) return run_trace(typed.program);
 #if CAUSEWAY_HAS_TASKS
     if (app.got_subcommand("tasks")) return run_tasks();

@@ -5,6 +5,7 @@
 #include "beside.hpp"
 #include "launched.hpp"
 #include "launcher.hpp"
+#include "platform_place.hpp"
 #include "vendors.hpp"
 #include "words.hpp"
 
@@ -17,7 +18,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -107,26 +107,11 @@ std::vector<std::string> command_for(const launcher& by, const arguments& typed,
     return words;
 }
 
-/// Where the loader finds the platform Causeway alone: the folder with its file, which lies beside the program, in the build
-/// as when installed (bin/../share/causeway). In a tree that was moved since, the file names a place of the past; there it
-/// is the library itself, which ocl-icd, but not every loader, takes as well. (ocl-icd 2.3.2 takes a folder for one only with
-/// the slash.)
-std::string vendors() {
-    namespace fs = std::filesystem;
-    const auto library = causeway_tool::library_file("causeway/libcauseway_icd.so");
-    if (!fs::exists(library)) throw std::runtime_error("the platform is not installed: there is no " + library);
-    const fs::path file = causeway_tool::shared_file("opencl-vendors/causeway.icd");
-    std::string named;
-    std::getline(std::ifstream(file), named);
-    std::error_code not_there;
-    return fs::equivalent(named, library, not_there) ? file.parent_path().string() + "/" : library;
-}
-
 /// A rank of a cluster becomes the program, which finds the platform Causeway alone. That one looks for drivers where the
 /// loader would have looked.
 [[noreturn]] void become(const std::vector<std::string>& program) {
     setenv("CAUSEWAY_VENDORS", causeway_tool::vendors_place().c_str(), 0);
-    setenv("OCL_ICD_VENDORS", vendors().c_str(), 1);
+    setenv("OCL_ICD_VENDORS", causeway_tool::platform_place().c_str(), 1);
     setenv("CAUSEWAY_CLUSTER", "1", 1);
     const char* const loaded = std::getenv("LD_PRELOAD");
     const auto preload = causeway_tool::library_file("causeway/libcauseway_run.so");

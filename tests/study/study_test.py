@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of `causeway study`, as its users start it."""
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+here = pathlib.Path(__file__).resolve().parent
+root = here.parent.parent
+
+
+def run(given, *words, status=0):
+    """Runs `causeway study` with these words on the runtime of the test."""
+    command = [given.run_with, given.runtime, "--", given.program, "study", *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240)
+    if done.returncode == 77:
+        sys.exit(77)
+    assert done.returncode == status, f"status {done.returncode}\n{done.stdout}\n{done.stderr}"
+    return done
+
+
+def study_of(given, *program, options=(), status=0):
+    """What `causeway study -o` writes of a program."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "study.json"
+        done = run(given, "-o", path, *options, "--", *program, status=status)
+        return json.loads(path.read_text()), done
+
+
+def category(process, name):
+    return next(each for each in process["categories"] if each["category"] == name)
+
+
+def calls(process, function):
+    return sum(each["count"] for kind in process["categories"] for each in kind["functions"] if each["function"] == function)
+
+
+def check_sums(process):
+    """Nothing is counted twice or lost."""
+    parts = sum(part["seconds"] for part in process["parts"])
+    assert abs(parts - process["wall"]) < 1e-3 + 0.01 * process["wall"], process["parts"]
+    assert all(part["seconds"] >= 0 for part in process["parts"])
+    assert len(process["categories"]) == 16
+    for kind in process["categories"]:
+        assert kind["calls"] == sum(each["count"] for each in kind["functions"])
+
+
+def test_c(given):
+    study, done = study_of(given, given.vectors)
+    assert "done" in done.stdout
+    (process,) = study["processes"]
+    check_sums(process)
+    kernels = {kernel["kernel"]: kernel for kernel in process["kernels"]}
+    assert set(kernels) == {"square", "add"}
+    (square,), (add,) = kernels["square"]["sizes"], kernels["add"]["sizes"]
+    assert (square["count"], square["global"], square["local"]) == (3, [65536], None)
+    assert (add["count"], add["global"], add["local"]) == (2, [65536], [64])
+    assert square["bytes_each"] == add["bytes_each"] == 2 * 4 * 65536
+    assert square["timed"] == 3 and square["seconds"] > 0 and 0 < square["shortest"] <= square["longest"]
+    assert square["gb_per_s"] > 0 and square["of_machine"] > 0
+    copies = {copy["function"]: copy for copy in process["copies"]}
+    assert set(copies) == {"clEnqueueWriteBuffer", "clEnqueueReadBuffer", "clEnqueueMapBuffer", "clEnqueueUnmapMemObject"}
+    assert copies["clEnqueueWriteBuffer"]["bytes"] == 4 * 65536 and copies["clEnqueueWriteBuffer"]["blocking"] == 1
+    assert copies["clEnqueueReadBuffer"]["blocking"] == 0
+    assert calls(process, "clSetKernelArg") == 5 == category(process, "arguments")["calls"]
+    assert calls(process, "clFinish") == 3 and calls(process, "clBuildProgram") == 1
+    assert category(process, "enqueued commands")["calls"] == 7 and category(process, "map")["calls"] == 2
+    assert process["compilation"] == next(each["seconds"] for each in category(process, "program")["functions"]
+                                          if each["function"] == "clBuildProgram")
+    assert process["still_running"] == 0
+    assert process["observer"]["calls"] == sum(kind["calls"] for kind in process["categories"])
+    assert study["machine"]["copy_gb_per_s"] > 0
+    for word in ("compiling kernels", "square", "65536 / the driver's choice", "65536 / 64", "clEnqueueMapBuffer", "measuring took"):
+        assert word in done.stdout, done.stdout
+
+
+def test_cpp(given):
+    study, _ = study_of(given, given.threads)
+    (process,) = study["processes"]  # the child of fork() has none of its own
+    check_sums(process)
+    (kernel,) = process["kernels"]
+    (size,) = kernel["sizes"]
+    assert (size["count"], size["timed"], size["global"], size["local"]) == (2, 2, [64, 16], [8, 4])
+    launches = next(each for each in category(process, "enqueued commands")["functions"]
+                    if each["function"] == "clEnqueueNDRangeKernel")
+    assert launches["count"] == 2 and launches["seconds"] > 0 and launches["seconds_in_other_threads"] > 0
+    assert process["devices"][0]["compute_units"] > 0
+
+
+def test_python(given):
+    python = root / ".venv" / "bin" / "python"
+    study, _ = study_of(given, python, here / "vectors.py")
+    (process,) = study["processes"]
+    check_sums(process)
+    (kernel,) = process["kernels"]
+    assert kernel["kernel"] == "twice" and kernel["count"] == 4
+    assert kernel["sizes"][0]["local"] == [16]
+
+
+def test_processes(given):
+    study, _ = study_of(given, "sh", "-c", f"{given.vectors} && {given.threads}")
+    assert [process["program"] for process in study["processes"]] == [given.vectors, given.threads]
+    for process in study["processes"]:
+        check_sums(process)
+
+
+def test_status(given):
+    study, _ = study_of(given, given.vectors, "3", status=3)
+    assert study["status"] == 3 and len(study["processes"]) == 1
+    done = run(given, "--", "true", status=1)
+    assert "called nothing of OpenCL" in done.stderr
+    done = run(given, "--", "/no/such/program", status=127)
+    assert "/no/such/program" in done.stderr
+    done = run(given, status=2)
+    assert "no program" in done.stderr
+    done = run(given, "-o", "/no/such/folder/study.json", "--", given.vectors, status=2)
+    assert "/no/such/folder/study.json" in done.stderr
+
+
+def test_json(given):
+    done = run(given, "--json", "--", given.vectors)
+    first = done.stdout.index("{")
+    study = json.loads(done.stdout[first:])
+    assert study["processes"][0]["kernels"]
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--run-with", required=True)
+    parser.add_argument("--runtime", default="pocl")
+    parser.add_argument("--vectors", required=True)
+    parser.add_argument("--threads", required=True)
+    parser.add_argument("test")
+    arguments = parser.parse_args()
+    globals()[f"test_{arguments.test}"](arguments)

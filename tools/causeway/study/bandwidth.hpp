@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the machine's memory gives: the limit beside which kernels and copies are shown.
+#pragma once
+
+namespace study {
+
+struct bandwidth {
+    double read = 0, copy = 0, triad = 0; ///< GB/s of all processors that this process may use
+    [[nodiscard]] double best() const;
+};
+
+/// The best of some rounds over arrays far beyond the caches. Takes half a second.
+[[nodiscard]] bandwidth measure_bandwidth();
+
+} // namespace study
