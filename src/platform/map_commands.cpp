@@ -5,6 +5,9 @@
 #include "platform/enqueue.hpp"
 #include "platform/entry_points.hpp"
 
+#include <iterator>
+#include <map>
+
 namespace causeway::platform::entry {
 
 namespace {
@@ -35,6 +38,20 @@ bool driver_can(const new_command& command, raw_waits& raws) {
 void remember(_cl_mem& object, void* address, const mapping& made) {
     const std::lock_guard lock(object.mutex);
     object.mappings.emplace(address, made);
+}
+
+using taken_mapping = std::multimap<void*, mapping>::node_type;
+
+/// Of several mappings of one address the latest; those of one key are in the order in which they were made.
+taken_mapping take_latest(_cl_mem& object, void* address) {
+    const std::lock_guard lock(object.mutex);
+    const auto [first, last] = object.mappings.equal_range(address);
+    return first == last ? taken_mapping() : object.mappings.extract(std::prev(last));
+}
+
+void give_back(_cl_mem& object, taken_mapping taken) {
+    const std::lock_guard lock(object.mutex);
+    object.mappings.insert(std::move(taken));
 }
 
 cl_int read_box(_cl_command_queue& queue, _cl_mem& object, const mapping& of, void* target, cl_uint waits,
@@ -199,13 +216,10 @@ cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue queue_handle, cl_mem
     return guard([&] {
         auto& queue = checked(queue_handle, CL_INVALID_COMMAND_QUEUE);
         auto& object = checked(handle, CL_INVALID_MEM_OBJECT);
-        mapping of;
-        {
-            const std::lock_guard lock(object.mutex);
-            const auto found = object.mappings.find(address);
-            require(found != object.mappings.end(), CL_INVALID_VALUE);
-            of = found->second;
-        }
+        // From here on no other unmap finds it.
+        auto taken = take_latest(object, address);
+        require(!taken.empty(), CL_INVALID_VALUE);
+        const mapping of = taken.mapped();
         // Addresses differ between ranks.
         if (!of.by_driver) note(static_cast<std::uint64_t>(static_cast<std::byte*>(address) - object.shadow()));
         const bool writes_back = writes(of.flags);
@@ -217,18 +231,16 @@ cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue queue_handle, cl_mem
             command.reads_host = true;
             command.filling = of.filling.get();
         }
-        const auto code = enqueue(command, [&queue, held = ref<_cl_mem>(&object), of, address, writes_back](
-                                               cl_bool, cl_uint waits, const cl_event* events, cl_event* made) {
+        const auto issue = [&queue, held = ref<_cl_mem>(&object), of, address, writes_back](
+                               cl_bool, cl_uint waits, const cl_event* events, cl_event* made) {
             if (of.by_driver)
                 return queue.calls().clEnqueueUnmapMemObject(queue.raw.raw(), held->raw(queue.where), address, waits,
                                                              events, made);
             return writes_back ? write_box(queue, *held, of, address, waits, events, made)
                                : marker(queue, waits, events, made);
-        });
-        check(code);
-        const std::lock_guard lock(object.mutex);
-        if (const auto found = object.mappings.find(address); found != object.mappings.end())
-            object.mappings.erase(found);
+        };
+        const auto code = guard([&] { return enqueue(command, issue); });
+        if (code != CL_SUCCESS) give_back(object, std::move(taken));
         return code;
     });
 }

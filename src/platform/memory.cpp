@@ -349,9 +349,14 @@ cl_mem _cl_mem::raw(place& at) {
 
 driver_object<cl_mem> _cl_mem::create(place& at) {
     cl_int code = CL_SUCCESS;
-    cl_mem made = nullptr;
+    cl_mem made = create_as(flags, at, code);
+    if (made == nullptr && (flags & advice_flags) != 0) made = create_as(flags & ~advice_flags, at, code);
+    require(made != nullptr, code == CL_SUCCESS ? CL_OUT_OF_RESOURCES : code);
+    return driver_object<cl_mem>(made);
+}
+
+cl_mem _cl_mem::create_as(cl_mem_flags driver_flags, place& at, cl_int& code) {
     const bool spans = context->spans();
-    auto driver_flags = flags;
     void* host = initial ? initial.get() : host_ptr;
     if (spans) {
         // The platform itself reads and writes the contents, whatever the program may do.
@@ -362,18 +367,13 @@ driver_object<cl_mem> _cl_mem::create(place& at) {
         driver_flags &= ~static_cast<cl_mem_flags>(CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR | CL_MEM_ALLOC_HOST_PTR);
     if (type == CL_MEM_OBJECT_BUFFER && parent) {
         const cl_buffer_region region{offset, size};
-        made =
-            at.calls().clCreateSubBuffer(parent->raw(at), driver_flags, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
-    } else if (type == CL_MEM_OBJECT_BUFFER) {
-        made = at.calls().clCreateBuffer(at.context.raw(), driver_flags, size, host, &code);
-    } else {
-        auto shape = image.shape;
-        if (parent) shape.buffer = parent->raw(at);
-        if (spans && host != nullptr) shape.image_row_pitch = shape.image_slice_pitch = 0; // `initial` is packed
-        made = at.calls().clCreateImage(at.context.raw(), driver_flags, &image.format, &shape, host, &code);
+        return at.calls().clCreateSubBuffer(parent->raw(at), driver_flags, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
     }
-    require(made != nullptr, code == CL_SUCCESS ? CL_OUT_OF_RESOURCES : code);
-    return driver_object<cl_mem>(made);
+    if (type == CL_MEM_OBJECT_BUFFER) return at.calls().clCreateBuffer(at.context.raw(), driver_flags, size, host, &code);
+    auto shape = image.shape;
+    if (parent) shape.buffer = parent->raw(at);
+    if (spans && host != nullptr) shape.image_row_pitch = shape.image_slice_pitch = 0; // `initial` is packed
+    return at.calls().clCreateImage(at.context.raw(), driver_flags, &image.format, &shape, host, &code);
 }
 
 std::array<size_t, 2> _cl_mem::packed_pitches() const {

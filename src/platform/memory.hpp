@@ -12,6 +12,10 @@
 
 namespace causeway::platform {
 
+/// Vendors' flags that only advise, which drivers that do not know them refuse: AMD's persistent memory (1 << 6), Intel's uncached
+/// (18 and 19), host (20), compressed and uncompressed (21 and 22) memory.
+inline constexpr cl_mem_flags advice_flags = cl_mem_flags{1} << 6 | cl_mem_flags{0x1f} << 18;
+
 /// A box of bytes (buffers) or of pixels (images).
 struct box {
     std::array<size_t, 3> origin{};
@@ -112,6 +116,7 @@ struct _cl_mem final : causeway::platform::object {
 
   private:
     [[nodiscard]] causeway::platform::driver_object<cl_mem> create(causeway::platform::place& at);
+    [[nodiscard]] cl_mem create_as(cl_mem_flags driver_flags, causeway::platform::place& at, cl_int& code);
     std::unique_ptr<std::byte[]> m_shadow;
 };
 

@@ -22,7 +22,7 @@ bool at_most_one(cl_mem_flags of, cl_mem_flags flags) {
 }
 
 void check_flags(cl_mem_flags flags) {
-    require((flags & ~(kernel_access | host_access | host_pointer)) == 0 && at_most_one(kernel_access, flags) &&
+    require((flags & ~(kernel_access | host_access | host_pointer | advice_flags)) == 0 && at_most_one(kernel_access, flags) &&
                 at_most_one(host_access, flags) &&
                 ((flags & CL_MEM_USE_HOST_PTR) == 0 || (flags & (CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR)) == 0),
             CL_INVALID_VALUE);
@@ -170,7 +170,7 @@ bool can_have(const _cl_mem& image, const place& at) {
 void try_image(const _cl_mem& image, place& at, void* host) {
     cl_int code = CL_SUCCESS;
     auto shape = image.image.shape;
-    auto flags = image.flags;
+    auto flags = image.flags & ~advice_flags;
     if (image.parent) {
         flags &= ~host_pointer; // comes from the parent
         const std::lock_guard lock(image.context->order);

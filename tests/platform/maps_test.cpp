@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Maps of one range in each other, vendors' flags, and threads that call one after the other.
+#include "platform_fixture.hpp"
+
+#include <thread>
+
+using namespace support;
+
+namespace {
+
+using maps = platform_test;
+
+cl_uint* map(cl_command_queue on, const buffer_handle& buffer, cl_map_flags how) {
+    cl_int code = CL_SUCCESS;
+    auto* const mapped =
+        static_cast<cl_uint*>(clEnqueueMapBuffer(on, buffer.get(), CL_TRUE, how, 0, 64, 0, nullptr, nullptr, &code));
+    EXPECT_EQ(code, CL_SUCCESS);
+    return mapped;
+}
+
+cl_uint count_of(const buffer_handle& buffer) {
+    cl_uint count = 0;
+    EXPECT_EQ(clGetMemObjectInfo(buffer.get(), CL_MEM_MAP_COUNT, sizeof count, &count, nullptr), CL_SUCCESS);
+    return count;
+}
+
+TEST_F(maps, of_one_range_end_latest_first) {
+    for (std::size_t i = 0; i < devices().size(); ++i) {
+        std::vector<cl_uint> values(16, 1);
+        const auto buffer = new_buffer(64, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, values.data());
+        auto* const outer = map(queue(i), buffer, CL_MAP_READ);
+        auto* const inner = map(queue(i), buffer, CL_MAP_READ | CL_MAP_WRITE);
+        EXPECT_EQ(count_of(buffer), 2U);
+        inner[3] = 7;
+        ASSERT_EQ(clEnqueueUnmapMemObject(queue(i), buffer.get(), inner, 0, nullptr, nullptr), CL_SUCCESS);
+        EXPECT_EQ(count_of(buffer), 1U);
+        ASSERT_EQ(clFinish(queue(i)), CL_SUCCESS);
+        values[3] = 7;
+        EXPECT_EQ(read(last_queue(), buffer, 16), values);
+        ASSERT_EQ(clEnqueueUnmapMemObject(queue(i), buffer.get(), outer, 0, nullptr, nullptr), CL_SUCCESS);
+        EXPECT_EQ(count_of(buffer), 0U);
+        EXPECT_EQ(clEnqueueUnmapMemObject(queue(i), buffer.get(), outer, 0, nullptr, nullptr), CL_INVALID_VALUE);
+        // The other way round: the outer one writes.
+        auto* const writes = map(queue(i), buffer, CL_MAP_READ | CL_MAP_WRITE);
+        auto* const reads = map(queue(i), buffer, CL_MAP_READ);
+        ASSERT_EQ(clEnqueueUnmapMemObject(queue(i), buffer.get(), reads, 0, nullptr, nullptr), CL_SUCCESS);
+        writes[5] = 9;
+        ASSERT_EQ(clEnqueueUnmapMemObject(queue(i), buffer.get(), writes, 0, nullptr, nullptr), CL_SUCCESS);
+        ASSERT_EQ(clFinish(queue(i)), CL_SUCCESS);
+        values[5] = 9;
+        EXPECT_EQ(read(last_queue(), buffer, 16), values);
+    }
+}
+
+TEST_F(maps, an_unmap_that_is_refused_leaves_the_map) {
+    const auto buffer = new_buffer(64);
+    auto* const mapped = map(queue(), buffer, CL_MAP_READ);
+    const cl_event none = nullptr;
+    EXPECT_EQ(clEnqueueUnmapMemObject(queue(), buffer.get(), mapped, 1, &none, nullptr), CL_INVALID_EVENT_WAIT_LIST);
+    EXPECT_EQ(count_of(buffer), 1U);
+    EXPECT_EQ(clEnqueueUnmapMemObject(queue(), buffer.get(), mapped, 0, nullptr, nullptr), CL_SUCCESS);
+    EXPECT_EQ(clFinish(queue()), CL_SUCCESS);
+}
+
+TEST_F(maps, flags_that_only_advise_are_no_reason_to_refuse) {
+    constexpr cl_mem_flags persistent = cl_mem_flags{1} << 6, unknown = cl_mem_flags{1} << 40;
+    for (const auto advice : {persistent, cl_mem_flags{1} << 20, cl_mem_flags{1} << 22}) {
+        const auto buffer = new_buffer(64, CL_MEM_READ_WRITE | advice);
+        ASSERT_NE(buffer.get(), nullptr);
+        cl_mem_flags flags = 0;
+        EXPECT_EQ(clGetMemObjectInfo(buffer.get(), CL_MEM_FLAGS, sizeof flags, &flags, nullptr), CL_SUCCESS);
+        EXPECT_EQ(flags, CL_MEM_READ_WRITE | advice);
+        const std::vector<cl_uint> values(16, 3);
+        for (std::size_t i = 0; i < devices().size(); ++i) {
+            ASSERT_EQ(clEnqueueWriteBuffer(queue(i), buffer.get(), CL_TRUE, 0, 64, values.data(), 0, nullptr, nullptr), CL_SUCCESS);
+            EXPECT_EQ(read(queue(i), buffer, 16), values);
+        }
+        const cl_buffer_region half{0, 32};
+        cl_int code = CL_SUCCESS;
+        const buffer_handle part(clCreateSubBuffer(buffer.get(), CL_MEM_READ_ONLY, CL_BUFFER_CREATE_TYPE_REGION, &half, &code));
+        EXPECT_EQ(code, CL_SUCCESS);
+    }
+    cl_int code = CL_SUCCESS;
+    EXPECT_EQ(clCreateBuffer(context(), CL_MEM_READ_WRITE | unknown, 64, nullptr, &code), nullptr);
+    EXPECT_EQ(code, CL_INVALID_VALUE);
+}
+
+TEST_F(maps, workers_may_call_one_after_the_other) {
+    const auto buffer = new_buffer(64);
+    for (cl_uint round = 1; round <= 8; ++round) {
+        std::vector<cl_uint> found;
+        std::thread([&] {
+            ASSERT_EQ(clEnqueueFillBuffer(queue(round % 2), buffer.get(), &round, sizeof round, 0, 64, 0, nullptr, nullptr), CL_SUCCESS);
+            ASSERT_EQ(clFinish(queue(round % 2)), CL_SUCCESS);
+            found = read(last_queue(), buffer, 16);
+        }).join();
+        EXPECT_EQ(found, std::vector<cl_uint>(16, round));
+        EXPECT_EQ(read(queue(), buffer, 16), found);
+    }
+}
+
+TEST_F(maps, another_worker_may_set_a_user_event) {
+    for (int round = 0; round < 8; ++round) {
+        const auto gate = new_user_event();
+        event_handle over;
+        const std::vector waits{gate.get()};
+        ASSERT_EQ(clEnqueueMarkerWithWaitList(queue(), 1, waits.data(), over.out()), CL_SUCCESS);
+        std::thread setter([&] { EXPECT_EQ(clSetUserEventStatus(gate.get(), CL_COMPLETE), CL_SUCCESS); });
+        EXPECT_EQ(clWaitForEvents(1, std::vector{over.get()}.data()), CL_SUCCESS);
+        setter.join();
+        EXPECT_EQ(clFinish(queue()), CL_SUCCESS);
+    }
+}
+
+} // namespace
