@@ -98,7 +98,11 @@ bool call_record::looks_like(const call_record& other) const {
 
 std::string call_record::difference(int mine, const call_record& other, int theirs) const {
     std::string shown;
-    if (m_number != other.m_number)
+    // Threads of one rank that ask at a time compare what is no record at all.
+    constexpr auto most = std::uint64_t{1} << several_shift;
+    if (m_number >= most || other.m_number >= most)
+        shown = "threads of one rank ask the others at a time";
+    else if (m_number != other.m_number)
         shown = name_of(mine) + " has made " + std::to_string(m_number) + " calls, the last " + text() + "; " +
                 name_of(theirs) + " has made " + std::to_string(other.m_number) + ", the last " + other.text();
     else if (*this == other)

@@ -122,6 +122,8 @@ void cluster::join() {
 }
 
 void cluster::meet(meeting& at) const {
+    if (m_meets.exchange(true))
+        give_up("call from a second thread: it needs the other ranks while another thread of this rank waits for them");
     const auto why = static_cast<std::uint64_t>(at.why);
     // What is compared is what is shown where it differs: another thread's call may go into the record meanwhile.
     const call_record record = m_record;
@@ -137,6 +139,7 @@ void cluster::meet(meeting& at) const {
     for (std::size_t i = 0; i < own.size(); ++i)
         if (words[2 + 2 * i] != own[i] || words[3 + 2 * i] != ~own[i]) part(at, record);
     at.words = {words[0], words[1]};
+    m_meets = false;
 }
 
 void cluster::part(const meeting& at, const call_record& compared) const {
@@ -158,15 +161,17 @@ void cluster::part(const meeting& at, const call_record& compared) const {
 }
 
 void cluster::end_parted(const std::string& difference) const {
-    std::string why = "the programs of the ranks have parted: " + difference +
-                      ". Ranks must not differ in time, random numbers, process numbers, input or threads.";
+    std::string why = "the programs of the ranks have parted: " + difference;
+    if (const auto second = m_second.load(); second != api_call::none)
+        why += "; on this rank with a call from a second thread: " + name_of(second);
+    why += ". Ranks must not differ in time, random numbers, process numbers, input or threads.";
     if (!m_strict) why += " CAUSEWAY_STRICT=1 stops at the first call that differs.";
     give_up(why);
 }
 
 void cluster::end() {
     if (m_ends) return;
-    m_last = {m_record, 0, is_programs_thread() && m_paused == 0 && !callback::is_running(), true};
+    m_last = {m_record, 0, is_programs_thread() && s_paused == 0 && !callback::is_running(), true};
     m_last.begun = m_begun[m_record.number() % m_begun.size()].load(std::memory_order_relaxed);
     m_ends = true;
 }
@@ -240,6 +245,22 @@ bool cluster::refuse_in_callback(api_call function) const {
     return false;
 }
 
+bool cluster::take_over(api_call function) {
+    std::thread::id before;
+    if (m_thread.compare_exchange_strong(before, std::this_thread::get_id(), std::memory_order_relaxed)) return true;
+    // Each rank does these for itself, whenever.
+    for (const auto any_time : {api_call::clFlush, api_call::clSetUserEventStatus, api_call::clSetEventCallback,
+                                api_call::clSetMemObjectDestructorCallback})
+        if (function == any_time) return false;
+    if (m_ends || is_dry_run()) return false;
+    m_second = function;
+    if (ranks() > 1 && (m_in_call || !m_thread.compare_exchange_strong(before, std::this_thread::get_id())))
+        give_up("call from a second thread: " + name_of(function) + " while another thread calls, last in call " + last_call() +
+                ". Threads may call one after the other, as that is an order that all ranks share");
+    m_thread = std::this_thread::get_id();
+    return true;
+}
+
 std::string cluster::last_call() const {
     const std::lock_guard lock(m_record_mutex);
     return "number " + std::to_string(m_record.number()) + ", " + m_record.text();
@@ -283,7 +304,7 @@ cluster::message_head& cluster::head_of(const std::shared_ptr<std::byte[]>& byte
 
 cluster::message_head cluster::own_head() const {
     // Other threads' calls are in no record, and those that are not noted come between any two that are.
-    if (!is_programs_thread() || m_paused != 0) return {};
+    if (!is_programs_thread() || s_paused != 0) return {};
     return {m_record, rank(), true};
 }
 

@@ -65,13 +65,13 @@ class cluster {
     /// The bytes of rank 0 on every rank. Collective; nothing once messages end: what a program still does then, each rank does
     /// for itself.
     void same(std::byte* bytes, std::size_t size) const;
-    /// The program's thread begins a call, whose arguments are the same on every rank; false in other threads, whose calls come
-    /// in any order. In strict mode the ranks meet here, each time, and at the end.
+    /// A thread of the program begins a call, whose arguments are the same on every rank. False for calls whose order does not
+    /// matter in threads that have not made the last one. Threads may take over from each other; where two of them call at a time, no
+    /// order is the same on all ranks, and the job ends. In strict mode the ranks meet here, each time, and at the end.
     template <class... Arguments> bool begin_call(api_call function, Arguments... arguments) {
         if (callback::is_running()) return refuse_in_callback(function);
-        std::thread::id nobody;
-        m_thread.compare_exchange_strong(nobody, std::this_thread::get_id(), std::memory_order_relaxed);
-        if (!is_programs_thread() || m_paused != 0) return false;
+        if (s_paused != 0) return false;
+        if (!is_programs_thread() && !take_over(function)) return false;
         {
             const std::lock_guard lock(m_record_mutex);
             m_record.begin(function, arguments...);
@@ -85,8 +85,8 @@ class cluster {
         return true;
     }
     void end_call() {
-        m_in_call = false;
         if (m_strict && !m_ends) (void)from(0, 0);
+        m_in_call = false;
     }
     /// What stands behind an argument of the call: see call_record::mix().
     template <class... Data> void mix(Data... data) {
@@ -105,18 +105,10 @@ class cluster {
     /// Calls are not noted as long as it lives: those of callbacks that come in whichever thread is last.
     class pause {
       public:
-        pause() : m_job(of_process()) {
-            if (m_job != nullptr && !m_job->is_programs_thread()) m_job = nullptr;
-            if (m_job != nullptr) ++m_job->m_paused;
-        }
+        pause() { ++s_paused; }
         pause(const pause&) = delete;
         pause& operator=(const pause&) = delete;
-        ~pause() {
-            if (m_job != nullptr) --m_job->m_paused;
-        }
-
-      private:
-        cluster* m_job;
+        ~pause() { --s_paused; }
     };
 
     /// A callback of an event runs in this thread as long as this lives. Ranks run callbacks when they like: what they ask is
@@ -157,6 +149,8 @@ class cluster {
         return m_thread.load(std::memory_order_relaxed) == std::this_thread::get_id();
     }
     bool refuse_in_callback(api_call function) const;
+    /// The calling thread makes the next calls; the first one of all, or one whose calls come behind another's.
+    bool take_over(api_call function);
     void imagine(const std::string& text);
 
     enum class purpose : std::uint64_t { value = 1, number, blobs, bytes };
@@ -207,9 +201,11 @@ class cluster {
     std::array<std::atomic<std::uint64_t>, 4096> m_begun{};
     account m_last; ///< at the end of messages
     bool m_strict = false;                               ///< CAUSEWAY_STRICT
-    std::atomic<std::thread::id> m_thread;               ///< the program's, that makes the first call of the record
-    bool m_in_call = false;                              ///< of that thread, as the next one
-    unsigned m_paused = 0;
+    std::atomic<std::thread::id> m_thread;               ///< the program's, that has made the last call of the record
+    std::atomic<bool> m_in_call{false};                  ///< of that thread
+    std::atomic<api_call> m_second{api_call::none};      ///< the last call with which a thread has taken over from another
+    static inline thread_local unsigned s_paused = 0;    ///< see pause
+    mutable std::atomic<bool> m_meets{false}; ///< a thread is where all ranks meet
     std::atomic<bool> m_ends{false};
     std::vector<unsigned> m_data_out, m_data_in, m_out, m_in; ///< how many messages to and from each rank
 };

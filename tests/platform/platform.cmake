@@ -150,6 +150,8 @@ parting_test(large "rank 1: a memory object of [0-9]*[0-9][0-9][0-9][0-9][0-9][0
 parting_test(bare "rank 1 of 2 has no device of its own, which a context needs on every rank")
 parting_test(killed "signal 9|KILLED BY SIGNAL: 9")
 parting_test(callback "clEnqueueMarkerWithWaitList in a callback")
+parting_test(second "call from a second thread: clEnqueueMarkerWithWaitList while another thread calls, last in call number 9, clFinish.#2.")
+parting_test(asking "call from a second thread|threads of one rank ask the others at a time|asked for different things")
 parting_test(left "rank 0 has left its program, and this one waits for it")
 parting_test(left_early.2 "rank 0 has left its program, and this one waits for it")
 parting_test(left_early.4 "rank 0 has left its program, and this one waits for it")

@@ -20,6 +20,8 @@ int main(int argc, char** argv) {
     const bool is_other = *rank == '1';
     if (what == "large" && is_other) setenv("POCL_MEMORY_LIMIT", "1", 1); // GiB
     if (what == "bare" && is_other) setenv("CAUSEWAY_DEVICES", "none", 1);
+    // As test runners do.
+    if (what == "captured" && std::freopen("/dev/null", "w", stderr) == nullptr) return 1;
     cl_platform_id platform = nullptr;
     cl_device_id devices[8];
     cl_uint count = 0;
@@ -42,7 +44,7 @@ int main(int argc, char** argv) {
     const auto fill = [&](std::size_t bytes) {
         clEnqueueFillBuffer(queue, buffer, &one, sizeof one, 0, bytes, 0, nullptr, nullptr);
     };
-    for (int i = 0; i < ((what == "count" || what == "thread") && is_other ? 3 : 2); ++i) fill(64);
+    for (int i = 0; i < ((what == "count" || what == "thread" || what == "captured") && is_other ? 3 : 2); ++i) fill(64);
     if (what == "pattern" && is_other) one = 2;
     if (what == "function" && is_other)
         clEnqueueCopyBuffer(queue, buffer, buffer, 0, 32, 32, 0, nullptr, nullptr);
@@ -195,6 +197,28 @@ int main(int argc, char** argv) {
         cl_int status = what == "polling" ? CL_QUEUED : CL_COMPLETE;
         while (status > CL_COMPLETE)
             if (clGetEventInfo(over, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr) != CL_SUCCESS) break;
+    }
+    if (what == "second") {
+        auto* const gate = clCreateUserEvent(context, &code);
+        clEnqueueMarkerWithWaitList(queue, 1, &gate, nullptr);
+        later = std::thread([queue, gate] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(300)); // the other one is in clFinish
+            clEnqueueMarkerWithWaitList(queue, 0, nullptr, nullptr);
+            clSetUserEventStatus(gate, CL_COMPLETE);
+        });
+    }
+    if (what == "asking") {
+        auto* const gate = clCreateUserEvent(context, &code);
+        cl_event over = nullptr;
+        clEnqueueMarkerWithWaitList(queue, 1, &gate, &over);
+        const auto ask = [over] {
+            for (int i = 0; i < 100000; ++i) {
+                cl_int status = 0;
+                clGetEventInfo(over, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+            }
+        };
+        later = std::thread(ask);
+        ask();
     }
     clFinish(queue);
     if (later.joinable()) later.join();
