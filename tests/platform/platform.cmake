@@ -210,6 +210,10 @@ if(TARGET causeway_program AND NOT CAUSEWAY_SANITIZE)
   causeway_test(platform.causeway_run.files LABEL platform RUNTIME pocl TIMEOUT 60
     COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/platform/files_written_once.sh
             $<TARGET_FILE:causeway_program> run --cluster -n 2 -- $<TARGET_FILE:writing_program>)
+  # The program has sent its error output elsewhere before it came to OpenCL.
+  causeway_test(platform.causeway_run.captured LABEL platform RUNTIME pocl TIMEOUT 60
+    COMMAND $<TARGET_FILE:causeway_program> run --cluster -n 2 -- $<TARGET_FILE:parting_program> captured)
+  set_tests_properties(platform.causeway_run.captured PROPERTIES PASS_REGULAR_EXPRESSION "rank 1 has made 8 calls")
   # Python's sets would have an order of their own on each rank.
   causeway_test(platform.causeway_run.hash_seed LABEL platform RUNTIME pocl TIMEOUT 60
     COMMAND env -u PYTHONHASHSEED $<TARGET_FILE:causeway_program> run --cluster -n 2 -- sh -c "echo seed $PYTHONHASHSEED")

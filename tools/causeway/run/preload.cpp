@@ -5,6 +5,8 @@
 
 #include "rank_0.hpp"
 
+#include <dlfcn.h>
+#include <fcntl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -20,10 +22,23 @@
 using causeway_run::is_programs, causeway_run::next, causeway_run::result_of_rank_0, causeway_run::same,
     causeway_run::take_of_rank_0;
 
+namespace {
+/// The error output of the start, for the last word of a job that ends, wherever the program sends its own later.
+const int kept_error_output = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+
+void unique_name(const char* function, unsigned char* bytes, const void* caller) {
+    static void* const library = dlopen("libuuid.so.1", RTLD_NOW | RTLD_NOLOAD);
+    reinterpret_cast<void (*)(unsigned char*)>(dlsym(library == nullptr ? RTLD_NEXT : library, function))(bytes);
+    if (is_programs(caller)) take_of_rank_0(bytes, 16);
+}
+} // namespace
+
 #define CAUSEWAY_CALLER __builtin_return_address(0)
 
 #pragma GCC visibility push(default)
 extern "C" {
+
+int causeway_run_error_output() { return kept_error_output; }
 
 time_t time(time_t* place) noexcept {
     static auto* const ask = next<time_t(time_t*)>("time");
@@ -124,6 +139,15 @@ int uname(utsname* facts) noexcept {
     static auto* const ask = next<int(utsname*)>("uname");
     const int code = ask(facts);
     return is_programs(CAUSEWAY_CALLER) ? static_cast<int>(result_of_rank_0(code, facts, sizeof *facts)) : code;
+}
+
+// libuuid's, which has a clock and chance of its own. An extension module may have loaded it for itself.
+void uuid_generate(unsigned char* bytes) { unique_name("uuid_generate", bytes, CAUSEWAY_CALLER); }
+void uuid_generate_random(unsigned char* bytes) { unique_name("uuid_generate_random", bytes, CAUSEWAY_CALLER); }
+void uuid_generate_time(unsigned char* bytes) { unique_name("uuid_generate_time", bytes, CAUSEWAY_CALLER); }
+int uuid_generate_time_safe(unsigned char* bytes) {
+    unique_name("uuid_generate_time", bytes, CAUSEWAY_CALLER);
+    return -1; // without a daemon that keeps clocks apart
 }
 
 // The C++ library's, which ask from within it: std::chrono's two clocks, and std::random_device.
