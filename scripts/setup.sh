@@ -33,12 +33,16 @@ intel_packages=(intel-opencl-rt==2026.2.0 intel-cmplr-lib-rt==2026.2.0)
 python_packages=(pyopencl==2026.1.4 mpi4py==4.1.2 pytest==9.2.0 mypy==2.4.1 biopython==1.88)
 site_packages=(sphinx==9.0.4 myst-parser==5.2.0 furo==2025.12.19)
 
+# The interpreter of Debian's Python as a library.
+shared_python() { /usr/bin/python3 -c 'import sys; print("libpython%d.%d" % sys.version_info[:2])' 2>/dev/null || echo python3; }
+
 debian_packages() {
     case $1 in
     build) echo g++ cmake ninja-build pkg-config ocl-icd-opencl-dev opencl-headers pocl-opencl-icd \
         libopenmpi-dev openmpi-bin libcli11-dev nlohmann-json3-dev libvulkan-dev ;;
     test) echo libgtest-dev libgmock-dev python3 python3-matplotlib clinfo ;;
-    intel | python) echo python3 python3-venv ;;
+    intel) echo python3 python3-venv ;;
+    python) echo python3 python3-venv "$(shared_python)" ;;
     site) echo python3 python3-venv mandoc ;;
     package) echo build-essential debhelper dh-python lintian mmdebstrap python3 ;;
     compilers) echo clang-19 llvm-19-dev libclang-19-dev ;;

@@ -210,6 +210,30 @@ if(TARGET causeway_program AND NOT CAUSEWAY_SANITIZE)
   causeway_test(platform.causeway_run.files LABEL platform RUNTIME pocl TIMEOUT 60
     COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/platform/files_written_once.sh
             $<TARGET_FILE:causeway_program> run --cluster -n 2 -- $<TARGET_FILE:writing_program>)
+  add_executable(surroundings_program support/programs/surroundings_program.cpp)
+  target_link_libraries(surroundings_program PRIVATE causeway_flags OpenCL::OpenCL)
+  causeway_test(platform.causeway_run.surroundings LABEL platform RUNTIME pocl TIMEOUT 60
+    COMMAND $<TARGET_FILE:causeway_program> run --cluster -n 2 -- $<TARGET_FILE:surroundings_program>)
+  set_tests_properties(platform.causeway_run.surroundings PROPERTIES
+    PASS_REGULAR_EXPRESSION "agreed on 29 answers, a terminal of 77 columns" FAIL_REGULAR_EXPRESSION "parted")
+  # Debian's Python, whose interpreter is the program, and one whose interpreter is a library.
+  find_program(debian_python python3 PATHS /usr/bin NO_DEFAULT_PATH)
+  execute_process(COMMAND ${debian_python} -c "import sysconfig; print(sysconfig.get_config_var('INSTSONAME'))"
+    OUTPUT_VARIABLE python_library OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  add_executable(shared_python support/programs/shared_python.c)
+  target_compile_definitions(shared_python PRIVATE PYTHON_LIBRARY="${python_library}")
+  target_link_libraries(shared_python PRIVATE causeway_flags ${CMAKE_DL_LIBS})
+  foreach(python ${debian_python} $<TARGET_FILE:shared_python>)
+    set(kind static)
+    if(python MATCHES "shared_python")
+      set(kind shared)
+    endif()
+    causeway_test(platform.causeway_run.python.${kind} LABEL platform RUNTIME pocl TIMEOUT 120
+      COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/platform/python/run.sh $<TARGET_FILE:causeway_program> run --cluster -n 2 -- ${python}
+              ${CMAKE_CURRENT_SOURCE_DIR}/platform/python/chance.py)
+    set_tests_properties(platform.causeway_run.python.${kind} PROPERTIES
+      PASS_REGULAR_EXPRESSION "agreed on 14 numbers ${kind}" FAIL_REGULAR_EXPRESSION "parted")
+  endforeach()
   # The program has sent its error output elsewhere before it came to OpenCL.
   causeway_test(platform.causeway_run.captured LABEL platform RUNTIME pocl TIMEOUT 60
     COMMAND $<TARGET_FILE:causeway_program> run --cluster -n 2 -- $<TARGET_FILE:parting_program> captured)

@@ -60,8 +60,12 @@ struct arguments {
 
 using variable = std::pair<std::string, std::string>;
 
-bool goes_to_all_ranks(const std::string& name) {
+bool goes_to_all_ranks(const std::string& name, bool cluster) {
     for (const char* const prefix : {"CAUSEWAY_", "OCL_ICD_", "OPENCL_", "POCL_", "HWLOC_COMPONENTS", "LD_LIBRARY_PATH", "LD_PRELOAD"})
+        if (name.starts_with(prefix)) return true;
+    if (!cluster) return false;
+    // What programs do by: it has to be the same on all nodes.
+    for (const char* const prefix : {"TERM", "COLUMNS", "LINES", "LANG", "LC_", "TZ", "PYTHON", "PYOPENCL_"})
         if (name.starts_with(prefix)) return true;
     return false;
 }
@@ -98,7 +102,7 @@ std::vector<std::string> command_for(const launcher& by, const arguments& typed,
         words.insert(words.end(), {"--oversubscribe", "--bind-to", "none"});
         for (char** each = environ; *each != nullptr; ++each) {
             const std::string name(*each, static_cast<std::size_t>(std::strchr(*each, '=') - *each));
-            if (goes_to_all_ranks(name)) words.insert(words.end(), {"-x", name});
+            if (goes_to_all_ranks(name, typed.cluster)) words.insert(words.end(), {"-x", name});
         }
     }
     words.insert(words.end(), by.options.begin(), by.options.end());
@@ -118,6 +122,9 @@ std::vector<std::string> command_for(const launcher& by, const arguments& typed,
     setenv("LD_PRELOAD", (preload + (loaded == nullptr ? "" : std::string(":") + loaded)).c_str(), 1);
     // Which rank comes first is chance, and the others would not write their own.
     setenv("PYTHONDONTWRITEBYTECODE", "1", 0);
+    // The rank that comes first would build, and the others find what it has left.
+    setenv("PYOPENCL_NO_CACHE", "1", 0);
+    setenv("LOOPY_NO_CACHE", "1", 0);
     // Each process has an order of its own for sets.
     setenv("PYTHONHASHSEED", "0", 0);
     // All ranks print the same.

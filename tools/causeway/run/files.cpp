@@ -108,10 +108,58 @@ template <class Open> int open_once(const char* path, int flags, Open open_here,
     return -1;
 }
 
+/// Text of the kernel about the machine and the process. What holds for the memory of one process alone is each rank's own.
+bool is_of_system(std::string_view path) {
+    if (path.starts_with("/sys/")) return true;
+    if (!path.starts_with("/proc/")) return false;
+    for (const std::string_view own : {"/fd", "/exe", "/root", "/cwd", "/task", "/ns", "maps", "/mem", "/auxv", "/pagemap", "/stack"})
+        if (path.find(own, 6) != std::string_view::npos && !path.ends_with("/meminfo")) return false;
+    return true;
+}
+
+/// What rank 0 reads there, as a file in memory on every rank; -2 for what is no file.
+int open_as_rank_0(const char* path, int flags) {
+    struct {
+        std::int64_t error = 0, size = 0, is_file = 0;
+    } told;
+    std::string contents;
+    if (is_rank_0()) {
+        const int fd = next<int(const char*, int, ...)>("open64")(path, flags);
+        struct stat facts {};
+        if (fd < 0)
+            told.error = errno;
+        else if (::fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode)) {
+            constexpr std::size_t most = 64 << 20, step = 65536;
+            for (ssize_t got = 1; got > 0 && contents.size() < most;) {
+                const auto at = contents.size();
+                contents.resize(at + step);
+                got = ::pread(fd, contents.data() + at, step, static_cast<off_t>(at));
+                contents.resize(at + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+            }
+            told.is_file = 1;
+            told.size = static_cast<std::int64_t>(contents.size());
+        }
+        if (fd >= 0) ::close(fd);
+    }
+    take_of_rank_0(&told, sizeof told);
+    if (told.error == 0 && told.is_file == 0) return -2;
+    contents.resize(static_cast<std::size_t>(told.size));
+    if (told.size != 0) take_of_rank_0(contents.data(), contents.size());
+    int fd = -1;
+    int error = static_cast<int>(told.error);
+    if (error == 0) error = agree(make_copy(fd, flags, told.size, contents));
+    if (error == 0) return fd;
+    if (fd >= 0) ::close(fd);
+    errno = error;
+    return -1;
+}
+
 using open_function = int(const char*, int, ...);
 int open_file(open_function* real, const void* caller, const char* path, int flags, mode_t mode) {
     if (!is_programs_file(caller)) return real(path, flags, mode);
     if (writes(flags)) return open_once(path, flags, [&] { return real(path, flags, mode); });
+    if (is_of_system(path) && (flags & (O_PATH | O_DIRECTORY)) == 0 && has_begun())
+        if (const int fd = open_as_rank_0(path, flags); fd != -2) return fd;
     wait_for_writer(path);
     return real(path, flags, mode);
 }
@@ -152,6 +200,8 @@ std::FILE* open_stream(fopen_function* real, const void* caller, const char* pat
     if (!is_programs_file(caller)) return real(path, mode);
     const auto flags = flags_of(mode);
     if (!writes(flags)) {
+        if (is_of_system(path) && has_begun())
+            if (const int fd = open_as_rank_0(path, flags); fd != -2) return fd < 0 ? nullptr : ::fdopen(fd, mode);
         wait_for_writer(path);
         auto* const made = real(path, mode);
         return made != nullptr && is_chance(path) && is_programs(caller) ? stream_of_rank_0(made) : made;

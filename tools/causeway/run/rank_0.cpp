@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace causeway_run {
 
@@ -38,6 +39,34 @@ struct program_range {
     }
 };
 
+/// Of an interpreter that is a library, or of one of its extension modules.
+bool is_interpreters(std::string_view path) {
+    const auto name = path.substr(path.rfind('/') + 1);
+    for (const std::string_view library : {"libpython", "libpypy", "libperl.", "libruby", "libjulia.", "libR.", "liblua", "libtcl"})
+        if (name.starts_with(library)) return true;
+    for (const std::string_view part : {".cpython-", ".abi3.so", ".pypy"})
+        if (name.find(part) != std::string_view::npos) return true;
+    return path.find("/lib-dynload/") != std::string_view::npos;
+}
+
+bool is_in_interpreter(const void* address) {
+#ifdef DLFO_STRUCT_HAS_EH_DBASE // glibc 2.35: without a lock
+    dl_find_object found{};
+    if (_dl_find_object(const_cast<void*>(address), &found) != 0 || found.dlfo_link_map == nullptr) return false;
+    return is_interpreters(found.dlfo_link_map->l_name);
+#else
+    Dl_info found{};
+    return dladdr(address, &found) != 0 && is_interpreters(found.dli_fname);
+#endif
+}
+
+bool main_runs = false;
+int (*programs_main)(int, char**, char**) = nullptr;
+int begin_main(int count, char** words, char** variables) {
+    main_runs = true;
+    return programs_main(count, words, variables);
+}
+
 const void* library_of(const void* address) {
     Dl_info found{};
     return dladdr(address, &found) == 0 ? nullptr : found.dli_fbase;
@@ -63,8 +92,11 @@ bool is_in_program() {
 bool is_programs(const void* caller) {
     static const program_range range;
     const auto address = reinterpret_cast<std::uintptr_t>(caller);
-    return range.first <= address && address < range.last && is_in_program();
+    const bool is_executables = range.first <= address && address < range.last;
+    return (is_executables || is_in_interpreter(caller)) && is_in_program();
 }
+
+bool has_begun() { return main_runs; }
 
 bool is_programs_file(const void* caller) {
     static const void* const own = library_of(reinterpret_cast<const void*>(&take_of_rank_0));
@@ -121,3 +153,13 @@ ssize_t read_of_rank_0(int fd, void* bytes, std::size_t size) {
 }
 
 } // namespace causeway_run
+
+#pragma GCC visibility push(default)
+extern "C" int __libc_start_main(int (*main)(int, char**, char**), int count, char** words, void (*begin)(), void (*end)(),
+                                 void (*unload)(), void* stack) {
+    static auto* const start = causeway_run::next<int(int (*)(int, char**, char**), int, char**, void (*)(), void (*)(),
+                                                      void (*)(), void*)>("__libc_start_main");
+    causeway_run::programs_main = main;
+    return start(causeway_run::begin_main, count, words, begin, end, unload, stack);
+}
+#pragma GCC visibility pop

@@ -15,12 +15,14 @@ template <class Function> Function* next(const char* name) {
 }
 
 /// Whether rank 0 answers: the caller is the program, in its first thread, and uses OpenCL. A shell that starts it
-/// does not.
+/// does not. An interpreter's library and its extension modules are the program.
 [[nodiscard]] bool is_programs(const void* caller);
 /// The same, but where the C++ library calls, its caller counts: its streams are the program's, or those of drivers.
 [[nodiscard]] bool is_programs_file(const void* caller);
 /// The same, whoever calls.
 [[nodiscard]] bool is_in_program();
+/// Whether main() runs: an allocator may ask for processors before that, where nobody can wait for other ranks.
+[[nodiscard]] bool has_begun();
 
 /// Whether this is rank 0, of a cluster. Joins it.
 [[nodiscard]] bool is_rank_0();

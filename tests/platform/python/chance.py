@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Enqueues as many commands as chance, time and the system say, by pyopencl: ranks that are told otherwise part."""
+import os
+import random
+import secrets
+import sys
+import time
+import uuid
+
+import numpy as np
+import pyopencl as cl
+
+platform = cl.get_platforms()[0]
+context = cl.Context(platform.get_devices())
+queue = cl.CommandQueue(context)
+told = 0
+
+
+def tell(number):
+    global told
+    buffer = cl.Buffer(context, cl.mem_flags.READ_WRITE, 1 + int(number) % 4093)
+    cl.enqueue_fill_buffer(queue, buffer, np.uint8(0), 0, 1)
+    queue.finish()
+    told += 1
+
+
+for number in (
+    random.SystemRandom().getrandbits(32),
+    secrets.randbits(32),
+    uuid.uuid4().int,
+    uuid.uuid1().int,
+    np.random.default_rng().integers(1 << 31),
+    np.random.randint(1 << 31),
+    random.Random().getrandbits(32),
+    time.time_ns(),
+    time.perf_counter_ns(),
+    os.getpid(),
+    os.cpu_count(),
+    int.from_bytes(os.urandom(4), "little"),
+    sys.stdout.isatty(),
+    hash("a word"),
+):
+    tell(number)
+
+# Its kernels, which its cache would give another identifier each time.
+program = cl.Program(context, "__kernel void one(__global int *to) { to[get_global_id(0)] = 1; }").build()
+result = np.zeros(16, np.int32)
+buffer = cl.Buffer(context, cl.mem_flags.READ_WRITE, result.nbytes)
+program.one(queue, result.shape, None, buffer)
+cl.enqueue_copy(queue, result, buffer)
+assert result.sum() == 16
+print("agreed on", told, "numbers", "shared" if "shared_python" in os.readlink("/proc/self/exe") else "static")

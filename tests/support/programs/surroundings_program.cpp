@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asks for terminal, processors, memory, limits, disks and processes, of which each rank has made its own before. What it is told
+// goes into its commands: ranks that are told otherwise part.
+#include <CL/cl.h>
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/sysinfo.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <thread>
+
+namespace {
+
+cl_context context = nullptr;
+cl_command_queue queue = nullptr;
+int asked = 0;
+
+/// Enqueues a command that is another one for another text, where the ranks meet.
+void tell(const std::string& text) {
+    cl_int code = CL_SUCCESS;
+    std::size_t size = 1;
+    for (const char letter : text) size = size * 31 % 4093 + static_cast<unsigned char>(letter);
+    auto* const buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, size, nullptr, &code);
+    const cl_uchar zero = 0;
+    if (code != CL_SUCCESS || clEnqueueFillBuffer(queue, buffer, &zero, 1, 0, size, 0, nullptr, nullptr) != CL_SUCCESS ||
+        clFinish(queue) != CL_SUCCESS)
+        std::exit(1);
+    clReleaseMemObject(buffer);
+    ++asked;
+}
+void tell(long number) { tell(std::to_string(number)); }
+
+std::string by_stdio(const char* path) {
+    std::string all;
+    auto* const file = std::fopen(path, "r");
+    if (file == nullptr) return "nothing";
+    for (int letter = std::fgetc(file); letter != EOF; letter = std::fgetc(file)) all += static_cast<char>(letter);
+    std::fclose(file);
+    return all;
+}
+
+constexpr int terminal = 40;
+
+/// By calls that nobody stands in front of: rank 0 has a terminal, the others processors and descriptors of their own number.
+void differ(bool is_first) {
+    if (is_first) {
+        const auto whole = static_cast<int>(syscall(SYS_openat, AT_FDCWD, "/dev/ptmx", O_RDWR | O_NOCTTY));
+        const winsize size{33, 77, 0, 0};
+        syscall(SYS_ioctl, whole, TIOCSWINSZ, &size);
+        syscall(SYS_dup2, whole, terminal); // both ends are terminals
+        return;
+    }
+    syscall(SYS_dup2, syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR), terminal);
+    const unsigned long one_processor = 1;
+    syscall(SYS_sched_setaffinity, 0, sizeof one_processor, &one_processor);
+    const rlimit few{100, 100};
+    syscall(SYS_setrlimit, RLIMIT_NOFILE, &few);
+}
+
+} // namespace
+
+int main() {
+    const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
+    if (rank == nullptr) rank = std::getenv("PMI_RANK");
+    differ(rank == nullptr || *rank == '0');
+    cl_platform_id platform = nullptr;
+    cl_device_id device = nullptr;
+    if (clGetPlatformIDs(1, &platform, nullptr) != CL_SUCCESS ||
+        clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, nullptr) != CL_SUCCESS)
+        return 1;
+    cl_int code = CL_SUCCESS;
+    context = clCreateContext(nullptr, 1, &device, nullptr, nullptr, &code);
+    queue = clCreateCommandQueue(context, device, 0, &code);
+
+    tell(isatty(terminal));
+    winsize size{};
+    tell(ioctl(terminal, TIOCGWINSZ, &size));
+    tell(size.ws_col);
+    termios how{};
+    tell(tcgetattr(terminal, &how));
+    tell(isatty(STDOUT_FILENO));
+    tell(static_cast<long>(std::thread::hardware_concurrency()));
+    tell(sysconf(_SC_NPROCESSORS_ONLN));
+    tell(get_nprocs());
+    tell(sysconf(_SC_AVPHYS_PAGES));
+    tell(sysconf(_SC_OPEN_MAX));
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    tell(sched_getaffinity(0, sizeof set, &set));
+    tell(CPU_COUNT(&set));
+    rlimit limit{};
+    tell(getrlimit(RLIMIT_NOFILE, &limit));
+    tell(static_cast<long>(limit.rlim_cur));
+    struct sysinfo machine {};
+    tell(sysinfo(&machine));
+    tell(static_cast<long>(machine.freeram));
+    double load = 0;
+    tell(getloadavg(&load, 1));
+    tell(std::to_string(load));
+    struct statvfs disk {};
+    tell(statvfs("/", &disk));
+    tell(static_cast<long>(disk.f_bfree));
+    tell(getppid());
+    tell(gettid() == getpid() ? 1 : 0);
+    tell(kill(getpid(), 0));
+    tell(by_stdio("/proc/self/stat"));
+    tell(by_stdio("/proc/meminfo"));
+    tell(by_stdio("/proc/no such file"));
+    std::ostringstream status;
+    status << std::ifstream("/proc/self/status").rdbuf();
+    tell(status.str().empty() ? "nothing" : status.str());
+    char uptime[64] = "";
+    const int fd = open("/proc/uptime", O_RDONLY);
+    tell(read(fd, uptime, sizeof uptime - 1));
+    tell(uptime);
+    close(fd);
+    // Each process has addresses of its own.
+    if (by_stdio("/proc/self/maps").find("surroundings_program") == std::string::npos) return 1;
+    std::printf("agreed on %d answers, a terminal of %d columns\n", asked, size.ws_col);
+    return 0;
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the program asks of the system around it: rank 0's terminal, processors, memory, disks and processes, on every rank.
+#include "rank_0.hpp"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/sysinfo.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdarg>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+namespace {
+
+using causeway_run::has_begun, causeway_run::is_programs, causeway_run::next, causeway_run::result_of_rank_0,
+    causeway_run::take_of_rank_0;
+
+bool asks(const void* caller) { return has_begun() && is_programs(caller); }
+
+template <class Value> Value same(Value value, const void* caller) {
+    if (asks(caller)) take_of_rank_0(&value, sizeof value);
+    return value;
+}
+
+/// What a call has returned, and errno: rank 0's.
+template <class Result> Result same_with_error(Result result, const void* caller) {
+    return asks(caller) ? static_cast<Result>(result_of_rank_0(static_cast<ssize_t>(result), nullptr, 0)) : result;
+}
+
+/// And what it has filled, if it says 0.
+template <class Facts> int same_facts(int code, Facts* facts, const void* caller) {
+    return facts != nullptr && asks(caller) ? static_cast<int>(result_of_rank_0(code, facts, sizeof *facts)) : code;
+}
+
+} // namespace
+
+#define CAUSEWAY_CALLER __builtin_return_address(0)
+#define CAUSEWAY_NEXT(name) static auto* const ask = next<decltype(name)>(#name)
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+// The terminal: rank 0 has it, if there is one.
+int isatty(int fd) noexcept {
+    CAUSEWAY_NEXT(isatty);
+    struct {
+        int is, error;
+    } found{ask(fd), errno};
+    found = same(found, CAUSEWAY_CALLER);
+    if (found.is == 0) errno = found.error;
+    return found.is;
+}
+int ttyname_r(int fd, char* name, std::size_t size) noexcept {
+    CAUSEWAY_NEXT(ttyname_r);
+    const int code = ask(fd, name, size); // an error itself
+    if (!asks(CAUSEWAY_CALLER)) return code;
+    const auto told = static_cast<int>(result_of_rank_0(code == 0 ? 0 : code, nullptr, 0));
+    if (told == 0) take_of_rank_0(name, size);
+    return told;
+}
+int tcgetattr(int fd, termios* facts) noexcept {
+    CAUSEWAY_NEXT(tcgetattr);
+    return same_facts(ask(fd, facts), facts, CAUSEWAY_CALLER);
+}
+int tcsetattr(int fd, int when, const termios* facts) noexcept {
+    CAUSEWAY_NEXT(tcsetattr);
+    return same_with_error(ask(fd, when, facts), CAUSEWAY_CALLER);
+}
+int ioctl(int fd, unsigned long request, ...) noexcept {
+    static auto* const ask = next<int(int, unsigned long, void*)>("ioctl");
+    std::va_list list;
+    va_start(list, request);
+    auto* const data = va_arg(list, void*);
+    va_end(list);
+    const int code = ask(fd, request, data);
+    if (request == TIOCGWINSZ) return same_facts(code, static_cast<winsize*>(data), CAUSEWAY_CALLER);
+    if (request == TCGETS) return same_with_error(code, CAUSEWAY_CALLER); // whether it is one
+    return code;
+}
+
+// Processors and memory.
+long sysconf(int which) noexcept {
+    CAUSEWAY_NEXT(sysconf);
+    const long found = ask(which);
+    switch (which) {
+    case _SC_NPROCESSORS_CONF:
+    case _SC_NPROCESSORS_ONLN:
+    case _SC_PHYS_PAGES:
+    case _SC_AVPHYS_PAGES:
+    case _SC_OPEN_MAX:
+    case _SC_CHILD_MAX: return same(found, CAUSEWAY_CALLER);
+    default: return found;
+    }
+}
+int get_nprocs() noexcept {
+    CAUSEWAY_NEXT(get_nprocs);
+    return same(ask(), CAUSEWAY_CALLER);
+}
+int get_nprocs_conf() noexcept {
+    CAUSEWAY_NEXT(get_nprocs_conf);
+    return same(ask(), CAUSEWAY_CALLER);
+}
+long get_phys_pages() noexcept {
+    CAUSEWAY_NEXT(get_phys_pages);
+    return same(ask(), CAUSEWAY_CALLER);
+}
+long get_avphys_pages() noexcept {
+    CAUSEWAY_NEXT(get_avphys_pages);
+    return same(ask(), CAUSEWAY_CALLER);
+}
+int sysinfo(struct sysinfo* facts) noexcept {
+    static auto* const ask = next<int(struct sysinfo*)>("sysinfo");
+    return same_facts(ask(facts), facts, CAUSEWAY_CALLER);
+}
+int getloadavg(double* loads, int count) noexcept {
+    CAUSEWAY_NEXT(getloadavg);
+    const int code = ask(loads, count);
+    return asks(CAUSEWAY_CALLER)
+               ? static_cast<int>(result_of_rank_0(code, loads, static_cast<std::size_t>(count) * sizeof *loads))
+               : code;
+}
+// By their names for the linker: C++ declares the C library's sets otherwise.
+int affinity_of(pid_t process, std::size_t size, void* set) noexcept asm("sched_getaffinity");
+int affinity_of(pid_t process, std::size_t size, void* set) noexcept {
+    static auto* const ask = next<int(pid_t, std::size_t, void*)>("sched_getaffinity");
+    const int code = ask(process, size, set);
+    return asks(CAUSEWAY_CALLER) ? static_cast<int>(result_of_rank_0(code, set, size)) : code;
+}
+int affinity_of_thread(unsigned long thread, std::size_t size, void* set) noexcept asm("pthread_getaffinity_np");
+int affinity_of_thread(unsigned long thread, std::size_t size, void* set) noexcept {
+    static auto* const ask = next<int(unsigned long, std::size_t, void*)>("pthread_getaffinity_np");
+    const int code = ask(thread, size, set);
+    return asks(CAUSEWAY_CALLER) ? static_cast<int>(result_of_rank_0(code, set, size)) : code;
+}
+int sched_getcpu() noexcept {
+    CAUSEWAY_NEXT(sched_getcpu);
+    return same(ask(), CAUSEWAY_CALLER);
+}
+unsigned hardware_threads() noexcept asm("_ZNSt6thread20hardware_concurrencyEv");
+unsigned hardware_threads() noexcept {
+    static auto* const ask = next<unsigned()>("_ZNSt6thread20hardware_concurrencyEv");
+    return same(ask(), CAUSEWAY_CALLER);
+}
+int limits_of(int which, rlimit* facts) noexcept asm("getrlimit"); // declared with an enumeration in C++
+int limits_of(int which, rlimit* facts) noexcept {
+    static auto* const ask = next<int(int, rlimit*)>("getrlimit");
+    return same_facts(ask(which, facts), facts, CAUSEWAY_CALLER);
+}
+int limits_of_large(int which, rlimit64* facts) noexcept asm("getrlimit64");
+int limits_of_large(int which, rlimit64* facts) noexcept {
+    static auto* const ask = next<int(int, rlimit64*)>("getrlimit64");
+    return same_facts(ask(which, facts), facts, CAUSEWAY_CALLER);
+}
+
+// Room on disks.
+int disk_small(const char* path, struct statfs* facts) noexcept asm("statfs");
+int disk_small(const char* path, struct statfs* facts) noexcept {
+    static auto* const ask = next<int(const char*, struct statfs*)>("statfs");
+    return same_facts(ask(path, facts), facts, CAUSEWAY_CALLER);
+}
+int disk_large(const char* path, struct statfs64* facts) noexcept asm("statfs64");
+int disk_large(const char* path, struct statfs64* facts) noexcept {
+    static auto* const ask = next<int(const char*, struct statfs64*)>("statfs64");
+    return same_facts(ask(path, facts), facts, CAUSEWAY_CALLER);
+}
+int disk_of_volume_small(const char* path, struct statvfs* facts) noexcept asm("statvfs");
+int disk_of_volume_small(const char* path, struct statvfs* facts) noexcept {
+    static auto* const ask = next<int(const char*, struct statvfs*)>("statvfs");
+    return same_facts(ask(path, facts), facts, CAUSEWAY_CALLER);
+}
+int disk_of_volume_large(const char* path, struct statvfs64* facts) noexcept asm("statvfs64");
+int disk_of_volume_large(const char* path, struct statvfs64* facts) noexcept {
+    static auto* const ask = next<int(const char*, struct statvfs64*)>("statvfs64");
+    return same_facts(ask(path, facts), facts, CAUSEWAY_CALLER);
+}
+
+// Processes.
+pid_t getppid() noexcept {
+    CAUSEWAY_NEXT(getppid);
+    return same(ask(), CAUSEWAY_CALLER);
+}
+pid_t getpgrp() noexcept {
+    CAUSEWAY_NEXT(getpgrp);
+    return same(ask(), CAUSEWAY_CALLER);
+}
+pid_t gettid() noexcept { return same(static_cast<pid_t>(syscall(SYS_gettid)), CAUSEWAY_CALLER); }
+long gethostid() {
+    CAUSEWAY_NEXT(gethostid);
+    return same(ask(), CAUSEWAY_CALLER);
+}
+/// A program that sends a signal to itself names rank 0.
+int kill(pid_t process, int number) noexcept {
+    CAUSEWAY_NEXT(kill);
+    if (!asks(CAUSEWAY_CALLER)) return ask(process, number);
+    const auto own = static_cast<pid_t>(syscall(SYS_getpid));
+    pid_t first = own;
+    take_of_rank_0(&first, sizeof first);
+    return ask(process == first ? own : process, number);
+}
+
+} // extern "C"
+#pragma GCC visibility pop
