@@ -25,6 +25,13 @@ struct bounds {
 
 [[nodiscard]] inline unsigned of_rank() { return part_of_rank(find_bounds()); }
 
+/// Whether a rank has fewer than its threads that wait for each other want: the program's, the engine's, a scheduler's, the driver's.
+/// There a wait does not look without a pause: it would keep another rank, or what it waits for, from running. Asked once.
+[[nodiscard]] inline bool are_few() {
+    static const bool few = of_rank() < 4;
+    return few;
+}
+
 /// How many a list of cpuset(7) names: 6 for "0-3,8,10". 0 if it is none.
 [[nodiscard]] unsigned count_of(std::string_view list);
 

@@ -4,6 +4,7 @@
 
 #include "base/blocked_signals.hpp"
 #include "base/error.hpp"
+#include "base/processors.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -23,8 +24,9 @@ namespace causeway::comm {
 namespace {
 
 using namespace std::chrono_literals;
-/// How long a wait looks without a pause, and its longest pause.
+/// How long a wait looks without a pause where processors are many, and its pauses.
 constexpr auto hot = 20us;
+constexpr auto shortest_pause = 2us; ///< the kernel adds some 50
 constexpr auto longest_pause = 200us;
 constexpr auto longest_end = 5s;
 /// What a rank prints before it ends the job: MPICH's launcher (4.0.2) ends at once, and loses what it has not read by then.
@@ -54,10 +56,10 @@ class patience {
     void moved() { m_begin = std::chrono::steady_clock::now(); }
     void pause() {
         const auto waited = std::chrono::steady_clock::now() - m_begin;
-        if (waited < hot)
+        if (waited < hot && !processors::are_few())
             std::this_thread::yield();
         else
-            std::this_thread::sleep_for(std::min<std::chrono::steady_clock::duration>(waited / 10, longest_pause));
+            std::this_thread::sleep_for(std::clamp<std::chrono::steady_clock::duration>(waited / 10, shortest_pause, longest_pause));
     }
 
     [[nodiscard]] bool is_long() const { return std::chrono::steady_clock::now() - m_begin > long_wait; }

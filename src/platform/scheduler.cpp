@@ -3,6 +3,7 @@
 #include "platform/scheduler.hpp"
 
 #include "base/blocked_signals.hpp"
+#include "base/processors.hpp"
 #include "platform/boundary.hpp"
 #include "platform/cluster.hpp"
 #include "platform/driver_queues.hpp"
@@ -19,8 +20,8 @@ namespace causeway::platform {
 namespace {
 
 using namespace std::chrono_literals;
-/// How long the thread looks without a pause after something has moved, and how long a pause is at most. Drivers call
-/// back when a command ends well, so that the longest pause matters for failed ones alone.
+/// How long the thread looks without a pause after something has moved, where processors are many, and how long a pause is at
+/// most. Drivers call back when a command ends well, so that the longest pause matters for failed ones alone.
 constexpr auto hot = 50us;
 constexpr auto longest_pause = 5ms;
 /// How long the end of the process waits for a thread that is inside a driver's call.
@@ -346,7 +347,7 @@ void scheduler::run() {
         const auto rung = [this] { return m_rung; };
         if (idle) {
             m_bell.wait(lock, rung);
-        } else if (!m_rung && std::chrono::steady_clock::now() - moved_at < hot) {
+        } else if (!m_rung && !processors::are_few() && std::chrono::steady_clock::now() - moved_at < hot) {
             lock.unlock();
             std::this_thread::yield();
             continue;
