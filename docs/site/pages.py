@@ -24,6 +24,7 @@ CONTENTS = {
                "benchmarks/results/performance.md",
                "CHANGELOG.md"],
 }
+RECORDS = pathlib.Path("benchmarks/results/decisions")  # behind the decisions that link to them: in no list
 GENERATED = {"docs/man", "docs/decisions", "include"}  # pages that are lists of others
 LINK = re.compile(r"(\]\()([^)\s#]+)(#[^)\s]*)?(\))")
 LANGUAGES = {".c": "c", ".h": "c", ".cpp": "cpp", ".hpp": "cpp", ".py": "python", ".sh": "sh"}
@@ -71,6 +72,8 @@ class site:
             return match[1] + os.path.relpath(place, page.parent) + (match[3] or "") + match[4]
 
         text = LINK.sub(turned, text)
+        if page.parent == RECORDS:
+            text = "---\norphan: true\n---\n" + text
         if str(page) == "README.md":
             page = pathlib.Path("index.md")
             for title, pages in CONTENTS.items():
@@ -137,6 +140,7 @@ def main():
     made = site(folder)
     pages = [each for section in CONTENTS.values() for each in section if each not in GENERATED]
     pages += [str(path.relative_to(TREE)) for path in (TREE / "docs").glob("*.md")]
+    pages += [str(path.relative_to(TREE)) for path in (TREE / RECORDS).glob("*.md")]
     for page in sorted({"README.md", *pages}):
         made.add_page(pathlib.Path(page))
     made.add_headers()
