@@ -6,9 +6,11 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <vector>
 
@@ -53,12 +55,20 @@ class host_bridge final : public device_bridge {
 
     [[nodiscard]] std::unique_ptr<window> create(const device_uuid&, std::size_t bytes) override {
         const auto whole = rounded(bytes);
-        descriptor memory(::memfd_create("causeway-window", MFD_CLOEXEC));
-        if (memory.get() < 0 || ::ftruncate(memory.get(), static_cast<off_t>(whole)) != 0) fail("allocating", whole);
+        descriptor memory(::memfd_create("causeway-window", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+        if (memory.get() < 0 || ::ftruncate(memory.get(), static_cast<off_t>(whole)) != 0 ||
+            ::fcntl(memory.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+            fail("allocating", whole);
         return std::make_unique<host_window>(std::move(memory), whole);
     }
 
     [[nodiscard]] std::unique_ptr<window> open(const device_uuid&, descriptor shared, std::size_t bytes) override {
+        // A file that is shorter, or becomes so, would end the process that copies (SIGBUS).
+        struct stat facts {};
+        const int seals = ::fcntl(shared.get(), F_GET_SEALS);
+        if (::fstat(shared.get(), &facts) != 0 || facts.st_size < 0 || static_cast<std::uint64_t>(facts.st_size) != bytes || bytes == 0 ||
+            seals < 0 || (seals & F_SEAL_SHRINK) == 0)
+            throw transfer_error(status::out_of_resources, "what was offered is not a window of " + bytes_text(bytes));
         return std::make_unique<host_window>(std::move(shared), bytes);
     }
 

@@ -2,40 +2,64 @@
 // Notes to other ranks of the node, with file descriptors if need be.
 #pragma once
 
-#include "base/descriptor.hpp"
+#include "comm/local_socket.hpp"
+
+#include <poll.h>
 
 #include <cstddef>
+#include <list>
+#include <map>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 namespace causeway::comm {
 
-/// Every process has a socket of datagrams in Linux's abstract namespace, under a name that its peers can tell; a note is
-/// sent there (unix(7), SCM_RIGHTS), and the kernel keeps it until it is taken. So nobody waits for anybody, no communicator
-/// has to last until a note is read, and nothing is left behind. Only processes of the same user are heard. Engine's thread
-/// only.
+/// A note goes through a connection of packets to a socket of the other rank (unix(7), SCM_RIGHTS), and the kernel keeps it
+/// until it is taken. So nobody waits for anybody, no communicator has to last until a note is read, and nothing is left
+/// behind. Both ends look whether the other is of their own user before anything is sent or taken. Engine's thread only.
 class node_post {
   public:
     static constexpr std::size_t largest_text = 128;
     struct note {
+        int from = -1; ///< rank, as it says itself
         std::vector<std::byte> text;
         descriptor enclosed;
     };
     /// `later`: the other has not taken the ones before.
     enum class delivery { done, later, never };
 
-    node_post(const std::string& job, int own_rank);
+    /// Of the process with `key`, which is rank `own_rank`.
+    node_post(const socket_key& key, int own_rank);
 
-    /// Sends `text`, of at most largest_text, and a copy of `enclosed`, if that is a descriptor, to a rank of the job.
+    /// The key of another rank, which it has told through MPI. The first one counts.
+    void know(int rank, const socket_key& key) { m_keys.emplace(rank, key); }
+
+    /// Sends `text`, of at most largest_text, and a copy of `enclosed`, if that is a descriptor, to a rank whose key is known
+    /// or that has sent notes itself.
     [[nodiscard]] delivery send(int rank, std::span<const std::byte> text, int enclosed = -1);
     /// The next note, in the order in which each rank has sent them.
     [[nodiscard]] std::optional<note> take();
 
   private:
-    std::string m_job;
-    descriptor m_socket;
+    struct line {
+        descriptor socket;
+        int rank = -1;          // -1: has not said
+        bool takes_ours = true; // not if there was another one to that rank before: notes of one rank keep their order
+    };
+    using lines = std::list<line>;
+
+    void accept_lines();
+    [[nodiscard]] lines::iterator line_to(int rank);
+    [[nodiscard]] delivery open_line(int rank);
+    /// The next note of a line. One that is not as ours are ends the line.
+    [[nodiscard]] std::optional<note> take_from(lines::iterator which);
+
+    int m_own_rank;
+    descriptor m_listener;
+    std::map<int, socket_key> m_keys; // by rank
+    lines m_lines;
+    std::vector<pollfd> m_asked; // kept for its memory
 };
 
 } // namespace causeway::comm

@@ -2,17 +2,17 @@
 // Sockets that are only there to be closed by the kernel.
 #include "comm/peer_liveness.hpp"
 
+#include "base/error.hpp"
 #include "base/launch.hpp"
-#include "comm/abstract_address.hpp"
 
 #include <poll.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <fstream>
 #include <functional>
+#include <utility>
 
 namespace causeway::comm {
 
@@ -27,7 +27,7 @@ std::string name_of_machine() {
     return boot + "/" + host.nodename;
 }
 
-descriptor new_socket() { return descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)); }
+constexpr const char* use = "causeway";
 
 } // namespace
 
@@ -41,32 +41,33 @@ std::uint64_t peer_liveness::node() {
 
 std::uint64_t peer_liveness::machine() { return std::hash<std::string>{}(name_of_machine()); }
 
-peer_liveness::peer_liveness(std::string job, int own_rank) : m_job(std::move(job)) {
-    const abstract_address own("causeway", m_job, own_rank);
-    auto made = new_socket();
-    if (made.get() >= 0 && ::bind(made.get(), own.get(), own.length) == 0 && ::listen(made.get(), SOMAXCONN) == 0)
-        m_listener = std::move(made);
+peer_liveness::peer_liveness(std::string job, int own_rank, const socket_key& key) : m_job(std::move(job)), m_key(key) {
+    m_listener = listen_at(abstract_address(use, m_key), SOCK_STREAM);
+    const abstract_address guessed(use, m_job, own_rank);
+    m_first_listener = listen_at(guessed, SOCK_STREAM);
+    if (m_first_listener.get() < 0 && connect_to(guessed, SOCK_STREAM).from == answer::stranger)
+        warn_once("another user holds the name of the socket by which ranks of this node that have not heard from rank " +
+                  std::to_string(own_rank) + " yet would notice its end: they wait on if it dies before it has sent them anything");
 }
 
-bool peer_liveness::connect_to(int rank) {
-    auto connection = new_socket();
-    if (connection.get() < 0) return false;
-    const abstract_address other("causeway", m_job, rank);
-    if (::connect(connection.get(), other.get(), other.length) == 0) {
-        m_connections.emplace(rank, std::move(connection));
-        return true;
+void peer_liveness::look_for(int rank) {
+    const auto known = m_keys.find(rank);
+    const bool is_met = known != m_keys.end();
+    auto found = connect_to(is_met ? abstract_address(use, known->second) : abstract_address(use, m_job, rank), SOCK_STREAM);
+    if (found.from == answer::own_user) {
+        m_connections.emplace(rank, std::move(found.socket));
+    } else if (is_met && found.from != answer::not_now) {
+        // It had the name when it told it. A name that can be guessed says nothing: the rank may not have come to it yet, be
+        // on another node, or have found it taken.
+        m_gone.insert(rank);
     }
-    const bool refused = errno == ECONNREFUSED;
-    // Nobody listens: not yet, on another node, or no longer; only for a rank that we have met it is the last.
-    if (refused && m_met.count(rank) != 0) m_gone.insert(rank);
-    return false;
 }
 
 bool peer_liveness::is_gone(int rank) {
     if (m_gone.count(rank) != 0) return true;
     const auto known = m_connections.find(rank);
     if (known == m_connections.end()) {
-        (void)connect_to(rank);
+        look_for(rank);
         return m_gone.count(rank) != 0;
     }
     pollfd end{known->second.get(), POLLIN, 0};

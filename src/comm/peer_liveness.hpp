@@ -2,7 +2,7 @@
 // Whether other ranks of this node are alive, without their help.
 #pragma once
 
-#include "base/descriptor.hpp"
+#include "comm/local_socket.hpp"
 
 #include <cstdint>
 #include <map>
@@ -11,19 +11,26 @@
 
 namespace causeway::comm {
 
-/// Every process listens on a socket in Linux's abstract namespace, under a name that its peers can tell; they connect and
-/// keep the connection. Nobody accepts or sends: when the process is gone, however it went, the kernel closes the
-/// socket and the peers see it. Nothing is left behind, as no name is in a file system. Engine's thread only.
+/// Every process listens on a socket in Linux's abstract namespace, under a name with its key that ranks tell each other; they
+/// connect and keep the connection. Nobody accepts or sends: when the process is gone, however it went, the kernel closes the
+/// socket and the peers see it. Nothing is left behind, as no name is in a file system.
+///
+/// A second socket has a name that ranks can tell before they have heard of each other, which others can take first. A rank
+/// that is not found there, or not of this user, is no less alive. Engine's thread only.
 class peer_liveness {
   public:
-    peer_liveness(std::string job, int own_rank);
+    /// Warns if another user has taken the second name.
+    peer_liveness(std::string job, int own_rank, const socket_key& key);
 
     /// False if no socket can be had: others must not take that for a rank that is gone.
     [[nodiscard]] bool listens() const { return m_listener.get() >= 0; }
+    [[nodiscard]] const socket_key& key() const { return m_key; }
     /// True if the rank was seen on this node and is gone. Never blocks.
     [[nodiscard]] bool is_gone(int rank);
-    /// A message of the rank came from this node.
-    void met(int rank) { m_met.insert(rank); }
+    /// A message of the rank, with its key, came from this node. The first key counts.
+    void met(int rank, const socket_key& key) {
+        if (key) m_keys.emplace(rank, key);
+    }
 
     /// Equal only for processes that see one another's sockets, under names that both can tell: one that is met there,
     /// and does not listen any more, is gone.
@@ -33,12 +40,13 @@ class peer_liveness {
     [[nodiscard]] static std::uint64_t machine();
 
   private:
-    [[nodiscard]] bool connect_to(int rank);
+    void look_for(int rank);
 
     std::string m_job;
-    descriptor m_listener;
+    socket_key m_key;
+    descriptor m_listener, m_first_listener; // the second has the name that can be guessed
+    std::map<int, socket_key> m_keys;        // of ranks that were met
     std::map<int, descriptor> m_connections; // by rank
-    std::set<int> m_met;
     std::set<int> m_gone;
 };
 

@@ -207,10 +207,10 @@ void runtime::use_mpi() {
                   "the launcher and the library that the program is linked with (" + std::string(m_port.library()) +
                   ") are of different MPIs; start it with that library's mpirun, or by causeway run; srun is told the "
                   "kind of MPI by --mpi (srun --mpi=list)");
+    const auto key = comm::socket_key::make();
     auto peers = std::make_shared<std::unique_ptr<comm::peer_liveness>>(
-        std::make_unique<comm::peer_liveness>(launch::job(), rank));
-    auto post = std::make_shared<std::unique_ptr<comm::node_post>>(
-        std::make_unique<comm::node_post>(launch::job(), rank));
+        std::make_unique<comm::peer_liveness>(launch::job(), rank, key));
+    auto post = std::make_shared<std::unique_ptr<comm::node_post>>(std::make_unique<comm::node_post>(key, rank));
     m_engine.call([this, peers, post, rank] {
         m_messenger.watch_peers(std::move(*peers));
         m_messenger.devices().use(std::move(*post), rank);

@@ -67,3 +67,10 @@ foreach(way killed_peer.pipelined killed_peer.shared-window killed_peer.device-w
     ${system_dir}/killed_peer.sh ${MPIEXEC_EXECUTABLE} $<TARGET_FILE:${program}> ${strategy})
   set_tests_properties(system.${way} PROPERTIES PROCESSORS 2 TIMEOUT 240)
 endforeach()
+
+# Another user of the node. The names are the library's, so its own code makes them.
+add_executable(stranger ${system_dir}/stranger.cpp)
+target_link_libraries(stranger PRIVATE causeway_flags Causeway::causeway causeway_comm Threads::Threads)
+add_test(NAME system.stranger.2 COMMAND ${run_with} pocl ${run_options} --ranks 2 -- $<TARGET_FILE:stranger>)
+set_tests_properties(system.stranger.2 PROPERTIES LABELS system TIMEOUT 180 SKIP_RETURN_CODE 77 PROCESSORS 2
+  ENVIRONMENT "CAUSEWAY_TUNER=off;CAUSEWAY_BRIDGE=host;CAUSEWAY_STRATEGY=device-window")

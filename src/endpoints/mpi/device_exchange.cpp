@@ -32,19 +32,19 @@ void device_exchange::look() {
         note said;
         if (taken->text.size() != sizeof said) continue; // nothing of ours
         std::memcpy(&said, taken->text.data(), sizeof said);
-        hear(said, std::move(taken->enclosed));
+        hear(taken->from, said, std::move(taken->enclosed));
     }
 }
 
-void device_exchange::hear(const note& said, descriptor shared) {
-    const place where{said.from, said.key};
+void device_exchange::hear(int from, const note& said, descriptor shared) {
+    const place where{from, said.key};
     const auto ours = m_ours.find(where);
     switch (said.about) {
     case subject::offer: {
-        const auto why_not = open(said, std::move(shared));
-        say(said.from, {.about = why_not.empty() ? subject::opened : subject::refused, .key = said.key});
+        const auto why_not = open(from, said, std::move(shared));
+        say(from, {.about = why_not.empty() ? subject::opened : subject::refused, .key = said.key});
         if (!why_not.empty())
-            m_windows->tell("messages to rank " + std::to_string(said.from) +
+            m_windows->tell("messages to rank " + std::to_string(from) +
                             " of the job go without its device's windows: " + why_not);
         return;
     }
@@ -53,7 +53,7 @@ void device_exchange::hear(const note& said, descriptor shared) {
         return;
     case subject::refused:
         if (ours != m_ours.end()) ours->second.is = state::refused;
-        m_windows->tell("messages of rank " + std::to_string(said.from) +
+        m_windows->tell("messages of rank " + std::to_string(from) +
                         " of the job come without this device's windows: it cannot open them, and says why");
         return;
     case subject::fills:
@@ -65,14 +65,14 @@ void device_exchange::hear(const note& said, descriptor shared) {
     }
 }
 
-std::string device_exchange::open(const note& offered, descriptor shared) {
+std::string device_exchange::open(int owner, const note& offered, descriptor shared) {
     if (shared.get() < 0) return "its descriptor has not come";
     try {
-        m_theirs[{offered.from, offered.key}] = {
+        m_theirs[{owner, offered.key}] = {
             m_windows->open(offered.device, offered.key, std::move(shared), static_cast<std::size_t>(offered.bytes)), {}};
         return "";
     } catch (const std::exception& error) {
-        m_theirs.erase({offered.from, offered.key});
+        m_theirs.erase({owner, offered.key});
         return error.what();
     }
 }
@@ -81,8 +81,7 @@ delivery device_exchange::send(int rank, const note& said, int descriptor) const
     return m_post->send(rank, std::as_bytes(std::span(&said, 1)), descriptor);
 }
 
-void device_exchange::say(int rank, note said) {
-    said.from = m_own_rank;
+void device_exchange::say(int rank, const note& said) {
     // Behind what it could not take before.
     if (m_unsent.count(rank) != 0 || send(rank, said) == delivery::later) m_unsent[rank].push_back(said);
 }
@@ -117,14 +116,14 @@ void device_exchange::offer(int rank, const std::byte* first) {
     const auto window = m_windows->at(first);
     if (!m_post || rank == m_own_rank || rank < 0 || !window || m_unreached.count(rank) != 0) return;
     if (m_ours.count({rank, window->key()}) != 0) return;
-    const note said{.from = m_own_rank, .key = window->key(), .bytes = window->bytes(), .device = window->device()};
+    const note said{.key = window->key(), .bytes = window->bytes(), .device = window->device()};
     try {
         const auto result = send(rank, said, window->shared().get());
         if (result == delivery::done) m_ours[{rank, window->key()}] = {window};
         if (result != delivery::never) return; // not taken now: the next message tries again
         m_unreached.insert(rank);
         m_windows->tell("messages of rank " + std::to_string(rank) + " of the job come without this device's windows: "
-                        "no datagram reaches it (another container?)");
+                        "no socket of its is reached (another container?)");
     } catch (const transfer_error&) {
         // No descriptor to be had just now.
     }

@@ -30,6 +30,10 @@ class device_exchange {
         m_post = std::move(post);
         m_own_rank = own_rank;
     }
+    /// Of the sockets of `rank`, which is on this node.
+    void know(int rank, const comm::socket_key& key) {
+        if (m_post && key) m_post->know(rank, key);
+    }
 
     /// Hears what others have said meanwhile, and says what they could not take before.
     void look();
@@ -84,16 +88,15 @@ class device_exchange {
     enum class subject : std::uint32_t { offer, opened, refused, fills, retired };
     struct note {
         subject about = subject::offer;
-        std::int32_t from = -1; // rank
         std::uint64_t key = 0;
         std::uint64_t bytes = 0;       // of an offer
         bridge::device_uuid device{};  // the window's; of `fills`, the one that does
     };
 
-    void hear(const note& said, descriptor shared);
+    void hear(int from, const note& said, descriptor shared);
     /// Why that did not go well; empty if it did.
-    [[nodiscard]] std::string open(const note& offered, descriptor shared);
-    void say(int rank, note said);
+    [[nodiscard]] std::string open(int owner, const note& offered, descriptor shared);
+    void say(int rank, const note& said);
     [[nodiscard]] comm::node_post::delivery send(int rank, const note& said, int descriptor = -1) const;
 
     bridge::windows* m_windows;

@@ -96,6 +96,7 @@ messenger::~messenger() = default;
 void messenger::watch_peers(std::unique_ptr<comm::peer_liveness> peers) {
     // On a node of its own for the others, who would find nobody where they look.
     if (!peers->listens()) m_node += static_cast<std::uint64_t>(::getpid());
+    m_key = peers->key();
     m_peers = std::move(peers);
 }
 
@@ -225,9 +226,13 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
         return;
     }
     if (m_clocks) m_clocks->heard(m_port.job_rank(where.number, source), header.said_at, header.least_heard);
-    if (m_peers && header.node == m_node) m_peers->met(m_port.job_rank(where.number, source));
     auto& speaker = m_known_ranks[{where.number, source}];
     speaker.on_node = header.node == m_node;
+    if (speaker.on_node && !std::exchange(speaker.is_met, true)) {
+        const int who = m_port.job_rank(where.number, source);
+        if (m_peers) m_peers->met(who, header.key);
+        m_devices.know(who, header.key);
+    }
     if (header.what == wire_header::kind::request) speaker.sends_by_device = header.has_device;
     if (header.what == wire_header::kind::accept) speaker.receives_by_device = header.has_device;
     switch (header.what) {
@@ -402,6 +407,7 @@ std::unique_ptr<messenger::utterance> messenger::make_utterance(int space, int r
                                                                 std::span<const std::byte> payload) {
     auto made = new_utterance(space, rank, m_port.largest_tag());
     header.node = m_node;
+    header.key = m_key;
     if (m_clocks) {
         header.said_at = m_clocks->now();
         header.least_heard = m_clocks->least_heard(m_port.job_rank(space, rank));

@@ -52,7 +52,7 @@ struct wire_header {
     };
 
     std::uint32_t magic = 0xCA05E3A1;
-    std::uint16_t version = 5;
+    std::uint16_t version = 6;
     kind what = kind::eager;
     std::int32_t tag = 0;      ///< the user's
     std::int32_t data_tag = 0; ///< of `accept`
@@ -68,9 +68,10 @@ struct wire_header {
     bridge::device_uuid device{};    ///< of `request` and `eager`: the sender's
     std::int64_t said_at = 0;   ///< by the speaker's clock, in nanoseconds; 0 unless it records a timeline
     std::int64_t least_heard = 0; ///< the least time, by both clocks, that what the listener said took; 0: not known
+    comm::socket_key key;       ///< of the sockets of the rank that says this
     std::uint64_t has_device = 0; ///< of `request` and `accept`: 1 if this end of the message is a device, 2 if it maps at once
 };
-static_assert(sizeof(wire_header) == 144);
+static_assert(sizeof(wire_header) == 160);
 
 /// What crosses a link between devices is there sooner without being carried along, but programs count on small messages
 /// that leave before their receive comes, as MPI's do.
@@ -265,8 +266,9 @@ class messenger final : public transfer::progress_source {
     std::optional<peer_clocks> m_clocks; // if it records
     std::size_t m_requests_told = 0;
     std::unique_ptr<comm::peer_liveness> m_peers;
+    comm::socket_key m_key; // of the process's sockets; none if no peers are watched
     struct known_rank {
-        bool on_node = true;
+        bool on_node = true, is_met = false;
         std::uint64_t sends_by_device = 0, receives_by_device = 0; // as the header says
         network_pace pace;
     };

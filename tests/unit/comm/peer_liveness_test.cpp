@@ -2,14 +2,22 @@
 // Who is taken for a rank of the same node.
 #include "comm/peer_liveness.hpp"
 
+#include "unit/stranger.hpp"
+
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <memory>
 #include <string>
 
+using causeway::comm::abstract_address;
 using causeway::comm::peer_liveness;
+using causeway::comm::socket_key;
 
 namespace {
+
+std::string job() { return "unit-" + std::to_string(::getpid()); }
 
 /// Puts the environment back.
 class peers : public testing::Test {
@@ -40,8 +48,46 @@ TEST_F(peers, that_name_their_sockets_otherwise_are_not_of_one_node) {
 }
 
 TEST_F(peers, that_were_met_and_do_not_listen_are_gone) {
-    peer_liveness one("test " + std::to_string(::testing::UnitTest::GetInstance()->random_seed()), 0);
+    peer_liveness one(job(), 0, socket_key::make());
     EXPECT_FALSE(one.is_gone(1));
-    one.met(1);
+    one.met(1, socket_key::make());
+    EXPECT_TRUE(one.is_gone(1));
+}
+
+TEST_F(peers, that_were_met_are_gone_when_they_end) {
+    peer_liveness one(job(), 0, socket_key::make());
+    auto other = std::make_unique<peer_liveness>(job(), 1, socket_key::make());
+    one.met(1, other->key());
+    EXPECT_FALSE(one.is_gone(1));
+    other.reset();
+    EXPECT_TRUE(one.is_gone(1));
+}
+
+TEST_F(peers, that_were_not_met_are_gone_when_they_end) {
+    peer_liveness one(job(), 0, socket_key::make());
+    auto other = std::make_unique<peer_liveness>(job(), 1, socket_key::make());
+    EXPECT_FALSE(one.is_gone(1));
+    other.reset();
+    EXPECT_TRUE(one.is_gone(1));
+}
+
+TEST_F(peers, whose_name_another_user_holds_are_not_gone) {
+    if (!unit::may_change_user()) GTEST_SKIP() << "only root can become another user";
+    const abstract_address guessed("causeway", job(), 1); // with this user's number
+    auto thief = std::make_unique<unit::stranger>([&] {
+        const auto made = causeway::comm::listen_at(guessed, SOCK_STREAM);
+        return ::dup(made.get()) >= 0;
+    });
+    peer_liveness one(job(), 0, socket_key::make());
+    EXPECT_FALSE(one.is_gone(1));
+    testing::internal::CaptureStderr();
+    auto other = std::make_unique<peer_liveness>(job(), 1, socket_key::make());
+    EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("another user holds the name"));
+    EXPECT_FALSE(one.is_gone(1));
+    thief.reset(); // its connections end
+    EXPECT_FALSE(one.is_gone(1));
+    one.met(1, other->key());
+    EXPECT_FALSE(one.is_gone(1));
+    other.reset();
     EXPECT_TRUE(one.is_gone(1));
 }

@@ -10,8 +10,6 @@
 
 #include <gtest/gtest.h>
 
-#include <unistd.h>
-
 #include <memory>
 #include <set>
 #include <string>
@@ -156,13 +154,12 @@ struct one_rank {
         if (!by_strategy::on_device()) return;
         windows.use(bridge::make_host_bridge());
         window = std::make_shared<windowed_device>(windows, settings, clock);
-        static int jobs = 0;
-        const auto job = "unit-" + std::to_string(::getpid()) + "-" + std::to_string(jobs++ / 2);
-        talk.devices().use(std::make_unique<comm::node_post>(job, number), number);
+        talk.devices().use(std::make_unique<comm::node_post>(key, number), number);
     }
     /// `other` opens this rank's window.
     void show_window(int number, one_rank& other, int others_number) {
         if (!window) return;
+        talk.devices().know(others_number, other.key);
         talk.devices().comes_from(others_number, {});
         talk.devices().offer(others_number, window->memory->first());
         other.talk.devices().look();
@@ -177,6 +174,7 @@ struct one_rank {
     engine machine{settings, clock, 1};
     bridge::windows windows{settings};
     std::shared_ptr<windowed_device> window;
+    const comm::socket_key key = comm::socket_key::make();
     endpoints::messenger talk;
     turnstile turns;
     std::vector<int> order;
