@@ -7,9 +7,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <list>
-#include <memory>
+#include <map>
 #include <memory_resource>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace causeway::endpoints {
@@ -20,7 +23,7 @@ inline constexpr int any_tag = -1;
 /// A message that a sender has announced, with its bytes if they came along.
 struct message {
     int source = 0;
-    int tag = 0;
+    int tag = 0; ///< not any_tag
     std::size_t bytes = 0;
     std::size_t block_bytes = 0;    ///< the sender's, if the bytes did not come along
     std::uint64_t sender = 0;       ///< number of the send at its source, likewise
@@ -44,10 +47,30 @@ class receiver {
     ~receiver() = default;
 };
 
+/// Messages by what a receive may ask for.
+class message_index {
+  public:
+    explicit message_index(std::pmr::memory_resource& places) : m_keys(&places) {}
+    void insert(const message& which);
+    void erase(const message& which);
+    /// The arrival of the oldest message from `source` with `tag`. Both may be wildcards, which are not meant for the
+    /// library's own tags, below 0.
+    [[nodiscard]] std::optional<std::uint64_t> oldest(int source, int tag) const;
+    /// The first source from `first` on that has messages.
+    [[nodiscard]] std::optional<int> source_from(int first) const;
+
+  private:
+    using key = std::tuple<int, int, std::uint64_t>; // source or any_source, tag or any_tag, arrival
+    template <class Do> static void for_keys(const message& of, Do&& act);
+    std::pmr::set<key> m_keys;
+};
+
 /// One for each communicator. A message goes to the first receive, in order of enqueue, that it fits. If that one is
 /// still gated the message waits for it; a later receive that fits too gets neither it nor a later message of the same
 /// source. A gated receive may have its message early; until its gate opens it keeps its place, so that the message can
 /// still go to the next one.
+///
+/// Each call looks only at receives and messages that it may have freed for each other, found by source and tag.
 class message_matcher {
   public:
     /// A receive was enqueued, gated.
@@ -67,9 +90,7 @@ class message_matcher {
     bool withdrawn(int source, std::uint64_t sender);
 
     /// Announced messages of other ranks than `own` are never answered.
-    void forget_announced(int own) {
-        std::erase_if(m_messages, [&](const message& each) { return !each.eager && each.source != own; });
-    }
+    void forget_announced(int own);
 
     [[nodiscard]] std::size_t waiting_messages() const { return m_messages.size(); }
     [[nodiscard]] std::size_t waiting_receives() const { return m_receives.size(); }
@@ -82,21 +103,49 @@ class message_matcher {
         state now;
         message early = {}; // what was matched early, without its bytes
     };
-    using entries = std::pmr::list<entry>;
+    using entries = std::pmr::map<std::uint64_t, entry>; // in order of enqueue
+    using messages = std::pmr::map<std::uint64_t, message>; // in order of arrival
 
-    [[nodiscard]] static bool fits(const message& which, const entry& to);
+    /// What may have become free for each other: those who would take a message that went, those who stood behind a receive
+    /// that went, or the messages of a receive that opened.
+    struct change {
+        enum class of { message, receive, opening } what;
+        int source, tag;
+        std::uint64_t place; // of the receive
+    };
+
     [[nodiscard]] entries::iterator entry_of(const receiver& who);
     [[nodiscard]] entries::iterator first_fit(const message& which);
     /// Whether an older message of the same source that `to` fits as well waits for another receive.
     [[nodiscard]] bool would_overtake(const message& which, const entry& to) const;
     [[nodiscard]] bool can_have(entries::iterator fit, const message& which) const;
     void give(entries::iterator fit, message&& found);
-    void match_waiting();
+    void keep(message&& waiting);
+    [[nodiscard]] message take(messages::iterator waiting);
+    void remove(entries::iterator receive);
+    /// The message that a receive has early is nobody's any more.
+    void drop_early(entry& receive);
 
-    std::pmr::unsynchronized_pool_resource m_places; // of the receives
+    /// Follows changes up. What is matched may call this matcher: that is followed up by the outermost call.
+    void settle();
+    void follow(const change& up);
+    /// Gives the message that arrived as that number to its receive, if it can have it.
+    bool try_message(std::optional<std::uint64_t> arrival, std::optional<std::uint64_t> only_to = {});
+    void try_receive(entries::iterator receive);
+    void try_behind(const change& gone);
+
+    std::pmr::unsynchronized_pool_resource m_places;
     entries m_receives{&m_places};
-    std::list<message> m_messages;
+    std::pmr::set<std::tuple<int, int, std::uint64_t>> m_patterns{&m_places}; // source, tag, place in m_receives
+    std::pmr::map<const receiver*, std::uint64_t> m_places_of{&m_places};     // in m_receives
+    std::uint64_t m_entered = 0;
+    messages m_messages{&m_places};
+    message_index m_waiting{m_places}, m_early{m_places};
+    // Of messages that are announced, waiting or matched early: source, number of the send, arrival; place of the receive or 0.
+    std::pmr::map<std::tuple<int, std::uint64_t, std::uint64_t>, std::uint64_t> m_announced{&m_places};
     std::uint64_t m_arrivals = 0;
+    std::vector<change> m_changes;
+    bool m_is_settling = false;
 };
 
 } // namespace causeway::endpoints
