@@ -94,6 +94,7 @@ int main(int argc, char **argv)
     // UCX, MPICH's transport, sees by itself that the other process is gone.
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     causeway_option_set("block", "64K"); // so that the transfers take a while
+    causeway_option_set("keep", "600000"); // windows stay open while a busy machine makes the large buffers
     const rank_device own(rank);
     const queue on = own.make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
 
