@@ -11,6 +11,9 @@
 #include <llvm/Analysis/LoopAccessAnalysis.h>
 #include <llvm/Analysis/OptimizationRemarkEmitter.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Support/CommandLine.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
 
 using namespace llvm;
@@ -19,9 +22,30 @@ namespace causeway::simd {
 
 namespace {
 
+cl::opt<bool> all_padded("causeway-simd-padded",
+                         cl::desc("Arrays may be read and written up to a whole vector behind their ends"));
+
+// The same by function: __attribute__((annotate("causeway_padded"))).
+bool is_padded(const Function &function) {
+    if (all_padded)
+        return true;
+    const GlobalVariable *annotations = function.getParent()->getNamedGlobal("llvm.global.annotations");
+    const auto *list = annotations ? dyn_cast<ConstantArray>(annotations->getInitializer()) : nullptr;
+    if (!list)
+        return false;
+    return any_of(list->operands(), [&](const Use &entry) {
+        const auto *pair = dyn_cast<ConstantStruct>(entry);
+        const auto *text = pair ? dyn_cast<GlobalVariable>(pair->getOperand(1)->stripPointerCasts()) : nullptr;
+        const auto *characters = text && text->hasInitializer() ? dyn_cast<ConstantDataSequential>(text->getInitializer()) : nullptr;
+        return characters && characters->isCString() && characters->getAsCString() == "causeway_padded" &&
+               pair->getOperand(0)->stripPointerCasts() == &function;
+    });
+}
+
 class work {
 public:
-    work(Function &function, FunctionAnalysisManager &manager) : m_vectoriser(function, manager), m_report(m_vectoriser.remarks()) {}
+    work(Function &function, FunctionAnalysisManager &manager)
+        : m_vectoriser(function, manager), m_report(m_vectoriser.remarks()), m_padded(is_padded(function)) {}
 
     /// True if it changed something.
     bool run();
@@ -35,6 +59,7 @@ private:
 
     loop_vectoriser m_vectoriser;
     report m_report;
+    bool m_padded;
 };
 
 bool work::take_short(Loop &loop, const loop_shape &shape) {
@@ -45,13 +70,18 @@ bool work::take_short(Loop &loop, const loop_shape &shape) {
     }
     const unsigned width = sufficient_width(shape.trip_count, shape.lanes);
     const unsigned steps = (shape.trip_count + width - 1) / width;
-    if (!m_vectoriser.vectorise(loop, width, 1, true)) {
+    const bool pads = m_padded && !shape.reduces && !shape.backwards && shape.trip_count % width;
+    if (pads) {
+        remainder(m_vectoriser.loops(), m_vectoriser.evolution(), m_vectoriser.dominators()).round_up(loop, shape.trip_count, width);
+        m_vectoriser.prepare(loop);
+    }
+    if (!m_vectoriser.vectorise(loop, width, 1, !pads)) {
         m_report.left(loop, "Refused", "the vectoriser refuses it");
-        return false;
+        return pads;
     }
     m_report.done(loop, "Short", Twine(shape.trip_count) + " iterations are " + Twine(steps) + (steps == 1 ? " step" : " steps") +
                                      " of " + Twine(width) + " lanes" +
-                                     (shape.trip_count % width ? ", the last one masked" : ""));
+                                     (pads ? ", the last one into padding" : shape.trip_count % width ? ", the last one masked" : ""));
     return true;
 }
 
@@ -103,11 +133,19 @@ bool work::take_long(Loop &loop, const loop_shape &shape) {
     }
     const std::string vectors = (Twine(split.step / split.width) + " x " + Twine(split.width) + " lanes").str();
     remainder remainders(m_vectoriser.loops(), m_vectoriser.evolution(), m_vectoriser.dominators());
-    Loop *rest = remainders.make(split, back_edges, may_wrap);
+    const bool pads = m_padded && !shape.reduces && !shape.backwards;
+    Loop *rest = remainders.make(split, back_edges, may_wrap, pads ? split.width : 1);
     // A sum is folded from lanes to one number after each kind of vector: one kind has to do.
     const bool whole_vectors = split.step > split.width && !shape.reduces && (left == 0 || left >= split.width);
     const unsigned masked_width = left != 0 && left < split.width ? sufficient_width(left, split.width) : split.width;
-    const char *became = rest ? vectorise_rest(*rest, split, masked_width, whole_vectors) : nullptr;
+    const char *became = nullptr;
+    if (rest && pads) {
+        remainder::promise_independence(*rest);
+        m_vectoriser.prepare(*rest);
+        became = m_vectoriser.vectorise(*rest, split.width, 1, false) ? ", the rest by single vectors, the last one into padding" : nullptr;
+    } else if (rest) {
+        became = vectorise_rest(*rest, split, masked_width, whole_vectors);
+    }
     if (became)
         m_report.done(loop, "Remainder", Twine("vectors of ") + vectors + became);
     else

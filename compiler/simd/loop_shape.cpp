@@ -123,6 +123,7 @@ const char *reader::access(Type *type, Value *address, bool stores) {
     const int64_t size = static_cast<int64_t>(m_layout.getTypeStoreSize(type));
     if (!step || (step->getAPInt() != size && step->getAPInt() != -size))
         return "an access does not walk from element to element";
+    m_shape.backwards |= step->getAPInt().isNegative();
     return nullptr;
 }
 

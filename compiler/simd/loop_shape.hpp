@@ -21,6 +21,7 @@ struct loop_shape {
     unsigned trip_count = 0;
     bool stores = false;
     bool reduces = false;
+    bool backwards = false; // an access walks so
 };
 
 /// Looks at the instructions alone: whether iterations depend on each other by memory remains to be asked.

@@ -198,25 +198,15 @@ void remainder::replace_inductions(Loop &loop, PHINode &counter) {
     }
 }
 
-void remainder::count_anew(Loop &loop, const split_loop &split, Value *back_edges) {
-    BasicBlock *preheader = loop.getLoopPreheader();
+// `left` is one less than the number of iterations.
+void remainder::count_anew(Loop &loop, Value *left) {
     BasicBlock *header = loop.getHeader();
     BasicBlock *latch = loop.getLoopLatch();
-    IRBuilder<> builder(preheader, preheader->begin());
-    auto *done = builder.CreatePHI(split.done->getType(), 2);
-    for (BasicBlock *before : predecessors(preheader))
-        done->addIncoming(before == split.middle ? split.done : Constant::getNullValue(done->getType()), before);
-    builder.SetInsertPoint(preheader->getTerminator());
-    // Fewer than `step` iterations are left, so the higher bits say nothing: without them the compiler knows it, too.
-    Value *left = builder.CreateSub(builder.CreateZExtOrTrunc(back_edges, builder.getInt32Ty()),
-                                    builder.CreateZExtOrTrunc(done, builder.getInt32Ty()));
-    left = builder.CreateAnd(left, split.step - 1);
-
-    builder.SetInsertPoint(header, header->begin());
+    IRBuilder<> builder(header, header->begin());
     PHINode *counter = builder.CreatePHI(builder.getInt32Ty(), 2);
     auto *branch = cast<BranchInst>(latch->getTerminator());
     builder.SetInsertPoint(branch);
-    counter->addIncoming(builder.getInt32(0), preheader);
+    counter->addIncoming(builder.getInt32(0), loop.getLoopPreheader());
     counter->addIncoming(builder.CreateAdd(counter, builder.getInt32(1), "", true, true), latch);
     Value *before = branch->getCondition();
     branch->setCondition(builder.CreateICmp(branch->getSuccessor(0) == header ? CmpInst::ICMP_NE : CmpInst::ICMP_EQ, counter, left));
@@ -226,7 +216,11 @@ void remainder::count_anew(Loop &loop, const split_loop &split, Value *back_edge
     m_evolution.forgetLoop(&loop);
 }
 
-Loop *remainder::make(const split_loop &split, const SCEV *back_edges, bool may_wrap) {
+void remainder::round_up(Loop &loop, unsigned trip_count, unsigned width) {
+    count_anew(loop, ConstantInt::get(Type::getInt32Ty(loop.getHeader()->getContext()), (trip_count - 1) | (width - 1)));
+}
+
+Loop *remainder::make(const split_loop &split, const SCEV *back_edges, bool may_wrap, unsigned multiple) {
     bypass bypass;
     if (!split.scalar->getExitBlock() || !split.scalar->getLoopLatch() || !find_bypass(split, bypass))
         return nullptr;
@@ -257,7 +251,20 @@ Loop *remainder::make(const split_loop &split, const SCEV *back_edges, bool may_
     Loop *rest = split.scalar;
     if (keeps_scalar || !bypass.checks.empty())
         rest = clone(split, bypass, keeps_scalar);
-    count_anew(*rest, split, count);
+
+    preheader = rest->getLoopPreheader();
+    IRBuilder<> builder(preheader, preheader->begin());
+    auto *done = builder.CreatePHI(split.done->getType(), 2);
+    for (BasicBlock *before : predecessors(preheader))
+        done->addIncoming(before == split.middle ? split.done : Constant::getNullValue(done->getType()), before);
+    builder.SetInsertPoint(preheader->getTerminator());
+    // Fewer than `step` iterations are left, so the higher bits say nothing: without them the compiler knows it, too.
+    Value *left = builder.CreateSub(builder.CreateZExtOrTrunc(count, builder.getInt32Ty()),
+                                    builder.CreateZExtOrTrunc(done, builder.getInt32Ty()));
+    left = builder.CreateAnd(left, split.step - 1);
+    if (multiple > 1)
+        left = builder.CreateOr(left, multiple - 1);
+    count_anew(*rest, left);
     if (Loop *around = rest->getParentLoop())
         m_evolution.forgetTopmostLoop(around);
     return rest;

@@ -31,8 +31,11 @@ public:
     /// Gives the iterations that `split` leaves, and short runs that never reach the vector loop, a loop of their own that is known
     /// to run less than `step` times. `back_edges` is how often the loop's back edge was taken before it was split; `may_wrap` if
     /// that is not known to be less than its type's largest number.
-    /// Runs for which the vector loop's own checks fail keep the scalar loop. Null, and nothing changed, if the form is not known.
-    llvm::Loop *make(const split_loop &split, const llvm::SCEV *back_edges, bool may_wrap);
+    /// `multiple` rounds its iterations up, into padding behind the arrays. Runs for which the vector loop's own checks fail keep the scalar loop. Null, and nothing changed, if the form is not known.
+    llvm::Loop *make(const split_loop &split, const llvm::SCEV *back_edges, bool may_wrap, unsigned multiple = 1);
+
+    /// Rounds the iterations of a loop of constant length up to whole vectors, into padding behind the arrays.
+    void round_up(llvm::Loop &loop, unsigned trip_count, unsigned width);
 
     /// That its iterations do not depend on each other, as the vector loop proved for its width. What the vectoriser makes of the
     /// loop says so, too.
@@ -45,7 +48,7 @@ private:
 
     bool find_bypass(const split_loop &split, bypass &found) const;
     llvm::Loop *clone(const split_loop &split, const bypass &bypass, llvm::Value *keeps_scalar);
-    void count_anew(llvm::Loop &loop, const split_loop &split, llvm::Value *back_edges);
+    void count_anew(llvm::Loop &loop, llvm::Value *left);
     void replace_inductions(llvm::Loop &loop, llvm::PHINode &counter);
 
     llvm::LoopInfo &m_loops;

@@ -35,15 +35,18 @@ compare() {
         -o "$work/reference.$kernels.o"
     # shellcheck disable=SC2086
     "$clang" -O3 $target "${arithmetic[@]}" "${common[@]}" -fplugin="$plugin" -fpass-plugin="$plugin" \
-        -mllvm -causeway-simd-report="$work/report" -D TABLE=tested_kernels -c "$here/$kernels.c" -o "$work/tested.o"
+        -mllvm -causeway-simd-report="$work/report" ${padding:+-mllvm $padding} -D TABLE=tested_kernels -c "$here/$kernels.c" -o "$work/tested.o"
     "$clang" "$work/execution.o" "$work/reference.$kernels.o" "$work/tested.o" -lm -o "$work/execution"
     echo "$kernels, $target, $floating: $(grep -c ': done in ' "$work/report") loops changed"
     "$work/execution" "$floating" "$@"
     rm "$work/report"
 }
+padding=
 for target in "${targets[@]}"; do
     compare kernels "$target"
     # Where a product is read again as a factor, a rounding that differs grows.
     # shellcheck disable=SC2046
     compare matrix_kernels "$target" 300 $([ "$floating" = fast ] || echo overlapping)
 done
+padding=-causeway-simd-padded
+compare kernels "${targets[-1]}" 300 padded
