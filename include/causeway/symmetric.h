@@ -12,6 +12,10 @@
  * event of a put is complete when its bytes are in the other heap. What the commands promise about the order in which
  * others see their effects is in docs/memory-model.md.
  *
+ * Where all PEs are on one node and their devices' memory is the host's, each reads and writes the other heaps itself, and an address is the
+ * memory itself. Elsewhere the engine of the other PE serves it, by messages: bytes go as those of clEnqueueSendBuffer do. Touching an
+ * address of a device's own memory on the host ends the program, with a message that says so.
+ *
  * Functions return OpenCL's codes, or NULL, and leave a text for causeway_error_last_message(). "Collective" means: all PEs
  * call it, and make their collective calls in the same order.
  */
@@ -71,7 +75,8 @@ typedef cl_uint cl_atomic_operation;
 /*
  * Makes this rank of `comm` a PE with `device`, one of the context's, and gives it a heap of `heap_bytes` in that device's memory.
  * Collective over `comm`, which is duplicated; MPI needs MPI_THREAD_MULTIPLE. Refused on every PE if one refuses:
- * CL_INVALID_OPERATION (this process is a PE already; or PEs cannot share memory), CL_INVALID_CONTEXT, CL_INVALID_DEVICE,
+ * CL_INVALID_OPERATION (this process is a PE already; or the heap lies in memory that a link between devices reaches, and the context
+ * has more devices), CL_INVALID_CONTEXT, CL_INVALID_DEVICE,
  * CL_INVALID_VALUE (a size of 0, or other sizes on other PEs), CL_INVALID_BUFFER_SIZE (above the driver's largest buffer),
  * CL_OUT_OF_HOST_MEMORY.
  */
@@ -184,6 +189,8 @@ CAUSEWAY_EXPORT cl_int clEnqueueSymmetricBarrier(
 /*
  * Collective, on the same addresses and sizes everywhere. They begin as a barrier does; when the event is complete, `target` has the result
  * and `source` may be changed. Source and target may be the same where that makes sense, and overlap in no other way.
+ *
+ * CL_INVALID_OPERATION where heaps are served by messages.
  *
  * Broadcast: `size` bytes of PE `root`. Collect: `size` bytes of each PE, one behind the other. All to all: PE i's part j of `size` bytes
  * becomes PE j's part i.

@@ -28,6 +28,8 @@ struct checked_command {
                                                   uint64_t operand, uint64_t compared, int pe);
 
 /// The wait list has been checked.
+[[nodiscard]] cl_int enqueue_flows(cl_command_type type, const checked_command& checked, symmetric_heap::flows flows, cl_bool blocking,
+                                   const event_arguments& events);
 [[nodiscard]] cl_int enqueue_flow(cl_command_type type, const checked_command& checked, std::unique_ptr<transfer::endpoint> source,
                                   std::unique_ptr<transfer::endpoint> target, size_t bytes, cl_bool blocking, const event_arguments& events);
 /// A command without bytes. Checks the wait list.

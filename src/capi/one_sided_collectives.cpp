@@ -20,6 +20,7 @@ template <class Pieces>
 cl_int enqueue_collective(cl_command_type type, const char* name, std::uint64_t number, const checked_command& checked,
                           const collective_places& where, size_t size, size_t all_bytes, Pieces pieces, cl_bool blocking,
                           const event_arguments& events) {
+    checked.heap->require_direct(name);
     check_wait_list(events, checked.queue.facts.context, checked.queue.facts.context);
     endpoints::collective what;
     what.purpose = {.name = name, .number = number, .value = size, .value_name = "the number of bytes", .times = 2};

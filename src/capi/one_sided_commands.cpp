@@ -33,11 +33,16 @@ endpoints::heap_signal check_signal(const symmetric_heap& heap, const uint64_t* 
             operation == CL_SIGNAL_SET ? endpoints::heap_signal::operation::set : endpoints::heap_signal::operation::add, value};
 }
 
+cl_int enqueue_flows(cl_command_type type, const checked_command& checked, symmetric_heap::flows flows, cl_bool blocking,
+                     const event_arguments& events) {
+    new_command made{.type = type, .queues = {checked.queue}, .needs_mpi = true};
+    made.flows = std::move(flows);
+    return enqueue(std::move(made), blocking, events);
+}
+
 cl_int enqueue_flow(cl_command_type type, const checked_command& checked, std::unique_ptr<transfer::endpoint> source,
                     std::unique_ptr<transfer::endpoint> target, size_t bytes, cl_bool blocking, const event_arguments& events) {
-    new_command made{.type = type, .queues = {checked.queue}, .needs_mpi = true};
-    made.flows = one_flow(std::move(source), std::move(target), bytes);
-    return enqueue(std::move(made), blocking, events);
+    return enqueue_flows(type, checked, one_flow(std::move(source), std::move(target), bytes), blocking, events);
 }
 
 /// Of commands without bytes.
@@ -108,8 +113,8 @@ cl_int enqueue_put(cl_command_type type, cl_command_queue queue, cl_mem buffer, 
         if (signal) then = check_signal(*checked.heap, signal->word, signal->value, signal->operation);
         check_wait_list(events, checked.queue.facts.context, checked.queue.facts.context);
         check_access(place, host_access::read);
-        return enqueue_flow(type, checked, endpoints::make_range_endpoint(runtime::instance().devices(), std::move(place), offset),
-                            endpoints::make_put_target(checked.heap->memory(), where, then), size, blocking, events);
+        auto source = endpoints::make_range_endpoint(runtime::instance().devices(), std::move(place), offset);
+        return enqueue_flows(type, checked, checked.heap->put(std::move(source), where, size, then), blocking, events);
     });
 }
 
@@ -134,10 +139,8 @@ cl_int enqueue_box(cl_command_type type, cl_command_queue queue, cl_mem buffer, 
                                           .row_pitch = other.row_pitch,
                                           .slice_pitch = other.slice_pitch};
         auto device = endpoints::make_box_endpoint(runtime::instance().devices(), std::move(place), shape);
-        const auto& heap = checked.heap->memory();
-        auto source = puts ? std::move(device) : endpoints::make_get_source(heap, where);
-        auto target = puts ? endpoints::make_put_target(heap, where) : std::move(device);
-        return enqueue_flow(type, checked, std::move(source), std::move(target), shape.bytes(), blocking, events);
+        auto flows = puts ? checked.heap->put(std::move(device), where, shape.bytes()) : checked.heap->get(std::move(device), where, shape.bytes());
+        return enqueue_flows(type, checked, std::move(flows), blocking, events);
     });
 }
 
@@ -173,8 +176,8 @@ cl_int clEnqueueGet(cl_command_queue queue, cl_mem buffer, cl_bool blocking, siz
         checked.heap->require_pe(pe);
         check_wait_list(events, checked.queue.facts.context, checked.queue.facts.context);
         check_access(place, host_access::write);
-        return enqueue_flow(CL_COMMAND_GET, checked, endpoints::make_get_source(checked.heap->memory(), where),
-                            endpoints::make_range_endpoint(runtime::instance().devices(), std::move(place), offset), size, blocking, events);
+        auto target = endpoints::make_range_endpoint(runtime::instance().devices(), std::move(place), offset);
+        return enqueue_flows(CL_COMMAND_GET, checked, checked.heap->get(std::move(target), where, size), blocking, events);
     });
 }
 
@@ -186,8 +189,8 @@ cl_int clEnqueueSignal(cl_command_queue queue, cl_bool blocking, uint64_t* signa
         const auto then = check_signal(*checked.heap, signal, value, operation);
         checked.heap->require_pe(pe);
         check_wait_list(events, checked.queue.facts.context, checked.queue.facts.context);
-        return enqueue_flow(CL_COMMAND_SIGNAL, checked, endpoints::make_empty_endpoint("signal"),
-                            endpoints::make_put_target(checked.heap->memory(), {pe, then.offset}, then), 0, blocking, events);
+        return enqueue_flows(CL_COMMAND_SIGNAL, checked, checked.heap->put(endpoints::make_empty_endpoint("signal"), {pe, then.offset}, 0, then),
+                             blocking, events);
     });
 }
 
@@ -196,7 +199,7 @@ cl_int clEnqueueSignalWait(cl_command_queue queue, cl_bool blocking, const uint6
     return guard([&] {
         const auto checked = check_command(queue);
         const auto word = check_word(*checked.heap, signal, sizeof *signal, comparison, value);
-        return enqueue_wait(CL_COMMAND_SIGNAL_WAIT, checked, endpoints::make_word_wait(checked.heap->memory(), word), "signal", blocking,
+        return enqueue_wait(CL_COMMAND_SIGNAL_WAIT, checked, checked.heap->wait(word), "signal", blocking,
                             {num_events_in_wait_list, event_wait_list, event});
     });
 }
@@ -206,7 +209,7 @@ cl_int clEnqueueWordWait(cl_command_queue queue, cl_bool blocking, const void* w
     return guard([&] {
         const auto checked = check_command(queue);
         const auto awaited = check_word(*checked.heap, word, word_bytes, comparison, value);
-        return enqueue_wait(CL_COMMAND_WORD_WAIT, checked, endpoints::make_word_wait(checked.heap->memory(), awaited), "word", blocking,
+        return enqueue_wait(CL_COMMAND_WORD_WAIT, checked, checked.heap->wait(awaited), "word", blocking,
                             {num_events_in_wait_list, event_wait_list, event});
     });
 }
@@ -250,7 +253,7 @@ cl_int clEnqueueSymmetricAtomic(cl_command_queue queue, cl_bool blocking, cl_ato
         const event_arguments events{num_events_in_wait_list, event_wait_list, event};
         const auto checked = check_command(queue);
         const auto what = check_atomic(*checked.heap, operation, word_bytes, word, operand, compared, pe);
-        auto source = endpoints::make_atomic_source(checked.heap->memory(), what);
+        auto source = checked.heap->atomic(what);
         if (result == nullptr)
             return enqueue_wait(CL_COMMAND_SYMMETRIC_ATOMIC, checked, std::move(source), "no result", blocking, events);
         auto place = check_buffer(checked.queue, result);

@@ -22,7 +22,7 @@ cl_int put(void* target, const void* source, size_t size, std::optional<endpoint
     auto* const memory = check_memory(source, size);
     const auto offset = size == 0 && then ? then->offset : heap.locate(target, size, "the target");
     heap.require_pe(pe);
-    symmetric_heap::run(endpoints::make_host_endpoint(memory), endpoints::make_put_target(heap.memory(), {pe, offset}, then), size);
+    symmetric_heap::run(heap.put(endpoints::make_host_endpoint(memory), {pe, offset}, size, then));
     return CL_SUCCESS;
 }
 
@@ -38,7 +38,7 @@ cl_int causeway_symmetric_get(void* target, const void* source, size_t size, int
         auto* const memory = check_memory(target, size);
         const endpoints::heap_place where{pe, heap->locate(source, size, "the source")};
         heap->require_pe(pe);
-        symmetric_heap::run(endpoints::make_get_source(heap->memory(), where), endpoints::make_host_endpoint(memory), size);
+        symmetric_heap::run(heap->get(endpoints::make_host_endpoint(memory), where, size));
         return CL_SUCCESS;
     });
 }
@@ -59,7 +59,7 @@ cl_int causeway_symmetric_wait(const void* word, size_t word_bytes, cl_compariso
     return guard([&] {
         const auto heap = symmetric_heap::of_process();
         const auto awaited = check_word(*heap, word, word_bytes, comparison, value);
-        symmetric_heap::run(endpoints::make_word_wait(heap->memory(), awaited), endpoints::make_empty_endpoint("host"), 0);
+        symmetric_heap::run(one_flow(heap->wait(awaited), endpoints::make_empty_endpoint("host"), 0));
         return CL_SUCCESS;
     });
 }
@@ -70,8 +70,7 @@ cl_int causeway_symmetric_atomic(cl_atomic_operation operation, size_t word_byte
         const auto heap = symmetric_heap::of_process();
         const auto what = check_atomic(*heap, operation, word_bytes, word, operand, compared, pe);
         std::uint64_t seen = 0;
-        symmetric_heap::run(endpoints::make_atomic_source(heap->memory(), what),
-                            endpoints::make_host_endpoint(reinterpret_cast<std::byte*>(&seen)), word_bytes);
+        symmetric_heap::run(one_flow(heap->atomic(what), endpoints::make_host_endpoint(reinterpret_cast<std::byte*>(&seen)), word_bytes));
         if (before != nullptr) *before = seen;
         return CL_SUCCESS;
     });
@@ -80,7 +79,7 @@ cl_int causeway_symmetric_atomic(cl_atomic_operation operation, size_t word_byte
 cl_int causeway_symmetric_quiet(void) {
     return guard([&] {
         const auto heap = symmetric_heap::of_process();
-        symmetric_heap::run(endpoints::make_fence(heap->memory(), endpoints::fence_kind::quiet), endpoints::make_empty_endpoint("host"), 0);
+        symmetric_heap::run(one_flow(endpoints::make_fence(heap->memory(), endpoints::fence_kind::quiet), endpoints::make_empty_endpoint("host"), 0));
         return CL_SUCCESS;
     });
 }

@@ -5,8 +5,6 @@
 
 #include <causeway/symmetric.h>
 
-#include <cstring>
-
 using namespace causeway;
 using namespace causeway::capi;
 
@@ -62,7 +60,7 @@ void* causeway_symmetric_calloc(size_t count, size_t bytes) {
         if (__builtin_mul_overflow(count, bytes, &all)) throw transfer_error(status::invalid_value, "count times bytes is too large");
         const auto heap = symmetric_heap::of_process();
         auto* const made = heap->allocate(all, 1);
-        if (made != nullptr) std::memset(made, 0, all);
+        if (made != nullptr) heap->clear(made, all);
         // Nobody puts there before it is zero.
         heap->meet({.name = "causeway_symmetric_calloc", .number = 4});
         return made;

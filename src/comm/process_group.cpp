@@ -4,6 +4,8 @@
 
 #include "base/error.hpp"
 
+#include <cstdlib>
+
 namespace causeway::comm {
 
 namespace {
@@ -43,6 +45,28 @@ process_group::~process_group() {
 void process_group::gather(const void* mine, std::size_t bytes, void* all) const {
     const auto count = static_cast<int>(bytes);
     check("MPI_Allgather", PMPI_Allgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, m_comm));
+}
+
+bool start_mpi_if_nobody_has() {
+    int is_started = 0, provided = 0;
+    PMPI_Initialized(&is_started);
+    if (is_started != 0) return false;
+    check("MPI_Init_thread", PMPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided));
+    return true;
+}
+
+void end_mpi() {
+    int is_over = 0;
+    PMPI_Finalized(&is_over);
+    if (is_over == 0) PMPI_Finalize();
+}
+
+void end_all_processes(int status) {
+    int is_started = 0, is_over = 0;
+    PMPI_Initialized(&is_started);
+    PMPI_Finalized(&is_over);
+    if (is_started != 0 && is_over == 0) PMPI_Abort(MPI_COMM_WORLD, status);
+    std::_Exit(status);
 }
 
 } // namespace causeway::comm

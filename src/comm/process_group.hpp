@@ -15,12 +15,16 @@ class process_group {
   public:
     /// Collective over `comm`. Throws transfer_error(invalid_value) for an inter-communicator.
     [[nodiscard]] static std::unique_ptr<process_group> duplicate(MPI_Comm comm);
+    /// Of all that the launcher has started; collective.
+    [[nodiscard]] static std::unique_ptr<process_group> of_all_processes() { return duplicate(MPI_COMM_WORLD); }
     ~process_group();
     process_group(const process_group&) = delete;
     process_group& operator=(const process_group&) = delete;
 
     [[nodiscard]] int rank() const { return m_rank; }
     [[nodiscard]] int size() const { return m_size; }
+
+    [[nodiscard]] MPI_Comm communicator() const { return m_comm; }
 
     /// What each has given, by rank. `mine` has the same size everywhere.
     template <class Value> [[nodiscard]] std::vector<Value> all_gather(const Value& mine) const {
@@ -36,5 +40,12 @@ class process_group {
     MPI_Comm m_comm;
     int m_rank = 0, m_size = 1;
 };
+
+/// For libraries whose programs need not know of MPI. Whether nobody had started it; then who asked ends it.
+[[nodiscard]] bool start_mpi_if_nobody_has();
+/// If it has not been ended.
+void end_mpi();
+/// Ends every process of the job, by MPI if it runs.
+[[noreturn]] void end_all_processes(int status);
 
 } // namespace causeway::comm

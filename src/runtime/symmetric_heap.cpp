@@ -6,11 +6,13 @@
 #include "endpoints/host/host_endpoint.hpp"
 #include "runtime/enqueue.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/window_buffers.hpp"
 
 #include <causeway/symmetric.h>
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdio>
@@ -33,6 +35,7 @@ struct introduction {
     std::array<char, 240> reason{};
     std::uint64_t heap_bytes = 0;
     std::uint64_t machine = 0;
+    bool needs_server = false; ///< its heap is in memory that others cannot map, or it cannot map all others
     comm::segment_address segment;
 };
 
@@ -55,8 +58,6 @@ void check_device(cl_context context, cl_device_id device, std::size_t heap_byte
     if (heap_bytes > largest)
         throw transfer_error(CL_INVALID_BUFFER_SIZE, "a symmetric heap of " + bytes_text(heap_bytes) +
                                                          " is above the largest buffer of the device's driver, " + bytes_text(largest));
-    if (!cl::facts_of(device).host_memory)
-        throw transfer_error(status::invalid_operation, "the device has memory of its own, which other PEs do not reach yet");
 }
 
 } // namespace
@@ -85,6 +86,7 @@ void symmetric_heap::finish() {
     const auto ended = of_process();
     ended->meet({.name = "causeway_symmetric_finalize", .number = 1});
     ended->m_heap->leave();
+    ended->stop_serving();
     const std::lock_guard lock(process_mutex);
     process_heap().reset();
 }
@@ -99,9 +101,12 @@ symmetric_heap::symmetric_heap(cl_context context, cl_device_id device, MPI_Comm
 
     introduction own{.heap_bytes = heap_bytes, .machine = comm::peer_liveness::machine()};
     std::unique_ptr<comm::shared_segment> segment;
+    bool has_host_memory = false;
     try {
         check_device(context, device, heap_bytes);
-        segment = comm::shared_segment::create(control + heap_bytes);
+        has_host_memory = cl::facts_of(device).host_memory;
+        own.needs_server = !has_host_memory;
+        segment = comm::shared_segment::create(control + (has_host_memory ? heap_bytes : 0));
         own.segment = segment->address();
     } catch (...) {
         refuse(own, current_failure());
@@ -114,41 +119,117 @@ symmetric_heap::symmetric_heap(cl_context context, cl_device_id device, MPI_Comm
                                                             " on PE 0, " + bytes_text(all[pe].heap_bytes) + " on PE " + std::to_string(pe));
 
     std::vector<endpoints::heap_member> members(all.size());
+    const auto own_pe = static_cast<std::size_t>(m_group->rank());
     try {
         for (std::size_t pe = 0; pe < all.size(); ++pe) {
             auto& member = members[pe];
             member.number = all[pe].segment.process;
-            const bool is_own = static_cast<int>(pe) == m_group->rank();
+            const bool is_near = all[pe].machine == own.machine;
             // Watched before the segment is found, which says that it is still that process.
-            if (!is_own) member.process = comm::process_watch(member.number);
-            auto found = is_own ? std::move(segment) : all[pe].machine == own.machine ? comm::shared_segment::open(all[pe].segment) : nullptr;
-            if (!found)
-                throw transfer_error(status::invalid_operation, "the memory of PE " + std::to_string(pe) +
-                                                                    " cannot be reached from here: it is on another node, or in another container");
+            comm::process_watch process(is_near && pe != own_pe ? member.number : -1);
+            auto found = pe == own_pe ? std::move(segment) : is_near ? comm::shared_segment::open(all[pe].segment) : nullptr;
+            own.needs_server = own.needs_server || !found;
+            if (!found) continue;
+            member.process = std::move(process);
             member.control = found->memory();
-            member.memory = found->memory() + control;
+            if (!all[pe].needs_server) member.memory = found->memory() + control;
             m_segments.push_back(std::move(found));
         }
         m_context = cl::context::share(context);
-        cl_int code = CL_SUCCESS;
-        // The device works in the memory itself, which the other PEs have mapped.
-        m_buffer = cl::buffer::adopt(clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, heap_bytes,
-                                                    members[static_cast<std::size_t>(m_group->rank())].memory, &code));
-        cl::check(code, "making the buffer of the symmetric heap, of " + bytes_text(heap_bytes));
+        make_buffer(device, heap_bytes, members[own_pe].memory);
     } catch (...) {
         refuse(own, current_failure());
     }
-    require_all(m_group->all_gather(own));
+    const auto ready = m_group->all_gather(own);
+    require_all(ready);
+    auto* const host_memory = members[own_pe].memory;
     m_heap = process.make_heap(m_group->rank(), heap_bytes, std::move(members));
+    if (std::none_of(ready.begin(), ready.end(), [](const auto& each) { return each.needs_server; })) return;
+
+    endpoints::device_place place{m_context, device, m_buffer, heap_bytes, CL_MEM_READ_WRITE};
+    window_buffers::of_process().locate(place);
+    m_server = std::make_shared<heap_server>(process, m_heap, process.space_of(m_group->communicator()), std::move(place), host_memory);
+    m_heap->at_end_of_mpi([server = std::weak_ptr(m_server)] {
+        if (const auto alive = server.lock()) alive->stop();
+    });
+    (void)process.require_answer("serving the symmetric heap", [server = m_server] {
+        server->start();
+        return true;
+    });
+    // Nobody asks one that does not listen yet.
+    (void)m_group->all_gather(own);
+}
+
+/// On memory that the other PEs map the device works in place; else the buffer is one that a link reaches, where there are links.
+void symmetric_heap::make_buffer(cl_device_id device, std::size_t heap_bytes, std::byte* host_memory) {
+    if (host_memory != nullptr) {
+        cl_int code = CL_SUCCESS;
+        m_buffer = cl::buffer::adopt(clCreateBuffer(m_context.get(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, heap_bytes, host_memory, &code));
+        cl::check(code, "making the buffer of the symmetric heap, of " + bytes_text(heap_bytes));
+        m_base = host_memory;
+        return;
+    }
+    auto& windows = window_buffers::of_process();
+    m_buffer = cl::buffer::adopt(windows.create(m_context.get(), device, CL_MEM_READ_WRITE, heap_bytes));
+    endpoints::device_place place{m_context, device, m_buffer, heap_bytes, CL_MEM_READ_WRITE};
+    windows.locate(place);
+    cl_uint devices = 0;
+    cl::check(clGetContextInfo(m_context.get(), CL_CONTEXT_NUM_DEVICES, sizeof devices, &devices, nullptr), "counting the context's devices");
+    // Another device's command on it would end the process (decision 10).
+    if (place.window && devices > 1)
+        throw transfer_error(status::invalid_operation, "a symmetric heap in memory that a link between devices reaches needs a context of that device "
+                                                        "alone; this one has " + std::to_string(devices) + " devices");
+    m_range.emplace(heap_bytes);
+    m_base = m_range->first();
+}
+
+void symmetric_heap::stop_serving() {
+    if (m_server) (void)runtime::instance().call_and_wait([server = m_server] { server->stop(); });
+}
+
+symmetric_heap::flows symmetric_heap::put(std::unique_ptr<transfer::endpoint> own, const endpoints::heap_place& where, std::size_t bytes,
+                                          std::optional<endpoints::heap_signal> then) const {
+    if (m_server) return make_asked_put(m_server, std::move(own), where, bytes, then);
+    return one_flow(std::move(own), endpoints::make_put_target(m_heap, where, then), bytes);
+}
+
+symmetric_heap::flows symmetric_heap::get(std::unique_ptr<transfer::endpoint> own, const endpoints::heap_place& where, std::size_t bytes) const {
+    if (m_server) return make_asked_get(m_server, std::move(own), where, bytes);
+    return one_flow(endpoints::make_get_source(m_heap, where), std::move(own), bytes);
+}
+
+std::unique_ptr<transfer::endpoint> symmetric_heap::atomic(const endpoints::heap_atomic& what) const {
+    return m_server ? make_asked_atomic(m_server, what) : endpoints::make_atomic_source(m_heap, what);
+}
+
+std::unique_ptr<transfer::endpoint> symmetric_heap::wait(const endpoints::awaited_word& what) const {
+    return m_server ? make_served_wait(m_server, what) : endpoints::make_word_wait(m_heap, what);
+}
+
+void symmetric_heap::require_direct(const char* what) const {
+    if (m_server)
+        throw transfer_error(status::invalid_operation, std::string(what) + " is offered where all PEs are on one node and their devices' memory is the "
+                                                                            "host's; here heaps are reached by messages");
+}
+
+void symmetric_heap::clear(void* address, std::size_t bytes) const {
+    if (!m_range) {
+        std::memset(address, 0, bytes);
+        return;
+    }
+    std::vector<std::byte> zeros(std::min(bytes, std::size_t{4} << 20));
+    const auto first = locate(address, bytes, "the address");
+    for (std::size_t done = 0; done < bytes; done += zeros.size())
+        run(put(endpoints::make_host_endpoint(zeros.data()), {m_heap->pe(), first + done}, std::min(zeros.size(), bytes - done)));
 }
 
 void symmetric_heap::meet(const endpoints::meeting_purpose& purpose) const {
-    run(endpoints::make_meeting(m_heap, purpose), endpoints::make_empty_endpoint(purpose.name), 0);
+    run(one_flow(endpoints::make_meeting(m_heap, purpose), endpoints::make_empty_endpoint(purpose.name), 0));
 }
 
-void symmetric_heap::run(std::unique_ptr<transfer::endpoint> source, std::unique_ptr<transfer::endpoint> target, std::size_t bytes) {
+void symmetric_heap::run(flows moved) {
     auto& process = runtime::instance();
-    const auto work = std::make_shared<transfer::command>(one_flow(std::move(source), std::move(target), bytes), nullptr);
+    const auto work = std::make_shared<transfer::command>(std::move(moved), nullptr);
     {
         transfer::engine_thread::deputy driver(process.thread());
         process.submit(work, uses_mpi::yes);
@@ -169,7 +250,7 @@ void* symmetric_heap::allocate(std::size_t bytes, std::size_t alignment) {
         throw transfer_error(status::mem_object_allocation_failure,
                              "the symmetric heap of " + bytes_text(m_allocator.bytes()) + " has no room for " + bytes_text(bytes) +
                                  ": its largest free range has " + bytes_text(m_allocator.largest_free()));
-    return base() + *found;
+    return m_base + *found;
 }
 
 void symmetric_heap::free(void* address) {
@@ -192,7 +273,7 @@ std::size_t symmetric_heap::locate(const void* address, std::size_t bytes, const
         throw transfer_error(status::invalid_value, std::string(what) + ", " + text.data() + ", " + why);
     };
     if (address == nullptr) refuse("is null");
-    const auto first = reinterpret_cast<std::uintptr_t>(base()), wanted = reinterpret_cast<std::uintptr_t>(address);
+    const auto first = reinterpret_cast<std::uintptr_t>(m_base), wanted = reinterpret_cast<std::uintptr_t>(address);
     if (wanted < first || wanted - first >= m_allocator.bytes()) refuse("is not in the symmetric heap");
     const auto offset = static_cast<std::size_t>(wanted - first);
     const std::lock_guard lock(m_mutex);
@@ -226,7 +307,7 @@ void* symmetric_heap::address_of(cl_mem buffer, std::size_t offset) const {
     const auto place = cl::root_of(buffer);
     const auto size = cl::facts_of(buffer).bytes;
     if (place.root != m_buffer.get() || offset >= size) return nullptr;
-    return base() + place.offset + offset;
+    return m_base + place.offset + offset;
 }
 
 } // namespace causeway::capi

@@ -8,12 +8,15 @@
 #include "endpoints/symmetric/heap.hpp"
 #include "endpoints/symmetric/offset_allocator.hpp"
 #include "endpoints/symmetric/symmetric_endpoint.hpp"
+#include "runtime/heap_server.hpp"
+#include "runtime/untouchable_range.hpp"
 
 #include <CL/cl.h>
 
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,19 +53,36 @@ class symmetric_heap {
     /// Null for a buffer that is not the heap's, nor part of it.
     [[nodiscard]] void* address_of(cl_mem buffer, std::size_t offset) const;
 
-    /// Moves `bytes` in a command of no queue, and waits for it. Throws transfer_error.
-    static void run(std::unique_ptr<transfer::endpoint> source, std::unique_ptr<transfer::endpoint> target, std::size_t bytes);
+    using flows = std::vector<std::unique_ptr<transfer::flow>>;
+    /// Between `own`, the end at this PE, and another heap: straight, or by messages that the other PE's engine serves.
+    [[nodiscard]] flows put(std::unique_ptr<transfer::endpoint> own, const endpoints::heap_place& where, std::size_t bytes,
+                            std::optional<endpoints::heap_signal> then = {}) const;
+    [[nodiscard]] flows get(std::unique_ptr<transfer::endpoint> own, const endpoints::heap_place& where, std::size_t bytes) const;
+    /// Sources: see make_atomic_source() and make_word_wait().
+    [[nodiscard]] std::unique_ptr<transfer::endpoint> atomic(const endpoints::heap_atomic& what) const;
+    [[nodiscard]] std::unique_ptr<transfer::endpoint> wait(const endpoints::awaited_word& what) const;
+    /// Whether this PE writes and reads all heaps itself. Throws transfer_error if not, for `what` needs that.
+    void require_direct(const char* what) const;
+    /// Zeros to this PE's own heap.
+    void clear(void* address, std::size_t bytes) const;
+
+    /// Moves in a command of no queue, and waits for it. Throws transfer_error.
+    static void run(flows moved);
     /// All PEs come together, and agree about `purpose`. Waits. Throws transfer_error.
     void meet(const endpoints::meeting_purpose& purpose) const;
 
   private:
-    [[nodiscard]] std::byte* base() const { return m_heap->at(m_heap->pe(), 0); }
+    void make_buffer(cl_device_id device, std::size_t heap_bytes, std::byte* host_memory);
+    void stop_serving();
 
     cl::context m_context;
     std::unique_ptr<comm::process_group> m_group;
     std::vector<std::unique_ptr<comm::shared_segment>> m_segments; // by PE
     cl::buffer m_buffer;
+    std::optional<untouchable_range> m_range; // the addresses of memory that the host does not reach
+    std::byte* m_base = nullptr;              // the first address
     std::shared_ptr<endpoints::heap> m_heap;
+    std::shared_ptr<heap_server> m_server; // null where every PE reaches all heaps
     mutable std::mutex m_mutex; // guards m_allocator
     endpoints::offset_allocator m_allocator;
 };

@@ -2,6 +2,11 @@
 // Allocation, addresses, and what is refused.
 #include "symmetric_fixture.hpp"
 
+#include <csignal>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
 using namespace symmetric_test;
 
 namespace {
@@ -107,6 +112,29 @@ TEST_F(symmetric_heap, refuses_by_name)
     cl_int code = CL_SUCCESS;
     const queue foreign(clCreateCommandQueue(other.get(), own().device(), 0, &code));
     EXPECT_TRUE(refused(clEnqueueSignalWait(foreign.get(), CL_FALSE, words, CL_COMPARE_EQ, 0, 0, nullptr, nullptr), CL_INVALID_CONTEXT, ""));
+}
+
+TEST_F(symmetric_heap, tells_who_touches_memory_that_the_host_does_not_reach)
+{
+    if (own().is_host_memory())
+        GTEST_SKIP() << "the host reaches it";
+    auto *const memory = allocate<unsigned char>(64);
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        *static_cast<volatile unsigned char *>(memory) = 1;
+        _exit(0);
+    }
+    close(ends[1]);
+    std::string said(1000, ' ');
+    said.resize(static_cast<std::size_t>(std::max<ssize_t>(0, read(ends[0], said.data(), said.size()))));
+    close(ends[0]);
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+    EXPECT_NE(said.find("an address of the symmetric heap"), std::string::npos) << said;
 }
 
 TEST(no_symmetric_heap, is_refused_by_every_pe_if_by_one)

@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests are small messages of a communicator of the heap's own; bytes go as those of any two ranks do, by the same plans.
+#include "runtime/heap_server.hpp"
+
+#include "endpoints/host/host_endpoint.hpp"
+#include "endpoints/mpi/rank_endpoint.hpp"
+#include "runtime/runtime.hpp"
+
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <utility>
+
+namespace causeway::capi {
+
+namespace {
+
+using transfer::step;
+
+class told_of_end final : public transfer::completion_listener {
+  public:
+    explicit told_of_end(std::function<void(const failure&)> then) : m_then(std::move(then)) {}
+    void completed(const failure& result) override { std::exchange(m_then, nullptr)(result); }
+
+  private:
+    std::function<void(const failure&)> m_then;
+};
+
+failure cancelled() { return {status::cancelled, 0, 0, "the transfer was cancelled"}; }
+
+/// Asks, in the order of the heap's operations, and opens with the answer: what was in the word before, if that was asked for.
+class asked_endpoint final : public transfer::endpoint, private endpoints::heap_waiter {
+  public:
+    asked_endpoint(std::shared_ptr<heap_server> server, int pe, const heap_message& request, std::string name)
+        : m_server(std::move(server)), m_place(m_server->served()->order(), endpoints::operation_order::kind::plain), m_pe(pe), m_request(request),
+          m_name(std::move(name)) {}
+    ~asked_endpoint() override { let_go(); }
+
+    [[nodiscard]] transfer::endpoint_traits traits() const override { return {.kind = transfer::medium::host, .has_memory = true}; }
+    [[nodiscard]] std::string name() const override { return m_name; }
+    [[nodiscard]] std::byte* memory() const override { return const_cast<std::byte*>(m_before.data()); }
+
+    void enqueued() override { m_place.join(); }
+    void abandoned() override { m_place.leave(); }
+    void open(const transfer::open_request& request, step& done) override {
+        m_bytes = request.bytes;
+        m_opening = &done;
+        m_place.wait([this] {
+            if (const auto gone = of().trouble_with(m_pe, of().waits().now())) {
+                finish(gone);
+                return;
+            }
+            of().waits().add(*this);
+            m_is_waiting = true;
+            m_number = m_server->ask(m_pe, m_request, [this](const failure& error, std::uint64_t before) {
+                m_number = 0;
+                std::memcpy(m_before.data(), &before, sizeof before);
+                finish(error);
+            });
+        });
+    }
+    /// What has been asked for is done, and the answer comes soon.
+    void cancel() override {
+        if (m_opening != nullptr && m_number == 0) finish(cancelled());
+    }
+    void close(std::size_t, const failure& error, step& done) override {
+        m_place.leave(error);
+        done.finish({});
+    }
+
+  private:
+    bool look() override { return false; }
+    void give_up(const failure& why) override {
+        m_is_waiting = false;
+        finish(why);
+    }
+    [[nodiscard]] endpoints::heap& of() override { return *m_server->served(); }
+    [[nodiscard]] failure trouble(time_point now) override { return of().trouble_with(m_pe, now); }
+
+    void let_go() {
+        if (std::exchange(m_is_waiting, false)) of().waits().remove(*this);
+        if (m_number != 0) m_server->forget(std::exchange(m_number, 0));
+    }
+    void finish(const failure& error) {
+        let_go();
+        if (error) m_place.leave(error);
+        std::exchange(m_opening, nullptr)->finish({m_bytes, error});
+    }
+
+    std::shared_ptr<heap_server> m_server;
+    endpoints::operation_order::place m_place;
+    int m_pe;
+    heap_message m_request;
+    std::string m_name;
+    std::array<std::byte, 8> m_before{};
+    std::size_t m_bytes = 0;
+    step* m_opening = nullptr;
+    bool m_is_waiting = false;
+    std::uint64_t m_number = 0; // of the request, while it is not answered
+};
+
+class served_wait final : public transfer::endpoint, private endpoints::heap_waiter {
+  public:
+    served_wait(std::shared_ptr<heap_server> server, const endpoints::awaited_word& what) : m_server(std::move(server)), m_what(what) {}
+    ~served_wait() override { let_go(); }
+
+    [[nodiscard]] transfer::endpoint_traits traits() const override { return {.kind = transfer::medium::host, .has_memory = true}; }
+    [[nodiscard]] std::string name() const override { return "the word at " + bytes_text(m_what.offset); }
+    void open(const transfer::open_request&, step& done) override {
+        m_opening = &done;
+        of().waits().add(*this);
+        m_is_waiting = true;
+        m_number = m_server->await(m_what, [this](const failure& error) {
+            m_number = 0;
+            finish(error);
+        });
+    }
+    void cancel() override {
+        if (m_opening != nullptr) finish(cancelled());
+    }
+
+  private:
+    bool look() override { return false; }
+    void give_up(const failure& why) override {
+        m_is_waiting = false;
+        auto whole = why;
+        whole.message = "waiting for " + name() + " of the symmetric heap: " + why.message;
+        finish(whole);
+    }
+    [[nodiscard]] endpoints::heap& of() override { return *m_server->served(); }
+    void let_go() {
+        if (std::exchange(m_is_waiting, false)) of().waits().remove(*this);
+        if (m_number != 0) m_server->forget_wait(std::exchange(m_number, 0));
+    }
+    void finish(const failure& error) {
+        let_go();
+        std::exchange(m_opening, nullptr)->finish({0, error});
+    }
+
+    std::shared_ptr<heap_server> m_server;
+    endpoints::awaited_word m_what;
+    step* m_opening = nullptr;
+    bool m_is_waiting = false;
+    std::uint64_t m_number = 0;
+};
+
+} // namespace
+
+struct heap_server::outgoing final : comm::operation {
+    outgoing(heap_server& of, int to, const heap_message& what) : server(of), pe(to), message(what) {}
+    void over(const comm::arrival& result) override {
+        const auto failed = result.error;
+        const auto number = message.number;
+        const bool is_request = message.what != heap_message::kind::answer && message.what != heap_message::kind::arrival;
+        auto& all = server;
+        all.m_outgoing.remove_if([this](const auto& each) { return each.get() == this; });
+        if (!failed || !is_request) return;
+        if (const auto found = all.m_asked.find(number); found != all.m_asked.end()) {
+            const auto then = std::move(found->second);
+            all.m_asked.erase(found);
+            then(failed, 0);
+        }
+    }
+    heap_server& server;
+    int pe;
+    heap_message message;
+};
+
+heap_server::heap_server(runtime& process, std::shared_ptr<endpoints::heap> served, int space, endpoints::device_place device, std::byte* memory)
+    : m_process(process), m_heap(std::move(served)), m_space(space), m_device(std::move(device)), m_memory(memory) {}
+
+heap_server::~heap_server() = default;
+
+void heap_server::start() {
+    auto& talk = m_process.ranks().talk;
+    m_interest.emplace(talk);
+    talk.listen(m_space);
+    m_heap->tell_others_by([this](int pe, const endpoints::heap_control::arrival& own) {
+        heap_message told{.what = heap_message::kind::arrival, .value = own.number, .purpose = own.purpose, .brought = own.value};
+        told.has_failed = static_cast<std::int32_t>(own.has_failed);
+        send(pe, told);
+    });
+    listen();
+}
+
+void heap_server::stop() {
+    m_stopped = true;
+    m_heap->tell_others_by(nullptr);
+    if (m_listening) m_process.port().cancel_receive(*this);
+    m_interest.reset();
+}
+
+void heap_server::listen() {
+    m_listening = true;
+    m_process.port().receive(m_space, comm::any_source, control_tag, m_incoming, *this);
+}
+
+void heap_server::over(const comm::arrival& result) {
+    m_listening = false;
+    if (m_stopped || result.cancelled || result.error) return;
+    heap_message message;
+    std::memcpy(&message, m_incoming.data(), sizeof message);
+    listen();
+    take(result.source, message);
+}
+
+void heap_server::send(int pe, const heap_message& message) {
+    auto& kept = *m_outgoing.emplace_back(std::make_unique<outgoing>(*this, pe, message));
+    m_process.port().send(m_space, pe, control_tag, std::as_bytes(std::span(&kept.message, 1)), kept);
+}
+
+std::uint64_t heap_server::ask(int pe, heap_message request, answered then) {
+    const auto number = request.number = m_next_number++;
+    m_asked.emplace(number, std::move(then));
+    send(pe, request);
+    return number;
+}
+
+void heap_server::take(int from, const heap_message& message) {
+    switch (message.what) {
+    case heap_message::kind::put: serve_put(from, message); break;
+    case heap_message::kind::get: serve_get(from, message); break;
+    case heap_message::kind::atomic:
+        work_on_word({.offset = message.word_offset,
+                      .bytes = message.word_bytes,
+                      .what = static_cast<endpoints::atomic_operation>(message.operation),
+                      .operand = message.operand,
+                      .compared = message.compared},
+                     [this, from, message](const failure& error, std::uint64_t before) { answer(from, message, error, before); });
+        break;
+    case heap_message::kind::arrival:
+        m_heap->note_arrival(from, {.number = message.value, .purpose = message.purpose, .value = message.brought,
+                                    .has_failed = static_cast<std::uint32_t>(message.has_failed)});
+        break;
+    case heap_message::kind::answer:
+        if (const auto found = m_asked.find(message.number); found != m_asked.end()) {
+            const auto then = std::move(found->second);
+            m_asked.erase(found);
+            failure error;
+            if (message.status != 0) error = {message.status, 0, 0, "PE " + std::to_string(from) + ": " + message.reason.data()};
+            then(error, message.value);
+        }
+        break;
+    }
+}
+
+std::unique_ptr<transfer::endpoint> heap_server::device_part(const heap_message& message) {
+    if (message.is_box == 0) return endpoints::make_range_endpoint(m_process.devices(), m_device, message.offset);
+    endpoints::box shape;
+    shape.region = {message.region[0], message.region[1], message.region[2]};
+    shape.row_pitch = message.row_pitch;
+    shape.slice_pitch = message.slice_pitch;
+    shape.origin = {message.offset % shape.row_pitch, message.offset / shape.row_pitch, 0};
+    return endpoints::make_box_endpoint(m_process.devices(), m_device, shape);
+}
+
+void heap_server::serve_put(int from, const heap_message& message) {
+    const auto behind = [this, from, message](const failure& error) {
+        if (error) {
+            answer(from, message, error);
+            return;
+        }
+        const auto reach = message.is_box == 0 ? message.bytes
+                                               : (message.region[2] - 1) * message.slice_pitch + (message.region[1] - 1) * message.row_pitch + message.region[0];
+        if (message.bytes != 0) changed(message.offset, reach);
+        if (message.has_word == 0) {
+            answer(from, message, {});
+            return;
+        }
+        work_on_word({.offset = message.word_offset,
+                      .what = static_cast<endpoints::atomic_operation>(message.operation),
+                      .operand = message.operand},
+                     [this, from, message](const failure& failed, std::uint64_t) { answer(from, message, failed); });
+    };
+    if (message.bytes == 0) {
+        behind({});
+        return;
+    }
+    submit(endpoints::make_receive_endpoint(m_process.ranks(), m_space, from, static_cast<int>(message.tag), nullptr), device_part(message),
+           message.bytes, behind);
+}
+
+void heap_server::serve_get(int from, const heap_message& message) {
+    submit(device_part(message), endpoints::make_send_endpoint(m_process.ranks(), m_space, from, static_cast<int>(message.tag)), message.bytes,
+           [this, from, message](const failure& error) { answer(from, message, error); });
+}
+
+void heap_server::answer(int to, const heap_message& request, const failure& error, std::uint64_t before) {
+    if (m_stopped) return;
+    heap_message said{.what = heap_message::kind::answer, .number = request.number, .value = before};
+    said.status = error.status;
+    std::snprintf(said.reason.data(), said.reason.size(), "%s", error.message.c_str());
+    send(to, said);
+}
+
+void heap_server::submit(std::unique_ptr<transfer::endpoint> source, std::unique_ptr<transfer::endpoint> target, std::size_t bytes,
+                         std::function<void(const failure&)> then) {
+    std::vector<std::unique_ptr<transfer::flow>> flows;
+    flows.push_back(std::make_unique<transfer::flow>(std::move(source), std::move(target), bytes));
+    auto listener = std::make_shared<told_of_end>([self = shared_from_this(), then = std::move(then)](const failure& error) { then(error); });
+    m_process.engine().submit(std::make_shared<transfer::command>(std::move(flows), std::move(listener)));
+}
+
+void heap_server::work_on_word(const endpoints::heap_atomic& what, answered done) {
+    if (m_memory != nullptr) {
+        const auto before = endpoints::carry_out(what, m_memory + what.offset);
+        done({}, before);
+        if (what.what != endpoints::atomic_operation::fetch) changed(what.offset, what.bytes);
+        return;
+    }
+    auto job = std::make_unique<word_job>();
+    job->what = what;
+    job->done = std::move(done);
+    m_words.push_back(std::move(job));
+    if (m_words.size() == 1) begin_word();
+}
+
+std::unique_ptr<transfer::endpoint> heap_server::device_word(const endpoints::heap_atomic& what) {
+    return endpoints::make_range_endpoint(m_process.devices(), m_device, what.offset);
+}
+
+void heap_server::begin_word() {
+    auto& job = *m_words.front();
+    const auto end = [this](const failure& error, std::uint64_t before) {
+        const auto over = std::move(m_words.front());
+        m_words.pop_front();
+        if (!m_words.empty()) begin_word();
+        over->done(error, before);
+        if (!error && over->what.what != endpoints::atomic_operation::fetch) changed(over->what.offset, over->what.bytes);
+    };
+    const auto write = [this, &job, end] {
+        const auto before = endpoints::carry_out(job.what, job.bytes.data());
+        if (job.what.what == endpoints::atomic_operation::fetch) {
+            end({}, before);
+            return;
+        }
+        submit(endpoints::make_host_endpoint(job.bytes.data()), device_word(job.what), job.what.bytes,
+               [end, before](const failure& error) { end(error, before); });
+    };
+    submit(device_word(job.what), endpoints::make_host_endpoint(job.bytes.data()), job.what.bytes, [end, write](const failure& error) {
+        if (error) {
+            end(error, 0);
+        } else {
+            write();
+        }
+    });
+}
+
+void heap_server::changed(std::size_t offset, std::size_t bytes) {
+    std::vector<std::uint64_t> touched;
+    for (const auto& [number, each] : m_waits)
+        if (each.word.offset < offset + bytes && offset < each.word.offset + each.word.bytes) touched.push_back(number);
+    for (const auto number : touched) look_at(number);
+}
+
+std::uint64_t heap_server::await(const endpoints::awaited_word& word, std::function<void(const failure&)> then) {
+    const auto number = m_next_number++;
+    m_waits.emplace(number, wait{word, std::move(then)});
+    look_at(number);
+    return m_waits.contains(number) ? number : 0;
+}
+
+void heap_server::look_at(std::uint64_t number) {
+    const auto found = m_waits.find(number);
+    if (found == m_waits.end()) return;
+    if (found->second.is_being_read) {
+        found->second.is_stale = true;
+        return;
+    }
+    found->second.is_being_read = true;
+    found->second.is_stale = false;
+    const auto& word = found->second.word;
+    work_on_word({.offset = word.offset, .bytes = word.bytes, .what = endpoints::atomic_operation::fetch},
+                 [this, number](const failure& error, std::uint64_t seen) {
+                     const auto now = m_waits.find(number);
+                     if (now == m_waits.end()) return;
+                     now->second.is_being_read = false;
+                     alignas(8) std::array<std::byte, 8> bytes{};
+                     std::memcpy(bytes.data(), &seen, sizeof seen);
+                     if (error || endpoints::holds(now->second.word, bytes.data())) {
+                         const auto then = std::move(now->second.then);
+                         m_waits.erase(now);
+                         then(error);
+                     } else if (now->second.is_stale) {
+                         look_at(number);
+                     }
+                 });
+}
+
+static heap_message request_for(heap_message::kind what, const endpoints::heap_place& where, std::size_t bytes) {
+    heap_message request{.what = what, .offset = where.offset, .bytes = bytes};
+    request.is_box = where.is_box ? 1 : 0;
+    for (std::size_t i = 0; i < 3; ++i) request.region[i] = where.region[i];
+    request.row_pitch = where.row_pitch;
+    request.slice_pitch = where.slice_pitch;
+    return request;
+}
+
+static std::string name_of(int pe, std::size_t offset) { return "PE " + std::to_string(pe) + " at " + bytes_text(offset); }
+
+/// The bytes go by a message; what asks for them, and hears of the end, is the other flow.
+static std::vector<std::unique_ptr<transfer::flow>> both(std::unique_ptr<transfer::flow> bytes, std::unique_ptr<transfer::flow> asked) {
+    std::vector<std::unique_ptr<transfer::flow>> flows;
+    if (bytes) flows.push_back(std::move(bytes));
+    flows.push_back(std::move(asked));
+    return flows;
+}
+
+std::vector<std::unique_ptr<transfer::flow>> make_asked_put(const std::shared_ptr<heap_server>& server, std::unique_ptr<transfer::endpoint> own,
+                                                            const endpoints::heap_place& where, std::size_t bytes,
+                                                            std::optional<endpoints::heap_signal> then) {
+    auto request = request_for(heap_message::kind::put, where, bytes);
+    if (then) {
+        request.has_word = 1;
+        request.word_offset = then->offset;
+        request.operation = static_cast<std::uint32_t>(then->what == endpoints::heap_signal::operation::set ? endpoints::atomic_operation::set
+                                                                                                            : endpoints::atomic_operation::add);
+        request.operand = then->value;
+    }
+    std::unique_ptr<transfer::flow> sent;
+    if (bytes != 0) {
+        request.tag = server->new_tag();
+        auto& process = runtime::instance();
+        sent = std::make_unique<transfer::flow>(
+            std::move(own), endpoints::make_send_endpoint(process.ranks(), server->space(), where.pe, static_cast<int>(request.tag)), bytes);
+    }
+    return both(std::move(sent), std::make_unique<transfer::flow>(
+                                     std::make_unique<asked_endpoint>(server, where.pe, request, name_of(where.pe, where.offset)),
+                                     endpoints::make_empty_endpoint("put"), 0));
+}
+
+std::vector<std::unique_ptr<transfer::flow>> make_asked_get(const std::shared_ptr<heap_server>& server, std::unique_ptr<transfer::endpoint> own,
+                                                            const endpoints::heap_place& where, std::size_t bytes) {
+    auto request = request_for(heap_message::kind::get, where, bytes);
+    if (bytes == 0) return both(nullptr, std::make_unique<transfer::flow>(endpoints::make_empty_endpoint("get"), std::move(own), 0));
+    request.tag = server->new_tag();
+    auto& process = runtime::instance();
+    auto received = std::make_unique<transfer::flow>(
+        endpoints::make_receive_endpoint(process.ranks(), server->space(), where.pe, static_cast<int>(request.tag), nullptr), std::move(own), bytes);
+    return both(std::move(received), std::make_unique<transfer::flow>(
+                                         std::make_unique<asked_endpoint>(server, where.pe, request, name_of(where.pe, where.offset)),
+                                         endpoints::make_empty_endpoint("get"), 0));
+}
+
+std::unique_ptr<transfer::endpoint> make_asked_atomic(const std::shared_ptr<heap_server>& server, const endpoints::heap_atomic& what) {
+    heap_message request{.what = heap_message::kind::atomic};
+    request.operation = static_cast<std::uint32_t>(what.what);
+    request.word_bytes = what.bytes;
+    request.word_offset = what.offset;
+    request.operand = what.operand;
+    request.compared = what.compared;
+    return std::make_unique<asked_endpoint>(server, what.pe, request, "atomic on " + name_of(what.pe, what.offset));
+}
+
+std::unique_ptr<transfer::endpoint> make_served_wait(const std::shared_ptr<heap_server>& server, const endpoints::awaited_word& what) {
+    return std::make_unique<served_wait>(server, what);
+}
+
+} // namespace causeway::capi

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// One-sided commands by messages: the target's engine serves them, where the initiator cannot write the heap itself.
+#pragma once
+
+#include "comm/port.hpp"
+#include "endpoints/device/device_endpoint.hpp"
+#include "endpoints/mpi/messenger.hpp"
+#include "endpoints/symmetric/heap.hpp"
+#include "endpoints/symmetric/symmetric_endpoint.hpp"
+#include "transfer/command.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace causeway::capi {
+
+class runtime;
+
+/// What one PE asks another one for, and the answer. Between equal builds on machines alike.
+struct heap_message {
+    enum class kind : std::uint32_t { put, get, atomic, arrival, answer };
+    kind what = kind::put;
+    std::uint32_t tag = 0;    ///< of the message with the bytes
+    std::uint64_t number = 0; ///< of the request, at its initiator
+    std::uint64_t offset = 0, bytes = 0;
+    std::uint64_t is_box = 0, region[3] = {}, row_pitch = 0, slice_pitch = 0;
+    std::uint32_t has_word = 0, operation = 0; ///< a signal behind a put, or an atomic
+    std::uint64_t word_bytes = 8, word_offset = 0, operand = 0, compared = 0;
+    std::uint64_t value = 0; ///< what was in the word before; of an arrival its number, with the two below
+    std::uint64_t purpose = 0, brought = 0;
+    std::int32_t status = 0, has_failed = 0;
+    std::array<char, 160> reason{};
+};
+
+/// Serves the heap of this PE, and asks the others. One for each heap that needs it; engine's thread only, but for new_tag().
+class heap_server final : private comm::operation, public std::enable_shared_from_this<heap_server> {
+  public:
+    /// `memory` is the heap's, if the host may work in it; else `device` is.
+    heap_server(runtime& process, std::shared_ptr<endpoints::heap> served, int space, endpoints::device_place device, std::byte* memory);
+    ~heap_server();
+
+    void start();
+    void stop();
+
+    /// Any thread: for one request with bytes.
+    [[nodiscard]] std::uint32_t new_tag() { return m_next_tag++ % most_tags + 2; }
+
+    [[nodiscard]] int space() const { return m_space; }
+    [[nodiscard]] const std::shared_ptr<endpoints::heap>& served() const { return m_heap; }
+    [[nodiscard]] bool has_host_memory() const { return m_memory != nullptr; }
+
+    using answered = std::function<void(const failure& error, std::uint64_t before)>;
+    /// The number by which the asker may forget it.
+    std::uint64_t ask(int pe, heap_message request, answered then);
+    void forget(std::uint64_t number) { m_asked.erase(number); }
+
+    /// Calls `then` when the word compares. The number by which it may be forgotten.
+    std::uint64_t await(const endpoints::awaited_word& word, std::function<void(const failure&)> then);
+    void forget_wait(std::uint64_t number) { m_waits.erase(number); }
+
+  private:
+    static constexpr int control_tag = 1;
+    static constexpr std::uint32_t most_tags = 1u << 14;
+
+    struct outgoing;
+    struct word_job {
+        endpoints::heap_atomic what;
+        std::function<void(const failure&, std::uint64_t before)> done;
+        alignas(8) std::array<std::byte, 8> bytes{};
+    };
+    struct wait {
+        endpoints::awaited_word word;
+        std::function<void(const failure&)> then;
+        bool is_being_read = false, is_stale = false;
+    };
+
+    void over(const comm::arrival& result) override;
+    void listen();
+    void send(int pe, const heap_message& message);
+    void take(int from, const heap_message& message);
+    void serve_put(int from, const heap_message& message);
+    void serve_get(int from, const heap_message& message);
+    void answer(int to, const heap_message& request, const failure& error, std::uint64_t before = 0);
+    /// Behind the words before it, as its result depends on them.
+    void work_on_word(const endpoints::heap_atomic& what, answered done);
+    void begin_word();
+    void changed(std::size_t offset, std::size_t bytes);
+    void look_at(std::uint64_t number);
+    [[nodiscard]] std::unique_ptr<transfer::endpoint> device_part(const heap_message& message);
+    [[nodiscard]] std::unique_ptr<transfer::endpoint> device_word(const endpoints::heap_atomic& what);
+    /// A command of the engine's own; `then` is told of its end.
+    void submit(std::unique_ptr<transfer::endpoint> source, std::unique_ptr<transfer::endpoint> target, std::size_t bytes,
+                std::function<void(const failure&)> then);
+
+    runtime& m_process;
+    std::shared_ptr<endpoints::heap> m_heap;
+    int m_space;
+    endpoints::device_place m_device;
+    std::byte* m_memory;
+    std::optional<endpoints::messenger::interest> m_interest;
+    bool m_listening = false, m_stopped = false;
+    alignas(8) std::array<std::byte, sizeof(heap_message)> m_incoming{};
+    std::atomic<std::uint32_t> m_next_tag{0};
+    std::uint64_t m_next_number = 1;
+    std::map<std::uint64_t, answered> m_asked;
+    std::list<std::unique_ptr<outgoing>> m_outgoing;
+    std::deque<std::unique_ptr<word_job>> m_words; // the first is under way
+    std::map<std::uint64_t, wait> m_waits;
+};
+
+/// The flows of a put or get of PE `where.pe`, whose own end is `own`.
+[[nodiscard]] std::vector<std::unique_ptr<transfer::flow>> make_asked_put(const std::shared_ptr<heap_server>& server,
+                                                                          std::unique_ptr<transfer::endpoint> own, const endpoints::heap_place& where,
+                                                                          std::size_t bytes, std::optional<endpoints::heap_signal> then);
+[[nodiscard]] std::vector<std::unique_ptr<transfer::flow>> make_asked_get(const std::shared_ptr<heap_server>& server,
+                                                                          std::unique_ptr<transfer::endpoint> own, const endpoints::heap_place& where,
+                                                                          std::size_t bytes);
+/// As make_atomic_source().
+[[nodiscard]] std::unique_ptr<transfer::endpoint> make_asked_atomic(const std::shared_ptr<heap_server>& server, const endpoints::heap_atomic& what);
+/// As make_word_wait().
+[[nodiscard]] std::unique_ptr<transfer::endpoint> make_served_wait(const std::shared_ptr<heap_server>& server, const endpoints::awaited_word& what);
+
+} // namespace causeway::capi
