@@ -224,6 +224,11 @@ int causeway_task_submit(causeway_task_group* group, causeway_task* handle, caus
                          causeway_task_function destroy, const causeway_region* regions, size_t count, int flags) {
     auto* const made = task_of(handle);
     auto& into = group_of(group);
+    if (function && count == 0 && flags == 0) { // nothing can be refused
+        made->function = function;
+        made->destroy = destroy;
+        return guard([&] { into.owner().submit(made, into); });
+    }
     std::optional<region_list> all;
     const int refused = guard([&] {
         if (!function) throw transfer_error(status::invalid_value, "a task: its function is null");

@@ -59,6 +59,7 @@ class locality final : public policy {
     }
 
     bool reads_footprints() const override { return m_node_of_group.size() > 1; }
+    bool deals() const override { return m_node_of_group.size() > 1; }
     bool releases() const override { return m_rules.release; }
 
     unsigned deal(const deal_question& asked) const override {

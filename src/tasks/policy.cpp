@@ -19,6 +19,7 @@ class work_stealing final : public policy {
     grouping group(const topology::machine&, std::span<const unsigned> node_of_worker) override {
         return one_group(node_of_worker);
     }
+    bool deals() const override { return false; }
     unsigned deal(const deal_question&) const override { return own_queue; }
 };
 

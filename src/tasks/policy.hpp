@@ -48,6 +48,8 @@ class policy {
     [[nodiscard]] virtual grouping group(const topology::machine& machine, std::span<const unsigned> node_of_worker) = 0;
     /// Whether deal() looks at bytes and backlog: else they are not gathered.
     [[nodiscard]] virtual bool reads_footprints() const { return false; }
+    /// Whether deal() ever says anything but own_queue: else it is not asked.
+    [[nodiscard]] virtual bool deals() const { return true; }
     /// Any thread may call, many at once.
     [[nodiscard]] virtual unsigned deal(const deal_question& asked) const = 0;
     /// Whether thieves may take what is spared, if its group takes none of it for a while.

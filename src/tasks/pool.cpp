@@ -42,6 +42,7 @@ pool::pool(const topology::machine& here, const address_map& addresses, std::uni
     }
     m_grouping = m_policy->group(here, node_of_worker);
     m_reads_footprints = m_policy->reads_footprints();
+    m_deals = m_policy->deals();
     for (unsigned each = 0; each < m_grouping.groups(); ++each) m_groups.push_back(std::make_unique<group_queue>());
     for (unsigned each = 0; each < threads; ++each) {
         const auto group = m_grouping.group_of_worker[each];
@@ -189,6 +190,16 @@ void pool::submit(task* made, task_group& group, std::span<const region> regions
         }
 }
 
+void pool::submit(task* made, task_group& group) {
+    auto* const self = worker::current(*this);
+    if (!self || m_deals || m_record) return submit(made, group, {});
+    made->group = &group;
+    group.add_one();
+    if (self->queued() >= longest_queue) return self->run(made);
+    self->push(made);
+    tell_of_work(self->group());
+}
+
 void pool::submit_held(task* made, task_group& group, std::span<const region> regions) {
     prepare(made, group, regions, true);
     auto* const node = made->node;
@@ -215,11 +226,16 @@ void pool::make_ready(task* ready, worker* from, std::span<const region> regions
         auto& where = *m_groups[group];
         (ready->urgent ? where.urgent : where.ordinary).push(ready);
     }
-    real_atomics::fence();
+    tell_of_work(group);
+}
+
+void pool::tell_of_work(unsigned group) {
+    real_atomics::fence(); // the task is there before anyone is found asleep
     if (m_asleep.load(std::memory_order_relaxed) != 0) wake_for(group);
 }
 
 unsigned pool::deal(task* ready, worker* from, std::span<const region> regions) {
+    if (!m_deals) return own_queue;
     if (!m_reads_footprints || regions.empty()) return m_policy->deal({.own_group = from ? from->group() : 0});
     thread_local footprint others_footprint;
     thread_local std::vector<double> others_backlog;

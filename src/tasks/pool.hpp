@@ -53,6 +53,8 @@ class pool {
     /// The task is the pool's from now on: it may be over before this returns. Throws std::bad_alloc, after which it ends without
     /// running.
     void submit(task* made, task_group& group, std::span<const region> regions);
+    /// The same without regions.
+    void submit(task* made, task_group& group);
     /// As submit(), but the task starts only after let_go().
     void submit_held(task* made, task_group& group, std::span<const region> regions);
     void let_go(task* held);
@@ -81,6 +83,7 @@ class pool {
     void prepare(task* made, task_group& group, std::span<const region> regions, bool held);
     void make_ready(task* ready, worker* from, std::span<const region> regions);
     [[nodiscard]] unsigned deal(task* ready, worker* from, std::span<const region> regions);
+    void tell_of_work(unsigned group);
     void wake_for(unsigned group);
     void wake_everyone();
     void start_threads(unsigned count);
@@ -98,7 +101,7 @@ class pool {
     const topology::machine& m_machine;
     const address_map& m_addresses;
     std::unique_ptr<policy> m_policy;
-    bool m_reads_footprints = false;
+    bool m_reads_footprints = false, m_deals = false;
     grouping m_grouping;
     std::vector<std::unique_ptr<group_queue>> m_groups;
     std::vector<std::unique_ptr<worker>> m_workers; ///< those of callers first

@@ -9,7 +9,6 @@
 
 #include <chrono>
 #include <exception>
-#include <optional>
 #include <system_error>
 #include <thread>
 
@@ -26,11 +25,11 @@ constexpr int pauses_before_sleep = 64;
 constexpr std::size_t least_stack = 192u << 10;
 constexpr std::size_t most_free = 128, batch = 64;
 
-thread_local worker* t_worker = nullptr;
-thread_local std::uintptr_t t_stack_begin = 0;
+// Asked for with each task: without a call of the dynamic linker.
+__attribute__((tls_model("initial-exec"))) thread_local worker* t_worker = nullptr;
+__attribute__((tls_model("initial-exec"))) thread_local std::uintptr_t t_stack_begin = 0;
 
-std::uintptr_t stack_begin() {
-    if (t_stack_begin != 0) return t_stack_begin;
+__attribute__((noinline)) std::uintptr_t find_stack_begin() {
     pthread_attr_t attributes;
     void* lowest = nullptr;
     std::size_t bytes = 0;
@@ -43,7 +42,7 @@ std::uintptr_t stack_begin() {
 
 bool stack_is_short() {
     const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-    return here - stack_begin() < least_stack;
+    return here - (t_stack_begin != 0 ? t_stack_begin : find_stack_begin()) < least_stack;
 }
 
 void pause(int times) {
@@ -184,6 +183,14 @@ void worker::run_on_fresh_stack(task* which) {
     }
 }
 
+void worker::call(task* which) {
+    try {
+        which->function(which->payload);
+    } catch (...) {
+        which->group->fail(std::current_exception());
+    }
+}
+
 void worker::run_here(task* which) {
     auto& group = *which->group;
     counts::more(done.tasks);
@@ -193,14 +200,13 @@ void worker::run_here(task* which) {
         group.fail(std::make_exception_ptr(transfer_error(status::cancelled, "a task was waiting when its pool was released")));
         if (which->destroy) which->destroy(which->payload);
     } else {
-        std::optional<run_record::running> running;
-        if (__builtin_expect(m_pool.m_record != nullptr, 0)) running.emplace(*m_pool.m_record, which->record);
-        try {
-            which->function(which->payload);
-        } catch (...) {
-            group.fail(std::current_exception());
+        if (__builtin_expect(m_pool.m_record != nullptr, 0)) {
+            run_record::running running(*m_pool.m_record, which->record);
+            call(which);
+            running.ended(m_position);
+        } else {
+            call(which);
         }
-        if (running) running->ended(m_position);
     }
     if (auto* const node = which->node) {
         node->finish([&](void* next) { auto* const started = static_cast<task*>(next);

@@ -64,6 +64,7 @@ class alignas(64) worker {
     [[nodiscard]] task* from_members(unsigned group);
     [[nodiscard]] task* from_far();
     [[nodiscard]] bool work_in_reach() const;
+    static void call(task* which);
     void run_here(task* which);
     void run_on_fresh_stack(task* which);
 
