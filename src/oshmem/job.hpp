@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// The PEs of an OpenSHMEM program on one node: memory that all have mapped, and meeting one another.
+#pragma once
+
+#include "comm/process_group.hpp"
+#include "comm/process_watch.hpp"
+#include "comm/shared_segment.hpp"
+#include "endpoints/symmetric/offset_allocator.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace causeway::oshmem {
+
+/// PEs that meet: `start`, `start + stride`, and so on.
+struct members {
+    int start = 0, stride = 1, size = 1;
+    [[nodiscard]] int world(int index) const { return start + index * stride; }
+    /// -1 for a PE that is none of them.
+    [[nodiscard]] int index_of(int pe) const {
+        const int distance = pe - start;
+        return stride != 0 && distance % stride == 0 && distance / stride >= 0 && distance / stride < size ? distance / stride
+               : stride == 0 && distance == 0                                                              ? 0
+                                                                                                           : -1;
+    }
+};
+
+/// Ends the job with a message on standard error, as OpenSHMEM's calls have no other way to refuse.
+[[noreturn]] void give_up(const char* call, const std::string& why);
+
+class job {
+  public:
+    /// Collective over all processes that the launcher has started. Ends the job if it cannot be.
+    static void start();
+    [[nodiscard]] static bool has_started();
+    [[nodiscard]] static job& instance();
+    /// `call` names who asks, where there is none yet.
+    [[nodiscard]] static job& required(const char* call);
+    /// Once; also at exit.
+    static void finish();
+    /// Ends all PEs.
+    [[noreturn]] static void exit_all(int status);
+
+    [[nodiscard]] int pe() const { return m_pe; }
+    [[nodiscard]] int pes() const { return m_pes; }
+
+    /// Where `address`, in the heap or in a global variable, is in the memory of `pe`. Ends the job for any other address or PE.
+    [[nodiscard]] void* at(const void* address, int pe, const char* call) const {
+        auto* const found = find(address, pe);
+        if (found == nullptr) refuse(address, pe, call);
+        return found;
+    }
+    /// Null instead.
+    [[nodiscard]] void* find(const void* address, int pe) const {
+        const auto where = reinterpret_cast<std::uintptr_t>(address);
+        if (static_cast<unsigned>(pe) >= static_cast<unsigned>(m_pes)) return nullptr;
+        for (const auto* const part : {&m_heap, &m_globals})
+            if (where - part->first < part->bytes) return part->peers[static_cast<std::size_t>(pe)] + (where - part->first);
+        return nullptr;
+    }
+
+    /// All of `who` have come, and what they stored before is visible.
+    void meet(const members& who);
+    /// A word of this PE that the others read between two meetings.
+    [[nodiscard]] std::uint64_t& note() const { return note_of(m_pe); }
+    [[nodiscard]] std::uint64_t& note_of(int pe) const;
+
+    /// Calls `holds()` until it is true. Ends the job if a PE dies meanwhile.
+    template <class Holds> void wait(Holds holds) {
+        for (unsigned look = 1; !holds(); ++look)
+            if (look % looks_without_pause == 0) pause(look / looks_without_pause);
+    }
+
+    [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment);
+    void free(void* address);
+    [[nodiscard]] std::size_t bytes_at(void* address);
+
+  private:
+    struct part {
+        std::uintptr_t first = 0;
+        std::size_t bytes = 0;
+        std::vector<std::byte*> peers;
+    };
+    static constexpr unsigned looks_without_pause = 256;
+
+    job();
+    void share(part& what, std::unique_ptr<comm::shared_segment> own);
+    void make_globals_shared();
+    void pause(unsigned times);
+    [[noreturn]] void refuse(const void* address, int pe, const char* call) const;
+    [[nodiscard]] std::uint64_t& token(int at, int from) const;
+
+    std::unique_ptr<comm::process_group> m_group;
+    bool m_has_started_mpi = false, m_has_ended = false;
+    int m_pe = 0, m_pes = 1;
+    std::vector<std::unique_ptr<comm::shared_segment>> m_segments;
+    part m_heap, m_globals, m_control;
+    std::vector<comm::process_watch> m_processes;
+    std::mutex m_mutex; // guards m_allocator
+    endpoints::offset_allocator m_allocator;
+    std::vector<std::uint64_t> m_sent, m_expected; // tokens, by PE
+};
+
+} // namespace causeway::oshmem

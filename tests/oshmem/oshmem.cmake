@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+# OpenSHMEM programs as a user compiles and starts them: by the wrapper, on 1, 2 and 4 PEs.
+foreach(program ring boundaries every_call)
+  foreach(pes 1 2 4)
+    add_test(NAME oshmem.${program}.${pes} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/compile_and_run.sh
+      ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/causeway-oshcc ${run_with} ${MPIEXEC_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/programs/${program}.c ${pes})
+    set_tests_properties(oshmem.${program}.${pes} PROPERTIES LABELS system TIMEOUT 120 PROCESSORS ${pes})
+  endforeach()
+endforeach()
+add_test(NAME oshmem.refusals COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/refusals.sh
+  ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/causeway-oshcc ${MPIEXEC_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/programs/refusals.c)
+set_tests_properties(oshmem.refusals PROPERTIES LABELS system TIMEOUT 180 PROCESSORS 2)

@@ -1,0 +1,26 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# What ends an OpenSHMEM job: with the call and the cause, and soon. Usage: refusals.sh OSHCC MPIRUN SOURCE
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+"$1" -O2 "$3" -o "$folder/program" || exit 1
+case $($2 --version 2>&1) in
+*"Open MPI"* | *OpenRTE* | *open-mpi*) options="--oversubscribe" ;;
+*) options="" ;;
+esac
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+failed=0
+# what text
+expect() {
+    timeout 30 $2 $3 -n 2 "$folder/program" "$1" >"$folder/output" 2>&1
+    status=$?
+    [ $status -ne 0 ] && [ $status -ne 124 ] || { echo "FAILED: $1: status $status"; failed=1; }
+    grep -q -e "$4" "$folder/output" || { echo "FAILED: $1: no '$4' in:"; cat "$folder/output"; failed=1; }
+}
+expect early "$2" "$options" "causeway: shmem_barrier_all: shmem_init comes first"
+expect local "$2" "$options" "shmem_long_p: the address .* is not symmetric"
+expect pe "$2" "$options" "shmem_long_p: there is no PE 17: they are 0 to 1"
+expect exit "$2" "$options" "7"
+expect killed "$2" "$options" "is gone\|signal 9\|KILLED"
+timeout 30 $2 $options -n 2 "$folder/program" "" || { echo "FAILED: a program that does nothing wrong"; failed=1; }
+exit $failed
