@@ -14,3 +14,9 @@ if(TARGET causeway_program)
   causeway_test(tools.tasks LABEL tools RUNTIME none TIMEOUT 60
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/command_test.py $<TARGET_FILE:causeway_program>)
 endif()
+if(TARGET task_problems)
+  foreach(distribution standard fine coarse local)
+    causeway_test(task_problems.${distribution} LABEL example RUNTIME none TIMEOUT 60
+      COMMAND $<TARGET_FILE:task_problems> --small --rounds 2 --threads 3 --distribution ${distribution})
+  endforeach()
+endif()

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// The paper's programs on this machine: each under each policy, interleaved, with the median and the quartiles.
+#include "tasks/problem.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using namespace task_problems;
+
+struct named_problem {
+    const char* name;
+    std::unique_ptr<problem> (*make)(const options&);
+    causeway_distribution advised;
+};
+constexpr std::array<named_problem, 6> problems = {{
+    {"map", make_map, CAUSEWAY_DISTRIBUTION_COARSE},
+    {"reduction", make_reduction, CAUSEWAY_DISTRIBUTION_FINE},
+    {"vecmul", make_vecmul, CAUSEWAY_DISTRIBUTION_COARSE},
+    {"matmul", make_matmul, CAUSEWAY_DISTRIBUTION_COARSE},
+    {"jacobi", make_jacobi, CAUSEWAY_DISTRIBUTION_FINE},
+    {"sparselu", make_sparselu, CAUSEWAY_DISTRIBUTION_COARSE},
+}};
+constexpr std::array<std::pair<const char*, causeway_task_policy>, 4> policies = {{
+    {"work-stealing", CAUSEWAY_TASK_POLICY_WORK_STEALING},
+    {"central", CAUSEWAY_TASK_POLICY_CENTRAL_QUEUE},
+    {"locality", CAUSEWAY_TASK_POLICY_LOCALITY},
+    {"locality-paper", CAUSEWAY_TASK_POLICY_LOCALITY_PAPER},
+}};
+constexpr std::array<std::pair<const char*, causeway_distribution>, 4> distributions = {{
+    {"standard", CAUSEWAY_DISTRIBUTION_STANDARD},
+    {"fine", CAUSEWAY_DISTRIBUTION_FINE},
+    {"coarse", CAUSEWAY_DISTRIBUTION_COARSE},
+    {"local", CAUSEWAY_DISTRIBUTION_LOCAL},
+}};
+
+[[noreturn]] void usage(const std::string& why) {
+    std::fprintf(stderr,
+                 "task_problems: %s\nusage: task_problems [--small] [--threads N] [--rounds N] [--distribution standard|fine|coarse|local] [PROBLEM]...\n"
+                 "problems: map reduction vecmul matmul jacobi sparselu; without --small with the paper's inputs\n",
+                 why.c_str());
+    std::exit(2);
+}
+
+double seconds_of(problem& one, causeway::task_pool& pool) {
+    one.reset();
+    const auto begin = std::chrono::steady_clock::now();
+    causeway::task_group group(pool);
+    one.spawn(group);
+    group.wait();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+int act(int argc, char** argv) {
+    options with;
+    bool advised = true;
+    unsigned threads = 0, rounds = 5;
+    std::vector<std::string_view> wanted;
+    for (int each = 1; each < argc; ++each) {
+        const std::string_view word = argv[each];
+        const auto value = [&]() -> std::string {
+            if (++each == argc) usage(std::string(word) + " wants a value");
+            return argv[each];
+        };
+        if (word == "--small") {
+            with.small = true;
+        } else if (word == "--threads" || word == "--rounds") {
+            const auto text = value();
+            (word == "--threads" ? threads : rounds) = static_cast<unsigned>(std::strtoul(text.c_str(), nullptr, 10));
+        } else if (word == "--distribution") {
+            const auto text = value();
+            const auto known = std::find_if(distributions.begin(), distributions.end(), [&](const auto& one) { return text == one.first; });
+            if (known == distributions.end()) usage("no distribution " + text);
+            with.distribution = known->second;
+            advised = false;
+        } else if (std::none_of(problems.begin(), problems.end(), [&](const auto& one) { return word == one.name; })) {
+            usage("no problem or option " + std::string(word));
+        } else {
+            wanted.push_back(word);
+        }
+    }
+    if (rounds == 0) usage("--rounds is a number above 0");
+
+    std::printf("%-10s %-15s %10s %10s %10s   nodes %u\n", "problem", "policy", "median ms", "quartiles", "", causeway_node_count());
+    bool right = true;
+    for (const auto& one : problems) {
+        if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), one.name) == wanted.end()) continue;
+        if (advised) with.distribution = one.advised;
+        const auto made = one.make(with);
+        std::array<std::vector<double>, policies.size()> times;
+        for (unsigned round = 0; round < rounds; ++round)
+            for (std::size_t each = 0; each < policies.size(); ++each) {
+                causeway::task_pool pool({.policy = policies[each].second, .threads = threads});
+                times[each].push_back(seconds_of(*made, pool));
+                if (round == 0 && !made->is_right()) {
+                    std::fprintf(stderr, "task_problems: %s under %s: not what a serial run gives\n", one.name, policies[each].first);
+                    right = false;
+                }
+            }
+        for (std::size_t each = 0; each < policies.size(); ++each) {
+            auto& its = times[each];
+            std::sort(its.begin(), its.end());
+            std::printf("%-10s %-15s %10.3f %10.3f %10.3f\n", one.name, policies[each].first, 1e3 * its[its.size() / 2], 1e3 * its[its.size() / 4],
+                        1e3 * its[its.size() * 3 / 4]);
+        }
+    }
+    return right ? 0 : 1;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    try {
+        return act(argc, argv);
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "task_problems: %s\n", error.what());
+        return 1;
+    }
+}
