@@ -3,9 +3,13 @@
 // and release of thieves that starve, which the paper's rules lack.
 #include "tasks/policy.hpp"
 
+#include "base/error.hpp"
+
 #include <algorithm>
-#include <limits>
+#include <array>
+#include <cstddef>
 #include <map>
+#include <string>
 #include <utility>
 
 namespace causeway::tasks {
@@ -15,7 +19,7 @@ namespace {
 class locality final : public policy {
   public:
     locality(const topology::machine& machine, const locality_rules& rules)
-        : m_rules(rules), m_nodes(machine.nodes.size()), m_distances(machine.distances), m_columns(machine.columns),
+        : m_rules(rules), m_nodes(machine.nodes.size()), m_columns(machine.columns),
           m_least_bytes(machine.cache_bytes / std::max(1u, rules.home_caches ? 1u : machine.cores_per_cache)) {}
 
     grouping group(const topology::machine& machine, std::span<const unsigned> node_of_worker) override {
@@ -55,6 +59,11 @@ class locality final : public policy {
         m_group_of_node.assign(m_nodes, own_queue);
         for (const auto& [node, group] : group_of_node) m_group_of_node[node] = group;
         m_node_of_group = made.node_of_group;
+        if (made.groups() > most_groups)
+            throw transfer_error(status::invalid_value, "the policy locality: " + std::to_string(made.groups()) + " nodes; at most " +
+                                                            std::to_string(most_groups));
+        for (std::size_t node = 0; node < m_nodes; ++node)
+            for (const auto from : m_node_of_group) m_distances_to.push_back(machine.distance(from, node));
         return made;
     }
 
@@ -72,22 +81,24 @@ class locality final : public policy {
         // Algorithm 1: the standard deviation of D is not 0. The same everywhere: no node is better.
         const auto [least, most] = std::minmax_element(asked.bytes_on_node.begin(), asked.bytes_on_node.end());
         if (*least == *most) return own_queue;
-        auto best = own_queue;
-        auto best_cost = std::numeric_limits<double>::infinity();
-        for (unsigned group = 0; group < m_node_of_group.size(); ++group) {
-            const auto* const distances = m_distances.data() + m_node_of_group[group] * m_nodes;
-            double cost = m_rules.load_term ? asked.backlog[group] : 0;
-            for (std::size_t node = 0; node < m_nodes; ++node) cost += static_cast<double>(asked.bytes_on_node[node]) * distances[node];
-            // Of equals the own group: nobody has to be woken.
-            if (cost < best_cost || (cost == best_cost && group == asked.own_group)) {
-                best = group;
-                best_cost = cost;
-            }
+        const auto groups = m_node_of_group.size();
+        std::array<double, most_groups> costs;
+        if (m_rules.load_term) std::copy_n(asked.backlog.begin(), groups, costs.begin());
+        else std::fill_n(costs.begin(), groups, 0.0);
+        for (std::size_t node = 0; node < m_nodes; ++node) {
+            const auto bytes = static_cast<double>(asked.bytes_on_node[node]);
+            if (bytes == 0) continue;
+            const auto* const distances = m_distances_to.data() + node * groups;
+            for (std::size_t group = 0; group < groups; ++group) costs[group] += bytes * distances[group];
         }
+        const auto best = static_cast<unsigned>(std::min_element(costs.begin(), costs.begin() + static_cast<std::ptrdiff_t>(groups)) - costs.begin());
+        // Of equals the own group: nobody has to be woken.
+        if (costs[asked.own_group] <= costs[best]) return asked.own_group;
         return best;
     }
 
   private:
+    static constexpr std::size_t most_groups = 1024;
     [[nodiscard]] unsigned vicinity_of(unsigned tile) const {
         const auto size = m_rules.vicinity;
         if (size == 0 || size >= m_nodes) return 0;
@@ -99,10 +110,10 @@ class locality final : public policy {
 
     const locality_rules m_rules;
     const std::size_t m_nodes;
-    const std::vector<double> m_distances;
     const unsigned m_columns;
     const std::uint64_t m_least_bytes;
     std::vector<unsigned> m_group_of_node, m_node_of_group;
+    std::vector<double> m_distances_to; ///< of each node, from all groups
 };
 
 } // namespace
