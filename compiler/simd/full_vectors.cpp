@@ -2,6 +2,7 @@
 // Short loops and remainders as masked vector steps: "less-than-full vectors", section 3 of the paper.
 #include "full_vectors.hpp"
 
+#include "alignment_peel.hpp"
 #include "kept_loops.hpp"
 #include "loop_properties.hpp"
 #include "loop_vectoriser.hpp"
@@ -121,9 +122,37 @@ bool work::take_long(Loop &loop, const loop_shape &shape) {
     const SCEV *back_edges = m_vectoriser.evolution().getBackedgeTakenCount(&loop);
     const bool may_wrap =
         m_vectoriser.evolution().getUnsignedRangeMax(m_vectoriser.evolution().applyLoopGuards(back_edges, &loop)).isMaxValue();
-    if (!m_vectoriser.vectorise(loop)) {
+    peeled_loop peeled;
+    if (shape.trip_count == 0 && shape.stores && !shape.reduces && !shape.backwards) {
+        peeled = peel_to_cache_line(loop, m_vectoriser.accesses().getInfo(loop), shape.lanes, m_vectoriser.loops(),
+                                    m_vectoriser.evolution(), m_vectoriser.dominators());
+        if (peeled) {
+            m_vectoriser.accesses().clear();
+            m_vectoriser.prepare(*peeled.ahead);
+            m_vectoriser.prepare(loop);
+            back_edges = m_vectoriser.evolution().getBackedgeTakenCount(&loop);
+        }
+    }
+    // A masked store is not forwarded to a load that follows soon, as in a loop in place that runs again on a short array.
+    const bool pads = m_padded && !shape.reduces && !shape.backwards;
+    const bool masks = pads || !shape.in_place;
+    if (!m_vectoriser.vectorise(loop, masks ? epilogue::scalar : epilogue::compilers_choice)) {
+        if (peeled)
+            close_gate(peeled);
         m_report.left(loop, "NotVectorised", "the compiler does not vectorise it (-Rpass-analysis=loop-vectorize says why)");
         return false;
+    }
+    if (peeled) {
+        remainder::promise_independence(*peeled.ahead);
+        m_vectoriser.vectorise(*peeled.ahead, shape.lanes, 1, true);
+    }
+    const char *aligned = peeled ? ", aligned where it is long" : "";
+    if (!masks) {
+        if (peeled)
+            m_report.done(loop, "Aligned", Twine("the compiler's vectors") + aligned);
+        else
+            m_report.left(loop, "InPlace", "a masked store would delay the next load of an array that is read and written (padding helps)");
+        return true;
     }
     const split_loop split = find_split(loop, m_vectoriser.loops());
     const unsigned left = split ? shape.trip_count % split.step : 0;
@@ -133,7 +162,6 @@ bool work::take_long(Loop &loop, const loop_shape &shape) {
     }
     const std::string vectors = (Twine(split.step / split.width) + " x " + Twine(split.width) + " lanes").str();
     remainder remainders(m_vectoriser.loops(), m_vectoriser.evolution(), m_vectoriser.dominators());
-    const bool pads = m_padded && !shape.reduces && !shape.backwards;
     Loop *rest = remainders.make(split, back_edges, may_wrap, pads ? split.width : 1);
     // A sum is folded from lanes to one number after each kind of vector: one kind has to do.
     const bool whole_vectors = split.step > split.width && !shape.reduces && (left == 0 || left >= split.width);
@@ -147,7 +175,7 @@ bool work::take_long(Loop &loop, const loop_shape &shape) {
         became = vectorise_rest(*rest, split, masked_width, whole_vectors);
     }
     if (became)
-        m_report.done(loop, "Remainder", Twine("vectors of ") + vectors + became);
+        m_report.done(loop, "Remainder", Twine("vectors of ") + vectors + became + aligned);
     else
         m_report.left(loop, "Form", "the form of what is left is not known");
     return true;

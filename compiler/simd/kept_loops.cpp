@@ -22,6 +22,7 @@ namespace causeway::simd {
 namespace {
 
 constexpr unsigned shortest = 5;          // less is the compiler's straight-line vectoriser's
+constexpr unsigned shortest_in_place = 16; // masked stores are not forwarded to loads, which costs as much as the scalar code
 constexpr unsigned longest_unrolled = 64; // what is longer still is a loop when full_vectors runs
 
 // Arrays that unrolling turns into registers: worth more than vectors of them.
@@ -64,6 +65,10 @@ PreservedAnalyses kept_loops::run(Loop &loop, LoopAnalysisManager &, LoopStandar
     }
     if (!is_short(trip_count, shape.lanes))
         return PreservedAnalyses::all();
+    if (shape.in_place && trip_count < shortest_in_place) {
+        report.left(loop, "InPlace", "a masked store would delay the next load of an array that is read and written");
+        return PreservedAnalyses::all();
+    }
     if (asks_for_unrolling(loop) || uses_local_arrays(loop)) {
         report.left(loop, "Unrolled", "unrolling it is asked for, or turns local arrays into registers");
         return PreservedAnalyses::all();

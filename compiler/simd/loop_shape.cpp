@@ -43,6 +43,7 @@ private:
     loop_shape m_shape;
     unsigned m_widest_bits = 0;
     SmallPtrSet<const Value *, 8> m_reduced; // may be used after the loop
+    SmallPtrSet<const SCEV *, 8> m_stored, m_loaded;
 };
 
 const char *reader::form() {
@@ -124,6 +125,7 @@ const char *reader::access(Type *type, Value *address, bool stores) {
     if (!step || (step->getAPInt() != size && step->getAPInt() != -size))
         return "an access does not walk from element to element";
     m_shape.backwards |= step->getAPInt().isNegative();
+    (stores ? m_stored : m_loaded).insert(place);
     return nullptr;
 }
 
@@ -183,6 +185,7 @@ loop_shape reader::read() {
         m_shape.why_not = "it stores nothing";
     else if (m_shape.lanes < 4)
         m_shape.why_not = "a vector of the target has fewer than four of its elements";
+    m_shape.in_place = any_of(m_stored, [&](const SCEV *place) { return m_loaded.contains(place); });
     m_shape.trip_count = m_evolution.getSmallConstantTripCount(&m_loop);
     return m_shape;
 }

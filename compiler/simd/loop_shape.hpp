@@ -22,6 +22,7 @@ struct loop_shape {
     bool stores = false;
     bool reduces = false;
     bool backwards = false; // an access walks so
+    bool in_place = false;  // an array is read and written
 };
 
 /// Looks at the instructions alone: whether iterations depend on each other by memory remains to be asked.

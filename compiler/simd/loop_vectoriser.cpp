@@ -90,8 +90,10 @@ void loop_vectoriser::prepare(Loop &loop) {
     formLCSSARecursively(loop, *m_pass.DT, m_pass.LI, m_pass.SE);
 }
 
-bool loop_vectoriser::vectorise(Loop &loop) {
-    const without_vector_epilogue off;
+bool loop_vectoriser::vectorise(Loop &loop, epilogue rest) {
+    std::optional<without_vector_epilogue> off;
+    if (rest == epilogue::scalar)
+        off.emplace();
     const bool changed = m_pass.processLoop(&loop);
     if (changed)
         m_pass.LAIs->clear();

@@ -8,15 +8,17 @@
 
 namespace causeway::simd {
 
+enum class epilogue { scalar, compilers_choice };
+
 class loop_vectoriser {
 public:
     loop_vectoriser(llvm::Function &function, llvm::FunctionAnalysisManager &manager);
 
     /// Brings the loop into the form that the vectoriser expects.
     void prepare(llvm::Loop &loop);
-    /// Lets the compiler decide, but for a vector epilogue of its own: what is left stays a scalar loop.
+    /// Lets the compiler decide, but for the vector epilogue of its own that follows long vectors, which is optional.
     /// True if it made a vector loop; `loop` is then the scalar remainder.
-    bool vectorise(llvm::Loop &loop);
+    bool vectorise(llvm::Loop &loop, epilogue rest);
     /// Makes steps of so many vectors of `width` lanes of it. What hinders, hinders quietly: the loop is then as it was.
     bool vectorise(llvm::Loop &loop, unsigned width, unsigned vectors, bool masked);
 

@@ -160,6 +160,25 @@ Loop *remainder::clone(const split_loop &split, const bypass &bypass, Value *kee
     return rest;
 }
 
+Value *remainder::advanced(PHINode &phi, Loop &loop, Value *start, Value *iterations, IRBuilderBase &builder) {
+    InductionDescriptor induction;
+    if (!InductionDescriptor::isInductionPHI(&phi, &loop, &m_evolution, induction))
+        return nullptr;
+    const ConstantInt *step = induction.getConstIntStepValue();
+    if (!step || step->getBitWidth() > 64)
+        return nullptr;
+    Type *type = phi.getType()->isPointerTy() ? builder.getInt64Ty() : phi.getType();
+    if (!type->isIntegerTy())
+        return nullptr;
+    Value *offset = builder.CreateMul(builder.CreateZExtOrTrunc(iterations, type), ConstantInt::get(type, step->getSExtValue(), true));
+    if (phi.getType()->isPointerTy())
+        return builder.CreatePtrAdd(start, offset);
+    const auto *increment = dyn_cast<BinaryOperator>(phi.getIncomingValueForBlock(loop.getLoopLatch()));
+    const bool adds = increment && increment->getOpcode() == Instruction::Add;
+    return builder.CreateAdd(start, offset, "", adds && increment->hasNoUnsignedWrap() && step->getSExtValue() > 0,
+                             adds && increment->hasNoSignedWrap());
+}
+
 // Inductions become functions of one 32-bit counter: one comparison then makes the mask of 16 lanes.
 void remainder::replace_inductions(Loop &loop, PHINode &counter) {
     BasicBlock *header = loop.getHeader();
@@ -170,36 +189,16 @@ void remainder::replace_inductions(Loop &loop, PHINode &counter) {
             phis.push_back(&phi);
     IRBuilder<> builder(header, header->getFirstInsertionPt());
     for (PHINode *phi : phis) {
-        InductionDescriptor induction;
-        if (!InductionDescriptor::isInductionPHI(phi, &loop, &m_evolution, induction))
+        Value *value = advanced(*phi, loop, phi->getIncomingValueForBlock(preheader), &counter, builder);
+        if (!value)
             continue;
-        const ConstantInt *step = induction.getConstIntStepValue();
-        Value *start = phi->getIncomingValueForBlock(preheader);
-        if (!step || step->getBitWidth() > 64)
-            continue;
-        Value *value = nullptr;
-        if (phi->getType()->isIntegerTy()) {
-            const auto *increment = dyn_cast<BinaryOperator>(phi->getIncomingValueForBlock(loop.getLoopLatch()));
-            const bool adds = increment && increment->getOpcode() == Instruction::Add;
-            Value *factor = ConstantInt::get(phi->getType(), step->getSExtValue(), true);
-            Value *offset = builder.CreateMul(builder.CreateZExtOrTrunc(&counter, phi->getType()), factor);
-            value = builder.CreateAdd(start, offset, "", adds && increment->hasNoUnsignedWrap() && step->getSExtValue() > 0,
-                                      adds && increment->hasNoSignedWrap());
-        } else if (phi->getType()->isPointerTy()) {
-            Type *index = builder.getInt64Ty();
-            Value *offset = builder.CreateMul(builder.CreateZExt(&counter, index), ConstantInt::get(index, step->getSExtValue(), true));
-            value = builder.CreatePtrAdd(start, offset);
-        } else {
-            continue;
-        }
         m_evolution.forgetValue(phi);
         phi->replaceAllUsesWith(value);
         RecursivelyDeleteDeadPHINode(phi);
     }
 }
 
-// `left` is one less than the number of iterations.
-void remainder::count_anew(Loop &loop, Value *left) {
+void remainder::count_anew(Loop &loop, Value *last) {
     BasicBlock *header = loop.getHeader();
     BasicBlock *latch = loop.getLoopLatch();
     IRBuilder<> builder(header, header->begin());
@@ -209,7 +208,7 @@ void remainder::count_anew(Loop &loop, Value *left) {
     counter->addIncoming(builder.getInt32(0), loop.getLoopPreheader());
     counter->addIncoming(builder.CreateAdd(counter, builder.getInt32(1), "", true, true), latch);
     Value *before = branch->getCondition();
-    branch->setCondition(builder.CreateICmp(branch->getSuccessor(0) == header ? CmpInst::ICMP_NE : CmpInst::ICMP_EQ, counter, left));
+    branch->setCondition(builder.CreateICmp(branch->getSuccessor(0) == header ? CmpInst::ICMP_NE : CmpInst::ICMP_EQ, counter, last));
     m_evolution.forgetLoop(&loop);
     replace_inductions(loop, *counter);
     RecursivelyDeleteTriviallyDeadInstructions(before);

@@ -37,6 +37,13 @@ public:
     /// Rounds the iterations of a loop of constant length up to whole vectors, into padding behind the arrays.
     void round_up(llvm::Loop &loop, unsigned trip_count, unsigned width);
 
+    /// Makes the loop run `last` + 1 times, a number of 32 bits, by a counter of its own that its inductions follow.
+    void count_anew(llvm::Loop &loop, llvm::Value *last);
+
+    /// What an induction of the loop that begins at `start` is after so many iterations, fewer than it has; null if it is none.
+    llvm::Value *advanced(llvm::PHINode &phi, llvm::Loop &loop, llvm::Value *start, llvm::Value *iterations,
+                          llvm::IRBuilderBase &builder);
+
     /// That its iterations do not depend on each other, as the vector loop proved for its width. What the vectoriser makes of the
     /// loop says so, too.
     static void promise_independence(llvm::Loop &loop);
@@ -48,7 +55,6 @@ private:
 
     bool find_bypass(const split_loop &split, bypass &found) const;
     llvm::Loop *clone(const split_loop &split, const bypass &bypass, llvm::Value *keeps_scalar);
-    void count_anew(llvm::Loop &loop, llvm::Value *left);
     void replace_inductions(llvm::Loop &loop, llvm::PHINode &counter);
 
     llvm::LoopInfo &m_loops;

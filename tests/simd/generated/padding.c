@@ -5,13 +5,14 @@
 
 // attribute: remark: vectors of 4 x 16 lanes, the rest by single vectors, the last one into padding
 // attribute: remark: 31 iterations are 2 steps of 16 lanes, the last one into padding
-// attribute: remark: vectors of 4 x 16 lanes, the rest by single vectors and a masked step
+// attribute: remark: the compiler's vectors, aligned where it is long
 // attribute: remark: 31 iterations are 2 steps of 16 lanes, the last one masked
 // option: remark: 31 iterations are 2 steps of 16 lanes, the last one masked
 
 // attribute-LABEL: {{^}}padded:
-// attribute-NOT: {%k
+// attribute-COUNT-1: vmovups {{.*}} {%k1}{{$}}
 // attribute-NOT: vmulss
+// attribute-NOT: {%k
 // attribute: retq
 __attribute__((annotate("causeway_padded"))) void padded(float *restrict c, const float *a, long n) {
     for (long i = 0; i < n; i++)
@@ -26,8 +27,10 @@ __attribute__((annotate("causeway_padded"))) void padded_row(float *restrict c, 
         c[i] *= a[i];
 }
 
+// A masked store would delay the next load of the array.
 // attribute-LABEL: {{^}}not_padded:
-// attribute: {%k
+// attribute-COUNT-1: vmovups {{.*}} {%k1}{{$}}
+// attribute: vmulss
 // attribute: retq
 void not_padded(float *restrict c, const float *a, long n) {
     for (long i = 0; i < n; i++)

@@ -10,7 +10,7 @@
 // wide-LABEL: {{^}}add:
 // wide: vmovups 192(%rsi,%{{r[0-9a-z]+}},4), %zmm
 // wide: vpcmpnltud {{.*}}, %k1
-// wide: vmovups (%rsi,%rax,4), %zmm0 {%k1} {z}
+// wide: vmovups (%rsi,%{{r[0-9a-z]+}},4), %zmm0 {%k1} {z}
 // wide-NOT: vaddss
 // wide: retq
 // avx2-LABEL: {{^}}add:
@@ -45,6 +45,16 @@ float sum(const float *y, int n) {
     for (int k = 0; k < n; k++)
         x = x + y[k];
     return x;
+}
+
+// Long and not aligned: a masked step ahead.
+// wide-LABEL: {{^}}aligned:
+// wide: cmpq $-385,
+// wide-NOT: vsubss
+// wide: retq
+void aligned(float *restrict c, const float *a, long n) {
+    for (long i = 0; i < n; i++)
+        c[i] = a[i] - 1;
 }
 
 // wide-LABEL: {{^}}last:
