@@ -10,10 +10,12 @@
 #include <llvm/Analysis/LoopAccessAnalysis.h>
 #include <llvm/Analysis/OptimizationRemarkEmitter.h>
 #include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/Analysis/ScalarEvolutionExpressions.h>
 #include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/IR/Module.h>
 
 using namespace llvm;
 
@@ -36,6 +38,50 @@ bool uses_local_arrays(const Loop &loop) {
             if (array && !PointerMayBeCaptured(array, true, true))
                 return true;
         }
+    return false;
+}
+
+// By how many bytes an address moves from one iteration of `around` to the next: a guess, as casts may wrap.
+int64_t stride_in(const SCEV *place, const Loop &around, ScalarEvolution &evolution) {
+    if (const auto *steps = dyn_cast<SCEVAddRecExpr>(place)) {
+        const auto *stride = steps->isAffine() ? dyn_cast<SCEVConstant>(steps->getStepRecurrence(evolution)) : nullptr;
+        const bool is_its = steps->getLoop() == &around;
+        return (is_its && stride ? stride->getAPInt().getSExtValue() : 0) + stride_in(steps->getStart(), around, evolution);
+    }
+    if (const auto *cast = dyn_cast<SCEVIntegralCastExpr>(place))
+        return stride_in(cast->getOperand(), around, evolution);
+    if (const auto *sum = dyn_cast<SCEVAddExpr>(place)) {
+        int64_t stride = 0;
+        for (const SCEV *term : sum->operands())
+            stride += stride_in(term, around, evolution);
+        return stride;
+    }
+    if (const auto *product = dyn_cast<SCEVMulExpr>(place); product && product->getNumOperands() == 2)
+        if (const auto *factor = dyn_cast<SCEVConstant>(product->getOperand(0)); factor && factor->getAPInt().isSignedIntN(32))
+            return factor->getAPInt().getSExtValue() * stride_in(product->getOperand(1), around, evolution);
+    return 0;
+}
+
+// A sum inside loops of which one walks through what it reads: unrolled, that one's iterations are the better lanes, as no sum
+// is folded then.
+bool sums_for_outer_lanes(const Loop &loop, ScalarEvolution &evolution) {
+    const DataLayout &layout = loop.getHeader()->getModule()->getDataLayout();
+    for (const Loop *around = loop.getParentLoop(); around; around = around->getParentLoop()) {
+        bool walks = false, fits = true;
+        for (BasicBlock *block : loop.blocks())
+            for (Instruction &i : *block)
+                if (auto *load = dyn_cast<LoadInst>(&i)) {
+                    const int64_t size = static_cast<int64_t>(layout.getTypeStoreSize(load->getType()));
+                    const int64_t stride = stride_in(evolution.getSCEV(load->getPointerOperand()), *around, evolution);
+                    walks |= stride != 0;
+                    fits &= stride == 0 || stride == size || stride == -size;
+                }
+        if (fits && walks)
+            return true;
+        const unsigned trip_count = evolution.getSmallConstantTripCount(around);
+        if (trip_count == 0 || trip_count > longest_unrolled)
+            return false;
+    }
     return false;
 }
 
@@ -67,6 +113,10 @@ PreservedAnalyses kept_loops::run(Loop &loop, LoopAnalysisManager &, LoopStandar
         return PreservedAnalyses::all();
     if (shape.in_place && trip_count < shortest_in_place) {
         report.left(loop, "InPlace", "a masked store would delay the next load of an array that is read and written");
+        return PreservedAnalyses::all();
+    }
+    if (shape.reduces && !shape.stores && sums_for_outer_lanes(loop, known.SE)) {
+        report.left(loop, "Sum", "unrolled, it lets a loop around it be made vectors of");
         return PreservedAnalyses::all();
     }
     if (asks_for_unrolling(loop) || uses_local_arrays(loop)) {

@@ -54,8 +54,6 @@
 /* Matrices of 4 x 4 floats, row by row, in one vector of 16 lanes. */
 #ifdef CAUSEWAY_SIMD_OPENCL
 typedef float16 causeway_mat4;
-#define CAUSEWAY_MAT4_SHUFFLE(m, a, b, c, d, e, f, g, h, i, j, k, l, n, o, p, q)                                       \
-    shuffle(m, (uint16)(a, b, c, d, e, f, g, h, i, j, k, l, n, o, p, q))
 #else
 typedef float causeway_mat4 __attribute__((vector_size(64)));
 #if defined(__clang__)
@@ -66,16 +64,35 @@ typedef int causeway_mat4_lanes __attribute__((vector_size(64)));
 #endif
 #endif
 
-/* Element `k` of each row, in the whole row. */
+/* ELEMENT: element `k` of each row, in the whole row. ROW: row `k`, in every row. COLUMN: column `k`, in every row. */
+#ifdef CAUSEWAY_SIMD_OPENCL
+/* Components, as a call of shuffle() may stay a call. */
+#define CAUSEWAY_MAT4_ELEMENT_0(m) (m).s000044448888cccc
+#define CAUSEWAY_MAT4_ELEMENT_1(m) (m).s111155559999dddd
+#define CAUSEWAY_MAT4_ELEMENT_2(m) (m).s22226666aaaaeeee
+#define CAUSEWAY_MAT4_ELEMENT_3(m) (m).s33337777bbbbffff
+#define CAUSEWAY_MAT4_ROW_0(m) (m).s0123012301230123
+#define CAUSEWAY_MAT4_ROW_1(m) (m).s4567456745674567
+#define CAUSEWAY_MAT4_ROW_2(m) (m).s89ab89ab89ab89ab
+#define CAUSEWAY_MAT4_ROW_3(m) (m).scdefcdefcdefcdef
+#define CAUSEWAY_MAT4_COLUMN_0(m) (m).s048c048c048c048c
+#define CAUSEWAY_MAT4_COLUMN_1(m) (m).s159d159d159d159d
+#define CAUSEWAY_MAT4_COLUMN_2(m) (m).s26ae26ae26ae26ae
+#define CAUSEWAY_MAT4_COLUMN_3(m) (m).s37bf37bf37bf37bf
+#define CAUSEWAY_MAT4_ELEMENT(m, k) CAUSEWAY_MAT4_ELEMENT_##k(m)
+#define CAUSEWAY_MAT4_ROW(m, k) CAUSEWAY_MAT4_ROW_##k(m)
+#define CAUSEWAY_MAT4_COLUMN(m, k) CAUSEWAY_MAT4_COLUMN_##k(m)
+#define CAUSEWAY_MAT4_TRANSPOSED(m) (m).s048c159d26ae37bf
+#else
 #define CAUSEWAY_MAT4_ELEMENT(m, k)                                                                                    \
     CAUSEWAY_MAT4_SHUFFLE(m, k, k, k, k, 4 + k, 4 + k, 4 + k, 4 + k, 8 + k, 8 + k, 8 + k, 8 + k, 12 + k, 12 + k, 12 + k, 12 + k)
-/* Row `k`, in every row. */
 #define CAUSEWAY_MAT4_ROW(m, k)                                                                                        \
     CAUSEWAY_MAT4_SHUFFLE(m, 4 * k, 4 * k + 1, 4 * k + 2, 4 * k + 3, 4 * k, 4 * k + 1, 4 * k + 2, 4 * k + 3, 4 * k,    \
                           4 * k + 1, 4 * k + 2, 4 * k + 3, 4 * k, 4 * k + 1, 4 * k + 2, 4 * k + 3)
-/* Column `k`, in every row. */
 #define CAUSEWAY_MAT4_COLUMN(m, k)                                                                                     \
     CAUSEWAY_MAT4_SHUFFLE(m, k, 4 + k, 8 + k, 12 + k, k, 4 + k, 8 + k, 12 + k, k, 4 + k, 8 + k, 12 + k, k, 4 + k, 8 + k, 12 + k)
+#define CAUSEWAY_MAT4_TRANSPOSED(m) CAUSEWAY_MAT4_SHUFFLE(m, 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15)
+#endif
 
 #ifdef CAUSEWAY_SIMD_OPENCL
 #define causeway_mat4_load(place) vload16(0, place)
@@ -91,7 +108,7 @@ CAUSEWAY_SIMD_FUNCTION void causeway_mat4_store(causeway_mat4 m, float *place) {
 #endif
 
 CAUSEWAY_SIMD_FUNCTION causeway_mat4 causeway_mat4_transpose(causeway_mat4 m) {
-    return CAUSEWAY_MAT4_SHUFFLE(m, 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    return CAUSEWAY_MAT4_TRANSPOSED(m);
 }
 
 /* sum + a b, each element summed up from its first product to its last. */

@@ -16,7 +16,8 @@ def check(clang, plugin, source, name, flags):
     filecheck = pathlib.Path(clang).resolve().parent / "FileCheck"
     with tempfile.TemporaryDirectory() as folder:
         assembly = pathlib.Path(folder) / "out.s"
-        command = [clang, *flags.split(), "-g0", "-S", "-o", assembly, f"-fplugin={plugin}", f"-fpass-plugin={plugin}",
+        include = pathlib.Path(__file__).resolve().parents[2] / "include"
+        command = [clang, *flags.split(), "-g0", f"-I{include}", "-S", "-o", assembly, f"-fplugin={plugin}", f"-fpass-plugin={plugin}",
                    "-Rpass=causeway-simd", "-Rpass-missed=causeway-simd", "-fno-asynchronous-unwind-tables", source]
         compiled = subprocess.run(command, capture_output=True, text=True)
         if compiled.returncode != 0:

@@ -13,7 +13,7 @@ endif()
 set(simd_plugin $<TARGET_FILE:causeway_simd>)
 set(simd_folder ${CMAKE_CURRENT_LIST_DIR})
 
-file(GLOB sources CONFIGURE_DEPENDS ${simd_folder}/generated/*.c)
+file(GLOB sources CONFIGURE_DEPENDS ${simd_folder}/generated/*.c ${simd_folder}/generated/*.cl)
 foreach(source ${sources})
   get_filename_component(name ${source} NAME_WE)
   add_test(NAME simd.generated.${name} COMMAND ${simd_folder}/generated.py ${clang_19} ${simd_plugin} ${source})
@@ -45,3 +45,9 @@ foreach(program simd_header_test simd_header_test_cpp)
   add_test(NAME ${program} COMMAND ${program})
   set_tests_properties(${program} PROPERTIES LABELS simd TIMEOUT 60)
 endforeach()
+
+# The paper's workloads: vectors and threads compute what scalar code does.
+if(TARGET simd)
+  add_test(NAME simd.workloads COMMAND simd --rounds 1 --threads 3)
+  set_tests_properties(simd.workloads PROPERTIES LABELS simd TIMEOUT 60 PASS_REGULAR_EXPRESSION "all results agree")
+endif()
