@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the host code that causeway-cc writes calls. Not for people: it may change with every version. */
+#ifndef CAUSEWAY_ACC_RUNTIME_H
+#define CAUSEWAY_ACC_RUNTIME_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Where a directive stands. */
+struct causeway_acc_place {
+    const char *file;
+    int line;
+    const char *directive;
+};
+
+enum causeway_acc_kind {
+    CAUSEWAY_ACC_COPY,
+    CAUSEWAY_ACC_COPYIN,
+    CAUSEWAY_ACC_COPYOUT,
+    CAUSEWAY_ACC_CREATE,
+    CAUSEWAY_ACC_PRESENT,
+    CAUSEWAY_ACC_NO_CREATE,
+    CAUSEWAY_ACC_DEVICEPTR,
+    CAUSEWAY_ACC_DELETE,
+    CAUSEWAY_ACC_TO_HOST,
+    CAUSEWAY_ACC_TO_DEVICE,
+    CAUSEWAY_ACC_USE_DEVICE
+};
+
+/* One variable of a data clause. `bytes` of 0 is a pointer without a section: all that is mapped there. */
+struct causeway_acc_data {
+    int kind;
+    void *host;
+    void *base;
+    unsigned long bytes;
+    const char *name;
+    void *mapped;
+};
+
+/* The clauses that hold for a whole directive. Devices and queues below 0 are those of the calling thread. */
+struct causeway_acc_clauses {
+    const struct causeway_acc_place *place;
+    long device;
+    int has_device;
+    int condition;
+    int asynchronous;
+    long queue;
+    long gangs, workers, vector;
+    int finalize;
+    int if_present;
+    int waits;
+    int wait_count;
+    const long *wait_queues;
+    long wait_device;
+    void *region;
+};
+
+enum causeway_acc_argument_kind {
+    CAUSEWAY_ACC_VALUE,
+    CAUSEWAY_ACC_BUFFER,
+    CAUSEWAY_ACC_REDUCTION,
+    CAUSEWAY_ACC_PRIVATE
+};
+
+/*
+ * One parameter of a kernel. VALUE: `bytes` at `address`. BUFFER: what `address` points to on the device; `data` is the
+ * clause that it was found in, if any. REDUCTION: `bytes` for each gang. PRIVATE: `bytes` for each thread.
+ */
+struct causeway_acc_argument {
+    int kind;
+    void *address;
+    unsigned long bytes;
+    const char *name;
+    struct causeway_acc_data *data;
+    int written;
+};
+
+struct causeway_acc_program {
+    const char *source;
+    void *built;
+};
+
+enum causeway_acc_kernel_flags {
+    CAUSEWAY_ACC_USES_GANGS = 1,
+    CAUSEWAY_ACC_USES_WORKERS = 2,
+    CAUSEWAY_ACC_USES_VECTOR = 4,
+    CAUSEWAY_ACC_HAS_REDUCTION = 8,
+    CAUSEWAY_ACC_MAY_ALIAS = 16,
+    CAUSEWAY_ACC_ALLOWS_GANGS = 32
+};
+
+struct causeway_acc_kernel {
+    const char *name;
+    int flags;
+    int line;
+};
+
+struct causeway_acc_region {
+    struct causeway_acc_program *program;
+    const struct causeway_acc_kernel *kernels;
+    int kernel_count;
+};
+
+#ifdef CAUSEWAY_ACC_GENERATED
+static struct causeway_acc_program causeway_acc_this_program;
+#endif
+
+void causeway_acc_data_begin(struct causeway_acc_clauses *, struct causeway_acc_data *, int count);
+void causeway_acc_data_end(struct causeway_acc_clauses *, struct causeway_acc_data *, int count);
+void causeway_acc_enter_data(struct causeway_acc_clauses *, struct causeway_acc_data *, int count);
+void causeway_acc_exit_data(struct causeway_acc_clauses *, struct causeway_acc_data *, int count);
+void causeway_acc_update(struct causeway_acc_clauses *, struct causeway_acc_data *, int count);
+void causeway_acc_wait_directive(struct causeway_acc_clauses *);
+void causeway_acc_peer(struct causeway_acc_clauses *, struct causeway_acc_data *to, long to_device,
+                       struct causeway_acc_data *from, long from_device, int count);
+
+/* Runs the region on its device and returns 1, or returns 0 where the host has to run it. */
+int causeway_acc_run(struct causeway_acc_clauses *, const struct causeway_acc_region *, struct causeway_acc_data *,
+                     int data_count, struct causeway_acc_argument *, int argument_count);
+
+/* The device's address of what `host` points to, where a host_data region names it. */
+void *causeway_acc_use_device(struct causeway_acc_clauses *, void *host, const char *name);
+
+void causeway_acc_set_directive(struct causeway_acc_clauses *, int what);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "acc/data.hpp"
+
+#include "acc/failure.hpp"
+#include "acc/selection.hpp"
+
+#include <causeway/acc/openacc.h>
+
+namespace causeway::acc {
+
+long queue_number(long given) {
+    if (given == acc_async_default || given == acc_async_noval) return selected().default_queue;
+    if (given == acc_async_sync) return synchronous_queue;
+    return given;
+}
+
+directive_place::directive_place(causeway_acc_clauses& clauses) {
+    if (!clauses.condition) return;
+    m_device = clauses.has_device ? &device_number(clauses.device) : current_device();
+    if (!m_device) return;
+    m_lock = std::unique_lock(m_device->lock());
+    const long number = clauses.asynchronous ? queue_number(clauses.queue) : synchronous_queue;
+    // With deviceid a directive is asynchronous, in the order of its device's queue.
+    m_waits = !clauses.has_device && number == synchronous_queue;
+    m_queue = &m_device->queue_of(number);
+    if (!clauses.waits) return;
+    auto& from = clauses.wait_device >= 0 ? device_number(clauses.wait_device) : *m_device;
+    if (&from != m_device) { // a wait for another device's queues: the host sees to it
+        m_lock.unlock();
+        {
+            std::unique_lock other(from.lock());
+            if (clauses.wait_count == 0) from.finish_all(other);
+            for (int each = 0; each < clauses.wait_count; ++each) from.finish(from.queue_of(queue_number(clauses.wait_queues[each])), other);
+        }
+        m_lock.lock();
+        return;
+    }
+    if (clauses.wait_count == 0)
+        for (auto& [key, each] : m_device->queues()) {
+            if (each.handle) m_device->order(each, *m_queue);
+        }
+    for (int each = 0; each < clauses.wait_count; ++each) m_device->order(m_device->queue_of(queue_number(clauses.wait_queues[each])), *m_queue);
+}
+
+void directive_place::finish() {
+    if (m_waits) m_device->finish(*m_queue, m_lock);
+    else clFlush(m_queue->handle);
+}
+
+mapping& map_one(device& on, queue& in, void* host, void* base, std::size_t bytes, bool copy) {
+    mapping made{static_cast<char*>(host), bytes, base, on.allocate(bytes), 0};
+    auto& added = on.table().add(made);
+    if (copy) on.write(in, {added.buffer, 0}, host, bytes);
+    return added;
+}
+
+void release(device& on, mapping& gone) {
+    if (gone.device_address) on.forget(gone.device_address);
+    if (gone.owned) clReleaseMemObject(gone.buffer); // commands that use it keep it
+    on.table().remove(gone);
+}
+
+void map_all(device& on, queue& in, causeway_acc_data* data, int count) {
+    for (int each = 0; each < count; ++each) {
+        auto& one = data[each];
+        one.mapped = nullptr;
+        if (one.kind == CAUSEWAY_ACC_DEVICEPTR || (!one.host && one.bytes == 0)) continue;
+        auto* found = one.bytes > 0 ? on.table().find(one.host, one.bytes) : on.table().find_start(one.host);
+        if (!found && one.bytes == 0) found = on.table().find_base(one.host);
+        if (!found) {
+            if (one.kind == CAUSEWAY_ACC_NO_CREATE) continue;
+            if (one.kind == CAUSEWAY_ACC_PRESENT) {
+                if (one.bytes == 0 && on.find_reserved(one.host) != on.reserved().end()) continue;
+                if (one.bytes == 0 || one.host)
+                    fail_here("'" + std::string(one.name) + "' is not present on device " + std::to_string(on.number()));
+            }
+            found = &map_one(on, in, one.host, one.base, one.bytes, one.kind == CAUSEWAY_ACC_COPY || one.kind == CAUSEWAY_ACC_COPYIN);
+        }
+        ++found->structured;
+        one.mapped = found;
+    }
+}
+
+void unmap_all(device& on, queue& in, causeway_acc_data* data, int count) {
+    for (int each = count - 1; each >= 0; --each) {
+        auto& one = data[each];
+        auto* const found = static_cast<mapping*>(one.mapped);
+        if (!found) continue;
+        one.mapped = nullptr;
+        if (--found->structured > 0 || found->dynamic > 0) continue;
+        if (one.kind == CAUSEWAY_ACC_COPY || one.kind == CAUSEWAY_ACC_COPYOUT)
+            on.read(in, one.host, {found->buffer, found->offset + static_cast<std::size_t>(static_cast<char*>(one.host) - found->start)}, one.bytes);
+        release(on, *found);
+    }
+}
+
+buffer_place place_of(device& on, void* address, std::size_t bytes, const char* name) {
+    if (auto* found = on.table().find_start(address)) {
+        const auto from = static_cast<std::size_t>(static_cast<char*>(address) - found->start);
+        if (bytes > found->bytes - from) fail_here("'" + std::string(name) + "' is only partly present on device " + std::to_string(on.number()));
+        return {found->buffer, found->offset + from};
+    }
+    if (const auto found = on.find_reserved(address); found != on.reserved().end())
+        return {found->second.buffer, found->second.offset + static_cast<std::size_t>(static_cast<char*>(address) - found->first)};
+    fail_here("'" + std::string(name) + "' is not present on device " + std::to_string(on.number()));
+}
+
+} // namespace causeway::acc
+
+using namespace causeway::acc;
+
+void causeway_acc_data_begin(causeway_acc_clauses* clauses, causeway_acc_data* data, int count) {
+    const scope here(clauses->place);
+    directive_place place(*clauses);
+    clauses->region = place.is_host() ? nullptr : &place.device();
+    if (place.is_host()) return;
+    map_all(place.device(), place.queue(), data, count);
+    place.finish();
+}
+
+void causeway_acc_data_end(causeway_acc_clauses* clauses, causeway_acc_data* data, int count) {
+    if (!clauses->region) return;
+    const scope here(clauses->place);
+    // The thread may use another device by now.
+    auto same = *clauses;
+    if (!same.has_device) same.device = static_cast<device*>(clauses->region)->number();
+    same.has_device = 1;
+    same.waits = 0;
+    directive_place place(same);
+    unmap_all(place.device(), place.queue(), data, count);
+    if (clauses->has_device || clauses->asynchronous) place.finish();
+    else place.device().finish(place.queue(), place.lock());
+}
+
+void causeway_acc_enter_data(causeway_acc_clauses* clauses, causeway_acc_data* data, int count) {
+    const scope here(clauses->place);
+    directive_place place(*clauses);
+    if (place.is_host()) return;
+    for (int each = 0; each < count; ++each) {
+        auto& one = data[each];
+        auto* found = one.bytes > 0 ? place.device().table().find(one.host, one.bytes) : place.device().table().find_start(one.host);
+        if (!found && one.bytes == 0) {
+            if (!one.host) continue;
+            fail_here("'" + std::string(one.name) + "' is a pointer without a section, and nothing is mapped there");
+        }
+        if (!found) found = &map_one(place.device(), place.queue(), one.host, one.base, one.bytes, one.kind == CAUSEWAY_ACC_COPYIN);
+        ++found->dynamic;
+    }
+    place.finish();
+}
+
+void causeway_acc_exit_data(causeway_acc_clauses* clauses, causeway_acc_data* data, int count) {
+    const scope here(clauses->place);
+    directive_place place(*clauses);
+    if (place.is_host()) return;
+    for (int each = 0; each < count; ++each) {
+        auto& one = data[each];
+        auto* const found = one.bytes > 0 ? place.device().table().find(one.host, one.bytes) : place.device().table().find_start(one.host);
+        if (!found) continue; // OpenACC 2.7, section 2.6.6: no action
+        if (clauses->finalize) found->dynamic = 0;
+        else if (found->dynamic > 0) --found->dynamic;
+        if (found->dynamic > 0 || found->structured > 0) continue;
+        if (one.kind == CAUSEWAY_ACC_COPYOUT) {
+            auto* const from = one.bytes > 0 ? static_cast<char*>(one.host) : found->start;
+            place.device().read(place.queue(), from, {found->buffer, found->offset + static_cast<std::size_t>(from - found->start)}, one.bytes > 0 ? one.bytes : found->bytes);
+        }
+        release(place.device(), *found);
+    }
+    place.finish();
+}
+
+void causeway_acc_update(causeway_acc_clauses* clauses, causeway_acc_data* data, int count) {
+    const scope here(clauses->place);
+    directive_place place(*clauses);
+    if (place.is_host()) return;
+    for (int each = 0; each < count; ++each) {
+        auto& one = data[each];
+        auto* const found = one.bytes > 0 ? place.device().table().find(one.host, one.bytes) : place.device().table().find_start(one.host);
+        if (!found && (clauses->if_present || !one.host)) continue;
+        if (!found) fail_here("'" + std::string(one.name) + "' is not present on device " + std::to_string(place.device().number()));
+        auto* const from = one.bytes > 0 ? static_cast<char*>(one.host) : found->start;
+        const buffer_place there{found->buffer, found->offset + static_cast<std::size_t>(from - found->start)};
+        const auto bytes = one.bytes > 0 ? one.bytes : found->bytes;
+        if (one.kind == CAUSEWAY_ACC_TO_HOST) place.device().read(place.queue(), from, there, bytes);
+        else place.device().write(place.queue(), there, from, bytes);
+    }
+    place.finish();
+}
+
+void* causeway_acc_use_device(causeway_acc_clauses* clauses, void* host, const char* name) {
+    const scope here(clauses->place);
+    directive_place place(*clauses);
+    if (place.is_host()) return host;
+    auto* const found = place.device().table().find_start(host);
+    if (!found) {
+        if (clauses->if_present || place.device().find_reserved(host) != place.device().reserved().end()) return host;
+        fail_here("'" + std::string(name) + "' is not present on device " + std::to_string(place.device().number()));
+    }
+    if (!found->device_address) found->device_address = place.device().reserve(found->buffer, found->offset, found->bytes);
+    return found->device_address + (static_cast<char*>(host) - found->start);
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "acc/device.hpp"
+
+#include "acc/failure.hpp"
+
+#include <CL/cl_data_transfer.h>
+#include <causeway/acc/openacc.h>
+
+#include <sys/mman.h>
+
+namespace causeway::acc {
+namespace {
+
+std::string text_of(cl_device_id id, cl_device_info what) {
+    char text[512] = "";
+    clGetDeviceInfo(id, what, sizeof text - 1, text, nullptr);
+    return text;
+}
+
+int type_of(cl_device_id id) {
+    cl_device_type type = 0;
+    clGetDeviceInfo(id, CL_DEVICE_TYPE, sizeof type, &type, nullptr);
+    if (!(type & CL_DEVICE_TYPE_GPU)) return acc_device_opencl;
+    const auto vendor = text_of(id, CL_DEVICE_VENDOR);
+    if (vendor.find("NVIDIA") != std::string::npos) return acc_device_nvidia;
+    if (vendor.find("Advanced Micro") != std::string::npos || vendor.find("AMD") != std::string::npos) return acc_device_radeon;
+    if (vendor.find("Intel") != std::string::npos) return acc_device_intel;
+    return acc_device_opencl;
+}
+
+} // namespace
+
+device::device(int number, cl_platform_id, cl_device_id id) : m_number(number), m_id(id), m_type(type_of(id)), m_name(text_of(id, CL_DEVICE_NAME)) {
+    cl_device_type type = 0;
+    clGetDeviceInfo(id, CL_DEVICE_TYPE, sizeof type, &type, nullptr);
+    m_cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
+    clGetDeviceInfo(id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof m_units, &m_units, nullptr);
+}
+
+cl_context device::context() {
+    if (!m_context) {
+        cl_int status = CL_SUCCESS;
+        m_context = clCreateContext(nullptr, 1, &m_id, nullptr, nullptr, &status);
+        check(status, "clCreateContext");
+    }
+    return m_context;
+}
+
+queue& device::queue_of(long number) {
+    auto& found = m_queues[number];
+    if (!found.handle) {
+        cl_int status = CL_SUCCESS;
+        found.handle = clCreateCommandQueue(context(), m_id, 0, &status);
+        check(status, "clCreateCommandQueue");
+    }
+    return found;
+}
+
+cl_mem device::allocate(std::size_t bytes) {
+    cl_int status = CL_SUCCESS;
+    const auto made = clCreateBuffer(context(), CL_MEM_READ_WRITE, bytes > 0 ? bytes : 1, nullptr, &status);
+    if (status != CL_SUCCESS)
+        fail_here("device " + std::to_string(m_number) + " (" + m_name + ") has no " + std::to_string(bytes) + " bytes: OpenCL's code " + std::to_string(status));
+    return made;
+}
+
+void device::write(queue& in, buffer_place to, const void* from, std::size_t bytes) {
+    if (bytes == 0) return;
+    in.touch();
+    check(clEnqueueWriteBuffer(in.handle, to.buffer, CL_FALSE, to.offset, bytes, from, 0, nullptr, nullptr), "clEnqueueWriteBuffer");
+}
+
+void device::read(queue& in, void* to, buffer_place from, std::size_t bytes) {
+    if (bytes == 0) return;
+    in.touch();
+    check(clEnqueueReadBuffer(in.handle, from.buffer, CL_FALSE, from.offset, bytes, to, 0, nullptr, nullptr), "clEnqueueReadBuffer");
+}
+
+cl_kernel device::kernel(causeway_acc_program& program, const std::string& name) {
+    auto& built = m_programs[&program];
+    cl_int status = CL_SUCCESS;
+    if (!built.handle) {
+        built.handle = clCreateProgramWithSource(context(), 1, &program.source, nullptr, &status);
+        check(status, "clCreateProgramWithSource");
+        const auto options = "-cl-std=CL1.2 -DACC_DEVICE_TYPE=" + std::to_string(m_type);
+        status = clBuildProgram(built.handle, 1, &m_id, options.c_str(), nullptr, nullptr);
+        if (status != CL_SUCCESS) {
+            std::string log(1 << 16, '\0');
+            std::size_t bytes = 0;
+            clGetProgramBuildInfo(built.handle, m_id, CL_PROGRAM_BUILD_LOG, log.size(), log.data(), &bytes);
+            log.resize(bytes > 0 ? bytes - 1 : 0);
+            fail_here("device " + std::to_string(m_number) + " (" + m_name + ") could not compile the kernels of this source:\n" + log);
+        }
+    }
+    auto& found = built.kernels[name];
+    if (!found) {
+        found = clCreateKernel(built.handle, name.c_str(), &status);
+        check(status, "clCreateKernel");
+    }
+    return found;
+}
+
+cl_mem device::scratch(queue& of, std::size_t index, std::size_t bytes) {
+    if (of.scratches.size() <= index) of.scratches.resize(index + 1);
+    auto& [buffer, size] = of.scratches[index];
+    if (!buffer || size < bytes) {
+        if (buffer) clReleaseMemObject(buffer);
+        buffer = allocate(bytes);
+        size = bytes;
+    }
+    return buffer;
+}
+
+void device::finish(queue& of, std::unique_lock<std::recursive_mutex>& held) {
+    if (of.idle && of.copies.empty()) return;
+    const auto handle = of.handle;
+    auto copies = std::exchange(of.copies, {});
+    of.idle = true; // what another thread enqueues meanwhile says otherwise
+    held.unlock();
+    const auto status = clFinish(handle);
+    std::string failure;
+    for (const auto event : copies) {
+        cl_int over = CL_COMPLETE;
+        clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof over, &over, nullptr);
+        if (over > 0) over = clWaitForEvents(1, &event);
+        if (over < 0) {
+            char text[512] = "";
+            clGetTransferInfo(event, CL_TRANSFER_ERROR_MESSAGE, sizeof text, text, nullptr);
+            failure = "a copy between devices failed: " + std::string(text);
+        }
+        clReleaseEvent(event);
+    }
+    held.lock();
+    if (!failure.empty()) fail_here(failure);
+    check(status, "clFinish");
+}
+
+void device::finish_all(std::unique_lock<std::recursive_mutex>& held) {
+    std::vector<long> numbers;
+    for (const auto& [number, each] : m_queues) numbers.push_back(number);
+    for (const auto number : numbers)
+        if (m_queues[number].handle) clFlush(m_queues[number].handle);
+    for (const auto number : numbers) finish(m_queues[number], held);
+}
+
+bool device::is_over(queue& of) {
+    if (of.idle) return true;
+    if (!of.marker) {
+        check(clEnqueueMarkerWithWaitList(of.handle, 0, nullptr, &of.marker), "clEnqueueMarkerWithWaitList");
+        clFlush(of.handle);
+    }
+    cl_int status = CL_COMPLETE;
+    check(clGetEventInfo(of.marker, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr), "clGetEventInfo");
+    if (status > CL_COMPLETE) return false;
+    clReleaseEvent(std::exchange(of.marker, nullptr));
+    of.idle = true;
+    return true;
+}
+
+void device::order(queue& earlier, queue& later) {
+    if (&earlier == &later || earlier.idle) return;
+    cl_event behind = nullptr;
+    check(clEnqueueMarkerWithWaitList(earlier.handle, 0, nullptr, &behind), "clEnqueueMarkerWithWaitList");
+    clFlush(earlier.handle);
+    later.touch();
+    check(clEnqueueBarrierWithWaitList(later.handle, 1, &behind, nullptr), "clEnqueueBarrierWithWaitList");
+    clReleaseEvent(behind);
+}
+
+char* device::reserve(cl_mem buffer, std::size_t offset, std::size_t bytes) {
+    void* const made = mmap(nullptr, bytes > 0 ? bytes : 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (made == MAP_FAILED) fail_here("no addresses are left for " + std::to_string(bytes) + " bytes of device memory");
+    m_reserved[static_cast<char*>(made)] = {bytes, buffer, offset};
+    return static_cast<char*>(made);
+}
+
+void device::forget(char* address) {
+    const auto found = m_reserved.find(address);
+    if (found == m_reserved.end()) return;
+    munmap(address, found->second.bytes > 0 ? found->second.bytes : 1);
+    m_reserved.erase(found);
+}
+
+std::map<char*, device::reservation>::iterator device::find_reserved(void* address) {
+    auto* const at = static_cast<char*>(address);
+    auto next = m_reserved.upper_bound(at);
+    if (next == m_reserved.begin()) return m_reserved.end();
+    --next;
+    return at < next->first + next->second.bytes || at == next->first ? next : m_reserved.end();
+}
+
+} // namespace causeway::acc

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// One device as OpenACC numbers them: its context, queues, mapped memory and compiled programs.
+#pragma once
+#include "acc/present_table.hpp"
+
+#include <causeway/acc/runtime.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace causeway::acc {
+
+/// The queue of what is not asynchronous, and of everything that names its device with `deviceid`.
+inline constexpr long synchronous_queue = -2;
+
+struct queue {
+    cl_command_queue handle = nullptr;
+    bool idle = true;           // nothing was enqueued since it was last known to be empty
+    cl_event marker = nullptr;  // behind the last command, if somebody asked whether it is over
+    void touch() {
+        idle = false;
+        if (marker) clReleaseEvent(std::exchange(marker, nullptr));
+    }
+    std::vector<std::pair<cl_mem, std::size_t>> scratches;
+    std::vector<cl_event> copies; // between devices, whose failures are told by the next wait
+};
+
+struct buffer_place {
+    cl_mem buffer = nullptr;
+    std::size_t offset = 0;
+};
+
+/// All members but the constants want the lock.
+class device {
+  public:
+    device(int number, cl_platform_id platform, cl_device_id id);
+
+    std::recursive_mutex& lock() { return m_lock; }
+    int number() const { return m_number; }
+    int type() const { return m_type; }
+    bool is_cpu() const { return m_cpu; }
+    cl_uint units() const { return m_units; }
+    cl_device_id id() const { return m_id; }
+    const std::string& name() const { return m_name; }
+    cl_context context();
+    queue& queue_of(long number);
+    std::map<long, queue>& queues() { return m_queues; }
+    present_table& table() { return m_table; }
+
+    cl_mem allocate(std::size_t bytes);
+    void write(queue& in, buffer_place to, const void* from, std::size_t bytes);
+    void read(queue& in, void* to, buffer_place from, std::size_t bytes);
+
+    /// The kernel `name` of the program, compiled when it is first asked for.
+    cl_kernel kernel(causeway_acc_program& program, const std::string& name);
+    cl_mem scratch(queue& of, std::size_t index, std::size_t bytes);
+
+    /// Waits until all of the queue's commands are over. Gives the lock up for that time.
+    void finish(queue& of, std::unique_lock<std::recursive_mutex>& held);
+    void finish_all(std::unique_lock<std::recursive_mutex>& held);
+    bool is_over(queue& of);
+    /// Commands of `later` come after what `earlier` has now.
+    void order(queue& earlier, queue& later);
+
+    // Addresses of device memory for the program: reserved, and never read or written by the host.
+    char* reserve(cl_mem buffer, std::size_t offset, std::size_t bytes);
+    void forget(char* address);
+    struct reservation {
+        std::size_t bytes;
+        cl_mem buffer;
+        std::size_t offset;
+    };
+    std::map<char*, reservation>::iterator find_reserved(void* address);
+    std::map<char*, reservation>& reserved() { return m_reserved; }
+
+  private:
+    std::recursive_mutex m_lock;
+    int m_number;
+    cl_device_id m_id;
+    cl_context m_context = nullptr;
+    int m_type = 0;
+    bool m_cpu = false;
+    cl_uint m_units = 1;
+    std::string m_name;
+    std::map<long, queue> m_queues;
+    present_table m_table;
+    struct built_program {
+        cl_program handle = nullptr;
+        std::map<std::string, cl_kernel> kernels;
+    };
+    std::map<causeway_acc_program*, built_program> m_programs;
+    std::map<char*, reservation> m_reserved;
+};
+
+/// All devices of all platforms, GPUs first; each as often as ACC_DEVICE_REPEAT says, for tests.
+const std::vector<std::unique_ptr<device>>& devices();
+
+/// The calling thread's device; nullptr if that is the host.
+device* current_device();
+/// The device with this number, which a clause or routine gave. Ends the program if there is none.
+device& device_number(long number);
+
+} // namespace causeway::acc

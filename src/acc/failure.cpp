@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "acc/failure.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+namespace causeway::acc {
+namespace {
+
+thread_local const causeway_acc_place* current_place = nullptr;
+thread_local const char* current_routine = nullptr;
+
+[[noreturn]] void end_with(const std::string& text) {
+    std::fflush(stdout);
+    std::fprintf(stderr, "causeway: %s\n", text.c_str());
+    std::exit(1);
+}
+
+} // namespace
+
+void fail(const causeway_acc_place* place, const std::string& text) {
+    end_with(std::string(place->file) + ":" + std::to_string(place->line) + ": " + place->directive + ": " + text);
+}
+
+void fail(const char* routine, const std::string& text) { end_with(std::string(routine) + ": " + text); }
+
+scope::scope(const causeway_acc_place* place)
+    : m_place(std::exchange(current_place, place)), m_routine(std::exchange(current_routine, nullptr)) {}
+scope::scope(const char* routine)
+    : m_place(std::exchange(current_place, nullptr)), m_routine(std::exchange(current_routine, routine)) {}
+scope::~scope() {
+    current_place = m_place;
+    current_routine = m_routine;
+}
+
+void fail_here(const std::string& text) {
+    if (current_place) fail(current_place, text);
+    if (current_routine) fail(current_routine, text);
+    end_with(text);
+}
+
+void check(cl_int status, const char* call) {
+    if (status != CL_SUCCESS) fail_here(std::string(call) + " failed with OpenCL's code " + std::to_string(status));
+}
+
+} // namespace causeway::acc

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a program with directives ends that cannot go on: OpenACC has no error codes.
+#pragma once
+#include <CL/cl.h>
+#include <causeway/acc/runtime.h>
+
+#include <string>
+
+namespace causeway::acc {
+
+/// Prints file, line, directive and `text`, and ends the program with status 1.
+[[noreturn]] void fail(const causeway_acc_place* place, const std::string& text);
+/// The same for a routine.
+[[noreturn]] void fail(const char* routine, const std::string& text);
+
+/// Names the directive or routine that the calling thread is in, for failures below it.
+class scope {
+  public:
+    explicit scope(const causeway_acc_place* place);
+    explicit scope(const char* routine);
+    ~scope();
+    scope(const scope&) = delete;
+    scope& operator=(const scope&) = delete;
+
+  private:
+    const causeway_acc_place* m_place;
+    const char* m_routine;
+};
+[[noreturn]] void fail_here(const std::string& text);
+
+/// Ends the program if `status` is an error of the OpenCL call `call`.
+void check(cl_int status, const char* call);
+
+} // namespace causeway::acc

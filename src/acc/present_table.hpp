@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What host memory is mapped on one device.
+#pragma once
+#include <CL/cl.h>
+
+#include <cstddef>
+#include <map>
+
+namespace causeway::acc {
+
+/// A range of host memory and the buffer that stands for it. Lives as long as one of its counts is above 0.
+struct mapping {
+    char* start;
+    std::size_t bytes;
+    void* base;         // the value of the pointer or array that the clause named
+    cl_mem buffer;
+    std::size_t offset; // of the range in the buffer
+    long structured = 0, dynamic = 0;
+    char* device_address = nullptr; // made when a program first asks for it
+    bool owned = true;              // not acc_map_data()'s
+};
+
+class present_table {
+  public:
+    /// The mapping that has all of [address, address + bytes); nullptr if there is none. Ends the program if one has a part.
+    mapping* find(void* address, std::size_t bytes);
+    /// As find(), but a mapping that has a part is no error.
+    mapping* find_start(void* address);
+    bool overlaps(void* address, std::size_t bytes) const;
+    /// The mapping that was made through this pointer's value, whichever elements it has; nullptr if there is not exactly one.
+    mapping* find_base(void* base);
+    mapping& add(const mapping& made) { return m_mappings.insert_or_assign(made.start, made).first->second; }
+    void remove(const mapping& gone) { m_mappings.erase(gone.start); }
+    mapping* find_device(char* device_address);
+    mapping* find_buffer(cl_mem buffer, std::size_t offset);
+
+  private:
+    std::map<char*, mapping> m_mappings;
+};
+
+} // namespace causeway::acc

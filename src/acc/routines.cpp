@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+// OpenACC's routines about devices and memory.
+#include "acc/data.hpp"
+#include "acc/failure.hpp"
+#include "acc/peer.hpp"
+#include "acc/selection.hpp"
+
+#include <causeway/acc/openacc.h>
+
+#include <cstdlib>
+#include <cstring>
+
+using namespace causeway::acc;
+
+#define ROUTINE(name) const scope here(name)
+
+namespace {
+
+bool is_of(const device& one, int type) {
+    return type == acc_device_default || type == acc_device_not_host || type == acc_device_current || one.type() == type;
+}
+
+/// The number over all devices of the `number`th of a type; -1 if there is none.
+int whole_number(int number, int type) {
+    int at = 0;
+    for (const auto& each : devices())
+        if (is_of(*each, type) && at++ == number) return each->number();
+    return -1;
+}
+
+/// The current device, locked, with the queue of a routine.
+struct routine_place {
+    explicit routine_place(long queue_number_given = acc_async_sync) : on(current_device()) {
+        if (!on) return;
+        held = std::unique_lock(on->lock());
+        number = queue_number(queue_number_given);
+        in = &on->queue_of(number);
+    }
+    void finish() {
+        if (number == synchronous_queue) on->finish(*in, held);
+        else clFlush(in->handle);
+    }
+    device* on;
+    queue* in = nullptr;
+    long number = 0;
+    std::unique_lock<std::recursive_mutex> held;
+};
+
+void* enter(void* host, std::size_t bytes, bool copy, int queue) {
+    routine_place place(queue);
+    if (!place.on || !host || bytes == 0) return host;
+    auto* found = place.on->table().find(host, bytes);
+    if (!found) found = &map_one(*place.on, *place.in, host, host, bytes, copy);
+    ++found->dynamic;
+    if (!found->device_address) found->device_address = place.on->reserve(found->buffer, found->offset, found->bytes);
+    auto* const address = found->device_address + (static_cast<char*>(host) - found->start);
+    place.finish();
+    return address;
+}
+
+void leave(void* host, std::size_t bytes, bool copy, bool finalize, int queue) {
+    routine_place place(queue);
+    if (!place.on || !host || bytes == 0) return;
+    auto* const found = place.on->table().find(host, bytes);
+    if (!found) return;
+    if (finalize) found->dynamic = 0;
+    else if (found->dynamic > 0) --found->dynamic;
+    if (found->dynamic == 0 && found->structured == 0) {
+        if (copy) place.on->read(*place.in, host, place_of(*place.on, host, bytes, "the range"), bytes);
+        release(*place.on, *found);
+    }
+    place.finish();
+}
+
+void update(void* host, std::size_t bytes, bool to_device, int queue) {
+    routine_place place(queue);
+    if (!place.on || !host || bytes == 0) return;
+    if (!place.on->table().find(host, bytes)) fail_here("the memory is not present on device " + std::to_string(place.on->number()));
+    const auto there = place_of(*place.on, host, bytes, "the range");
+    if (to_device) place.on->write(*place.in, there, host, bytes);
+    else place.on->read(*place.in, host, there, bytes);
+    place.finish();
+}
+
+buffer_place device_place(device& on, void* address, std::size_t bytes) {
+    const auto found = on.find_reserved(address);
+    if (found == on.reserved().end()) fail_here("this is no address of device " + std::to_string(on.number()));
+    const auto from = static_cast<std::size_t>(static_cast<char*>(address) - found->first);
+    if (from + bytes > found->second.bytes) fail_here("the range goes beyond its device memory");
+    return {found->second.buffer, found->second.offset + from};
+}
+
+void copy(void* to, void* from, std::size_t bytes, bool to_is_device, bool from_is_device, int queue) {
+    if (bytes == 0) return;
+    routine_place place(queue);
+    if (!place.on) {
+        std::memmove(to, from, bytes);
+        return;
+    }
+    if (to_is_device && from_is_device) {
+        const auto target = device_place(*place.on, to, bytes), source = device_place(*place.on, from, bytes);
+        place.in->touch();
+        check(clEnqueueCopyBuffer(place.in->handle, source.buffer, target.buffer, source.offset, target.offset, bytes, 0, nullptr, nullptr), "clEnqueueCopyBuffer");
+    } else if (to_is_device) {
+        place.on->write(*place.in, device_place(*place.on, to, bytes), from, bytes);
+    } else {
+        place.on->read(*place.in, to, device_place(*place.on, from, bytes), bytes);
+    }
+    place.finish();
+}
+
+} // namespace
+
+// Devices
+
+int acc_get_num_devices(acc_device_t type) {
+    if (type == acc_device_none) return 0;
+    if (type == acc_device_host) return 1;
+    int count = 0;
+    for (const auto& each : devices()) count += is_of(*each, type);
+    return count;
+}
+void acc_set_device_type(acc_device_t type) {
+    ROUTINE("acc_set_device_type");
+    if (type == acc_device_host) {
+        selected().host = true;
+        return;
+    }
+    if (type != acc_device_none && whole_number(0, type) < 0 && type != acc_device_default) fail_here("there is no device of this type");
+    selected().host = false;
+    if (type != acc_device_default && type != acc_device_not_host && whole_number(0, type) >= 0 &&
+        !is_of(device_number(selected().number), type)) selected().number = whole_number(0, type);
+}
+acc_device_t acc_get_device_type() {
+    ROUTINE("acc_get_device_type");
+    const auto* const on = current_device();
+    return on ? static_cast<acc_device_t>(on->type()) : acc_device_host;
+}
+void acc_set_device_num(int number, acc_device_t type) {
+    ROUTINE("acc_set_device_num");
+    if (type == acc_device_host || devices().empty()) {
+        selected().host = selected().host || type == acc_device_host;
+        return;
+    }
+    const int whole = whole_number(number < 0 ? 0 : number, type);
+    if (whole < 0) fail_here("there is no device " + std::to_string(number) + " of this type; there are " + std::to_string(acc_get_num_devices(type)) + ", from 0 on");
+    selected() = {false, whole, selected().default_queue};
+}
+int acc_get_device_num(acc_device_t type) {
+    ROUTINE("acc_get_device_num");
+    const auto* const on = current_device();
+    if (type == acc_device_host || !on) return 0;
+    for (int number = 0;; ++number) {
+        const int whole = whole_number(number, type);
+        if (whole < 0) return 0;
+        if (whole == on->number()) return number;
+    }
+}
+size_t acc_get_property(int number, acc_device_t type, acc_device_property_t property) {
+    ROUTINE("acc_get_property");
+    const int whole = type == acc_device_current && current_device() ? current_device()->number() : whole_number(number, type);
+    if (whole < 0) return 0;
+    cl_ulong bytes = 0;
+    if (property == acc_property_memory) clGetDeviceInfo(device_number(whole).id(), CL_DEVICE_GLOBAL_MEM_SIZE, sizeof bytes, &bytes, nullptr);
+    return bytes; // free memory is not told by OpenCL: 0
+}
+const char* acc_get_property_string(int number, acc_device_t type, acc_device_property_t property) {
+    ROUTINE("acc_get_property_string");
+    const int whole = type == acc_device_current && current_device() ? current_device()->number() : whole_number(number, type);
+    if (whole < 0) return nullptr;
+    const auto what = property == acc_property_name ? CL_DEVICE_NAME : property == acc_property_vendor ? CL_DEVICE_VENDOR : property == acc_property_driver ? CL_DRIVER_VERSION : 0;
+    if (what == 0) return nullptr;
+    thread_local char text[512];
+    text[0] = '\0';
+    clGetDeviceInfo(device_number(whole).id(), static_cast<cl_device_info>(what), sizeof text - 1, text, nullptr);
+    return text;
+}
+void acc_init(acc_device_t type) {
+    if (type != acc_device_host && type != acc_device_none) (void)current_device();
+}
+void acc_init_device(int, acc_device_t type) { acc_init(type); }
+void acc_shutdown(acc_device_t) {
+    ROUTINE("acc_shutdown");
+    for (const auto& each : devices()) {
+        std::unique_lock held(each->lock());
+        each->finish_all(held);
+    }
+}
+void acc_shutdown_device(int, acc_device_t type) { acc_shutdown(type); }
+int acc_on_device(acc_device_t type) { return type == acc_device_host; }
+
+void causeway_acc_set_directive(causeway_acc_clauses* clauses, int what) {
+    const scope here(clauses->place);
+    if (!clauses->condition) return;
+    const auto type = clauses->gangs > 0 ? static_cast<acc_device_t>(clauses->gangs) : acc_device_default;
+    if (what == 0) return acc_init(type);
+    if (what == 1) return acc_shutdown(type);
+    if (clauses->gangs > 0 && !clauses->has_device) acc_set_device_type(type);
+    if (clauses->has_device) acc_set_device_num(static_cast<int>(clauses->device), type);
+    if (clauses->asynchronous) acc_set_default_async(static_cast<int>(clauses->queue));
+}
+
+// Memory
+
+void* acc_malloc(size_t bytes) {
+    ROUTINE("acc_malloc");
+    routine_place place;
+    if (!place.on) return std::malloc(bytes);
+    if (bytes == 0) return nullptr;
+    return place.on->reserve(place.on->allocate(bytes), 0, bytes);
+}
+void acc_free(void* address) {
+    ROUTINE("acc_free");
+    if (!address) return;
+    for (const auto& each : devices()) {
+        const std::lock_guard held(each->lock());
+        const auto found = each->reserved().find(static_cast<char*>(address));
+        if (found == each->reserved().end()) continue;
+        clReleaseMemObject(found->second.buffer);
+        each->forget(static_cast<char*>(address));
+        return;
+    }
+    if (!selected().host && !devices().empty()) fail_here("this is no address that acc_malloc() gave");
+    std::free(address);
+}
+void* acc_copyin(void* host, size_t bytes) { ROUTINE("acc_copyin"); return enter(host, bytes, true, acc_async_sync); }
+void* acc_create(void* host, size_t bytes) { ROUTINE("acc_create"); return enter(host, bytes, false, acc_async_sync); }
+void* acc_present_or_copyin(void* host, size_t bytes) { return acc_copyin(host, bytes); }
+void* acc_present_or_create(void* host, size_t bytes) { return acc_create(host, bytes); }
+void* acc_pcopyin(void* host, size_t bytes) { return acc_copyin(host, bytes); }
+void* acc_pcreate(void* host, size_t bytes) { return acc_create(host, bytes); }
+void acc_copyin_async(void* host, size_t bytes, int queue) { ROUTINE("acc_copyin_async"); enter(host, bytes, true, queue); }
+void acc_create_async(void* host, size_t bytes, int queue) { ROUTINE("acc_create_async"); enter(host, bytes, false, queue); }
+void acc_copyout(void* host, size_t bytes) { ROUTINE("acc_copyout"); leave(host, bytes, true, false, acc_async_sync); }
+void acc_copyout_async(void* host, size_t bytes, int queue) { ROUTINE("acc_copyout_async"); leave(host, bytes, true, false, queue); }
+void acc_copyout_finalize(void* host, size_t bytes) { ROUTINE("acc_copyout_finalize"); leave(host, bytes, true, true, acc_async_sync); }
+void acc_copyout_finalize_async(void* host, size_t bytes, int queue) { ROUTINE("acc_copyout_finalize_async"); leave(host, bytes, true, true, queue); }
+void acc_delete(void* host, size_t bytes) { ROUTINE("acc_delete"); leave(host, bytes, false, false, acc_async_sync); }
+void acc_delete_async(void* host, size_t bytes, int queue) { ROUTINE("acc_delete_async"); leave(host, bytes, false, false, queue); }
+void acc_delete_finalize(void* host, size_t bytes) { ROUTINE("acc_delete_finalize"); leave(host, bytes, false, true, acc_async_sync); }
+void acc_delete_finalize_async(void* host, size_t bytes, int queue) { ROUTINE("acc_delete_finalize_async"); leave(host, bytes, false, true, queue); }
+void acc_update_device(void* host, size_t bytes) { ROUTINE("acc_update_device"); update(host, bytes, true, acc_async_sync); }
+void acc_update_device_async(void* host, size_t bytes, int queue) { ROUTINE("acc_update_device_async"); update(host, bytes, true, queue); }
+void acc_update_self(void* host, size_t bytes) { ROUTINE("acc_update_self"); update(host, bytes, false, acc_async_sync); }
+void acc_update_self_async(void* host, size_t bytes, int queue) { ROUTINE("acc_update_self_async"); update(host, bytes, false, queue); }
+
+void acc_map_data(void* host, void* address, size_t bytes) {
+    ROUTINE("acc_map_data");
+    routine_place place;
+    if (!place.on || bytes == 0) return;
+    if (place.on->table().find(host, bytes)) fail_here("the memory is mapped already");
+    const auto there = device_place(*place.on, address, bytes);
+    mapping made{static_cast<char*>(host), bytes, host, there.buffer, there.offset};
+    made.owned = false;
+    made.dynamic = 1;
+    place.on->table().add(made);
+}
+void acc_unmap_data(void* host) {
+    ROUTINE("acc_unmap_data");
+    routine_place place;
+    if (!place.on) return;
+    auto* const found = place.on->table().find_start(host);
+    if (!found || found->owned) fail_here("the memory was not mapped by acc_map_data()");
+    release(*place.on, *found);
+}
+void* acc_deviceptr(void* host) {
+    ROUTINE("acc_deviceptr");
+    routine_place place;
+    if (!place.on) return host;
+    auto* const found = place.on->table().find_start(host);
+    if (!found) return nullptr;
+    if (!found->device_address) found->device_address = place.on->reserve(found->buffer, found->offset, found->bytes);
+    return found->device_address + (static_cast<char*>(host) - found->start);
+}
+void* acc_hostptr(void* address) {
+    ROUTINE("acc_hostptr");
+    routine_place place;
+    if (!place.on) return address;
+    if (const auto* found = place.on->table().find_device(static_cast<char*>(address))) return found->start + (static_cast<char*>(address) - found->device_address);
+    // Mapped by acc_map_data(): the address is acc_malloc()'s.
+    const auto reserved = place.on->find_reserved(address);
+    if (reserved == place.on->reserved().end()) return nullptr;
+    const auto offset = reserved->second.offset + static_cast<std::size_t>(static_cast<char*>(address) - reserved->first);
+    const auto* const found = place.on->table().find_buffer(reserved->second.buffer, offset);
+    return found ? found->start + (offset - found->offset) : nullptr;
+}
+int acc_is_present(void* host, size_t bytes) {
+    ROUTINE("acc_is_present");
+    routine_place place;
+    if (!place.on) return 1;
+    const auto* const found = place.on->table().find_start(host);
+    return found && static_cast<char*>(host) + bytes <= found->start + found->bytes;
+}
+void acc_memcpy_to_device(void* to, void* from, size_t bytes) { ROUTINE("acc_memcpy_to_device"); copy(to, from, bytes, true, false, acc_async_sync); }
+void acc_memcpy_to_device_async(void* to, void* from, size_t bytes, int queue) { ROUTINE("acc_memcpy_to_device_async"); copy(to, from, bytes, true, false, queue); }
+void acc_memcpy_from_device(void* to, void* from, size_t bytes) { ROUTINE("acc_memcpy_from_device"); copy(to, from, bytes, false, true, acc_async_sync); }
+void acc_memcpy_from_device_async(void* to, void* from, size_t bytes, int queue) { ROUTINE("acc_memcpy_from_device_async"); copy(to, from, bytes, false, true, queue); }
+void acc_memcpy_device(void* to, void* from, size_t bytes) { ROUTINE("acc_memcpy_device"); copy(to, from, bytes, true, true, acc_async_sync); }
+void acc_memcpy_device_async(void* to, void* from, size_t bytes, int queue) { ROUTINE("acc_memcpy_device_async"); copy(to, from, bytes, true, true, queue); }
+void acc_memcpy_d2d(void* to, void* from, size_t bytes, int to_device, int from_device) {
+    ROUTINE("acc_memcpy_d2d");
+    if (selected().host || devices().empty()) std::memmove(to, from, bytes);
+    else copy_between(device_number(to_device), to, device_number(from_device), from, bytes, "the range", true);
+}
+void acc_memcpy_d2d_async(void* to, void* from, size_t bytes, int to_device, int from_device, int) { acc_memcpy_d2d(to, from, bytes, to_device, from_device); }
+void acc_update_peer(void* to, int to_device, const void* from, int from_device, size_t bytes) {
+    ROUTINE("acc_update_peer");
+    if (selected().host || devices().empty()) std::memmove(to, from, bytes);
+    else copy_between(device_number(to_device), to, device_number(from_device), const_cast<void*>(from), bytes, "the range", false);
+}
+// Pointers in structures are followed by the program: regions of this compiler take none along.
+void acc_attach(void**) { fail("acc_attach", "not supported"); }
+void acc_attach_async(void**, int) { fail("acc_attach_async", "not supported"); }
+void acc_detach(void**) { fail("acc_detach", "not supported"); }
+void acc_detach_async(void**, int) { fail("acc_detach_async", "not supported"); }
+void acc_detach_finalize(void**) { fail("acc_detach_finalize", "not supported"); }
+void acc_detach_finalize_async(void**, int) { fail("acc_detach_finalize_async", "not supported"); }
