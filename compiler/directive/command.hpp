@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs that the driver runs, and files that it makes for them.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace directive {
+
+/// Runs `arguments` and waits for it. Its exit status; 127 if it could not be started. With `output`, what it prints goes there.
+int run(const std::vector<std::string>& arguments, std::string* output = nullptr);
+/// Becomes the program. Returns only if it could not be started.
+int become(const std::vector<std::string>& arguments);
+
+/// A folder that is gone, with what is in it, when this object is.
+class scratch_folder {
+  public:
+    scratch_folder();
+    ~scratch_folder();
+    scratch_folder(const scratch_folder&) = delete;
+    scratch_folder& operator=(const scratch_folder&) = delete;
+    std::string file(const std::string& name) const { return m_path + "/" + name; }
+
+  private:
+    std::string m_path;
+};
+
+bool write_file(const std::string& path, const std::string& content);
+
+} // namespace directive

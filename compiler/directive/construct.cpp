@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Walks over Clang's tree.
+#include "construct.hpp"
+
+#include "pragma_parser.hpp"
+
+#include <clang/AST/Decl.h>
+
+namespace directive {
+
+using namespace clang;
+
+void unit::error(SourceLocation place, const std::string& text) const {
+    auto& diagnostics = context.getDiagnostics();
+    diagnostics.Report(place, diagnostics.getCustomDiagID(DiagnosticsEngine::Error, "%0")) << text;
+}
+
+void unit::note(SourceLocation place, const std::string& text) const {
+    auto& diagnostics = context.getDiagnostics();
+    diagnostics.Report(place, diagnostics.getCustomDiagID(DiagnosticsEngine::Note, "%0")) << text;
+}
+
+namespace {
+
+const CallExpr* our_call(const Stmt* statement) {
+    const auto* expression = dyn_cast_or_null<Expr>(statement);
+    if (!expression) return nullptr;
+    const auto* call = dyn_cast<CallExpr>(expression->IgnoreParenImpCasts());
+    const auto* function = call ? call->getDirectCallee() : nullptr;
+    return function && function->getDeclName().isIdentifier() && function->getName() == call_name ? call : nullptr;
+}
+
+void collect(const Stmt* statement, bool reads, bool writes, std::vector<access>& into);
+
+/// The subscripts and pointers on the way to an lvalue's root, which are read.
+void collect_path(const Expr* lvalue, std::vector<access>& into) {
+    lvalue = lvalue->IgnoreParenCasts();
+    if (const auto* subscript = dyn_cast<ArraySubscriptExpr>(lvalue)) {
+        collect(subscript->getIdx(), true, false, into);
+        collect_path(subscript->getBase(), into);
+    } else if (const auto* member = dyn_cast<MemberExpr>(lvalue)) {
+        collect_path(member->getBase(), into);
+    } else if (const auto* unary = dyn_cast<UnaryOperator>(lvalue)) {
+        collect_path(unary->getSubExpr(), into);
+    } else if (!isa<DeclRefExpr>(lvalue)) {
+        collect(lvalue, true, false, into);
+    }
+}
+
+bool is_lvalue_path(const Expr* expression) {
+    if (const auto* unary = dyn_cast<UnaryOperator>(expression)) return unary->getOpcode() == UO_Deref;
+    return isa<ArraySubscriptExpr, MemberExpr, DeclRefExpr>(expression);
+}
+
+void collect_lvalue(const Expr* expression, bool reads, bool writes, std::vector<access>& into) {
+    expression = expression->IgnoreParens();
+    if (!is_lvalue_path(expression)) return collect(expression, true, writes, into);
+    if (const auto* reference = dyn_cast<DeclRefExpr>(expression)) {
+        if (const auto* variable = dyn_cast<VarDecl>(reference->getDecl()))
+            into.push_back({variable, expression, reads, writes, false});
+        return;
+    }
+    into.push_back({root_of(expression), expression, reads, writes, true});
+    collect_path(expression, into);
+}
+
+void collect(const Stmt* statement, bool reads, bool writes, std::vector<access>& into) {
+    if (!statement) return;
+    if (const auto* loop = dyn_cast<WhileStmt>(statement); loop && our_call(loop->getCond())) return collect(loop->getBody(), true, false, into);
+    if (our_call(statement)) return;
+    if (const auto* declaration = dyn_cast<DeclStmt>(statement)) {
+        for (const auto* each : declaration->decls())
+            if (const auto* variable = dyn_cast<VarDecl>(each); variable && variable->getInit()) collect(variable->getInit(), true, false, into);
+        return;
+    }
+    const auto* expression = dyn_cast<Expr>(statement);
+    if (!expression) {
+        for (const auto* child : statement->children()) collect(child, true, false, into);
+        return;
+    }
+    const auto* plain = expression->IgnoreParens();
+    if (const auto* binary = dyn_cast<BinaryOperator>(plain); binary && binary->isAssignmentOp()) {
+        collect_lvalue(binary->getLHS(), binary->isCompoundAssignmentOp(), true, into);
+        return collect(binary->getRHS(), true, false, into);
+    }
+    if (const auto* unary = dyn_cast<UnaryOperator>(plain)) {
+        if (unary->isIncrementDecrementOp()) return collect_lvalue(unary->getSubExpr(), true, true, into);
+        if (unary->getOpcode() == UO_AddrOf) return collect_lvalue(unary->getSubExpr(), true, true, into);
+    }
+    if (isa<UnaryExprOrTypeTraitExpr>(plain)) return;
+    if (const auto* call = dyn_cast<CallExpr>(plain)) {
+        const auto* function = call->getDirectCallee();
+        for (unsigned each = 0; each < call->getNumArgs(); ++each) {
+            const auto* argument = call->getArg(each);
+            if (argument->getType()->isPointerType()) {
+                const bool constant = argument->getType()->getPointeeType().isConstQualified();
+                into.push_back({root_of(argument), argument, true, !constant, true});
+                collect_path(argument->IgnoreParenCasts(), into);
+            } else {
+                collect(argument, true, false, into);
+            }
+        }
+        if (!function) collect(call->getCallee(), true, false, into);
+        return;
+    }
+    if (is_lvalue_path(plain)) return collect_lvalue(plain, reads, writes, into);
+    for (const auto* child : plain->children()) collect(child, true, false, into);
+}
+
+} // namespace
+
+found_directive directive_of(const unit& unit, const Stmt* statement) {
+    const CallExpr* call = nullptr;
+    const Stmt* body = nullptr;
+    if (const auto* loop = dyn_cast_or_null<WhileStmt>(statement)) {
+        call = our_call(loop->getCond());
+        body = loop->getBody();
+    } else {
+        call = our_call(statement);
+    }
+    if (!call) return {};
+    Expr::EvalResult number;
+    if (!call->getArg(0)->EvaluateAsInt(number, unit.context)) return {};
+    return {&unit.pragmas[static_cast<std::size_t>(number.Val.getInt().getExtValue())], call, body};
+}
+
+const Expr* tree_of(const found_directive& of, const expression& wanted) {
+    if (!wanted || !of.call) return nullptr;
+    return of.call->getArg(static_cast<unsigned>(wanted.argument) + 1);
+}
+
+const VarDecl* variable_of(const found_directive& of, const item& entry) {
+    const auto* tree = tree_of(of, entry.base);
+    if (!tree) return nullptr;
+    const auto* reference = dyn_cast<DeclRefExpr>(tree->IgnoreParenImpCasts());
+    return reference ? dyn_cast<VarDecl>(reference->getDecl()) : nullptr;
+}
+
+const VarDecl* root_of(const Expr* expression) {
+    expression = expression->IgnoreParenCasts();
+    if (const auto* reference = dyn_cast<DeclRefExpr>(expression)) return dyn_cast<VarDecl>(reference->getDecl());
+    if (const auto* subscript = dyn_cast<ArraySubscriptExpr>(expression)) return root_of(subscript->getBase());
+    if (const auto* member = dyn_cast<MemberExpr>(expression)) return root_of(member->getBase());
+    if (const auto* unary = dyn_cast<UnaryOperator>(expression)) return root_of(unary->getSubExpr());
+    if (const auto* binary = dyn_cast<BinaryOperator>(expression)) {
+        if (binary->getLHS()->getType()->isPointerType()) return root_of(binary->getLHS());
+        if (binary->getRHS()->getType()->isPointerType()) return root_of(binary->getRHS());
+    }
+    return nullptr;
+}
+
+std::vector<access> accesses_in(const Stmt* statement) {
+    std::vector<access> all;
+    collect(statement, true, false, all);
+    return all;
+}
+
+void walk(const Stmt* statement, const std::function<bool(const Stmt*)>& act) {
+    if (!statement || our_call(statement)) return;
+    if (!act(statement)) return;
+    if (const auto* loop = dyn_cast<WhileStmt>(statement); loop && our_call(loop->getCond())) return walk(loop->getBody(), act);
+    for (const auto* child : statement->children()) walk(child, act);
+}
+
+bool is_scalar(QualType type) {
+    type = type.getCanonicalType();
+    return type->isArithmeticType() || type->isEnumeralType();
+}
+
+} // namespace directive

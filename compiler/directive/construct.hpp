@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds directives in Clang's tree, and what statements and expressions are about.
+#pragma once
+#include "directive.hpp"
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/Expr.h>
+#include <clang/AST/Stmt.h>
+
+#include <deque>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace directive {
+
+/// What all parts of the translation of one source share.
+struct unit {
+    clang::ASTContext& context;
+    std::deque<pragma>& pragmas;
+
+    void error(clang::SourceLocation place, const std::string& text) const;
+    void note(clang::SourceLocation place, const std::string& text) const;
+};
+
+/// The directive that a statement or call of ours stands for.
+struct found_directive {
+    const pragma* directive = nullptr;
+    const clang::CallExpr* call = nullptr;
+    const clang::Stmt* body = nullptr; // nothing for directives that stand alone
+    explicit operator bool() const { return directive; }
+};
+found_directive directive_of(const unit& unit, const clang::Stmt* statement);
+
+/// Clang's tree of a clause's expression, without the parentheses that we put around it.
+const clang::Expr* tree_of(const found_directive& of, const expression& wanted);
+/// The variable that a clause's entry names, if it is a plain name.
+const clang::VarDecl* variable_of(const found_directive& of, const item& entry);
+
+/// The variable through which an lvalue or a pointer is reached; nullptr where that is not known.
+const clang::VarDecl* root_of(const clang::Expr* expression);
+
+/// A use of a variable: of itself, or of memory that is reached through it.
+struct access {
+    const clang::VarDecl* root; // nullptr: unknown memory
+    const clang::Expr* expression;
+    bool reads, writes;
+    bool memory; // through a subscript, a pointer or a member
+};
+/// All uses in `statement`, nested directives' clauses left out.
+std::vector<access> accesses_in(const clang::Stmt* statement);
+
+/// Calls `act` for `statement` and all below it, clauses' expressions left out; `act` returns false to stay out of one.
+void walk(const clang::Stmt* statement, const std::function<bool(const clang::Stmt*)>& act);
+
+/// True if the type is no array, pointer or structure.
+bool is_scalar(clang::QualType type);
+
+} // namespace directive

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Expressions of C as OpenCL C.
+#pragma once
+#include "type_printer.hpp"
+
+#include <map>
+#include <set>
+#include <vector>
+
+namespace directive {
+
+/// How expressions of a region name a variable.
+struct naming {
+    std::string text;
+    bool flat = false;      // an array that is one pointer to its elements
+    bool captured = false;  // lengths of its rows that are known at run time only are parameters
+    bool on_device = false; // memory that the whole device shares
+};
+
+class expression_printer {
+  public:
+    expression_printer(const unit& unit, type_printer& types) : m_unit(unit), m_types(types) {}
+
+    std::map<const clang::VarDecl*, naming>& names() { return m_names; }
+    std::string print(const clang::Expr* expression);
+    /// `text` as an operand of anything.
+    std::string operand(const clang::Expr* expression);
+
+    /// "" for memory of the thread, "__global" else.
+    std::string space_of(const clang::Expr* pointer) const;
+    void set_space(const clang::VarDecl* pointer, const std::string& space) { m_spaces[pointer] = space; }
+
+    /// A function to be written, and which of its pointers are into memory of the thread.
+    struct called {
+        const clang::FunctionDecl* function;
+        std::string name;
+        std::vector<std::string> spaces;
+    };
+    /// Functions that were called and not yet taken.
+    std::vector<called> take_called() { return std::exchange(m_called, {}); }
+
+    /// The lengths of the rows of an array or pointer to arrays, the outermost left out.
+    std::vector<std::string> row_lengths(const clang::VarDecl* variable);
+
+  private:
+    const unit& m_unit;
+    type_printer& m_types;
+    std::map<const clang::VarDecl*, naming> m_names;
+    std::map<const clang::VarDecl*, std::string> m_spaces;
+    std::vector<called> m_called;
+    std::set<std::string> m_known_functions;
+
+    std::string subscript(const clang::ArraySubscriptExpr* expression);
+    std::string call(const clang::CallExpr* expression);
+    std::string user_call(const clang::CallExpr* expression, const clang::FunctionDecl* definition);
+    std::string floating(const clang::FloatingLiteral* literal) const;
+    std::string reference(const clang::DeclRefExpr* expression);
+};
+
+} // namespace directive

@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host_rewriter.hpp"
+
+#include <clang/AST/Decl.h>
+#include <clang/Basic/SourceManager.h>
+#include <clang/Lex/Lexer.h>
+
+namespace directive {
+
+using namespace clang;
+
+std::string string_literal(const std::string& text) {
+    std::string literal = "\"";
+    for (const char each : text) {
+        if (each == '\n') literal += "\\n\"\n\"";
+        else if (each == '"' || each == '\\') literal += std::string("\\") + each;
+        else literal += each;
+    }
+    return literal + "\"";
+}
+
+host_rewriter::host_rewriter(const unit& unit, std::string text, std::string* report)
+    : m_unit(unit), m_text(std::move(text)), m_report(report), m_program{type_printer(unit), "", {}, {}} {}
+
+std::size_t host_rewriter::offset(SourceLocation place) const {
+    return m_unit.context.getSourceManager().getDecomposedLoc(m_unit.context.getSourceManager().getExpansionLoc(place)).second;
+}
+
+std::string host_rewriter::where(SourceLocation place) const {
+    const auto presumed = m_unit.context.getSourceManager().getPresumedLoc(place);
+    return std::string(presumed.getFilename()) + ":" + std::to_string(presumed.getLine());
+}
+
+std::string host_rewriter::marker(SourceLocation place, unsigned later) const {
+    const auto presumed = m_unit.context.getSourceManager().getPresumedLoc(place);
+    return "# " + std::to_string(presumed.getLine() + later) + " " + string_literal(presumed.getFilename()) + "\n";
+}
+
+void host_rewriter::replace(const pragma& directive, const std::string& code) {
+    const auto at = offset(directive.place);
+    const auto before = m_text.rfind('\n', at);
+    const auto from = before == std::string::npos ? 0 : before + 1;
+    const auto to = m_text.find('\n', at);
+    m_edits.emplace(from, edit{to - from + 1, code + marker(directive.place, 1)});
+    m_seen.insert(directive.id);
+}
+
+void host_rewriter::begin(const found_directive& of, const std::string& code) { replace(*of.directive, code); }
+
+namespace {
+
+/// The place where a statement's text ends, without its semicolon.
+SourceLocation end_of(const Stmt* statement) { return statement->getEndLoc(); }
+
+bool ends_with_brace(const Stmt* statement) {
+    if (isa<CompoundStmt>(statement)) return true;
+    if (const auto* loop = dyn_cast<ForStmt>(statement)) return ends_with_brace(loop->getBody());
+    if (const auto* loop = dyn_cast<WhileStmt>(statement)) return ends_with_brace(loop->getBody());
+    if (const auto* choice = dyn_cast<IfStmt>(statement)) return ends_with_brace(choice->getElse() ? choice->getElse() : choice->getThen());
+    if (const auto* choice = dyn_cast<SwitchStmt>(statement)) return ends_with_brace(choice->getBody());
+    return false;
+}
+
+} // namespace
+
+void host_rewriter::end(const found_directive& of, const std::string& code) {
+    const auto last = end_of(of.body);
+    auto at = offset(last) + Lexer::MeasureTokenLength(m_unit.context.getSourceManager().getExpansionLoc(last), m_unit.context.getSourceManager(), m_unit.context.getLangOpts());
+    const auto inner = directive_of(m_unit, of.body);
+    if (inner && !inner.body) at = m_text.find('\n', offset(inner.directive->place)); // the body is a directive that stands alone
+    else if (!ends_with_brace(of.body)) at = m_text.find(';', at) + 1;
+    m_edits.emplace(at, edit{0, "\n" + code + marker(last, 0)});
+}
+
+std::string host_rewriter::clauses(const found_directive& of) {
+    const auto& directive = *of.directive;
+    const auto id = std::to_string(directive.id);
+    const auto presumed = m_unit.context.getSourceManager().getPresumedLoc(directive.place);
+    std::string text = "static const struct causeway_acc_place __acc_place" + id + " = {" + string_literal(presumed.getFilename()) + ", " +
+        std::to_string(presumed.getLine()) + ", \"" + directive.name + "\"};\n";
+    std::string waits, wait_device = "-1";
+    bool has_wait = false;
+    for (const auto& clause : directive.clauses)
+        if (clause.name == "wait") {
+            has_wait = true;
+            for (const auto& entry : clause.items)
+                if (entry.modifier == "devnum") wait_device = entry.base.text;
+                else waits += (waits.empty() ? "" : ", ") + entry.base.text;
+        }
+    if (!waits.empty()) text += "const long __acc_waits" + id + "[] = {" + waits + "};\n";
+    const auto value = [&](const char* clause, const std::string& otherwise) {
+        const auto* found = directive.value(clause);
+        return found && *found ? "(" + found->text + ")" : otherwise;
+    };
+    std::string device = "-1";
+    for (const char* clause : {"deviceid", "device", "device_num"})
+        if (directive.name != "update" || std::string(clause) != "device") device = device == "-1" ? value(clause, "-1") : device;
+    std::string condition = value("if", "1");
+    if (directive.is_compute() && directive.find("self")) condition = "(" + condition + ") && !" + value("self", "1");
+    const auto* asynchronous = directive.find("async");
+    text += "struct causeway_acc_clauses __acc_clauses" + id + " = {.place = &__acc_place" + id + ", .device = " + device + ", .has_device = " + (device == "-1" ? "0" : "1") +
+        ", .condition = (" + condition + ") != 0, .asynchronous = " + (asynchronous ? "1" : "0") + ", .queue = " + value("async", "-1") + ", .gangs = " + value("num_gangs", "0") +
+        ", .workers = " + value("num_workers", "0") + ", .vector = " + value("vector_length", "0") + ", .finalize = " + (directive.find("finalize") ? "1" : "0") +
+        ", .if_present = " + (directive.find("if_present") ? "1" : "0") + ", .waits = " + (has_wait ? "1" : "0") + ", .wait_count = " +
+        (waits.empty() ? std::string("0") : "(int)(sizeof(__acc_waits" + id + ") / sizeof(long))") + ", .wait_queues = " + (waits.empty() ? std::string("0") : "__acc_waits" + id) +
+        ", .wait_device = " + wait_device + ", .region = 0};\n";
+    return text;
+}
+
+std::string host_rewriter::data_array(int id, const std::vector<data_record>& data, const char* suffix) {
+    if (data.empty()) return "";
+    std::string text = "struct causeway_acc_data __acc_data" + std::to_string(id) + suffix + "[] = {\n";
+    for (const auto& each : data)
+        text += "    {CAUSEWAY_ACC_" + each.kind + ", " + each.host + ", " + each.base + ", " + each.bytes + ", " + string_literal(each.name) + ", 0},\n";
+    return text + "};\n";
+}
+
+namespace {
+
+std::string data_arguments(int id, const std::vector<data_record>& data) {
+    const auto number = std::to_string(id);
+    return data.empty() ? "0, 0" : "__acc_data" + number + ", " + std::to_string(data.size());
+}
+
+} // namespace
+
+void host_rewriter::function(const FunctionDecl* function) {
+    m_visible.clear();
+    rewrite(function->getBody());
+}
+
+void host_rewriter::rewrite(const Stmt* statement) {
+    if (!statement) return;
+    if (const auto of = directive_of(m_unit, statement)) return construct(of);
+    for (const auto* child : statement->children()) rewrite(child);
+}
+
+void host_rewriter::construct(const found_directive& of) {
+    const auto& name = of.directive->name;
+    if (name == "data") return data(of);
+    if (of.directive->is_compute()) return compute(of);
+    if (name == "host_data") return host_data(of);
+    if (name == "loop") return loop(of);
+    if (name == "update peer") return peer(of);
+    if (!of.body) return alone(of);
+    replace(*of.directive, ""); // atomic: one thread of the host needs nothing
+    rewrite(of.body);
+}
+
+void host_rewriter::data(const found_directive& of) {
+    const auto id = of.directive->id;
+    const auto known = m_visible.size();
+    std::vector<data_record> records;
+    for (const auto& clause : of.directive->clauses) {
+        const auto kind = data_kind(clause.name);
+        if (kind.empty()) {
+            if (clause.name == "attach") m_unit.error(clause.place, "not supported: 'attach'");
+            continue;
+        }
+        for (const auto& entry : clause.items) {
+            if (const auto* variable = variable_of(of, entry))
+                m_visible.push_back({variable, "&__acc_data" + std::to_string(id) + "[" + std::to_string(records.size()) + "]", kind});
+            records.push_back(record_of(m_unit, of, entry, kind));
+        }
+    }
+    const auto arguments = "(&__acc_clauses" + std::to_string(id) + ", " + data_arguments(id, records) + ");\n";
+    begin(of, "{\n" + clauses(of) + data_array(id, records) + "causeway_acc_data_begin" + arguments);
+    rewrite(of.body);
+    m_visible.resize(known);
+    end(of, "causeway_acc_data_end" + arguments + "}\n");
+}
+
+void host_rewriter::compute(const found_directive& of) {
+    const auto id = of.directive->id;
+    const auto number = std::to_string(id);
+    const loop_tree tree(m_unit, of);
+    const auto region = analyse(m_unit, of, tree, m_visible);
+    region_kernels kernels;
+    if (!m_unit.context.getDiagnostics().hasErrorOccurred()) {
+        try {
+            kernels = print_kernels(m_unit, region, tree, m_program);
+        } catch (const unsupported& error) {
+            m_unit.error(error.place.isValid() ? error.place : of.directive->place, "not supported: " + error.what);
+            if (error.place.isValid()) m_unit.note(of.directive->place, "in the region of this directive");
+        }
+    }
+    report_loops(of, tree, region);
+    std::string code = "{\n" + clauses(of) + data_array(id, region.data), host;
+    std::string arguments;
+    int count = 0;
+    const auto argument = [&](const std::string& kind, const std::string& address, const std::string& bytes, const std::string& name, const std::string& record, bool written) {
+        arguments += "    {CAUSEWAY_ACC_" + kind + ", " + address + ", " + bytes + ", \"" + name + "\", " + record + ", " + (written ? "1" : "0") + "},\n";
+        ++count;
+    };
+    for (const auto& each : region.captures) {
+        const auto name = each.variable->getNameAsString();
+        const bool array = each.variable->getType()->isArrayType();
+        const auto record = each.record.empty() ? std::string("0") : each.record;
+        const auto address = std::string("(void *)") + (array || each.variable->getType()->isPointerType() ? "" : "&") + name;
+        const auto shadow = [&] { host += "__typeof__(" + name + ") " + name + " = __acc_value" + number + "_" + name + ";\n"; };
+        switch (each.how) {
+        case role::value:
+            code += "__typeof__(" + name + ") __acc_value" + number + "_" + name + " = " + name + ";\n";
+            argument("VALUE", "(void *)&__acc_value" + number + "_" + name, "sizeof(" + name + ")", name, "0", false);
+            if (each.written) shadow();
+            break;
+        case role::buffer:
+        case role::shared: argument("BUFFER", address, "0", name, record, each.written); break;
+        case role::reduction:
+            argument("BUFFER", address, "0", name, record, true);
+            argument("REDUCTION", "0", "sizeof(" + name + ")", name, "0", false);
+            break;
+        case role::own:
+            if (each.own_array) argument("PRIVATE", "0", each.bytes, name, "0", false);
+            else host += "__typeof__(" + name + ") " + name + ";\n";
+            break;
+        }
+        if (each.how == role::buffer || (each.how == role::own && each.own_array)) {
+            expression_printer rows(m_unit, m_program.types);
+            rows.names()[each.variable] = {name, true, true, true};
+            std::string element = "(" + name + ")[0]";
+            int row = 0;
+            for (const auto& length : rows.row_lengths(each.variable)) {
+                ++row;
+                if (length.starts_with("acc_row")) {
+                    const auto value = "__acc_row" + number + "_" + std::to_string(row) + "_" + name;
+                    code += "long " + value + " = sizeof(" + element + ") / sizeof(" + element + "[0]);\n";
+                    argument("VALUE", "&" + value, "sizeof(long)", name, "0", false);
+                }
+                element += "[0]";
+            }
+        }
+    }
+    for (const auto& each : kernels.scratches) argument("PRIVATE", "0", each.bytes, each.name, "0", false);
+    if (count > 0) code += "struct causeway_acc_argument __acc_arguments" + number + "[] = {\n" + arguments + "};\n";
+    code += "static const struct causeway_acc_kernel __acc_kernels" + number + "[] = {\n";
+    for (const auto& each : kernels.kernels) {
+        std::string flags;
+        for (const auto& flag : each.flags) flags += (flags.empty() ? "" : " | ") + std::string("CAUSEWAY_ACC_") + flag;
+        code += "    {\"" + each.name + "\", " + (flags.empty() ? "0" : flags) + ", " + std::to_string(each.line) + "},\n";
+    }
+    if (kernels.kernels.empty()) code += "    {0, 0, 0}\n";
+    code += "};\nstatic const struct causeway_acc_region __acc_region" + number + " = {&causeway_acc_this_program, __acc_kernels" + number + ", " +
+        std::to_string(kernels.kernels.size()) + "};\n";
+    code += "if (!causeway_acc_run(&__acc_clauses" + number + ", &__acc_region" + number + ", " + data_arguments(id, region.data) + ", " +
+        (count > 0 ? "__acc_arguments" + number : "0") + ", " + std::to_string(count) + ")) {\n" + host;
+    if (of.directive->is_combined())
+        for (const auto& clause : of.directive->clauses)
+            if (clause.name == "private")
+                for (const auto& entry : clause.items)
+                    if (entry.sections.empty()) code += "__typeof__(" + entry.base.text + ") " + entry.base.text + ";\n";
+    begin(of, code);
+    rewrite(of.body);
+    end(of, "}\n}\n");
+}
+
+void host_rewriter::host_data(const found_directive& of) {
+    const auto id = std::to_string(of.directive->id);
+    std::string code = "{\n" + clauses(of), shadows;
+    if (const auto* clause = of.directive->find("use_device"))
+        for (const auto& entry : clause->items) {
+            const auto& name = entry.base.text;
+            const auto* variable = variable_of(of, entry);
+            if (!variable) {
+                m_unit.error(entry.place, "not supported: '" + name + "' in 'use_device' is no variable");
+                continue;
+            }
+            const bool pointer = variable->getType()->isPointerType() || variable->getType()->isArrayType();
+            const auto type = pointer ? "__typeof__(&(" + name + ")[0])" : "__typeof__(&" + name + ")";
+            if (!pointer) m_unit.error(entry.place, "not supported: the scalar '" + name + "' in 'use_device'");
+            code += type + " __acc_device" + id + "_" + name + " = (" + type + ")causeway_acc_use_device(&__acc_clauses" + id + ", (void *)" + name + ", \"" + name + "\");\n";
+            shadows += type + " " + name + " = __acc_device" + id + "_" + name + ";\n";
+        }
+    begin(of, code + "{\n" + shadows);
+    rewrite(of.body);
+    end(of, "}\n}\n");
+}
+
+void host_rewriter::loop(const found_directive& of) {
+    std::string shadows;
+    for (const auto& clause : of.directive->clauses)
+        if (clause.name == "private")
+            for (const auto& entry : clause.items)
+                if (entry.sections.empty()) shadows += "__typeof__(" + entry.base.text + ") " + entry.base.text + ";\n";
+    replace(*of.directive, shadows.empty() ? "" : "{\n" + shadows);
+    rewrite(of.body);
+    if (!shadows.empty()) end(of, "}\n");
+}
+
+void host_rewriter::alone(const found_directive& of) {
+    const auto& directive = *of.directive;
+    const auto id = directive.id;
+    const auto number = std::to_string(id);
+    std::vector<data_record> records;
+    const auto take = [&](const char* name, const char* kind) {
+        for (const auto& clause : directive.clauses)
+            if (clause.name == name)
+                for (const auto& entry : clause.items) records.push_back(record_of(m_unit, of, entry, kind));
+    };
+    std::string call;
+    if (directive.name == "enter data") {
+        take("copyin", "COPYIN");
+        take("create", "CREATE");
+        call = "causeway_acc_enter_data";
+    } else if (directive.name == "exit data") {
+        for (const auto& clause : directive.clauses)
+            if (clause.name == "copyout" || clause.name == "delete")
+                for (const auto& entry : clause.items) {
+                    records.push_back(record_of(m_unit, of, entry, clause.name == "copyout" ? "COPYOUT" : "DELETE"));
+                    if (records.back().kind == "PRESENT") records.back().kind = clause.name == "copyout" ? "COPYOUT" : "DELETE";
+                }
+        call = "causeway_acc_exit_data";
+    } else if (directive.name == "update") {
+        take("host", "TO_HOST");
+        take("device", "TO_DEVICE");
+        if (records.empty()) m_unit.error(directive.place, "'update' needs one of the clauses 'host', 'self' and 'device'");
+        call = "causeway_acc_update";
+    } else if (directive.name == "wait") {
+        return replace(directive, "{\n" + clauses(of) + "causeway_acc_wait_directive(&__acc_clauses" + number + ");\n}\n");
+    } else if (directive.name == "cache") {
+        return replace(directive, ";\n");
+    } else {
+        const int what = directive.name == "init" ? 0 : directive.name == "shutdown" ? 1 : 2;
+        static const std::map<std::string, int> types = {{"default", 1}, {"host", 2}, {"multicore", 2}, {"not_host", 4}, {"nvidia", 5}, {"radeon", 6}, {"intel", 7}, {"opencl", 8}};
+        const auto* type = directive.find("device_type");
+        const auto* queue = directive.value("default_async");
+        const auto found = type && !type->items.empty() ? types.find(type->items.front().word) : types.end();
+        const std::string gangs = found == types.end() ? "0" : std::to_string(found->second);
+        return replace(directive, "{\n" + clauses(of) + "__acc_clauses" + number + ".gangs = " + gangs + ";\n" +
+                                      (queue ? "__acc_clauses" + number + ".asynchronous = 1; __acc_clauses" + number + ".queue = " + queue->text + ";\n" : "") +
+                                      "causeway_acc_set_directive(&__acc_clauses" + number + ", " + std::to_string(what) + ");\n}\n");
+    }
+    replace(directive, "{\n" + clauses(of) + data_array(id, records) + call + "(&__acc_clauses" + number + ", " + data_arguments(id, records) + ");\n}\n");
+}
+
+void host_rewriter::peer(const found_directive& of) {
+    const auto& directive = *of.directive;
+    const auto number = std::to_string(directive.id);
+    std::vector<data_record> to, from;
+    for (const auto& clause : directive.clauses) {
+        if (clause.name == "to")
+            for (const auto& entry : clause.items) to.push_back(record_of(m_unit, of, entry, "TO_DEVICE"));
+        if (clause.name == "from")
+            for (const auto& entry : clause.items) from.push_back(record_of(m_unit, of, entry, "TO_HOST"));
+    }
+    const auto* to_device = directive.value("to_device");
+    const auto* from_device = directive.value("from_device");
+    if (to.empty() || to.size() != from.size() || !to_device || !from_device) {
+        m_unit.error(directive.place, "'update peer' needs 'to(…) to_device(…) from(…) from_device(…)', with as many variables in 'from' as in 'to'");
+        return;
+    }
+    replace(directive, "{\n" + clauses(of) + data_array(directive.id, to) + data_array(directive.id, from, "_from") + "causeway_acc_peer(&__acc_clauses" + number + ", __acc_data" + number +
+                           ", " + to_device->text + ", __acc_data" + number + "_from, " + from_device->text + ", " + std::to_string(to.size()) + ");\n}\n");
+}
+
+void host_rewriter::report_loops(const found_directive& of, const loop_tree& tree, const region& region) {
+    if (!m_report) return;
+    *m_report += where(of.directive->place) + ": " + of.directive->name + "\n";
+    for (const auto& each : region.captures) {
+        static const std::map<role, const char*> roles = {{role::value, "a copy for each thread (firstprivate)"}, {role::buffer, "device memory"},
+            {role::shared, "device memory"}, {role::reduction, "reduction"}, {role::own, "private"}};
+        *m_report += "    " + each.variable->getNameAsString() + ": " + roles.at(each.how) + (each.how == role::reduction ? " " + each.operation : "") + "\n";
+    }
+    for (const auto& each : region.data) *m_report += "    " + each.name + ": " + each.kind + ", " + each.bytes + " bytes\n";
+    for (const auto& node : tree.all()) {
+        std::string how;
+        if (node->gang) how += " gang";
+        if (node->worker) how += " worker";
+        if (node->vector) how += " vector";
+        *m_report += "    loop at " + where(node->loops.front().loop->getForLoc()) + ":" + (how.empty() ? " in order" : how);
+        if (how.empty() && !node->reason.empty()) *m_report += ", as " + node->reason;
+        *m_report += "\n";
+    }
+}
+
+std::string host_rewriter::finish() {
+    // Directives that say something to other compilers only.
+    for (const auto& each : m_unit.pragmas)
+        if (!m_seen.contains(each.id) && each.name == "routine") replace(each, "");
+    std::string all;
+    std::size_t at = 0;
+    for (const auto& [place, edit] : m_edits) {
+        all += m_text.substr(at, place - at) + edit.text;
+        at = place + edit.length;
+    }
+    all += m_text.substr(at);
+    if (all.back() != '\n') all += '\n';
+    std::string source = prelude + m_program.types.definitions() + m_program.functions;
+    for (const auto& each : m_program.kernels) source += each;
+    return all + "static struct causeway_acc_program causeway_acc_this_program = {\n" + string_literal(source) + ", 0};\n";
+}
+
+} // namespace directive

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes the host's part: each directive becomes a block that calls the run time, and regions keep their C for the host.
+#pragma once
+#include "kernel_printer.hpp"
+
+#include <map>
+
+namespace directive {
+
+class host_rewriter {
+  public:
+    /// `report` gets a line for each loop and clause if there is one.
+    host_rewriter(const unit& unit, std::string text, std::string* report);
+
+    /// Rewrites the body of a function.
+    void function(const clang::FunctionDecl* function);
+    /// The source with all changes, and with the kernels behind it.
+    std::string finish();
+
+  private:
+    const unit& m_unit;
+    std::string m_text;
+    std::string* m_report;
+    struct edit {
+        std::size_t length;
+        std::string text;
+    };
+    std::multimap<std::size_t, edit> m_edits;
+    std::vector<visible_data> m_visible;
+    program_text m_program;
+    std::set<int> m_seen;
+
+    void rewrite(const clang::Stmt* statement);
+    void construct(const found_directive& of);
+    void data(const found_directive& of);
+    void compute(const found_directive& of);
+    void host_data(const found_directive& of);
+    void loop(const found_directive& of);
+    void alone(const found_directive& of);
+    void peer(const found_directive& of);
+
+    std::string clauses(const found_directive& of);
+    std::string data_array(int id, const std::vector<data_record>& data, const char* suffix = "");
+    void begin(const found_directive& of, const std::string& code);
+    void end(const found_directive& of, const std::string& code);
+    void replace(const pragma& directive, const std::string& code);
+    void report_loops(const found_directive& of, const loop_tree& tree, const region& region);
+    std::string where(clang::SourceLocation place) const;
+    std::string marker(clang::SourceLocation place, unsigned later) const;
+    std::size_t offset(clang::SourceLocation place) const;
+};
+
+/// `text` as a C string literal, one line of it per line.
+std::string string_literal(const std::string& text);
+
+} // namespace directive

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Regions as OpenCL C. Code outside of worker and vector loops runs in every thread of a gang; what it writes to memory of
+// the device is written once, between barriers, where the region also reads it.
+#pragma once
+#include "expression_printer.hpp"
+#include "region.hpp"
+
+namespace directive {
+
+/// A private array whose length is known at run time: each thread has its part of one buffer.
+struct scratch {
+    std::string name;
+    std::string bytes; // C text, of one thread
+};
+
+struct kernel_text {
+    std::string name;
+    std::string text;
+    std::vector<std::string> flags; // of enum causeway_acc_kernel_flags
+    unsigned line = 0;
+};
+
+/// What all kernels of one source share.
+struct program_text {
+    type_printer types;
+    std::string functions;
+    std::set<std::string> known_functions;
+    std::vector<std::string> kernels;
+};
+
+/// The kernels of a region, in the order in which they run.
+struct region_kernels {
+    std::vector<kernel_text> kernels;
+    std::vector<scratch> scratches; // the last arguments before those of the run time
+};
+region_kernels print_kernels(const unit& unit, const region& region, const loop_tree& tree, program_text& program);
+
+/// What stands before the kernels of every program.
+extern const char* const prelude;
+
+/// `identity` of a reduction in a type, and `a operation b`.
+std::string reduction_identity(const std::string& operation, clang::QualType type);
+std::string reduction_step(const std::string& operation, const std::string& a, const std::string& b);
+
+} // namespace directive

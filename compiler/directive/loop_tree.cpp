@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads loops and their clauses, and maps them.
+#include "loop_tree.hpp"
+
+#include "dependence.hpp"
+
+#include <algorithm>
+
+namespace directive {
+
+using namespace clang;
+
+namespace {
+
+const Expr* plain(const Expr* expression) { return expression ? expression->IgnoreParenImpCasts() : nullptr; }
+
+const VarDecl* named(const Expr* expression) {
+    const auto* reference = dyn_cast_or_null<DeclRefExpr>(plain(expression));
+    return reference ? dyn_cast<VarDecl>(reference->getDecl()) : nullptr;
+}
+
+const Stmt* only_statement(const Stmt* statement) {
+    while (const auto* block = dyn_cast_or_null<CompoundStmt>(statement)) {
+        if (block->size() != 1) return statement;
+        statement = block->body_front();
+    }
+    return statement;
+}
+
+} // namespace
+
+std::optional<counted_loop> count(const ForStmt* loop, std::string& why) {
+    counted_loop counted;
+    counted.loop = loop;
+    if (const auto* declaration = dyn_cast_or_null<DeclStmt>(loop->getInit())) {
+        if (declaration->isSingleDecl()) counted.variable = dyn_cast<VarDecl>(declaration->getSingleDecl());
+        if (counted.variable) counted.first = counted.variable->getInit();
+        counted.declares = true;
+    } else if (const auto* assignment = dyn_cast_or_null<BinaryOperator>(loop->getInit());
+               assignment && assignment->getOpcode() == BO_Assign) {
+        counted.variable = named(assignment->getLHS());
+        counted.first = assignment->getRHS();
+    }
+    if (!counted.variable || !counted.first) {
+        why = "it does not begin with `i = first`";
+        return std::nullopt;
+    }
+    if (!counted.variable->getType()->isIntegerType()) {
+        why = "its variable is no integer";
+        return std::nullopt;
+    }
+    const auto* condition = dyn_cast_or_null<BinaryOperator>(plain(loop->getCond()));
+    if (!condition || !condition->isComparisonOp() || condition->getOpcode() == BO_EQ) {
+        why = "its condition is no comparison of its variable";
+        return std::nullopt;
+    }
+    counted.comparison = condition->getOpcode();
+    if (named(condition->getLHS()) == counted.variable) {
+        counted.last = condition->getRHS();
+    } else if (named(condition->getRHS()) == counted.variable) {
+        counted.last = condition->getLHS();
+        counted.comparison = BinaryOperator::reverseComparisonOp(counted.comparison);
+    } else {
+        why = "its condition is no comparison of its variable";
+        return std::nullopt;
+    }
+    bool stepped = false;
+    if (const auto* unary = dyn_cast_or_null<UnaryOperator>(plain(loop->getInc()));
+        unary && unary->isIncrementDecrementOp() && named(unary->getSubExpr()) == counted.variable) {
+        counted.down = unary->isDecrementOp();
+        stepped = true;
+    } else if (const auto* binary = dyn_cast_or_null<BinaryOperator>(plain(loop->getInc()));
+               binary && named(binary->getLHS()) == counted.variable) {
+        if (binary->getOpcode() == BO_AddAssign || binary->getOpcode() == BO_SubAssign) {
+            counted.step = binary->getRHS();
+            counted.down = binary->getOpcode() == BO_SubAssign;
+            stepped = true;
+        } else if (const auto* sum = dyn_cast<BinaryOperator>(plain(binary->getRHS())); binary->getOpcode() == BO_Assign && sum) {
+            if (sum->getOpcode() == BO_Add && named(sum->getLHS()) == counted.variable) counted.step = sum->getRHS(), stepped = true;
+            else if (sum->getOpcode() == BO_Add && named(sum->getRHS()) == counted.variable) counted.step = sum->getLHS(), stepped = true;
+            else if (sum->getOpcode() == BO_Sub && named(sum->getLHS()) == counted.variable)
+                counted.step = sum->getRHS(), counted.down = true, stepped = true;
+        }
+    }
+    if (!stepped) {
+        why = "it does not step by `i++`, `i += c` or the like";
+        return std::nullopt;
+    }
+    // `for (i = n; i > 0; i += -1)` has a step whose sign is not seen: the comparison says the direction.
+    const bool wants_down = counted.comparison == BO_GT || counted.comparison == BO_GE;
+    if (counted.comparison != BO_NE && wants_down != counted.down && !counted.step) {
+        why = "it steps away from its end";
+        return std::nullopt;
+    }
+    for (const auto& each : accesses_in(loop->getBody()))
+        if (each.root == counted.variable && each.writes && !each.memory) {
+            why = "its body changes '" + counted.variable->getNameAsString() + "'";
+            return std::nullopt;
+        }
+    return counted;
+}
+
+bool loop_node::any_inner(bool loop_node::* level) const {
+    return std::any_of(inner.begin(), inner.end(), [&](const loop_node* each) { return each->*level || each->any_inner(level); });
+}
+
+bool loop_node::any_outer(bool loop_node::* level) const {
+    return parent && (parent->*level || parent->any_outer(level));
+}
+
+loop_tree::loop_tree(const unit& unit, const found_directive& of)
+    : m_unit(unit), m_kernels(of.directive->name.starts_with("kernels")), m_serial(of.directive->name.starts_with("serial")) {
+    if (of.directive->is_combined()) {
+        if (auto* node = add(of, of.body, nullptr)) build(node->body, node);
+    } else {
+        build(of.body, nullptr);
+    }
+    for (auto* each : m_outermost) assign(*each);
+    for (auto* each : m_outermost) extend(*each);
+}
+
+loop_node* loop_tree::find(const Stmt* loop) const {
+    const auto found = m_by_statement.find(loop);
+    return found == m_by_statement.end() ? nullptr : found->second;
+}
+
+bool loop_tree::any(bool loop_node::* level) const {
+    return std::any_of(m_all.begin(), m_all.end(), [&](const auto& each) { return (*each).*level; });
+}
+
+void loop_tree::build(const Stmt* statement, loop_node* parent) {
+    walk(statement, [&](const Stmt* each) {
+        if (const auto of = directive_of(m_unit, each)) {
+            if (of.directive->name == "loop") {
+                if (auto* node = add(of, of.body, parent)) build(node->body, node);
+                return false;
+            }
+            return true;
+        }
+        std::string why;
+        if (const auto* loop = dyn_cast<ForStmt>(each); loop && m_kernels && count(loop, why)) {
+            auto* node = add({}, loop, parent);
+            build(node->body, node);
+            return false;
+        }
+        if (!isa<ForStmt, WhileStmt, DoStmt>(each)) return true;
+        ++m_plain_loops;
+        for (const auto* child : each->children()) build(child, parent);
+        --m_plain_loops;
+        return false;
+    });
+}
+
+loop_node* loop_tree::add(const found_directive& of, const Stmt* statement, loop_node* parent) {
+    auto node = std::make_unique<loop_node>();
+    node->of = of;
+    node->parent = parent;
+    node->repeated = m_plain_loops > 0;
+    long deep = 1;
+    if (const auto* collapse = of ? of.directive->find("collapse") : nullptr) {
+        Expr::EvalResult value;
+        const auto* tree = collapse->items.empty() ? nullptr : tree_of(of, collapse->items.front().base);
+        if (!tree || !tree->EvaluateAsInt(value, m_unit.context) || value.Val.getInt().getExtValue() < 1) {
+            m_unit.error(collapse->place, "'collapse' needs a constant of at least 1");
+            return nullptr;
+        }
+        deep = value.Val.getInt().getExtValue();
+    }
+    const Stmt* at = statement;
+    for (long level = 0; level < deep; ++level) {
+        const auto* inside = level == 0 ? at : only_statement(at);
+        if (const auto nested = directive_of(m_unit, inside); nested && nested.directive->name == "loop") inside = nested.body;
+        const auto* loop = dyn_cast_or_null<ForStmt>(inside);
+        if (!loop) {
+            m_unit.error(of.directive->place, level == 0 ? "'" + of.directive->name + "' must stand before a 'for' loop"
+                                                         : "'collapse(" + std::to_string(deep) + ")' needs that many loops, each alone in the other");
+            return nullptr;
+        }
+        std::string why;
+        const auto counted = count(loop, why);
+        if (!counted) {
+            m_unit.error(loop->getForLoc(), "this loop cannot be counted before it runs: " + why);
+            return nullptr;
+        }
+        node->loops.push_back(*counted);
+        at = loop->getBody();
+    }
+    node->body = at;
+    for (std::size_t each = 1; each < node->loops.size(); ++each)
+        for (std::size_t outer = 0; outer < each; ++outer)
+            for (const auto* bound : {node->loops[each].first, node->loops[each].last})
+                for (const auto& use : accesses_in(bound))
+                    if (use.root == node->loops[outer].variable) {
+                        m_unit.error(bound->getExprLoc(), "not supported: a bound of a collapsed loop that depends on '" +
+                                                              use.root->getNameAsString() + "'");
+                        return nullptr;
+                    }
+    if (of) read_clauses(*node);
+    m_by_statement[statement] = node.get();
+    m_by_statement[node->loops.front().loop] = node.get();
+    (parent ? parent->inner : m_outermost).push_back(node.get());
+    m_all.push_back(std::move(node));
+    return m_all.back().get();
+}
+
+void loop_tree::read_clauses(loop_node& node) {
+    bool automatic = false;
+    for (const auto& clause : node.of.directive->clauses) {
+        if (clause.name == "gang") node.gang = true;
+        if (clause.name == "worker") node.worker = true;
+        if (clause.name == "vector") node.vector = true;
+        if (clause.name == "seq") node.sequential = true;
+        if (clause.name == "independent") node.independent = true;
+        if (clause.name == "auto") automatic = true;
+        if (clause.name == "private")
+            for (const auto& entry : clause.items) node.privates.push_back(&entry);
+        if (clause.name == "reduction")
+            for (const auto& entry : clause.items) {
+                const auto* variable = variable_of(node.of, entry);
+                if (!variable || !entry.sections.empty() || !is_scalar(variable->getType())) {
+                    m_unit.error(entry.place, "not supported: a reduction of something that is no scalar variable");
+                    continue;
+                }
+                node.reductions.push_back({variable, entry.modifier});
+            }
+        if (clause.name == "tile") m_unit.error(clause.place, "not supported: 'tile'");
+    }
+    if (node.sequential && (node.is_spread() || node.independent)) {
+        m_unit.error(node.of.directive->place, "'seq' excludes 'gang', 'worker', 'vector' and 'independent'");
+        return;
+    }
+    for (const auto& [level, name] : {std::pair{&loop_node::gang, "gang"}, {&loop_node::worker, "worker"}, {&loop_node::vector, "vector"}})
+        if (node.*level && node.any_outer(level))
+            m_unit.error(node.of.directive->place, std::string("a '") + name + "' loop inside a '" + name + "' loop");
+    if (!m_kernels && !automatic && !node.sequential) node.independent = true;
+}
+
+void loop_tree::assign(loop_node& node) {
+    if (m_serial) {
+        node.gang = node.worker = node.vector = false;
+        node.reason = "in a serial construct";
+    } else if (node.sequential) {
+        node.reason = "'seq' says so";
+    } else if (!node.independent) {
+        node.reason = dependence(m_unit, node);
+        if (node.reason.empty()) node.independent = true;
+        else node.gang = node.worker = node.vector = false;
+    }
+    if (node.parent && !node.parent->is_spread()) node.repeated = true;
+    if (node.parent && node.parent->repeated) node.repeated = true;
+    if (m_kernels && node.repeated) node.gang = false;
+    if (!node.repeated && node.independent && !m_serial && !node.sequential && !node.is_spread()) {
+        const bool free_gang = !node.any_outer(&loop_node::gang) && !node.any_inner(&loop_node::gang) &&
+            !node.any_outer(&loop_node::worker) && !node.any_outer(&loop_node::vector);
+        if (free_gang) node.gang = true;
+    }
+    for (auto* each : node.inner) assign(*each);
+}
+
+/// A loop takes the levels below its own that no loop inside it takes.
+void loop_tree::extend(loop_node& node) {
+    for (auto* each : node.inner) extend(*each);
+    if (!node.independent || m_serial || node.sequential) return;
+    if (!node.any_inner(&loop_node::vector) && !node.any_outer(&loop_node::vector) && !node.any_inner(&loop_node::worker)) {
+        // What a loop outside of it would not leave free is seen from there: it takes the lanes only where nobody inside did.
+        node.vector = true;
+    }
+    if (!node.is_spread() && node.reason.empty()) node.reason = "all levels are taken by loops around it and in it";
+}
+
+} // namespace directive

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loops of a region, and which of gangs, workers and vector lanes each is spread over.
+#pragma once
+#include "construct.hpp"
+
+#include <map>
+#include <memory>
+#include <optional>
+
+namespace directive {
+
+/// `for (variable = first; variable < last; variable += step)` and its kin.
+struct counted_loop {
+    const clang::ForStmt* loop = nullptr;
+    const clang::VarDecl* variable = nullptr;
+    bool declares = false; // the loop itself declares its variable
+    const clang::Expr* first = nullptr;
+    const clang::Expr* last = nullptr;
+    clang::BinaryOperatorKind comparison = clang::BO_LT;
+    const clang::Expr* step = nullptr; // nothing: 1
+    bool down = false;
+};
+/// `why` says what keeps a loop from being one that counts.
+std::optional<counted_loop> count(const clang::ForStmt* loop, std::string& why);
+
+struct reduction {
+    const clang::VarDecl* variable;
+    std::string operation;
+};
+
+struct loop_node {
+    found_directive of;                // nothing: a plain loop in a kernels construct
+    std::vector<counted_loop> loops;   // one, or as many as `collapse` says
+    const clang::Stmt* body = nullptr; // of the innermost of them
+    bool gang = false, worker = false, vector = false;
+    bool independent = false, sequential = false;
+    bool repeated = false; // a loop that is not spread is around it: gangs could not wait for one another
+    std::vector<reduction> reductions;
+    std::vector<const item*> privates;
+    loop_node* parent = nullptr;
+    std::vector<loop_node*> inner;
+    std::string reason; // why it is not spread
+
+    bool is_spread() const { return gang || worker || vector; }
+    bool any_inner(bool loop_node::* level) const;
+    bool any_outer(bool loop_node::* level) const;
+    clang::SourceLocation place() const { return of ? of.directive->place : loops.front().loop->getForLoc(); }
+};
+
+class loop_tree {
+  public:
+    /// The loops of the region `of`. In a kernels construct those without a directive, too.
+    loop_tree(const unit& unit, const found_directive& of);
+
+    loop_node* find(const clang::Stmt* loop) const;
+    const std::vector<std::unique_ptr<loop_node>>& all() const { return m_all; }
+    const std::vector<loop_node*>& outermost() const { return m_outermost; }
+    bool any(bool loop_node::* level) const;
+
+  private:
+    const unit& m_unit;
+    bool m_kernels, m_serial;
+    int m_plain_loops = 0; // around the statement at hand
+    std::vector<std::unique_ptr<loop_node>> m_all;
+    std::vector<loop_node*> m_outermost;
+    std::map<const clang::Stmt*, loop_node*> m_by_statement;
+
+    void build(const clang::Stmt* statement, loop_node* parent);
+    loop_node* add(const found_directive& of, const clang::Stmt* loop, loop_node* parent);
+    void read_clauses(loop_node& node);
+    void assign(loop_node& node);
+    void extend(loop_node& node);
+};
+
+} // namespace directive

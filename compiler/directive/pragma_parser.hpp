@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads `#pragma acc` lines and puts a call into the token stream for each, so that Clang parses the clauses' expressions
+// where they stand: `while (__acc_directive(id, …))` before a statement, `__acc_directive(id, …);` for directives that
+// stand alone.
+#pragma once
+#include "directive.hpp"
+
+#include <clang/Lex/Preprocessor.h>
+
+#include <deque>
+
+namespace directive {
+
+inline constexpr const char* call_name = "__acc_directive";
+/// The pragma's name in the copy that Clang reads: as long as `acc`, for which Clang has a handler of its own.
+inline constexpr const char* pragma_name = "Acc";
+
+/// Adds the reader of directives to `preprocessor`. `pragmas` gets them in the order of their numbers.
+void add_pragma_reader(clang::Preprocessor& preprocessor, std::deque<pragma>& pragmas);
+
+/// Renames `#pragma acc` lines for the reader. Every place in the text stays as it is.
+std::string with_renamed_pragmas(std::string text);
+
+} // namespace directive

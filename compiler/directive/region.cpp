@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "region.hpp"
+
+#include <clang/AST/Decl.h>
+
+#include <algorithm>
+#include <set>
+
+namespace directive {
+
+using namespace clang;
+
+std::string data_kind(const std::string& clause) {
+    static const std::map<std::string, std::string> kinds = {{"copy", "COPY"}, {"copyin", "COPYIN"}, {"copyout", "COPYOUT"},
+        {"create", "CREATE"}, {"present", "PRESENT"}, {"no_create", "NO_CREATE"}, {"deviceptr", "DEVICEPTR"}};
+    const auto found = kinds.find(clause);
+    return found == kinds.end() ? "" : found->second;
+}
+
+data_record record_of(const unit& unit, const found_directive& of, const item& entry, const std::string& kind) {
+    data_record record{kind, "", "", "", entry.base.text};
+    const auto& name = entry.base.text;
+    const auto* tree = tree_of(of, entry.base);
+    auto type = tree ? tree->IgnoreParenImpCasts()->getType() : QualType();
+    if (type.isNull()) return record;
+    const auto* variable = variable_of(of, entry);
+    // A parameter `a[n]` is a pointer.
+    if (variable) type = variable->getType();
+    const bool pointer = type->isPointerType();
+    if (entry.sections.empty()) {
+        if (pointer) {
+            record.host = record.base = "(void *)(" + name + ")";
+            record.bytes = "0";
+            if (kind == "COPY" || kind == "COPYIN" || kind == "COPYOUT" || kind == "CREATE") record.kind = "PRESENT";
+        } else {
+            record.host = record.base = std::string("(void *)") + (type->isArrayType() ? "(" : "&(") + name + ")";
+            record.bytes = "sizeof(" + name + ")";
+        }
+        return record;
+    }
+    if (!pointer && !type->isArrayType()) {
+        unit.error(entry.place, "'" + name + "' is no array and no pointer, and has no section");
+        return record;
+    }
+    std::string first = "(" + name + ")", last = first, row = "(" + name + ")";
+    auto at = type;
+    for (const auto& part : entry.sections) {
+        if (const auto* array = unit.context.getAsArrayType(at)) at = array->getElementType();
+        else if (at->isPointerType()) {
+            if (at.getCanonicalType() != type.getCanonicalType() || pointer != (&part == &entry.sections.front()) ) {
+                unit.error(entry.place, "not supported: a section through a pointer inside '" + name + "'; give each of its rows, or one block of memory");
+                return record;
+            }
+            at = at->getPointeeType();
+        } else {
+            unit.error(entry.place, "'" + name + "' has fewer dimensions than sections");
+            return record;
+        }
+        const bool outermost_pointer = &part == &entry.sections.front() && pointer;
+        const auto low = part.low ? part.low.text : std::string("0");
+        std::string length = "1";
+        if (part.colon && part.length) length = "(" + part.length.text + ")";
+        else if (part.colon && !outermost_pointer) length = "(sizeof(" + row + ") / sizeof(" + row + "[0]) - (" + low + "))";
+        else if (part.colon) {
+            unit.error(entry.place, "the section of the pointer '" + name + "' needs a length");
+            return record;
+        }
+        first += "[" + low + "]";
+        last += "[(" + low + ") + " + length + " - 1]";
+        row += "[0]";
+    }
+    record.base = "(void *)(" + name + ")";
+    record.host = "(void *)&" + first;
+    if (entry.sections.size() == 1) {
+        const auto& part = entry.sections.front();
+        std::string length = "1";
+        if (part.colon && part.length) length = "(" + part.length.text + ")";
+        else if (part.colon) length = "(sizeof(" + name + ") / sizeof((" + name + ")[0]) - (" + (part.low ? part.low.text : "0") + "))";
+        record.bytes = length + " * sizeof((" + name + ")[0])";
+    } else {
+        record.bytes = "(char *)(&" + last + " + 1) - (char *)&" + first;
+    }
+    return record;
+}
+
+namespace {
+
+class analyser {
+  public:
+    analyser(const unit& unit, const found_directive& of, const loop_tree& tree, const std::vector<visible_data>& visible)
+        : m_unit(unit), m_of(of), m_tree(tree), m_visible(visible) {}
+
+    region analyse() {
+        m_region.of = m_of;
+        m_region.id = m_of.directive->id;
+        m_region.kernels = m_of.directive->name.starts_with("kernels");
+        m_region.serial = m_of.directive->name.starts_with("serial");
+        if (const auto* clause = m_of.directive->find("default")) {
+            m_default = clause->items.empty() ? "" : clause->items.front().word;
+            if (m_default != "none" && m_default != "present") m_unit.error(clause->place, "'default' takes 'none' or 'present'");
+        }
+        read_clauses();
+        for (const auto& each : m_tree.all()) m_region.loops.push_back(each.get());
+        find_used(m_of.body, {});
+        if (m_of.directive->is_combined())
+            if (const auto* node = m_tree.find(m_of.body)) m_used.erase(node->loops.front().variable);
+        note_writes();
+        for (const auto* variable : m_order)
+            if (m_used.contains(variable)) add_implicit(variable);
+        return std::move(m_region);
+    }
+
+  private:
+    const unit& m_unit;
+    const found_directive& m_of;
+    const loop_tree& m_tree;
+    const std::vector<visible_data>& m_visible;
+    region m_region;
+    std::string m_default;
+    std::set<const VarDecl*> m_used, m_written, m_assigned;
+    std::vector<const VarDecl*> m_order;
+    std::set<const VarDecl*> m_declared;
+
+    capture* captured(const VarDecl* variable) {
+        for (auto& each : m_region.captures)
+            if (each.variable == variable) return &each;
+        return nullptr;
+    }
+
+    static role memory_role(const VarDecl* variable) {
+        const auto type = variable->getType();
+        return type->isPointerType() || type->isArrayType() ? role::buffer : role::shared;
+    }
+
+    std::string own_record(std::size_t at) const { return "&__acc_data" + std::to_string(m_region.id) + "[" + std::to_string(at) + "]"; }
+
+    void read_clauses() {
+        for (const auto& clause : m_of.directive->clauses) {
+            const bool loop_private = m_of.directive->is_combined();
+            for (const auto& entry : clause.items) {
+                const auto kind = data_kind(clause.name);
+                const bool scoped = clause.name == "private" || clause.name == "firstprivate" || clause.name == "reduction";
+                if (kind.empty() && !scoped) continue;
+                const auto* variable = variable_of(m_of, entry);
+                if (!variable) {
+                    m_unit.error(entry.place, "not supported: '" + entry.base.text + "' in the clause '" + clause.name + "' is no variable");
+                    continue;
+                }
+                if (const auto* before = captured(variable); before && !(clause.name == "reduction" && before->how == role::shared)) {
+                    m_unit.error(entry.place, "'" + variable->getNameAsString() + "' is in two clauses of this directive");
+                    continue;
+                }
+                if (clause.name == "reduction") {
+                    add_reduction(variable, entry.modifier, entry.place);
+                } else if (clause.name == "private") {
+                    if (!loop_private) m_region.captures.push_back(own(m_of, entry, variable));
+                } else if (clause.name == "firstprivate") {
+                    add_first_private(variable, entry);
+                } else {
+                    auto record = record_of(m_unit, m_of, entry, kind);
+                    m_region.captures.push_back({variable, memory_role(variable), "", own_record(m_region.data.size())});
+                    m_region.data.push_back(std::move(record));
+                }
+            }
+        }
+    }
+
+    void add_first_private(const VarDecl* variable, const item& entry) {
+        if (!variable->getType()->isArrayType()) {
+            m_region.captures.push_back({variable, role::value, "", ""});
+            return;
+        }
+        capture made{variable, role::buffer, "", own_record(m_region.data.size())};
+        made.copied = true;
+        m_region.captures.push_back(made);
+        auto whole = entry;
+        whole.sections.clear();
+        m_region.data.push_back(record_of(m_unit, m_of, whole, "COPYIN"));
+    }
+
+    void add_reduction(const VarDecl* variable, const std::string& operation, SourceLocation place) {
+        static const std::set<std::string> operations = {"+", "*", "max", "min", "&", "|", "^", "&&", "||", "-"};
+        if (!operations.contains(operation)) m_unit.error(place, "OpenACC has no reduction '" + operation + "'");
+        if (!is_scalar(variable->getType())) {
+            m_unit.error(place, "not supported: a reduction of '" + variable->getNameAsString() + "', which is no scalar variable");
+            return;
+        }
+        if (auto* before = captured(variable)) {
+            before->how = role::reduction;
+            before->operation = operation;
+            return;
+        }
+        m_region.captures.push_back({variable, role::reduction, operation, record_for(variable, "COPY")});
+    }
+
+    /// The clause in which the variable is: of a data construct around this one, or a new one of this construct.
+    std::string record_for(const VarDecl* variable, const std::string& kind) {
+        for (auto each = m_visible.rbegin(); each != m_visible.rend(); ++each)
+            if (each->variable == variable) return each->record;
+        const auto name = variable->getNameAsString();
+        const bool array = variable->getType()->isArrayType();
+        const std::string address = std::string("(void *)") + (array ? "" : "&") + name;
+        m_region.data.push_back({kind, address, address, "sizeof(" + name + ")", name});
+        return own_record(m_region.data.size() - 1);
+    }
+
+    void find_used(const Stmt* statement, std::set<const VarDecl*> hidden) {
+        walk(statement, [&](const Stmt* each) {
+            if (const auto of = directive_of(m_unit, each); of && of.body) {
+                auto inside = hidden;
+                for (const auto& clause : of.directive->clauses)
+                    if (clause.name == "private")
+                        for (const auto& entry : clause.items)
+                            if (const auto* variable = variable_of(of, entry)) inside.insert(variable);
+                if (const auto* node = m_tree.find(of.body))
+                    for (const auto& counted : node->loops) inside.insert(counted.variable);
+                find_used(of.body, inside);
+                return false;
+            }
+            if (const auto* loop = dyn_cast<ForStmt>(each))
+                if (const auto* node = m_tree.find(loop); node && !node->of && !hidden.contains(node->loops.front().variable)) {
+                    auto inside = hidden;
+                    for (const auto& counted : node->loops) inside.insert(counted.variable);
+                    find_used(loop, inside);
+                    return false;
+                }
+            if (const auto* declaration = dyn_cast<DeclStmt>(each))
+                for (const auto* one : declaration->decls())
+                    if (const auto* variable = dyn_cast<VarDecl>(one)) m_declared.insert(variable);
+            if (const auto* reference = dyn_cast<DeclRefExpr>(each))
+                if (const auto* variable = dyn_cast<VarDecl>(reference->getDecl());
+                    variable && !m_declared.contains(variable) && !hidden.contains(variable) && m_used.insert(variable).second)
+                    m_order.push_back(variable);
+            return true;
+        });
+        // Private variables of the construct's own loop.
+        if (m_of.directive->is_combined() && statement == m_of.body)
+            for (const auto& clause : m_of.directive->clauses)
+                if (clause.name == "private")
+                    for (const auto& entry : clause.items) m_used.erase(variable_of(m_of, entry));
+    }
+
+    void note_writes() {
+        for (const auto& each : accesses_in(m_of.body))
+            if (each.writes && each.root) {
+                m_written.insert(each.root);
+                if (!each.memory) m_assigned.insert(each.root);
+            }
+        for (auto& each : m_region.captures) each.written = m_written.contains(each.variable);
+    }
+
+    /// Of a loop inside that reduces the variable, if nothing else gives it a value.
+    std::string inner_reduction(const VarDecl* variable) const {
+        for (const auto& node : m_tree.all())
+            for (const auto& each : node->reductions)
+                if (each.variable == variable) {
+                    // A variable that each gang sets before the loop is the gang's.
+                    for (const auto& use : accesses_in(m_of.body))
+                        if (use.root == variable && use.writes && !use.reads) return "";
+                    return each.operation;
+                }
+        return "";
+    }
+
+    void add_implicit(const VarDecl* variable) {
+        if (captured(variable)) return;
+        const auto type = variable->getType();
+        const auto name = variable->getNameAsString();
+        const bool written = m_written.contains(variable);
+        const visible_data* clause = nullptr;
+        for (const auto& each : m_visible)
+            if (each.variable == variable) clause = &each;
+        capture made{variable, role::value, "", clause ? clause->record : "0", written};
+        if (type->isPointerType()) {
+            made.how = role::buffer;
+            if (m_default == "none" && !clause) not_given(variable);
+        } else if (type->isArrayType()) {
+            made.how = role::buffer;
+            if (!clause) {
+                if (m_default == "none") not_given(variable);
+                made.record = record_for(variable, m_default == "present" ? "PRESENT" : "COPY");
+            }
+        } else if (const auto operation = is_scalar(type) ? inner_reduction(variable) : ""; !operation.empty()) {
+            made.how = role::reduction;
+            made.operation = operation;
+            made.record = record_for(variable, "COPY");
+        } else if (clause) {
+            made.how = role::shared;
+        } else if (!is_scalar(type)) {
+            made.how = role::shared;
+            if (m_default == "none") not_given(variable);
+            made.record = record_for(variable, "COPY");
+        } else if (m_region.kernels && m_assigned.contains(variable) && !is_loop_variable(variable)) {
+            made.how = role::shared;
+            made.record = record_for(variable, "COPY");
+        } else if (m_default == "none" && m_region.kernels) {
+            not_given(variable);
+        }
+        m_region.captures.push_back(made);
+    }
+
+    bool is_loop_variable(const VarDecl* variable) const {
+        bool found = false;
+        walk(m_of.body, [&](const Stmt* each) {
+            std::string why;
+            if (const auto* loop = dyn_cast<ForStmt>(each))
+                if (const auto counted = count(loop, why); counted && counted->variable == variable) found = true;
+            return true;
+        });
+        return found;
+    }
+
+    void not_given(const VarDecl* variable) {
+        m_unit.error(m_of.directive->place, "'" + variable->getNameAsString() + "' is in no data clause, and 'default(none)' asks for one");
+        m_unit.note(variable->getLocation(), "declared here");
+    }
+
+    capture own(const found_directive& of, const item& entry, const VarDecl* variable) const;
+};
+
+capture analyser::own(const found_directive&, const item& entry, const VarDecl* variable) const {
+    capture made{variable, role::own, "", ""};
+    const auto type = variable->getType();
+    if (type->isPointerType() && entry.sections.empty()) return made;
+    if (type->isPointerType() || type->isVariablyModifiedType()) {
+        made.own_array = true;
+        const auto record = record_of(m_unit, m_of, entry, "CREATE");
+        made.bytes = record.bytes;
+        made.low = entry.sections.empty() || !entry.sections.front().low ? "0" : entry.sections.front().low.text;
+    }
+    return made;
+}
+
+} // namespace
+
+region analyse(const unit& unit, const found_directive& of, const loop_tree& tree, const std::vector<visible_data>& visible) {
+    return analyser(unit, of, tree, visible).analyse();
+}
+
+} // namespace directive

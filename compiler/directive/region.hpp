@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a compute construct takes from around it, and by which rule: clauses, clauses of data constructs around it, and
+// the implicit attributes of OpenACC 2.7, section 2.5.2 and 2.6.
+#pragma once
+#include "loop_tree.hpp"
+
+namespace directive {
+
+/// One entry of an array of `struct causeway_acc_data` in the host's code.
+struct data_record {
+    std::string kind; // "COPYIN"
+    std::string host, base, bytes, name;
+};
+
+/// A clause of a data construct around a region, as the region sees it.
+struct visible_data {
+    const clang::VarDecl* variable;
+    std::string record; // "&__acc_data3[0]"
+    std::string kind;
+};
+
+enum class role {
+    value,     // a copy for each thread
+    buffer,    // memory of the device, through a pointer or an array
+    shared,    // a scalar or structure in memory of the device
+    reduction, // a copy for each thread, and in the end one value in memory of the device
+    own,       // private of each thread, without a value
+};
+
+struct capture {
+    const clang::VarDecl* variable;
+    role how;
+    std::string operation{}; // of a reduction
+    std::string record{};    // the clause that it is found in
+    bool written = false;
+    bool own_array = false; // role::own with a length that is known at run time
+    std::string bytes{};    // of one copy of it
+    std::string low{};      // its first element
+    bool copied = false;    // a firstprivate array: role::buffer that each thread copies
+};
+
+struct region {
+    found_directive of;
+    int id = 0;
+    bool kernels = false, serial = false;
+    std::vector<capture> captures;
+    std::vector<data_record> data;
+    std::vector<const loop_node*> loops;
+
+    const capture* find(const clang::VarDecl* variable) const {
+        for (const auto& each : captures)
+            if (each.variable == variable) return &each;
+        return nullptr;
+    }
+};
+
+/// Reads clauses and body. Says what is wrong as diagnostics.
+region analyse(const unit& unit, const found_directive& of, const loop_tree& tree, const std::vector<visible_data>& visible);
+
+/// The record of a clause's entry.
+data_record record_of(const unit& unit, const found_directive& of, const item& entry, const std::string& kind);
+/// "COPYIN" of "copyin"; nothing if the clause is none about data.
+std::string data_kind(const std::string& clause);
+
+} // namespace directive

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "translation.hpp"
+
+#include "host_rewriter.hpp"
+#include "pragma_parser.hpp"
+
+#include <clang/AST/ASTConsumer.h>
+#include <clang/AST/Decl.h>
+#include <clang/Frontend/CompilerInstance.h>
+#include <clang/Frontend/FrontendAction.h>
+#include <clang/Tooling/Tooling.h>
+
+namespace directive {
+
+using namespace clang;
+
+namespace {
+
+class consumer final : public ASTConsumer {
+  public:
+    consumer(std::deque<pragma>& pragmas, const std::string& text, translation& into) : m_pragmas(pragmas), m_text(text), m_into(into) {}
+
+    void HandleTranslationUnit(ASTContext& context) override {
+        if (context.getDiagnostics().hasErrorOccurred()) return;
+        const unit unit{context, m_pragmas};
+        for (const auto& each : m_pragmas)
+            if (each.name == "declare") unit.error(each.place, "not supported: 'declare'");
+        host_rewriter rewriter(unit, m_text, &m_into.report);
+        for (const auto* each : context.getTranslationUnitDecl()->decls())
+            if (const auto* function = dyn_cast<FunctionDecl>(each); function && function->doesThisDeclarationHaveABody()) rewriter.function(function);
+        if (context.getDiagnostics().hasErrorOccurred()) return;
+        m_into.host = rewriter.finish();
+        m_into.succeeded = true;
+    }
+
+  private:
+    std::deque<pragma>& m_pragmas;
+    const std::string& m_text;
+    translation& m_into;
+};
+
+class action final : public ASTFrontendAction {
+  public:
+    action(const std::string& text, translation& into) : m_text(text), m_into(into) {}
+
+    std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance& instance, StringRef) override {
+        auto& preprocessor = instance.getPreprocessor();
+        add_pragma_reader(preprocessor, m_pragmas);
+        preprocessor.setPredefines(preprocessor.getPredefines() + "\nint " + call_name + "(int, ...);\n");
+        return std::make_unique<consumer>(m_pragmas, m_text, m_into);
+    }
+
+  private:
+    const std::string& m_text;
+    translation& m_into;
+    std::deque<pragma> m_pragmas;
+};
+
+} // namespace
+
+bool has_directives(const std::string& text) { return with_renamed_pragmas(text) != text; }
+
+translation translate(const std::string& text, const std::string& file, const std::vector<std::string>& arguments) {
+    translation made;
+    const auto renamed = with_renamed_pragmas(text);
+    const bool ran = tooling::runToolOnCodeWithArgs(std::make_unique<action>(renamed, made), renamed, arguments, file, "causeway-cc");
+    made.succeeded = made.succeeded && ran;
+    return made;
+}
+
+} // namespace directive

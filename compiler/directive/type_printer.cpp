@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "type_printer.hpp"
+
+#include <clang/AST/Decl.h>
+#include <clang/AST/RecordLayout.h>
+
+namespace directive {
+
+using namespace clang;
+
+std::string identifier(const std::string& name) {
+    static const std::set<std::string> words = {"global", "local", "constant", "private", "generic", "kernel", "__global",
+        "read_only", "write_only", "read_write", "pipe", "half", "bool", "uchar", "ushort", "uint", "ulong", "size_t",
+        "ptrdiff_t", "event_t", "sampler_t", "image2d_t", "image3d_t", "vec_step", "as_int", "as_float", "uniform", "true", "false"};
+    static const std::set<std::string> vectors = {"char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "float", "double", "half"};
+    const auto digits = name.find_first_of("0123456789");
+    if (words.contains(name) || (digits != std::string::npos && vectors.contains(name.substr(0, digits)))) return name + "_of_host";
+    return name;
+}
+
+std::string type_printer::declare(QualType type, const std::string& name, SourceLocation place, const std::string& space) {
+    const auto canonical = type.getCanonicalType();
+    const auto with = [&](const std::string& text) { return name.empty() ? text : text + " " + name; };
+    if (const auto* array = m_unit.context.getAsConstantArrayType(canonical))
+        return declare(array->getElementType(), name + "[" + std::to_string(array->getSize().getZExtValue()) + "]", place, space);
+    if (canonical->isArrayType()) throw unsupported{place, "an array of variable length inside a region"};
+    if (const auto* pointer = canonical->getAs<PointerType>()) {
+        const auto pointee = pointer->getPointeeType();
+        if (pointee->isFunctionType()) throw unsupported{place, "a pointer to a function"};
+        if (pointee->isVoidType()) return with(space + " void *");
+        if (pointee->isPointerType()) throw unsupported{place, "a pointer to pointers"};
+        if (pointee->isArrayType()) return declare(pointee, "(*" + name + ")", place, space).insert(0, space + " ");
+        return with(space + (pointee.isConstQualified() ? " const " : " ") + this->name(pointee, place) + " *");
+    }
+    if (const auto* record_type = canonical->getAs<RecordType>()) return with(record(record_type->getDecl(), place));
+    if (const auto* enumeration = canonical->getAs<EnumType>())
+        return declare(enumeration->getDecl()->getIntegerType(), name, place, space);
+    const auto* builtin = canonical->getAs<BuiltinType>();
+    if (!builtin) throw unsupported{place, "the type '" + type.getAsString() + "'"};
+    switch (builtin->getKind()) {
+    case BuiltinType::Void: return with("void");
+    case BuiltinType::Bool: return with("bool");
+    case BuiltinType::Char_S:
+    case BuiltinType::SChar: return with("char");
+    case BuiltinType::Char_U:
+    case BuiltinType::UChar: return with("uchar");
+    case BuiltinType::Short: return with("short");
+    case BuiltinType::UShort: return with("ushort");
+    case BuiltinType::Int: return with("int");
+    case BuiltinType::UInt: return with("uint");
+    case BuiltinType::Long:
+    case BuiltinType::LongLong: return with("long");
+    case BuiltinType::ULong:
+    case BuiltinType::ULongLong: return with("ulong");
+    case BuiltinType::Float: return with("float");
+    case BuiltinType::Double: return with("double");
+    default: throw unsupported{place, "the type '" + type.getAsString() + "'"};
+    }
+}
+
+std::string type_printer::record(const RecordDecl* given, SourceLocation place) {
+    const auto* definition = given->getDefinition();
+    if (!definition) throw unsupported{place, "a structure that is not defined"};
+    if (const auto found = m_records.find(definition); found != m_records.end()) return found->second;
+    const std::string kind = definition->isUnion() ? "union " : "struct ";
+    auto spelled = definition->getNameAsString();
+    if (spelled.empty()) spelled = "acc_unnamed_" + std::to_string(m_records.size());
+    spelled = kind + identifier(spelled);
+    m_records[definition] = spelled;
+    std::string fields;
+    for (const auto* field : definition->fields()) {
+        if (field->isBitField()) throw unsupported{place, "a structure with bit-fields"};
+        // The device has no use for the host's pointers: they keep their place.
+        const bool pointer = field->getType()->isPointerType();
+        fields += "    " + (pointer ? "ulong " + identifier(field->getNameAsString())
+                                    : declare(field->getType(), identifier(field->getNameAsString()), place)) + ";\n";
+    }
+    m_definitions += spelled + " {\n" + fields + "};\n";
+    return spelled;
+}
+
+} // namespace directive

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// C types as OpenCL C spells them.
+#pragma once
+#include "construct.hpp"
+
+#include <map>
+#include <set>
+
+namespace directive {
+
+/// What the writers of kernels say of a construct that they cannot write: it ends the region's translation.
+struct unsupported {
+    clang::SourceLocation place;
+    std::string what;
+};
+
+class type_printer {
+  public:
+    explicit type_printer(const unit& unit) : m_unit(unit) {}
+
+    /// `T name`, or the type alone. Pointers are into memory of the device, unless `space` names another.
+    std::string declare(clang::QualType type, const std::string& name, clang::SourceLocation place,
+                        const std::string& space = "__global");
+    std::string name(clang::QualType type, clang::SourceLocation place) { return declare(type, "", place); }
+
+    /// The definitions of the structures that were named so far.
+    const std::string& definitions() const { return m_definitions; }
+
+  private:
+    const unit& m_unit;
+    std::map<const clang::RecordDecl*, std::string> m_records;
+    std::string m_definitions;
+
+    std::string record(const clang::RecordDecl* record, clang::SourceLocation place);
+};
+
+/// An identifier that OpenCL C does not have for itself.
+std::string identifier(const std::string& name);
+
+} // namespace directive
