@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program `causeway`: finds the subcommand and hands over to it.
 #include "beside.hpp"
+#include "cc/command.hpp"
 #include "command_line.hpp"
 #include "completion.hpp"
 #include "info/command.hpp"
@@ -54,6 +55,7 @@ const char* const teaching = R"(Examples:
   causeway trace view causeway-trace.json         look at that in a browser
   causeway study -- ./program                     where does the time of an OpenCL program go?
   causeway perf --quick                           how fast is it here?
+  causeway cc -O2 program.c -o program            compile C with OpenACC for OpenCL devices
 
 causeway COMMAND --help says more, and man causeway says it all.
 
@@ -153,6 +155,7 @@ int status_of(int argc, char** argv) {
 
 int main(int argc, char** argv) {
     if (ignores_hangups) std::signal(SIGHUP, SIG_IGN);
+    if (cc::is_asked(argc, argv)) return cc::become_compiler(argc, argv);
     const int status = status_of(argc, argv);
     errno = 0;
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
