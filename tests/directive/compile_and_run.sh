@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# usage: compile_and_run.sh COMPILER SOURCE [OPTION]...    compiles SOURCE with the options and runs it
+set -euo pipefail
+compiler=$1
+source=$2
+shift 2
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+"$compiler" -O1 -Wall "$source" "$@" -o "$folder/program" -lm
+"$folder/program"

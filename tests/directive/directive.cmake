@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+# Programs with directives: compiled by causeway-cc when the test runs, and run on each OpenCL.
+if(NOT TARGET causeway_cc)
+  add_test(NAME directive.compiler COMMAND ${CMAKE_COMMAND} -E cat "causeway-cc-was-not-built:-install-libclang-19-dev-and-llvm-19-dev")
+  return()
+endif()
+set(directive_script ${CMAKE_CURRENT_LIST_DIR}/compile_and_run.sh)
+foreach(runtime ${runtimes})
+  foreach(program matmul)
+    causeway_test(directive.${program}.${runtime} LABEL directive RUNTIME ${runtime} TIMEOUT 120
+      COMMAND ${directive_script} $<TARGET_FILE:causeway_cc> ${CMAKE_CURRENT_LIST_DIR}/${program}.c)
+    # Two devices, whichever the runtime has.
+    set_property(TEST directive.${program}.${runtime} APPEND PROPERTY ENVIRONMENT ACC_DEVICE_REPEAT=2)
+  endforeach()
+endforeach()
