@@ -186,6 +186,8 @@ void host_rewriter::compute(const found_directive& of) {
     }
     report_loops(of, tree, region);
     std::string code = "{\n" + clauses(of) + data_array(id, region.data), host;
+    // A variable that the region sets first may have no value yet.
+    code += "#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored \"-Wuninitialized\"\n#pragma GCC diagnostic ignored \"-Wmaybe-uninitialized\"\n";
     std::string arguments;
     int count = 0;
     const auto argument = [&](const std::string& kind, const std::string& address, const std::string& bytes, const std::string& name, const std::string& record, bool written) {
@@ -231,6 +233,7 @@ void host_rewriter::compute(const found_directive& of) {
             }
         }
     }
+    code += "#pragma GCC diagnostic pop\n";
     for (const auto& each : kernels.scratches) argument("PRIVATE", "0", each.bytes, each.name, "0", false);
     if (count > 0) code += "struct causeway_acc_argument __acc_arguments" + number + "[] = {\n" + arguments + "};\n";
     code += "static const struct causeway_acc_kernel __acc_kernels" + number + "[] = {\n";

@@ -265,7 +265,8 @@ class printer {
             if (is_reduction(each)) {
                 const auto name = identifier(each.variable->getNameAsString());
                 const auto spelled = m_program.types.name(each.variable->getType().getUnqualifiedType(), each.variable->getLocation());
-                text += "    if (get_local_id(0) == 0 && get_local_id(1) == 0) ((__global " + spelled + " *)acc_parts_" + name + ")[get_group_id(0)] = " + name + ";\n";
+                text += "    if (get_local_id(0) == 0 && get_local_id(1) == 0) ((__global " + spelled + " *)acc_parts_" + name + ")[get_group_id(0)] = " +
+                    (each.by_gangs ? name : "get_group_id(0) == 0 ? " + name + " : (" + spelled + ")" + reduction_identity(each.operation, each.variable->getType())) + ";\n";
             }
         return text;
     }

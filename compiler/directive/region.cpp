@@ -19,6 +19,9 @@ std::string data_kind(const std::string& clause) {
 
 data_record record_of(const unit& unit, const found_directive& of, const item& entry, const std::string& kind) {
     data_record record{kind, "", "", "", entry.base.text};
+    if (entry.modifier == "zero" && (kind == "COPYOUT" || kind == "CREATE")) record.kind += "_ZERO";
+    else if (!entry.modifier.empty() && entry.modifier != "readonly" && kind != "REDUCTION")
+        unit.error(entry.place, "the clause takes no modifier '" + entry.modifier + "'");
     const auto& name = entry.base.text;
     const auto* tree = tree_of(of, entry.base);
     auto type = tree ? tree->IgnoreParenImpCasts()->getType() : QualType();
@@ -127,6 +130,14 @@ class analyser {
         return nullptr;
     }
 
+    /// True if a loop that is spread over gangs reduces the variable.
+    bool reduced_by_gangs(const VarDecl* variable) const {
+        for (const auto& node : m_tree.all())
+            for (const auto& each : node->reductions)
+                if (each.variable == variable && node->gang) return true;
+        return false;
+    }
+
     static role memory_role(const VarDecl* variable) {
         const auto type = variable->getType();
         return type->isPointerType() || type->isArrayType() ? role::buffer : role::shared;
@@ -188,9 +199,11 @@ class analyser {
         if (auto* before = captured(variable)) {
             before->how = role::reduction;
             before->operation = operation;
+            before->by_gangs = !m_of.directive->is_combined() || reduced_by_gangs(variable);
             return;
         }
         m_region.captures.push_back({variable, role::reduction, operation, record_for(variable, "COPY")});
+        m_region.captures.back().by_gangs = !m_of.directive->is_combined() || reduced_by_gangs(variable);
     }
 
     /// The clause in which the variable is: of a data construct around this one, or a new one of this construct.
@@ -283,6 +296,7 @@ class analyser {
         } else if (const auto operation = is_scalar(type) ? inner_reduction(variable) : ""; !operation.empty()) {
             made.how = role::reduction;
             made.operation = operation;
+            made.by_gangs = reduced_by_gangs(variable);
             made.record = record_for(variable, "COPY");
         } else if (clause) {
             made.how = role::shared;

@@ -37,6 +37,7 @@ struct capture {
     std::string bytes{};    // of one copy of it
     std::string low{};      // its first element
     bool copied = false;    // a firstprivate array: role::buffer that each thread copies
+    bool by_gangs = false;  // each gang has a part of the reduction; else all have the whole
 };
 
 struct region {

@@ -8,7 +8,12 @@
 #include <clang/AST/Decl.h>
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Frontend/FrontendAction.h>
+#include <clang/Frontend/TextDiagnosticPrinter.h>
 #include <clang/Tooling/Tooling.h>
+#include <llvm/Support/Process.h>
+#include <llvm/Support/VirtualFileSystem.h>
+
+#include <cstdio>
 
 namespace directive {
 
@@ -63,7 +68,26 @@ bool has_directives(const std::string& text) { return with_renamed_pragmas(text)
 translation translate(const std::string& text, const std::string& file, const std::vector<std::string>& arguments) {
     translation made;
     const auto renamed = with_renamed_pragmas(text);
-    const bool ran = tooling::runToolOnCodeWithArgs(std::make_unique<action>(renamed, made), renamed, arguments, file, "causeway-cc");
+    // What is said of a line shows it as it was written.
+    std::string said;
+    llvm::raw_string_ostream stream(said);
+    llvm::IntrusiveRefCntPtr<DiagnosticOptions> options(new DiagnosticOptions);
+    options->ShowColors = llvm::sys::Process::StandardErrHasColors();
+    TextDiagnosticPrinter printer(stream, options.get());
+    llvm::IntrusiveRefCntPtr<llvm::vfs::OverlayFileSystem> files(new llvm::vfs::OverlayFileSystem(llvm::vfs::getRealFileSystem()));
+    llvm::IntrusiveRefCntPtr<llvm::vfs::InMemoryFileSystem> memory(new llvm::vfs::InMemoryFileSystem);
+    files->pushOverlay(memory);
+    llvm::IntrusiveRefCntPtr<FileManager> manager(new FileManager(FileSystemOptions(), files));
+    memory->addFile(file, 0, llvm::MemoryBuffer::getMemBuffer(renamed));
+    std::vector<std::string> command = {"causeway-cc"};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    command.push_back(file);
+    tooling::ToolInvocation invocation(command, std::make_unique<action>(renamed, made), manager.get());
+    invocation.setDiagnosticConsumer(&printer);
+    const bool ran = invocation.run();
+    stream.flush();
+    for (std::size_t at = 0; (at = said.find("pragma Acc", at)) != std::string::npos;) said[at + 7] = 'a';
+    std::fputs(said.c_str(), stderr);
     made.succeeded = made.succeeded && ran;
     return made;
 }

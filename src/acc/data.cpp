@@ -36,10 +36,12 @@ directive_place::directive_place(causeway_acc_clauses& clauses) {
         return;
     }
     if (clauses.wait_count == 0)
-        for (auto& [key, each] : m_device->queues()) {
-            if (each.handle) m_device->order(each, *m_queue);
-        }
+        m_device->order_all(*m_queue);
     for (int each = 0; each < clauses.wait_count; ++each) m_device->order(m_device->queue_of(queue_number(clauses.wait_queues[each])), *m_queue);
+}
+
+void directive_place::come_last() {
+    if (m_queue == &m_device->queue_of(synchronous_queue)) m_device->order_all(*m_queue);
 }
 
 void directive_place::finish() {
@@ -47,16 +49,17 @@ void directive_place::finish() {
     else clFlush(m_queue->handle);
 }
 
-mapping& map_one(device& on, queue& in, void* host, void* base, std::size_t bytes, bool copy) {
+mapping& map_one(device& on, queue& in, void* host, void* base, std::size_t bytes, int kind) {
     mapping made{static_cast<char*>(host), bytes, base, on.allocate(bytes), 0};
     auto& added = on.table().add(made);
-    if (copy) on.write(in, {added.buffer, 0}, host, bytes);
+    if (kind == CAUSEWAY_ACC_COPY || kind == CAUSEWAY_ACC_COPYIN) on.write(in, {added.buffer, 0}, host, bytes);
+    if (kind == CAUSEWAY_ACC_CREATE_ZERO || kind == CAUSEWAY_ACC_COPYOUT_ZERO) on.fill_zero(in, added.buffer, bytes);
     return added;
 }
 
 void release(device& on, mapping& gone) {
     if (gone.device_address) on.forget(gone.device_address);
-    if (gone.owned) clReleaseMemObject(gone.buffer); // commands that use it keep it
+    if (gone.owned) on.free(gone.buffer, gone.bytes);
     on.table().remove(gone);
 }
 
@@ -74,7 +77,7 @@ void map_all(device& on, queue& in, causeway_acc_data* data, int count) {
                 if (one.bytes == 0 || one.host)
                     fail_here("'" + std::string(one.name) + "' is not present on device " + std::to_string(on.number()));
             }
-            found = &map_one(on, in, one.host, one.base, one.bytes, one.kind == CAUSEWAY_ACC_COPY || one.kind == CAUSEWAY_ACC_COPYIN);
+            found = &map_one(on, in, one.host, one.base, one.bytes, one.kind);
         }
         ++found->structured;
         one.mapped = found;
@@ -88,7 +91,7 @@ void unmap_all(device& on, queue& in, causeway_acc_data* data, int count) {
         if (!found) continue;
         one.mapped = nullptr;
         if (--found->structured > 0 || found->dynamic > 0) continue;
-        if (one.kind == CAUSEWAY_ACC_COPY || one.kind == CAUSEWAY_ACC_COPYOUT)
+        if (one.kind == CAUSEWAY_ACC_COPY || one.kind == CAUSEWAY_ACC_COPYOUT || one.kind == CAUSEWAY_ACC_COPYOUT_ZERO)
             on.read(in, one.host, {found->buffer, found->offset + static_cast<std::size_t>(static_cast<char*>(one.host) - found->start)}, one.bytes);
         release(on, *found);
     }
@@ -127,6 +130,7 @@ void causeway_acc_data_end(causeway_acc_clauses* clauses, causeway_acc_data* dat
     same.has_device = 1;
     same.waits = 0;
     directive_place place(same);
+    place.come_last();
     unmap_all(place.device(), place.queue(), data, count);
     if (clauses->has_device || clauses->asynchronous) place.finish();
     else place.device().finish(place.queue(), place.lock());
@@ -143,7 +147,7 @@ void causeway_acc_enter_data(causeway_acc_clauses* clauses, causeway_acc_data* d
             if (!one.host) continue;
             fail_here("'" + std::string(one.name) + "' is a pointer without a section, and nothing is mapped there");
         }
-        if (!found) found = &map_one(place.device(), place.queue(), one.host, one.base, one.bytes, one.kind == CAUSEWAY_ACC_COPYIN);
+        if (!found) found = &map_one(place.device(), place.queue(), one.host, one.base, one.bytes, one.kind);
         ++found->dynamic;
     }
     place.finish();
@@ -153,6 +157,7 @@ void causeway_acc_exit_data(causeway_acc_clauses* clauses, causeway_acc_data* da
     const scope here(clauses->place);
     directive_place place(*clauses);
     if (place.is_host()) return;
+    place.come_last();
     for (int each = 0; each < count; ++each) {
         auto& one = data[each];
         auto* const found = one.bytes > 0 ? place.device().table().find(one.host, one.bytes) : place.device().table().find_start(one.host);
@@ -173,6 +178,7 @@ void causeway_acc_update(causeway_acc_clauses* clauses, causeway_acc_data* data,
     const scope here(clauses->place);
     directive_place place(*clauses);
     if (place.is_host()) return;
+    place.come_last();
     for (int each = 0; each < count; ++each) {
         auto& one = data[each];
         auto* const found = one.bytes > 0 ? place.device().table().find(one.host, one.bytes) : place.device().table().find_start(one.host);

@@ -14,6 +14,8 @@ class directive_place {
     acc::device& device() { return *m_device; }
     acc::queue& queue() { return *m_queue; }
     std::unique_lock<std::recursive_mutex>& lock() { return m_lock; }
+    /// A synchronous directive that takes data back comes after all queues of its device.
+    void come_last();
     /// Waits for the queue if the directive is synchronous.
     void finish();
 
@@ -29,7 +31,7 @@ long queue_number(long given);
 
 void map_all(device& on, queue& in, causeway_acc_data* data, int count);
 void unmap_all(device& on, queue& in, causeway_acc_data* data, int count);
-mapping& map_one(device& on, queue& in, void* host, void* base, std::size_t bytes, bool copy);
+mapping& map_one(device& on, queue& in, void* host, void* base, std::size_t bytes, int kind);
 void release(device& on, mapping& gone);
 
 /// Where the device has what `address` points to.

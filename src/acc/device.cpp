@@ -61,19 +61,29 @@ cl_mem device::allocate(std::size_t bytes) {
     const auto made = clCreateBuffer(context(), CL_MEM_READ_WRITE, bytes > 0 ? bytes : 1, nullptr, &status);
     if (status != CL_SUCCESS)
         fail_here("device " + std::to_string(m_number) + " (" + m_name + ") has no " + std::to_string(bytes) + " bytes: OpenCL's code " + std::to_string(status));
+    m_allocated += bytes;
     return made;
+}
+
+void device::free(cl_mem buffer, std::size_t bytes) {
+    clReleaseMemObject(buffer); // commands that use it keep it
+    m_allocated -= bytes;
+}
+
+void device::fill_zero(queue& in, cl_mem buffer, std::size_t bytes) {
+    if (bytes == 0) return;
+    const unsigned char zero = 0;
+    check(clEnqueueFillBuffer(in.handle, buffer, &zero, 1, 0, bytes, 0, nullptr, in.next()), "clEnqueueFillBuffer");
 }
 
 void device::write(queue& in, buffer_place to, const void* from, std::size_t bytes) {
     if (bytes == 0) return;
-    in.touch();
-    check(clEnqueueWriteBuffer(in.handle, to.buffer, CL_FALSE, to.offset, bytes, from, 0, nullptr, nullptr), "clEnqueueWriteBuffer");
+    check(clEnqueueWriteBuffer(in.handle, to.buffer, CL_FALSE, to.offset, bytes, from, 0, nullptr, in.next()), "clEnqueueWriteBuffer");
 }
 
 void device::read(queue& in, void* to, buffer_place from, std::size_t bytes) {
     if (bytes == 0) return;
-    in.touch();
-    check(clEnqueueReadBuffer(in.handle, from.buffer, CL_FALSE, from.offset, bytes, to, 0, nullptr, nullptr), "clEnqueueReadBuffer");
+    check(clEnqueueReadBuffer(in.handle, from.buffer, CL_FALSE, from.offset, bytes, to, 0, nullptr, in.next()), "clEnqueueReadBuffer");
 }
 
 cl_kernel device::kernel(causeway_acc_program& program, const std::string& name) {
@@ -104,7 +114,7 @@ cl_mem device::scratch(queue& of, std::size_t index, std::size_t bytes) {
     if (of.scratches.size() <= index) of.scratches.resize(index + 1);
     auto& [buffer, size] = of.scratches[index];
     if (!buffer || size < bytes) {
-        if (buffer) clReleaseMemObject(buffer);
+        if (buffer) free(buffer, size);
         buffer = allocate(bytes);
         size = bytes;
     }
@@ -145,26 +155,25 @@ void device::finish_all(std::unique_lock<std::recursive_mutex>& held) {
 
 bool device::is_over(queue& of) {
     if (of.idle) return true;
-    if (!of.marker) {
-        check(clEnqueueMarkerWithWaitList(of.handle, 0, nullptr, &of.marker), "clEnqueueMarkerWithWaitList");
-        clFlush(of.handle);
-    }
+    clFlush(of.handle);
     cl_int status = CL_COMPLETE;
-    check(clGetEventInfo(of.marker, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr), "clGetEventInfo");
+    if (of.last) check(clGetEventInfo(of.last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr), "clGetEventInfo");
     if (status > CL_COMPLETE) return false;
-    clReleaseEvent(std::exchange(of.marker, nullptr));
     of.idle = true;
     return true;
 }
 
 void device::order(queue& earlier, queue& later) {
     if (&earlier == &later || earlier.idle) return;
-    cl_event behind = nullptr;
-    check(clEnqueueMarkerWithWaitList(earlier.handle, 0, nullptr, &behind), "clEnqueueMarkerWithWaitList");
     clFlush(earlier.handle);
-    later.touch();
-    check(clEnqueueBarrierWithWaitList(later.handle, 1, &behind, nullptr), "clEnqueueBarrierWithWaitList");
-    clReleaseEvent(behind);
+    const auto behind = earlier.last;
+    if (!behind) return;
+    check(clEnqueueBarrierWithWaitList(later.handle, 1, &behind, later.next()), "clEnqueueBarrierWithWaitList");
+}
+
+void device::order_all(queue& later) {
+    for (auto& [number, each] : m_queues)
+        if (each.handle) order(each, later);
 }
 
 char* device::reserve(cl_mem buffer, std::size_t offset, std::size_t bytes) {

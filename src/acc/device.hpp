@@ -20,10 +20,12 @@ inline constexpr long synchronous_queue = -2;
 struct queue {
     cl_command_queue handle = nullptr;
     bool idle = true;           // nothing was enqueued since it was last known to be empty
-    cl_event marker = nullptr;  // behind the last command, if somebody asked whether it is over
-    void touch() {
+    cl_event last = nullptr;    // the last command
+    /// Where a call puts the event of a command that it enqueues now.
+    cl_event* next() {
         idle = false;
-        if (marker) clReleaseEvent(std::exchange(marker, nullptr));
+        if (last) clReleaseEvent(std::exchange(last, nullptr));
+        return &last;
     }
     std::vector<std::pair<cl_mem, std::size_t>> scratches;
     std::vector<cl_event> copies; // between devices, whose failures are told by the next wait
@@ -52,6 +54,7 @@ class device {
     present_table& table() { return m_table; }
 
     cl_mem allocate(std::size_t bytes);
+    void fill_zero(queue& in, cl_mem buffer, std::size_t bytes);
     void write(queue& in, buffer_place to, const void* from, std::size_t bytes);
     void read(queue& in, void* to, buffer_place from, std::size_t bytes);
 
@@ -65,6 +68,9 @@ class device {
     bool is_over(queue& of);
     /// Commands of `later` come after what `earlier` has now.
     void order(queue& earlier, queue& later);
+    void order_all(queue& later);
+    std::size_t allocated() const { return m_allocated; }
+    void free(cl_mem buffer, std::size_t bytes);
 
     // Addresses of device memory for the program: reserved, and never read or written by the host.
     char* reserve(cl_mem buffer, std::size_t offset, std::size_t bytes);
@@ -86,6 +92,7 @@ class device {
     bool m_cpu = false;
     cl_uint m_units = 1;
     std::string m_name;
+    std::size_t m_allocated = 0;
     std::map<long, queue> m_queues;
     present_table m_table;
     struct built_program {

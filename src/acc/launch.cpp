@@ -104,13 +104,12 @@ void launch(device& on, queue& in, const causeway_acc_clauses& clauses, const ca
     };
     set(handle);
     const std::size_t global[] = {shape.gangs * shape.vector, shape.workers}, local[] = {shape.vector, shape.workers};
-    in.touch();
-    check(clEnqueueNDRangeKernel(in.handle, handle, 2, nullptr, global, local, 0, nullptr, nullptr), "clEnqueueNDRangeKernel");
+    check(clEnqueueNDRangeKernel(in.handle, handle, 2, nullptr, global, local, 0, nullptr, in.next()), "clEnqueueNDRangeKernel");
     if (!(kernel.flags & CAUSEWAY_ACC_HAS_REDUCTION)) return;
     const auto end = on.kernel(*region.program, std::string(kernel.name) + "_end");
     set(end);
     const std::size_t one[] = {1, 1};
-    check(clEnqueueNDRangeKernel(in.handle, end, 2, nullptr, one, one, 0, nullptr, nullptr), "clEnqueueNDRangeKernel");
+    check(clEnqueueNDRangeKernel(in.handle, end, 2, nullptr, one, one, 0, nullptr, in.next()), "clEnqueueNDRangeKernel");
 }
 
 } // namespace

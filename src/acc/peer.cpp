@@ -17,14 +17,15 @@ void copy_between(device& to, void* target, device& from, void* source, std::siz
     auto& target_queue = to.queue_of(synchronous_queue);
     auto& source_queue = from.queue_of(synchronous_queue);
     if (&to == &from && target_place.buffer == source_place.buffer && target_place.offset == source_place.offset) return;
-    target_queue.touch();
-    source_queue.touch();
     cl_event event = nullptr;
     const auto status = clEnqueuePeerCopyBuffer(source_queue.handle, source_place.buffer, target_queue.handle, target_place.buffer, CL_FALSE,
                                                 source_place.offset, target_place.offset, bytes, 0, nullptr, &event);
     if (status != CL_SUCCESS) fail_here("copying '" + std::string(name) + "' between devices was refused: " + causeway_error_last_message());
-    clFlush(source_queue.handle);
-    clFlush(target_queue.handle);
+    for (auto* each : {&source_queue, &target_queue}) {
+        check(clEnqueueMarkerWithWaitList(each->handle, 0, nullptr, each->next()), "clEnqueueMarkerWithWaitList");
+        clFlush(each->handle);
+        if (&source_queue == &target_queue) break;
+    }
     target_queue.copies.push_back(event);
     if (!wait) return;
     if (&to != &from) (&to == std::min(&to, &from) ? second : first).unlock();

@@ -50,7 +50,7 @@ void* enter(void* host, std::size_t bytes, bool copy, int queue) {
     routine_place place(queue);
     if (!place.on || !host || bytes == 0) return host;
     auto* found = place.on->table().find(host, bytes);
-    if (!found) found = &map_one(*place.on, *place.in, host, host, bytes, copy);
+    if (!found) found = &map_one(*place.on, *place.in, host, host, bytes, copy ? CAUSEWAY_ACC_COPYIN : CAUSEWAY_ACC_CREATE);
     ++found->dynamic;
     if (!found->device_address) found->device_address = place.on->reserve(found->buffer, found->offset, found->bytes);
     auto* const address = found->device_address + (static_cast<char*>(host) - found->start);
@@ -66,6 +66,7 @@ void leave(void* host, std::size_t bytes, bool copy, bool finalize, int queue) {
     if (finalize) found->dynamic = 0;
     else if (found->dynamic > 0) --found->dynamic;
     if (found->dynamic == 0 && found->structured == 0) {
+        if (place.number == synchronous_queue) place.on->order_all(*place.in);
         if (copy) place.on->read(*place.in, host, place_of(*place.on, host, bytes, "the range"), bytes);
         release(*place.on, *found);
     }
@@ -77,6 +78,7 @@ void update(void* host, std::size_t bytes, bool to_device, int queue) {
     if (!place.on || !host || bytes == 0) return;
     if (!place.on->table().find(host, bytes)) fail_here("the memory is not present on device " + std::to_string(place.on->number()));
     const auto there = place_of(*place.on, host, bytes, "the range");
+    if (place.number == synchronous_queue) place.on->order_all(*place.in);
     if (to_device) place.on->write(*place.in, there, host, bytes);
     else place.on->read(*place.in, host, there, bytes);
     place.finish();
@@ -99,8 +101,7 @@ void copy(void* to, void* from, std::size_t bytes, bool to_is_device, bool from_
     }
     if (to_is_device && from_is_device) {
         const auto target = device_place(*place.on, to, bytes), source = device_place(*place.on, from, bytes);
-        place.in->touch();
-        check(clEnqueueCopyBuffer(place.in->handle, source.buffer, target.buffer, source.offset, target.offset, bytes, 0, nullptr, nullptr), "clEnqueueCopyBuffer");
+        check(clEnqueueCopyBuffer(place.in->handle, source.buffer, target.buffer, source.offset, target.offset, bytes, 0, nullptr, place.in->next()), "clEnqueueCopyBuffer");
     } else if (to_is_device) {
         place.on->write(*place.in, device_place(*place.on, to, bytes), from, bytes);
     } else {
@@ -162,7 +163,9 @@ size_t acc_get_property(int number, acc_device_t type, acc_device_property_t pro
     if (whole < 0) return 0;
     cl_ulong bytes = 0;
     if (property == acc_property_memory) clGetDeviceInfo(device_number(whole).id(), CL_DEVICE_GLOBAL_MEM_SIZE, sizeof bytes, &bytes, nullptr);
-    return bytes; // free memory is not told by OpenCL: 0
+    // OpenCL does not tell what others have of it.
+    if (property == acc_property_free_memory) return acc_get_property(number, type, acc_property_memory) - device_number(whole).allocated();
+    return bytes;
 }
 const char* acc_get_property_string(int number, acc_device_t type, acc_device_property_t property) {
     ROUTINE("acc_get_property_string");
@@ -216,7 +219,7 @@ void acc_free(void* address) {
         const std::lock_guard held(each->lock());
         const auto found = each->reserved().find(static_cast<char*>(address));
         if (found == each->reserved().end()) continue;
-        clReleaseMemObject(found->second.buffer);
+        each->free(found->second.buffer, found->second.bytes);
         each->forget(static_cast<char*>(address));
         return;
     }

@@ -7,7 +7,7 @@ namespace causeway::acc {
 struct selection {
     bool host = false;
     int number = 0;
-    long default_queue = -1; // acc_async_noval
+    long default_queue = 0; // of `async` without a number
 };
 selection& selected();
 

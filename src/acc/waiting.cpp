@@ -29,7 +29,7 @@ void order(device& on, long earlier, long later) {
 void order_all(device& on, long later) {
     std::unique_lock held(on.lock());
     auto& behind = on.queue_of(queue_number(later));
-    for (auto& [number, each] : on.queues()) on.order(each, behind);
+    on.order_all(behind);
     clFlush(behind.handle);
 }
 
@@ -121,12 +121,14 @@ void acc_wait_all_device_async(int later, int number) {
 int acc_wait_any(int count, int* queues) {
     ROUTINE("acc_wait_any");
     auto* const on = current_device();
-    if (count <= 0) return -1;
-    if (!on) return 0;
-    for (int each = 0; each < count; ++each)
-        if (is_over(*on, queues[each])) return each;
-    wait_for(*on, queues[0]);
-    return 0;
+    int first = -1; // of those that are queues: entries of acc_async_sync are done with
+    for (int each = count - 1; each >= 0; --each)
+        if (queues[each] != acc_async_sync) first = each;
+    if (first < 0 || !on) return first;
+    for (int each = first; each < count; ++each)
+        if (queues[each] != acc_async_sync && is_over(*on, queues[each])) return each;
+    wait_for(*on, queues[first]);
+    return first;
 }
 int acc_get_default_async() { return static_cast<int>(selected().default_queue); }
 void acc_set_default_async(int queue) { selected().default_queue = queue == acc_async_default ? acc_async_noval : queue; }

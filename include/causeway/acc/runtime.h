@@ -25,7 +25,8 @@ enum causeway_acc_kind {
     CAUSEWAY_ACC_DELETE,
     CAUSEWAY_ACC_TO_HOST,
     CAUSEWAY_ACC_TO_DEVICE,
-    CAUSEWAY_ACC_USE_DEVICE
+    CAUSEWAY_ACC_COPYOUT_ZERO,
+    CAUSEWAY_ACC_CREATE_ZERO
 };
 
 /* One variable of a data clause. `bytes` of 0 is a pointer without a section: all that is mapped there. */

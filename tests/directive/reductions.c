@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reductions: each operator, in each type, at each level, beside the host's loop. */
+#include <stdio.h>
+
+#define N 333
+#define DIRECTIVE(text) _Pragma(#text)
+
+static int failures;
+
+#define DEFINE(type, name, operation, combine, first, clause, level)                                                          \
+    static void name##_##type##_##level(const type *a) {                                                                     \
+        type found = first, wanted = first;                                                                                  \
+        DIRECTIVE(acc parallel loop clause reduction(operation:found) copyin(a[0:N]) vector_length(16) num_workers(2) num_gangs(5)) \
+        for (int i = 0; i < N; i++) found = combine(found, a[i]);                                                            \
+        for (int i = 0; i < N; i++) wanted = combine(wanted, a[i]);                                                          \
+        if (found != wanted) {                                                                                               \
+            failures++;                                                                                                      \
+            fprintf(stderr, "reductions: %s of %s, %s: %g instead of %g\n", #name, #type, #level, (double)found, (double)wanted); \
+        }                                                                                                                    \
+    }
+
+#define ADD(x, y) ((x) + (y))
+#define MULTIPLY(x, y) ((x) * (y))
+#define MAXIMUM(x, y) ((x) > (y) ? (x) : (y))
+#define MINIMUM(x, y) ((x) < (y) ? (x) : (y))
+#define AND(x, y) ((x) & (y))
+#define OR(x, y) ((x) | (y))
+#define XOR(x, y) ((x) ^ (y))
+#define BOTH(x, y) ((x) && (y))
+#define EITHER(x, y) ((x) || (y))
+
+#define LEVELS(type, name, operation, combine, first)             \
+    DEFINE(type, name, operation, combine, first, gang, g)        \
+    DEFINE(type, name, operation, combine, first, worker, w)      \
+    DEFINE(type, name, operation, combine, first, vector, v)      \
+    DEFINE(type, name, operation, combine, first, gang worker vector, gwv)
+#define RUN(type, name) name##_##type##_g(a_##type), name##_##type##_w(a_##type), name##_##type##_v(a_##type), name##_##type##_gwv(a_##type)
+#define ARITHMETIC(type)                    \
+    LEVELS(type, sum, +, ADD, 3)            \
+    LEVELS(type, product, *, MULTIPLY, 2)   \
+    LEVELS(type, max, max, MAXIMUM, 4)      \
+    LEVELS(type, min, min, MINIMUM, 4)
+#define LOGIC(type)                         \
+    LEVELS(type, and, &, AND, 0x7f)         \
+    LEVELS(type, or, |, OR, 64)             \
+    LEVELS(type, xor, ^, XOR, 9)            \
+    LEVELS(type, both, &&, BOTH, 1)         \
+    LEVELS(type, either, ||, EITHER, 0)
+
+typedef unsigned char byte;
+
+ARITHMETIC(int)
+ARITHMETIC(double)
+
+LOGIC(int)
+LOGIC(byte)
+
+/* A sum of each row by workers, by vector lanes and by both, inside a gang's loop. */
+static void rows(const int *a) {
+    int sums[3][9], total = 5, wanted_total = 5;
+    #pragma acc parallel loop gang copyin(a[0:N]) copyout(sums) reduction(+:total) num_gangs(4) num_workers(3) vector_length(8)
+    for (int row = 0; row < 9; row++) {
+        int by_worker = 1, by_vector = 2, by_both = 3;
+        #pragma acc loop worker reduction(+:by_worker)
+        for (int i = 0; i < 37; i++) by_worker += a[row * 37 + i];
+        #pragma acc loop vector reduction(+:by_vector)
+        for (int i = 0; i < 37; i++) by_vector += a[row * 37 + i];
+        #pragma acc loop worker vector reduction(+:by_both, total)
+        for (int i = 0; i < 37; i++) {
+            by_both += a[row * 37 + i];
+            total += a[row * 37 + i];
+        }
+        sums[0][row] = by_worker;
+        sums[1][row] = by_vector;
+        sums[2][row] = by_both;
+    }
+    for (int row = 0; row < 9; row++) {
+        int sum = 0;
+        for (int i = 0; i < 37; i++) sum += a[row * 37 + i];
+        wanted_total += sum;
+        for (int by = 0; by < 3; by++)
+            if (sums[by][row] != sum + by + 1) {
+                failures++;
+                fprintf(stderr, "reductions: row %d by %d: %d instead of %d\n", row, by, sums[by][row], sum + by + 1);
+            }
+    }
+    if (total != wanted_total) failures++, fprintf(stderr, "reductions: total %d instead of %d\n", total, wanted_total);
+}
+
+/* Workers' loop with lanes' reductions inside: the lanes of one worker cannot wait for those of another. */
+static void nested(const double *a) {
+    double out[12], sum;
+    #pragma acc parallel copyin(a[0:N]) copyout(out) num_gangs(2) num_workers(4) vector_length(8)
+    {
+        #pragma acc loop gang worker private(sum)
+        for (int row = 0; row < 12; row++) {
+            sum = 0;
+            #pragma acc loop vector reduction(+:sum)
+            for (int i = 0; i < 25; i++) sum += a[row * 25 + i];
+            out[row] = sum;
+        }
+    }
+    for (int row = 0; row < 12; row++) {
+        double wanted = 0;
+        for (int i = 0; i < 25; i++) wanted += a[row * 25 + i];
+        if (out[row] != wanted) failures++, fprintf(stderr, "reductions: nested row %d: %g instead of %g\n", row, out[row], wanted);
+    }
+}
+
+int main(void) {
+    static int a_int[N];
+    static double a_double[N];
+    static byte a_byte[N];
+    for (int i = 0; i < N; i++) {
+        const int value = i % 83 == 0 ? 2 : 1; /* products stay exact */
+        a_int[i] = a_byte[i] = value;
+        a_double[i] = value;
+    }
+    RUN(int, product);
+    for (int i = 0; i < N; i++) {
+        const int value = (i * 73) % 127 - (i % 2 ? 0 : 50);
+        a_int[i] = value;
+        a_double[i] = value;
+        a_byte[i] = (i * 73) % 127;
+    }
+    RUN(int, sum);
+    RUN(int, max);
+    RUN(int, min);
+    RUN(int, and);
+    RUN(int, or);
+    RUN(int, xor);
+    RUN(int, both);
+    RUN(int, either);
+    sum_double_gwv(a_double), max_double_v(a_double), min_double_w(a_double);
+    and_byte_gv(a_byte), xor_byte_wv(a_byte);
+    rows(a_int);
+    nested(a_double);
+    if (!failures) printf("reductions: all are right\n");
+    return failures != 0;
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What regions take along, and what happens to memory: each function is one rule, and says if it is broken. */
+#include <openacc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int failures;
+static void expect(int holds, const char *rule) {
+    if (holds) return;
+    failures++;
+    fprintf(stderr, "regions: broken: %s\n", rule);
+}
+
+static double table[4][5];
+static int scale = 3;
+
+static double scaled(double value, int by) { return by > 0 ? value * by : 0; }
+static void fill(int *where, int n, int value) {
+    for (int i = 0; i < n; i++) where[i] = value;
+}
+
+static void scalars(void) {
+    int x = 1, y = 2, z[4] = {0, 0, 0, 0};
+    #pragma acc parallel copyout(z)
+    {
+        x = 5; /* a copy of its own */
+        z[0] = x + y;
+    }
+    expect(x == 1 && z[0] == 7, "scalars of a parallel construct are firstprivate");
+    #pragma acc kernels
+    {
+        x = y + 4;
+        z[1] = x;
+    }
+    expect(x == 6 && z[1] == 6, "scalars of a kernels construct are copied");
+    #pragma acc data copy(x)
+    {
+        #pragma acc parallel
+        x = 9;
+        expect(x == 6, "a scalar in a data clause is the device's");
+    }
+    expect(x == 9, "and comes back at its end");
+    #pragma acc serial copy(y)
+    y += scale;
+    expect(y == 5, "a global scalar is firstprivate");
+}
+
+static void arrays(int n) {
+    double vla[n][n + 1], sum = 0;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j <= n; j++) vla[i][j] = i * 10 + j;
+    #pragma acc parallel loop collapse(2) reduction(+:sum)
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j <= n; j++) {
+            vla[i][j] = scaled(vla[i][j], 2);
+            sum += vla[i][j];
+        }
+    double wanted = 0;
+    int wrong = 0;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j <= n; j++) {
+            wanted += 2 * (i * 10 + j);
+            wrong += vla[i][j] != 2 * (i * 10 + j);
+        }
+    expect(!wrong && sum == wanted, "arrays of variable length, collapsed loops and calls of functions");
+    for (int i = 0; i < 20; i++) table[i / 5][i % 5] = i;
+    #pragma acc parallel loop gang
+    for (int i = 3; i >= 0; i--) {
+        #pragma acc loop vector
+        for (int j = 4; j > 0; j -= 2) table[i][j] += 100;
+    }
+    wrong = 0;
+    for (int i = 0; i < 20; i++) wrong += table[i / 5][i % 5] != i + (i % 5 == 2 || i % 5 == 4 ? 100 : 0);
+    expect(!wrong, "global arrays in two dimensions, and loops that count down");
+}
+
+static void sections(void) {
+    enum { n = 64 };
+    float *a = malloc(n * sizeof(float));
+    for (int i = 0; i < n; i++) a[i] = i;
+    #pragma acc enter data copyin(a[16:32])
+    expect(acc_is_present(a + 16, 128) && !acc_is_present(a, 4), "a section is present, and what is around it is not");
+    #pragma acc parallel loop present(a[16:32])
+    for (int i = 16; i < 48; i++) a[i] += 1000;
+    #pragma acc update self(a[20:2])
+    expect(a[20] == 1020 && a[21] == 1021 && a[22] == 22, "update moves its section alone");
+    #pragma acc enter data copyin(a[16:32])
+    #pragma acc exit data copyout(a[16:32])
+    expect(a[30] == 30, "exit data with a count left moves nothing");
+    #pragma acc exit data copyout(a[24:8])
+    expect(a[24] == 1024 && a[31] == 1031 && a[32] == 32 && !acc_is_present(a + 16, 4), "the last exit moves its section and unmaps all");
+    #pragma acc enter data create(a[0:8])
+    #pragma acc enter data create(a[0:8])
+    #pragma acc exit data delete(a[0:8]) finalize
+    expect(!acc_is_present(a, 4), "finalize takes all counts away");
+    #pragma acc update device(a[0:8]) if_present
+    #pragma acc exit data delete(a[0:8])
+    free(a);
+}
+
+static void redundant(void) {
+    enum { n = 40 };
+    int a[n], b[n], count[4] = {0, 0, 0, 0};
+    for (int i = 0; i < n; i++) a[i] = b[i] = 0;
+    #pragma acc parallel copy(a, b, count) num_gangs(1) num_workers(2) vector_length(8)
+    {
+        count[0] += 1; /* once in the gang, though each of its threads comes by */
+        #pragma acc loop worker vector
+        for (int i = 0; i < n; i++) a[i] = i + count[0];
+        count[1] = count[0] + a[n - 1];
+        #pragma acc loop vector
+        for (int i = 0; i < n; i++) b[i] = a[n - 1 - i] + count[1];
+        if (b[3] > 0) count[2]++;
+    }
+    int wrong = count[0] != 1 || count[1] != n + 1 || count[2] != 1;
+    for (int i = 0; i < n; i++) wrong += a[i] != i + 1 || b[i] != n - i + n + 1;
+    expect(!wrong, "code outside of loops runs once in a gang, in order with its loops");
+}
+
+static void privates(int n) {
+    int out[8], scratch[4], *own = malloc(sizeof(int) * n);
+    for (int i = 0; i < n; i++) own[i] = -1;
+    #pragma acc parallel loop gang private(scratch) copyout(out)
+    for (int i = 0; i < 8; i++) {
+        fill(scratch, 4, i);
+        #pragma acc loop seq
+        for (int j = 0; j < 4; j++) scratch[j] += j;
+        out[i] = scratch[3];
+    }
+    int wrong = 0;
+    for (int i = 0; i < 8; i++) wrong += out[i] != i + 3;
+    expect(!wrong, "private arrays");
+    #pragma acc parallel loop gang private(own[0:n]) copyout(out)
+    for (int i = 0; i < 8; i++) {
+        for (int j = 0; j < n; j++) own[j] = i * j;
+        out[i] = own[n - 1];
+    }
+    for (int i = 0; i < 8; i++) wrong += out[i] != i * (n - 1);
+    expect(!wrong && own[1] == -1, "private sections with a length that is known at run time");
+    free(own);
+}
+
+static void queues(void) {
+    enum { n = 1000 };
+    static int a[n], b[n];
+    #pragma acc enter data create(a, b)
+    #pragma acc parallel loop async(1) present(a)
+    for (int i = 0; i < n; i++) a[i] = i;
+    #pragma acc parallel loop async(2) wait(1) present(a, b)
+    for (int i = 0; i < n; i++) b[i] = 2 * a[i];
+    #pragma acc update self(b) async(2)
+    #pragma acc wait(2)
+    expect(b[n - 1] == 2 * (n - 1) && acc_async_test(2) && acc_async_test(1), "async queues and wait");
+    #pragma acc wait(1) async(3)
+    #pragma acc exit data delete(a, b) async(3)
+    #pragma acc wait
+}
+
+static void dependent_loops(void) {
+    enum { n = 50 };
+    int a[n], b[n];
+    for (int i = 0; i < n; i++) a[i] = b[i] = 1;
+    #pragma acc kernels
+    {
+        for (int i = 1; i < n; i++) a[i] = a[i - 1] + 1;
+        for (int i = 0; i < n; i++) b[i] = 2 * a[i];
+    }
+    expect(a[n - 1] == n && b[n - 1] == 2 * n, "kernels keeps the order of dependent iterations and of its loops");
+    int *alias = b;
+    #pragma acc data copy(b)
+    {
+        #pragma acc kernels present(alias[0:n])
+        for (int i = 1; i < n; i++) b[i] = alias[i - 1] + 1;
+    }
+    expect(b[n - 1] == b[0] + n - 1, "two names of one array are no independent iterations");
+}
+
+static void host_version(void) {
+    int a[3] = {1, 2, 3}, where = 1;
+    #pragma acc parallel if(0) copy(a)
+    {
+        a[0] = 10;
+        where = acc_on_device(acc_device_host);
+        a[1] = where;
+    }
+    expect(a[0] == 10 && a[1] == 1 && where == 1, "the host runs what `if` keeps from the device");
+    #pragma acc parallel copy(a)
+    a[2] = acc_on_device(acc_device_not_host);
+    expect(a[2] == 1, "acc_on_device() on the device");
+}
+
+static void device_memory(void) {
+    float host[16], *there = acc_malloc(sizeof host);
+    for (int i = 0; i < 16; i++) host[i] = i;
+    acc_memcpy_to_device(there, host, sizeof host);
+    #pragma acc parallel loop deviceptr(there)
+    for (int i = 0; i < 16; i++) there[i] *= 2;
+    acc_memcpy_from_device(host, there + 4, 4 * sizeof(float));
+    expect(host[0] == 8 && host[3] == 14, "acc_malloc() and deviceptr");
+    acc_free(there);
+    #pragma acc data copyin(host)
+    {
+        float *address = acc_deviceptr(host);
+        expect(address && acc_hostptr(address + 2) == host + 2, "acc_deviceptr() and acc_hostptr()");
+        #pragma acc host_data use_device(host)
+        expect(host == address, "use_device");
+    }
+}
+
+int main(void) {
+    scalars();
+    arrays(13);
+    sections();
+    redundant();
+    privates(6);
+    queues();
+    dependent_loops();
+    host_version();
+    device_memory();
+    if (!failures) printf("regions: all rules hold\n");
+    return failures != 0;
+}
