@@ -271,8 +271,9 @@ class driver {
     }
 
     words clang_options(const words& options) const {
-        words all = {"-x", "c", "-std=gnu17", "-undef", "-w", "-nostdinc", "-fsyntax-only", "-Wno-error=implicit-function-declaration",
+        words all = {"-x", "c", "-std=gnu17", "-undef", "-w", "-nostdinc", "-fsyntax-only", "-fno-caret-diagnostics", "-Wno-error=implicit-function-declaration",
             "-Wno-error=implicit-int", "-Wno-error=int-conversion", "-Wno-error=incompatible-function-pointer-types",
+            // Clang then counts no errors; their lines are shown all the same.
             // What the headers use of GCC: an attribute with arguments, and names of types.
             "-D__malloc__(...)=", "-D_Float32=float", "-D_Float64=double", "-D_Float32x=double", "-D_Float64x=long double", "-D_Float128=__float128"};
         for (const auto& each : options)

@@ -63,22 +63,41 @@ class action final : public ASTFrontendAction {
 
 } // namespace
 
+namespace {
+
+/// Takes from GCC's line markers what Clang reads in another way: line 0, and which header is entered and left. Keeps all places.
+std::string with_plain_markers(std::string text) {
+    for (std::size_t line = 0; line < text.size(); ++line) {
+        const auto end = std::min(text.find('\n', line), text.size());
+        if (text.compare(line, 2, "# ") == 0) {
+            if (text.compare(line + 2, 2, "0 ") == 0) text[line + 2] = '1';
+            const auto quote = text.rfind('"', end);
+            if (quote != std::string::npos && quote > line) std::fill(text.begin() + static_cast<long>(quote) + 1, text.begin() + static_cast<long>(end), ' ');
+        }
+        line = end;
+    }
+    return text;
+}
+
+} // namespace
+
 bool has_directives(const std::string& text) { return with_renamed_pragmas(text) != text; }
 
 translation translate(const std::string& text, const std::string& file, const std::vector<std::string>& arguments) {
     translation made;
-    const auto renamed = with_renamed_pragmas(text);
+    const auto renamed = with_renamed_pragmas(text), read = with_plain_markers(renamed);
     // What is said of a line shows it as it was written.
     std::string said;
     llvm::raw_string_ostream stream(said);
     llvm::IntrusiveRefCntPtr<DiagnosticOptions> options(new DiagnosticOptions);
+    options->ShowPresumedLoc = true;
     options->ShowColors = llvm::sys::Process::StandardErrHasColors();
     TextDiagnosticPrinter printer(stream, options.get());
     llvm::IntrusiveRefCntPtr<llvm::vfs::OverlayFileSystem> files(new llvm::vfs::OverlayFileSystem(llvm::vfs::getRealFileSystem()));
     llvm::IntrusiveRefCntPtr<llvm::vfs::InMemoryFileSystem> memory(new llvm::vfs::InMemoryFileSystem);
     files->pushOverlay(memory);
     llvm::IntrusiveRefCntPtr<FileManager> manager(new FileManager(FileSystemOptions(), files));
-    memory->addFile(file, 0, llvm::MemoryBuffer::getMemBuffer(renamed));
+    memory->addFile(file, 0, llvm::MemoryBuffer::getMemBuffer(read));
     std::vector<std::string> command = {"causeway-cc"};
     command.insert(command.end(), arguments.begin(), arguments.end());
     command.push_back(file);

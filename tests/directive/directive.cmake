@@ -13,3 +13,7 @@ foreach(runtime ${runtimes})
     set_property(TEST directive.${program}.${runtime} APPEND PROPERTY ENVIRONMENT ACC_DEVICE_REPEAT=2)
   endforeach()
 endforeach()
+foreach(runtime ${runtimes})
+  causeway_test(directive.compiler.${runtime} LABEL directive RUNTIME ${runtime} TIMEOUT 300
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/compiler_test.py $<TARGET_FILE:causeway_cc>)
+endforeach()

@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What causeway-cc refuses, reports and stands in for. Usage: compiler_test.py COMPILER"""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+COMPILER = sys.argv.pop(1)
+
+# The lines of a function with `int n, int *a, double x`, and what is said of one of them: line, and a part of the sentence.
+REFUSED = [
+    ("#pragma acc paralel", 1, "OpenACC has no directive 'paralel'"),
+    ("#pragma acc", 1, "expected an OpenACC directive"),
+    ("#pragma acc parallel coppy(x)\n{}", 1, "'coppy' is no clause of 'parallel'"),
+    ("#pragma acc parallel num_gangs\n{}", 1, "the clause 'num_gangs' needs an argument"),
+    ("#pragma acc parallel copy(x\n{}", 1, "expected ')' to end the clause 'copy'"),
+    ("#pragma acc parallel copy(x,,x)\n{}", 1, "expected an argument of the clause 'copy'"),
+    ("#pragma acc parallel 3\n{}", 1, "expected a clause of 'parallel'"),
+    ("#pragma acc enter data copyin(a[0:n:2])", 1, "it has one colon"),
+    ("#pragma acc enter data copyin(a[0:n", 1, "expected ')'"),
+    ("#pragma acc enter data copyin(a[:])", 1, "the section of the pointer 'a' needs a length"),
+    ("#pragma acc enter data copyin(x[0:2])", 1, "'x' is no array and no pointer"),
+    ("int b[4];\n#pragma acc enter data copyin(b[0:2][0:2])", 2, "'b' has fewer dimensions than sections"),
+    ("int **r = 0;\n#pragma acc enter data copyin(r[0:2][0:2])", 2, "a section through a pointer inside 'r'"),
+    ("#pragma acc enter data copyin(a[0:n]) copyin(missing)", 1, "undeclared identifier 'missing'"),
+    ("#pragma acc enter data copyin(lazily: a[0:n])", 1, "takes no modifier 'lazily'"),
+    ("#pragma acc update", 1, "'update' needs one of the clauses"),
+    ("#pragma acc update peer to(a[0:n]) to_device(1)", 1, "'update peer' needs"),
+    ("#pragma acc parallel copy(x) copyin(x)\n{}", 1, "'x' is in two clauses"),
+    ("#pragma acc parallel default(all)\n{}", 1, "'default' takes 'none' or 'present'"),
+    ("#pragma acc parallel loop default(none)\nfor (int i = 0; i < 4; i++) a[i] = 0;", 1, "'a' is in no data clause"),
+    ("#pragma acc parallel reduction(x)\n{}", 1, "expected an operator and ':'"),
+    ("#pragma acc parallel reduction(/:n)\n{}", 1, "OpenACC has no reduction '/'"),
+    ("#pragma acc parallel reduction(+:a)\n{}", 1, "a reduction of 'a'"),
+    ("#pragma acc parallel\n{\n#pragma acc loop reduction(+:a[0])\nfor (int i = 0; i < 4; i++) {}\n}", 3, "no scalar variable"),
+    ("#pragma acc parallel loop\nn = 1;", 1, "must stand before a 'for' loop"),
+    ("#pragma acc parallel loop\nfor (;;) {}", 2, "it does not begin with"),
+    ("#pragma acc parallel loop\nfor (double y = 0; y < 4; y++) {}", 2, "its variable is no integer"),
+    ("#pragma acc parallel loop\nfor (int i = 0; n < 4; i++) {}", 2, "its condition is no comparison of its variable"),
+    ("#pragma acc parallel loop\nfor (int i = 0; i < 4; i *= 2) {}", 2, "it does not step by"),
+    ("#pragma acc parallel loop\nfor (int i = 0; i < 4; i--) {}", 2, "it steps away from its end"),
+    ("#pragma acc parallel loop\nfor (int i = 0; i < 4; i++) i = 2;", 2, "its body changes 'i'"),
+    ("#pragma acc parallel loop collapse(n)\nfor (int i = 0; i < 4; i++) {}", 1, "'collapse' needs a constant"),
+    ("#pragma acc parallel loop collapse(2)\nfor (int i = 0; i < 4; i++) n = 1;", 1, "needs that many loops"),
+    ("#pragma acc parallel loop collapse(2)\nfor (int i = 0; i < 4; i++)\nfor (int j = i; j < 4; j++) {}", 3, "depends on 'i'"),
+    ("#pragma acc parallel loop seq gang\nfor (int i = 0; i < 4; i++) {}", 1, "'seq' excludes"),
+    ("#pragma acc parallel loop gang\nfor (int i = 0; i < 4; i++) {\n#pragma acc loop gang\nfor (int j = 0; j < 4; j++) {}\n}", 3,
+     "a 'gang' loop inside a 'gang' loop"),
+    ("#pragma acc parallel loop tile(2)\nfor (int i = 0; i < 4; i++) {}", 1, "not supported: 'tile'"),
+    ("#pragma acc data attach(a)\n{}", 1, "not supported: 'attach'"),
+    ("#pragma acc parallel\n{ rand(); }", 2, "a call of 'rand', whose definition is not in this source"),
+    ("#pragma acc parallel\n{ goto end; end:; }", 2, "'goto' in a region"),
+    ("#pragma acc parallel\n{ return; }", 2, "'return' out of a region"),
+    ("#pragma acc parallel\n{ long double y = x; }", 2, "the type 'long double'"),
+    ("#pragma acc parallel\n{ int b[n]; b[0] = 1; }", 2, "an array of variable length inside a region"),
+    ("#pragma acc parallel\n{ static int s; s = 1; }", 2, "the static variable 's'"),
+    ("int **r = 0;\n#pragma acc parallel\n{ r[0][0] = 1; }", 3, "a subscript of a pointer in 'r'"),
+    ("struct { int *p; } s;\n#pragma acc parallel\n{ s.p[0] = 1; }", 3, "a pointer in a structure, 'p'"),
+    ("#pragma acc host_data use_device(x)\n{}", 1, "the scalar 'x' in 'use_device'"),
+    ("#pragma acc parallel\n{\n#pragma acc update self(a[0:n])\n}", 3, "'update' inside a compute region"),
+]
+
+LOOPS = """
+void f(int n, int *a, int *b, double m[n][n]) {
+    #pragma acc kernels present(a[0:n], b[0:n])
+    {
+        for (int i = 0; i < n; i++) a[i] = b[i];
+        for (int i = 1; i < n; i++) a[i] = a[i - 1];
+        for (int i = 0; i < n; i++) a[b[i]] = 1;
+        for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) m[i][j] = a[i];
+        for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) a[i * n + j] = 1;
+        for (int i = 0; i < 9; i++) a[2 * i] = a[2 * i + 1];
+    }
+    #pragma acc parallel loop gang present(a[0:n])
+    for (int i = 0; i < n; i++) {
+        #pragma acc loop seq
+        for (int j = 0; j < n; j++) a[i] += j;
+    }
+}
+"""
+LOOPS_REPORT = [(5, "gang vector"), (6, "in order, as iterations may meet at elements of 'a'"), (7, "in order, as"),
+                (8, "gang"), (9, "gang"), (10, "gang vector"), (13, "gang vector"), (15, "in order, as 'seq' says so")]
+
+HALVES = {
+    "one.c": "#include \"shared.h\"\nint values[N];\nint main(void) { fill(values); for (int i = 0; i < N; i++) if (values[i] != i * FACTOR) return 1; return 0; }\n",
+    "two.c": "#include \"shared.h\"\nvoid fill(int *v) {\n    COPIED(v)\n    for (int i = 0; i < N; i++) v[i] = i * FACTOR;\n}\n",
+    "shared.h": "#define N 100\n#define TEXT(x) #x\n#define DO(x) _Pragma(TEXT(x))\n#define COPIED(v) DO(acc parallel loop copyout(v[0:N]))\nvoid fill(int *v);\n"
+                "#if _OPENACC < 201711\n#error no OpenACC\n#endif\n",
+}
+
+HYBRID = """
+#include <omp.h>
+#include <openacc.h>
+#include <stdio.h>
+int main(void) {
+    enum { n = 200 };
+    static int a[n];
+    int wrong = 0;
+    #pragma omp parallel num_threads(2) reduction(+:wrong)
+    {
+        const int id = omp_get_thread_num();
+        acc_set_device_num(id, acc_device_not_host);
+        #pragma acc data copyout(a[id*n/2:n/2])
+        {
+            #pragma acc parallel loop present(a[id*n/2:n/2])
+            for (int i = id * n / 2; i < (id + 1) * n / 2; i++) a[i] = i + acc_on_device(acc_device_not_host);
+        }
+        wrong += acc_get_device_num(acc_device_not_host) != id;
+    }
+    for (int i = 0; i < n; i++) wrong += a[i] != i + 1;
+    if (wrong) fprintf(stderr, "%d wrong\\n", wrong);
+    return wrong != 0;
+}
+"""
+
+
+class compiler(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def path(self, name):
+        return str(pathlib.Path(self.folder.name) / name)
+
+    def write(self, name, text):
+        pathlib.Path(self.path(name)).write_text(text, encoding="utf-8")
+        return name
+
+    def run_program(self, *words, fails=False, **environment):
+        done = subprocess.run(words, cwd=self.folder.name, capture_output=True, text=True, timeout=120, env={**os.environ, **environment})
+        self.assertEqual(done.returncode != 0, fails, f"{words}: {done.stdout}{done.stderr}")
+        return done.stdout + done.stderr
+
+    def test_refuses_wrong_programs_and_says_where(self):
+        for body, line, sentence in REFUSED:
+            with self.subTest(body):
+                self.write("wrong.c", "int rand(void); void f(int n, int *a, double x) {\n" + body + "\n}\n")
+                said = self.run_program(COMPILER, "-c", "wrong.c", fails=True)
+                first = said.splitlines()[0]
+                self.assertRegex(first, rf"^wrong\.c:{line + 1}:\d+: error: ")
+                self.assertIn(sentence, first)
+                self.assertIn("^", said)
+
+    def test_reports_how_loops_are_spread(self):
+        self.write("loops.c", LOOPS)
+        said = self.run_program(COMPILER, "--report", "-c", "loops.c")
+        for line, how in LOOPS_REPORT:
+            self.assertIn(f"loop at loops.c:{line}: {how}", said)
+
+    def test_compiles_separately_and_hands_unknown_options_on(self):
+        for name, text in HALVES.items():
+            self.write(name, text)
+        self.run_program(COMPILER, "-O2", "-g", "-DFACTOR=3", "-MMD", "-fno-strict-aliasing", "-c", "one.c")
+        self.run_program(COMPILER, "-O2", "-g", "-DFACTOR=3", "-fPIC", "-shared", "two.c", "-o", "libtwo.so")
+        self.assertIn("shared.h", pathlib.Path(self.path("one.d")).read_text(encoding="utf-8"))
+        self.run_program(COMPILER, "one.o", "-L.", "-ltwo", "-Wl,-rpath,.", "-o", "program")
+        self.run_program("./program")
+        self.run_program(COMPILER, "-DFACTOR=4", "one.c", "two.c", "-o", "both")
+        self.run_program("./both")
+        self.assertIn("error", self.run_program(COMPILER, "-DFACTOR=(", "-c", "one.c", fails=True))
+
+    def test_leaves_sources_to_read_and_to_build_elsewhere(self):
+        for name, text in HALVES.items():
+            self.write(name, text)
+        self.run_program(COMPILER, "--keep", "-DFACTOR=3", "-c", "two.c")
+        self.assertIn("__kernel", pathlib.Path(self.path("two.cl")).read_text(encoding="utf-8"))
+        self.assertIn('# 4 "two.c"', pathlib.Path(self.path("two.host.c")).read_text(encoding="utf-8"))
+        self.run_program(COMPILER, "--translate", "out", "-DFACTOR=3", "one.c", "two.c")
+        library = str(pathlib.Path(COMPILER).parent.parent / "lib")
+        self.run_program("gcc", "-w", "out/one.c", "out/two.c", "-L" + library, "-Wl,-rpath," + library, "-lcauseway_acc", "-o", "program")
+        self.run_program("./program")
+
+    def test_host_threads_have_devices_of_their_own(self):
+        self.write("hybrid.c", HYBRID)
+        self.run_program(COMPILER, "-fopenmp", "hybrid.c", "-o", "hybrid")
+        self.run_program("./hybrid", ACC_DEVICE_REPEAT="2")
+
+    def test_runs_on_the_host(self):
+        for name, text in HALVES.items():
+            self.write(name, text)
+        self.run_program(COMPILER, "-DFACTOR=3", "one.c", "two.c", "-o", "program")
+        self.run_program("./program", ACC_DEVICE_TYPE="host")
+
+    def test_failures_name_file_line_directive_and_variable(self):
+        self.write("absent.c", "int main(void) {\n    static int a[4];\n    #pragma acc parallel present(a)\n    a[0] = 1;\n}\n")
+        self.run_program(COMPILER, "absent.c", "-o", "absent")
+        self.assertIn("absent.c:3: parallel: 'a' is not present on device 0", self.run_program("./absent", fails=True))
+        self.write("number.c", "int main(void) {\n    #pragma acc parallel deviceid(99)\n    {}\n}\n")
+        self.run_program(COMPILER, "number.c", "-o", "number")
+        self.assertIn("number.c:2: parallel: there is no device 99", self.run_program("./number", fails=True))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)
