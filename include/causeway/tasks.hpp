@@ -105,21 +105,17 @@ class task_group {
     /// `work` is called once, in any thread, when earlier tasks of the group whose regions overlap are over. What it throws cancels
     /// the group, and wait() throws it. It may run within this call, so hold no lock that it takes.
     template <class Work> void spawn(Work&& work, std::span<const causeway_region> regions = {}, int flags = 0) {
-        using held = payload<std::decay_t<Work>>;
-        void* place = nullptr;
-        auto* const task = causeway_task_make(m_pool, sizeof(held), alignof(held), &place);
-        if (!task) throw std::bad_alloc();
-        try {
-            new (place) held{std::forward<Work>(work), this};
-        } catch (...) {
-            causeway_task_discard(m_pool, task);
-            throw;
-        }
-        detail::check_tasks(causeway_task_submit(&m_group, task, held::run, held::destroy, regions.data(), regions.size(), flags));
+        (void)submit(std::forward<Work>(work), regions, flags);
     }
     template <class Work> void spawn(Work&& work, std::initializer_list<causeway_region> regions, int flags = 0) {
         spawn(std::forward<Work>(work), std::span<const causeway_region>(regions.begin(), regions.size()), flags);
     }
+
+    /// As spawn(), but the work waits for let_go(), too, which has to come once. Until then the handle is valid.
+    template <class Work> [[nodiscard]] causeway_task* spawn_held(Work&& work, std::span<const causeway_region> regions = {}) {
+        return submit(std::forward<Work>(work), regions, CAUSEWAY_TASK_HELD);
+    }
+    void let_go(causeway_task* held) { causeway_task_let_go(m_pool, held); }
 
     /// Runs tasks until all of the group are over. Throws what the first of them threw, or tasks_error if the group was cancelled.
     void wait() {
@@ -136,6 +132,20 @@ class task_group {
     [[nodiscard]] causeway_task_group* get() { return &m_group; }
 
   private:
+    template <class Work> causeway_task* submit(Work&& work, std::span<const causeway_region> regions, int flags) {
+        using held = payload<std::decay_t<Work>>;
+        void* place = nullptr;
+        auto* const task = causeway_task_make(m_pool, sizeof(held), alignof(held), &place);
+        if (!task) throw std::bad_alloc();
+        try {
+            new (place) held{std::forward<Work>(work), this};
+        } catch (...) {
+            causeway_task_discard(m_pool, task);
+            throw;
+        }
+        detail::check_tasks(causeway_task_submit(&m_group, task, held::run, held::destroy, regions.data(), regions.size(), flags));
+        return task;
+    }
     template <class Work> struct payload {
         Work work;
         task_group* group;
