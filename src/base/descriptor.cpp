@@ -11,10 +11,25 @@
 
 namespace causeway {
 
+namespace {
+
+constexpr int first_above_standard = STDERR_FILENO + 1;
+
+} // namespace
+
+int above_standard(int number) {
+    if (number < 0 || number >= first_above_standard) return number;
+    const int made = ::fcntl(number, F_DUPFD_CLOEXEC, first_above_standard);
+    const int error = errno;
+    ::close(number);
+    errno = error;
+    return made;
+}
+
 descriptor::~descriptor() { (void)close(); }
 
 descriptor descriptor::copy_of(int number) {
-    descriptor made(::fcntl(number, F_DUPFD_CLOEXEC, 0));
+    descriptor made(::fcntl(number, F_DUPFD_CLOEXEC, first_above_standard));
     if (made.get() < 0)
         throw transfer_error(status::out_of_resources, "duplicating descriptor " + std::to_string(number) + ": " + errno_text(errno),
                              errno);

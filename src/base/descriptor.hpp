@@ -6,12 +6,17 @@
 
 namespace causeway {
 
+/// `number`, or, of 0 to 2, a copy above them, closed in programs that the process becomes; `number` is closed then. In a program
+/// that has closed one of these, what is opened next takes its place, and whatever the program prints would go there. A negative
+/// number stays, and errno with it; without room for the copy it is -1 and errno.
+[[nodiscard]] int above_standard(int number);
+
 /// Closed with this object.
 class descriptor {
   public:
     descriptor() = default;
-    /// Owns `number` from now on; a negative one is none.
-    explicit descriptor(int number) : m_number(number) {}
+    /// Owns `number` from now on, `above_standard`; a negative one is none.
+    explicit descriptor(int number) : m_number(above_standard(number)) {}
     ~descriptor();
     descriptor(descriptor&& other) noexcept : m_number(other.release()) {}
     descriptor& operator=(descriptor&& other) noexcept {

@@ -2,6 +2,7 @@
 // One line is one event, so that a part is added by writing over the last lines.
 #include "trace/collection.hpp"
 
+#include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "trace/json_text.hpp"
 #include "trace/timeline.hpp"
@@ -43,7 +44,8 @@ constexpr std::int64_t longest_start = 10 * second;
 /// An open file; errors name it.
 class open_file {
   public:
-    open_file(std::string path, int flags) : m_path(std::move(path)), m_number(::open(m_path.c_str(), flags | O_CLOEXEC, 0644)) {}
+    open_file(std::string path, int flags)
+        : m_path(std::move(path)), m_number(above_standard(::open(m_path.c_str(), flags | O_CLOEXEC, 0644))) {}
     ~open_file() {
         if (m_number >= 0) ::close(m_number);
     }

@@ -2,6 +2,7 @@
 // Maps the file chunk by chunk.
 #include "trace/part.hpp"
 
+#include "base/descriptor.hpp"
 #include "base/error.hpp"
 
 #include <fcntl.h>
@@ -72,7 +73,7 @@ part::part(const std::string& timeline, const identity& who, std::uint64_t most_
 }
 
 bool part::claim() {
-    m_file = ::open(m_path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    m_file = above_standard(::open(m_path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
     if (m_file < 0) return false;
     // Tells others that this process lives. Where no lock can be had, nobody is taken for dead.
     const bool is_taken = ::flock(m_file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;

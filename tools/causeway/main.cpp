@@ -23,6 +23,9 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -151,9 +154,17 @@ int status_of(int argc, char** argv) {
     }
 }
 
+/// Of standard input, output and error those that are closed: what is opened next would take their place, and get what is printed.
+/// What stands in for them fails as they do, and programs that this one starts find them closed.
+void keep_closed_ones_apart() {
+    for (int each = 0; each <= STDERR_FILENO; ++each)
+        if (fcntl(each, F_GETFD) < 0) (void)!open("/dev/null", (each == 0 ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
+    keep_closed_ones_apart();
     if (ignores_hangups) std::signal(SIGHUP, SIG_IGN);
     if (cc::is_asked(argc, argv)) return cc::become_compiler(argc, argv);
     const int status = status_of(argc, argv);

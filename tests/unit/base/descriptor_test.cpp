@@ -54,6 +54,35 @@ TEST(descriptor, is_copied_for_this_program_alone) {
     EXPECT_NE(::fcntl(other.get(), F_GETFD) & FD_CLOEXEC, 0);
 }
 
+TEST(descriptor, is_above_the_standard_ones_whoever_made_it) {
+    // Where standard input is closed, what is opened next is descriptor 0.
+    const int kept = ::fcntl(0, F_DUPFD_CLOEXEC, 100);
+    ::close(0);
+    const auto opened = some_file();
+    const bool is_free_after_open = !is_open(0);
+    const auto copied = descriptor::copy_of(opened.get());
+    int ends[2] = {-1, -1};
+    const int piped = ::pipe(ends);
+    const descriptor out(ends[0]), in(ends[1]);
+    const bool is_free = !is_open(0);
+    if (kept >= 0) {
+        ::dup2(kept, 0);
+        ::close(kept);
+    }
+    EXPECT_TRUE(is_free_after_open);
+    EXPECT_TRUE(is_free);
+    EXPECT_EQ(piped, 0);
+    for (const int each : {opened.get(), copied.get(), out.get(), in.get()}) EXPECT_GT(each, 2);
+    EXPECT_NE(::fcntl(opened.get(), F_GETFD) & FD_CLOEXEC, 0);
+}
+
+TEST(descriptor, that_could_not_be_opened_stays_none_and_leaves_the_reason) {
+    errno = ENOENT;
+    const descriptor none(-1);
+    EXPECT_EQ(none.get(), -1);
+    EXPECT_EQ(errno, ENOENT);
+}
+
 TEST(descriptor, says_why_it_cannot_be_copied_or_closed) {
     try {
         (void)descriptor::copy_of(-1);
