@@ -5,6 +5,7 @@
 #include "transfer/flow_review.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <cmath>
 
@@ -24,6 +25,10 @@ constexpr auto longest_cold_look = std::chrono::seconds(1);
 /// A gate that was closed for a time is looked at again after a sixteenth of it: callbacks of some implementations come late,
 /// and this bounds what that costs.
 constexpr auto patience = 16;
+/// Of many that wait each is looked at as much more rarely, and several at a time: a look takes two microseconds, so all of them
+/// together under two per cent of a core.
+constexpr auto cold_time_per_command = microseconds(150);
+constexpr std::size_t few_cold = 8;
 /// Commands behind one that has ended are looked at at once: in an in-order queue one of them is next.
 constexpr auto nudged_commands = 16;
 constexpr std::size_t looks_in_a_step = 4;
@@ -48,6 +53,18 @@ constexpr auto longest_sleep_in_long_wait = milliseconds(4), longest_sleep_of_al
 constexpr auto dearest_look = microseconds(60);
 /// Room for messages; a burst of more gives it back.
 constexpr std::size_t most_mail_kept = 1024;
+
+/// When one of `cold` commands is looked at that are told when their gates open, of which this one has `waited`.
+time_point next_cold_look(time_point now, std::chrono::nanoseconds waited, std::size_t cold) {
+    const bool are_few = cold <= few_cold;
+    const std::chrono::nanoseconds share = cold_time_per_command * static_cast<std::int64_t>(are_few ? 0 : cold);
+    const auto pause = std::clamp<std::chrono::nanoseconds>(std::max(waited / patience, share), first_cold_look, longest_cold_look);
+    const auto next = now + pause;
+    if (are_few) return next;
+    // Each time of its own would be a wake-up.
+    const std::chrono::nanoseconds together(std::bit_floor(static_cast<std::uint64_t>(pause.count()) / 4));
+    return next + (together - next.time_since_epoch() % together);
+}
 
 /// What a failure is to those that wait for it; the first cause stays the text of a whole chain.
 failure passed_on(const failure& cause) {
@@ -269,10 +286,7 @@ bool engine::look_at_gates(time_point now) {
             progress = true;
             continue;
         }
-        const auto waited = now - work->m_gated_since;
-        m_cold.emplace(
-            now + std::clamp<std::chrono::nanoseconds>(waited / patience, first_cold_look, longest_cold_look),
-            work->m_number);
+        m_cold.emplace(next_cold_look(now, now - work->m_gated_since, m_cold.size()), work->m_number);
     }
     // A small one does not wait until all the large ones that open with it have been looked at and started.
     progress |= look_at(m_small_hot, now);
@@ -300,7 +314,7 @@ bool engine::look_at(hot_commands& some, time_point now) {
             if (!work->m_gates.empty() && !work->m_armed) {
                 work->m_armed = true;
                 for (auto& each : work->m_gates) each->arm(m_mailbox, work->m_number);
-                m_cold.emplace(now + first_cold_look, work->m_number);
+                m_cold.emplace(next_cold_look(now, now - work->m_gated_since, m_cold.size()), work->m_number);
             }
         }
         work->m_hot_listed = !leave;

@@ -296,6 +296,44 @@ TEST(engine, asks_for_a_wake_up_when_a_gate_stays_closed_and_then_sleeps) {
     EXPECT_TRUE(it.work->complete());
 }
 
+TEST(engine, spends_little_on_many_commands_whose_gates_stay_closed) {
+    bench on;
+    std::vector<fake_gate_state> entries(1000);
+    std::vector<std::unique_ptr<small_command>> all;
+    for (auto& entry : entries) all.push_back(std::make_unique<small_command>(on, 0, gates_of({&entry})));
+    on.settle();
+    on.clock.advance(2ms);
+    on.settle();
+    for (const auto& entry : entries) ASSERT_EQ(entry.armed, 1);
+    const auto looks = [&] {
+        std::size_t sum = 0;
+        for (const auto& entry : entries) sum += static_cast<std::size_t>(entry.looks);
+        return sum;
+    };
+    const auto before = looks();
+    const auto until = on.clock.now() + 2s;
+    std::size_t wakes = 0;
+    for (; on.clock.now() < until; ++wakes) {
+        const auto pause = on.machine->pause();
+        ASSERT_TRUE(pause);
+        on.clock.advance(std::max<std::chrono::nanoseconds>(*pause, 1us));
+        on.settle();
+    }
+    // A look takes two microseconds, a wake-up less than twenty: two per cent of two seconds are forty milliseconds.
+    EXPECT_LE(2 * (looks() - before) + 20 * wakes, 40'000u) << looks() - before << " looks, " << wakes << " wake-ups";
+    // Not all implementations call back for events that fail.
+    entries[500].value = gate::state::failed;
+    on.clock.advance(500ms);
+    on.settle();
+    EXPECT_EQ(all[500]->told->error.status, status::wait_list_failed);
+    for (auto& entry : entries)
+        if (entry.value != gate::state::failed) {
+            entry.value = gate::state::open;
+            entry.engine->wake(entry.command);
+        }
+    finish_all(on);
+}
+
 TEST(engine, looks_at_the_commands_behind_one_that_ends_at_once) {
     bench on;
     fake_gate_state first_entry, second_entry;
