@@ -97,7 +97,14 @@ CAUSEWAY_API cl_int clEnqueueWriteBufferFromFile(
     cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, int fd, int64_t file_offset,
     cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
 
-/* Writes at `file_offset` of the descriptor `fd`, also when it is in append mode. */
+/* The `file_offset` of a write that stands for the end of the file, wherever that is at the time of the write. */
+#define CL_TRANSFER_APPEND (-1)
+
+/*
+ * Writes at `file_offset` of the descriptor `fd`, also when it is in append mode; or, for CL_TRANSFER_APPEND, at the end of
+ * its file, whether it is in append mode or not. What transfers append to one file does not mix; what another program
+ * appends meanwhile may lie between their blocks.
+ */
 CAUSEWAY_API cl_int clEnqueueReadBufferToFile(
     cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, int fd, int64_t file_offset,
     cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);

@@ -18,6 +18,8 @@ using namespace causeway::capi;
 
 namespace {
 
+static_assert(CL_TRANSFER_APPEND == endpoints::at_end_of_file);
+
 using endpoints::access;
 using file_endpoint = std::unique_ptr<transfer::endpoint>;
 
@@ -106,6 +108,8 @@ auto of_stream(std::FILE* file, size_t size) {
 
 auto of_descriptor(int fd, int64_t file_offset, size_t size) {
     return [=](endpoints::file_services services, access mode, position) {
+        if (mode == access::write && file_offset == CL_TRANSFER_APPEND)
+            return endpoints::make_append_endpoint(services, fd, size);
         return endpoints::make_descriptor_endpoint(services, fd, file_offset, size, mode);
     };
 }
