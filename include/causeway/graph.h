@@ -42,7 +42,7 @@ typedef struct causeway_graph causeway_graph;
 /* An empty graph whose kernels run on `device` of `context` unless they say otherwise. Both are retained.
  * CL_INVALID_CONTEXT, CL_INVALID_DEVICE if they are null or do not belong together. */
 CAUSEWAY_EXPORT cl_int causeway_graph_create(cl_context context, cl_device_id device, causeway_graph **graph);
-/* Not while it executes. Null is allowed. What was read ahead of a file or pipe is lost. */
+/* Not while it executes. Null is allowed. What was read ahead of a pipe is lost. */
 CAUSEWAY_EXPORT void causeway_graph_release(causeway_graph *graph);
 
 /*
@@ -85,9 +85,11 @@ CAUSEWAY_EXPORT cl_int causeway_graph_add_output_function(causeway_graph *graph,
  * descriptor `fd` from `file_offset` on, which must be able to seek, and whose position stays. The engine reads a few
  * tokens ahead and writes behind, beside the thread in causeway_graph_execute(); all is written when that returns. An
  * input of CAUSEWAY_ENDLESS bytes ends with its file, which must hold whole tokens, and as many as all nodes can take
- * together. Executing again goes on where a FILE is, and begins again at `file_offset`. A stream that is stopped early
- * may have read ahead. `file` must live as long as the graph; `fd` is duplicated. CL_INVALID_VALUE for a file that is
- * null, closed or not open for this.
+ * together. Executing again goes on where a FILE is, and begins again at `file_offset`. When causeway_graph_execute()
+ * returns, nothing of the file is being read or written any more, and the position of a FILE is behind the last token that
+ * was taken; of one that cannot seek, what was read ahead is kept for the next run. An output at the `file_offset`
+ * CL_TRANSFER_APPEND goes to the end of its file, token after token. `file` must live as long as the graph; `fd` is
+ * duplicated. CL_INVALID_VALUE for a file that is null, closed or not open for this.
  */
 CAUSEWAY_EXPORT cl_int causeway_graph_add_input_file(causeway_graph *graph, const char *name, FILE *file,
                                                      uint64_t total_size, size_t token_size);
@@ -97,6 +99,11 @@ CAUSEWAY_EXPORT cl_int causeway_graph_add_input_descriptor(causeway_graph *graph
                                                            int64_t file_offset, uint64_t total_size, size_t token_size);
 CAUSEWAY_EXPORT cl_int causeway_graph_add_output_descriptor(causeway_graph *graph, const char *name, int fd,
                                                             int64_t file_offset, uint64_t total_size, size_t token_size);
+/*
+ * Where the stream of a descriptor begins in the runs to come, instead of the `file_offset` that it was added with.
+ * CL_INVALID_VALUE for another stream or a negative offset; CL_INVALID_OPERATION while the graph executes.
+ */
+CAUSEWAY_EXPORT cl_int causeway_graph_set_file_offset(causeway_graph *graph, const char *stream, int64_t file_offset);
 
 /*
  * A kernel in OpenCL C. Set what is needed and leave the rest 0 (`causeway_kernel blur = {0};`). Its arguments are

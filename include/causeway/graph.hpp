@@ -69,6 +69,9 @@ class stream_graph {
                                uint64_t total_size = CAUSEWAY_ENDLESS) {
         check(causeway_graph_add_output_descriptor(raw(), name.c_str(), fd, file_offset, total_size, token_size));
     }
+    void set_file_offset(const std::string& stream, int64_t file_offset) {
+        check(causeway_graph_set_file_offset(raw(), stream.c_str(), file_offset));
+    }
 
     void add_kernel(const std::string& name, const causeway_kernel& kernel) {
         check(causeway_graph_add_kernel(raw(), name.c_str(), &kernel));

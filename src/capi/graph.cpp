@@ -262,6 +262,13 @@ cl_int causeway_graph_add_output_descriptor(causeway_graph* graph, const char* n
     });
 }
 
+cl_int causeway_graph_set_file_offset(causeway_graph* graph, const char* stream, int64_t file_offset) {
+    return with(graph, [&](causeway_graph& of) {
+        require(stream, "the stream's name");
+        of.built.set_file_offset(stream, file_offset);
+    });
+}
+
 cl_int causeway_graph_add_kernel(causeway_graph* graph, const char* name, const causeway_kernel* kernel) {
     return with(graph, [&](causeway_graph& to) {
         require(name, "the name");

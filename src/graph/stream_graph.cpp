@@ -100,6 +100,15 @@ void stream_graph::use_page_locked(const std::string& stream) {
     end.page_locked = true;
 }
 
+void stream_graph::set_file_offset(const std::string& stream, std::int64_t offset) {
+    const std::lock_guard lock(m_run_mutex);
+    if (m_executing) throw transfer_error(status::invalid_operation, "the graph is being executed");
+    const auto& end = m_streams[m_smallest.find(stream)];
+    if (!end.use_offset)
+        throw transfer_error(status::invalid_value, std::string("'").append(stream).append("' is not a stream of a descriptor"));
+    end.use_offset(offset);
+}
+
 void stream_graph::connect(const std::string& source, const std::string& target, edge made) {
     require_open();
     made.source = m_smallest.find(source);
@@ -252,8 +261,6 @@ bool stream_graph::take_smaller(const balance& balanced) {
 void stream_graph::learn() {
     const auto seconds = m_run->seconds();
     if (seconds.empty() || !has_automatic()) return;
-    const auto holds_tokens = [](const stream_end& each) { return each.holds_tokens && each.holds_tokens(); };
-    if (std::any_of(m_streams.begin(), m_streams.end(), holds_tokens)) return;
     const auto balanced = balance_of(m_smallest);
     const auto smallest = compile(m_smallest, limits());
     const auto costs = measured_costs(estimated_costs(m_smallest, smallest, limits()), seconds, smallest, m_batches);

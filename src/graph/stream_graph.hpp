@@ -32,6 +32,8 @@ class stream_graph {
     void add_output(const std::string& name, std::uint64_t total_bytes, std::size_t token_bytes, stream_end end);
     /// The memory of a stream is page-locked, so that staging would only cost time.
     void use_page_locked(const std::string& stream);
+    /// Where in its file, given by descriptor, a stream begins in the runs to come. Not while one is under way.
+    void set_file_offset(const std::string& stream, std::int64_t offset);
     /// An edge without sizes has those of the smallest work of its source, or else of its target.
     void connect(const std::string& source, const std::string& target, edge made);
 

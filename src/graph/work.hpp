@@ -53,6 +53,8 @@ struct stream_end {
 
     /// Called by initialize() where the token size was left to the library.
     std::function<void(std::size_t token_bytes)> use_token;
+    /// Of a file that each run begins at one place: where the next run does.
+    std::function<void(std::int64_t offset)> use_offset;
 
     // Of ends that move tokens while the thread does something else; none of these waits. Such an end rings the graph's
     // doorbell whenever an answer may have changed.
@@ -60,9 +62,8 @@ struct stream_end {
     std::function<bool()> ready;
     /// Once at the end of each run: it has no more tokens for this end, and `why` if it failed.
     std::function<void(const failure& why)> close;
-    /// Between runs: whether it holds tokens for the next one, which have a size.
-    std::function<bool()> holds_tokens;
-    /// After close(): whether all is where it belongs. Throws token_error instead if that cannot be.
+    /// After close(): whether all is where it belongs, and nothing that the run began is under way. Throws token_error instead if
+    /// that cannot be.
     std::function<bool()> finished;
 };
 

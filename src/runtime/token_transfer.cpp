@@ -5,13 +5,23 @@
 #include "runtime/enqueue.hpp"
 #include "endpoints/host/host_endpoint.hpp"
 
+#include <algorithm>
+
 namespace causeway::capi {
+
+void token_transfer::hold(std::span<const std::byte> first) {
+    m_moving.reset();
+    m_listener.reset();
+    m_held = first.size();
+    std::copy(first.begin(), first.end(), m_memory.begin());
+}
 
 void token_transfer::begin(std::uint64_t number, std::unique_ptr<transfer::endpoint> other, direction way, uses_mpi mpi,
                            const token_transfer* before) {
-    auto memory = endpoints::make_host_endpoint(m_memory.data());
-    auto flows = way == direction::in ? one_flow(std::move(other), std::move(memory), m_memory.size())
-                                      : one_flow(std::move(memory), std::move(other), m_memory.size());
+    auto memory = endpoints::make_host_endpoint(m_memory.data() + m_held);
+    const auto size = m_memory.size() - m_held;
+    auto flows = way == direction::in ? one_flow(std::move(other), std::move(memory), size)
+                                      : one_flow(std::move(memory), std::move(other), size);
     std::vector<std::shared_ptr<transfer::command>> dependencies;
     if (before != nullptr) dependencies.push_back(before->m_moving);
     const auto told = std::make_shared<listener>(m_bell);

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <deque>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace causeway::capi {
@@ -26,6 +27,8 @@ class token_transfer {
     token_transfer(std::size_t bytes, std::shared_ptr<graph::doorbell> bell)
         : m_memory(bytes), m_bell(std::move(bell)) {}
 
+    /// What the token begins with, instead of the first bytes of `other`. One that has all of it is over, and does not begin.
+    void hold(std::span<const std::byte> first);
     /// Not while one is under way. Does not start if `before` fails. Throws transfer_error once the process is ending.
     void begin(std::uint64_t number, std::unique_ptr<transfer::endpoint> other, direction way, uses_mpi mpi,
                const token_transfer* before = nullptr);
@@ -33,7 +36,10 @@ class token_transfer {
     [[nodiscard]] bool over() const { return m_listener == nullptr || m_listener->over; }
     /// Blocks until it is over; the failure, if any.
     [[nodiscard]] failure wait() const { return m_moving != nullptr ? m_moving->wait() : failure{}; }
-    [[nodiscard]] std::size_t bytes_moved() const { return m_moving->report().bytes_moved[0]; }
+    /// Those that it held included.
+    [[nodiscard]] std::size_t bytes_moved() const {
+        return m_held + (m_moving != nullptr ? m_moving->report().bytes_moved[0] : 0);
+    }
     /// It fails soon, unless it is over before.
     void cancel();
 
@@ -52,6 +58,7 @@ class token_transfer {
     };
 
     std::uint64_t m_number = 0;
+    std::size_t m_held = 0;
     std::vector<std::byte> m_memory;
     std::shared_ptr<graph::doorbell> m_bell;
     std::shared_ptr<transfer::command> m_moving;

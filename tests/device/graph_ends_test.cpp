@@ -206,7 +206,7 @@ TEST_P(graph_ends, release_a_graph_whose_pipe_is_silent) {
     user.join();
 }
 
-TEST_P(graph_ends, keep_the_token_size_while_tokens_of_it_are_held) {
+TEST_P(graph_ends, go_on_behind_the_last_token_whatever_size_those_of_the_next_run_have) {
     const option_scope timed("graph_times", "on");
     const temporary_folder folder;
     constexpr std::size_t total = std::size_t{1} << 20, rounds = 4;
