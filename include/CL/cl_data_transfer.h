@@ -131,6 +131,18 @@ CAUSEWAY_API cl_int clGetTransferInfo(
  */
 CAUSEWAY_API cl_int clCancelTransfer(cl_event event);
 
+/*
+ * Has `callback` called once when the transfer is over: `status` is CL_COMPLETE or why it failed. For a transfer that is
+ * over it is called soon. Holds on every OpenCL, where clSetEventCallback may keep silent about failures. Callbacks of all
+ * transfers run one after the other in a thread of the library's own, and may call anything, blocking calls included; on
+ * Causeway's platform over several ranks they run as those of clSetEventCallback do, on every rank. The event lives at least
+ * until its callback returns. At the end of the process callbacks that are due are called before exit() goes on.
+ * CL_INVALID_EVENT for an event that is no transfer's; CL_INVALID_VALUE for a null callback; CL_INVALID_OPERATION while the
+ * process ends.
+ */
+CAUSEWAY_API cl_int clSetTransferCallback(
+    cl_event event, void(CL_CALLBACK *callback)(cl_event event, cl_int status, void *user_data), void *user_data);
+
 #ifdef __cplusplus
 }
 #endif

@@ -32,6 +32,13 @@ enum causeway_packed_command {
  */
 CAUSEWAY_EXPORT int64_t causeway_enqueue_packed(int command, const int64_t *words, cl_uint count);
 
+/*
+ * Once the transfer of `event` is over, writes `number` and its status (CL_COMPLETE or why it failed), two words of 64 bits,
+ * to the descriptor `fd`, a pipe of which somebody reads: a clSetTransferCallback for languages whose functions no foreign
+ * thread may call when the process ends. `fd` stays open until then. Returns and refuses as that.
+ */
+CAUSEWAY_EXPORT cl_int causeway_notify(cl_event event, int fd, uint64_t number);
+
 #ifdef __cplusplus
 }
 #endif

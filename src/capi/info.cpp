@@ -79,6 +79,16 @@ cl_int info_in_cluster(const cluster_calls& platform, cl_event event, cl_transfe
     }
 }
 
+/// The platform tells of every end by itself, on each rank.
+cl_int call_back_in_cluster(cl_event event, end_callbacks::function callback, void* user_data) {
+    cl_command_type type = 0;
+    const auto code = clGetEventInfo(event, CL_EVENT_COMMAND_TYPE, sizeof type, &type, nullptr);
+    if (code != CL_SUCCESS) return code;
+    if (type < CL_COMMAND_WRITE_BUFFER_FROM_FILE || type > CL_COMMAND_PEER_COPY_BUFFER)
+        throw transfer_error(status::invalid_event, "the event is not a transfer's");
+    return clSetEventCallback(event, CL_COMPLETE, callback, user_data);
+}
+
 } // namespace
 
 cl_int clGetTransferInfo(cl_event event, cl_transfer_info param_name, size_t param_value_size, void* param_value,
@@ -113,6 +123,15 @@ cl_int clGetTransferInfo(cl_event event, cl_transfer_info param_name, size_t par
         default:
             throw transfer_error(status::invalid_value, "clGetTransferInfo has no answer " + std::to_string(param_name));
         }
+    });
+}
+
+cl_int clSetTransferCallback(cl_event event, void(CL_CALLBACK* callback)(cl_event, cl_int, void*), void* user_data) {
+    return guard([&] {
+        if (callback == nullptr) throw transfer_error(status::invalid_value, "the callback is null");
+        if (cluster_of(event) != nullptr) return call_back_in_cluster(event, callback, user_data);
+        find_transfer(event).callbacks->add(event, callback, user_data);
+        return CL_SUCCESS;
     });
 }
 

@@ -6,6 +6,11 @@
 #include <CL/cl_data_transfer.h>
 #include <causeway/packed.h>
 
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -65,7 +70,26 @@ cl_int dispatch(int command, const int64_t* words, cl_uint count, cl_event* even
     throw transfer_error(status::invalid_value, "there is no packed command " + std::to_string(command));
 }
 
+struct note {
+    int fd;
+    std::uint64_t number;
+};
+
+void CL_CALLBACK write_note(cl_event, cl_int status, void* user_data) {
+    const std::unique_ptr<const note> taken(static_cast<note*>(user_data));
+    const std::array<std::uint64_t, 2> words{taken->number, static_cast<std::uint64_t>(std::int64_t{status})};
+    // At most PIPE_BUF bytes of a pipe are written whole (pipe(7)).
+    while (::write(taken->fd, words.data(), sizeof words) < 0 && errno == EINTR) {}
+}
+
 } // namespace
+
+cl_int causeway_notify(cl_event event, int fd, uint64_t number) {
+    auto wanted = std::make_unique<note>(note{fd, number});
+    const auto code = clSetTransferCallback(event, write_note, wanted.get());
+    if (code == CL_SUCCESS) (void)wanted.release();
+    return code;
+}
 
 int64_t causeway_enqueue_packed(int command, const int64_t* words, cl_uint count) {
     cl_event event = nullptr;

@@ -50,9 +50,13 @@ class status_setter final : public transfer::completion_listener {
   public:
     explicit status_setter(cl::event event) : m_event(std::move(event)) {}
     void completed(const failure& result) override {
-        (void)clSetUserEventStatus(m_event.get(), result ? result.status : CL_COMPLETE);
+        const auto told = result ? result.status : CL_COMPLETE;
+        (void)clSetUserEventStatus(m_event.get(), told);
+        m_callbacks.over(told);
         m_event = {};
     }
+
+    end_callbacks m_callbacks;
 
   private:
     cl::event m_event;
@@ -74,11 +78,11 @@ cl_event create(cl_context context, MPI_Request* request) {
     auto watching = endpoints::make_operation_endpoint(
         process.ranks().talk,
         [&port = process.port(), watched = *request](comm::operation& done) { port.watch(watched, done); });
-    auto command = std::make_shared<transfer::command>(one_flow(std::move(watching), endpoints::make_empty_endpoint("event"), 0),
-                                                       std::make_shared<status_setter>(event));
+    const auto setter = std::make_shared<status_setter>(event);
+    auto command = std::make_shared<transfer::command>(one_flow(std::move(watching), endpoints::make_empty_endpoint("event"), 0), setter);
     const std::lock_guard lock(process.enqueue_mutex());
     process.require_running();
-    process.events().add(event, {command, CL_COMMAND_USER, nullptr, context, nullptr});
+    process.events().add(event, {command, CL_COMMAND_USER, nullptr, context, nullptr, {setter, &setter->m_callbacks}});
     if (*request != MPI_REQUEST_NULL && !persistent_requests::instance().contains(*request)) *request = MPI_REQUEST_NULL;
     process.needs_mpi(command);
     process.engine().submit(command);

@@ -40,7 +40,9 @@ std::atomic<std::size_t> commands_in_queues{0}, bytes_in_queues{0};
 class event_setter final : public transfer::completion_listener {
   public:
     void completed(const failure& result) override {
-        if (m_status) (void)clSetUserEventStatus(m_status.get(), result ? result.status : CL_COMPLETE);
+        const auto told = result ? result.status : CL_COMPLETE;
+        if (m_status) (void)clSetUserEventStatus(m_status.get(), told);
+        m_callbacks.over(told);
         leave_queues();
     }
 
@@ -64,6 +66,7 @@ class event_setter final : public transfer::completion_listener {
 
     cl::event m_status;
     std::vector<cl::event> m_order; // one for each context
+    end_callbacks m_callbacks;
 
   private:
     void leave_queues() {
@@ -294,7 +297,8 @@ static std::shared_ptr<transfer::command> submit(new_command made, cl_bool block
             }
             command = std::make_shared<transfer::command>(std::move(made.flows), setter, std::move(gates), std::move(dependencies));
             if (status_event)
-                process.events().add(status_event, {command, made.type, made.queues.front().raw, context, made.envelope});
+                process.events().add(status_event, {command, made.type, made.queues.front().raw, context, made.envelope,
+                                                    {setter, &setter->m_callbacks}});
             if (made.needs_mpi) process.needs_mpi(command);
             if (blocking != CL_FALSE) driver.emplace(process.thread());
             process.engine().submit(command);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cl/handles.hpp"
+#include "runtime/end_callbacks.hpp"
 #include "endpoints/mpi/rank_endpoint.hpp"
 #include "transfer/command.hpp"
 #include "transfer/engine.hpp"
@@ -21,6 +22,7 @@ struct transfer_record {
     cl_command_queue queue = nullptr; // not retained: the answer is a name, as for CL_EVENT_COMMAND_QUEUE
     cl_context context = nullptr;
     std::shared_ptr<endpoints::matched_envelope> envelope; // of a receive
+    std::shared_ptr<end_callbacks> callbacks;
 };
 
 /// Holds a reference to each event, so that its handle is not used again, until only that one is left. Any thread.

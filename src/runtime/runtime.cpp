@@ -4,6 +4,7 @@
 
 #include "base/launch.hpp"
 #include "base/processors.hpp"
+#include "runtime/end_callbacks.hpp"
 #include "runtime/guard.hpp"
 
 #include <unistd.h>
@@ -180,6 +181,7 @@ void runtime::at_exit() {
     end_helpers();
     const bool ended =
         m_thread->drain(drain_time(process_options()), {status::cancelled, 0, 0, "the process ended before the transfer"});
+    end_callbacks::end(longest_call);
     // Everything stays as it is, and the process ends around it: what still runs uses its memory, and a driver may have shut
     // down before us.
     if (ended) {
