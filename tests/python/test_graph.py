@@ -67,6 +67,7 @@ def test_a_file_with_a_name_of_its_own_is_a_stream(machine):
     given, taken = np.arange(64, dtype=np.int32), np.zeros(64, np.int32)
     with tempfile.NamedTemporaryFile() as file, causeway.Graph(machine.context) as graph:
         file.write(given.tobytes())
+        file.seek(0)
         graph.add_input("in", file, token_size=256)
         graph.add_output("out", taken, token_size=256)
         twice(graph)

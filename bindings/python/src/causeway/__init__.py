@@ -30,6 +30,7 @@ from ._errors import (
     TruncatedError,
     last_error,
 )
+from ._futures import as_future, completion
 from ._info import CommandType, TransferInfo, cancel, transfer_info
 from ._mpi import attach_communicator
 from ._options import Options, options
@@ -69,8 +70,10 @@ __all__ = [
     "TransferInfo",
     "TruncatedError",
     "__version__",
+    "as_future",
     "attach_communicator",
     "cancel",
+    "completion",
     "enqueue_read_to_file",
     "enqueue_recv",
     "enqueue_recv_rect",

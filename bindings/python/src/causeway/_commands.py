@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import struct
 from collections.abc import Callable, Iterable, Sequence
 from ctypes import addressof, c_size_t
@@ -13,7 +12,7 @@ import pyopencl as cl
 
 from . import _library, _mpi
 from ._errors import failed, refused
-from ._files import BinaryFile, descriptor_of
+from ._files import APPEND, BinaryFile, descriptor_of, move_to, place_of
 from ._handles import bare_event_handle, bare_queue_handle, event_handle, queue_handle
 from ._info import TransferInfo
 
@@ -94,11 +93,24 @@ _send_rect = _Command(6, "clEnqueueSendBufferRect")
 _recv_rect = _Command(7, "clEnqueueRecvBufferRect")
 
 
-def _range(memory: DeviceMemory, offset: int, size: int | None) -> tuple[int, int, int]:
+class _Nothing(int):
+    """The handle of a buffer that stands for the memory of an array without elements, which has none. Keeps it alive."""
+
+    buffer: cl.Buffer
+
+    def __new__(cls, queue: cl.CommandQueue) -> _Nothing:
+        queue_handle(queue)
+        buffer = cl.Buffer(queue.context, cl.mem_flags.READ_WRITE, 1)
+        self = super().__new__(cls, buffer.int_ptr)
+        self.buffer = buffer
+        return self
+
+
+def _range(queue: cl.CommandQueue, memory: DeviceMemory, offset: int, size: int | None) -> tuple[int, int, int]:
     """Handle, offset and size in bytes."""
     if isinstance(memory, _Memory):
         return memory.int_ptr, offset, memory.size - offset if size is None else size
-    handle, begin = _place(memory)
+    handle, begin = _place(queue, memory)
     if not getattr(memory, "flags").forc:
         raise ValueError("the array is not contiguous; send a box of it (enqueue_send_rect)")
     size = memory.nbytes - offset if size is None else size
@@ -107,11 +119,13 @@ def _range(memory: DeviceMemory, offset: int, size: int | None) -> tuple[int, in
     return handle, begin + offset, size
 
 
-def _place(memory: DeviceMemory) -> tuple[int, int]:
+def _place(queue: cl.CommandQueue, memory: DeviceMemory) -> tuple[int, int]:
     """Handle of the buffer, and where in it the memory begins."""
     if isinstance(memory, _Memory):
         return memory.int_ptr, 0
     base = getattr(memory, "base_data", None)
+    if base is None and getattr(memory, "nbytes", None) == 0 and hasattr(memory, "base_data"):
+        return _Nothing(queue), 0
     if not isinstance(base, _Memory):
         name = type(memory).__name__
         raise TypeError(f"neither a buffer nor an array in one (shared virtual memory is none): {name}")
@@ -131,14 +145,20 @@ class _Box:
     """As pyopencl does it: what is left out is 0, and 1 in a region."""
 
     def __init__(
-        self, memory: DeviceMemory, origin: Sequence[int], region: Sequence[int], pitches: Sequence[int]
+        self,
+        queue: cl.CommandQueue,
+        memory: DeviceMemory,
+        origin: Sequence[int],
+        region: Sequence[int],
+        pitches: Sequence[int],
     ) -> None:
-        self.handle, begin = _place(memory)
+        self.handle, begin = _place(queue, memory)
         origin, region = _extended("buffer_origin", origin, 3, 0), _extended("region", region, 3, 1)
         row_pitch, slice_pitch = _extended("buffer_pitches", pitches, 2, 0)
         if not isinstance(memory, _Memory) and hasattr(memory, "strides"):
             row = row_pitch or region[0]
             _require_within(memory, origin, region, (1, row, slice_pitch or row * region[1]))
+        self.is_empty = 0 in region  # OpenCL has no such boxes
         three = c_size_t * 3
         # C gets their addresses.
         self.origin, self.region = three(origin[0] + begin, *origin[1:]), three(*region)
@@ -175,21 +195,22 @@ def _file_command(
     wait_for: WaitList,
     blocking: bool,
 ) -> cl.Event:
-    handle, offset, size = _range(memory, offset, size)
+    handle, offset, size = _range(queue, memory, offset, size)
     descriptor = descriptor_of(file)
-    if file_offset is not None:
-        at = file_offset
-    else:
-        at = os.lseek(file, 0, os.SEEK_CUR) if isinstance(file, int) else file.tell()
+    at = place_of(file, written=command is _read_to_file) if file_offset is None else _checked_offset(file_offset)
     arguments = (handle, blocking, offset, size, descriptor, at)
     event = command(queue, arguments, _awaited(wait_for, memory), blocking)
-    if file_offset is None:
+    if file_offset is None and at != APPEND:
         # At once, not when the bytes have moved: the next command goes on behind this one.
-        if isinstance(file, int):
-            os.lseek(file, at + size, os.SEEK_SET)
-        else:
-            file.seek(at + size)
+        move_to(file, at + size)
     return event
+
+
+def _checked_offset(file_offset: int) -> int:
+    """C takes -1 for the end of the file."""
+    if file_offset < 0:
+        raise ValueError(f"the file offset {file_offset} is negative")
+    return file_offset
 
 
 def enqueue_write_from_file(
@@ -207,6 +228,7 @@ def enqueue_write_from_file(
 
     `file` is a binary file object or a descriptor, and may be closed right after the call. Without `file_offset`
     the bytes come from its position, which moves on at once. Fails with `EndOfFileError` if the file is shorter.
+    An array without elements is a transfer of 0 bytes, in all of these functions.
     """
     return _file_command(_write_from_file, queue, dest, file, file_offset, offset, size, wait_for, blocking)
 
@@ -222,7 +244,10 @@ def enqueue_read_to_file(
     wait_for: WaitList = None,
     blocking: bool = False,
 ) -> cl.Event:
-    """Writes `size` bytes of device memory from `offset` to a file, as `enqueue_write_from_file` reads them."""
+    """Writes `size` bytes of device memory from `offset` to a file, as `enqueue_write_from_file` reads them.
+
+    In append mode, without `file_offset`, they go to the end that the file has when they are written.
+    """
     return _file_command(_read_to_file, queue, src, file, file_offset, offset, size, wait_for, blocking)
 
 
@@ -239,8 +264,8 @@ def peer_copy(
     blocking: bool = False,
 ) -> cl.Event:
     """Copies between buffers of any two devices, contexts or vendors; the event belongs to the target's context."""
-    source_handle, source_offset, size = _range(source, source_offset, size)
-    target_handle, target_offset, size = _range(target, target_offset, size)
+    source_handle, source_offset, size = _range(source_queue, source, source_offset, size)
+    target_handle, target_offset, size = _range(target_queue, target, target_offset, size)
     handles = (source_handle, queue_handle(target_queue), target_handle)
     arguments = (*handles, blocking, source_offset, target_offset, size)
     return _peer_copy(source_queue, arguments, _awaited(wait_for, source, target), blocking)
@@ -260,7 +285,7 @@ def enqueue_send(
 ) -> cl.Event:
     """Sends device memory to rank `dest` of `comm`. Matched by `enqueue_recv`, `recv` and `irecv` of this package."""
     mpi = _mpi.bound()
-    handle, offset, size = _range(src, offset, size)
+    handle, offset, size = _range(queue, src, offset, size)
     arguments = (handle, blocking, offset, size, dest, tag, mpi.handle_of(comm))
     return _send(queue, arguments, _awaited(wait_for, src), blocking)
 
@@ -279,7 +304,7 @@ def enqueue_recv(
 ) -> cl.Event:
     """Receives at most `size` bytes from rank `source` of `comm`; `MPI.ANY_SOURCE` and `MPI.ANY_TAG` match."""
     mpi = _mpi.bound()
-    handle, offset, size = _range(dest, offset, size)
+    handle, offset, size = _range(queue, dest, offset, size)
     arguments = (handle, blocking, offset, size, source, tag, mpi.handle_of(comm))
     return _recv(queue, arguments, _awaited(wait_for, dest), blocking)
 
@@ -303,8 +328,8 @@ def enqueue_sendrecv(
 ) -> cl.Event:
     """Sends and receives at once; completes when both have. The ranges must not overlap."""
     mpi = _mpi.bound()
-    source, send_offset, send_size = _range(src, send_offset, send_size)
-    target, recv_offset, recv_size = _range(dest, recv_offset, recv_size)
+    source, send_offset, send_size = _range(queue, src, send_offset, send_size)
+    target, recv_offset, recv_size = _range(queue, dest, recv_offset, recv_size)
     ends = (send_offset, send_size, dest_rank, send_tag, recv_offset, recv_size, source_rank, recv_tag)
     arguments = (source, target, blocking, *ends, mpi.handle_of(comm))
     return _sendrecv(queue, arguments, _awaited(wait_for, src, dest), blocking)
@@ -327,7 +352,10 @@ def enqueue_send_rect(
 
     Of an array the origin is its first element, and the box ends where its last one does or before."""
     mpi = _mpi.bound()
-    box = _Box(src, buffer_origin, region, buffer_pitches)
+    box = _Box(queue, src, buffer_origin, region, buffer_pitches)
+    if box.is_empty:
+        nothing = (box.handle, blocking, 0, 0, dest, tag, mpi.handle_of(comm))
+        return _send(queue, nothing, _awaited(wait_for, src), blocking)
     arguments = (box.handle, blocking, *box.words, dest, tag, mpi.handle_of(comm))
     return _send_rect(queue, arguments, _awaited(wait_for, src), blocking)
 
@@ -347,7 +375,10 @@ def enqueue_recv_rect(
 ) -> cl.Event:
     """Receives into a box of a buffer or array; a shorter message fills the first rows."""
     mpi = _mpi.bound()
-    box = _Box(dest, buffer_origin, region, buffer_pitches)
+    box = _Box(queue, dest, buffer_origin, region, buffer_pitches)
+    if box.is_empty:
+        nothing = (box.handle, blocking, 0, 0, source, tag, mpi.handle_of(comm))
+        return _recv(queue, nothing, _awaited(wait_for, dest), blocking)
     arguments = (box.handle, blocking, *box.words, source, tag, mpi.handle_of(comm))
     return _recv_rect(queue, arguments, _awaited(wait_for, dest), blocking)
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
 import threading
 from collections.abc import Callable, Sequence
@@ -15,7 +16,7 @@ import pyopencl as cl
 
 from . import _mpi
 from ._errors import refused
-from ._files import descriptor_of
+from ._files import APPEND, BinaryFile, descriptor_of, move_to, place_of
 from ._handles import context_handle, device_handle
 from ._host_memory import HostRange
 from ._library import HANDLE, declare
@@ -79,6 +80,7 @@ _add_output_function = declare(
 _descriptor = [HANDLE, c_char_p, c_int, c_int64, c_uint64, c_size_t]
 _add_input_descriptor = declare("causeway_graph_add_input_descriptor", _descriptor)
 _add_output_descriptor = declare("causeway_graph_add_output_descriptor", _descriptor)
+_set_file_offset = declare("causeway_graph_set_file_offset", [HANDLE, c_char_p, c_int64])
 _use_page_locked = declare("causeway_graph_use_page_locked", [HANDLE, c_char_p])
 _add_kernel = declare("causeway_graph_add_kernel", [HANDLE, c_char_p, POINTER(_Kernel)])
 _set_argument = declare("causeway_graph_set_argument", [HANDLE, c_char_p, c_uint32, c_size_t, c_void_p])
@@ -100,6 +102,15 @@ class Rank(NamedTuple):
     comm: MPI.Comm
     rank: int
     tag: int = 0
+
+
+class _File(NamedTuple):
+    """A stream at the position of its file."""
+
+    name: str
+    file: BinaryFile
+    size: int | None
+    is_input: bool
 
 
 Reader = Callable[[int, memoryview], int]
@@ -162,6 +173,7 @@ class Graph:
         self._state = threading.Condition()  # guards _handle and _running
         self._running: list[int] = []  # threads in execute
         self._kept: list[Any] = []  # memory and functions that the graph uses
+        self._files: list[_File] = []  # of streams at the positions of their files
         self._raised: BaseException | None = None
         place = context_handle(context), device_handle(device or context.devices[0])
         code = _create(*place, ctypes.byref(self._handle))
@@ -205,7 +217,7 @@ class Graph:
         *,
         size: int | None = None,
         token_size: int = 0,
-        file_offset: int = 0,
+        file_offset: int | None = None,
     ) -> None:
         """A stream that begins in host memory, a function, a file that can seek (object or descriptor), or a
         `Rank`.
@@ -213,6 +225,9 @@ class Graph:
         Memory has its own size; the others `size` bytes, or end by themselves. A function fills the token that it
         is given (and may not keep) and returns its size, or 0 at the end. A `token_size` of 0 is the library's choice,
         for memory.
+
+        Without `file_offset` each run begins at the file's position, and leaves that behind the last token that it
+        took; with one, each run begins there, and the position stays.
         """
         self._add(name, source, size, token_size, file_offset, is_input=True)
 
@@ -223,13 +238,16 @@ class Graph:
         *,
         size: int | None = None,
         token_size: int = 0,
-        file_offset: int = 0,
+        file_offset: int | None = None,
     ) -> None:
-        """A stream that ends in writable host memory, a function that takes tokens, a file, or a `Rank`."""
+        """A stream that ends in writable host memory, a function that takes tokens, a file, or a `Rank`.
+
+        A file is written where `add_input` would read it; in append mode, without `file_offset`, at its end.
+        """
         self._add(name, target, size, token_size, file_offset, is_input=False)
 
     def _add(
-        self, name: str, end: Any, size: int | None, token_size: int, file_offset: int, *, is_input: bool
+        self, name: str, end: Any, size: int | None, token_size: int, file_offset: int | None, *, is_input: bool
     ) -> None:
         total = ENDLESS if size is None else size
         key = name.encode()
@@ -239,7 +257,13 @@ class Graph:
             code = add(self._handle, key, end.rank, end.tag, mpi.handle_of(end.comm), total, token_size)
         elif isinstance(end, int) or hasattr(end, "fileno"):
             add = _add_input_descriptor if is_input else _add_output_descriptor
-            code = add(self._handle, key, descriptor_of(end), file_offset, total, token_size)
+            descriptor = descriptor_of(end)
+            at = place_of(end, written=not is_input) if file_offset is None else file_offset
+            if file_offset is not None and file_offset < 0:
+                raise ValueError(f"stream '{name}': the file offset {file_offset} is negative")
+            code = add(self._handle, key, descriptor, at, total, token_size)
+            if file_offset is None and not code:
+                self._files.append(_File(name, end, size, is_input))
         elif callable(end):
             add, call = (
                 (_add_input_function, _Reader(self._reader(end)))
@@ -412,7 +436,11 @@ class Graph:
             self._running.append(threading.get_ident())
         self._raised = None
         try:
+            begins = [self._begin(each) for each in self._files]
             code = _execute(self._handle)
+            if not code or self._raised is not None:
+                for each, begin in zip(self._files, begins):
+                    self._end(each, begin)
         finally:
             with self._state:
                 self._running.remove(threading.get_ident())
@@ -421,6 +449,24 @@ class Graph:
         if raised is not None:
             raise raised
         self._check(code, "causeway_graph_execute")
+
+    def _begin(self, stream: _File) -> int:
+        """Has the stream begin at its file's position, which is returned."""
+        descriptor_of(stream.file)  # writes what Python has buffered
+        position = place_of(stream.file, written=not stream.is_input)
+        self._check(_set_file_offset(self._handle, stream.name.encode(), position), "causeway_graph_set_file_offset")
+        return position
+
+    def _end(self, stream: _File, begin: int) -> None:
+        if begin == APPEND:
+            return
+        passed = self.token_count(stream.name) * self.token_size(stream.name)
+        if stream.size is not None:
+            passed = min(passed, stream.size)
+        if stream.is_input:
+            descriptor = stream.file if isinstance(stream.file, int) else stream.file.fileno()
+            passed = min(passed, max(os.fstat(descriptor).st_size - begin, 0))
+        move_to(stream.file, begin + passed)
 
     def stop(self) -> None:
         """From any thread, also from a function of the graph: the run ends early, without an error."""
