@@ -50,12 +50,22 @@ icd=share/causeway/opencl-vendors/causeway.icd
 # A stranger does not have our build's choices in his environment.
 unset CMAKE_PREFIX_PATH PKG_CONFIG_PATH CPATH LIBRARY_PATH
 
-for project in project cpp_only_project; do
-    step "find_package: $project"
-    cmake -S "$here/$project" -B "$work/$project" -D CMAKE_PREFIX_PATH="$prefix" \
-        -D CMAKE_C_COMPILER="$cc" -D CMAKE_CXX_COMPILER="$cxx" --no-warn-unused-cli >"$work/log" 2>&1 &&
-        cmake --build "$work/$project" >>"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+# find_package PROJECT FOLDER C_COMPILER CXX_COMPILER FLAGS
+find_package() {
+    step "find_package: $1, $4 $5"
+    cmake -S "$here/$1" -B "$work/$2" -D CMAKE_PREFIX_PATH="$prefix" -D CMAKE_C_COMPILER="$3" -D CMAKE_CXX_COMPILER="$4" \
+        -D CMAKE_C_FLAGS="$5" -D CMAKE_CXX_FLAGS="$5" --no-warn-unused-cli >"$work/log" 2>&1 &&
+        cmake --build "$work/$2" >>"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+}
+compilers=("$cc $cxx" "clang-19 clang++-19")
+for pair in "${compilers[@]}"; do
+    read -r one other <<<"$pair"
+    for level in -O0 -O3; do
+        find_package project "project_${other##*/}$level" "$one" "$other" "$level"
+    done
 done
+find_package project project "$cc" "$cxx" ""
+find_package cpp_only_project cpp_only_project "$cc" "$cxx" -O0
 
 step pkg-config
 export PKG_CONFIG_PATH=$prefix/$libdir/pkgconfig
@@ -63,11 +73,15 @@ test "$(pkg-config --modversion causeway)" = "$(cached CMAKE_PROJECT_VERSION)"
 read -ra cflags < <(pkg-config --cflags causeway)
 read -ra libs < <(pkg-config --libs causeway)
 mkdir "$work/pkg_config"
-"$cc" -std=c99 -Wall -Wextra "${cflags[@]}" "$here/project/main.c" -o "$work/pkg_config/c_main" "${libs[@]}"
-"$cxx" -Wall -Wextra "${cflags[@]}" "$here/project/main.cpp" -o "$work/pkg_config/cpp_main" "${libs[@]}"
-# Open MPI's header for C++ wants a library of its own, unless it is told not to.
-printf '#include <CL/cl_data_transfer.h>\n#include <causeway/graph_mpi.hpp>\nint main() {}\n' >"$work/pkg_config/mpi.cpp"
-"$cxx" -Wall -Wextra "${cflags[@]}" "$work/pkg_config/mpi.cpp" -o "$work/pkg_config/mpi_main" "${libs[@]}"
+for pair in "${compilers[@]}"; do
+    read -r one other <<<"$pair"
+    for level in -O0 -O3; do
+        "$one" -std=c99 -Wall -Wextra "$level" "${cflags[@]}" "$here/project/main.c" -o "$work/pkg_config/c_main" "${libs[@]}"
+        for source in main mpi; do
+            "$other" -Wall -Wextra "$level" "${cflags[@]}" "$here/project/$source.cpp" -o "$work/pkg_config/cpp_$source" "${libs[@]}"
+        done
+    done
+done
 sed -n '/^```c$/,/^```$/p' "$here/../../README.md" | sed '/^```/d' >"$work/pkg_config/readme.c"
 "$cc" -std=c99 "${cflags[@]}" "$work/pkg_config/readme.c" -o "$work/pkg_config/readme" "${libs[@]}"
 
@@ -89,7 +103,8 @@ if [ -e "$prefix/$libdir/libcauseway_tasks.so.0" ]; then
         exit 1
     fi
 fi
-for program in project/c_main project/cpp_main cpp_only_project/cpp_main pkg_config/c_main pkg_config/cpp_main; do
+for program in project/c_main project/cpp_main project/mpi_main cpp_only_project/cpp_main cpp_only_project/mpi_main \
+    pkg_config/c_main pkg_config/cpp_main pkg_config/cpp_mpi; do
     step "run $program"
     "$run_with" pocl -- "$work/$program"
 done
