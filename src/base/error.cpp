@@ -2,6 +2,8 @@
 // Texts of failures, and the one place where the library may write a warning.
 #include "base/error.hpp"
 
+#include "base/printable.hpp"
+
 #include <unistd.h>
 
 #include <cstdio>
@@ -43,7 +45,7 @@ std::string errno_text(int error_number) {
 }
 
 void tell_user(const std::string& text) {
-    const auto line = "causeway: " + text + "\n";
+    const auto line = "causeway: " + printable(text, "\n\t") + "\n";
     (void)!::write(STDERR_FILENO, line.data(), line.size());
 }
 
@@ -51,7 +53,7 @@ void warn_once(const std::string& text) {
     static std::mutex mutex; // guards said
     static auto& said = *new std::set<std::string>; // threads and exit functions outlive static objects
     const std::lock_guard lock(mutex);
-    if (said.insert(text).second) std::fprintf(stderr, "causeway: warning: %s\n", text.c_str());
+    if (said.insert(text).second) std::fprintf(stderr, "causeway: warning: %s\n", printable(text, "\n\t").c_str());
 }
 
 } // namespace causeway

@@ -2,11 +2,15 @@
 // Paths by what the kernel and the loader say; fork, exec and wait.
 #include "beside.hpp"
 
+#include "launcher.hpp"
+#include "printable.hpp"
+
 #include <causeway/causeway.h>
 
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,7 +30,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int not_found = 127; // as shells say it
+/// As shells say it.
+int status_of_refusal(int reason) { return reason == ENOENT ? 127 : 126; }
 
 std::vector<char*> pointers_to(const std::vector<std::string>& words) {
     std::vector<char*> pointers;
@@ -102,7 +107,7 @@ int wait_for(pid_t child, const sigset_t& waited) {
 }
 
 void say_why(const std::string& program, int reason) {
-    std::fprintf(stderr, "causeway: cannot start %s: %s\n", program.c_str(), std::strerror(reason));
+    std::fprintf(stderr, "causeway: cannot start %s: %s\n", causeway_tool::printable(program).c_str(), std::strerror(reason));
 }
 
 } // namespace
@@ -137,17 +142,33 @@ int run_and_wait(const std::vector<std::string>& words) {
     posix_spawnattr_destroy(&attributes);
     if (refused != 0) {
         say_why(words.front(), refused);
-        return not_found;
+        return status_of_refusal(refused);
     }
     const int status = wait_for(child, waited);
-    if (WIFSIGNALED(status)) std::fprintf(stderr, "causeway: %s was ended by %s\n", words.front().c_str(), strsignal(WTERMSIG(status)));
+    if (WIFSIGNALED(status)) std::fprintf(stderr, "causeway: %s was ended by %s\n", causeway_tool::printable(words.front()).c_str(), strsignal(WTERMSIG(status)));
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 void become(const std::vector<std::string>& words) {
     ::execvp(words.front().c_str(), pointers_to(words).data());
-    say_why(words.front(), errno);
-    std::exit(not_found);
+    const int refused = errno;
+    say_why(words.front(), refused);
+    std::exit(status_of_refusal(refused));
+}
+
+int refusal_to_start(const std::string& name) {
+    struct stat facts {};
+    int reason = 0;
+    if (name.find('/') == std::string::npos) {
+        if (on_path(name).empty()) reason = ENOENT;
+    } else if (::access(name.c_str(), X_OK) != 0 || ::stat(name.c_str(), &facts) != 0) {
+        reason = errno;
+    } else if (!S_ISREG(facts.st_mode)) {
+        reason = EACCES;
+    }
+    if (reason == 0) return 0;
+    say_why(name, reason);
+    return status_of_refusal(reason);
 }
 
 } // namespace causeway_tool

@@ -8,6 +8,7 @@
 #include "launched.hpp"
 #include "man_page.hpp"
 #include "perf/command.hpp"
+#include "printable.hpp"
 #include "run/command.hpp"
 #include "study/command.hpp"
 #if CAUSEWAY_HAS_TASKS
@@ -146,10 +147,10 @@ int status_of(int argc, char** argv) {
     } catch (const usage_error& error) {
         if (is_first_rank())
             std::fprintf(stderr, "causeway: %s\ncauseway --help and causeway COMMAND --help say what there is.\n",
-                         error.what());
+                         causeway_tool::printable(error.what(), "\n\t").c_str());
         return 2;
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "causeway: %s\n", error.what());
+        std::fprintf(stderr, "causeway: %s\n", causeway_tool::printable(error.what(), "\n\t").c_str());
         return 1;
     }
 }

@@ -2,6 +2,8 @@
 // Lays the facts out, and finds what ranks have in common.
 #include "info/report.hpp"
 
+#include "printable.hpp"
+
 #include <causeway/causeway.h>
 
 #include <algorithm>
@@ -110,7 +112,7 @@ void print_by_rank(const json& ranks, const std::function<std::string(const json
     }
     for (const auto& [text, whose] : texts) {
         if (texts.size() > 1) std::printf("%s:\n", names_of(whose).c_str());
-        std::fputs(text.c_str(), stdout);
+        std::fputs(causeway_tool::printable(text, "\n").c_str(), stdout);
     }
 }
 
@@ -142,7 +144,8 @@ void print_options(const json& ranks) { print_by_rank(ranks, all_options_text); 
 
 void print_problems(const std::vector<problem>& problems) {
     for (const auto& each : problems)
-        std::printf("%s: %s\n    %s\n", each.how == problem::weight::stops ? "PROBLEM" : "note", each.what.c_str(), each.advice.c_str());
+        std::printf("%s: %s\n    %s\n", each.how == problem::weight::stops ? "PROBLEM" : "note", causeway_tool::printable(each.what, "\n").c_str(),
+                    causeway_tool::printable(each.advice, "\n").c_str());
     if (problems.empty()) std::printf("nothing is wrong\n");
 }
 

@@ -50,7 +50,8 @@ Examples:
   causeway run --cluster -n 4 ./program       a program without MPI, with the devices of all ranks as its own
   srun causeway run --cluster ./program       the same in ranks that somebody else has started
 
-Exit status: that of PROGRAM; 1 if it cannot be started, 2 for wrong arguments.)";
+Exit status: that of PROGRAM; 127 if there is none and 126 if it cannot be executed, 1 if its start fails otherwise, 2 for wrong
+arguments.)";
 
 struct arguments {
     std::optional<unsigned> ranks;
@@ -173,6 +174,10 @@ int start(const arguments& typed, const std::vector<std::string>& program) {
         std::printf("%s\n", shown.c_str());
         return 0;
     }
+    // A launcher's own answer says less, and ends with any number. Nodes of a Slurm job may have what this one has not, and a word
+    // for the launcher may name another folder to start in.
+    if (found->what != launcher::kind::slurm && typed.launcher_options.empty())
+        if (const int refused = causeway_tool::refusal_to_start(program.front())) return refused;
     causeway_tool::become(words);
 }
 

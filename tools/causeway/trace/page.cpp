@@ -14,6 +14,8 @@
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 namespace trace {
 
@@ -78,10 +80,17 @@ void require_page(const std::string& path) {
                                  "another by -o");
 }
 
-void replace(std::string& page, const std::string& mark, const std::string& text) {
-    const auto at = page.find(mark);
-    if (at == std::string::npos) throw std::runtime_error("trace_page.html has no place for " + mark);
-    page.replace(at, mark.size(), text);
+/// The page up to each mark, and what stands for the mark; what is put in is not looked at again, as it may have the marks in it.
+std::string filled(const std::string& page, const std::vector<std::pair<std::string, std::string>>& marks) {
+    std::string text;
+    std::size_t done = 0;
+    for (const auto& [mark, stands] : marks) {
+        const auto at = page.find(mark, done);
+        if (at == std::string::npos) throw std::runtime_error("trace_page.html has no place for " + mark);
+        text.append(page, done, at - done).append(stands);
+        done = at + mark.size();
+    }
+    return text.append(page, done);
 }
 
 } // namespace
@@ -100,12 +109,11 @@ void write_page(const std::string& timeline, const std::string& path, const span
     if (events.size() > most_bytes) refuse(timeline, shown.whole);
     const auto frame = causeway_tool::shared_file("trace_page.html");
     std::ifstream read(frame);
-    std::string page{std::istreambuf_iterator<char>(read), {}};
+    const std::string page{std::istreambuf_iterator<char>(read), {}};
     if (page.empty()) throw std::runtime_error("cannot read " + frame);
-    replace(page, "@SUMMARY@", embedded(summary));
-    replace(page, "@EVENTS@", events);
+    const auto text = filled(page, {{"@SUMMARY@", embedded(summary)}, {"@EVENTS@", events}});
     std::ofstream file(path);
-    file << page;
+    file << text;
     file.close();
     if (!file) throw std::runtime_error("cannot write " + path);
 }

@@ -2,6 +2,8 @@
 // Reads trace events, and adds up intervals.
 #include "trace/timeline.hpp"
 
+#include "printable.hpp"
+
 #include <causeway/trace.h>
 
 #include <algorithm>
@@ -131,6 +133,9 @@ std::string number_text(const json& value, const char* format, double scale = 1)
     return text.data();
 }
 
+/// A name of the timeline, which may come from anywhere.
+std::string name_in(const json& of, const char* key) { return causeway_tool::printable(of.at(key).get<std::string>()); }
+
 /// Shows each event to `stays`, and returns the file with those for which it said so.
 json read_events(const std::string& path, const std::function<bool(const json&)>& stays) {
     std::ifstream file(path);
@@ -216,32 +221,32 @@ void print_summary(const json& summary) {
     for (const auto& each : ranks) {
         const auto program = each.at("shown_as") == each.at("rank") ? "" : ", process " + each.at("process").dump();
         std::printf("rank %d%s on %s: %zu transfers, under way %.2f ms; %zu commands of the program, %.2f ms; hidden %s\n",
-                    each.at("rank").get<int>(), program.c_str(), each.at("host").get<std::string>().c_str(),
+                    each.at("rank").get<int>(), program.c_str(), name_in(each, "host").c_str(),
                     each.at("transfers").get<std::size_t>(), each.at("moving_us").get<double>() / 1e3,
                     each.at("commands").get<std::size_t>(), each.at("computing_us").get<double>() / 1e3,
                     number_text(each.at("hidden"), "%.0f %%", 100).c_str());
         if (!each.at("ended").get<bool>()) std::printf("  it did not end by itself: the last moments may be missing\n");
         if (each.at("direct_links") != "")
-            std::printf("  direct links between devices: %s\n", each.at("direct_links").get<std::string>().c_str());
+            std::printf("  direct links between devices: %s\n", name_in(each, "direct_links").c_str());
         if (each.at("cut").get<bool>()) std::printf("  there was no room for all of it (CAUSEWAY_TRACE_SIZE)\n");
         if (each.at("commands_without_times").get<std::size_t>() > 0)
             std::printf("  %zu commands that transfers waited for are not shown: their queues do not profile "
                         "(causeway trace makes them)\n",
                         each.at("commands_without_times").get<std::size_t>());
         if (each.at("clock") != "reference" && each.at("clock") != "of one node")
-            std::printf("  its clock was compared %s, to %.0f us\n", each.at("clock").get<std::string>().c_str(),
+            std::printf("  its clock was compared %s, to %.0f us\n", name_in(each, "clock").c_str(),
                         each.at("clock_uncertainty_us").get<double>());
         if (each.at("routes").empty()) continue;
         std::printf("  %-36s %9s %6s %10s %10s %9s %8s  %s\n", "route", "transfers", "failed", "waits us", "takes us",
                     "GB/s", "of limit", "strategy");
         for (const auto& one : each.at("routes"))
-            std::printf("  %-36s %9zu %6zu %10s %10s %9s %8s  %s\n", one.at("route").get<std::string>().c_str(),
+            std::printf("  %-36s %9zu %6zu %10s %10s %9s %8s  %s\n", name_in(one, "route").c_str(),
                         one.at("transfers").get<std::size_t>(), one.at("failed").get<std::size_t>(),
                         number_text(one.at("median_wait_us"), "%.1f").c_str(),
                         number_text(one.at("median_us"), "%.1f").c_str(),
                         number_text(one.at("bytes_per_second"), "%.3f", 1e-9).c_str(),
                         number_text(one.at("percent_of_limit"), "%.0f %%").c_str(),
-                        one.at("strategy").get<std::string>().c_str());
+                        name_in(one, "strategy").c_str());
     }
     std::printf("\nhidden: the share of the time of transfers in which commands of the program ran, too\n"
                 "waits, takes: medians; of limit: what the slowest stage alone would take, by the tuner's figures\n");
