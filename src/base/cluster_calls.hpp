@@ -77,6 +77,10 @@ struct cluster_calls {
     int (*transfer_info)(void* event, const std::function<int(void*, std::size_t, void*, std::size_t*)>& ask,
                          std::size_t size, void* value, std::size_t* size_ret) = nullptr;
 
+    /// Of the platform, set before joining: calls `act` with the driver's event once the command of `event` is over, if a driver of
+    /// this rank runs it. For the library's own questions, which no other rank hears of. Any thread; `act` must not wait.
+    void (*when_over_here)(void* event, std::function<void(void* driver_event)> act) = nullptr;
+
     /// Collective, in the same order on every rank. They return when it is over; no rank that is gone keeps them: MPI ends
     /// the job.
     void (*all_gather)(const void* mine, std::size_t bytes, void* all) = nullptr;

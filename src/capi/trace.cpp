@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a program can add to its timeline.
+#include "capi/cluster.hpp"
 #include "runtime/guard.hpp"
 #include "runtime/runtime.hpp"
 #include "trace/collection.hpp"
 
 #include <causeway/trace.h>
 
+#include <string>
 #include <vector>
 
 using namespace causeway;
@@ -21,7 +23,14 @@ int causeway_trace_command(cl_event event, const char* name, cl_uint num_events_
         for (cl_uint i = 0; event_wait_list != nullptr && i < num_events_in_wait_list; ++i)
             if (const auto known = runtime::instance().events().find(event_wait_list[i]); known.command)
                 transfers.push_back(known.command->number());
-        to->watch(event, name, transfers);
+        if (const auto* const cluster = cluster_of(event)) {
+            // Ranks would ask one another for the status of the program's event, and not all are there when one asks.
+            cluster->when_over_here(event, [to, kept = std::string(name != nullptr ? name : "")](void* raw) {
+                to->command_over(static_cast<cl_event>(raw), kept);
+            });
+        } else {
+            to->watch(event, name, transfers);
+        }
         is_recorded = true;
         return 0;
     });

@@ -115,6 +115,7 @@ void cluster::join() {
     m_calls.enqueue = enqueue_transfer;
     m_calls.copy = copy_between_queues;
     m_calls.transfer_info = transfer_info;
+    m_calls.when_over_here = when_over_here;
     m_calls.same = [](void* bytes, std::size_t size) { of_process()->same(static_cast<std::byte*>(bytes), size); };
     if (!join(&m_calls, why, sizeof why)) cannot_join(why);
     m_strict = settings()[option::strict] != 0;

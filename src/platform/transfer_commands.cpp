@@ -117,6 +117,15 @@ int copy_between_queues(const cluster_copy& given) {
     });
 }
 
+void when_over_here(void* handle, std::function<void(void*)> act) {
+    auto& event = *static_cast<_cl_event*>(handle);
+    if (event.is_users() || !is_here(event)) return;
+    // Until then the scheduler keeps the event.
+    scheduler::of_process().after(event, [&event, act = std::move(act)](cl_int) {
+        if (const auto raw = event.raw(); raw != nullptr) act(raw);
+    });
+}
+
 int transfer_info(void* handle, const std::function<int(void*, std::size_t, void*, std::size_t*)>& ask,
                   std::size_t size, void* value, std::size_t* size_ret) {
     return guard([&] {

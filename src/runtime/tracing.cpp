@@ -2,6 +2,7 @@
 // Names the process, and follows commands of the program to their ends.
 #include "runtime/tracing.hpp"
 
+#include "base/blocked_signals.hpp"
 #include "base/launch.hpp"
 #include "cl/calls.hpp"
 #include "cl/command_times.hpp"
@@ -17,6 +18,9 @@
 #include <array>
 #include <filesystem>
 #include <limits>
+#include <system_error>
+#include <thread>
+#include <utility>
 
 namespace causeway::capi {
 
@@ -26,8 +30,10 @@ namespace {
 constexpr auto between_samples = std::chrono::milliseconds(500);
 constexpr unsigned first_samples = 4;
 constexpr auto between_first_samples = std::chrono::milliseconds(5);
-/// A program that is killed loses so many commands of its timeline.
+/// Of a program that enqueues on and on.
 constexpr std::size_t most_left_alone = 16;
+/// A program that is killed loses the commands that ended so shortly before.
+constexpr auto between_looks = std::chrono::milliseconds(100);
 /// The driver may compile or allocate on the way to the first one, between the two looks at our clock.
 constexpr auto longest_question = std::chrono::milliseconds(1);
 
@@ -128,6 +134,40 @@ void tracing::watch(cl_event event, const char* name, std::span<const std::uint6
     for (const auto each : transfers) m_program.command_waits(m_last_watched, each);
     // Each look is several calls of the driver, in the program's own time: not at commands that are hardly over yet.
     if (m_watched.size() > most_left_alone) look(2);
+    if (!std::exchange(m_has_looker, true)) {
+        const blocked_signals none;
+        try {
+            // It ends with the process, and so does all that it uses.
+            std::thread([this] { look_on(); }).detach();
+        } catch (const std::system_error&) {
+            m_has_looker = false; // the next command tries again
+        }
+    }
+    if (m_watched.size() == 1) m_first_watched.notify_one();
+}
+
+void tracing::command_over(cl_event event, const std::string& name) {
+    const std::lock_guard lock(m_mutex);
+    if (m_ended || m_looks_no_more) return;
+    (void)tell({cl::event::share(event), name, ++m_last_watched});
+}
+
+void tracing::look_on() {
+    for (;;) {
+        std::size_t left = 0;
+        {
+            std::unique_lock lock(m_mutex);
+            m_first_watched.wait(lock, [this] { return !m_watched.empty(); });
+            left = m_watched.size();
+        }
+        std::this_thread::sleep_for(between_looks);
+        // One by one: the program may have more to show.
+        for (; left > 0; --left) {
+            const std::lock_guard lock(m_mutex);
+            if (m_looks_no_more || m_ended) return;
+            look(1);
+        }
+    }
 }
 
 bool tracing::tell(const watched& which) {
@@ -150,6 +190,7 @@ void tracing::look(std::size_t count) {
 }
 
 void tracing::look_at_last() {
+    m_looks_no_more = true;
     const std::lock_guard lock(m_mutex);
     for (const auto& each : m_watched) (void)tell(each);
 }

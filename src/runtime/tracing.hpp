@@ -8,6 +8,7 @@
 #include "trace/part_recorder.hpp"
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -39,6 +40,8 @@ class tracing {
     void compare_clocks(cl_context context, cl_device_id device);
     /// Notes the times of the command when it is complete; `transfers` are those that it waits for.
     void watch(cl_event event, const char* name, std::span<const std::uint64_t> transfers);
+    /// The same of a command that is complete.
+    void command_over(cl_event event, const std::string& name);
 
     /// Once, when the process ends: asks drivers for the times of all that is still watched, and gives nothing back to them.
     void look_at_last();
@@ -65,10 +68,13 @@ class tracing {
     /// Looks at the oldest `count` watched commands.
     void look(std::size_t count);
     [[nodiscard]] bool tell(const watched& which);
+    /// In a thread of its own: looks now and then at those that the program does not bring to mind by further ones.
+    void look_on();
 
     std::string m_timeline;
     std::atomic<unsigned> m_graphs{0};
     std::atomic<bool> m_ended{false};
+    std::atomic<bool> m_looks_no_more{false}; // drivers may shut down
     const monotonic_clock& m_clock;
     trace::part m_part;
     trace::part_recorder m_engine;
@@ -77,6 +83,8 @@ class tracing {
     std::map<cl_device_id, device_clock> m_clocks;
     std::deque<watched> m_watched;
     std::uint64_t m_last_watched = 0;
+    bool m_has_looker = false;
+    std::condition_variable m_first_watched;
 };
 
 } // namespace causeway::capi

@@ -31,6 +31,19 @@ def ranks(start, given):
     check(run.returncode == 0, "an example fails", run)
 
 
+def missing(start, given):
+    """A program that cannot be started ends as in a shell, whatever the launcher would say."""
+    with tempfile.TemporaryDirectory() as folder:
+        text = pathlib.Path(folder, "text")
+        text.write_text("no program", encoding="utf-8")
+        for name, status, why in (("./missing", 127, "No such file"), ("no-such-program", 127, "No such file"),
+                                  (pathlib.Path(folder, "a\x1b[2Jb"), 127, "a\\x1b[2Jb: No such file"),
+                                  (text, 126, "Permission denied"), (folder, 126, "Permission denied")):
+            for more in ([], ["--cluster"]):
+                run = start("run", "-n", "2", *more, "--", name, runtime="none")
+                check(run.returncode == status and why in run.stderr, f"{name} ends with {run.returncode}", run)
+
+
 def dry(start, given):
     """--dry-run prints a command that a shell takes, and starts nothing."""
     run = start("run", "-n", "3", "--dry-run", "--launcher-option", "--quiet", "/nonexistent/a program", "it's", "--x",
@@ -244,7 +257,7 @@ def completion(start, given):
     check(run.returncode == 2 and "did you mean bash?" in run.stderr, "a wrong shell is not refused", run)
 
 
-TESTS = {"ranks": ranks, "dry": dry, "words_of_a_program": words_of_a_program, "slurm": slurm, "arguments": arguments, "wrong_rank": wrong_rank,
+TESTS = {"missing": missing, "ranks": ranks, "dry": dry, "words_of_a_program": words_of_a_program, "slurm": slurm, "arguments": arguments, "wrong_rank": wrong_rank,
          "helps": helps, "completion": completion}
 
 

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import termios
+import time
 from html import unescape
 
 from perf_test import SKIPPED, check, run_one_of
@@ -334,6 +335,92 @@ def killed(start, given):
         check(os.listdir(folder) == ["t.json"], f"parts are left: {os.listdir(folder)}")
 
 
+IDLE_PROGRAM = """
+import pyopencl, sys
+context = pyopencl.Context(pyopencl.get_platforms()[0].get_devices()[:1])
+queue = pyopencl.CommandQueue(context)
+buffer = pyopencl.Buffer(context, pyopencl.mem_flags.READ_WRITE, 4096)
+program = pyopencl.Program(context, "kernel void last_kernel(global float *x) { x[get_global_id(0)] *= 2; }").build()
+for _ in range(3):
+    program.last_kernel(queue, (1024,), None, buffer)
+queue.finish()
+sys.stdin.read()
+"""
+
+
+def killed_idle(start, given):
+    """What a program did before it was killed is there, though it has done nothing for a while."""
+    with tempfile.TemporaryDirectory() as folder:
+        timeline = pathlib.Path(folder, "t.json")
+        script = pathlib.Path(folder, "program.py")
+        script.write_text(IDLE_PROGRAM, encoding="utf-8")
+        command = [given.program, "trace", "-o", timeline, "--", pathlib.Path(__file__).parent.parent / "python" / "run.sh",
+                   pathlib.Path(given.program).parent.parent / "lib" / "libcauseway.so", script]
+        with subprocess.Popen([given.run_with, "pocl", "--", *command], stdin=subprocess.PIPE, text=True) as run:
+            # A kernel's name is in the part once the kernel is.
+            for _ in range(600):
+                parts = list(pathlib.Path(folder).glob("t.json.*.part"))
+                seen = parts[0].read_bytes().count(b"last_kernel") if parts else 0
+                if seen > 0 or run.poll() is not None:
+                    break
+                time.sleep(0.05)
+            check(run.poll() is None and seen > 0, f"the commands are not there: {seen}")
+            os.kill(int(parts[0].name.split(".")[-2]), signal.SIGKILL)
+            run.communicate()
+        commands = check_events(json.loads(timeline.read_text(encoding="utf-8")), 1)[("X", "command")]
+        check([event["name"] for event in commands] == ["last_kernel"] * 3, f"commands {commands}")
+
+
+def cluster(start, given):
+    """A cluster: what each rank's devices did, in one file, and no rank is asked after it has ended."""
+    for ranks in 1, 2:
+        with tempfile.TemporaryDirectory() as folder:
+            timeline = pathlib.Path(folder, "t.json")
+            run = start("trace", "-o", timeline, "--", given.program, "run", "--cluster", "-n", str(ranks), program_beside(given, "every_device"))
+            count = re.search(r"(\d+) devices", run.stdout)
+            check(run.returncode == 0 and count, "the program fails", run)
+            commands = check_events(json.loads(timeline.read_text(encoding="utf-8")), ranks)[("X", "command")]
+            for rank in range(ranks):
+                names = [event["name"] for event in commands if event["pid"] == rank]
+                # What each of its devices has run; reads are the platform's own moves to all ranks.
+                of_rank = int(count.group(1)) // ranks
+                check((names.count("add_one"), names.count("fill buffer")) == (5 * of_rank, of_rank), f"commands of rank {rank}: {names}")
+
+
+def names(start, given):
+    """Names come from anywhere: they neither break the page nor move the terminal's cursor."""
+    with tempfile.TemporaryDirectory() as folder:
+        timeline, shown = pathlib.Path(folder, "t.json"), pathlib.Path(folder, "t.html")
+        strange = "@EVENTS@ @SUMMARY@ \x1b[2J\x9b1m\r\n</script><b> -> device buffer"
+        transfer = {**made_transfer(100, 200), "name": strange}
+        rank = {**RANK, "host": "\x1b]0;title\x07"}
+        events = [{"name": "causeway_rank", "ph": "M", "pid": 0, "tid": 0, "args": rank},
+                  {"name": "thread_name", "ph": "M", "pid": 0, "tid": 1, "args": {"name": "@EVENTS@"}}, transfer]
+        timeline.write_text(json.dumps({"traceEvents": events, "otherData": {"job": "@EVENTS@"}}), encoding="utf-8")
+        run = start("trace", "summary", timeline, runtime="none")
+        check(run.returncode == 0 and "@EVENTS@ @SUMMARY@ \\x1b[2J\\xc2\\x9b1m\\x0d\\x0a</script>" in run.stdout, "the summary", run)
+        check(not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", run.stdout), "control characters", run)
+        run = start("trace", "view", timeline, runtime="none")
+        check(run.returncode == 0, "no page", run)
+        text = shown.read_text(encoding="utf-8")
+        for element in "events", "summary":
+            inside = re.search(f'<script type="application/json" id="{element}">(.*?)</script>', text, re.DOTALL).group(1)
+            check(strange in all_texts(json.loads(inside)), f"the {element} of the page: {inside[:500]}")
+
+
+def all_texts(of):
+    """Every string in a value of JSON."""
+    if isinstance(of, str):
+        yield of
+    elif isinstance(of, dict):
+        for key, each in of.items():
+            yield key
+            yield from all_texts(each)
+    elif isinstance(of, list):
+        for each in of:
+            yield from all_texts(each)
+
+
 def fork(start, given):
     """A child has its parent's file mapped, and writes nothing there."""
     with tempfile.TemporaryDirectory() as folder:
@@ -623,7 +710,7 @@ def drawing(start, given):
     check_picture("escape", begin - by, end - by, arrows=0, selected="")
 
 
-TESTS = {"commands": commands, "himeno": himeno, "limit": limit, "summary": summary, "ordinary": ordinary, "files": files,
+TESTS = {"cluster": cluster, "commands": commands, "killed_idle": killed_idle, "names": names, "himeno": himeno, "limit": limit, "summary": summary, "ordinary": ordinary, "files": files,
          "fork": fork, "graph": graph, "python": python, "killed": killed, "nothing": nothing, "page": page, "drawing": drawing,
          "pictures": pictures, "parts": parts, "programs": programs, "signals": signals}
 

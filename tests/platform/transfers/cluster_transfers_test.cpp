@@ -7,6 +7,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <future>
 #include <unistd.h>
 
 using namespace support;
@@ -229,6 +230,36 @@ TEST_F(cluster_transfers, what_fails_or_is_cancelled_fails_on_every_rank) {
     const auto buffer = new_buffer(part);
     EXPECT_EQ(clEnqueueWriteBufferFromFile(last_queue(), buffer.get(), CL_FALSE, 0, part, -1, 0, 0, nullptr, nullptr),
               CL_INVALID_VALUE);
+}
+
+TEST_F(cluster_transfers, every_rank_is_called_back_at_every_end) {
+    struct told {
+        std::promise<cl_int> status;
+        static void CL_CALLBACK hear(cl_event, cl_int status, void* self) { static_cast<told*>(self)->status.set_value(status); }
+    };
+    const auto end_of = [](const event_handle& event) -> cl_int {
+        told listener;
+        auto status = listener.status.get_future();
+        EXPECT_EQ(clSetTransferCallback(event.get(), told::hear, &listener), CL_SUCCESS);
+        return status.get();
+    };
+    make_file(pattern(part));
+    auto* const file = open("r");
+    for (const auto on : {std::size_t{0}, last()}) {
+        const auto buffer = new_buffer(2 * part);
+        event_handle whole, short_one;
+        ASSERT_EQ(clEnqueueWriteBufferFromFile(queue(on), buffer.get(), CL_FALSE, 0, part, ::fileno(file), 0, 0, nullptr, whole.out()),
+                  CL_SUCCESS);
+        EXPECT_EQ(end_of(whole), CL_COMPLETE);
+        ASSERT_EQ(clEnqueueWriteBufferFromFile(queue(on), buffer.get(), CL_FALSE, 0, 2 * part, ::fileno(file), 0, 0, nullptr,
+                                               short_one.out()),
+                  CL_SUCCESS);
+        EXPECT_EQ(end_of(short_one), CL_TRANSFER_END_OF_FILE);
+        EXPECT_EQ(end_of(short_one), CL_TRANSFER_END_OF_FILE) << "registered late";
+    }
+    const auto gate = new_user_event();
+    EXPECT_EQ(clSetTransferCallback(gate.get(), told::hear, nullptr), CL_INVALID_EVENT);
+    std::fclose(file);
 }
 
 TEST_F(cluster_transfers, one_rank_alone_has_all_devices_of_a_context) {
