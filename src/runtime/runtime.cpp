@@ -156,6 +156,7 @@ void runtime::require_running() const {
 
 void runtime::end_helpers() {
     m_engine.keep_all();
+    if (m_timeline) m_timeline->look_no_more();
     m_figures.give_up();
     m_figures.end();
     m_bridges.end();

@@ -148,8 +148,11 @@ void tracing::watch(cl_event event, const char* name, std::span<const std::uint6
 
 void tracing::command_over(cl_event event, const std::string& name) {
     const std::lock_guard lock(m_mutex);
-    if (m_ended || m_looks_no_more) return;
-    (void)tell({cl::event::share(event), name, ++m_last_watched});
+    if (m_ended) return;
+    // It stays the caller's: nothing is given back to a driver here.
+    watched complete{cl::event::adopt(event), name, ++m_last_watched};
+    (void)tell(complete);
+    (void)complete.event.release();
 }
 
 void tracing::look_on() {

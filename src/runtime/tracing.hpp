@@ -40,9 +40,11 @@ class tracing {
     void compare_clocks(cl_context context, cl_device_id device);
     /// Notes the times of the command when it is complete; `transfers` are those that it waits for.
     void watch(cl_event event, const char* name, std::span<const std::uint64_t> transfers);
-    /// The same of a command that is complete.
+    /// The same of a command that is complete, whose event stays the caller's.
     void command_over(cl_event event, const std::string& name);
 
+    /// The process begins to end: nothing is asked of drivers, or given back to them, beside the program.
+    void look_no_more() { m_looks_no_more = true; }
     /// Once, when the process ends: asks drivers for the times of all that is still watched, and gives nothing back to them.
     void look_at_last();
 
