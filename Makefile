@@ -7,7 +7,7 @@ RUNTIME ?= pocl
 # Groups of scripts/setup.sh that `make setup` installs.
 SETUP ?= build
 # Those that the tests need; without those behind "test" the tests of those are skipped.
-TEST_SETUP ?= build test intel python site browser compilers tasks
+TEST_SETUP ?= build test intel python site browser compilers tasks nodes
 
 run := scripts/run_with.sh $(RUNTIME)
 

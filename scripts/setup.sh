@@ -17,6 +17,7 @@ usage: scripts/setup.sh [--check] GROUP...
              from PyPI into .venv
   compilers  Clang and LLVM 19, on which the directive compiler and the SIMD plug-in are built
   tasks      hwloc, which tells the task scheduler where memory and processors are
+  nodes      QEMU and a kernel: the tests' machine with 8 memory nodes (x86-64 only)
   lint       clang-format and clang-tidy 19
   mpich      the second MPI of the tests
   site       Sphinx, from PyPI into .venv, and mandoc, for the documentation as a site
@@ -47,6 +48,11 @@ debian_packages() {
     package) echo build-essential debhelper dh-python lintian mmdebstrap python3 ;;
     compilers) echo clang-19 llvm-19-dev libclang-19-dev ;;
     tasks) echo libhwloc-dev ;;
+    nodes)
+        [ "$(uname -m)" = x86_64 ] || return 0
+        echo qemu-system-x86 cpio
+        # Ubuntu's small kernel has another name.
+        if apt-cache show linux-image-virtual >/dev/null 2>&1; then echo linux-image-virtual; else echo linux-image-cloud-amd64; fi ;;
     lint) echo clang-format-19 clang-tidy-19 ;;
     mpich) echo mpich libmpich-dev ;;
     sanitize) echo g++ ;; # its compiler brings the sanitizers' libraries
@@ -89,6 +95,7 @@ has_browser() {
 }
 has_clang_headers() { [ -e "$(llvm-config-19 --includedir 2>/dev/null)/clang/AST/AST.h" ]; }
 has_lint() { has_command clang-format-19 && has_command clang-tidy-19; }
+has_kernel() { compgen -G '/boot/vmlinuz-*' >/dev/null; }
 has_mpich() { has_command mpicc.mpich && has_command mpirun.mpich; }
 
 # Prints "name of the piece" for each one of the group that is missing.
@@ -135,6 +142,12 @@ Clang's own headers and libraries (libclang-19-dev)|has_clang_headers
 TEXT
         ;;
     tasks) echo 'hwloc (hwloc.h)|has_header hwloc.h' ;;
+    nodes) cat <<'TEXT'
+QEMU (qemu-system-x86_64)|has_command qemu-system-x86_64
+cpio|has_command cpio
+a kernel (/boot/vmlinuz-*)|has_kernel
+TEXT
+        ;;
     lint) echo 'clang-format 19 and clang-tidy 19|has_lint' ;;
     mpich) echo 'MPICH (mpicc.mpich, mpirun.mpich)|has_mpich' ;;
     browser) echo 'Chromium (chromium-headless-shell, chromium or google-chrome)|has_browser' ;;
@@ -228,7 +241,7 @@ fi
 [ $# -gt 0 ] || { usage >&2; exit 2; }
 for group in "$@"; do
     case $group in
-    build | test | intel | python | site | package | compilers | tasks | lint | mpich | browser | sanitize) ;;
+    build | test | intel | python | site | package | compilers | tasks | nodes | lint | mpich | browser | sanitize) ;;
     -h | --help) usage; exit 0 ;;
     *) echo "setup: no group '$group'" >&2; usage >&2; exit 2 ;;
     esac

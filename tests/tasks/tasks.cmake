@@ -26,3 +26,11 @@ target_link_libraries(tasks_opencl_tests PRIVATE causeway_flags Causeway::tasks 
 foreach(runtime ${runtimes})
   causeway_test(tasks_opencl.${runtime} LABEL device RUNTIME ${runtime} TIMEOUT 120 COMMAND $<TARGET_FILE:tasks_opencl_tests>)
 endforeach()
+
+# Real binding, on a kernel with 8 nodes in a virtual machine.
+if(NOT CAUSEWAY_SANITIZE AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+  add_executable(tasks_guest ${CMAKE_CURRENT_LIST_DIR}/nodes/guest.cpp)
+  target_link_libraries(tasks_guest PRIVATE causeway_flags causeway_topology Causeway::tasks Threads::Threads)
+  add_test(NAME tasks.eight_nodes COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/nodes/run.py $<TARGET_FILE:tasks_guest>)
+  set_tests_properties(tasks.eight_nodes PROPERTIES LABELS system TIMEOUT 300 PROCESSORS 2)
+endif()

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first process of a machine with 8 memory nodes: binds memory by the library, and asks the kernel where pages are.
+#include "topology/binding.hpp"
+#include "topology/machine.hpp"
+
+#include <causeway/tasks.hpp>
+
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/reboot.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace causeway;
+
+int failures = 0;
+
+void check(bool holds, const std::string& what) {
+    if (holds) return;
+    ++failures;
+    std::printf("guest: FAILED: %s\n", what.c_str());
+}
+
+const topology::machine& here() {
+    static const auto machine = topology::this_machine();
+    return machine;
+}
+
+/// Every page of the memory, once it is touched, lies where the library says.
+void check_pages(const std::string& what, void* memory, std::size_t bytes, std::size_t least_nodes) {
+    check(memory != nullptr, what + ": no memory: " + causeway_tasks_last_error());
+    if (!memory) return;
+    std::memset(memory, 1, bytes);
+    std::vector<bool> seen(here().nodes.size());
+    std::size_t wrong = 0, pages = 0;
+    for (std::size_t each = 0; each < bytes; each += 4096, ++pages) {
+        const auto* const page = static_cast<char*>(memory) + each;
+        const int told = causeway_node_of_address(page), found = topology::node_of_page(page);
+        if (told < 0 || found != static_cast<int>(here().nodes[static_cast<std::size_t>(told)].os_index)) ++wrong;
+        else seen[static_cast<std::size_t>(told)] = true;
+    }
+    const auto nodes = static_cast<std::size_t>(std::count(seen.begin(), seen.end(), true));
+    check(wrong == 0, what + ": " + std::to_string(wrong) + " of " + std::to_string(pages) + " pages lie elsewhere");
+    check(nodes >= least_nodes, what + ": on " + std::to_string(nodes) + " nodes");
+    std::printf("guest: %s: %zu pages on %zu nodes\n", what.c_str(), pages, nodes);
+    causeway_free(memory);
+}
+
+void check_memory() {
+    for (int round = 0; round < 3; ++round)
+        check_pages("fine", causeway_malloc(200 * 4096, CAUSEWAY_DISTRIBUTION_FINE), 200 * 4096, 8);
+    for (int round = 0; round < 10; ++round)
+        check_pages("coarse", causeway_malloc(20 * 4096, CAUSEWAY_DISTRIBUTION_COARSE), 20 * 4096, 1);
+    check_pages("local", causeway_malloc(20 * 4096, CAUSEWAY_DISTRIBUTION_LOCAL), 20 * 4096, 1);
+    check_pages("units of 64 KiB", causeway_malloc_units(1 << 20, CAUSEWAY_DISTRIBUTION_FINE, 65536), 1 << 20, 8);
+    check_pages("units of 2 MiB", causeway_malloc_units(8 << 20, CAUSEWAY_DISTRIBUTION_FINE, 2 << 20), 8 << 20, 4);
+    check_pages("blocks in order", causeway_malloc_placed(64 * 4096, 0, [](void*, std::uint64_t unit, std::uint64_t units, unsigned nodes) {
+        return static_cast<unsigned>(unit * nodes / units);
+    }, nullptr), 64 * 4096, 8);
+    check(causeway_unbound_allocations() == 0, "the system refused to bind");
+    int mode = -1;
+    check(::syscall(SYS_get_mempolicy, &mode, nullptr, 0ul, nullptr, 0ul) == 0 && mode == 0, "the thread's own policy is not the default one any more");
+    int stack = 0;
+    check(causeway_node_of_address(&stack) == -1, "the stack is the library's");
+}
+
+void check_tasks() {
+    task_pool pool({.policy = CAUSEWAY_TASK_POLICY_LOCALITY_PAPER, .threads = 8, .no_callers = 1});
+    constexpr std::size_t bytes = 32u << 20; // beyond any cache that the machine pretends to have
+    std::vector<char*> blocks;
+    for (int each = 0; each < 8; ++each) blocks.push_back(static_cast<char*>(causeway_malloc(bytes, CAUSEWAY_DISTRIBUTION_COARSE)));
+    std::atomic<int> near{0};
+    task_group group(pool);
+    for (auto* block : blocks)
+        group.spawn([&near, block] {
+            unsigned cpu = 0, node = 0;
+            ::getcpu(&cpu, &node);
+            if (static_cast<int>(node) == causeway_node_of_address(block)) ++near;
+        }, {causeway::inout(block, bytes)});
+    group.wait();
+    std::printf("guest: %d of 8 tasks ran on the node of their data\n", near.load());
+    check(near == 8, "tasks ran away from their data, which Algorithm 2 spares here");
+    for (auto* block : blocks) causeway_free(block);
+}
+
+} // namespace
+
+int main() {
+    ::mkdir("/proc", 0755);
+    ::mkdir("/sys", 0755);
+    ::mount("proc", "/proc", "proc", 0, nullptr);
+    ::mount("sysfs", "/sys", "sysfs", 0, nullptr);
+    std::setvbuf(stdout, nullptr, _IONBF, 0);
+    try {
+        check(here().nodes.size() == 8, "nodes: " + std::to_string(here().nodes.size()));
+        check(here().cores.size() == 8, "cores: " + std::to_string(here().cores.size()));
+        check(here().distances == topology::opteron_48().distances, "the distances are not those that the machine tells");
+        check_memory();
+        check_tasks();
+    } catch (const std::exception& error) {
+        check(false, error.what());
+    }
+    std::printf(failures == 0 ? "guest: all right\n" : "guest: %d failures\n", failures);
+    ::sync();
+    ::reboot(RB_POWER_OFF);
+    return 1;
+}
