@@ -127,6 +127,92 @@ def test_json(given):
     assert study["processes"][0]["kernels"]
 
 
+def variants_of(launch, kind):
+    return [each for each in launch["variants"] if each["kind"] == kind]
+
+
+def test_replay(given):
+    """Variants of a launch have the launch's results."""
+    study, done = study_of(given, given.vectors, options=("--budget", "40s", "--launches", "1"))
+    (process,) = study["processes"]
+    (launch,) = process["launches"]
+    assert launch["kernel"] in ("square", "add") and launch["global"] == [65536]
+    reference = launch["reference"]
+    assert reference["intact"] and reference["repeats"] and reference["changed"] + reference["disturbed"] == 1, reference
+    assert 1 <= launch["sizes_tried"] <= max(12, launch["sizes_possible"] // 20) and launch["sizes_wrong"] == 0
+    for each in launch["variants"]:
+        assert each["outcome"] == "same", each
+        assert each["speedup"] > 0 and each["low"] <= each["speedup"] <= each["high"] and each["repetitions"] > 0, each
+    (mapped,) = variants_of(launch, "transfer")
+    assert mapped["before"] > 0 and mapped["seconds"] > 0
+    assert {each["what"].split(",")[0] for each in variants_of(launch, "place")} == {
+        "buffers of the device", "CL_MEM_ALLOC_HOST_PTR", "CL_MEM_USE_HOST_PTR"}
+    assert len(variants_of(launch, "alignment")) == 3 and len(variants_of(launch, "access")) == 2
+    assert variants_of(launch, "knob")
+    if (pathlib.Path(given.program).parent.parent / "lib" / "causeway" / "coarsen").exists():
+        assert len(variants_of(launch, "coalesced")) == 14
+    assert process["findings"] == sorted(process["findings"], key=lambda each: -each["gain"])
+    for finding in process["findings"]:
+        assert finding["sentence"] and finding["figure"] and finding["sure"] in ("sure", "likely", "not sure")
+    assert "in other ways" in done.stdout and done.stdout.count("done") == 1  # it ran twice
+
+
+def odd(given, *kernels):
+    python = root / ".venv" / "bin" / "python"
+    study, _ = study_of(given, python, here / "odd_kernels.py", *kernels, options=("--budget", "20s"))
+    (process,) = study["processes"]
+    return {launch["kernel"]: launch for launch in process["launches"]}, process["findings"]
+
+
+def test_overrun(given):
+    """What a kernel does beyond its buffer is found, and told."""
+    launches, findings = odd(given, "peek")
+    assert launches["peek"]["error"]["fault"] == "beyond its end" and launches["peek"]["error"]["object"] == 0
+    assert any("could not be done again" in finding["sentence"] for finding in findings)
+
+
+def test_groups(given):
+    """Sizes that change results are left out."""
+    launches, findings = odd(given, "groups")
+    launch = launches["groups"]
+    assert launch["sizes_wrong"] > 0
+    assert all(each["local"] == [16] for each in launch["sizes"])
+    assert not any("work-group size" in finding["sentence"] for finding in findings)
+    for each in variants_of(launch, "coalesced"):
+        assert each["outcome"] == "refused" and "get_group_id" in each["why"]
+
+
+def test_image(given):
+    launches, _ = odd(given, "image")
+    launch = launches["image"]
+    assert launch["reference"]["intact"] and launch["reference"]["changed"] == 1
+    assert launch["sizes_wrong"] == 0 and len(launch["sizes"]) > 3
+
+
+def test_page(given):
+    """The page has all figures, and no text of a program can end its element."""
+    with tempfile.TemporaryDirectory() as folder:
+        page = pathlib.Path(folder) / "study.html"
+        run(given, "--page", page, "--", given.vectors)
+        text = page.read_text()
+    begin = text.index('id="study">') + len('id="study">')
+    study = json.loads(text[begin:text.index("</script>", begin)])
+    assert study["processes"][0]["kernels"] and "src=" not in text and "http" not in text.replace("http://www.w3.org/2000/svg", "")
+
+
+def test_paper(given):
+    """Every figure has its rows, and every finding a verdict."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "paper.json"
+        run(given, "--paper", "--seconds", "0.001", "-o", path)
+        told = json.loads(path.read_text())
+    figures = {row["figure"] for row in told["rows"]}
+    assert figures >= {"3-7", "3-7 kept", "8", "11", "13", "14", "16", "18", "20", "22, 26, 27", "23", "24", "25 in", "25 out"}, figures
+    assert all(row["seconds"] > 0 for row in told["rows"]), [row for row in told["rows"] if row["seconds"] <= 0]
+    assert len(told["findings"]) == 7
+    assert all(each["verdict"] in ("holds", "holds no more") and each["figure"] for each in told["findings"])
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--program", required=True)

@@ -89,6 +89,47 @@ void print_observer(const json& process) {
         std::printf("  nobody waited for %llu commands: their times are not known\n", static_cast<unsigned long long>(count));
 }
 
+void print_launches(const json& process) {
+    for (const auto& launch : process.at("launches")) {
+        std::printf("\n  a launch of %s in other ways, global %s, local %s\n", launch.at("kernel").get_ref<const std::string&>().c_str(),
+                    shape_text(launch.at("global")).c_str(), launch.at("local").is_null() ? "the driver's choice" : shape_text(launch.at("local")).c_str());
+        if (launch.contains("error")) {
+            std::printf("  it could not be done again: %s\n", launch.at("error").dump().c_str());
+            continue;
+        }
+        std::printf("  %-52s %10s %10s %8s  %-15s %s\n", "", "as it was", "time", "speedup", "95 %", "results");
+        for (const auto& each : launch.at("variants")) {
+            const auto& what = each.at("what").get_ref<const std::string&>();
+            if (!each.contains("speedup")) {
+                std::printf("  %-52s left out: %s%s\n", what.c_str(), each.at("outcome").get_ref<const std::string&>().c_str(),
+                            each.contains("why") ? (", " + each.at("why").get<std::string>()).c_str() : "");
+                continue;
+            }
+            char range[48];
+            std::snprintf(range, sizeof range, "%.2f to %.2f", each.at("low").get<double>(), each.at("high").get<double>());
+            std::printf("  %-52s %10s %10s %8.2f  %-15s %s\n", what.c_str(), time_text(each.at("before")).c_str(), time_text(each.at("seconds")).c_str(),
+                        each.at("speedup").get<double>(), range, each.at("outcome").get_ref<const std::string&>().c_str());
+        }
+        if (launch.contains("sizes_tried"))
+            std::printf("  %llu of %llu work-group sizes were tried%s\n", launch.at("sizes_tried").get<unsigned long long>(),
+                        launch.at("sizes_possible").get<unsigned long long>(), launch.at("stopped_early").get<bool>() ? "; then the time was over" : "");
+    }
+}
+
+void print_findings(const json& process) {
+    if (process.at("findings").empty()) return;
+    std::printf("\nwhat would save time\n");
+    int number = 0;
+    for (const auto& each : process.at("findings")) {
+        std::printf("\n%3d. %s\n     %s\n", ++number, each.at("sentence").get_ref<const std::string&>().c_str(),
+                    each.at("figure").get_ref<const std::string&>().c_str());
+        if (const auto& change = each.at("change").get_ref<const std::string&>(); !change.empty()) std::printf("     %s\n", change.c_str());
+        if (const auto gain = each.at("gain").get<double>(); gain > 0)
+            std::printf("     gains %s, %.1f%% of the run: %s\n", time_text(gain).c_str(), 100 * each.at("share").get<double>(),
+                        each.at("sure").get_ref<const std::string&>().c_str());
+    }
+}
+
 } // namespace
 
 void print(const json& study) {
@@ -99,6 +140,8 @@ void print(const json& study) {
         print_kernels(process);
         print_copies(process);
         print_observer(process);
+        print_launches(process);
+        print_findings(process);
     }
     std::printf("\nmachine: %s; its memory gives %.1f GB/s read, %.1f copied, %.1f in a triad; the highest is the limit above.\n"
                 "A kernel's bytes are the sizes of its buffers: more than the limit says that it leaves parts of them alone, or finds them in "

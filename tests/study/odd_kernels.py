@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels that a replay has to be careful with: `peek` reads beyond its buffer, `groups` says which group it is in, and `image` reads
+an image through a sampler."""
+import sys
+
+import numpy
+import pyopencl as cl
+
+context = cl.create_some_context(interactive=False)
+queue = cl.CommandQueue(context)
+values = numpy.arange(4096, dtype=numpy.float32)
+flags = cl.mem_flags
+source = cl.Buffer(context, flags.READ_ONLY | flags.COPY_HOST_PTR, hostbuf=values)
+target = cl.Buffer(context, flags.WRITE_ONLY, values.nbytes)
+program = cl.Program(context, """
+__kernel void peek(__global const float* from, __global float* to) {
+    to[get_global_id(0)] = from[get_global_id(0) + 64] > 0 ? 1 : 2;
+}
+__kernel void groups(__global const float* from, __global int* to) { to[get_global_id(0)] = get_group_id(0); }
+__kernel void image(__read_only image2d_t from, sampler_t by, __global float* to) {
+    int2 at = (int2)(get_global_id(0), get_global_id(1));
+    to[at.y * get_global_size(0) + at.x] = read_imagef(from, by, at).x;
+}
+""").build()
+for name in sys.argv[1:]:
+    kernel = cl.Kernel(program, name)
+    if name == "image":
+        picture = cl.image_from_array(context, values.reshape(64, 64), 1)
+        sampler = cl.Sampler(context, False, cl.addressing_mode.CLAMP, cl.filter_mode.NEAREST)
+        kernel(queue, (64, 64), (8, 8), picture, sampler, target)
+    else:
+        kernel(queue, values.shape, (16,), source, target)
+queue.finish()

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `causeway study` decides without a device: categories, the search for a work-group size, and what repeated times say.
+#include "study/categories.hpp"
+#include "study/size_search.hpp"
+#include "study/statistics.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <set>
+
+using namespace study;
+
+namespace {
+
+/// Searches with a made-up cost; gives the best that was found.
+shape search(size_limits limits, const std::function<std::optional<double>(const shape&)>& cost, std::size_t& trials) {
+    size_search looking(std::move(limits), {});
+    while (const auto size = looking.next()) looking.tell(*size, cost(*size));
+    trials = looking.trials();
+    EXPECT_LE(trials, looking.most_trials());
+    return looking.best().value_or(shape{});
+}
+
+double cost_of(const shape& size, double best_items) {
+    double items = 1;
+    for (const auto each : size) items *= static_cast<double>(each);
+    return 1 + 0.2 * std::abs(std::log2(items / best_items));
+}
+
+} // namespace
+
+TEST(study_categories, every_function_has_one_of_the_sixteen) {
+    EXPECT_EQ(category_of("clGetPlatformIDs"), "platform");
+    EXPECT_EQ(category_of("clGetDeviceInfo"), "device");
+    EXPECT_EQ(category_of("clCreateContextFromType"), "context");
+    EXPECT_EQ(category_of("clSetContextDestructorCallback"), "context");
+    EXPECT_EQ(category_of("clCreateCommandQueueWithProperties"), "queue");
+    EXPECT_EQ(category_of("clCreateSubBuffer"), "buffer");
+    EXPECT_EQ(category_of("clReleaseMemObject"), "buffer");
+    EXPECT_EQ(category_of("clGetSupportedImageFormats"), "image");
+    EXPECT_EQ(category_of("clCreateSampler"), "sampler");
+    EXPECT_EQ(category_of("clCreateProgramWithBuiltInKernels"), "program");
+    EXPECT_EQ(category_of("clLinkProgram"), "program");
+    EXPECT_EQ(category_of("clCreateKernelsInProgram"), "kernel");
+    EXPECT_EQ(category_of("clGetKernelWorkGroupInfo"), "kernel");
+    EXPECT_EQ(category_of("clSetKernelArg"), "arguments");
+    EXPECT_EQ(category_of("clEnqueueNDRangeKernel"), "enqueued commands");
+    EXPECT_EQ(category_of("clEnqueueFillImage"), "enqueued commands");
+    EXPECT_EQ(category_of("clEnqueueUnmapMemObject"), "map");
+    EXPECT_EQ(category_of("clSetUserEventStatus"), "event");
+    EXPECT_EQ(category_of("clEnqueueMarkerWithWaitList"), "synchronisation");
+    EXPECT_EQ(category_of("clWaitForEvents"), "synchronisation");
+    EXPECT_EQ(category_of("clGetEventProfilingInfo"), "profiling");
+    EXPECT_EQ(category_of("clGetExtensionFunctionAddressForPlatform"), "extensions");
+    EXPECT_EQ(category_of("clEnqueueAllReduceBuffer"), "extensions");
+    EXPECT_EQ(std::set(categories.begin(), categories.end()).size(), 16U);
+}
+
+TEST(study_size_search, all_sizes_divide_the_global_one_within_the_limits) {
+    const auto sizes = all_sizes({{12, 6}, 8, {4, 8}});
+    for (const auto& each : sizes) {
+        EXPECT_EQ(12 % each[0], 0U);
+        EXPECT_EQ(6 % each[1], 0U);
+        EXPECT_LE(each[0], 4U);
+        EXPECT_LE(each[0] * each[1], 8U);
+    }
+    EXPECT_EQ(std::set(sizes.begin(), sizes.end()).size(), sizes.size());
+    EXPECT_THAT(sizes, testing::Contains(shape{4, 2}));
+    EXPECT_THAT(sizes, testing::Not(testing::Contains(shape{4, 3})));
+}
+
+TEST(study_size_search, finds_95_per_cent_of_the_best_with_few_trials) {
+    for (const double best_items : {1., 16., 64., 200., 1024., 4096.}) {
+        const size_limits limits{{65536}, 4096, {4096}};
+        double best = 1e9;
+        for (const auto& each : all_sizes(limits)) best = std::min(best, cost_of(each, best_items));
+        std::size_t trials = 0;
+        const auto found = search(limits, [&](const shape& size) { return cost_of(size, best_items); }, trials);
+        EXPECT_LE(trials, 12U);
+        EXPECT_GE(best / cost_of(found, best_items), 0.95) << best_items;
+    }
+}
+
+TEST(study_size_search, finds_the_best_of_two_dimensions_by_steps) {
+    const size_limits limits{{1024, 1024}, 1024, {1024, 1024}};
+    const auto cost = [](const shape& size) {
+        return 1 + 0.1 * std::abs(std::log2(static_cast<double>(size[0]) / 64)) + 0.1 * std::abs(std::log2(static_cast<double>(size[1]) / 4));
+    };
+    std::size_t trials = 0;
+    const auto found = search(limits, cost, trials);
+    EXPECT_GE(1 / cost(found), 0.9);
+}
+
+TEST(study_size_search, sizes_that_fail_are_never_the_best) {
+    std::size_t trials = 0;
+    const auto found = search({{256}, 256, {256}}, [](const shape& size) { return size[0] > 8 ? std::nullopt : std::optional<double>(1.0 / static_cast<double>(size[0])); }, trials);
+    EXPECT_EQ(found, shape{8});
+    std::size_t none = 0;
+    EXPECT_TRUE(search({{256}, 256, {256}}, [](const shape&) { return std::nullopt; }, none).empty());
+}
+
+TEST(study_size_search, a_prime_has_two_sizes) {
+    std::size_t trials = 0;
+    EXPECT_EQ(search({{10007}, 4096, {4096}}, [](const shape& size) { return cost_of(size, 64); }, trials), shape{1});
+    EXPECT_EQ(trials, 1U); // the other is too large
+}
+
+TEST(study_statistics, outliers_are_left_out) {
+    const auto found = summarize({1, 1.01, 0.99, 1.02, 1, 50, 1.01});
+    EXPECT_EQ(found.outliers, 1U);
+    EXPECT_EQ(found.count, 6U);
+    EXPECT_NEAR(found.median, 1, 0.02);
+    EXPECT_LT(found.high, 1.1);
+}
+
+TEST(study_statistics, what_is_twice_as_fast_is_sure_to_be) {
+    std::vector<double> before, after;
+    for (int i = 0; i < 15; ++i) {
+        before.push_back(2 + 0.1 * (i % 3));
+        after.push_back(1 + 0.05 * (i % 2));
+    }
+    const auto found = compare(before, after);
+    EXPECT_NEAR(found.speedup, 2, 0.2);
+    EXPECT_GT(found.low, 1.5);
+    EXPECT_STREQ(found.sureness(), "sure");
+}
+
+TEST(study_statistics, equal_times_are_no_gain) {
+    const std::vector<double> times{1, 1.2, 0.9, 1.1, 1, 0.95, 1.05, 1.3, 0.8};
+    std::vector<double> turned(times.rbegin(), times.rend());
+    EXPECT_STREQ(compare(times, turned).sureness(), "not sure");
+    EXPECT_STREQ(compare(times, times).sureness(), "not sure");
+}

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sizes first, then coalesced items, then memory, then what drivers are told by the environment.
+#include "study/experiments.hpp"
+
+#include "beside.hpp"
+#include "study/replay_process.hpp"
+#include "study/size_search.hpp"
+#include "study/statistics.hpp"
+#include "study/units.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <numeric>
+#include <optional>
+
+#include <csignal>
+
+namespace study {
+
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+constexpr std::chrono::seconds longest_request{60};
+
+volatile std::sig_atomic_t is_stopped = 0;
+
+/// From ^C on nothing new begins: what is known by then is told.
+class stops_early {
+  public:
+    stops_early() { m_before = std::signal(SIGINT, [](int) { is_stopped = 1; }); }
+    ~stops_early() { std::signal(SIGINT, m_before); }
+    stops_early(const stops_early&) = delete;
+    stops_early& operator=(const stops_early&) = delete;
+
+  private:
+    void (*m_before)(int);
+};
+
+/// One launch and the process that does it again.
+class laboratory {
+  public:
+    laboratory(fs::path folder, const experiment_settings& settings)
+        : m_folder(std::move(folder)), m_settings(settings), m_recorded(json::parse(std::ifstream(m_folder / "launch.json"))),
+          m_process(m_folder, {}), m_facts(m_process.ready()) {}
+
+    json run() {
+        json told{{"kernel", m_recorded.at("kernel")}, {"global", m_recorded.at("global")}, {"local", m_recorded.at("local")},
+                  {"device", m_recorded.at("device")}, {"variants", json::array()}};
+        if (m_facts.contains("error") || m_facts.contains("fault")) {
+            told["error"] = m_facts;
+            return told;
+        }
+        disturb();
+        told["reference"] = m_facts.at("reference");
+        told["names"] = m_facts.at("names");
+        m_variants = json::array();
+        try_sizes(told);
+        try_coalesced();
+        try_memory();
+        try_knobs();
+        told["variants"] = m_variants;
+        told["stopped_early"] = is_over();
+        return told;
+    }
+
+  private:
+    /// Makes it seen that a variant writes what it should.
+    void disturb() {
+        const json request{{"disturb", true}};
+        auto& reference = m_facts.at("reference");
+        const auto answer = m_process.ask(request, longest_request);
+        if (answer.contains("disturbed")) m_process.repeat_at_start(request);
+        reference["disturbed"] = answer.value("disturbed", 0);
+        m_is_seen = reference.at("changed").get<int>() + reference.at("disturbed").get<int>() > 0 && reference.at("repeats").get<bool>();
+    }
+
+    [[nodiscard]] bool is_over() const { return is_stopped != 0 || m_settings.until.is_over(); }
+
+    /// Times of the recorded launch and of another in turn; none if the process failed.
+    std::optional<std::pair<std::vector<double>, std::vector<double>>> time(const json& base, const json& other, unsigned rounds, double seconds) {
+        const auto answer = m_process.ask({{"time", {base, other}}, {"rounds", rounds}, {"seconds", seconds}}, longest_request);
+        if (!answer.contains("times")) return {};
+        const auto& times = answer.at("times");
+        return {{times[0].at("whole").get<std::vector<double>>(), times[1].at("whole").get<std::vector<double>>()}};
+    }
+
+    /// Adds what came of a variant that has been timed well.
+    void add(const std::string& kind, const std::string& what, const json& request, const std::vector<double>& before,
+             const std::vector<double>& after, const std::string& outcome) {
+        const auto found = compare(before, after);
+        const auto old = summarize(before), fresh = summarize(after);
+        m_variants.push_back({{"kind", kind}, {"what", what}, {"request", request}, {"before", old.median}, {"seconds", fresh.median},
+                              {"low_quartile", fresh.low}, {"high_quartile", fresh.high}, {"repetitions", fresh.count},
+                              {"outliers", fresh.outliers + old.outliers}, {"speedup", found.speedup}, {"low", found.low},
+                              {"high", found.high}, {"sure", found.sureness()}, {"outcome", outcome}});
+    }
+    void add_failure(const std::string& kind, const std::string& what, const json& request, const json& answer) {
+        std::string why = answer.value("error", "");
+        if (answer.contains("fault")) why = "touched memory " + answer.at("fault").get<std::string>() + " of a buffer";
+        m_variants.push_back({{"kind", kind}, {"what", what}, {"request", request}, {"outcome", "failed"}, {"why", why}});
+    }
+
+    /// "same", "rounding", "different", "overrun", or empty for one that failed, which is noted.
+    std::string outcome_of(const std::string& kind, const std::string& what, const json& request) {
+        const auto answer = m_process.ask({{"check", request}}, longest_request);
+        if (answer.contains("outcome")) {
+            auto outcome = answer.at("outcome").get<std::string>();
+            // What differs from run to run, or was there before, cannot be compared.
+            if (!m_is_seen && outcome != "overrun") outcome = "unknown";
+            return outcome;
+        }
+        add_failure(kind, what, request, answer);
+        return {};
+    }
+
+    static bool is_right(const std::string& outcome) { return outcome == "same" || outcome == "rounding" || outcome == "unknown"; }
+
+    /// Checks a variant, and times it well.
+    void try_one(const std::string& kind, const std::string& what, const json& request, const json& base = json::object()) {
+        if (is_over()) return;
+        m_settings.progress(m_recorded.at("kernel").get<std::string>() + ": " + what);
+        const auto outcome = outcome_of(kind, what, request);
+        if (outcome.empty()) return;
+        if (!is_right(outcome)) {
+            m_variants.push_back({{"kind", kind}, {"what", what}, {"request", request}, {"outcome", outcome}});
+            return;
+        }
+        if (const auto times = time(base, request, 15, 1)) add(kind, what, request, times->first, times->second, outcome);
+    }
+
+    [[nodiscard]] size_limits limits() const {
+        auto limits = m_facts.at("limits").get<shape>();
+        const auto global = m_recorded.at("global").get<shape>();
+        limits.resize(global.size());
+        return {global, m_facts.at("largest_group").get<std::size_t>(), limits};
+    }
+
+    void try_sizes(json& told) {
+        // A size that the kernel asks for is the only one.
+        if (m_facts.at("required").at(0).get<std::size_t>() != 0) return;
+        const auto own = m_recorded.at("local").is_null() ? shape{} : m_recorded.at("local").get<shape>();
+        size_search search(limits(), own);
+        json trials = json::array();
+        std::size_t wrong = 0;
+        const auto measure = [&](const shape& size) -> std::optional<double> {
+            const json request{{"local", size}};
+            m_settings.progress(m_recorded.at("kernel").get<std::string>() + ": groups of " + shape_text(size));
+            const auto outcome = outcome_of("size", "groups of " + shape_text(size), request);
+            if (!is_right(outcome)) {
+                ++wrong;
+                return {};
+            }
+            const auto times = time(json::object(), request, 5, 0.3);
+            if (!times) return {};
+            // In units of the recorded launch: the machine is not as fast all the time.
+            const auto relative = 1 / compare(times->first, times->second).speedup;
+            trials.push_back({{"local", size}, {"relative", relative}, {"seconds", median(times->second)}});
+            return relative;
+        };
+        if (m_settings.exhaustive) {
+            for (const auto& size : all_sizes(limits()))
+                if (!is_over()) (void)measure(size);
+            told["exhaustive"] = std::exchange(trials, json::array());
+        }
+        while (!is_over()) {
+            const auto size = search.next();
+            if (!size) break;
+            search.tell(*size, measure(*size));
+        }
+        told["sizes"] = trials;
+        told["sizes_possible"] = search.possible();
+        told["sizes_tried"] = search.trials();
+        told["sizes_wrong"] = wrong;
+        if (!own.empty()) try_one("size", "the driver's choice", {{"local", nullptr}});
+        const auto best = search.best();
+        if (best && *best != own) try_one("size", "groups of " + shape_text(*best), {{"local", *best}});
+    }
+
+    /// The options of the program's build, for a shell.
+    [[nodiscard]] std::string quoted_options() const {
+        std::string text = "'";
+        for (const char letter : m_recorded.at("options").get<std::string>())
+            text += letter == ' ' ? "' '" : letter == '\'' ? "'\\''" : std::string(1, letter);
+        return text + "'";
+    }
+
+    /// Items of the first dimension in one, by the coarsener.
+    void try_coalesced() {
+        const auto program = causeway_tool::library_file("causeway/coarsen");
+        if (!fs::exists(program)) return;
+        const auto global = m_recorded.at("global").get<shape>();
+        const auto kernel = m_recorded.at("kernel").get<std::string>();
+        for (const std::string order : {"adjacent", "interleaved"})
+            for (const std::size_t factor : {2, 4, 8, 16, 64, 256, 1000}) {
+                if (is_over() || factor > global.front()) break;
+                const auto file = "coarse-" + order + "-" + std::to_string(factor) + ".cl";
+                const auto command = "'" + program + "' --kernel '" + kernel + "' --factor " + std::to_string(factor) + " --order " + order + " --items " +
+                                     std::to_string(global.front()) + " '" + (m_folder / "program.cl").string() + "' -- " + quoted_options() + " > '" + (m_folder / file).string() +
+                                     "' 2> '" + (m_folder / "coarsen.log").string() + "'";
+                const auto what = std::to_string(factor) + " items in one, " + order;
+                if (std::system(command.c_str()) != 0) {
+                    std::string why;
+                    std::getline(std::ifstream(m_folder / "coarsen.log"), why);
+                    m_variants.push_back({{"kind", "coalesced"}, {"what", what}, {"outcome", "refused"}, {"why", why}});
+                    return; // as it would for any factor
+                }
+                auto shorter = global;
+                shorter.front() = (global.front() + factor - 1) / factor;
+                try_one("coalesced", what, {{"source", file}, {"global", shorter}, {"local", nullptr}});
+            }
+    }
+
+    /// How data gets there and back, and where it lies: the whole way is timed.
+    void try_memory() {
+        const json base{{"transfer", "copy"}};
+        try_one("transfer", "map in place of read and write", {{"transfer", "map"}}, base);
+        for (const std::string place : {"device", "host", "lent"}) {
+            const auto what = place == "device" ? "buffers of the device" : place == "host" ? "CL_MEM_ALLOC_HOST_PTR" : "CL_MEM_USE_HOST_PTR, at a page";
+            try_one("place", std::string(what) + ", copied", {{"transfer", "copy"}, {"place", place}}, base);
+            try_one("place", std::string(what) + ", mapped", {{"transfer", "map"}, {"place", place}}, base);
+        }
+        for (const std::size_t off : {16, 64, 128})
+            try_one("alignment", "CL_MEM_USE_HOST_PTR " + std::to_string(off) + " bytes off a page, mapped",
+                    {{"transfer", "map"}, {"place", "lent"}, {"misaligned", off}}, {{"transfer", "map"}, {"place", "lent"}});
+        try_one("access", "CL_MEM_READ_WRITE for all", {{"transfer", "copy"}, {"access", "read-write"}}, base);
+        try_one("access", "CL_MEM_READ_ONLY where nothing is written", {{"transfer", "copy"}, {"access", "narrow"}}, base);
+    }
+
+    /// A process of its own for each, in turn with that of the recorded launch.
+    void try_knobs() {
+        std::vector<std::pair<std::string, knobs>> all;
+        const auto device = m_recorded.at("device").get<std::string>();
+        if (device.starts_with("pthread") || device.find("pocl") != std::string::npos || device.starts_with("cpu")) {
+            all = {{"POCL_AFFINITY=1 (threads bound)", {{"POCL_AFFINITY", "1"}}},
+                   {"POCL_WORK_GROUP_METHOD=loopvec", {{"POCL_WORK_GROUP_METHOD", "loopvec"}, {"POCL_KERNEL_CACHE", "0"}}}};
+        } else if (device.find("Intel") != std::string::npos || m_recorded.at("driver").get<std::string>().starts_with("202")) {
+            all = {{"DPCPP_CPU_CU_AFFINITY=close (threads bound)", {{"DPCPP_CPU_CU_AFFINITY", "close"}}},
+                   {"DPCPP_CPU_SCHEDULE=static", {{"DPCPP_CPU_SCHEDULE", "static"}}},
+                   {"DPCPP_CPU_SCHEDULE=affinity", {{"DPCPP_CPU_SCHEDULE", "affinity"}}},
+                   {"CL_CONFIG_CPU_VECTORIZER_MODE=1 (not vectorised)", {{"CL_CONFIG_CPU_VECTORIZER_MODE", "1"}}},
+                   {"CL_CONFIG_CPU_VECTORIZER_MODE=8", {{"CL_CONFIG_CPU_VECTORIZER_MODE", "8"}}},
+                   {"CL_CONFIG_CPU_VECTORIZER_MODE=16", {{"CL_CONFIG_CPU_VECTORIZER_MODE", "16"}}}};
+        }
+        for (const auto& [what, set] : all) {
+            if (is_over()) return;
+            m_settings.progress(m_recorded.at("kernel").get<std::string>() + ": " + what);
+            replay_process other(m_folder, set);
+            const auto ready = other.ready();
+            const json request{{"environment", set}};
+            if (ready.contains("error") || ready.contains("fault")) {
+                add_failure("knob", what, request, ready);
+                continue;
+            }
+            std::vector<double> before, after;
+            for (int turn = 0; turn < 6; ++turn) {
+                const json once{{"time", {json::object()}}, {"rounds", 4}, {"seconds", 0.2}};
+                const auto mine = m_process.ask(once, longest_request), theirs = other.ask(once, longest_request);
+                if (!mine.contains("times") || !theirs.contains("times")) break;
+                for (const auto& each : mine.at("times")[0].at("whole")) before.push_back(each);
+                for (const auto& each : theirs.at("times")[0].at("whole")) after.push_back(each);
+            }
+            if (!after.empty()) add("knob", what, request, before, after, "same");
+        }
+    }
+
+    fs::path m_folder;
+    const experiment_settings& m_settings;
+    json m_recorded;
+    replay_process m_process;
+    json m_facts, m_variants;
+    bool m_is_seen = false; ///< whether the launch changes anything, and always the same
+};
+
+} // namespace
+
+std::vector<fs::path> recorded_launches(const fs::path& folder) {
+    std::vector<fs::path> found;
+    for (const auto& entry : fs::directory_iterator(folder))
+        if (fs::exists(entry.path() / "launch.json")) found.push_back(entry.path());
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
+json try_variants(const fs::path& launch, const experiment_settings& settings) {
+    const stops_early on_interrupt;
+    return laboratory(launch, settings).run();
+}
+
+} // namespace study

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// One OpenCL device with a queue, programs, and the applications of the paper on it.
+#pragma once
+
+#undef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 120
+#undef CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#include <CL/cl.h>
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace paper {
+
+using shape = std::vector<std::size_t>;
+
+/// What a kernel takes, in its order.
+struct argument {
+    enum class sort { input, output, atoms, number, count, local } what;
+    std::size_t bytes = 0;
+};
+
+/// One of the paper's: Tables 3 and 4, with sizes that a run of minutes can have.
+struct application {
+    std::string name, kernel;
+    shape global, local; ///< local is empty where the driver chooses
+    std::vector<argument> arguments;
+    unsigned number = 0, count = 0; ///< items, and terms of each
+    unsigned per_item = 1;          ///< the most items that one work-item may do; 1: the kernel knows of one alone
+};
+[[nodiscard]] std::vector<application> applications();
+
+enum class access { read_write, narrow };
+enum class place { device, host };
+enum class transfer { none, copy, map };
+
+class device {
+  public:
+    device(cl_platform_id platform, cl_device_id raw);
+    ~device();
+    device(const device&) = delete;
+    device& operator=(const device&) = delete;
+
+    [[nodiscard]] const std::string& name() const { return m_name; }
+    [[nodiscard]] bool is_cpu() const { return m_is_cpu; }
+    [[nodiscard]] std::size_t largest_group(const application& of, const std::string& options);
+
+    /// Something that can be timed again and again. Throws std::runtime_error, as all here.
+    [[nodiscard]] std::function<void()> launch(const application& of, const shape& global, const shape& local, const std::string& options);
+    /// With the data's way there and back; says by `only_way` how long that alone took, last time.
+    [[nodiscard]] std::function<void()> cycle(const application& of, access how, place where, transfer by, double* way_in, double* way_out);
+
+    cl_context context = nullptr;
+    cl_command_queue queue = nullptr;
+    cl_device_id raw = nullptr;
+
+    /// A program of this kernel alone.
+    cl_program build(const std::string& kernel, const std::string& options);
+
+  private:
+    cl_kernel make_kernel(const application& of, const std::string& options, const std::vector<cl_mem>& memory);
+    std::vector<cl_mem> make_memory(const application& of, access how, place where);
+
+    std::string m_name;
+    bool m_is_cpu = false;
+    std::map<std::pair<std::string, std::string>, cl_program> m_programs;
+    std::vector<cl_mem> m_memory;
+    std::vector<cl_kernel> m_kernels;
+};
+
+/// All devices of all platforms, or those whose name has `part`.
+[[nodiscard]] std::vector<std::pair<cl_platform_id, cl_device_id>> all_devices();
+void check(cl_int code, const std::string& what);
+[[nodiscard]] double now();
+
+} // namespace paper

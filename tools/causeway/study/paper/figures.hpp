@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is measured for each figure of the paper, as rows.
+#pragma once
+
+#include "study/paper/device.hpp"
+
+#include <string>
+#include <vector>
+
+namespace paper {
+
+/// One point of a figure.
+struct row {
+    std::string figure, device, series, x;
+    double seconds = 0; ///< median
+    double value = 0;   ///< as the figure has it: throughput relative to the first of its series, or a share
+};
+using rows = std::vector<row>;
+
+/// How long each point is measured, at least three times.
+struct effort {
+    double seconds = 0.2;
+    /// A look that is so short is one at whether all works: the smaller sizes do.
+    [[nodiscard]] bool leaves_out(const application& of) const { return seconds < 0.01 && of.number > 200'000; }
+};
+
+/// Shares of set-up, compilation and kernel in programs that run once: figures 3 to 7.
+void measure_calls(cl_platform_id platform, cl_device_id raw, rows& all);
+/// Items in one: figures 8 and 11; instruction-level parallelism: 13; work-group sizes: 14, 16, 18 and 20.
+void measure_scheduling(device& on, const effort& spent, rows& all);
+/// Copies and maps, flags and places: figures 22 to 27.
+void measure_memory(device& on, const effort& spent, rows& all);
+/// OpenCL and OpenMP: figure 28 and algorithm 1; affinity: table 7.
+void measure_vectors(device& on, const effort& spent, rows& all);
+void measure_affinity(const effort& spent, rows& all);
+
+struct verdict {
+    std::string finding, word, figure; ///< "holds", "holds no more", "not measured"
+};
+/// Of the seven findings, for one device.
+[[nodiscard]] std::vector<verdict> verdicts(const std::string& device, bool is_cpu, const rows& all);
+
+} // namespace paper

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// A recorded launch, and how it is done again: on the driver itself, without the platform between.
+#pragma once
+
+#include "study/replay/guarded_memory.hpp"
+
+#undef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 120
+#undef CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#include <CL/cl.h>
+
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace replay {
+
+/// Owns a reference of OpenCL.
+template <class Handle, cl_int (*Release)(Handle)> using owned =
+    std::unique_ptr<std::remove_pointer_t<Handle>, std::integral_constant<decltype(Release), Release>>;
+using owned_memory = owned<cl_mem, clReleaseMemObject>;
+using owned_kernel = owned<cl_kernel, clReleaseKernel>;
+using owned_program = owned<cl_program, clReleaseProgram>;
+using owned_sampler = owned<cl_sampler, clReleaseSampler>;
+
+/// One thing that is varied or not. What a request leaves out is as it was recorded.
+struct variant {
+    std::vector<std::size_t> global, local; ///< local is empty where the driver chooses
+    std::string source, kernel;             ///< another file, another name
+    enum class place { as_made, device, host, lent } where = place::as_made;
+    enum class access { as_made, read_write, narrow } how = access::as_made;
+    enum class transfer { none, copy, map } moves = transfer::none;
+    std::size_t misaligned = 0; ///< bytes past a page where lent memory begins
+
+    static variant from(const nlohmann::json& request, const nlohmann::json& recorded);
+    /// Variants with the same buffers.
+    [[nodiscard]] std::string memory_key() const;
+};
+
+struct object {
+    std::vector<std::byte> contents; ///< before the launch
+    cl_mem_flags flags = 0;
+    std::optional<nlohmann::json> image;
+    bool reads_only = true; ///< as all arguments that take it say
+    bool changes = false;   ///< as the launch has shown
+    std::string element;    ///< "float" and the like
+};
+
+/// How long one repetition took, from the enqueue to the end, and by its event.
+struct times {
+    double whole = 0, by_event = 0;
+};
+
+class launch {
+  public:
+    /// Throws std::runtime_error.
+    explicit launch(const std::filesystem::path& folder);
+    ~launch();
+
+    /// What can be known without running it.
+    [[nodiscard]] nlohmann::json facts();
+    /// Runs the launch as recorded, between forbidden pages: what comes out is what variants are compared with.
+    [[nodiscard]] nlohmann::json refer();
+    /// Changes what was there before the launch where the launch writes the same again: a variant that writes nothing would go
+    /// unnoticed. Says how many objects that were, and how many more have not changed.
+    [[nodiscard]] nlohmann::json disturb();
+    /// Runs a variant in the same way, and compares.
+    [[nodiscard]] nlohmann::json check(const variant& of);
+    /// Runs all of them in turn, `rounds` times or for `seconds`.
+    [[nodiscard]] nlohmann::json time(const std::vector<variant>& all, unsigned rounds, double seconds);
+
+  private:
+    struct memory_set {
+        std::vector<std::unique_ptr<std::byte, decltype(&std::free)>> lent; ///< goes after what uses it
+        std::vector<owned_memory> memory;
+    };
+
+    cl_program program_of(const std::string& source);
+    cl_kernel kernel_of(const variant& of);
+    void set_arguments(cl_kernel kernel, const std::vector<owned_memory>& memory);
+    owned_memory make(const object& of, cl_mem_flags flags, void* host) const;
+    memory_set make_set(const variant& of) const;
+    void restore(const memory_set& set, bool all);
+    void enqueue(cl_kernel kernel, const variant& of, cl_event* event);
+    void move(const memory_set& set, variant::transfer how, bool is_in);
+    times run(cl_kernel kernel, const memory_set& set, const variant& of);
+    /// The contents of all objects after the launch.
+    std::vector<std::vector<std::byte>> run_guarded(const variant& of, bool& is_intact);
+
+    std::filesystem::path m_folder;
+    nlohmann::json m_recorded;
+    std::vector<object> m_objects;
+    std::vector<owned_sampler> m_samplers;
+    cl_device_id m_device = nullptr;
+    cl_context m_context = nullptr;
+    cl_command_queue m_queue = nullptr;
+    std::map<std::string, owned_program> m_programs;
+    std::map<std::pair<std::string, std::string>, owned_kernel> m_kernels;
+    std::vector<std::vector<std::byte>> m_reference;
+};
+
+} // namespace replay

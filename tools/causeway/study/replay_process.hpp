@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// A process that does a recorded launch again, so that what a variant breaks is broken there.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <sys/types.h>
+
+namespace study {
+
+/// What the driver is told by the environment.
+using knobs = std::vector<std::pair<std::string, std::string>>;
+
+class replay_process {
+  public:
+    replay_process(std::filesystem::path launch, knobs environment);
+    ~replay_process();
+    replay_process(const replay_process&) = delete;
+    replay_process& operator=(const replay_process&) = delete;
+
+    /// What the process says of the launch; starts it. {"error": ...} where it cannot be done again.
+    nlohmann::json ready();
+    /// The answer to a request; {"fault": ...} or {"error": ...} where the process ended, which is started anew for the next one.
+    /// A request that takes longer than `limit` is given up.
+    nlohmann::json ask(const nlohmann::json& request, std::chrono::seconds limit);
+
+    /// A request that went well once, and is made again whenever the process has to be started anew.
+    void repeat_at_start(nlohmann::json request) { m_first = std::move(request); }
+
+  private:
+    void start();
+    void end();
+    nlohmann::json read_answer(std::chrono::seconds limit);
+
+    std::filesystem::path m_launch;
+    knobs m_knobs;
+    pid_t m_process = 0;
+    int m_to = -1, m_from = -1;
+    std::string m_text; ///< read and not yet a whole line
+    nlohmann::json m_ready, m_first;
+};
+
+} // namespace study

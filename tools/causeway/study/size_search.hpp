@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Looks for the best work-group size with few trials. Knows no device: who asks measures.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace study {
+
+using shape = std::vector<std::size_t>;
+
+struct size_limits {
+    shape global;
+    std::size_t largest_group = 1;
+    shape largest; ///< in each dimension
+};
+
+/// All sizes that divide the global one and are within the limits.
+[[nodiscard]] std::vector<shape> all_sizes(const size_limits& limits);
+
+class size_search {
+  public:
+    /// Begins with the program's own size, if it has one.
+    size_search(size_limits limits, shape own);
+
+    /// The next size to try; none when a step in any direction is no better, or all trials are spent.
+    [[nodiscard]] std::optional<shape> next();
+    /// Of the last one. Sizes that give wrong results, or fail, have none.
+    void tell(const shape& size, std::optional<double> seconds);
+
+    [[nodiscard]] std::optional<shape> best() const;
+    [[nodiscard]] std::size_t trials() const { return m_tried.size(); }
+    [[nodiscard]] std::size_t possible() const { return m_possible; }
+    /// A twentieth of what is possible, or 12.
+    [[nodiscard]] std::size_t most_trials() const;
+
+  private:
+    [[nodiscard]] bool is_new(const shape& size) const;
+    /// Each dimension gets as much as there is left of `items`, the first one first; or shares alike.
+    [[nodiscard]] shape filled(std::size_t items) const;
+    [[nodiscard]] shape squared(std::size_t items) const;
+    void add_steps(const shape& from);
+
+    size_limits m_limits;
+    std::vector<shape> m_divisors; ///< of each dimension, ascending
+    std::size_t m_possible;
+    std::vector<shape> m_planned; ///< the last one comes next
+    std::map<shape, std::optional<double>> m_tried;
+    std::optional<shape> m_best, m_stepped_from;
+};
+
+} // namespace study
