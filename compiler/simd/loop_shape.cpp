@@ -55,7 +55,11 @@ const char *reader::form() {
         return "it may end early";
     if (has_property(m_loop, "llvm.loop.isvectorized"))
         return "it is vectorised already";
-    for (const char *hint : {"llvm.loop.vectorize.enable", "llvm.loop.vectorize.width", "llvm.loop.interleave.count",
+    // `omp simd` only says that iterations may run at once.
+    const bool is_simd = m_loop.isAnnotatedParallel() && getBooleanLoopAttribute(&m_loop, "llvm.loop.vectorize.enable");
+    if (!is_simd && has_property(m_loop, "llvm.loop.vectorize.enable"))
+        return "the program gives hints of its own";
+    for (const char *hint : {"llvm.loop.vectorize.width", "llvm.loop.interleave.count",
                              "llvm.loop.disable_nonforced"})
         if (has_property(m_loop, hint))
             return "the program gives hints of its own";

@@ -225,7 +225,7 @@ Loop *remainder::make(const split_loop &split, const SCEV *back_edges, bool may_
         return nullptr;
     for (const BasicBlock *block : split.scalar->blocks())
         for (const Instruction &i : *block)
-            if (i.hasMetadata(LLVMContext::MD_access_group) && !has_property(*split.scalar, promise_property))
+            if (i.hasMetadata(LLVMContext::MD_access_group) && !split.scalar->isAnnotatedParallel())
                 return nullptr;
     const DataLayout &layout = split.scalar->getHeader()->getModule()->getDataLayout();
     SCEVExpander expander(m_evolution, layout, "causeway.simd");
@@ -270,6 +270,8 @@ Loop *remainder::make(const split_loop &split, const SCEV *back_edges, bool may_
 }
 
 void remainder::promise_independence(Loop &loop) {
+    if (loop.isAnnotatedParallel())
+        return; // the program promised
     LLVMContext &context = loop.getHeader()->getContext();
     MDNode *group = MDNode::getDistinct(context, {});
     for (BasicBlock *block : loop.blocks())

@@ -2,6 +2,7 @@
 // Loops whose length is known at run time: the compiler's own vectors, single vectors, one masked step, and no scalar loop.
 // TARGET wide = -O3 -march=sapphirerapids -mprefer-vector-width=512
 // TARGET avx2 = -O2 -march=haswell
+// TARGET openmp = -O3 -march=sapphirerapids -mprefer-vector-width=512 -fopenmp-simd
 // TARGET fast = -O3 -march=sapphirerapids -mprefer-vector-width=512 -ffast-math
 
 // wide: remark: vectors of 4 x 16 lanes, the rest by single vectors and a masked step [-Rpass=causeway-simd]
@@ -65,4 +66,14 @@ int last(int *restrict c, const int *a, int n) {
     for (int i = 0; i < n; i++)
         c[i] = value = a[i] + 1;
     return value;
+}
+
+// openmp-LABEL: {{^}}may_run_at_once:
+// openmp: {%k1} {z}
+// openmp-NOT: vaddss
+// openmp: retq
+void may_run_at_once(float *c, const float *a, const float *b, int n) {
+#pragma omp simd
+    for (int i = 0; i < n; i++)
+        c[i] = a[i] + b[i];
 }
