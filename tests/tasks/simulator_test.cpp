@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simulator against arithmetic, and on machines that nobody has here.
 #include "base/error.hpp"
+#include "tasks/simulator/record_file.hpp"
 #include "tasks/simulator/report.hpp"
 
 #include <causeway/tasks.hpp>
@@ -165,6 +166,20 @@ TEST(recorded_runs, are_replayed_with_their_times_and_order) {
     ASSERT_EQ(causeway_tasks_simulate(&asked, &result), CAUSEWAY_TASKS_SUCCESS) << causeway_tasks_last_error();
     EXPECT_EQ(result.tasks, 9u);
     EXPECT_GT(result.seconds, 0);
+    // The chain of six, and what two cores can do: no schedule is faster, and none that leaves no core idle in vain much slower.
+    const auto replay = read_record(path).replay;
+    double chain = 0, sum = 0, longest = 0;
+    for (std::size_t each = 0; each < replay.tasks.size(); ++each) {
+        const auto seconds = replay.tasks[each].its.seconds;
+        if (each < 6) chain += seconds;
+        sum += seconds;
+        longest = std::max(longest, seconds);
+    }
+    auto two_cores = free_machine("node:1 core:2 pu:1");
+    two_cores.own_byte = two_cores.cached_byte = 0;
+    const auto modelled = run(replay, two_cores);
+    EXPECT_GE(modelled, std::max(chain, sum / 2) * 0.999);
+    EXPECT_LE(modelled, (sum / 2 + std::max(chain, longest)) * 1.001) << "Graham's bound";
     const std::string timeline = testing::TempDir() + "/causeway_tasks_timeline.json";
     ASSERT_EQ(causeway_task_record_timeline(path.c_str(), timeline.c_str()), CAUSEWAY_TASKS_SUCCESS);
     std::ifstream file(timeline);
