@@ -28,11 +28,17 @@ class jacobi final : public problem {
                 for (std::size_t column = 0; column < blocks; ++column) {
                     // A block's rows lie apart: dependences by the first row of each block, footprints by its rows.
                     std::vector<causeway_region> regions{causeway::out(mark(1 - step % 2, row, column))};
-                    for (const auto& [r, c] : {std::pair{row, column}, {row - 1, column}, {row + 1, column}, {row, column - 1}, {row, column + 1}})
+                    for (const auto& [r, c] : {std::pair{row, column},
+                                               {row - 1, column},
+                                               {row + 1, column},
+                                               {row, column - 1},
+                                               {row, column + 1}})
                         if (r < blocks && c < blocks) regions.push_back(causeway::in(mark(step % 2, r, c)));
                     for (std::size_t each = 0; each < m_block; each += 16)
-                        regions.push_back(causeway::footprint(from + (row * m_block + each) * m_size + column * m_block, m_block));
-                    group.spawn([=, this] { relax(from, to, m_size, row * m_block, column * m_block, m_block); }, regions);
+                        regions.push_back(
+                            causeway::footprint(from + (row * m_block + each) * m_size + column * m_block, m_block));
+                    group.spawn([=, this] { relax(from, to, m_size, row * m_block, column * m_block, m_block); },
+                                regions);
                 }
         }
     }
@@ -51,7 +57,8 @@ class jacobi final : public problem {
 
   private:
     static float before(std::size_t each) { return static_cast<float>(each % 101); }
-    static void relax(const float* from, float* to, std::size_t size, std::size_t top, std::size_t left, std::size_t block) {
+    static void relax(const float* from, float* to, std::size_t size, std::size_t top, std::size_t left,
+                      std::size_t block) {
         for (std::size_t row = top; row < top + block; ++row)
             for (std::size_t column = left; column < left + block; ++column) {
                 const auto at = row * size + column;

@@ -45,7 +45,8 @@ constexpr std::array<std::pair<const char*, causeway_distribution>, 4> distribut
 
 [[noreturn]] void usage(const std::string& why) {
     std::fprintf(stderr,
-                 "task_problems: %s\nusage: task_problems [--small] [--threads N] [--rounds N] [--distribution standard|fine|coarse|local] [PROBLEM]...\n"
+                 "task_problems: %s\nusage: task_problems [--small] [--threads N] [--rounds N] [--distribution "
+                 "standard|fine|coarse|local] [PROBLEM]...\n"
                  "problems: map reduction vecmul matmul jacobi sparselu; without --small with the paper's inputs\n",
                  why.c_str());
     std::exit(2);
@@ -78,7 +79,8 @@ int act(int argc, char** argv) {
             (word == "--threads" ? threads : rounds) = static_cast<unsigned>(std::strtoul(text.c_str(), nullptr, 10));
         } else if (word == "--distribution") {
             const auto text = value();
-            const auto known = std::find_if(distributions.begin(), distributions.end(), [&](const auto& one) { return text == one.first; });
+            const auto known = std::find_if(distributions.begin(), distributions.end(),
+                                            [&](const auto& one) { return text == one.first; });
             if (known == distributions.end()) usage("no distribution " + text);
             with.distribution = known->second;
             advised = false;
@@ -90,7 +92,8 @@ int act(int argc, char** argv) {
     }
     if (rounds == 0) usage("--rounds is a number above 0");
 
-    std::printf("%-10s %-15s %10s %10s %10s   nodes %u\n", "problem", "policy", "median ms", "quartiles", "", causeway_node_count());
+    std::printf("%-10s %-15s %10s %10s %10s   nodes %u\n", "problem", "policy", "median ms", "quartiles", "",
+                causeway_node_count());
     bool right = true;
     for (const auto& one : problems) {
         if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), one.name) == wanted.end()) continue;
@@ -102,15 +105,16 @@ int act(int argc, char** argv) {
                 causeway::task_pool pool({.policy = policies[each].second, .threads = threads});
                 times[each].push_back(seconds_of(*made, pool));
                 if (round == 0 && !made->is_right()) {
-                    std::fprintf(stderr, "task_problems: %s under %s: not what a serial run gives\n", one.name, policies[each].first);
+                    std::fprintf(stderr, "task_problems: %s under %s: not what a serial run gives\n", one.name,
+                                 policies[each].first);
                     right = false;
                 }
             }
         for (std::size_t each = 0; each < policies.size(); ++each) {
             auto& its = times[each];
             std::sort(its.begin(), its.end());
-            std::printf("%-10s %-15s %10.3f %10.3f %10.3f\n", one.name, policies[each].first, 1e3 * its[its.size() / 2], 1e3 * its[its.size() / 4],
-                        1e3 * its[its.size() * 3 / 4]);
+            std::printf("%-10s %-15s %10.3f %10.3f %10.3f\n", one.name, policies[each].first, 1e3 * its[its.size() / 2],
+                        1e3 * its[its.size() / 4], 1e3 * its[its.size() * 3 / 4]);
         }
     }
     return right ? 0 : 1;

@@ -46,13 +46,15 @@ class vecmul final : public problem {
     }
     void reset() override {
         for (std::size_t which = 0; which < m_vectors.size(); ++which)
-            for (std::size_t each = 0; each < m_vectors[which].size(); ++each) m_vectors[which][each] = before(which, each);
+            for (std::size_t each = 0; each < m_vectors[which].size(); ++each)
+                m_vectors[which][each] = before(which, each);
     }
     void spawn(causeway::task_group& group) override {
         for (std::size_t pair = 0; pair < m_vectors.size(); pair += 2) {
             auto &left = m_vectors[pair], &right = m_vectors[pair + 1];
             group.spawn([a = left.get(), b = right.get(), size = left.size()] { multiply(a, b, size); },
-                        {causeway::most_used(causeway::inout(left.get(), left.size())), causeway::in(right.get(), right.size())});
+                        {causeway::most_used(causeway::inout(left.get(), left.size())),
+                         causeway::in(right.get(), right.size())});
         }
     }
     bool is_right() const override {

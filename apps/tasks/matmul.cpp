@@ -15,7 +15,8 @@ void multiply_add(const float* a, const float* b, float* c, std::size_t size) {
     for (std::size_t row = 0; row < size; ++row)
         for (std::size_t each = 0; each < size; ++each) {
             const float factor = a[row * size + each];
-            for (std::size_t column = 0; column < size; ++column) c[row * size + column] += factor * b[each * size + column];
+            for (std::size_t column = 0; column < size; ++column)
+                c[row * size + column] += factor * b[each * size + column];
         }
 }
 
@@ -23,7 +24,8 @@ class matmul final : public problem {
   public:
     explicit matmul(const options& with) : m_block(with.small ? 16 : 128), m_blocks(with.small ? 5 : 32) {
         for (auto& matrix : m_matrices)
-            for (std::size_t each = 0; each < m_blocks * m_blocks; ++each) matrix.emplace_back(m_block * m_block, with.distribution);
+            for (std::size_t each = 0; each < m_blocks * m_blocks; ++each)
+                matrix.emplace_back(m_block * m_block, with.distribution);
     }
     void reset() override {
         for (std::size_t which = 0; which < 3; ++which)
@@ -39,10 +41,12 @@ class matmul final : public problem {
                     regions.push_back(causeway::in(at(0, row, each), m_block * m_block));
                     regions.push_back(causeway::in(at(1, each, column), m_block * m_block));
                 }
-                group.spawn([=, this] {
-                    for (std::size_t each = 0; each < m_blocks; ++each)
-                        multiply_add(at(0, row, each), at(1, each, column), at(2, row, column), m_block);
-                }, regions);
+                group.spawn(
+                    [=, this] {
+                        for (std::size_t each = 0; each < m_blocks; ++each)
+                            multiply_add(at(0, row, each), at(1, each, column), at(2, row, column), m_block);
+                    },
+                    regions);
             }
     }
     bool is_right() const override {
@@ -58,7 +62,9 @@ class matmul final : public problem {
     }
 
   private:
-    float* at(std::size_t which, std::size_t row, std::size_t column) const { return m_matrices[which][row * m_blocks + column].get(); }
+    float* at(std::size_t which, std::size_t row, std::size_t column) const {
+        return m_matrices[which][row * m_blocks + column].get();
+    }
     float value(std::size_t which, std::size_t row, std::size_t column) const {
         return at(which, row / m_block, column / m_block)[row % m_block * m_block + column % m_block];
     }

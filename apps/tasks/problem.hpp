@@ -14,7 +14,8 @@ namespace task_problems {
 /// Distributed memory that is given back.
 template <class Value> class block {
   public:
-    block(std::size_t count, causeway_distribution how) : m_values(static_cast<Value*>(causeway_malloc(count * sizeof(Value), how))), m_count(count) {
+    block(std::size_t count, causeway_distribution how)
+        : m_values(static_cast<Value*>(causeway_malloc(count * sizeof(Value), how))), m_count(count) {
         if (!m_values) throw std::runtime_error(causeway_tasks_last_error());
     }
     [[nodiscard]] Value* get() const { return m_values.get(); }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reduction: sorted runs are merged pair by pair, level by level, each level in as many tasks as there were runs at first.
+// Reduction: sorted runs are merged pair by pair, level by level, each level in as many tasks as there were runs at
+// first.
 #include "tasks/problem.hpp"
 
 #include <algorithm>
@@ -12,7 +13,8 @@ namespace {
 class reduction final : public problem {
   public:
     explicit reduction(const options& with)
-        : m_depth(with.small ? 5 : 10), m_size(with.small ? 32u * 200 : 64u << 20), m_values(2 * m_size, with.distribution) {}
+        : m_depth(with.small ? 5 : 10), m_size(with.small ? 32u * 200 : 64u << 20),
+          m_values(2 * m_size, with.distribution) {}
 
     void reset() override {
         const auto part = m_size >> m_depth;
@@ -28,8 +30,11 @@ class reduction final : public problem {
             const auto run = part << level;
             for (std::size_t pair = 0; pair < m_size; pair += 2 * run)
                 for (std::size_t within = 0; within < 2 * run; within += part)
-                    group.spawn([=] { merge_part(source + pair, source + pair + run, run, within, part, target + pair + within); },
-                                {causeway::in(source + pair, 2 * run), causeway::out(target + pair + within, part)});
+                    group.spawn(
+                        [=] {
+                            merge_part(source + pair, source + pair + run, run, within, part, target + pair + within);
+                        },
+                        {causeway::in(source + pair, 2 * run), causeway::out(target + pair + within, part)});
         }
     }
 
@@ -48,12 +53,15 @@ class reduction final : public problem {
         std::size_t low = count > run ? count - run : 0, high = std::min(count, run);
         while (low < high) {
             const auto middle = low + (high - low) / 2;
-            if (left[middle] < right[count - middle - 1]) low = middle + 1;
-            else high = middle;
+            if (left[middle] < right[count - middle - 1])
+                low = middle + 1;
+            else
+                high = middle;
         }
         return low;
     }
-    static void merge_part(const float* left, const float* right, std::size_t run, std::size_t from, std::size_t count, float* target) {
+    static void merge_part(const float* left, const float* right, std::size_t run, std::size_t from, std::size_t count,
+                           float* target) {
         const auto begin = split(left, right, run, from), end = split(left, right, run, from + count);
         std::merge(left + begin, left + end, right + (from - begin), right + (from + count - end), target);
     }

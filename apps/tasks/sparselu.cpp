@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SparseLU: LU factorisation of a matrix of blocks of which many are empty; blocks that fill up are made as they are met.
+// SparseLU: LU factorisation of a matrix of blocks of which many are empty; blocks that fill up are made as they are
+// met.
 #include "tasks/problem.hpp"
 
 #include <algorithm>
@@ -42,14 +43,16 @@ void subtract_product(const float* left, const float* above, float* block, std::
     for (std::size_t row = 0; row < size; ++row)
         for (std::size_t step = 0; step < size; ++step) {
             const float scale = left[row * size + step];
-            for (std::size_t column = 0; column < size; ++column) block[row * size + column] -= scale * above[step * size + column];
+            for (std::size_t column = 0; column < size; ++column)
+                block[row * size + column] -= scale * above[step * size + column];
         }
 }
 
 class sparselu final : public problem {
   public:
     explicit sparselu(const options& with)
-        : m_block(with.small ? 12 : 256), m_blocks(with.small ? 8 : 32), m_how(with.distribution), m_small(with.small) {}
+        : m_block(with.small ? 12 : 256), m_blocks(with.small ? 8 : 32), m_how(with.distribution), m_small(with.small) {
+    }
 
     void reset() override {
         m_matrix.clear();
@@ -58,13 +61,17 @@ class sparselu final : public problem {
             for (std::size_t column = 0; column < m_blocks; ++column) {
                 if (is_empty(row, column)) continue;
                 auto& made = add(m_matrix, row, column);
-                for (std::size_t each = 0; each < m_block * m_block; ++each) made[each] = static_cast<float>((each * 7 + row + column) % 11) / 11;
+                for (std::size_t each = 0; each < m_block * m_block; ++each)
+                    made[each] = static_cast<float>((each * 7 + row + column) % 11) / 11;
                 if (row == column) // so that no pivot is needed
-                    for (std::size_t each = 0; each < m_block; ++each) made[each * m_block + each] += static_cast<float>(2 * m_block * m_blocks);
+                    for (std::size_t each = 0; each < m_block; ++each)
+                        made[each * m_block + each] += static_cast<float>(2 * m_block * m_blocks);
             }
         m_before.clear();
         if (m_small)
-            for (const auto& each : m_matrix) m_before.emplace_back(each ? std::vector<float>(each->get(), each->get() + m_block * m_block) : std::vector<float>{});
+            for (const auto& each : m_matrix)
+                m_before.emplace_back(each ? std::vector<float>(each->get(), each->get() + m_block * m_block)
+                                           : std::vector<float>{});
     }
 
     void spawn(causeway::task_group& group) override {
@@ -77,10 +84,12 @@ class sparselu final : public problem {
     }
 
     bool is_right() const override {
-        // L U gives the matrix back: of small ones everywhere; of large ones the factors are looked at for what is no number.
+        // L U gives the matrix back: of small ones everywhere; of large ones the factors are looked at for what is no
+        // number.
         if (!m_small)
             return std::all_of(m_matrix.begin(), m_matrix.end(), [&](const auto& each) {
-                return !each || std::all_of(each->get(), each->get() + m_block * m_block, [](float value) { return std::isfinite(value); });
+                return !each || std::all_of(each->get(), each->get() + m_block * m_block,
+                                            [](float value) { return std::isfinite(value); });
             });
         const auto size = m_block * m_blocks;
         for (std::size_t row = 0; row < size; ++row)
@@ -112,13 +121,17 @@ class sparselu final : public problem {
     /// Calls `act(work, what it changes, what it reads)` in an order that a serial run could keep.
     template <class Act> void for_each_step(blocks& of, Act&& act) const {
         const auto size = m_block;
-        const auto at = [&](std::size_t row, std::size_t column) { return of[row * m_blocks + column] ? of[row * m_blocks + column]->get() : nullptr; };
+        const auto at = [&](std::size_t row, std::size_t column) {
+            return of[row * m_blocks + column] ? of[row * m_blocks + column]->get() : nullptr;
+        };
         for (std::size_t step = 0; step < m_blocks; ++step) {
             auto* const diagonal = at(step, step);
             act([=] { factor(diagonal, size); }, diagonal, {});
             for (std::size_t each = step + 1; each < m_blocks; ++each) {
-                if (auto* const right = at(step, each)) act([=] { solve_right(diagonal, right, size); }, right, {diagonal});
-                if (auto* const below = at(each, step)) act([=] { solve_below(diagonal, below, size); }, below, {diagonal});
+                if (auto* const right = at(step, each))
+                    act([=] { solve_right(diagonal, right, size); }, right, {diagonal});
+                if (auto* const below = at(each, step))
+                    act([=] { solve_below(diagonal, below, size); }, below, {diagonal});
             }
             for (std::size_t row = step + 1; row < m_blocks; ++row)
                 for (std::size_t column = step + 1; column < m_blocks; ++column) {

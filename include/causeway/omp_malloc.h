@@ -16,9 +16,9 @@ enum {
     OMP_MALLOC_COARSE = CAUSEWAY_DISTRIBUTION_COARSE
 };
 
-static inline void *omp_malloc(size_t bytes) { return causeway_malloc(bytes, CAUSEWAY_DISTRIBUTION_DEFAULT); }
+static inline void* omp_malloc(size_t bytes) { return causeway_malloc(bytes, CAUSEWAY_DISTRIBUTION_DEFAULT); }
 
-static inline void *omp_malloc_specific(size_t bytes, int distribution) {
+static inline void* omp_malloc_specific(size_t bytes, int distribution) {
     return causeway_malloc(bytes, (causeway_distribution)distribution);
 }
 

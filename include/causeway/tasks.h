@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory spread over the nodes of a machine, and tasks that run near theirs. C99 and C++.
  *
- * The library is libcauseway_tasks, which needs neither MPI nor OpenCL. Any thread may call any function, unless it says
- * otherwise. Functions that return an int give CAUSEWAY_TASKS_SUCCESS or a negative code, whose cause
+ * The library is libcauseway_tasks, which needs neither MPI nor OpenCL. Any thread may call any function, unless it
+ * says otherwise. Functions that return an int give CAUSEWAY_TASKS_SUCCESS or a negative code, whose cause
  * causeway_tasks_last_error() tells. */
 #ifndef CAUSEWAY_TASKS_H
 #define CAUSEWAY_TASKS_H
@@ -22,44 +22,47 @@ extern "C" {
 
 enum {
     CAUSEWAY_TASKS_SUCCESS = 0,
-    CAUSEWAY_TASKS_INVALID_VALUE = -1,  /* an argument is refused; nothing has happened */
+    CAUSEWAY_TASKS_INVALID_VALUE = -1, /* an argument is refused; nothing has happened */
     CAUSEWAY_TASKS_OUT_OF_MEMORY = -2,
     CAUSEWAY_TASKS_OUT_OF_RESOURCES = -3, /* the system starts no more threads */
-    CAUSEWAY_TASKS_CANCELLED = -4,      /* the group was cancelled, or its pool released */
-    CAUSEWAY_TASKS_FAILED = -5          /* a task threw */
+    CAUSEWAY_TASKS_CANCELLED = -4,        /* the group was cancelled, or its pool released */
+    CAUSEWAY_TASKS_FAILED = -5            /* a task threw */
 };
 
 /* Why the calling thread's last call failed. Valid until its next one that fails. Never null. */
-CAUSEWAY_TASKS_EXPORT const char *causeway_tasks_last_error(void);
+CAUSEWAY_TASKS_EXPORT const char* causeway_tasks_last_error(void);
 
 /* ---- Memory ---- */
 
 typedef enum causeway_distribution {
-    CAUSEWAY_DISTRIBUTION_DEFAULT = 0, /* what OMP_DATA_DISTRIBUTION says: standard, fine, coarse or local; else standard */
-    CAUSEWAY_DISTRIBUTION_STANDARD,    /* where it is touched first, as malloc() */
-    CAUSEWAY_DISTRIBUTION_FINE,        /* units (pages) round robin over all nodes: one allocation that many tasks share */
-    CAUSEWAY_DISTRIBUTION_COARSE,      /* whole allocations round robin: many allocations, each for few tasks */
-    CAUSEWAY_DISTRIBUTION_LOCAL        /* the node of the calling thread */
+    CAUSEWAY_DISTRIBUTION_DEFAULT =
+        0, /* what OMP_DATA_DISTRIBUTION says: standard, fine, coarse or local; else standard */
+    CAUSEWAY_DISTRIBUTION_STANDARD, /* where it is touched first, as malloc() */
+    CAUSEWAY_DISTRIBUTION_FINE,     /* units (pages) round robin over all nodes: one allocation that many tasks share */
+    CAUSEWAY_DISTRIBUTION_COARSE,   /* whole allocations round robin: many allocations, each for few tasks */
+    CAUSEWAY_DISTRIBUTION_LOCAL     /* the node of the calling thread */
 } causeway_distribution;
 
-/* As malloc(); null with the cause kept if there is no memory. Distributed memory is zero, takes whole units, and is bound before it
- * is touched: no thread's own policy changes. Only nodes that this process may use, and that have cores, are taken. Release by
- * causeway_free(). */
-CAUSEWAY_TASKS_EXPORT void *causeway_malloc(size_t bytes, causeway_distribution distribution);
+/* As malloc(); null with the cause kept if there is no memory. Distributed memory is zero, takes whole units, and is
+ * bound before it is touched: no thread's own policy changes. Only nodes that this process may use, and that have
+ * cores, are taken. Release by causeway_free(). */
+CAUSEWAY_TASKS_EXPORT void* causeway_malloc(size_t bytes, causeway_distribution distribution);
 
-/* `unit` is a multiple of the page; 0 takes a page. Units below 2 MiB keep huge pages off their allocation, larger ones ask for them. */
-CAUSEWAY_TASKS_EXPORT void *causeway_malloc_units(size_t bytes, causeway_distribution distribution, size_t unit);
+/* `unit` is a multiple of the page; 0 takes a page. Units below 2 MiB keep huge pages off their allocation, larger ones
+ * ask for them. */
+CAUSEWAY_TASKS_EXPORT void* causeway_malloc_units(size_t bytes, causeway_distribution distribution, size_t unit);
 
-/* A distribution of the program: the node of each unit, below `nodes` (else modulo it). It is asked while memory is there, from any
- * thread, and always answers the same. */
-typedef unsigned (*causeway_unit_placement)(void *user, uint64_t unit, uint64_t units, unsigned nodes);
-CAUSEWAY_TASKS_EXPORT void *causeway_malloc_placed(size_t bytes, size_t unit, causeway_unit_placement placement, void *user);
+/* A distribution of the program: the node of each unit, below `nodes` (else modulo it). It is asked while memory is
+ * there, from any thread, and always answers the same. */
+typedef unsigned (*causeway_unit_placement)(void* user, uint64_t unit, uint64_t units, unsigned nodes);
+CAUSEWAY_TASKS_EXPORT void* causeway_malloc_placed(size_t bytes, size_t unit, causeway_unit_placement placement,
+                                                   void* user);
 
 /* Memory of the functions above, or of malloc(). Null is allowed. */
-CAUSEWAY_TASKS_EXPORT void causeway_free(void *memory);
+CAUSEWAY_TASKS_EXPORT void causeway_free(void* memory);
 
 /* The node of an address, from 0 without gaps; -1 for memory of others, standard memory included. No system call. */
-CAUSEWAY_TASKS_EXPORT int causeway_node_of_address(const void *address);
+CAUSEWAY_TASKS_EXPORT int causeway_node_of_address(const void* address);
 
 /* Nodes that this process may use. */
 CAUSEWAY_TASKS_EXPORT unsigned causeway_node_count(void);
@@ -73,40 +76,42 @@ typedef struct causeway_task_pool causeway_task_pool;
 
 /* For fields of no interest 0: a structure of zeros is the default. */
 typedef enum causeway_task_policy {
-    CAUSEWAY_TASK_POLICY_DEFAULT = 0,  /* locality */
+    CAUSEWAY_TASK_POLICY_DEFAULT = 0, /* locality */
     CAUSEWAY_TASK_POLICY_WORK_STEALING,
     CAUSEWAY_TASK_POLICY_CENTRAL_QUEUE,
-    CAUSEWAY_TASK_POLICY_LOCALITY,       /* deals by distance-weighted bytes and by load; steals near first */
-    CAUSEWAY_TASK_POLICY_LOCALITY_PAPER  /* Algorithms 1 and 2 to the letter: without load, without release of starving thieves */
+    CAUSEWAY_TASK_POLICY_LOCALITY,      /* deals by distance-weighted bytes and by load; steals near first */
+    CAUSEWAY_TASK_POLICY_LOCALITY_PAPER /* Algorithms 1 and 2 to the letter: without load, without release of starving
+                                           thieves */
 } causeway_task_policy;
 
 /* What a policy of the program is asked when a task becomes ready. */
 typedef struct causeway_deal {
     unsigned nodes;
-    const uint64_t *bytes_on_node; /* of the task's regions */
+    const uint64_t* bytes_on_node; /* of the task's regions */
     uint64_t bytes;                /* their sum */
     int most_used_node;            /* of the region that is marked; -1 if it is none, or spread */
     unsigned own_node;             /* of the worker that asks */
 } causeway_deal;
 /* The node whose queue the task goes to; negative for the queue of the worker that asks. Asked from any thread. */
-typedef int (*causeway_deal_function)(void *user, const causeway_deal *task);
+typedef int (*causeway_deal_function)(void* user, const causeway_deal* task);
 
 typedef struct causeway_task_pool_options {
     causeway_task_policy policy;
-    unsigned threads;              /* at work at once, callers included; 0 takes one for each core */
-    int no_callers;                /* not 0: threads of the program that wait do not take part, and the pool starts all threads */
-    unsigned callers;              /* threads of the program that take part at once, of `threads`; 0 takes one */
-    int unbound;                   /* not 0: threads may leave their node */
-    causeway_deal_function deal;   /* a policy of the program, in the place of `policy` */
-    void *user;                    /* its first argument */
+    unsigned threads; /* at work at once, callers included; 0 takes one for each core */
+    int no_callers;   /* not 0: threads of the program that wait do not take part, and the pool starts all threads */
+    unsigned callers; /* threads of the program that take part at once, of `threads`; 0 takes one */
+    int unbound;      /* not 0: threads may leave their node */
+    causeway_deal_function deal; /* a policy of the program, in the place of `policy` */
+    void* user;                  /* its first argument */
 } causeway_task_pool_options;
 
 /* `options` may be null. */
-CAUSEWAY_TASKS_EXPORT int causeway_task_pool_create(const causeway_task_pool_options *options, causeway_task_pool **pool);
+CAUSEWAY_TASKS_EXPORT int causeway_task_pool_create(const causeway_task_pool_options* options,
+                                                    causeway_task_pool** pool);
 
-/* Tasks that run come to their end; those that wait end without running, and their groups fail. No other thread may be in a call with
- * this pool; null is allowed. */
-CAUSEWAY_TASKS_EXPORT void causeway_task_pool_release(causeway_task_pool *pool);
+/* Tasks that run come to their end; those that wait end without running, and their groups fail. No other thread may be
+ * in a call with this pool; null is allowed. */
+CAUSEWAY_TASKS_EXPORT void causeway_task_pool_release(causeway_task_pool* pool);
 
 typedef struct causeway_task_statistics {
     uint64_t tasks;      /* that ended */
@@ -115,26 +120,28 @@ typedef struct causeway_task_statistics {
     uint64_t stolen_far; /* from other nodes */
     unsigned threads;
 } causeway_task_statistics;
-CAUSEWAY_TASKS_EXPORT void causeway_task_pool_statistics(const causeway_task_pool *pool, causeway_task_statistics *statistics);
+CAUSEWAY_TASKS_EXPORT void causeway_task_pool_statistics(const causeway_task_pool* pool,
+                                                         causeway_task_statistics* statistics);
 
-/* Tasks that are waited for together, and among which dependences hold. Lies where the program puts it, and stays there. */
+/* Tasks that are waited for together, and among which dependences hold. Lies where the program puts it, and stays
+ * there. */
 typedef struct causeway_task_group {
     uint64_t reserved[12];
 } causeway_task_group;
 
-CAUSEWAY_TASKS_EXPORT void causeway_task_group_init(causeway_task_group *group, causeway_task_pool *pool);
+CAUSEWAY_TASKS_EXPORT void causeway_task_group_init(causeway_task_group* group, causeway_task_pool* pool);
 
-/* Returns when all tasks of the group are over, and runs tasks meanwhile. CAUSEWAY_TASKS_FAILED if one threw, CAUSEWAY_TASKS_CANCELLED
- * if the group was cancelled. The group may be used again. */
-CAUSEWAY_TASKS_EXPORT int causeway_task_group_wait(causeway_task_group *group);
+/* Returns when all tasks of the group are over, and runs tasks meanwhile. CAUSEWAY_TASKS_FAILED if one threw,
+ * CAUSEWAY_TASKS_CANCELLED if the group was cancelled. The group may be used again. */
+CAUSEWAY_TASKS_EXPORT int causeway_task_group_wait(causeway_task_group* group);
 
 /* Tasks of the group that have not started will not run. */
-CAUSEWAY_TASKS_EXPORT void causeway_task_group_cancel(causeway_task_group *group);
+CAUSEWAY_TASKS_EXPORT void causeway_task_group_cancel(causeway_task_group* group);
 /* For tasks that run long: not 0 if the group is cancelled. */
-CAUSEWAY_TASKS_EXPORT int causeway_task_group_is_cancelled(const causeway_task_group *group);
+CAUSEWAY_TASKS_EXPORT int causeway_task_group_is_cancelled(const causeway_task_group* group);
 
 /* The group has been waited for, or never had a task. */
-CAUSEWAY_TASKS_EXPORT void causeway_task_group_release(causeway_task_group *group);
+CAUSEWAY_TASKS_EXPORT void causeway_task_group_release(causeway_task_group* group);
 
 typedef enum causeway_region_access {
     CAUSEWAY_REGION_FOOTPRINT = 0, /* where the bytes are; orders nothing */
@@ -144,19 +151,19 @@ typedef enum causeway_region_access {
 } causeway_region_access;
 
 typedef struct causeway_region {
-    const void *address;
+    const void* address;
     size_t bytes;
     causeway_region_access access;
     int most_used; /* not 0: the policy looks at this one first; of one region at most */
 } causeway_region;
 
 /* Called once; what it throws (C++) fails the group. */
-typedef void (*causeway_task_function)(void *payload);
+typedef void (*causeway_task_function)(void* payload);
 
-/* The task runs when earlier tasks of the group whose regions overlap, one of both writing, are over. `regions` may be null if count is
- * 0, and need not live on. It may run within this call, so hold no lock that it takes. */
-CAUSEWAY_TASKS_EXPORT int causeway_task_spawn(causeway_task_group *group, causeway_task_function function, void *argument,
-                                              const causeway_region *regions, size_t count);
+/* The task runs when earlier tasks of the group whose regions overlap, one of both writing, are over. `regions` may be
+ * null if count is 0, and need not live on. It may run within this call, so hold no lock that it takes. */
+CAUSEWAY_TASKS_EXPORT int causeway_task_spawn(causeway_task_group* group, causeway_task_function function,
+                                              void* argument, const causeway_region* regions, size_t count);
 
 /* Not 0 in flags. */
 enum {
@@ -166,15 +173,18 @@ enum {
 
 typedef struct causeway_task causeway_task;
 
-/* In two steps, with a payload of its own in the task: null with the cause kept if there is no memory. Put the payload into it, then
- * submit or discard. */
-CAUSEWAY_TASKS_EXPORT causeway_task *causeway_task_make(causeway_task_pool *pool, size_t bytes, size_t alignment, void **payload);
-CAUSEWAY_TASKS_EXPORT void causeway_task_discard(causeway_task_pool *pool, causeway_task *task);
-/* `destroy` (may be null) is called with the payload if `function` is not, and if this fails. After that the task is the library's. */
-CAUSEWAY_TASKS_EXPORT int causeway_task_submit(causeway_task_group *group, causeway_task *task, causeway_task_function function,
-                                               causeway_task_function destroy, const causeway_region *regions, size_t count, int flags);
+/* In two steps, with a payload of its own in the task: null with the cause kept if there is no memory. Put the payload
+ * into it, then submit or discard. */
+CAUSEWAY_TASKS_EXPORT causeway_task* causeway_task_make(causeway_task_pool* pool, size_t bytes, size_t alignment,
+                                                        void** payload);
+CAUSEWAY_TASKS_EXPORT void causeway_task_discard(causeway_task_pool* pool, causeway_task* task);
+/* `destroy` (may be null) is called with the payload if `function` is not, and if this fails. After that the task is
+ * the library's. */
+CAUSEWAY_TASKS_EXPORT int causeway_task_submit(causeway_task_group* group, causeway_task* task,
+                                               causeway_task_function function, causeway_task_function destroy,
+                                               const causeway_region* regions, size_t count, int flags);
 /* Once for each task that was submitted with CAUSEWAY_TASK_HELD. */
-CAUSEWAY_TASKS_EXPORT void causeway_task_let_go(causeway_task_pool *pool, causeway_task *task);
+CAUSEWAY_TASKS_EXPORT void causeway_task_let_go(causeway_task_pool* pool, causeway_task* task);
 
 #ifdef __cplusplus
 }

@@ -75,7 +75,9 @@ inline causeway_region most_used(causeway_region region) {
 
 class task_pool {
   public:
-    explicit task_pool(const causeway_task_pool_options& options = {}) { detail::check_tasks(causeway_task_pool_create(&options, &m_pool)); }
+    explicit task_pool(const causeway_task_pool_options& options = {}) {
+        detail::check_tasks(causeway_task_pool_create(&options, &m_pool));
+    }
     task_pool(const task_pool&) = delete;
     task_pool& operator=(const task_pool&) = delete;
     ~task_pool() { causeway_task_pool_release(m_pool); }
@@ -91,7 +93,8 @@ class task_pool {
     causeway_task_pool* m_pool = nullptr;
 };
 
-/// Tasks that are waited for together. Regions order tasks of one group. The destructor waits, and drops what was thrown.
+/// Tasks that are waited for together. Regions order tasks of one group. The destructor waits, and drops what was
+/// thrown.
 class task_group {
   public:
     explicit task_group(task_pool& pool) : m_pool(pool.get()) { causeway_task_group_init(&m_group, m_pool); }
@@ -102,8 +105,8 @@ class task_group {
         causeway_task_group_release(&m_group);
     }
 
-    /// `work` is called once, in any thread, when earlier tasks of the group whose regions overlap are over. What it throws cancels
-    /// the group, and wait() throws it. It may run within this call, so hold no lock that it takes.
+    /// `work` is called once, in any thread, when earlier tasks of the group whose regions overlap are over. What it
+    /// throws cancels the group, and wait() throws it. It may run within this call, so hold no lock that it takes.
     template <class Work> void spawn(Work&& work, std::span<const causeway_region> regions = {}, int flags = 0) {
         (void)submit(std::forward<Work>(work), regions, flags);
     }
@@ -112,12 +115,14 @@ class task_group {
     }
 
     /// As spawn(), but the work waits for let_go(), too, which has to come once. Until then the handle is valid.
-    template <class Work> [[nodiscard]] causeway_task* spawn_held(Work&& work, std::span<const causeway_region> regions = {}) {
+    template <class Work>
+    [[nodiscard]] causeway_task* spawn_held(Work&& work, std::span<const causeway_region> regions = {}) {
         return submit(std::forward<Work>(work), regions, CAUSEWAY_TASK_HELD);
     }
     void let_go(causeway_task* held) { causeway_task_let_go(m_pool, held); }
 
-    /// Runs tasks until all of the group are over. Throws what the first of them threw, or tasks_error if the group was cancelled.
+    /// Runs tasks until all of the group are over. Throws what the first of them threw, or tasks_error if the group was
+    /// cancelled.
     void wait() {
         const int code = causeway_task_group_wait(&m_group);
         if (m_failed.load(std::memory_order_acquire)) {
@@ -143,7 +148,8 @@ class task_group {
             causeway_task_discard(m_pool, task);
             throw;
         }
-        detail::check_tasks(causeway_task_submit(&m_group, task, held::run, held::destroy, regions.data(), regions.size(), flags));
+        detail::check_tasks(
+            causeway_task_submit(&m_group, task, held::run, held::destroy, regions.data(), regions.size(), flags));
         return task;
     }
     template <class Work> struct payload {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks that wait for OpenCL's events, and events that wait for tasks: one graph of host functions, kernels and transfers.
+// Tasks that wait for OpenCL's events, and events that wait for tasks: one graph of host functions, kernels and
+// transfers.
 #ifndef CAUSEWAY_TASKS_OPENCL_HPP
 #define CAUSEWAY_TASKS_OPENCL_HPP
 
@@ -26,7 +27,8 @@ namespace causeway {
 /// One sub-device for each memory node of a device that can be divided so; else the device itself. Release each by
 /// clReleaseDevice(), which does nothing to whole devices.
 inline std::vector<cl_device_id> devices_of_nodes(cl_device_id device) {
-    const cl_device_partition_property by_node[] = {CL_DEVICE_PARTITION_BY_AFFINITY_DOMAIN, CL_DEVICE_AFFINITY_DOMAIN_NUMA, 0};
+    const cl_device_partition_property by_node[] = {CL_DEVICE_PARTITION_BY_AFFINITY_DOMAIN,
+                                                    CL_DEVICE_AFFINITY_DOMAIN_NUMA, 0};
     cl_uint count = 0;
     if (clCreateSubDevices(device, by_node, 0, nullptr, &count) != CL_SUCCESS || count < 2) return {device};
     std::vector<cl_device_id> parts(count);
@@ -34,8 +36,8 @@ inline std::vector<cl_device_id> devices_of_nodes(cl_device_id device) {
     return parts;
 }
 
-/// Watches events for tasks, in a thread that sleeps while there are none. It polls, as some implementations never call back for
-/// events that fail. Outlives the groups whose tasks wait for events.
+/// Watches events for tasks, in a thread that sleeps while there are none. It polls, as some implementations never call
+/// back for events that fail. Outlives the groups whose tasks wait for events.
 class event_bridge {
   public:
     event_bridge() : m_thread([this] { watch(); }) {}
@@ -51,23 +53,26 @@ class event_bridge {
         m_thread.join();
     }
 
-    /// As spawn(), but the work waits for the events, too, which may be released at once. If one fails, the work does not run: the group is
-    /// cancelled, and its wait() throws with the event's status.
-    template <class Work>
-    void spawn_after(task_group& group, std::span<const cl_event> events, Work&& work, std::span<const causeway_region> regions = {}) {
+    /// As spawn(), but the work waits for the events, too, which may be released at once. If one fails, the work does
+    /// not run: the group is cancelled, and its wait() throws with the event's status.
+    template <class Work> void spawn_after(task_group& group, std::span<const cl_event> events, Work&& work,
+                                           std::span<const causeway_region> regions = {}) {
         auto one = std::make_unique<watched>();
         for (const auto event : events) {
             if (const cl_int code = clRetainEvent(event); code != CL_SUCCESS)
-                throw std::invalid_argument("a task that waits for events: one of them is none (" + std::to_string(code) + ")");
+                throw std::invalid_argument("a task that waits for events: one of them is none (" +
+                                            std::to_string(code) + ")");
             one->events.push_back(event);
             cl_command_queue queue = nullptr; // a command that is not flushed may never run
-            if (clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof queue, &queue, nullptr) == CL_SUCCESS && queue) clFlush(queue);
+            if (clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof queue, &queue, nullptr) == CL_SUCCESS && queue)
+                clFlush(queue);
         }
         one->group = &group;
         one->held = group.spawn_held(
             [status = one->status, work = std::forward<Work>(work)]() mutable {
                 if (status->load() != CL_COMPLETE)
-                    throw std::runtime_error("an event that a task waits for ended with " + std::to_string(status->load()));
+                    throw std::runtime_error("an event that a task waits for ended with " +
+                                             std::to_string(status->load()));
                 work();
             },
             regions);
@@ -78,13 +83,14 @@ class event_bridge {
         m_changed.notify_one();
     }
 
-    /// As spawn(); the event, which the caller releases, is complete when the work is over. It fails with -14 if the work throws or does
-    /// not run.
-    template <class Work>
-    [[nodiscard]] static cl_event spawn_event(task_group& group, cl_context context, Work&& work, std::span<const causeway_region> regions = {}) {
+    /// As spawn(); the event, which the caller releases, is complete when the work is over. It fails with -14 if the
+    /// work throws or does not run.
+    template <class Work> [[nodiscard]] static cl_event spawn_event(task_group& group, cl_context context, Work&& work,
+                                                                    std::span<const causeway_region> regions = {}) {
         cl_int code = CL_SUCCESS;
         const cl_event event = clCreateUserEvent(context, &code);
-        if (code != CL_SUCCESS) throw std::runtime_error("an event for a task: clCreateUserEvent gave " + std::to_string(code));
+        if (code != CL_SUCCESS)
+            throw std::runtime_error("an event for a task: clCreateUserEvent gave " + std::to_string(code));
         clRetainEvent(event);
         auto ends = std::make_shared<ending>(event);
         group.spawn(
@@ -130,7 +136,9 @@ class event_bridge {
     /// CL_COMPLETE, a failure, or a positive status while it runs.
     static cl_int status_of(cl_event event) {
         cl_int status = CL_QUEUED;
-        if (const cl_int code = clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr); code != CL_SUCCESS)
+        if (const cl_int code =
+                clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+            code != CL_SUCCESS)
             return code;
         // Intel's runtime tells "complete" of commands that failed with what they waited for, but not to who waits.
         return status == CL_COMPLETE ? clWaitForEvents(1, &event) : status;
@@ -152,8 +160,10 @@ class event_bridge {
             bool ends = false;
             {
                 std::unique_lock lock(m_mutex);
-                if (mine.empty()) m_changed.wait(lock, [this] { return m_ends || !m_watched.empty(); });
-                else m_changed.wait_for(lock, pause, [this] { return m_ends || !m_watched.empty(); });
+                if (mine.empty())
+                    m_changed.wait(lock, [this] { return m_ends || !m_watched.empty(); });
+                else
+                    m_changed.wait_for(lock, pause, [this] { return m_ends || !m_watched.empty(); });
                 if (!m_watched.empty()) pause = std::chrono::microseconds(20);
                 std::move(m_watched.begin(), m_watched.end(), std::back_inserter(mine));
                 m_watched.clear();

@@ -11,7 +11,9 @@ namespace causeway::tasks {
 
 namespace {
 
-std::uint64_t table_bytes(std::uint64_t bytes, std::uint64_t granule) { return bytes / granule * sizeof(std::atomic<std::uint32_t>); }
+std::uint64_t table_bytes(std::uint64_t bytes, std::uint64_t granule) {
+    return bytes / granule * sizeof(std::atomic<std::uint32_t>);
+}
 
 } // namespace
 
@@ -42,7 +44,8 @@ void address_map::add(const layout& made) {
     }
     entry(index) = made;
     const auto first = (made.begin - m_begin) / m_granule;
-    for (std::uint64_t each = 0; each < made.bytes / m_granule; ++each) m_table[first + each].store(index, std::memory_order_release);
+    for (std::uint64_t each = 0; each < made.bytes / m_granule; ++each)
+        m_table[first + each].store(index, std::memory_order_release);
 }
 
 bool address_map::remove(std::uintptr_t begin, layout& removed) {
@@ -52,7 +55,8 @@ bool address_map::remove(std::uintptr_t begin, layout& removed) {
     removed = *found;
     const auto first = (begin - m_begin) / m_granule;
     m_free.push_back(m_table[first].load());
-    for (std::uint64_t each = 0; each < removed.bytes / m_granule; ++each) m_table[first + each].store(0, std::memory_order_release);
+    for (std::uint64_t each = 0; each < removed.bytes / m_granule; ++each)
+        m_table[first + each].store(0, std::memory_order_release);
     return true;
 }
 
@@ -63,7 +67,8 @@ std::uint64_t address_map::count(const region& range, std::uint64_t* counts) con
         const auto* known = find(from);
         if (!known) {
             // Foreign memory has no granules here: ahead by one where the table covers it, else all of it.
-            const auto step = from - m_begin < m_bytes ? std::min(left, m_granule - (from - m_begin) % m_granule) : left;
+            const auto step =
+                from - m_begin < m_bytes ? std::min(left, m_granule - (from - m_begin) % m_granule) : left;
             foreign += step;
             from += step;
             continue;

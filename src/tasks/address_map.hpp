@@ -15,8 +15,8 @@
 
 namespace causeway::tasks {
 
-/// Covers one range of addresses, in granules. Look-ups may run beside additions, and beside removals of other layouts: as memory
-/// that is freed, a layout that is removed may not be asked for meanwhile.
+/// Covers one range of addresses, in granules. Look-ups may run beside additions, and beside removals of other layouts:
+/// as memory that is freed, a layout that is removed may not be asked for meanwhile.
 class address_map {
   public:
     static constexpr int unknown = -1;

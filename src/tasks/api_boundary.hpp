@@ -26,7 +26,8 @@ template <class Call> int guard(Call&& call) {
     } catch (const std::bad_alloc&) {
         return keep_error(CAUSEWAY_TASKS_OUT_OF_MEMORY, "out of memory");
     } catch (const transfer_error& error) {
-        return keep_error(error.code() == status::out_of_resources ? CAUSEWAY_TASKS_OUT_OF_RESOURCES : CAUSEWAY_TASKS_INVALID_VALUE,
+        return keep_error(error.code() == status::out_of_resources ? CAUSEWAY_TASKS_OUT_OF_RESOURCES
+                                                                   : CAUSEWAY_TASKS_INVALID_VALUE,
                           error.what());
     } catch (const std::exception& error) {
         return keep_error(CAUSEWAY_TASKS_FAILED, error.what());

@@ -60,10 +60,13 @@ class machine_binder final : public page_binder {
 
 } // namespace
 
-std::unique_ptr<page_binder> system_binder(const topology::machine& here) { return std::make_unique<machine_binder>(here); }
+std::unique_ptr<page_binder> system_binder(const topology::machine& here) {
+    return std::make_unique<machine_binder>(here);
+}
 
 arena::arena(const topology::machine& here, std::unique_ptr<page_binder> binder)
-    : m_machine(here), m_binder(std::move(binder)), m_begin(0), m_bytes(reserve(m_begin)), m_map(m_begin, m_bytes, here.page_bytes) {
+    : m_machine(here), m_binder(std::move(binder)), m_begin(0), m_bytes(reserve(m_begin)),
+      m_map(m_begin, m_bytes, here.page_bytes) {
     for (unsigned node = 0; node < here.nodes.size(); ++node)
         if (!here.nodes[node].cores.empty()) m_nodes.push_back(node);
     m_holes.emplace(m_begin, m_bytes);
@@ -75,24 +78,29 @@ void* arena::allocate(const allocation_request& request) {
     const std::uint64_t page = m_machine.page_bytes;
     const auto unit = request.unit == 0 ? page : request.unit;
     if (unit % page != 0)
-        throw transfer_error(status::invalid_value, "an allocation of " + bytes_text(request.bytes) + ": the unit of " + bytes_text(unit) +
-                                                        " is no multiple of the page of " + bytes_text(page));
+        throw transfer_error(status::invalid_value, "an allocation of " + bytes_text(request.bytes) + ": the unit of " +
+                                                        bytes_text(unit) + " is no multiple of the page of " +
+                                                        bytes_text(page));
     if (request.bytes > m_bytes / 2) throw std::bad_alloc();
     layout made;
     made.how = request.how == distribution::standard ? distribution::local : request.how;
     made.unit = unit;
     made.bytes = rounded_up(std::max<std::uint64_t>(request.bytes, 1), unit);
     made.nodes = static_cast<unsigned>(m_nodes.size());
-    made.node = made.how == distribution::coarse ? m_nodes[m_next_node.fetch_add(1, std::memory_order_relaxed) % m_nodes.size()]
-                                                 : m_binder->current_node();
+    made.node = made.how == distribution::coarse
+                    ? m_nodes[m_next_node.fetch_add(1, std::memory_order_relaxed) % m_nodes.size()]
+                    : m_binder->current_node();
     // Nodes of a layout are positions in the machine; where some have no cores, those with cores are named one by one.
-    if ((made.how == distribution::fine || made.how == distribution::plugin) && m_nodes.size() != m_machine.nodes.size()) {
+    if ((made.how == distribution::fine || made.how == distribution::plugin) &&
+        m_nodes.size() != m_machine.nodes.size()) {
         made.place = [nodes = m_nodes, inner = request.place](std::uint64_t which, std::uint64_t all, unsigned count) {
             return nodes[inner ? inner(which, all, count) % count : which % count];
         };
         made.how = distribution::plugin;
     } else if (made.how == distribution::plugin) {
-        made.place = [inner = request.place](std::uint64_t which, std::uint64_t all, unsigned count) { return inner(which, all, count) % count; };
+        made.place = [inner = request.place](std::uint64_t which, std::uint64_t all, unsigned count) {
+            return inner(which, all, count) % count;
+        };
     }
     made.begin = take_addresses(made.bytes, made.how == distribution::fine || unit >= huge_page ? unit : page);
     void* const memory = reinterpret_cast<void*>(made.begin);
@@ -102,7 +110,8 @@ void* arena::allocate(const allocation_request& request) {
     }
     // A huge page has one node: small units forbid them, large ones want them.
     if (m_machine.nodes.size() > 1 && made.how != distribution::local)
-        ::madvise(memory, made.bytes, made.how != distribution::coarse && unit < huge_page ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
+        ::madvise(memory, made.bytes,
+                  made.how != distribution::coarse && unit < huge_page ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
     bool bound = true;
     if (made.how == distribution::coarse || (made.how == distribution::local && request.how == distribution::local)) {
         bound = m_binder->bind(memory, made.bytes, made.node);

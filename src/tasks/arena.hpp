@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory with a distribution: a reserved range of addresses, whose pages are bound to nodes and known to the address map.
+// Memory with a distribution: a reserved range of addresses, whose pages are bound to nodes and known to the address
+// map.
 #pragma once
 
 #include "tasks/address_map.hpp"
@@ -18,8 +19,8 @@ namespace causeway::tasks {
 struct allocation_request {
     std::size_t bytes = 0;
     distribution how = distribution::standard;
-    std::size_t unit = 0;        ///< 0 takes a page; else a multiple of it
-    unit_placement place;        ///< of a plug-in
+    std::size_t unit = 0; ///< 0 takes a page; else a multiple of it
+    unit_placement place; ///< of a plug-in
 };
 
 /// Binds pages; a fake stands in for it in tests of machines that are not there.
@@ -65,7 +66,7 @@ class arena {
     std::uint64_t m_bytes;
     address_map m_map;
     std::atomic<std::uint64_t> m_next_node{0}, m_unbound{0};
-    mutable std::mutex m_mutex; // guards what follows
+    mutable std::mutex m_mutex;                      // guards what follows
     std::map<std::uintptr_t, std::uint64_t> m_holes; ///< begin and bytes of addresses that are free
     std::uint64_t m_in_use = 0;
 };

@@ -28,7 +28,9 @@ namespace {
 static_assert(sizeof(task_group) <= sizeof(causeway_task_group) && alignof(task_group) <= alignof(causeway_task_group));
 
 task_group& group_of(causeway_task_group* group) { return *std::launder(reinterpret_cast<task_group*>(group)); }
-const task_group& group_of(const causeway_task_group* group) { return *std::launder(reinterpret_cast<const task_group*>(group)); }
+const task_group& group_of(const causeway_task_group* group) {
+    return *std::launder(reinterpret_cast<const task_group*>(group));
+}
 task* task_of(causeway_task* handle) { return reinterpret_cast<task*>(handle); }
 
 /// Regions as the scheduler has them; a few of them need no memory.
@@ -36,20 +38,25 @@ class region_list {
   public:
     region_list(const causeway_region* regions, std::size_t count) : m_count(count) {
         if (count == 0) return;
-        if (!regions) throw transfer_error(status::invalid_value, "a task with " + std::to_string(count) + " regions: the list is null");
+        if (!regions)
+            throw transfer_error(status::invalid_value,
+                                 "a task with " + std::to_string(count) + " regions: the list is null");
         if (count > m_few.size()) m_many.resize(count);
         auto* const all = count > m_few.size() ? m_many.data() : m_few.data();
         for (std::size_t each = 0; each < count; ++each) {
             const auto& its = regions[each];
             const auto begin = reinterpret_cast<std::uintptr_t>(its.address);
             if (static_cast<unsigned>(its.access) > 3 || begin + its.bytes < begin)
-                throw transfer_error(status::invalid_value, "region " + std::to_string(each) + " of a task: " +
-                                                                (begin + its.bytes < begin ? "it goes beyond the last address"
-                                                                                           : "no such access: " + std::to_string(its.access)));
+                throw transfer_error(status::invalid_value,
+                                     "region " + std::to_string(each) + " of a task: " +
+                                         (begin + its.bytes < begin ? "it goes beyond the last address"
+                                                                    : "no such access: " + std::to_string(its.access)));
             all[each] = {begin, its.bytes, static_cast<tasks::access>(its.access), its.most_used != 0};
         }
     }
-    operator std::span<const region>() const { return {m_count > m_few.size() ? m_many.data() : m_few.data(), m_count}; }
+    operator std::span<const region>() const {
+        return {m_count > m_few.size() ? m_many.data() : m_few.data(), m_count};
+    }
 
   private:
     std::size_t m_count;
@@ -60,7 +67,8 @@ class region_list {
 class program_policy final : public policy {
   public:
     program_policy(const topology::machine& machine, causeway_deal_function deal, void* user)
-        : m_near(locality_policy(machine, {})), m_deal(deal), m_user(user), m_nodes(static_cast<unsigned>(machine.nodes.size())) {}
+        : m_near(locality_policy(machine, {})), m_deal(deal), m_user(user),
+          m_nodes(static_cast<unsigned>(machine.nodes.size())) {}
     grouping group(const topology::machine& machine, std::span<const unsigned> node_of_worker) override {
         auto made = m_near->group(machine, node_of_worker);
         m_node_of_group = made.node_of_group;
@@ -68,11 +76,12 @@ class program_policy final : public policy {
     }
     bool reads_footprints() const override { return true; }
     unsigned deal(const deal_question& asked) const override {
-        const causeway_deal question{m_nodes, asked.bytes_on_node.empty() ? m_zeros.data() : asked.bytes_on_node.data(), asked.bytes,
-                                     asked.most_used_node, m_node_of_group[asked.own_group]};
+        const causeway_deal question{m_nodes, asked.bytes_on_node.empty() ? m_zeros.data() : asked.bytes_on_node.data(),
+                                     asked.bytes, asked.most_used_node, m_node_of_group[asked.own_group]};
         const int node = m_deal(m_user, &question);
         const auto found = std::find(m_node_of_group.begin(), m_node_of_group.end(), static_cast<unsigned>(node));
-        return node < 0 || found == m_node_of_group.end() ? own_queue : static_cast<unsigned>(found - m_node_of_group.begin());
+        return node < 0 || found == m_node_of_group.end() ? own_queue
+                                                          : static_cast<unsigned>(found - m_node_of_group.begin());
     }
 
   private:
@@ -133,10 +142,13 @@ void* causeway_malloc_units(size_t bytes, causeway_distribution asked, size_t un
 
 void* causeway_malloc_placed(size_t bytes, size_t unit, causeway_unit_placement placement, void* user) {
     return memory_or_null([&] {
-        if (!placement) throw transfer_error(status::invalid_value, "an allocation with a placement of the program: the function is null");
+        if (!placement)
+            throw transfer_error(status::invalid_value,
+                                 "an allocation with a placement of the program: the function is null");
         return process().memory().allocate(
-            {bytes, distribution::plugin, unit,
-             [=](std::uint64_t which, std::uint64_t all, unsigned nodes) { return placement(user, which, all, nodes); }});
+            {bytes, distribution::plugin, unit, [=](std::uint64_t which, std::uint64_t all, unsigned nodes) {
+                 return placement(user, which, all, nodes);
+             }});
     });
 }
 
@@ -145,7 +157,8 @@ void causeway_free(void* memory) {
 }
 
 int causeway_node_of_address(const void* address) {
-    return process().has_memory() ? process().memory().addresses().node_of(reinterpret_cast<std::uintptr_t>(address)) : -1;
+    return process().has_memory() ? process().memory().addresses().node_of(reinterpret_cast<std::uintptr_t>(address))
+                                  : -1;
 }
 
 unsigned causeway_node_count() { return static_cast<unsigned>(process().here.nodes.size()); }
@@ -157,7 +170,8 @@ int causeway_task_pool_create(const causeway_task_pool_options* options, causewa
         if (!made) throw transfer_error(status::invalid_value, "a pool of tasks: the place for its handle is null");
         const causeway_task_pool_options given = options ? *options : causeway_task_pool_options{};
         if (given.threads > 4096)
-            throw transfer_error(status::invalid_value, "a pool of tasks: " + std::to_string(given.threads) + " threads; at most 4096");
+            throw transfer_error(status::invalid_value,
+                                 "a pool of tasks: " + std::to_string(given.threads) + " threads; at most 4096");
         const unsigned callers = given.no_callers ? 0 : given.callers == 0 ? 1 : given.callers;
         *made = new causeway_task_pool(process().here, process().memory().addresses(), policy_of(given),
                                        pool_options{given.threads, callers, given.unbound == 0});
@@ -177,7 +191,9 @@ int causeway_task_group_wait(causeway_task_group* handle) {
     auto& group = group_of(handle);
     group.owner().wait(group);
     const auto [failure, cancelled] = group.settle();
-    if (!failure) return !cancelled ? CAUSEWAY_TASKS_SUCCESS : keep_error(CAUSEWAY_TASKS_CANCELLED, "the group of tasks was cancelled");
+    if (!failure)
+        return !cancelled ? CAUSEWAY_TASKS_SUCCESS
+                          : keep_error(CAUSEWAY_TASKS_CANCELLED, "the group of tasks was cancelled");
     try {
         std::rethrow_exception(failure);
     } catch (const transfer_error& error) {
@@ -194,8 +210,8 @@ void causeway_task_group_cancel(causeway_task_group* group) { group_of(group).ca
 int causeway_task_group_is_cancelled(const causeway_task_group* group) { return group_of(group).is_cancelled(); }
 void causeway_task_group_release(causeway_task_group* group) { group_of(group).~task_group(); }
 
-int causeway_task_spawn(causeway_task_group* group, causeway_task_function function, void* argument, const causeway_region* regions,
-                        size_t count) {
+int causeway_task_spawn(causeway_task_group* group, causeway_task_function function, void* argument,
+                        const causeway_region* regions, size_t count) {
     return guard([&] {
         if (!function) throw transfer_error(status::invalid_value, "a task: its function is null");
         const region_list all(regions, count);
@@ -211,7 +227,8 @@ causeway_task* causeway_task_make(causeway_task_pool* pool, size_t bytes, size_t
     task* made = nullptr;
     (void)guard([&] {
         if (alignment == 0 || (alignment & (alignment - 1)) != 0 || alignment > 32768)
-            throw transfer_error(status::invalid_value, "a task's payload: an alignment of " + std::to_string(alignment));
+            throw transfer_error(status::invalid_value,
+                                 "a task's payload: an alignment of " + std::to_string(alignment));
         made = pool->make(bytes, alignment);
         *payload = made->payload;
     });
@@ -245,8 +262,10 @@ int causeway_task_submit(causeway_task_group* group, causeway_task* handle, caus
         made->function = function;
         made->destroy = destroy;
         made->urgent = (flags & CAUSEWAY_TASK_URGENT) != 0;
-        if (flags & CAUSEWAY_TASK_HELD) into.owner().submit_held(made, into, *all);
-        else into.owner().submit(made, into, *all);
+        if (flags & CAUSEWAY_TASK_HELD)
+            into.owner().submit_held(made, into, *all);
+        else
+            into.owner().submit(made, into, *all);
     });
 }
 

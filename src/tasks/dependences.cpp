@@ -47,7 +47,8 @@ void dependence_domain::enter_range(dependence_node& node, const region& range) 
         auto& here = at->second;
         if (here.writer) here.writer->precede(node);
         if (here.readers.empty() || here.readers.back() != &node) {
-            // Read by many for long: those that are done are of no use. Looked for each time that the number has doubled.
+            // Read by many for long: those that are done are of no use. Looked for each time that the number has
+            // doubled.
             if (const auto count = here.readers.size(); count >= 16 && (count & (count - 1)) == 0)
                 std::erase_if(here.readers, [](dependence_node* reader) {
                     const bool done = reader->is_done();
@@ -83,8 +84,9 @@ void dependence_domain::sweep() {
     for (auto each = m_segments.begin(); each != m_segments.end();) {
         const auto* writer = each->second.writer;
         const auto& readers = each->second.readers;
-        const bool over = (!writer || writer->is_done()) &&
-                          std::all_of(readers.begin(), readers.end(), [](const auto* reader) { return reader->is_done(); });
+        const bool over =
+            (!writer || writer->is_done()) &&
+            std::all_of(readers.begin(), readers.end(), [](const auto* reader) { return reader->is_done(); });
         if (over) drop(each->second);
         each = over ? m_segments.erase(each) : std::next(each);
     }

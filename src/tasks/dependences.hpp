@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Orders tasks by the ranges of memory that they read and write: who enters later waits for who overlaps and entered before.
+// Orders tasks by the ranges of memory that they read and write: who enters later waits for who overlaps and entered
+// before.
 #pragma once
 
 #include "base/spin_lock.hpp"
@@ -75,8 +76,8 @@ class dependence_domain {
     dependence_domain& operator=(const dependence_domain&) = delete;
     ~dependence_domain() { clear(); }
 
-    /// `node` holds for each unfinished predecessor. Regions that only give a footprint are passed over. If it throws for want of
-    /// memory, the node may hold for some of them.
+    /// `node` holds for each unfinished predecessor. Regions that only give a footprint are passed over. If it throws
+    /// for want of memory, the node may hold for some of them.
     void enter(dependence_node& node, std::span<const region> regions);
     /// Forgets all nodes: for a domain whose nodes are done.
     void clear();

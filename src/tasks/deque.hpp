@@ -23,8 +23,8 @@ struct real_atomics {
     }
 };
 
-/// The owner pushes and pops at one end, any thread steals at the other. Holds pointers and owns none of what they point to.
-/// Grows without bound; arrays that it grew out of live as long as it does, as a thief may still read them.
+/// The owner pushes and pops at one end, any thread steals at the other. Holds pointers and owns none of what they
+/// point to. Grows without bound; arrays that it grew out of live as long as it does, as a thief may still read them.
 template <class Element, class Atomics = real_atomics> class deque {
   public:
     explicit deque(std::int64_t capacity = 256) { m_array.store(add_array(capacity), std::memory_order_relaxed); }
@@ -56,7 +56,8 @@ template <class Element, class Atomics = real_atomics> class deque {
         }
         auto* element = array->at(bottom).load(std::memory_order_relaxed);
         if (top == bottom) {
-            if (!m_top.compare_exchange_strong(top, top + 1, std::memory_order_seq_cst, std::memory_order_relaxed)) element = nullptr;
+            if (!m_top.compare_exchange_strong(top, top + 1, std::memory_order_seq_cst, std::memory_order_relaxed))
+                element = nullptr;
             m_bottom.store(bottom + 1, std::memory_order_relaxed);
         }
         return element;
@@ -69,7 +70,8 @@ template <class Element, class Atomics = real_atomics> class deque {
         const auto bottom = m_bottom.load(std::memory_order_acquire);
         if (top >= bottom) return nullptr;
         auto* element = m_array.load(std::memory_order_acquire)->at(top).load(std::memory_order_relaxed);
-        if (!m_top.compare_exchange_strong(top, top + 1, std::memory_order_seq_cst, std::memory_order_relaxed)) return nullptr;
+        if (!m_top.compare_exchange_strong(top, top + 1, std::memory_order_seq_cst, std::memory_order_relaxed))
+            return nullptr;
         return element;
     }
 

@@ -28,8 +28,9 @@ void layout::count(std::uintptr_t from, std::uint64_t size, std::uint64_t* count
         from += rounds * round;
     }
     while (from < end) {
-        const auto next = std::min<std::uintptr_t>(end, (how == distribution::fine ? from / unit + 1 : (from - begin) / unit + 1) * unit +
-                                                            (how == distribution::fine ? 0 : begin));
+        const auto next = std::min<std::uintptr_t>(
+            end, (how == distribution::fine ? from / unit + 1 : (from - begin) / unit + 1) * unit +
+                     (how == distribution::fine ? 0 : begin));
         counts[node_of(from)] += next - from;
         from = next;
     }

@@ -30,8 +30,8 @@ struct layout {
     std::uint64_t bytes = 0; ///< in whole units
     std::uint64_t unit = 0;
     distribution how = distribution::standard;
-    unsigned nodes = 1; ///< nodes that it is spread over
-    unsigned node = 0;  ///< of all bytes (coarse, local)
+    unsigned nodes = 1;   ///< nodes that it is spread over
+    unsigned node = 0;    ///< of all bytes (coarse, local)
     unit_placement place; ///< of a plug-in
 
     /// Fine counts units from address 0, as the kernel's interleaving does.

@@ -9,11 +9,12 @@
 
 namespace causeway::tasks {
 
-/// Whoever wants to sleep registers, looks for work once more, and sleeps if there is none; whoever made work rings. A ring that
-/// comes after the registration ends the sleep or keeps it from beginning.
+/// Whoever wants to sleep registers, looks for work once more, and sleeps if there is none; whoever made work rings. A
+/// ring that comes after the registration ends the sleep or keeps it from beginning.
 ///
-/// The count of sleepers is never less than those who sleep: a ring takes its sleeper off, and who gives up sleeping leaves its
-/// count behind, which costs one ring in vain. (Taking it off could take off another one who has begun to sleep.)
+/// The count of sleepers is never less than those who sleep: a ring takes its sleeper off, and who gives up sleeping
+/// leaves its count behind, which costs one ring in vain. (Taking it off could take off another one who has begun to
+/// sleep.)
 template <class Atomics = real_atomics> class doorbell {
   public:
     /// Returns the key for sleep().
@@ -30,7 +31,8 @@ template <class Atomics = real_atomics> class doorbell {
     bool ring() {
         auto count = m_sleepers.load(std::memory_order_relaxed);
         while (count != 0)
-            if (m_sleepers.compare_exchange_weak(count, count - 1, std::memory_order_seq_cst, std::memory_order_relaxed)) {
+            if (m_sleepers.compare_exchange_weak(count, count - 1, std::memory_order_seq_cst,
+                                                 std::memory_order_relaxed)) {
                 m_rings.fetch_add(1, std::memory_order_seq_cst);
                 m_rings.notify_one();
                 return true;

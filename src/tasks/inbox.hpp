@@ -10,8 +10,8 @@
 
 namespace causeway::tasks {
 
-/// First in, first out, through the elements' own `next`. Any thread may call. Dealt tasks work for microseconds at least, so a
-/// lock of some nanoseconds is no bottleneck; an empty inbox is told by one load.
+/// First in, first out, through the elements' own `next`. Any thread may call. Dealt tasks work for microseconds at
+/// least, so a lock of some nanoseconds is no bottleneck; an empty inbox is told by one load.
 template <class Element, class Atomics = real_atomics, class Lock = spin_lock> class inbox {
   public:
     void push(Element* element) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The policy `locality`: Algorithms 1 and 2 for machines with memory nodes, 3 for tiles with home caches; with a term for load
-// and release of thieves that starve, which the paper's rules lack.
+// The policy `locality`: Algorithms 1 and 2 for machines with memory nodes, 3 for tiles with home caches; with a term
+// for load and release of thieves that starve, which the paper's rules lack.
 #include "tasks/policy.hpp"
 
 #include "base/error.hpp"
@@ -42,10 +42,11 @@ class locality final : public policy {
             for (unsigned other = 0; other < made.groups(); ++other) {
                 const auto far = made.node_of_group[other];
                 if (other == group || (m_rules.home_caches && vicinity_of(node) != vicinity_of(far))) continue;
-                // Algorithm 2: distance times cores. The paper's tiles steal whatever their vicinity has; ours leave the last task
-                // to its home for a while.
+                // Algorithm 2: distance times cores. The paper's tiles steal whatever their vicinity has; ours leave
+                // the last task to its home for a while.
                 const double tile_spared = m_rules.release ? 1 : 0;
-                victims.push_back({other, m_rules.home_caches ? tile_spared : machine.distance(node, far) * members[other]});
+                victims.push_back(
+                    {other, m_rules.home_caches ? tile_spared : machine.distance(node, far) * members[other]});
             }
             // Each begins with the ones behind it, so that not all thieves go to the same of several as near.
             std::stable_sort(victims.begin(), victims.end(), [&](const victim& left, const victim& right) {
@@ -60,8 +61,8 @@ class locality final : public policy {
         for (const auto& [node, group] : group_of_node) m_group_of_node[node] = group;
         m_node_of_group = made.node_of_group;
         if (made.groups() > most_groups)
-            throw transfer_error(status::invalid_value, "the policy locality: " + std::to_string(made.groups()) + " nodes; at most " +
-                                                            std::to_string(most_groups));
+            throw transfer_error(status::invalid_value, "the policy locality: " + std::to_string(made.groups()) +
+                                                            " nodes; at most " + std::to_string(most_groups));
         for (std::size_t node = 0; node < m_nodes; ++node)
             for (const auto from : m_node_of_group) m_distances_to.push_back(machine.distance(from, node));
         return made;
@@ -83,15 +84,18 @@ class locality final : public policy {
         if (*least == *most) return own_queue;
         const auto groups = m_node_of_group.size();
         std::array<double, most_groups> costs;
-        if (m_rules.load_term) std::copy_n(asked.backlog.begin(), groups, costs.begin());
-        else std::fill_n(costs.begin(), groups, 0.0);
+        if (m_rules.load_term)
+            std::copy_n(asked.backlog.begin(), groups, costs.begin());
+        else
+            std::fill_n(costs.begin(), groups, 0.0);
         for (std::size_t node = 0; node < m_nodes; ++node) {
             const auto bytes = static_cast<double>(asked.bytes_on_node[node]);
             if (bytes == 0) continue;
             const auto* const distances = m_distances_to.data() + node * groups;
             for (std::size_t group = 0; group < groups; ++group) costs[group] += bytes * distances[group];
         }
-        const auto best = static_cast<unsigned>(std::min_element(costs.begin(), costs.begin() + static_cast<std::ptrdiff_t>(groups)) - costs.begin());
+        const auto best = static_cast<unsigned>(
+            std::min_element(costs.begin(), costs.begin() + static_cast<std::ptrdiff_t>(groups)) - costs.begin());
         // Of equals the own group: nobody has to be woken.
         if (costs[asked.own_group] <= costs[best]) return asked.own_group;
         return best;

@@ -29,7 +29,8 @@ void add(std::atomic<double>& sum, double more) { sum.fetch_add(more, std::memor
 
 } // namespace
 
-pool::pool(const topology::machine& here, const address_map& addresses, std::unique_ptr<policy> rules, const pool_options& options)
+pool::pool(const topology::machine& here, const address_map& addresses, std::unique_ptr<policy> rules,
+           const pool_options& options)
     : m_machine(here), m_addresses(addresses), m_policy(std::move(rules)) {
     const auto cores = here.cores.size();
     const auto threads = options.threads == 0 ? cores : options.threads;
@@ -59,9 +60,9 @@ pool::pool(const topology::machine& here, const address_map& addresses, std::uni
         m_stopping.store(true);
         wake_everyone();
         for (auto& thread : m_threads) thread.join();
-        throw transfer_error(status::out_of_resources,
-                             "starting thread " + std::to_string(m_threads.size() + 1) + " of " +
-                                 std::to_string(threads - m_callers) + " of a pool: " + error.what());
+        throw transfer_error(status::out_of_resources, "starting thread " + std::to_string(m_threads.size() + 1) +
+                                                           " of " + std::to_string(threads - m_callers) +
+                                                           " of a pool: " + error.what());
     }
 }
 
@@ -221,7 +222,8 @@ void pool::make_ready(task* ready, worker* from, std::span<const region> regions
         group = from->group();
         from->push(ready);
     } else {
-        if (group == own_queue) group = from ? from->group() : m_next_group.fetch_add(1, std::memory_order_relaxed) % m_grouping.groups();
+        if (group == own_queue)
+            group = from ? from->group() : m_next_group.fetch_add(1, std::memory_order_relaxed) % m_grouping.groups();
         if (from) worker::counts::more(from->done.dealt);
         auto& where = *m_groups[group];
         (ready->urgent ? where.urgent : where.ordinary).push(ready);
@@ -243,11 +245,13 @@ unsigned pool::deal(task* ready, worker* from, std::span<const region> regions) 
     auto& backlog = from ? from->backlog : others_backlog;
     found.measure(m_addresses, regions, m_machine.nodes.size());
     backlog.resize(m_groups.size());
-    for (std::size_t each = 0; each < m_groups.size(); ++each) backlog[each] = m_groups[each]->backlog.load(std::memory_order_relaxed);
+    for (std::size_t each = 0; each < m_groups.size(); ++each)
+        backlog[each] = m_groups[each]->backlog.load(std::memory_order_relaxed);
     const auto group = m_policy->deal(found.question(from ? from->group() : 0, backlog));
     if (group == own_queue) return group;
     auto& where = *m_groups[group];
-    ready->load = static_cast<float>(found.cost_from(m_machine, m_grouping.node_of_group[group]) / static_cast<double>(where.members.size()));
+    ready->load = static_cast<float>(found.cost_from(m_machine, m_grouping.node_of_group[group]) /
+                                     static_cast<double>(where.members.size()));
     add(where.backlog, ready->load);
     return group;
 }

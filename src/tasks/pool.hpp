@@ -28,10 +28,10 @@ struct pool_options {
 };
 
 struct pool_statistics {
-    std::uint64_t tasks = 0;       ///< that ran
-    std::uint64_t dealt = 0;       ///< into inboxes
-    std::uint64_t stolen = 0;      ///< from members of the own group
-    std::uint64_t stolen_far = 0;  ///< from other groups
+    std::uint64_t tasks = 0;      ///< that ran
+    std::uint64_t dealt = 0;      ///< into inboxes
+    std::uint64_t stolen = 0;     ///< from members of the own group
+    std::uint64_t stolen_far = 0; ///< from other groups
 };
 
 class worker;
@@ -40,7 +40,8 @@ class worker;
 class pool {
   public:
     /// `here` and `addresses` outlive it. Throws transfer_error if a thread cannot be started.
-    pool(const topology::machine& here, const address_map& addresses, std::unique_ptr<policy> rules, const pool_options& options);
+    pool(const topology::machine& here, const address_map& addresses, std::unique_ptr<policy> rules,
+         const pool_options& options);
     pool(const pool&) = delete;
     pool& operator=(const pool&) = delete;
     /// Tasks that run come to their end; those that wait end without running, and their groups fail.
@@ -50,8 +51,8 @@ class pool {
     [[nodiscard]] task* make(std::size_t bytes, std::size_t alignment);
     /// Gives back what make() gave, without a call of destroy.
     void discard(task* made);
-    /// The task is the pool's from now on: it may be over before this returns. Throws std::bad_alloc, after which it ends without
-    /// running.
+    /// The task is the pool's from now on: it may be over before this returns. Throws std::bad_alloc, after which it
+    /// ends without running.
     void submit(task* made, task_group& group, std::span<const region> regions);
     /// The same without regions.
     void submit(task* made, task_group& group);
@@ -74,7 +75,7 @@ class pool {
     friend class worker;
     struct alignas(64) group_queue {
         inbox<task> urgent, ordinary;
-        std::atomic<double> backlog{0}; ///< distance-weighted bytes of what waits here
+        std::atomic<double> backlog{0};      ///< distance-weighted bytes of what waits here
         std::atomic<std::uint32_t> taken{0}; ///< tasks that left the inboxes, or were stolen here
         doorbell<> bell;
         std::vector<worker*> members;
@@ -107,7 +108,7 @@ class pool {
     std::vector<std::unique_ptr<worker>> m_workers; ///< those of callers first
     unsigned m_callers = 0;
     std::vector<std::thread> m_threads;
-    std::atomic<unsigned> m_next_group{0}; ///< for tasks of threads that are no workers
+    std::atomic<unsigned> m_next_group{0};         ///< for tasks of threads that are no workers
     alignas(64) std::atomic<unsigned> m_asleep{0}; ///< as many as all groups' bells count, or more
     std::atomic<bool> m_stopping{false};
     doorbell<> m_callers_bell; ///< for waiting threads that found no place

@@ -17,7 +17,8 @@ distribution from_environment() {
     const char* const word = std::getenv("OMP_DATA_DISTRIBUTION");
     if (!word || *word == '\0') return distribution::standard;
     if (const auto known = distribution_of(word)) return *known;
-    warn_once(std::string("OMP_DATA_DISTRIBUTION is ") + word + ": it is standard, fine, coarse or local; standard is taken");
+    warn_once(std::string("OMP_DATA_DISTRIBUTION is ") + word +
+              ": it is standard, fine, coarse or local; standard is taken");
     return distribution::standard;
 }
 

@@ -17,8 +17,8 @@ struct recorded_task {
     std::uint32_t parent = none; ///< the task that spawned it
     std::uint32_t group = 0;
     std::vector<region> regions;
-    std::int64_t begin = 0, end = 0;  ///< nanoseconds since the record began
-    std::int64_t others = 0;          ///< of them, those in which its worker ran other tasks while it waited
+    std::int64_t begin = 0, end = 0; ///< nanoseconds since the record began
+    std::int64_t others = 0;         ///< of them, those in which its worker ran other tasks while it waited
     unsigned worker = 0;
     static constexpr std::uint32_t none = ~0u;
 };
@@ -53,7 +53,8 @@ class run_record {
     const std::chrono::steady_clock::time_point m_start = std::chrono::steady_clock::now();
     mutable std::mutex m_mutex; // guards what follows
     std::vector<recorded_task> m_tasks;
-    std::unordered_map<const void*, std::uint32_t> m_groups; ///< by address: of those that follow one another there, one is over before the next
+    std::unordered_map<const void*, std::uint32_t>
+        m_groups; ///< by address: of those that follow one another there, one is over before the next
 };
 
 } // namespace causeway::tasks

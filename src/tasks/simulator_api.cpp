@@ -53,7 +53,9 @@ void simulate(const causeway_simulation& asked, causeway_simulation_result& resu
     std::optional<distribution> how;
     if (asked.distribution && *asked.distribution) {
         how = distribution_of(asked.distribution);
-        if (!how) throw transfer_error(status::invalid_value, std::string("no distribution ") + asked.distribution + ": there are standard, fine, coarse, local");
+        if (!how)
+            throw transfer_error(status::invalid_value, std::string("no distribution ") + asked.distribution +
+                                                            ": there are standard, fine, coarse, local");
     }
     simulator::program what;
     if (is_paper_program) {
@@ -69,8 +71,20 @@ void simulate(const causeway_simulation& asked, causeway_simulation_result& resu
     const simulator::settings with{asked.cores, asked.seed + 1, false, asked.timeline != nullptr};
     const auto policy = simulator::policy_named(policy_word, model.machine, asked.vicinity);
     const auto run = simulator::simulate(what, model, *policy, with);
-    if (asked.timeline) write_file(asked.timeline, simulator::timeline_of(run, "modelled: " + name + ", " + policy_word, true));
-    result = {run.seconds, run.memory_seconds, run.own_bytes, run.remote_bytes, run.cached_bytes, run.tasks, run.dealt, run.stolen, run.stolen_far, 0, "", ""};
+    if (asked.timeline)
+        write_file(asked.timeline, simulator::timeline_of(run, "modelled: " + name + ", " + policy_word, true));
+    result = {run.seconds,
+              run.memory_seconds,
+              run.own_bytes,
+              run.remote_bytes,
+              run.cached_bytes,
+              run.tasks,
+              run.dealt,
+              run.stolen,
+              run.stolen_far,
+              0,
+              "",
+              ""};
     std::snprintf(result.distribution, sizeof result.distribution, "%s", how ? word_of(*how) : "as recorded");
     if (!asked.regret) return;
     auto best = simulator::find_best(what, is_paper_program ? name : "", model, with);

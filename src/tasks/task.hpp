@@ -34,13 +34,14 @@ struct alignas(64) task {
     std::uint32_t record = 0;        ///< its number in a record of the run
     float load = 0;                  ///< what it adds to the backlog of `dealt_to`
     std::uint16_t dealt_to = 0;
-    std::uint16_t alignment = 0;     ///< of payload memory of its own; else 0
+    std::uint16_t alignment = 0; ///< of payload memory of its own; else 0
     std::uint8_t urgent = 0;
-    std::uint8_t void_of_work = 0;   ///< it ends without running
+    std::uint8_t void_of_work = 0; ///< it ends without running
     alignas(std::max_align_t) std::byte room[inline_bytes];
 };
 
-/// Tasks that are waited for together. Dependences hold among the tasks of one group. Threads may spawn into it at once.
+/// Tasks that are waited for together. Dependences hold among the tasks of one group. Threads may spawn into it at
+/// once.
 class task_group {
   public:
     explicit task_group(pool& owner) : m_pool(owner) {}

@@ -18,7 +18,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A thief takes spared tasks of a group that has taken none of them for this long. Longer than a deal and a wake-up on the owner's side.
+/// A thief takes spared tasks of a group that has taken none of them for this long. Longer than a deal and a wake-up on
+/// the owner's side.
 constexpr auto patience = 20us;
 constexpr int pauses_before_sleep = 64;
 /// Below this a task gets a stack of its own: tasks that wait run others on top of themselves, to any depth.
@@ -151,7 +152,9 @@ bool worker::work_in_reach() const {
 }
 
 task* worker::idle(task_group* waits_for) {
-    const auto over = [&] { return waits_for ? waits_for->is_done() : m_pool.m_stopping.load(std::memory_order_acquire); };
+    const auto over = [&] {
+        return waits_for ? waits_for->is_done() : m_pool.m_stopping.load(std::memory_order_acquire);
+    };
     for (int looks = 0; looks < pauses_before_sleep; ++looks) {
         pause(1 << std::min(looks, 6));
         if (over()) return nullptr;
@@ -168,8 +171,10 @@ task* worker::idle(task_group* waits_for) {
 }
 
 void worker::run(task* which) {
-    if (__builtin_expect(stack_is_short(), 0)) run_on_fresh_stack(which);
-    else run_here(which);
+    if (__builtin_expect(stack_is_short(), 0))
+        run_on_fresh_stack(which);
+    else
+        run_here(which);
 }
 
 void worker::run_on_fresh_stack(task* which) {
@@ -197,7 +202,8 @@ void worker::run_here(task* which) {
     if (which->void_of_work || group.is_cancelled()) {
         if (which->destroy) which->destroy(which->payload);
     } else if (m_pool.m_stopping.load(std::memory_order_relaxed)) {
-        group.fail(std::make_exception_ptr(transfer_error(status::cancelled, "a task was waiting when its pool was released")));
+        group.fail(std::make_exception_ptr(
+            transfer_error(status::cancelled, "a task was waiting when its pool was released")));
         if (which->destroy) which->destroy(which->payload);
     } else {
         if (__builtin_expect(m_pool.m_record != nullptr, 0)) {
@@ -209,7 +215,8 @@ void worker::run_here(task* which) {
         }
     }
     if (auto* const node = which->node) {
-        node->finish([&](void* next) { auto* const started = static_cast<task*>(next);
+        node->finish([&](void* next) {
+            auto* const started = static_cast<task*>(next);
             m_pool.make_ready(started, this, started->node->remembered());
         });
         node->release();

@@ -35,17 +35,21 @@ class alignas(64) worker {
     [[nodiscard]] std::int64_t queued() const { return m_queue.size(); }
     [[nodiscard]] task* steal_from() { return m_queue.steal(); }
 
-    /// The next task to run, or null: own deque, own group's inboxes, its other members, then other groups as the policy orders them.
+    /// The next task to run, or null: own deque, own group's inboxes, its other members, then other groups as the
+    /// policy orders them.
     [[nodiscard]] task* find();
     void run(task* which);
-    /// Waits for work with growing pauses, then asleep. Null when `waits_for` is done (if null, when the pool stops), and now and then.
+    /// Waits for work with growing pauses, then asleep. Null when `waits_for` is done (if null, when the pool stops),
+    /// and now and then.
     [[nodiscard]] task* idle(task_group* waits_for);
 
     [[nodiscard]] task* make();
     void free(task* over);
 
     /// For places of callers.
-    [[nodiscard]] bool try_take() { return !m_taken.load(std::memory_order_relaxed) && !m_taken.exchange(true, std::memory_order_acquire); }
+    [[nodiscard]] bool try_take() {
+        return !m_taken.load(std::memory_order_relaxed) && !m_taken.exchange(true, std::memory_order_acquire);
+    }
     void leave() { m_taken.store(false, std::memory_order_release); }
 
     footprint found; ///< of the task that is dealt
@@ -72,7 +76,7 @@ class alignas(64) worker {
     const unsigned m_position, m_group;
     deque<task> m_queue;
     unsigned m_next_victim = 0;
-    bool m_saw_spared = false;       ///< the last search left tasks to others
+    bool m_saw_spared = false; ///< the last search left tasks to others
     /// Spared tasks of a group that has taken none since: begin of the epoch if there are none.
     struct {
         time_point since{};

@@ -24,7 +24,8 @@ void read_distances(hwloc_topology_t topology, machine& made) {
     for (std::size_t node = 0; node < count; ++node) made.distances[node * count + node] = 1.0;
     hwloc_distances_s* found = nullptr;
     unsigned wanted = 1;
-    if (hwloc_distances_get_by_type(topology, HWLOC_OBJ_NUMANODE, &wanted, &found, HWLOC_DISTANCES_KIND_MEANS_LATENCY, 0) != 0 ||
+    if (hwloc_distances_get_by_type(topology, HWLOC_OBJ_NUMANODE, &wanted, &found, HWLOC_DISTANCES_KIND_MEANS_LATENCY,
+                                    0) != 0 ||
         wanted == 0)
         return;
     const auto position = [&](unsigned index) -> std::size_t {
@@ -76,7 +77,8 @@ machine read(hwloc_topology_t topology, std::string name) {
                 break;
             }
     }
-    if (made.cores.empty()) throw transfer_error(status::invalid_value, made.name + ": no core that this process may use");
+    if (made.cores.empty())
+        throw transfer_error(status::invalid_value, made.name + ": no core that this process may use");
     read_distances(topology, made);
     read_caches(topology, made);
     if (const auto page = ::sysconf(_SC_PAGESIZE); page > 0) made.page_bytes = static_cast<std::size_t>(page);
@@ -106,7 +108,8 @@ machine described_machine(const std::string& description) {
                             : hwloc_topology_set_synthetic(handle.get(), description.c_str());
     if (set != 0 || hwloc_topology_load(handle.get()) != 0) {
         const std::string reason = errno == ENOENT ? errno_text(errno) : "hwloc cannot read it";
-        throw transfer_error(status::invalid_value, (is_file ? "the machine " : "the synthetic machine ") + description + ": " + reason);
+        throw transfer_error(status::invalid_value,
+                             (is_file ? "the machine " : "the synthetic machine ") + description + ": " + reason);
     }
     return read(handle.get(), description);
 }

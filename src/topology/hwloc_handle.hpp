@@ -12,7 +12,8 @@ namespace causeway::topology {
 class hwloc_handle {
   public:
     hwloc_handle() {
-        if (hwloc_topology_init(&m_topology) != 0) throw transfer_error(status::out_of_host_memory, "hwloc: out of memory");
+        if (hwloc_topology_init(&m_topology) != 0)
+            throw transfer_error(status::out_of_host_memory, "hwloc: out of memory");
     }
     hwloc_handle(const hwloc_handle&) = delete;
     hwloc_handle& operator=(const hwloc_handle&) = delete;

@@ -15,7 +15,8 @@ unsigned machine::cores_per_node() const {
 }
 
 machine opteron_48() {
-    // As the firmware of four-socket servers with these processors tells it (SLIT): two dies to a socket, 22 for two hops.
+    // As the firmware of four-socket servers with these processors tells it (SLIT): two dies to a socket, 22 for two
+    // hops.
     constexpr std::array<std::array<int, 8>, 8> firmware = {{{10, 16, 16, 22, 16, 22, 16, 22},
                                                              {16, 10, 22, 16, 16, 22, 22, 16},
                                                              {16, 22, 10, 16, 16, 16, 16, 16},

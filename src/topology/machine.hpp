@@ -33,7 +33,9 @@ struct machine {
     unsigned columns = 0; ///< of a mesh of tiles; else 0
 
     /// How much longer it takes `from` to reach the memory of `to` than its own.
-    [[nodiscard]] double distance(std::size_t from, std::size_t to) const { return distances[from * nodes.size() + to]; }
+    [[nodiscard]] double distance(std::size_t from, std::size_t to) const {
+        return distances[from * nodes.size() + to];
+    }
     /// Most cores beside one node.
     [[nodiscard]] unsigned cores_per_node() const;
 };
@@ -48,7 +50,8 @@ struct machine {
 /// The 48 cores and 8 nodes of four Opteron 6172, with the distances that its firmware tells.
 [[nodiscard]] machine opteron_48();
 
-/// Tiles of one core and one home cache each, on a mesh of `columns`; of the last row the last `missing` tiles are left out.
+/// Tiles of one core and one home cache each, on a mesh of `columns`; of the last row the last `missing` tiles are left
+/// out.
 [[nodiscard]] machine tile_mesh(unsigned columns, unsigned rows, unsigned missing);
 
 } // namespace causeway::topology

@@ -19,8 +19,9 @@ namespace {
 
 using namespace causeway;
 
-const std::vector<causeway_task_policy> policies = {CAUSEWAY_TASK_POLICY_WORK_STEALING, CAUSEWAY_TASK_POLICY_CENTRAL_QUEUE,
-                                                    CAUSEWAY_TASK_POLICY_LOCALITY, CAUSEWAY_TASK_POLICY_LOCALITY_PAPER};
+const std::vector<causeway_task_policy> policies = {CAUSEWAY_TASK_POLICY_WORK_STEALING,
+                                                    CAUSEWAY_TASK_POLICY_CENTRAL_QUEUE, CAUSEWAY_TASK_POLICY_LOCALITY,
+                                                    CAUSEWAY_TASK_POLICY_LOCALITY_PAPER};
 
 long fib(task_pool& pool, int n) {
     if (n < 2) return n;
@@ -53,7 +54,11 @@ TEST_P(every_policy, runs_distributed_data_through_tasks_with_footprints) {
     task_group all(pool);
     for (int round = 0; round < 3; ++round)
         for (auto* list : lists)
-            all.spawn([list] { for (int each = 0; each < 50000; ++each) list[each] = 3 * list[each] + 1; }, {inout(list, 50000)});
+            all.spawn(
+                [list] {
+                    for (int each = 0; each < 50000; ++each) list[each] = 3 * list[each] + 1;
+                },
+                {inout(list, 50000)});
     all.wait();
     for (auto* list : lists) {
         for (int each = 0; each < 50000; ++each) ASSERT_EQ(list[each], 27 * each + 13);
@@ -170,7 +175,8 @@ TEST(tasks, a_held_one_waits_for_its_release_and_its_successors_too) {
     causeway_task_group others;
     causeway_task_group_init(&others, pool.get());
     std::atomic<bool> other_ran{false};
-    causeway_task_spawn(&others, [](void* ran) { static_cast<std::atomic<bool>*>(ran)->store(true); }, &other_ran, nullptr, 0);
+    causeway_task_spawn(
+        &others, [](void* ran) { static_cast<std::atomic<bool>*>(ran)->store(true); }, &other_ran, nullptr, 0);
     EXPECT_EQ(causeway_task_group_wait(&others), CAUSEWAY_TASKS_SUCCESS);
     EXPECT_TRUE(other_ran);
     EXPECT_EQ(value, 0);
@@ -200,8 +206,7 @@ TEST(tasks, pools_run_side_by_side_and_within_one_another) {
     task_pool outer({.threads = 2}), inner({.policy = CAUSEWAY_TASK_POLICY_WORK_STEALING, .threads = 2});
     std::atomic<long> sum{0};
     task_group group(outer);
-    for (int each = 0; each < 20; ++each)
-        group.spawn([&] { sum += fib(inner, 10); });
+    for (int each = 0; each < 20; ++each) group.spawn([&] { sum += fib(inner, 10); });
     group.wait();
     EXPECT_EQ(sum, 20 * 55);
 }

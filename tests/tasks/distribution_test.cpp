@@ -33,7 +33,8 @@ class noting_binder final : public page_binder {
     explicit noting_binder(notes& to) : m_notes(to) {}
     bool bind(void* address, std::size_t bytes, unsigned node) override {
         ++m_notes.calls;
-        for (std::size_t each = 0; each < bytes; each += 4096) m_notes.node_of_page[reinterpret_cast<std::uintptr_t>(address) + each] = node;
+        for (std::size_t each = 0; each < bytes; each += 4096)
+            m_notes.node_of_page[reinterpret_cast<std::uintptr_t>(address) + each] = node;
         return !m_notes.refuses;
     }
     bool interleave(void* address, std::size_t bytes) override {
@@ -63,11 +64,14 @@ struct several_nodes : testing::Test {
     }
     void expect_as_bound(void* address, std::size_t bytes) const {
         for (std::size_t each = 0; each < bytes; each += 4096)
-            ASSERT_EQ(node_of(address, each), static_cast<int>(notes.node_of_page.at(reinterpret_cast<std::uintptr_t>(address) + each))) << each;
+            ASSERT_EQ(node_of(address, each),
+                      static_cast<int>(notes.node_of_page.at(reinterpret_cast<std::uintptr_t>(address) + each)))
+                << each;
     }
     std::vector<std::uint64_t> counts(void* address, std::size_t from, std::size_t bytes) const {
         std::vector<std::uint64_t> found(machine.nodes.size());
-        memory->addresses().count({reinterpret_cast<std::uintptr_t>(address) + from, bytes, tasks::access::in, false}, found.data());
+        memory->addresses().count({reinterpret_cast<std::uintptr_t>(address) + from, bytes, tasks::access::in, false},
+                                  found.data());
         return found;
     }
     topology::machine machine;
@@ -79,7 +83,8 @@ TEST_F(several_nodes, fine_spreads_pages_round_robin_with_one_call) {
     auto* const made = memory->allocate({100 * 4096, distribution::fine, 0, {}});
     EXPECT_EQ(notes.calls, 1u);
     expect_as_bound(made, 100 * 4096);
-    for (std::size_t each = 8; each < 100; ++each) ASSERT_EQ(node_of(made, each * 4096), node_of(made, (each - 8) * 4096));
+    for (std::size_t each = 8; each < 100; ++each)
+        ASSERT_EQ(node_of(made, each * 4096), node_of(made, (each - 8) * 4096));
     const auto all = counts(made, 0, 96 * 4096);
     EXPECT_EQ(all, std::vector<std::uint64_t>(8, 12 * 4096));
 }
@@ -109,15 +114,18 @@ TEST_F(several_nodes, units_may_be_larger_than_pages) {
     auto* const made = memory->allocate({10 * 65536, distribution::fine, 65536, {}});
     expect_as_bound(made, 10 * 65536);
     EXPECT_EQ(notes.calls, 10u);
-    for (std::size_t each = 0; each < 9; ++each) EXPECT_EQ((node_of(made, each * 65536) + 1) % 8, node_of(made, (each + 1) * 65536));
+    for (std::size_t each = 0; each < 9; ++each)
+        EXPECT_EQ((node_of(made, each * 65536) + 1) % 8, node_of(made, (each + 1) * 65536));
     auto* const huge = memory->allocate({3 << 20, distribution::fine, 2 << 20, {}});
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(huge) % (2 << 20), 0u) << "a huge page has one node";
     EXPECT_THROW((void)memory->allocate({1, distribution::fine, 5000, {}}), transfer_error);
 }
 
 TEST_F(several_nodes, a_placement_of_the_program_is_asked_and_bound) {
-    auto* const made = memory->allocate({20 * 4096, distribution::plugin, 0,
-                                         [](std::uint64_t unit, std::uint64_t units, unsigned nodes) { return static_cast<unsigned>(unit * nodes / units); }});
+    auto* const made = memory->allocate(
+        {20 * 4096, distribution::plugin, 0, [](std::uint64_t unit, std::uint64_t units, unsigned nodes) {
+             return static_cast<unsigned>(unit * nodes / units);
+         }});
     expect_as_bound(made, 20 * 4096);
     EXPECT_EQ(node_of(made), 0);
     EXPECT_EQ(node_of(made, 19 * 4096), 7);
@@ -130,7 +138,9 @@ TEST_F(several_nodes, memory_without_cores_and_forbidden_nodes_get_nothing) {
     take(odd);
     for (const auto how : {distribution::fine, distribution::coarse, distribution::plugin})
         for (int round = 0; round < 8; ++round) {
-            auto* const made = memory->allocate({64 * 4096, how, 0, [](std::uint64_t unit, std::uint64_t, unsigned) { return static_cast<unsigned>(unit); }});
+            auto* const made = memory->allocate({64 * 4096, how, 0, [](std::uint64_t unit, std::uint64_t, unsigned) {
+                                                     return static_cast<unsigned>(unit);
+                                                 }});
             expect_as_bound(made, 64 * 4096);
             const auto all = counts(made, 0, 64 * 4096);
             EXPECT_EQ(all[2] + all[5], 0u);
@@ -148,7 +158,8 @@ TEST_F(several_nodes, bytes_per_node_are_those_of_each_byte) {
     std::mt19937 random(7);
     std::vector<void*> blocks;
     for (int each = 0; each < 30; ++each)
-        blocks.push_back(memory->allocate({1 + random() % 200000, static_cast<distribution>(1 + random() % 3), each % 3 == 0 ? 16384u : 0u, {}}));
+        blocks.push_back(memory->allocate(
+            {1 + random() % 200000, static_cast<distribution>(1 + random() % 3), each % 3 == 0 ? 16384u : 0u, {}}));
     for (int round = 0; round < 300; ++round) {
         auto* const block = blocks[random() % blocks.size()];
         const std::size_t from = random() % 100000, bytes = 1 + random() % 100000;
@@ -164,7 +175,8 @@ TEST_F(several_nodes, freed_addresses_are_unknown_and_come_again) {
     std::vector<void*> live;
     for (int round = 0; round < 3000; ++round) {
         if (live.size() < 20 || random() % 2) {
-            live.push_back(memory->allocate({1 + random() % 300000, static_cast<distribution>(1 + random() % 3), 0, {}}));
+            live.push_back(
+                memory->allocate({1 + random() % 300000, static_cast<distribution>(1 + random() % 3), 0, {}}));
             static_cast<char*>(live.back())[0] = 1;
         } else {
             std::swap(live[random() % live.size()], live.back());
@@ -186,7 +198,8 @@ TEST_F(several_nodes, threads_allocate_ask_and_free_at_once) {
         threads.emplace_back([&, thread] {
             std::mt19937 random(thread);
             for (int round = 0; round < 500; ++round) {
-                auto* const made = static_cast<char*>(memory->allocate({1 + random() % 50000, distribution::local, 0, {}}));
+                auto* const made =
+                    static_cast<char*>(memory->allocate({1 + random() % 50000, distribution::local, 0, {}}));
                 if (node_of(made) != 0) std::abort();
                 made[0] = 1;
                 memory->release(made);
@@ -244,7 +257,8 @@ TEST_F(several_nodes, times_of_a_deal_and_of_a_look_up) {
     (void)rules->group(machine, node_of_worker);
     std::vector<region> regions;
     for (int each = 0; each < 8; ++each)
-        regions.push_back({reinterpret_cast<std::uintptr_t>(memory->allocate({65536, distribution::coarse, 0, {}})), 65536 - 8192u * (each % 3), tasks::access::in, false});
+        regions.push_back({reinterpret_cast<std::uintptr_t>(memory->allocate({65536, distribution::coarse, 0, {}})),
+                           65536 - 8192u * (each % 3), tasks::access::in, false});
     footprint found;
     const std::vector<double> backlog(8);
     unsigned sum = 0;
@@ -256,11 +270,14 @@ TEST_F(several_nodes, times_of_a_deal_and_of_a_look_up) {
             found.measure(memory->addresses(), regions, 8);
             sum += rules->deal(found.question(0, backlog));
         }
-        const auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
+        const auto seconds = [&] {
+            return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        };
         deal = std::min(deal, seconds() / count);
         begin = std::chrono::steady_clock::now();
         for (int each = 0; each < count; ++each)
-            sum += static_cast<unsigned>(memory->addresses().node_of(regions[static_cast<std::size_t>(each) % 8].begin + static_cast<std::size_t>(each) % 65536));
+            sum += static_cast<unsigned>(memory->addresses().node_of(regions[static_cast<std::size_t>(each) % 8].begin +
+                                                                     static_cast<std::size_t>(each) % 65536));
         look_up = std::min(look_up, seconds() / count);
     }
     std::printf("a deal %.0f ns, a look-up %.1f ns\n", deal * 1e9, look_up * 1e9);

@@ -30,8 +30,10 @@ void ask_for_default(const char* word) {
 }
 
 TEST_F(distribution_by_environment, is_taken_by_its_word) {
-    for (const auto* word : {"fine", "coarse", "local"}) EXPECT_EXIT(ask_for_default(word), testing::ExitedWithCode(0), "^$") << word;
-    for (const auto* word : {"standard", ""}) EXPECT_EXIT(ask_for_default(word), testing::ExitedWithCode(1), "^$") << word;
+    for (const auto* word : {"fine", "coarse", "local"})
+        EXPECT_EXIT(ask_for_default(word), testing::ExitedWithCode(0), "^$") << word;
+    for (const auto* word : {"standard", ""})
+        EXPECT_EXIT(ask_for_default(word), testing::ExitedWithCode(1), "^$") << word;
 }
 
 TEST_F(distribution_by_environment, warns_of_an_unknown_word) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random task graphs with overlapping regions, under every policy and from 1 to 64 threads, against a serial interpreter.
+// Random task graphs with overlapping regions, under every policy and from 1 to 64 threads, against a serial
+// interpreter.
 #include "tasks/arena.hpp"
 #include "tasks/pool.hpp"
 #include "tasks/task.hpp"
@@ -39,7 +40,8 @@ topology::machine eight_nodes() {
 /// A cell is a page, of which the first word counts.
 struct cells {
     explicit cells(arena& memory, distribution how) : memory(memory) {
-        for (unsigned each = 0; each < cell_count; each += cell_count / 4) // four allocations side by side are no one range
+        for (unsigned each = 0; each < cell_count;
+             each += cell_count / 4) // four allocations side by side are no one range
             parts.push_back(static_cast<std::byte*>(memory.allocate({cell_count / 4 * 4096ul, how, 0, {}})));
     }
     ~cells() {
@@ -63,7 +65,9 @@ struct random_task {
     std::uint64_t result = 0;
 };
 
-std::uint64_t mixed(std::uint64_t left, std::uint64_t right) { return (left ^ (right + 0x9e3779b97f4a7c15u + (left << 6))) * 0xff51afd7ed558ccdu; }
+std::uint64_t mixed(std::uint64_t left, std::uint64_t right) {
+    return (left ^ (right + 0x9e3779b97f4a7c15u + (left << 6))) * 0xff51afd7ed558ccdu;
+}
 
 template <class Cells> void work(random_task& task, Cells& all) {
     auto value = task.id;
@@ -83,7 +87,8 @@ std::vector<random_task> random_graph(std::mt19937_64& random) {
     for (auto& task : graph) {
         task.id = random();
         for (unsigned count = below(5); count > 0; --count) {
-            const auto first = below(part), length = 1 + below(below(4) == 0 ? part - first : std::min(3u, part - first));
+            const auto first = below(part),
+                       length = 1 + below(below(4) == 0 ? part - first : std::min(3u, part - first));
             const auto begin = below(4) * part + first;
             task.ranges.push_back({begin, begin + length, static_cast<tasks::access>(below(4))});
         }
@@ -106,7 +111,8 @@ void run_graphs(unsigned policy_index, unsigned threads, unsigned callers, int c
     arena memory(machine, std::make_unique<no_binder>());
     pool workers(machine, memory.addresses(), policy_number(policy_index, machine), {threads, callers, false});
     std::mt19937_64 random(seed);
-    constexpr std::array<distribution, 3> distributions = {distribution::fine, distribution::coarse, distribution::local};
+    constexpr std::array<distribution, 3> distributions = {distribution::fine, distribution::coarse,
+                                                           distribution::local};
     for (int round = 0; round < count; ++round) {
         auto graph = random_graph(random);
         auto expected = graph;
@@ -122,8 +128,8 @@ void run_graphs(unsigned policy_index, unsigned threads, unsigned callers, int c
         for (auto& task : graph) {
             std::vector<region> regions;
             for (const auto& range : task.ranges)
-                regions.push_back({reinterpret_cast<std::uintptr_t>(&all[range.first]), (range.last - range.first) * 4096ul, range.how,
-                                   random() % 4 == 0});
+                regions.push_back({reinterpret_cast<std::uintptr_t>(&all[range.first]),
+                                   (range.last - range.first) * 4096ul, range.how, random() % 4 == 0});
             auto* const made = workers.make(sizeof(call), alignof(call));
             new (made->payload) call{&task, &all};
             made->function = [](void* payload) {
@@ -137,8 +143,10 @@ void run_graphs(unsigned policy_index, unsigned threads, unsigned callers, int c
         const auto ended = group.settle();
         ASSERT_FALSE(ended.cancelled);
         for (std::size_t each = 0; each < graph.size(); ++each)
-            ASSERT_EQ(graph[each].result, expected[each].result) << "graph " << round << ", task " << each << ", seed " << seed;
-        for (unsigned cell = 0; cell < cell_count; ++cell) ASSERT_EQ(all[cell], serial[cell]) << "graph " << round << ", cell " << cell;
+            ASSERT_EQ(graph[each].result, expected[each].result)
+                << "graph " << round << ", task " << each << ", seed " << seed;
+        for (unsigned cell = 0; cell < cell_count; ++cell)
+            ASSERT_EQ(all[cell], serial[cell]) << "graph " << round << ", cell " << cell;
     }
     EXPECT_EQ(memory.bytes_in_use(), 0u);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The statements of the paper's section 6 (and of section 2 on Strassen), on its two machines as they are modelled. The programs
-// have the paper's inputs, and the machines no parameter that was fitted to them.
+// The statements of the paper's section 6 (and of section 2 on Strassen), on its two machines as they are modelled. The
+// programs have the paper's inputs, and the machines no parameter that was fitted to them.
 #include "tasks/simulator/report.hpp"
 
 #include <gtest/gtest.h>
@@ -24,12 +24,15 @@ const cost_model& tiles() {
 }
 
 /// Modelled seconds.
-double time_of(const cost_model& where, const std::string& name, distribution how, const std::string& policy, unsigned vicinity = 0) {
+double time_of(const cost_model& where, const std::string& name, distribution how, const std::string& policy,
+               unsigned vicinity = 0) {
     const auto rules = policy_named(policy, where.machine, vicinity);
     return simulate(paper_program(name, how, where.machine.columns != 0), where, *rules, {}).seconds;
 }
 
-double stealing(const cost_model& where, const std::string& name, distribution how) { return time_of(where, name, how, "work-stealing"); }
+double stealing(const cost_model& where, const std::string& name, distribution how) {
+    return time_of(where, name, how, "work-stealing");
+}
 
 TEST(section_6, locality_with_the_advised_distribution_never_loses_on_nodes) {
     for (const auto* name : {"map", "reduction", "matmul", "jacobi", "sparselu"}) {
@@ -41,10 +44,13 @@ TEST(section_6, locality_with_the_advised_distribution_never_loses_on_nodes) {
 }
 
 TEST(section_6, locality_with_the_advised_distribution_never_loses_on_tiles) {
-    // SparseLU is the paper's own counter-example: it maintains performance, within what one placement more or less makes.
+    // SparseLU is the paper's own counter-example: it maintains performance, within what one placement more or less
+    // makes.
     for (const auto* name : {"map", "reduction", "vecmul", "sparselu"}) {
         const auto locality = time_of(tiles(), name, advised_distribution(name), "locality");
-        EXPECT_LE(locality, (std::string(name) == "sparselu" ? 1.05 : 1.01) * stealing(tiles(), name, distribution::fine)) << name;
+        EXPECT_LE(locality,
+                  (std::string(name) == "sparselu" ? 1.05 : 1.01) * stealing(tiles(), name, distribution::fine))
+            << name;
     }
 }
 
@@ -58,14 +64,17 @@ TEST(section_6, map_gains_by_locality_on_both_machines) {
 
 TEST(section_6, fine_against_the_advice_imbalances_map_under_the_papers_rule_and_not_under_ours) {
     const auto fine = time_of(opteron(), "map", distribution::fine, "locality-paper");
-    EXPECT_GE(fine, 2 * stealing(opteron(), "map", distribution::fine)) << "all tasks go to one queue, and few may be stolen";
-    EXPECT_LE(time_of(opteron(), "map", distribution::fine, "locality"), 1.01 * stealing(opteron(), "map", distribution::fine));
+    EXPECT_GE(fine, 2 * stealing(opteron(), "map", distribution::fine))
+        << "all tasks go to one queue, and few may be stolen";
+    EXPECT_LE(time_of(opteron(), "map", distribution::fine, "locality"),
+              1.01 * stealing(opteron(), "map", distribution::fine));
 }
 
 TEST(section_6, matmul_loses_with_fine) {
     EXPECT_GT(time_of(opteron(), "matmul", distribution::fine, "locality-paper"),
               1.04 * time_of(opteron(), "matmul", distribution::coarse, "locality-paper"));
-    EXPECT_GT(time_of(opteron(), "matmul", distribution::fine, "locality"), time_of(opteron(), "matmul", distribution::coarse, "locality"));
+    EXPECT_GT(time_of(opteron(), "matmul", distribution::fine, "locality"),
+              time_of(opteron(), "matmul", distribution::coarse, "locality"));
 }
 
 TEST(section_6, coarse_serialises_reduction_on_tiles_and_larger_vicinities_win_it_back) {
@@ -75,13 +84,15 @@ TEST(section_6, coarse_serialises_reduction_on_tiles_and_larger_vicinities_win_i
     EXPECT_GE(by_vicinity.front(), 10 * stealing(tiles(), "reduction", distribution::coarse));
     EXPECT_TRUE(std::is_sorted(by_vicinity.rbegin(), by_vicinity.rend()));
     EXPECT_LE(by_vicinity.back(), 1.05 * stealing(tiles(), "reduction", distribution::coarse));
-    EXPECT_LE(time_of(tiles(), "reduction", distribution::coarse, "locality", 1), 0.15 * by_vicinity.front()) << "load counts";
+    EXPECT_LE(time_of(tiles(), "reduction", distribution::coarse, "locality", 1), 0.15 * by_vicinity.front())
+        << "load counts";
 }
 
 TEST(section_6, larger_vicinities_hurt_map_and_help_vecmul_on_tiles) {
     const auto times = [](const char* name) {
         std::vector<double> all;
-        for (const unsigned vicinity : {1u, 4u, 8u, 0u}) all.push_back(time_of(tiles(), name, distribution::coarse, "locality-paper", vicinity));
+        for (const unsigned vicinity : {1u, 4u, 8u, 0u})
+            all.push_back(time_of(tiles(), name, distribution::coarse, "locality-paper", vicinity));
         return all;
     };
     const auto map = times("map"), vecmul = times("vecmul");
@@ -94,8 +105,10 @@ TEST(section_6, larger_vicinities_hurt_map_and_help_vecmul_on_tiles) {
 
 TEST(section_6, coarse_against_the_advice_loses_where_one_allocation_has_all) {
     for (const auto* name : {"reduction", "jacobi"}) {
-        EXPECT_GE(stealing(opteron(), name, distribution::coarse), 2 * stealing(opteron(), name, distribution::fine)) << name;
-        EXPECT_GE(time_of(opteron(), name, distribution::coarse, "locality"), 2 * time_of(opteron(), name, distribution::fine, "locality"));
+        EXPECT_GE(stealing(opteron(), name, distribution::coarse), 2 * stealing(opteron(), name, distribution::fine))
+            << name;
+        EXPECT_GE(time_of(opteron(), name, distribution::coarse, "locality"),
+                  2 * time_of(opteron(), name, distribution::fine, "locality"));
     }
 }
 
@@ -107,7 +120,9 @@ TEST(section_6, what_strassens_tasks_allocate_loses_by_distribution) {
 
 TEST(section_2, distribution_beats_first_touch_by_one_thread) {
     for (const auto* name : {"map", "reduction", "jacobi"})
-        EXPECT_LE(stealing(opteron(), name, distribution::fine), 0.5 * stealing(opteron(), name, distribution::standard)) << name;
+        EXPECT_LE(stealing(opteron(), name, distribution::fine),
+                  0.5 * stealing(opteron(), name, distribution::standard))
+            << name;
 }
 
 } // namespace

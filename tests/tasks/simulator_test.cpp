@@ -118,7 +118,8 @@ TEST(simulator, refuses_machines_programs_and_policies_that_are_not_there) {
     causeway_simulation_result result;
     const auto refused = [&](const causeway_simulation& asked, const char* word) {
         EXPECT_EQ(causeway_tasks_simulate(&asked, &result), CAUSEWAY_TASKS_INVALID_VALUE);
-        EXPECT_NE(std::string(causeway_tasks_last_error()).find(word), std::string::npos) << causeway_tasks_last_error();
+        EXPECT_NE(std::string(causeway_tasks_last_error()).find(word), std::string::npos)
+            << causeway_tasks_last_error();
     };
     refused({.machine = "no:such machine"}, "no:such machine");
     refused({.machine = "nowhere.xml"}, "nowhere.xml");
@@ -157,7 +158,8 @@ TEST(recorded_runs, are_replayed_with_their_times_and_order) {
         });
         group.wait();
     }
-    ASSERT_EQ(causeway_task_record_end(pool.get(), path.c_str()), CAUSEWAY_TASKS_SUCCESS) << causeway_tasks_last_error();
+    ASSERT_EQ(causeway_task_record_end(pool.get(), path.c_str()), CAUSEWAY_TASKS_SUCCESS)
+        << causeway_tasks_last_error();
     causeway_free(data);
     EXPECT_EQ(causeway_task_record_end(pool.get(), path.c_str()), CAUSEWAY_TASKS_INVALID_VALUE);
 
@@ -166,7 +168,8 @@ TEST(recorded_runs, are_replayed_with_their_times_and_order) {
     ASSERT_EQ(causeway_tasks_simulate(&asked, &result), CAUSEWAY_TASKS_SUCCESS) << causeway_tasks_last_error();
     EXPECT_EQ(result.tasks, 9u);
     EXPECT_GT(result.seconds, 0);
-    // The chain of six, and what two cores can do: no schedule is faster, and none that leaves no core idle in vain much slower.
+    // The chain of six, and what two cores can do: no schedule is faster, and none that leaves no core idle in vain
+    // much slower.
     const auto replay = read_record(path).replay;
     double chain = 0, sum = 0, longest = 0;
     for (std::size_t each = 0; each < replay.tasks.size(); ++each) {

@@ -21,7 +21,8 @@ class scheduler {
   public:
     using body = std::function<void()>;
 
-    /// One run. `choose(count)` says which of the threads that can go on does. False if threads are left that nobody will wake.
+    /// One run. `choose(count)` says which of the threads that can go on does. False if threads are left that nobody
+    /// will wake.
     template <class Choose> bool run(const std::vector<body>& bodies, Choose&& choose) {
         current() = this;
         m_threads.clear();
@@ -52,7 +53,8 @@ class scheduler {
             ::swapcontext(&m_main, &m_threads[m_running]->context);
         }
     }
-    /// Every run that differs; false as soon as `fresh` (which makes the bodies) or `holds` (asked after a run) says so.
+    /// Every run that differs; false as soon as `fresh` (which makes the bodies) or `holds` (asked after a run) says
+    /// so.
     bool every_order(const std::function<std::vector<body>()>& fresh, const std::function<bool()>& holds) {
         std::vector<std::pair<std::size_t, std::size_t>> choices; ///< taken, of how many
         for (runs = 0;; ++runs) {
@@ -67,7 +69,8 @@ class scheduler {
             ++choices.back().first;
         }
     }
-    bool random_orders(std::size_t count, const std::function<std::vector<body>()>& fresh, const std::function<bool()>& holds) {
+    bool random_orders(std::size_t count, const std::function<std::vector<body>()>& fresh,
+                       const std::function<bool()>& holds) {
         std::mt19937_64 random(1);
         for (runs = 0; runs < count; ++runs)
             if (!run(fresh(), [&](std::size_t of) { return random() % of; }) || !holds()) return false;

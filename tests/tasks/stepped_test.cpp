@@ -15,10 +15,10 @@
 
 namespace {
 
-using stepped::scheduler;
 using causeway::tasks::deque;
 using causeway::tasks::doorbell;
 using causeway::tasks::inbox;
+using stepped::scheduler;
 
 struct element {
     element* next = nullptr;
@@ -40,7 +40,8 @@ struct deque_scene {
     /// Each was got once at most, and what was not is still there.
     bool is_right() {
         while (auto* const left = queue.pop()) ++left->taken;
-        return std::all_of(elements.begin(), elements.begin() + used, [](const element& each) { return each.taken == 1; });
+        return std::all_of(elements.begin(), elements.begin() + used,
+                           [](const element& each) { return each.taken == 1; });
     }
     deque<element, stepped::atomics> queue;
     std::array<element, 8> elements;
@@ -78,7 +79,8 @@ TEST(stepped, a_deque_gives_each_element_once) {
         };
         scheduler model;
         const auto holds = [&] { return scene->is_right(); };
-        EXPECT_TRUE(one.random_runs ? model.random_orders(one.random_runs, fresh, holds) : model.every_order(fresh, holds))
+        EXPECT_TRUE(one.random_runs ? model.random_orders(one.random_runs, fresh, holds)
+                                    : model.every_order(fresh, holds))
             << one.name << ", run " << model.runs;
         EXPECT_GT(model.runs, 100u) << one.name;
     }
@@ -97,12 +99,16 @@ TEST(stepped, an_inbox_gives_each_element_once) {
         const auto take = [&all] {
             if (auto* const got = all->box.take()) ++got->taken;
         };
-        return std::vector<scheduler::body>{[&all] { all->box.push(&all->elements[1]); }, [&all, take] { take(), all->box.push(&all->elements[2]); }, take};
+        return std::vector<scheduler::body>{[&all] { all->box.push(&all->elements[1]); },
+                                            [&all, take] { take(), all->box.push(&all->elements[2]); }, take};
     };
-    EXPECT_TRUE(model.every_order(fresh, [&] {
-        while (auto* const left = all->box.take()) ++left->taken;
-        return std::all_of(all->elements.begin(), all->elements.end(), [](const element& each) { return each.taken == 1; });
-    })) << "run " << model.runs;
+    EXPECT_TRUE(model.every_order(fresh,
+                                  [&] {
+                                      while (auto* const left = all->box.take()) ++left->taken;
+                                      return std::all_of(all->elements.begin(), all->elements.end(),
+                                                         [](const element& each) { return each.taken == 1; });
+                                  }))
+        << "run " << model.runs;
     EXPECT_GT(model.runs, 500u);
 }
 
@@ -146,7 +152,8 @@ TEST(stepped, no_worker_sleeps_beside_work) {
     EXPECT_GT(model.runs, 50u);
     const auto make_two = [&] { scene->make(), scene->make(); };
     EXPECT_TRUE(model.random_orders(40000, of({want, want, make_two}), none_left)) << "run " << model.runs;
-    EXPECT_TRUE(model.random_orders(20000, of({want, want, want, make_two, [&] { scene->make(); }}), none_left)) << "run " << model.runs;
+    EXPECT_TRUE(model.random_orders(20000, of({want, want, want, make_two, [&] { scene->make(); }}), none_left))
+        << "run " << model.runs;
 }
 
 TEST(stepped, the_model_finds_a_lost_wake_up) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parameters and where they come from: the paper's figures and text, and what the makers tell of their parts. None of them
-// was fitted to a program.
+// The parameters and where they come from: the paper's figures and text, and what the makers tell of their parts. None
+// of them was fitted to a program.
 #include "tasks/simulator/cost_model.hpp"
 
 #include <algorithm>
@@ -23,13 +23,15 @@ std::vector<double> scaled_factors(const topology::machine& machine, double aver
 cost_model opteron() {
     cost_model made;
     made.machine = topology::opteron_48();
-    // 2.1 GHz, four single-precision additions beside four multiplications per cycle; libraries reach some three quarters.
+    // 2.1 GHz, four single-precision additions beside four multiplications per cycle; libraries reach some three
+    // quarters.
     made.multiply = made.other = 1 / (2.1e9 * 8 * 0.75);
-    made.own_byte = 1 / 3.5e9;    // one core alone
-    made.cached_byte = 1 / 12e9;  // L3
+    made.own_byte = 1 / 3.5e9;   // one core alone
+    made.cached_byte = 1 / 12e9; // L3
     made.factors = scaled_factors(made.machine, 1.19);
     made.node_bandwidth = 12.5e9; // two channels of DDR3-1333, 21.3 GB/s at their pins
-    made.link_bandwidth = 7e9;    // links of 8 bits at 6.4 GT/s are 6.4 GB/s each; a node has four, and forwards for others
+    made.link_bandwidth =
+        7e9; // links of 8 bits at 6.4 GT/s are 6.4 GB/s each; a node has four, and forwards for others
     made.spawn = 0.5e-6;
     made.steal = 1e-6;
     return made;
@@ -63,7 +65,8 @@ cost_model ordinary(topology::machine machine) {
     made.own_byte = 1 / 10e9;
     made.cached_byte = 1 / 40e9;
     made.factors = machine.distances;
-    // Half of the cores that could ask for it at once are enough to use up a node's memory, and a quarter for what comes from others.
+    // Half of the cores that could ask for it at once are enough to use up a node's memory, and a quarter for what
+    // comes from others.
     made.node_bandwidth = 5e9 * std::max(2u, machine.cores_per_node());
     made.link_bandwidth = made.node_bandwidth / 2;
     made.spawn = 0.1e-6;

@@ -13,19 +13,22 @@ namespace causeway::tasks::simulator {
 /// Bytes in bytes, times in seconds.
 struct cost_model {
     topology::machine machine;
-    double multiply = 0, other = 0;   ///< one operation
-    double own_byte = 0;              ///< one byte of the node's own memory, for one core alone
-    double cached_byte = 0;           ///< one byte that the last-level cache has
-    std::vector<double> factors;      ///< of pairs of nodes: how much longer a byte takes from there
-    double node_bandwidth = 0;        ///< bytes per second that all cores together get from one node's memory
-    double link_bandwidth = 0;        ///< into one node from all others, and out of it; 0: no limit
-    double spawn = 0, steal = 0;      ///< a task's way into a queue, and out of another one's
-    double patience = 20e-6;          ///< of thieves beside spared tasks, as the pool's have it
-    bool shares_cache = true;         ///< cores of a node have one last-level cache; else each core's is too small to keep regions
-    bool uniform_standard = false;    ///< "standard" spreads over all home caches, as on the tiles
-    std::uint64_t unit = 4096;        ///< of distributions
+    double multiply = 0, other = 0; ///< one operation
+    double own_byte = 0;            ///< one byte of the node's own memory, for one core alone
+    double cached_byte = 0;         ///< one byte that the last-level cache has
+    std::vector<double> factors;    ///< of pairs of nodes: how much longer a byte takes from there
+    double node_bandwidth = 0;      ///< bytes per second that all cores together get from one node's memory
+    double link_bandwidth = 0;      ///< into one node from all others, and out of it; 0: no limit
+    double spawn = 0, steal = 0;    ///< a task's way into a queue, and out of another one's
+    double patience = 20e-6;        ///< of thieves beside spared tasks, as the pool's have it
+    bool shares_cache =
+        true; ///< cores of a node have one last-level cache; else each core's is too small to keep regions
+    bool uniform_standard = false; ///< "standard" spreads over all home caches, as on the tiles
+    std::uint64_t unit = 4096;     ///< of distributions
 
-    [[nodiscard]] double factor(std::size_t from, std::size_t to) const { return factors[from * machine.nodes.size() + to]; }
+    [[nodiscard]] double factor(std::size_t from, std::size_t to) const {
+        return factors[from * machine.nodes.size() + to];
+    }
 };
 
 /// Of "opteron48", "tilepro64", "this" (the machine at hand), a synthetic machine of hwloc, or a file of its XML.

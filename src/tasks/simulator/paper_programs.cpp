@@ -14,7 +14,8 @@ std::uintptr_t program::allocate(std::uint64_t bytes, distribution how, std::uin
     const auto begin = m_next;
     m_next += (bytes + 4095) / 4096 * 4096;
     if (m_next - first_address > most_bytes)
-        throw transfer_error(status::invalid_value, "the program " + name + " allocates more than " + bytes_text(most_bytes));
+        throw transfer_error(status::invalid_value,
+                             "the program " + name + " allocates more than " + bytes_text(most_bytes));
     allocations.push_back({bytes, how, by, begin});
     return begin;
 }
@@ -25,7 +26,9 @@ constexpr std::array<const char*, 7> names = {"map", "reduction", "vecmul", "mat
 
 region in(std::uintptr_t begin, std::uint64_t bytes) { return {begin, bytes, access::in, false}; }
 region out(std::uintptr_t begin, std::uint64_t bytes) { return {begin, bytes, access::out, false}; }
-region inout(std::uintptr_t begin, std::uint64_t bytes, bool most_used = false) { return {begin, bytes, access::inout, most_used}; }
+region inout(std::uintptr_t begin, std::uint64_t bytes, bool most_used = false) {
+    return {begin, bytes, access::inout, most_used};
+}
 
 void add(program& to, work its, std::vector<region> regions, std::vector<double> passes = {}) {
     auto& made = to.tasks.emplace_back();
@@ -34,8 +37,10 @@ void add(program& to, work its, std::vector<region> regions, std::vector<double>
     made.passes = std::move(passes);
 }
 
-/// Vectors that each have a task. Stores of tiles go on by themselves; on other machines what is written is read and written back.
-void vectors(program& to, distribution how, unsigned count, std::uint64_t bytes, double multiplies, double others, bool tiles) {
+/// Vectors that each have a task. Stores of tiles go on by themselves; on other machines what is written is read and
+/// written back.
+void vectors(program& to, distribution how, unsigned count, std::uint64_t bytes, double multiplies, double others,
+             bool tiles) {
     std::vector<std::uintptr_t> begins;
     for (unsigned each = 0; each < count; ++each) begins.push_back(to.allocate(bytes, how));
     const double elements = static_cast<double>(bytes) / 4;
@@ -49,11 +54,12 @@ void pairs(program& to, distribution how, unsigned count, std::uint64_t bytes, b
     for (unsigned each = 0; each < 2 * count; ++each) begins.push_back(to.allocate(bytes, how));
     const double elements = static_cast<double>(bytes) / 4;
     for (unsigned each = 0; each < count; ++each)
-        add(to, {2 * elements, 5 * elements, 0}, {inout(begins[2 * each], bytes), in(begins[2 * each + 1], bytes)}, {tiles ? 1.0 : 2.0, 1});
+        add(to, {2 * elements, 5 * elements, 0}, {inout(begins[2 * each], bytes), in(begins[2 * each + 1], bytes)},
+            {tiles ? 1.0 : 2.0, 1});
 }
 
-/// Merging sorted runs, level by level, each level in as many parts as there are runs at first. One allocation: the array and its
-/// copy.
+/// Merging sorted runs, level by level, each level in as many parts as there are runs at first. One allocation: the
+/// array and its copy.
 void reduction(program& to, distribution how, std::uint64_t bytes, unsigned depth) {
     const auto array = to.allocate(2 * bytes, how);
     const std::uint64_t parts = std::uint64_t{1} << depth, part = bytes / parts / 64 * 64;
@@ -65,7 +71,8 @@ void reduction(program& to, distribution how, std::uint64_t bytes, unsigned dept
             // Part `within` of the result comes from about half a part of each of both runs.
             const auto left = source + (pair * part + within * part / 2) / 64 * 64, right = left + run * part;
             const double elements = static_cast<double>(part) / 4;
-            add(to, {0, 6 * elements, 0}, {in(left, part / 2), in(right, part / 2), out(target + each * part, part)}, {1, 1, 1});
+            add(to, {0, 6 * elements, 0}, {in(left, part / 2), in(right, part / 2), out(target + each * part, part)},
+                {1, 1, 1});
         }
     }
 }
@@ -100,7 +107,8 @@ void jacobi(program& to, distribution how, unsigned size, unsigned block, unsign
         for (unsigned row = 0; row < blocks; ++row)
             for (unsigned column = 0; column < blocks; ++column) {
                 const unsigned from = step % 2, target = 1 - from;
-                std::vector<region> regions{in(begin_of(from, row, column), bytes), out(begin_of(target, row, column), bytes)};
+                std::vector<region> regions{in(begin_of(from, row, column), bytes),
+                                            out(begin_of(target, row, column), bytes)};
                 std::vector<double> passes{1, 2};
                 const auto neighbour = [&](unsigned r, unsigned c) {
                     regions.push_back(in(begin_of(from, r, c), edge));
@@ -127,27 +135,33 @@ void sparselu(program& to, distribution how, unsigned size, unsigned block, bool
     const std::uint64_t bytes = std::uint64_t{4} * block * block;
     const double cube = std::pow(static_cast<double>(block), 3);
     std::vector<std::uintptr_t> matrix(static_cast<std::size_t>(blocks) * blocks, 0);
-    const auto at = [&](unsigned row, unsigned column) -> std::uintptr_t& { return matrix[static_cast<std::size_t>(row) * blocks + column]; };
+    const auto at = [&](unsigned row, unsigned column) -> std::uintptr_t& {
+        return matrix[static_cast<std::size_t>(row) * blocks + column];
+    };
     for (unsigned row = 0; row < blocks; ++row)
         for (unsigned column = 0; column < blocks; ++column)
             if (!is_empty_at_first(row, column)) at(row, column) = to.allocate(bytes, how);
     for (unsigned step = 0; step < blocks; ++step) {
         add(to, {cube / 3, cube / 3, 0}, {inout(at(step, step), bytes)});
         for (unsigned each = step + 1; each < blocks; ++each)
-            if (at(step, each)) add(to, {cube / 2, cube / 2, 0}, {in(at(step, step), bytes), inout(at(step, each), bytes)});
+            if (at(step, each))
+                add(to, {cube / 2, cube / 2, 0}, {in(at(step, step), bytes), inout(at(step, each), bytes)});
         for (unsigned each = step + 1; each < blocks; ++each)
-            if (at(each, step)) add(to, {cube / 2, cube / 2, 0}, {in(at(step, step), bytes), inout(at(each, step), bytes)});
+            if (at(each, step))
+                add(to, {cube / 2, cube / 2, 0}, {in(at(step, step), bytes), inout(at(each, step), bytes)});
         for (unsigned row = step + 1; row < blocks; ++row)
             for (unsigned column = step + 1; column < blocks; ++column) {
                 if (!at(row, step) || !at(step, column)) continue;
                 if (!at(row, column)) at(row, column) = to.allocate(bytes, how);
-                add(to, {cube, cube, 0}, {in(at(row, step), bytes), in(at(step, column), bytes), inout(at(row, column), bytes, marked)});
+                add(to, {cube, cube, 0},
+                    {in(at(row, step), bytes), in(at(step, column), bytes), inout(at(row, column), bytes, marked)});
             }
     }
 }
 
 /// A matrix is multiplied by seven products of half its size, whose operands the task allocates itself.
-void strassen_below(program& to, distribution how, std::uint32_t parent, double size, unsigned depth, const std::vector<region>& operands) {
+void strassen_below(program& to, distribution how, std::uint32_t parent, double size, unsigned depth,
+                    const std::vector<region>& operands) {
     const auto self = static_cast<std::uint32_t>(to.tasks.size());
     {
         auto& made = to.tasks.emplace_back();
@@ -202,7 +216,9 @@ program paper_program(const std::string& name, distribution how, bool tiles) {
     } else if (name == "strassen") {
         strassen_below(made, how, none, tiles ? 256 : 2048, 3, {});
     } else {
-        throw transfer_error(status::invalid_value, "no program " + name + ": there are map, reduction, vecmul, matmul, jacobi, sparselu, strassen");
+        throw transfer_error(status::invalid_value,
+                             "no program " + name +
+                                 ": there are map, reduction, vecmul, matmul, jacobi, sparselu, strassen");
     }
     return made;
 }

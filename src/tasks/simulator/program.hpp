@@ -17,7 +17,7 @@ inline constexpr std::uint32_t none = ~0u;
 struct simulated_allocation {
     std::uint64_t bytes = 0;
     distribution how = distribution::standard;
-    std::uint32_t by = none; ///< the task that allocates it when it begins; none: the program, before it spawns
+    std::uint32_t by = none;  ///< the task that allocates it when it begins; none: the program, before it spawns
     std::uintptr_t begin = 0; ///< set by program::allocate()
 };
 
@@ -33,7 +33,8 @@ struct simulated_task {
     bool waits_for_children = false;
     work its;
     std::vector<region> regions;
-    std::vector<double> passes; ///< of each region: how often its bytes come from memory, where no cache has them; empty: once
+    std::vector<double>
+        passes; ///< of each region: how often its bytes come from memory, where no cache has them; empty: once
 };
 
 struct program {
@@ -52,8 +53,9 @@ struct program {
     static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 34;
 };
 
-/// The programs of the paper's Table 4 with its inputs, and one like Strassen's: "map", "reduction", "vecmul", "matmul", "jacobi",
-/// "sparselu", "strassen". `tiles` takes the inputs for the TILEPro64. Throws transfer_error for another name.
+/// The programs of the paper's Table 4 with its inputs, and one like Strassen's: "map", "reduction", "vecmul",
+/// "matmul", "jacobi", "sparselu", "strassen". `tiles` takes the inputs for the TILEPro64. Throws transfer_error for
+/// another name.
 [[nodiscard]] program paper_program(const std::string& name, distribution how, bool tiles);
 
 /// The distribution that the paper's Table 4 advises.

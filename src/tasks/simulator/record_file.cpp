@@ -55,10 +55,11 @@ void write_record(const std::string& path, const std::vector<recorded_task>& tas
     for (const auto& [begin, its] : allocations)
         file << "allocation " << begin << ' ' << its->bytes << ' ' << words[static_cast<std::size_t>(its->how)] << '\n';
     for (const auto& task : tasks) {
-        file << "task " << (task.parent == recorded_task::none ? -1 : std::int64_t{task.parent}) << ' ' << task.group << ' '
-             << task.begin << ' ' << task.end << ' ' << task.others << ' ' << task.worker << '\n';
+        file << "task " << (task.parent == recorded_task::none ? -1 : std::int64_t{task.parent}) << ' ' << task.group
+             << ' ' << task.begin << ' ' << task.end << ' ' << task.others << ' ' << task.worker << '\n';
         for (const auto& each : task.regions)
-            file << "region " << each.begin << ' ' << each.bytes << ' ' << static_cast<int>(each.how) << ' ' << each.most_used << '\n';
+            file << "region " << each.begin << ' ' << each.bytes << ' ' << static_cast<int>(each.how) << ' '
+                 << each.most_used << '\n';
     }
     if (!file.flush()) throw failed();
 }
@@ -71,7 +72,8 @@ record_content read_record(const std::string& path) {
         return {status::invalid_value, "the record " + path + ", line " + std::to_string(number) + ": " + why};
     };
     std::string line;
-    if (!std::getline(file, line) || line != first_line) throw refuse(std::string("it does not begin with \"") + first_line + '"');
+    if (!std::getline(file, line) || line != first_line)
+        throw refuse(std::string("it does not begin with \"") + first_line + '"');
     record_content read;
     read.replay.name = path;
     moved_addresses moved;
@@ -91,7 +93,8 @@ record_content read_record(const std::string& path) {
             std::uint32_t group = 0;
             unsigned worker = 0;
             if (!(in >> parent >> group >> begin >> end >> others >> worker) || end < begin)
-                throw refuse("a task has a parent, a group, a begin, an end after it, the time of others, and a worker");
+                throw refuse(
+                    "a task has a parent, a group, a begin, an end after it, the time of others, and a worker");
             const auto self = static_cast<std::uint32_t>(read.replay.tasks.size());
             if (parent >= static_cast<std::int64_t>(self)) throw refuse("the task's parent comes behind it");
             if (group > self) throw refuse("groups are numbered in the order in which tasks name them");
@@ -100,13 +103,15 @@ record_content read_record(const std::string& path) {
             made.group = group;
             made.its.seconds = static_cast<double>(std::max<std::int64_t>(0, end - begin - others)) * 1e-9;
             if (parent >= 0) read.replay.tasks[static_cast<std::size_t>(parent)].waits_for_children = true;
-            read.slices.push_back({self, worker, static_cast<double>(begin) * 1e-9, static_cast<double>(end) * 1e-9, 0});
+            read.slices.push_back(
+                {self, worker, static_cast<double>(begin) * 1e-9, static_cast<double>(end) * 1e-9, 0});
         } else if (kind == "region") {
             std::uintptr_t begin = 0;
             std::uint64_t bytes = 0;
             int how = 0, most_used = 0;
             if (!(in >> begin >> bytes >> how >> most_used) || how < 0 || how > 3 || read.replay.tasks.empty())
-                throw refuse("a region has a begin, bytes, an access from 0 to 3, and 1 if it is used most; it comes behind its task");
+                throw refuse("a region has a begin, bytes, an access from 0 to 3, and 1 if it is used most; it comes "
+                             "behind its task");
             read.replay.tasks.back().regions.push_back(
                 {moved.find(begin).value_or(begin), bytes, static_cast<access>(how), most_used != 0});
         } else {

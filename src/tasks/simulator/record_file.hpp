@@ -12,13 +12,14 @@
 
 namespace causeway::tasks::simulator {
 
-/// Lines of words: `allocation BEGIN BYTES DISTRIBUTION`, `task PARENT GROUP BEGIN END OTHERS WORKER` (nanoseconds) and, below its
-/// task, `region BEGIN BYTES ACCESS MOST_USED`. Allocations are those that regions lie in. Throws transfer_error with the cause.
+/// Lines of words: `allocation BEGIN BYTES DISTRIBUTION`, `task PARENT GROUP BEGIN END OTHERS WORKER` (nanoseconds)
+/// and, below its task, `region BEGIN BYTES ACCESS MOST_USED`. Allocations are those that regions lie in. Throws
+/// transfer_error with the cause.
 void write_record(const std::string& path, const std::vector<recorded_task>& tasks, const address_map& addresses);
 
 struct record_content {
-    program replay;             ///< with the time that each task took
-    std::vector<slice> slices;  ///< as it was
+    program replay;            ///< with the time that each task took
+    std::vector<slice> slices; ///< as it was
 };
 
 /// Throws transfer_error with the file's line.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last-level caches of a modelled machine, by regions: what was used last, and has not been written elsewhere since.
+// The last-level caches of a modelled machine, by regions: what was used last, and has not been written elsewhere
+// since.
 #pragma once
 
 #include "tasks/region.hpp"
@@ -21,7 +22,8 @@ class region_cache {
         auto& version = m_versions[what.begin];
         auto& cache = m_caches[which];
         const auto known = cache.by_begin.find(what.begin);
-        const bool has = known != cache.by_begin.end() && known->second->version == version && known->second->bytes >= what.bytes;
+        const bool has =
+            known != cache.by_begin.end() && known->second->version == version && known->second->bytes >= what.bytes;
         if (what.writes()) ++version;
         if (known != cache.by_begin.end()) {
             cache.used -= known->second->bytes;

@@ -18,11 +18,14 @@ std::unique_ptr<policy> policy_named(const std::string& name, const topology::ma
     if (name == "central") return central_policy();
     if (name == "locality") return locality_policy(machine, {.home_caches = tiles, .vicinity = vicinity});
     if (name == "locality-paper")
-        return locality_policy(machine, {.load_term = false, .release = false, .home_caches = tiles, .vicinity = vicinity});
-    throw transfer_error(status::invalid_value, "no policy " + name + ": there are work-stealing, central, locality, locality-paper");
+        return locality_policy(machine,
+                               {.load_term = false, .release = false, .home_caches = tiles, .vicinity = vicinity});
+    throw transfer_error(status::invalid_value,
+                         "no policy " + name + ": there are work-stealing, central, locality, locality-paper");
 }
 
-best_found find_best(const program& what, const std::string& paper_name, const cost_model& where, const settings& with) {
+best_found find_best(const program& what, const std::string& paper_name, const cost_model& where,
+                     const settings& with) {
     best_found best;
     const auto try_all = [&](const program& one, const std::string& distribution) {
         for (const char* name : {"work-stealing", "central", "locality", "nearest core"}) {
@@ -39,7 +42,8 @@ best_found find_best(const program& what, const std::string& paper_name, const c
         return best;
     }
     for (const char* word : {"standard", "fine", "coarse"})
-        try_all(paper_program(paper_name, *distribution_of(word), where.machine.columns != 0), std::string(", ") + word);
+        try_all(paper_program(paper_name, *distribution_of(word), where.machine.columns != 0),
+                std::string(", ") + word);
     return best;
 }
 
@@ -47,20 +51,25 @@ std::string timeline_of(const outcome& run, const std::string& title, bool has_r
     std::string text = "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"title\":\"" + title + "\"},\"traceEvents\":[\n";
     text += "{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{\"name\":\"" + title + "\"}}";
     // The colours that viewers know by name, from green to blue as the paper has it.
-    constexpr std::array<const char*, 5> colours = {"good", "thread_state_running", "thread_state_runnable", "rail_load", "rail_response"};
+    constexpr std::array<const char*, 5> colours = {"good", "thread_state_running", "thread_state_runnable",
+                                                    "rail_load", "rail_response"};
     std::map<unsigned, bool> lanes;
     std::array<char, 320> line{};
     for (const auto& each : run.slices) {
         if (lanes.emplace(each.worker, true).second) {
-            std::snprintf(line.data(), line.size(), ",\n{\"ph\":\"M\",\"pid\":1,\"tid\":%u,\"name\":\"thread_name\",\"args\":{\"name\":\"worker %u\"}}",
-                          each.worker, each.worker);
+            std::snprintf(
+                line.data(), line.size(),
+                ",\n{\"ph\":\"M\",\"pid\":1,\"tid\":%u,\"name\":\"thread_name\",\"args\":{\"name\":\"worker %u\"}}",
+                each.worker, each.worker);
             text += line.data();
         }
         const auto colour = std::min<std::size_t>(static_cast<std::size_t>(each.remote * 5), 4);
-        std::snprintf(line.data(), line.size(), ",\n{\"ph\":\"X\",\"pid\":1,\"tid\":%u,\"ts\":%.3f,\"dur\":%.3f,\"name\":\"task %u\"",
+        std::snprintf(line.data(), line.size(),
+                      ",\n{\"ph\":\"X\",\"pid\":1,\"tid\":%u,\"ts\":%.3f,\"dur\":%.3f,\"name\":\"task %u\"",
                       each.worker, each.begin * 1e6, (each.end - each.begin) * 1e6, each.task);
         text += line.data();
-        std::snprintf(line.data(), line.size(), ",\"cname\":\"%s\",\"args\":{\"remote\":%.3f}}", colours[colour], each.remote);
+        std::snprintf(line.data(), line.size(), ",\"cname\":\"%s\",\"args\":{\"remote\":%.3f}}", colours[colour],
+                      each.remote);
         if (!has_remote_bytes) {
             text += '}';
             continue;

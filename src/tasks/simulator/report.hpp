@@ -10,16 +10,18 @@
 namespace causeway::tasks::simulator {
 
 /// Of "work-stealing", "central", "locality", "locality-paper". Throws transfer_error for another one.
-[[nodiscard]] std::unique_ptr<policy> policy_named(const std::string& name, const topology::machine& machine, unsigned vicinity);
+[[nodiscard]] std::unique_ptr<policy> policy_named(const std::string& name, const topology::machine& machine,
+                                                   unsigned vicinity);
 
 struct best_found {
     double seconds = 0;
     std::string how; ///< policy and distribution
 };
 
-/// The quickest of all policies, and of a list schedule that starts each ready task where its bytes are nearest; of a program of the
-/// paper (by its name; else "") under the distributions that it could have chosen.
-[[nodiscard]] best_found find_best(const program& what, const std::string& paper_name, const cost_model& where, const settings& with);
+/// The quickest of all policies, and of a list schedule that starts each ready task where its bytes are nearest; of a
+/// program of the paper (by its name; else "") under the distributions that it could have chosen.
+[[nodiscard]] best_found find_best(const program& what, const std::string& paper_name, const cost_model& where,
+                                   const settings& with);
 
 /// The run as events for a viewer of traces: workers as lanes, tasks coloured by their part of remote bytes.
 [[nodiscard]] std::string timeline_of(const outcome& run, const std::string& title, bool has_remote_bytes);

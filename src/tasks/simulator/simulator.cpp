@@ -26,8 +26,9 @@ constexpr double never = std::numeric_limits<double>::infinity();
 class run {
   public:
     run(const program& what, const cost_model& where, policy& how, const settings& with)
-        : m_program(what), m_model(where), m_policy(how), m_with(with), m_nodes(where.machine.nodes.size()), m_random(with.seed),
-          m_map(program::first_address, program::most_bytes, where.unit), m_caches(m_nodes, where.machine.cache_bytes) {
+        : m_program(what), m_model(where), m_policy(how), m_with(with), m_nodes(where.machine.nodes.size()),
+          m_random(with.seed), m_map(program::first_address, program::most_bytes, where.unit),
+          m_caches(m_nodes, where.machine.cache_bytes) {
         const auto cores = m_model.machine.cores.size();
         const auto count = with.cores == 0 || with.cores > cores ? cores : with.cores;
         std::vector<unsigned> node_of_worker;
@@ -76,8 +77,10 @@ class run {
             start_what_can();
             double next = next_root < m_roots.size() ? spawned : never;
             for (const auto& each : m_workers) {
-                if (each.task != none) next = std::min(next, m_now + each.left / each.rate);
-                else if (each.busy_until > m_now) next = std::min(next, each.busy_until);
+                if (each.task != none)
+                    next = std::min(next, m_now + each.left / each.rate);
+                else if (each.busy_until > m_now)
+                    next = std::min(next, each.busy_until);
                 else if (each.starving_since < never && each.starving_since + m_model.patience > m_now)
                     next = std::min(next, each.starving_since + m_model.patience);
             }
@@ -103,8 +106,8 @@ class run {
         unsigned node = 0, group = 0;
         std::deque<std::uint32_t> queue; ///< the owner's end is the back
         std::uint32_t task = none;
-        double left = 0, rate = 1;       ///< of the task: what is left of 1, and how much of it goes in a second
-        double compute = 0;              ///< seconds without memory
+        double left = 0, rate = 1; ///< of the task: what is left of 1, and how much of it goes in a second
+        double compute = 0;        ///< seconds without memory
         std::vector<std::pair<unsigned, double>> bytes; ///< of nodes, that it needs
         double begin = 0, busy_until = 0, starving_since = never;
         unsigned spared_group = 0, spared_taken = 0; ///< starving since then, beside tasks of this group
@@ -131,8 +134,10 @@ class run {
             m_tasks[each].node = new dependence_node(reinterpret_cast<void*>(static_cast<std::uintptr_t>(each)));
             while (domains.size() <= its.group) domains.push_back(std::make_unique<dependence_domain>());
             domains[its.group]->enter(*m_tasks[each].node, its.regions);
-            if (its.parent == none) m_roots.push_back(each);
-            else m_children[its.parent].push_back(each);
+            if (its.parent == none)
+                m_roots.push_back(each);
+            else
+                m_children[its.parent].push_back(each);
         }
     }
 
@@ -141,7 +146,9 @@ class run {
         made.begin = what.begin;
         made.unit = m_model.unit;
         made.bytes = (what.bytes + made.unit - 1) / made.unit * made.unit;
-        made.how = what.how == distribution::standard ? (m_model.uniform_standard ? distribution::fine : distribution::local) : what.how;
+        made.how = what.how == distribution::standard
+                       ? (m_model.uniform_standard ? distribution::fine : distribution::local)
+                       : what.how;
         made.nodes = static_cast<unsigned>(m_places.size());
         made.node = made.how == distribution::coarse ? m_places[m_next_place++ % m_places.size()] : toucher;
         m_map.add(made);
@@ -169,9 +176,10 @@ class run {
             return;
         }
         ++m_outcome.dealt;
-        const double load = m_policy.reads_footprints() ? m_footprint.cost_from(m_model.machine, m_groups.node_of_group[group]) /
-                                                              static_cast<double>(m_queues[group].members.size())
-                                                        : 0;
+        const double load = m_policy.reads_footprints()
+                                ? m_footprint.cost_from(m_model.machine, m_groups.node_of_group[group]) /
+                                      static_cast<double>(m_queues[group].members.size())
+                                : 0;
         m_backlog[group] += load;
         m_queues[group].inbox.emplace_back(task, load);
     }
@@ -218,7 +226,8 @@ class run {
         for (const auto& each : m_groups.victims[self.group]) {
             const auto dealt = static_cast<double>(m_queues[each.group].inbox.size());
             double length = dealt;
-            for (const auto member : m_queues[each.group].members) length += static_cast<double>(m_workers[member].queue.size());
+            for (const auto member : m_queues[each.group].members)
+                length += static_cast<double>(m_workers[member].queue.size());
             if (length == 0) continue;
             if (!m_policy.releases()) {
                 if (length <= each.spared) continue;
@@ -277,7 +286,8 @@ class run {
                 if (m_workers[each].task != none || m_workers[each].busy_until > m_now) continue;
                 double cost = 0;
                 for (std::size_t node = 0; node < m_nodes; ++node)
-                    cost += static_cast<double>(m_footprint.bytes_on_node[node]) * m_model.factor(m_workers[each].node, node);
+                    cost += static_cast<double>(m_footprint.bytes_on_node[node]) *
+                            m_model.factor(m_workers[each].node, node);
                 if (cost < best_cost) {
                     best = each;
                     best_cost = cost;
@@ -311,7 +321,8 @@ class run {
             }
             std::fill(counts.begin(), counts.end(), 0);
             counts[self.node] += m_map.count(what, counts.data()); // of strangers it is not known where: here
-            for (std::size_t node = 0; node < m_nodes; ++node) bytes[node] += static_cast<double>(counts[node]) * passes;
+            for (std::size_t node = 0; node < m_nodes; ++node)
+                bytes[node] += static_cast<double>(counts[node]) * passes;
         }
         self.bytes.clear();
         for (unsigned node = 0; node < m_nodes; ++node)
@@ -330,7 +341,8 @@ class run {
     /// Seconds of a task that has memory for itself.
     double alone(const worker_state& self) const {
         double seconds = self.compute;
-        for (const auto& [node, bytes] : self.bytes) seconds += bytes * m_model.own_byte * m_model.factor(self.node, node);
+        for (const auto& [node, bytes] : self.bytes)
+            seconds += bytes * m_model.own_byte * m_model.factor(self.node, node);
         return std::max(seconds, 1e-12);
     }
 
@@ -353,7 +365,8 @@ class run {
             for (const auto& [node, bytes] : self.bytes) {
                 auto slower = over(m_node_load[node], m_model.node_bandwidth);
                 if (node != self.node)
-                    slower = std::max({slower, over(m_out_load[node], m_model.link_bandwidth), over(m_in_load[self.node], m_model.link_bandwidth)});
+                    slower = std::max({slower, over(m_out_load[node], m_model.link_bandwidth),
+                                       over(m_in_load[self.node], m_model.link_bandwidth)});
                 seconds += bytes * m_model.own_byte * m_model.factor(self.node, node) * slower;
             }
             self.rate = 1 / std::max(seconds, 1e-12);
@@ -384,7 +397,8 @@ class run {
         auto& its = m_tasks[task];
         if (!its.ran || (m_program.tasks[task].waits_for_children && its.children != 0)) return;
         ++m_over;
-        its.node->finish([&](void* next) { make_ready(static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(next)), by); });
+        its.node->finish(
+            [&](void* next) { make_ready(static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(next)), by); });
         std::exchange(its.node, nullptr)->release();
         if (const auto parent = m_program.tasks[task].parent; parent != none) {
             --m_tasks[parent].children;

@@ -12,9 +12,9 @@
 namespace causeway::tasks::simulator {
 
 struct settings {
-    unsigned cores = 0;      ///< that work; 0 for all
-    unsigned seed = 1;       ///< in which order idle workers look
-    bool greedy = false;     ///< no policy: each ready task runs where it ends first
+    unsigned cores = 0;  ///< that work; 0 for all
+    unsigned seed = 1;   ///< in which order idle workers look
+    bool greedy = false; ///< no policy: each ready task runs where it ends first
     bool keep_slices = false;
 };
 

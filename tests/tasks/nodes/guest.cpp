@@ -48,8 +48,10 @@ void check_pages(const std::string& what, void* memory, std::size_t bytes, std::
     for (std::size_t each = 0; each < bytes; each += 4096, ++pages) {
         const auto* const page = static_cast<char*>(memory) + each;
         const int told = causeway_node_of_address(page), found = topology::node_of_page(page);
-        if (told < 0 || found != static_cast<int>(here().nodes[static_cast<std::size_t>(told)].os_index)) ++wrong;
-        else seen[static_cast<std::size_t>(told)] = true;
+        if (told < 0 || found != static_cast<int>(here().nodes[static_cast<std::size_t>(told)].os_index))
+            ++wrong;
+        else
+            seen[static_cast<std::size_t>(told)] = true;
     }
     const auto nodes = static_cast<std::size_t>(std::count(seen.begin(), seen.end(), true));
     check(wrong == 0, what + ": " + std::to_string(wrong) + " of " + std::to_string(pages) + " pages lie elsewhere");
@@ -66,12 +68,18 @@ void check_memory() {
     check_pages("local", causeway_malloc(20 * 4096, CAUSEWAY_DISTRIBUTION_LOCAL), 20 * 4096, 1);
     check_pages("units of 64 KiB", causeway_malloc_units(1 << 20, CAUSEWAY_DISTRIBUTION_FINE, 65536), 1 << 20, 8);
     check_pages("units of 2 MiB", causeway_malloc_units(8 << 20, CAUSEWAY_DISTRIBUTION_FINE, 2 << 20), 8 << 20, 4);
-    check_pages("blocks in order", causeway_malloc_placed(64 * 4096, 0, [](void*, std::uint64_t unit, std::uint64_t units, unsigned nodes) {
-        return static_cast<unsigned>(unit * nodes / units);
-    }, nullptr), 64 * 4096, 8);
+    check_pages("blocks in order",
+                causeway_malloc_placed(
+                    64 * 4096, 0,
+                    [](void*, std::uint64_t unit, std::uint64_t units, unsigned nodes) {
+                        return static_cast<unsigned>(unit * nodes / units);
+                    },
+                    nullptr),
+                64 * 4096, 8);
     check(causeway_unbound_allocations() == 0, "the system refused to bind");
     int mode = -1;
-    check(::syscall(SYS_get_mempolicy, &mode, nullptr, 0ul, nullptr, 0ul) == 0 && mode == 0, "the thread's own policy is not the default one any more");
+    check(::syscall(SYS_get_mempolicy, &mode, nullptr, 0ul, nullptr, 0ul) == 0 && mode == 0,
+          "the thread's own policy is not the default one any more");
     int stack = 0;
     check(causeway_node_of_address(&stack) == -1, "the stack is the library's");
 }
@@ -80,15 +88,18 @@ void check_tasks() {
     task_pool pool({.policy = CAUSEWAY_TASK_POLICY_LOCALITY_PAPER, .threads = 8, .no_callers = 1});
     constexpr std::size_t bytes = 32u << 20; // beyond any cache that the machine pretends to have
     std::vector<char*> blocks;
-    for (int each = 0; each < 8; ++each) blocks.push_back(static_cast<char*>(causeway_malloc(bytes, CAUSEWAY_DISTRIBUTION_COARSE)));
+    for (int each = 0; each < 8; ++each)
+        blocks.push_back(static_cast<char*>(causeway_malloc(bytes, CAUSEWAY_DISTRIBUTION_COARSE)));
     std::atomic<int> near{0};
     task_group group(pool);
     for (auto* block : blocks)
-        group.spawn([&near, block] {
-            unsigned cpu = 0, node = 0;
-            ::getcpu(&cpu, &node);
-            if (static_cast<int>(node) == causeway_node_of_address(block)) ++near;
-        }, {causeway::inout(block, bytes)});
+        group.spawn(
+            [&near, block] {
+                unsigned cpu = 0, node = 0;
+                ::getcpu(&cpu, &node);
+                if (static_cast<int>(node) == causeway_node_of_address(block)) ++near;
+            },
+            {causeway::inout(block, bytes)});
     group.wait();
     std::printf("guest: %d of 8 tasks ran on the node of their data\n", near.load());
     check(near == 8, "tasks ran away from their data, which Algorithm 2 spares here");
@@ -106,7 +117,8 @@ int main() {
     try {
         check(here().nodes.size() == 8, "nodes: " + std::to_string(here().nodes.size()));
         check(here().cores.size() == 8, "cores: " + std::to_string(here().cores.size()));
-        check(here().distances == topology::opteron_48().distances, "the distances are not those that the machine tells");
+        check(here().distances == topology::opteron_48().distances,
+              "the distances are not those that the machine tells");
         check_memory();
         check_tasks();
     } catch (const std::exception& error) {

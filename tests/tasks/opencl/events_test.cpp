@@ -54,18 +54,22 @@ TEST_F(device_scene, commands_and_tasks_alternate_in_one_chain) {
             cl_int code = CL_SUCCESS;
             filled = clCreateUserEvent(context, &code);
             ASSERT_EQ(code, CL_SUCCESS);
-            bridge.spawn_after(group, {&before, 1}, [&, fill, filled] {
-                EXPECT_EQ(back, values) << "what was read is what was written";
-                fill();
-                clSetUserEventStatus(filled, CL_COMPLETE);
-            }, {&region, 1});
+            bridge.spawn_after(group, {&before, 1},
+                               [&, fill, filled] {
+                                   EXPECT_EQ(back, values) << "what was read is what was written";
+                                   fill();
+                                   clSetUserEventStatus(filled, CL_COMPLETE);
+                               },
+                               {&region, 1});
             clReleaseEvent(before);
         } else {
             filled = causeway::event_bridge::spawn_event(group, context, fill, {&region, 1});
         }
         cl_event written = nullptr;
-        ASSERT_EQ(clEnqueueWriteBuffer(queue, buffer, CL_FALSE, 0, sizeof values, values.data(), 1, &filled, &written), CL_SUCCESS);
-        ASSERT_EQ(clEnqueueReadBuffer(queue, buffer, CL_FALSE, 0, sizeof back, back.data(), 1, &written, &before), CL_SUCCESS);
+        ASSERT_EQ(clEnqueueWriteBuffer(queue, buffer, CL_FALSE, 0, sizeof values, values.data(), 1, &filled, &written),
+                  CL_SUCCESS);
+        ASSERT_EQ(clEnqueueReadBuffer(queue, buffer, CL_FALSE, 0, sizeof back, back.data(), 1, &written, &before),
+                  CL_SUCCESS);
         clFlush(queue);
         clReleaseEvent(written);
         if (round == 0) group.wait(); // a program's thread runs the first task; the others run on the pool's
@@ -105,7 +109,8 @@ TEST_F(device_scene, an_event_of_a_task_that_throws_or_is_cancelled_fails) {
     };
     int order = 0;
     const auto region = causeway::inout(&order);
-    const cl_event thrown = causeway::event_bridge::spawn_event(group, context, [] { throw std::runtime_error("no"); }, {&region, 1});
+    const cl_event thrown =
+        causeway::event_bridge::spawn_event(group, context, [] { throw std::runtime_error("no"); }, {&region, 1});
     const cl_event behind = causeway::event_bridge::spawn_event(group, context, [] {}, {&region, 1});
     EXPECT_THROW(group.wait(), std::runtime_error);
     EXPECT_EQ(status_of(thrown), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);

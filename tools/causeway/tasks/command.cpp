@@ -18,7 +18,8 @@ namespace {
 
 using causeway_tool::usage_error;
 
-const char* const teaching = R"(Runs a task program on a modelled machine, and says how long it takes there. Every figure is modelled.
+const char* const teaching =
+    R"(Runs a task program on a modelled machine, and says how long it takes there. Every figure is modelled.
 
 Machines: opteron48 (8 nodes), tilepro64 (a mesh of tiles), this, a synthetic one of hwloc ("node:4 core:2 pu:1"), or
 a file of its XML. Programs: map, reduction, vecmul, matmul, jacobi, sparselu, strassen, or the file of a run that
@@ -64,16 +65,17 @@ int simulate(const arguments& given) {
         causeway_simulation_result found{};
         check(causeway_tasks_simulate(&asked, &found));
         if (first)
-            std::printf("modelled: %s on %s, distribution %s\n%-16s %12s %8s %9s %9s %8s %8s%s\n", given.program.c_str(),
-                        given.machine.c_str(), found.distribution, "policy", "modelled ms", "remote", "dealt", "stolen", "far", "tasks",
-                        given.regret ? "   regret" : "");
+            std::printf("modelled: %s on %s, distribution %s\n%-16s %12s %8s %9s %9s %8s %8s%s\n",
+                        given.program.c_str(), given.machine.c_str(), found.distribution, "policy", "modelled ms",
+                        "remote", "dealt", "stolen", "far", "tasks", given.regret ? "   regret" : "");
         first = false;
         const double bytes = found.own_bytes + found.remote_bytes;
         std::printf("%-16s %12.3f %7.1f%% %9llu %9llu %8llu %8llu", policy.c_str(), found.seconds * 1e3,
                     bytes > 0 ? 100 * found.remote_bytes / bytes : 0.0, static_cast<unsigned long long>(found.dealt),
                     static_cast<unsigned long long>(found.stolen), static_cast<unsigned long long>(found.stolen_far),
                     static_cast<unsigned long long>(found.tasks));
-        if (given.regret) std::printf("   %.1f%% (best: %s)", 100 * (found.seconds / found.best_seconds - 1), found.best);
+        if (given.regret)
+            std::printf("   %.1f%% (best: %s)", 100 * (found.seconds / found.best_seconds - 1), found.best);
         std::printf("\n");
     }
     return 0;
