@@ -238,7 +238,7 @@ class laboratory {
             all = {{"POCL_AFFINITY=1 (threads bound)", {{"POCL_AFFINITY", "1"}}},
                    {"POCL_WORK_GROUP_METHOD=loopvec", {{"POCL_WORK_GROUP_METHOD", "loopvec"}, {"POCL_KERNEL_CACHE", "0"}}}};
         } else if (device.find("Intel") != std::string::npos || m_recorded.at("driver").get<std::string>().starts_with("202")) {
-            all = {{"DPCPP_CPU_CU_AFFINITY=close (threads bound)", {{"DPCPP_CPU_CU_AFFINITY", "close"}}},
+            all = {{"DPCPP_CPU_CU_AFFINITY=close, DPCPP_CPU_PLACES=cores (threads bound)", {{"DPCPP_CPU_CU_AFFINITY", "close"}, {"DPCPP_CPU_PLACES", "cores"}}},
                    {"DPCPP_CPU_SCHEDULE=static", {{"DPCPP_CPU_SCHEDULE", "static"}}},
                    {"DPCPP_CPU_SCHEDULE=affinity", {{"DPCPP_CPU_SCHEDULE", "affinity"}}},
                    {"CL_CONFIG_CPU_VECTORIZER_MODE=1 (not vectorised)", {{"CL_CONFIG_CPU_VECTORIZER_MODE", "1"}}},

@@ -12,7 +12,7 @@ namespace paper {
 /// One point of a figure.
 struct row {
     std::string figure, device, series, x;
-    double seconds = 0; ///< median
+    double seconds = 0; ///< the lower quartile
     double value = 0;   ///< as the figure has it: throughput relative to the first of its series, or a share
 };
 using rows = std::vector<row>;
@@ -35,7 +35,7 @@ void measure_vectors(device& on, const effort& spent, rows& all);
 void measure_affinity(const effort& spent, rows& all);
 
 struct verdict {
-    std::string finding, word, figure; ///< "holds", "holds no more", "not measured"
+    std::string finding, word, figure; ///< the word: "holds", "holds in part" or "holds no more"
 };
 /// Of the seven findings, for one device.
 [[nodiscard]] std::vector<verdict> verdicts(const std::string& device, bool is_cpu, const rows& all);
