@@ -23,3 +23,10 @@ target_include_directories(killed_pe PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/system)
 target_link_libraries(killed_pe PRIVATE causeway_flags Causeway::causeway Threads::Threads)
 system_program(symmetric.killed_pe 0 ${CMAKE_CURRENT_SOURCE_DIR}/symmetric/killed_pe.sh ${MPIEXEC_EXECUTABLE} $<TARGET_FILE:killed_pe>)
 set_tests_properties(symmetric.killed_pe PROPERTIES PROCESSORS 3)
+# The programs' data; on a loaded machine their times mean nothing.
+if(TARGET one_sided)
+  foreach(runtime ${runtimes})
+    causeway_test(one_sided.${runtime} LABEL example RUNTIME ${runtime} RANKS 2 TIMEOUT 180
+      COMMAND $<TARGET_FILE:one_sided> --rounds 2)
+  endforeach()
+endif()

@@ -227,6 +227,9 @@ extern struct causeway_shmem_no_such_type *causeway_shmem_no_such_type;
 #define CAUSEWAY_SHMEM_ONLY_PROD_REDUCE(NAME, TYPE) TYPE *: shmem_##NAME##_prod_reduce,
 #define shmem_prod_reduce(...) CAUSEWAY_SHMEM_BY_SECOND(CAUSEWAY_SHMEM_SUM_OWN_TYPES, CAUSEWAY_SHMEM_ONLY_PROD_REDUCE, __VA_ARGS__)
 
+/* Of a team, or of an active set. */
+#define shmem_sync(...) _Generic(CAUSEWAY_SHMEM_FIRST(__VA_ARGS__), shmem_team_t: shmem_team_sync, default: shmem_sync)(__VA_ARGS__)
+
 /* Names of OpenSHMEM before 1.4. */
 
 #define CAUSEWAY_SHMEM_ONLY_SWAP(NAME, TYPE) TYPE *: shmem_##NAME##_swap,
