@@ -52,7 +52,7 @@ debian_packages() {
         [ "$(uname -m)" = x86_64 ] || return 0
         echo qemu-system-x86 cpio
         # Ubuntu's small kernel has another name.
-        if apt-cache show linux-image-virtual >/dev/null 2>&1; then echo linux-image-virtual; else echo linux-image-cloud-amd64; fi ;;
+        if grep -q '^ID=ubuntu' /etc/os-release; then echo linux-image-virtual; else echo linux-image-cloud-amd64; fi ;;
     lint) echo clang-format-19 clang-tidy-19 ;;
     mpich) echo mpich libmpich-dev ;;
     sanitize) echo g++ ;; # its compiler brings the sanitizers' libraries
