@@ -19,6 +19,8 @@ namespace causeway::comm {
 namespace {
 
 constexpr std::size_t page = 4096;
+/// More than any machine has, and far from where sums overflow.
+constexpr std::size_t largest = std::size_t{1} << 50;
 
 /// The last page says whose memory it is, so that a number of a process or descriptor that is used again cannot deceive.
 struct label {
@@ -76,16 +78,23 @@ std::unique_ptr<shared_segment> shared_segment::create(std::size_t bytes) {
 
 std::unique_ptr<shared_segment> shared_segment::open(const segment_address& where) noexcept {
     const std::size_t size = where.bytes;
+    if (size == 0 || size % page != 0 || size > largest || where.process <= 0 || where.descriptor < 0) return nullptr;
     char path[64];
     std::snprintf(path, sizeof path, "/proc/%d/fd/%d", where.process, where.descriptor);
+    const auto is_memory = [&](const struct stat& facts) {
+        return S_ISREG(facts.st_mode) && facts.st_size == static_cast<off_t>(size + page);
+    };
     struct stat facts {};
-    // Of anything but memory of the right size not even the label is read.
-    if (::stat(path, &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size != static_cast<off_t>(size + page))
-        return nullptr;
-    const descriptor found(::open(path, O_RDWR | O_CLOEXEC));
+    // Of anything but memory of the right size not even the label is read. Opening a device would do something, and the number
+    // may be another file's by then.
+    if (::stat(path, &facts) != 0 || !is_memory(facts)) return nullptr;
+    const descriptor found(::open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    if (found.get() < 0 || ::fstat(found.get(), &facts) != 0 || !is_memory(facts)) return nullptr;
+    // What can shrink would end the process that maps it.
+    const int seals = ::fcntl(found.get(), F_GET_SEALS);
+    if (seals < 0 || (seals & F_SEAL_SHRINK) == 0) return nullptr;
     label mark;
-    if (found.get() < 0 || ::pread(found.get(), &mark, sizeof mark, static_cast<off_t>(size)) != sizeof mark)
-        return nullptr;
+    if (::pread(found.get(), &mark, sizeof mark, static_cast<off_t>(size)) != sizeof mark) return nullptr;
     if (mark.magic != label{}.magic || mark.key != where.key) return nullptr;
     auto* const memory = map(found.get(), size);
     if (memory == nullptr) return nullptr;

@@ -88,6 +88,7 @@ class device_exchange {
     enum class subject : std::uint32_t { offer, opened, refused, fills, retired };
     struct note {
         subject about = subject::offer;
+        std::uint32_t unused = 0; // no padding: all bytes are sent
         std::uint64_t key = 0;
         std::uint64_t bytes = 0;       // of an offer
         bridge::device_uuid device{};  // the window's; of `fills`, the one that does

@@ -33,6 +33,7 @@ struct message {
     bridge::device_uuid device{};   ///< if they are this device's
     std::vector<std::byte> payload; ///< of an eager message
     bool eager = false;
+    const char* fault = nullptr;    ///< what its header says that cannot be; the receive that it meets fails
     std::uint64_t arrival = 0;      ///< place among all messages; the matcher's
 };
 

@@ -66,10 +66,10 @@ struct messenger::space_state {
 
 /// A receive that is always there for what other ranks say.
 struct messenger::listener final : comm::operation {
-    explicit listener(space_state& where) : space(where), bytes(message_bytes) {}
+    explicit listener(space_state& where) : space(where), memory(std::make_unique_for_overwrite<std::byte[]>(message_bytes)) {}
     void over(const comm::arrival& result) override {
         if (!space.listening()) {
-            std::vector<std::byte>().swap(bytes);
+            memory.reset();
         } else if (result.error) {
             space.self.go_deaf(space, result.error);
         } else {
@@ -79,8 +79,10 @@ struct messenger::listener final : comm::operation {
         }
     }
 
+    [[nodiscard]] std::span<std::byte> bytes() const { return {memory.get(), message_bytes}; }
+
     space_state& space;
-    std::vector<std::byte> bytes;
+    std::unique_ptr<std::byte[]> memory; // not touched before a message comes: most communicators see small ones only
     bool heard = false;
     comm::arrival what;
 };
@@ -119,7 +121,7 @@ void messenger::listen(int space) {
     for (std::size_t i = 0; i < listener_count && where.listening(); ++i) {
         where.listeners.push_back(std::make_unique<listener>(where));
         auto& added = *where.listeners.back();
-        m_port.receive(where.number, comm::any_source, m_port.largest_tag(), added.bytes, added);
+        m_port.receive(where.number, comm::any_source, m_port.largest_tag(), added.bytes(), added);
     }
 }
 
@@ -138,9 +140,9 @@ void messenger::hear(space_state& where) {
         auto& next = *where.listeners[where.next_listener];
         next.heard = false;
         where.next_listener = (where.next_listener + 1) % listener_count;
-        if (!next.what.cancelled) take(where, next.what.source, std::span(next.bytes).first(next.what.bytes));
+        if (!next.what.cancelled) take(where, next.what.source, next.bytes().first(next.what.bytes));
         if (where.listening())
-            m_port.receive(where.number, comm::any_source, m_port.largest_tag(), next.bytes, next);
+            m_port.receive(where.number, comm::any_source, m_port.largest_tag(), next.bytes(), next);
     }
 }
 
@@ -148,7 +150,7 @@ void messenger::stop_listening(space_state& where) {
     // The buffers of those that cannot be cancelled any more go when they are over.
     for (auto& each : where.listeners) {
         if (each->heard) {
-            std::vector<std::byte>().swap(each->bytes);
+            each->memory.reset();
         } else {
             m_port.cancel_receive(*each);
         }
@@ -225,6 +227,11 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
                   "application's; tags above half of MPI_TAG_UB are the library's");
         return;
     }
+    const auto payload = bytes.subspan(sizeof header);
+    if (const char* const fault = fault_of(header, payload.size()); fault != nullptr) {
+        warn_once("a message of rank " + std::to_string(source) + " is left out, as it has " + fault);
+        return;
+    }
     if (m_clocks) m_clocks->heard(m_port.job_rank(where.number, source), header.said_at, header.least_heard);
     auto& speaker = m_known_ranks[{where.number, source}];
     speaker.on_node = header.node == m_node;
@@ -241,6 +248,14 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
         message announced{.source = source, .tag = header.tag, .bytes = header.bytes,
                           .block_bytes = header.block_bytes, .sender = header.sender};
         announced.eager = header.what == wire_header::kind::eager;
+        if (announced.eager && header.bytes != payload.size()) {
+            announced.fault = "another size than its header says";
+            announced.bytes = payload.size();
+        }
+        if (!announced.eager && (header.bytes == 0 || header.block_bytes == 0 || header.block_bytes > largest_block)) {
+            announced.fault = "blocks of a size that cannot be";
+            announced.block_bytes = 1;
+        }
         if (!speaker.on_node) announced.block_bytes = std::min(announced.block_bytes, speaker.pace.block_bytes());
         announced.window = header.window.segment.process != 0 && header.node == m_node &&
                            may_share(m_port.job_rank(where.number, source));
@@ -251,7 +266,6 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
             announced.device = header.device;
         }
         if (announced.eager) {
-            const auto payload = bytes.subspan(sizeof header);
             if (!payload.empty() && payload.size() <= small_bytes && !m_spare_payloads.empty()) {
                 announced.payload = std::move(m_spare_payloads.back());
                 m_spare_payloads.pop_back();
@@ -277,15 +291,15 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
     case wire_header::kind::filled:
     case wire_header::kind::plain:
     case wire_header::kind::done: {
-        const auto known = m_conversations.find(header.receiver);
-        if (known != m_conversations.end()) known->second.talk->heard(header);
+        if (auto* const talk = find(header.receiver, where.number, source)) talk->heard(header);
         return;
     }
     }
-    m_withdrawn.erase(header.sender);
-    const auto known = m_conversations.find(header.sender);
-    if (known != m_conversations.end()) {
-        known->second.talk->heard(header);
+    if (const auto back = m_withdrawn.find(header.sender);
+        back != m_withdrawn.end() && back->second.space == where.number && back->second.rank == source)
+        m_withdrawn.erase(back);
+    if (auto* const talk = find(header.sender, where.number, source)) {
+        talk->heard(header);
     } else if (header.what == wire_header::kind::accept) {
         // The send gave up while the answer was on its way.
         if (header.window.segment.process != 0 || header.device_window != 0) {
@@ -295,6 +309,23 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
             release(where.number, source, header.data_tag);
         }
     }
+}
+
+const char* messenger::fault_of(const wire_header& header, std::size_t payload_bytes) const {
+    using kind = wire_header::kind;
+    if (header.what < kind::eager || header.what > kind::done) return "a kind that does not exist";
+    if (header.what != kind::eager && payload_bytes > 0) return "bytes behind its header";
+    if ((header.what == kind::eager || header.what == kind::request) && header.tag == any_tag) return "a wildcard for a tag";
+    const int half = m_port.largest_tag() / 2;
+    if (header.what == kind::accept && (header.data_tag <= half || header.data_tag >= m_port.largest_tag()))
+        return "a tag for blocks that is not the library's";
+    return nullptr;
+}
+
+conversation* messenger::find(std::uint64_t number, int space, int source) const {
+    const auto known = m_conversations.find(number);
+    const bool is_sides = known != m_conversations.end() && known->second.space == space && known->second.peer == source;
+    return is_sides ? known->second.talk : nullptr;
 }
 
 bool messenger::trim(time_point now) {

@@ -46,6 +46,9 @@ namespace causeway::endpoints {
 /// everything else, which the other rank waits for, is said again until MPI takes it. A rank whose listeners fail hears
 /// no more in that space: it says `abandon` for each request that is not answered, ends what else waits for others to
 /// speak, and says `deaf` to all. What has been accepted goes on, as it needs no more answers.
+///
+/// Nothing in a header is believed: each number is checked against what has arrived, what was agreed and what there is here
+/// before it is used. A wrong one fails the transfer that it is about, or, if it is about none, is told and left out.
 struct wire_header {
     enum class kind : std::uint16_t {
         eager = 1, request, accept, refuse, withdraw, gone, stop, abandon, deaf, grant, filled, plain, done
@@ -72,6 +75,9 @@ struct wire_header {
     std::uint64_t has_device = 0; ///< of `request` and `accept`: 1 if this end of the message is a device, 2 if it maps at once
 };
 static_assert(sizeof(wire_header) == 160);
+
+/// Of a message: MPI counts in int.
+inline constexpr std::size_t largest_block = std::size_t{1} << 30;
 
 /// What crosses a link between devices is there sooner without being carried along, but programs count on small messages
 /// that leave before their receive comes, as MPI's do.
@@ -224,6 +230,10 @@ class messenger final : public transfer::progress_source {
     /// Ends what waits in `space` for answers of `rank`, or of anybody.
     void end_waiting(int space, std::optional<int> rank, const failure& why);
     void take(space_state& where, int source, std::span<const std::byte> bytes);
+    /// What a header says that no rank of ours does, if it does: such a message could match anything, or nothing.
+    [[nodiscard]] const char* fault_of(const wire_header& header, std::size_t payload_bytes) const;
+    /// The conversation that `number` stands for in a message from `source`; null if that is not the other side of it.
+    [[nodiscard]] conversation* find(std::uint64_t number, int space, int source) const;
     void check_peers(time_point now);
 
     const options& m_options;

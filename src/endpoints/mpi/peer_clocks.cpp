@@ -11,6 +11,9 @@ namespace {
 /// Two clocks part by some 20 microseconds in each second.
 constexpr std::int64_t while_it_holds = 2'000'000'000;
 
+/// 73 years in nanoseconds; sums of a few such times do not overflow.
+constexpr std::int64_t longest = std::int64_t{1} << 61;
+
 bool is_less(std::int64_t candidate, std::int64_t known) { return known == 0 || candidate < known; }
 
 } // namespace
@@ -30,6 +33,8 @@ std::int64_t peer_clocks::least_heard(int job_rank) const {
 
 void peer_clocks::heard(int job_rank, std::int64_t said_at, std::int64_t least_heard) {
     if (said_at == 0) return; // the other rank records nothing
+    const auto is_time = [](std::int64_t told) { return told > -longest && told < longest; };
+    if (!is_time(said_at) || !is_time(least_heard)) return;
     const auto now = this->now();
     auto& known = m_peers[job_rank];
     if (!holds(known, now)) known = {.begun = now};

@@ -29,7 +29,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
 
     [[nodiscard]] transfer::endpoint_traits traits() const override {
         const auto near = m_talk.receives_near_device(m_space, m_source);
-        return {.kind = transfer::medium::rank, .waits_for_sender = true, .largest_block = std::size_t{1} << 30,
+        return {.kind = transfer::medium::rank, .waits_for_sender = true, .largest_block = largest_block,
                 .place = m_talk.place_of(m_space, m_source), .is_near_device = near != 0, .is_near_in_place = near > 1};
     }
     [[nodiscard]] std::string name() const override { return "rank " + std::to_string(m_source); }
@@ -289,7 +289,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
         m_number = m_talk.begin(*this, m_space, m_source, m_message.sender);
         if (!m_gated) publish();
         // One that is too large is refused when the receive starts, and one of several blocks cannot be put back.
-        if (!m_gated || m_message.bytes <= std::min(m_capacity, m_block_bytes)) settle();
+        if (!m_gated || (m_message.fault == nullptr && m_message.bytes <= std::min(m_capacity, m_block_bytes))) settle();
     }
 
     bool withdrawn() override {
@@ -327,6 +327,13 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
 
     /// Takes or refuses the message.
     void settle() {
+        if (m_message.fault != nullptr) {
+            if (!m_message.eager) m_talk.say(m_space, m_source, answer(wire_header::kind::stop));
+            finish_open({0, {status::peer_failed, 0, 0,
+                             "the message from rank " + std::to_string(m_source) + " with tag " +
+                                 std::to_string(m_message.tag) + " has " + m_message.fault}});
+            return;
+        }
         if (m_message.bytes > m_capacity) {
             if (!m_message.eager) {
                 auto said = answer(wire_header::kind::refuse);

@@ -29,7 +29,7 @@ class send_endpoint final : public transfer::endpoint, private conversation {
 
     [[nodiscard]] transfer::endpoint_traits traits() const override {
         const auto near = m_talk.sends_near_device(m_space, m_rank);
-        return {.kind = transfer::medium::rank, .ordered = true, .largest_block = std::size_t{1} << 30,
+        return {.kind = transfer::medium::rank, .ordered = true, .largest_block = largest_block,
                 .place = m_talk.place_of(m_space, m_rank), .is_near_device = near != 0, .is_near_in_place = near > 1,
                 .largest_piece = m_talk.eager_limit()};
     }
@@ -82,7 +82,7 @@ class send_endpoint final : public transfer::endpoint, private conversation {
 
     std::byte* borrow(std::size_t offset) override {
         const auto& broken = m_peer_error ? m_peer_error : m_no_more;
-        auto* const granted = grant_of(offset);
+        const auto* const granted = grant_of(offset);
         if (m_peer_error || (granted == nullptr && broken)) throw transfer_error(broken);
         return granted != nullptr ? granted->memory : nullptr;
     }
@@ -92,16 +92,22 @@ class send_endpoint final : public transfer::endpoint, private conversation {
             done.finish({0, m_peer_error});
             return;
         }
-        m_said += block.size();
         if (m_sharing) {
+            const auto* const granted = grant_of(offset);
+            if (granted == nullptr || block.size() > block_bytes(offset)) {
+                done.finish({0, misled("memory for other blocks")});
+                return;
+            }
             // A block that was read before this memory was known is somewhere else.
-            auto* const memory = grant_of(offset)->memory;
+            auto* const memory = granted->memory;
             if (block.data() != memory && !m_on_device) std::memcpy(memory, block.data(), block.size());
             std::erase_if(m_granted, [&](const auto& each) { return each.offset == offset; });
+            m_said += block.size();
             tell(wire_header::kind::filled, offset);
             done.finish({block.size(), {}});
             return;
         }
+        m_said += block.size();
         auto& operation = begin(block.size(), done);
         if (m_eager) {
             auto said = header(wire_header::kind::eager);
@@ -212,10 +218,15 @@ class send_endpoint final : public transfer::endpoint, private conversation {
 
     void heard(const wire_header& answer) override {
         if (answer.what == wire_header::kind::grant) {
-            granted(answer);
+            // Before the first block's memory none is for another one.
+            if (m_open == nullptr) granted(answer);
         } else if (m_open == nullptr) {
             give_up({status::peer_failed, 0, 0, "rank " + std::to_string(m_rank) + " gave up the receive"});
         } else if (answer.what == wire_header::kind::accept) {
+            if (!m_requested || answer.block_bytes == 0 || answer.block_bytes > largest_block) {
+                finish_open({0, misled("blocks of " + bytes_text(answer.block_bytes))});
+                return;
+            }
             m_data_tag = answer.data_tag;
             m_block_limit = answer.block_bytes;
             m_receiver = answer.receiver;
@@ -234,6 +245,19 @@ class send_endpoint final : public transfer::endpoint, private conversation {
         }
     }
 
+    /// The receiver has answered what no receive does.
+    [[nodiscard]] failure misled(const std::string& by) const {
+        return {status::peer_failed, 0, 0,
+                "rank " + std::to_string(m_rank) + " has answered the message of " + bytes_text(m_bytes) + " with tag " +
+                    std::to_string(m_tag) + " by what cannot be: " + by};
+    }
+
+    /// Whether memory of `available` bytes has room for the block that `said` grants some of, which has none yet.
+    [[nodiscard]] bool fits(const wire_header& said, std::size_t available) const {
+        return said.offset < m_bytes && said.offset % m_block_limit == 0 && grant_of(said.offset) == nullptr &&
+               said.window.offset <= available && block_bytes(said.offset) <= available - said.window.offset;
+    }
+
     [[nodiscard]] std::size_t block_bytes(std::size_t offset) const {
         return std::min(m_block_limit, m_bytes - std::min(offset, m_bytes));
     }
@@ -247,7 +271,11 @@ class send_endpoint final : public transfer::endpoint, private conversation {
         }
         if (!is_first && !m_sharing) return; // said before the other rank heard that its memory is out of reach
         auto window = m_can_share ? m_talk.shared().find(said.window.segment) : nullptr;
-        if (window && said.window.offset + block_bytes(said.offset) <= said.window.segment.bytes) {
+        if (window && !fits(said, window->bytes())) {
+            mislead(is_first);
+            return;
+        }
+        if (window) {
             m_sharing = true;
             auto* const memory = window->memory() + said.window.offset;
             if (!is_first) window->pin(m_device);
@@ -264,7 +292,11 @@ class send_endpoint final : public transfer::endpoint, private conversation {
 
     void granted_on_device(const wire_header& said, bool is_first) {
         auto window = m_talk.devices().find(m_talk.job_rank(m_space, m_rank), said.device_window);
-        if (window && said.window.offset + block_bytes(said.offset) <= window->bytes()) {
+        if (window && !fits(said, window->bytes())) {
+            mislead(is_first);
+            return;
+        }
+        if (window) {
             m_sharing = m_on_device = true;
             auto* const memory = window->address() + said.window.offset;
             m_granted.push_back({said.offset, memory, nullptr, std::move(window)});
@@ -277,13 +309,24 @@ class send_endpoint final : public transfer::endpoint, private conversation {
         if (m_more) m_more();
     }
 
+    /// Ends the send, as what the receiver grants is no memory for a block of it.
+    void mislead(bool is_first) {
+        tell(wire_header::kind::done, 0);
+        const auto why = misled("memory outside of what it shares, or for no block");
+        if (is_first) {
+            finish_open({0, why});
+        } else {
+            give_up(why);
+        }
+    }
+
     struct grant {
         std::size_t offset;
         std::byte* memory;
         std::shared_ptr<mapped_window> window;               // null if it is a device's
         std::shared_ptr<bridge::known_window> device_window;
     };
-    [[nodiscard]] grant* grant_of(std::size_t offset) {
+    [[nodiscard]] const grant* grant_of(std::size_t offset) const {
         const auto found = std::find_if(m_granted.begin(), m_granted.end(),
                                         [&](const auto& each) { return each.offset == offset; });
         return found != m_granted.end() ? &*found : nullptr;
@@ -351,7 +394,7 @@ class send_endpoint final : public transfer::endpoint, private conversation {
     step* m_open = nullptr;
     std::size_t m_bytes = 0;
     std::size_t m_said = 0; // handed to MPI
-    std::size_t m_block_limit = std::size_t{1} << 30;
+    std::size_t m_block_limit = largest_block;
     std::uint64_t m_number = 0;
     int m_data_tag = 0;
     bool m_eager = false;

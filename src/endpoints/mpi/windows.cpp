@@ -107,6 +107,9 @@ std::shared_ptr<mapped_window> windows::find(const comm::segment_address& where)
             return nullptr;
         }
         known = std::make_shared<mapped_window>(std::move(opened));
+    } else if (const auto& address = known->m_segment->address();
+               address.bytes != where.bytes || address.process != where.process || address.descriptor != where.descriptor) {
+        return nullptr; // no process gives two segments one key
     }
     known->m_touched = true;
     return known;

@@ -67,6 +67,7 @@ class mapped_window {
   public:
     explicit mapped_window(std::unique_ptr<comm::shared_segment> segment) : m_segment(std::move(segment)) {}
     [[nodiscard]] std::byte* memory() const { return m_segment->memory(); }
+    [[nodiscard]] std::size_t bytes() const { return m_segment->address().bytes; }
     /// Page-locks it for the device of `allocator`, which may be null.
     void pin(const std::shared_ptr<transfer::staging_allocator>& allocator);
 

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <deque>
+#include <functional>
 #include <list>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace unit {
@@ -27,9 +29,16 @@ class fake_network {
     void deliver(std::size_t choice) {
         auto& which = *candidates()[choice];
         which.arrived = true;
+        if (m_tamper && which.tag == said_on) m_tamper(which.bytes);
         auto& to = *m_ports[static_cast<std::size_t>(which.to)];
         to.arrived.push_back(&which);
         to.match();
+    }
+    /// What is said (not blocks) is changed by `how` on its way.
+    void tamper(std::function<void(std::vector<std::byte>&)> how) { m_tamper = std::move(how); }
+    /// `from` says `bytes` to `to`, whatever its messenger thinks.
+    void inject(int from, int to, std::vector<std::byte> bytes) {
+        m_messages.push_back(std::make_unique<message>(message{from, to, said_on, std::move(bytes), nullptr}));
     }
     /// Nothing from or to this rank arrives any more.
     void kill(int rank) {
@@ -61,6 +70,7 @@ class fake_network {
     /// Blocks (not what is said) that `rank` receives end with an error; the message is consumed.
     void spoil_blocks(int rank) { at(rank).spoil = true; }
     static constexpr int error_class = 16;
+    static constexpr int said_on = 100; // tag
 
     [[nodiscard]] std::size_t open_receives(int rank) const {
         return m_ports[static_cast<std::size_t>(rank)]->receives.size();
@@ -138,7 +148,7 @@ class fake_network {
             return progress;
         }
         [[nodiscard]] bool busy() const override { return true; }
-        [[nodiscard]] int largest_tag() const override { return 100; }
+        [[nodiscard]] int largest_tag() const override { return said_on; }
         [[nodiscard]] int ranks(int) const override { return static_cast<int>(net.m_ports.size()); }
         [[nodiscard]] int own_rank(int) const override { return self; }
         [[nodiscard]] int job_rank(int, int rank) const override { return rank; }
@@ -155,7 +165,7 @@ class fake_network {
                     continue;
                 }
                 comm::arrival result{.source = which.from, .tag = which.tag, .bytes = which.bytes.size()};
-                if (spoil && which.tag != 100) {
+                if (spoil && which.tag != said_on) {
                     result.error = broken();
                 } else if (which.bytes.size() > fit->bytes.size()) {
                     result.error = {status::peer_failed, 0, 15, "truncated"};
@@ -193,6 +203,7 @@ class fake_network {
 
     std::vector<std::unique_ptr<fake_port>> m_ports;
     std::vector<std::unique_ptr<message>> m_messages;
+    std::function<void(std::vector<std::byte>&)> m_tamper;
     int m_dead = -1;
 };
 
