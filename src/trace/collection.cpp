@@ -4,6 +4,7 @@
 
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
+#include "trace/file_limit.hpp"
 #include "trace/json_text.hpp"
 #include "trace/timeline.hpp"
 
@@ -17,12 +18,18 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <deque>
 #include <filesystem>
 #include <memory>
 #include <set>
+#include <stdexcept>
 #include <string_view>
+#include <thread>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace causeway::trace {
@@ -41,11 +48,11 @@ constexpr std::int64_t second = 1'000'000'000;
 /// Ranks of one job begin within this time of one another, by the clocks of different nodes.
 constexpr std::int64_t longest_start = 10 * second;
 
-/// An open file; errors name it.
+/// An open file; errors name it. Opening never waits, and only the user may open what it makes.
 class open_file {
   public:
     open_file(std::string path, int flags)
-        : m_path(std::move(path)), m_number(above_standard(::open(m_path.c_str(), flags | O_CLOEXEC, 0644))) {}
+        : m_path(std::move(path)), m_number(above_standard(::open(m_path.c_str(), flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600))) {}
     ~open_file() {
         if (m_number >= 0) ::close(m_number);
     }
@@ -53,17 +60,32 @@ class open_file {
     open_file& operator=(const open_file&) = delete;
 
     [[nodiscard]] bool is_open() const { return m_number >= 0; }
+    [[nodiscard]] int number() const { return m_number; }
     [[nodiscard]] const std::string& path() const { return m_path; }
     /// After it was given another name.
     void name(std::string path) { m_path = std::move(path); }
-    [[nodiscard]] bool lock(int how) const {
-        while (::flock(m_number, how) != 0)
-            if (errno != EINTR) return false;
-        return true;
+    /// Waits for others while they write, and for `patience` after that. False, and errno, which is EWOULDBLOCK if others have it.
+    [[nodiscard]] bool lock(std::chrono::milliseconds patience) const {
+        constexpr auto between = std::chrono::milliseconds(5);
+        auto seen = last_change();
+        for (auto waited = std::chrono::milliseconds(0);; waited += between) {
+            if (::flock(m_number, LOCK_EX | LOCK_NB) == 0) return true;
+            if (errno != EWOULDBLOCK && errno != EINTR) return false;
+            if (waited >= patience) {
+                errno = EWOULDBLOCK;
+                return false;
+            }
+            std::this_thread::sleep_for(between);
+            if (const auto now = last_change(); std::exchange(seen, now) != now) waited = {};
+        }
     }
     [[nodiscard]] bool is_regular() const {
         struct stat facts {};
         return ::fstat(m_number, &facts) == 0 && S_ISREG(facts.st_mode);
+    }
+    [[nodiscard]] bool is_own() const {
+        struct stat facts {};
+        return ::fstat(m_number, &facts) == 0 && facts.st_uid == ::geteuid();
     }
     /// Whether another file has taken its name, or none has it any more.
     [[nodiscard]] bool is_replaced() const {
@@ -102,6 +124,10 @@ class open_file {
         if (::ftruncate(m_number, static_cast<off_t>(size)) != 0) refuse("writing");
     }
     void write(std::size_t offset, std::string_view bytes) const {
+        if (!may_reach(offset + bytes.size())) {
+            errno = EFBIG;
+            refuse("writing");
+        }
         while (!bytes.empty()) {
             const auto now = ::pwrite(m_number, bytes.data(), bytes.size(), static_cast<off_t>(offset));
             if (now < 0 && errno == EINTR) continue;
@@ -117,13 +143,52 @@ class open_file {
     }
 
   private:
+    [[nodiscard]] std::tuple<off_t, time_t, long> last_change() const {
+        struct stat facts {};
+        (void)::fstat(m_number, &facts);
+        return {facts.st_size, facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec};
+    }
+
     std::string m_path;
     int m_number;
 };
 
+/// Where links lead to. Those of other users are not followed: they would choose which file is written.
+std::string behind_links(const std::string& timeline) {
+    namespace fs = std::filesystem;
+    constexpr int most_links = 40; // as the kernel
+    const auto whole = fs::absolute(timeline);
+    std::deque<fs::path> left(whole.begin(), whole.end());
+    fs::path done("/");
+    for (int links = 0; !left.empty();) {
+        const auto part = left.front();
+        left.pop_front();
+        if (part.empty() || part == ".") continue;
+        if (part == "..") {
+            done = done.parent_path();
+            continue;
+        }
+        const auto next = done / part;
+        struct stat facts {};
+        if (::lstat(next.c_str(), &facts) != 0 || !S_ISLNK(facts.st_mode)) {
+            done = next;
+            continue;
+        }
+        if (facts.st_uid != ::geteuid() && facts.st_uid != 0)
+            throw transfer_error(status::io_error, "the way to the timeline " + timeline + " has another user's link, " + next.string() +
+                                                       ", which is not followed");
+        if (++links > most_links)
+            throw transfer_error(status::io_error, "the timeline " + timeline + " is behind more than " + std::to_string(most_links) + " links");
+        std::error_code ignored;
+        const auto target = fs::read_symlink(next, ignored);
+        left.insert(left.begin(), target.begin(), target.end());
+    }
+    return done.string();
+}
+
 /// What is not ours stays: a name that was mistyped may be that of the program. An empty file is anyone's.
 void require_timeline(const open_file& file, const std::string& path) {
-    if (!file.is_regular()) return;
+    if (!file.is_regular()) throw transfer_error(status::io_error, "the timeline " + path + " is no regular file");
     const auto begin = file.read(0, first_words.size());
     if (!first_words.starts_with(begin)) // all of one that was cut off may be less
         throw transfer_error(status::io_error, "the file " + path + " is there and is no timeline of Causeway; "
@@ -171,11 +236,11 @@ std::vector<left_part> left_parts(const std::string& timeline) {
     std::vector<left_part> found;
     for (auto& path : parts_of(timeline)) {
         // To be written, or NFS would not lock it.
-        auto file = std::make_unique<open_file>(path, O_RDWR);
-        if (!file->is_open()) continue;
-        const bool is_locked = file->lock(LOCK_EX | LOCK_NB);
+        auto file = std::make_unique<open_file>(path, O_RDWR | O_NOFOLLOW);
+        if (!file->is_open() || !file->is_regular() || !file->is_own()) continue;
+        const bool is_locked = file->lock({});
         if (!is_locked && errno == EWOULDBLOCK) continue;
-        const auto header = read_header(path);
+        const auto header = read_header(file->number());
         if (header && (is_locked || is_over(*header))) {
             found.push_back({std::move(path), std::move(file), *header});
         } else if (!header && is_locked && is_blank(*file)) {
@@ -205,14 +270,18 @@ json json_of(const clock_line& line) {
 enum class without_lock { refuse, go_on };
 
 /// Behind a link, what it leads to. Another rank that adds its part ends soon, or dies and lets go.
-std::unique_ptr<open_file> open_timeline(const std::string& timeline, without_lock then) {
-    std::error_code ignored;
-    const auto followed = std::filesystem::canonical(timeline, ignored);
-    const auto path = ignored ? timeline : followed.string();
+std::unique_ptr<open_file> open_timeline(const std::string& timeline, without_lock then, std::chrono::milliseconds patience) {
+    const auto path = behind_links(timeline);
     for (;;) {
-        auto file = std::make_unique<open_file>(path, O_RDWR | O_CREAT);
+        auto file = std::make_unique<open_file>(path, O_RDWR | O_CREAT | O_NOFOLLOW);
         if (!file->is_open()) file->refuse("opening");
-        if (!file->lock(LOCK_EX) && then == without_lock::refuse) file->refuse("locking");
+        require_timeline(*file, timeline);
+        if (!file->lock(patience)) {
+            if (errno == EWOULDBLOCK)
+                throw transfer_error(status::io_error, "locking the timeline " + timeline + ": another process holds a lock on it, and has not "
+                                                       "written to it for " + std::to_string(patience.count()) + " ms", errno);
+            if (then == without_lock::refuse) file->refuse("locking");
+        }
         if (!file->is_replaced()) return file;
     }
 }
@@ -225,7 +294,8 @@ std::unique_ptr<open_file> open_timeline(const std::string& timeline, without_lo
  */
 class collection {
   public:
-    collection(const std::string& timeline, without_lock then) : m_file(open_timeline(timeline, then)) {
+    collection(const std::string& timeline, without_lock then, std::chrono::milliseconds patience)
+        : m_file(open_timeline(timeline, then, patience)) {
         require_timeline(*m_file, timeline);
         m_size = m_file->size();
         const auto from = m_size - std::min(m_size, longest_end);
@@ -328,9 +398,14 @@ class collection {
             const auto line = line_at(at);
             const auto told = json::parse(std::string_view(line).substr(0, line.rfind('}') + 1), nullptr, false);
             if (!told.is_object() || !told.contains("args")) break;
-            note(told);
-            const auto before = told["args"].value("rank_before", std::size_t{0});
-            at = before < at ? before : 0;
+            try {
+                note(told);
+                const auto before = told["args"].value("rank_before", std::size_t{0});
+                at = before < at ? before : 0;
+            } catch (const std::exception&) { // of a type that nothing of ours writes, or a number that is none
+                throw transfer_error(status::io_error, "the timeline " + m_file->path() + " is damaged at byte " + std::to_string(at) +
+                                                           "; remove it, or name another");
+            }
         }
         std::reverse(m_ranks.begin(), m_ranks.end());
     }
@@ -354,6 +429,8 @@ class collection {
                          std::stoull(args.value("node", "0")), args.value("process", std::int64_t{0}),
                          args.value("begun", std::int64_t{0}), args.value("begun_since_1970", std::int64_t{0}),
                          args.value("has_messages", false), {}};
+        constexpr int most = 1 << 30;
+        if (known.ranks <= 0 || known.ranks > most || known.shown_as < 0 || known.shown_as > most) throw std::out_of_range("rank");
         for (const auto& each : args.value("clock_points", json::array()))
             known.to_reference.add(each.at(0), each.at(1), each.at(2));
         m_ranks.push_back(std::move(known));
@@ -387,9 +464,10 @@ class collection {
             return;
         }
         if (!file->is_regular()) throw transfer_error(status::io_error, "writing a timeline: " + beside + " is no regular file");
+        if (!file->is_own()) throw transfer_error(status::io_error, "writing a timeline: " + beside + " is another user's");
         require_timeline(*file, beside);
         // Whoever opens it by its later name waits; that of what it replaces is held until then.
-        (void)file->lock(LOCK_EX);
+        (void)file->lock(lock_patience);
         try {
             file->cut(0);
             file->take_rights_of(*m_file);
@@ -485,7 +563,14 @@ class collection {
 std::size_t take(const std::vector<left_part>& left, collection& all) {
     std::size_t added = 0;
     for (const auto& each : left) {
-        if (all.has(each.header) && all.add(read_part(each.path))) ++added;
+        try {
+            if (all.has(each.header) && all.add(read_part(each.file->number(), each.path))) ++added;
+        } catch (const transfer_error&) { // the disk is full
+            throw;
+        } catch (const std::exception& error) {
+            warn_once(each.path + " is damaged, and stays where it is: " + error.what());
+            continue;
+        }
         ::unlink(each.path.c_str());
     }
     return added;
@@ -494,17 +579,17 @@ std::size_t take(const std::vector<left_part>& left, collection& all) {
 } // namespace
 
 void check_timeline(const std::string& timeline) {
-    std::error_code ignored;
-    // Opening a pipe would wait for its other end.
-    if (!std::filesystem::is_regular_file(timeline, ignored)) return;
-    const open_file file(timeline, O_RDONLY);
+    const open_file file(behind_links(timeline), O_RDONLY | O_NOFOLLOW);
+    if (!file.is_open() && errno == ENOENT) return;
     if (!file.is_open()) file.refuse("opening");
     require_timeline(file, timeline);
 }
 
-void add_part(const std::string& timeline, const std::string& part) {
-    collection all(timeline, without_lock::refuse);
-    const auto own = read_part(part);
+void add_part(const std::string& timeline, const std::string& part, std::chrono::milliseconds patience) {
+    collection all(timeline, without_lock::refuse, patience);
+    const open_file recorded(part, O_RDONLY | O_NOFOLLOW);
+    if (!recorded.is_open()) recorded.refuse("reading a part of");
+    const auto own = read_part(recorded.number(), part);
     if (!all.has(own.header)) all.begin(own.header);
     (void)all.add(own);
     ::unlink(part.c_str());
@@ -515,14 +600,14 @@ void add_part(const std::string& timeline, const std::string& part) {
     }
 }
 
-std::size_t add_left_parts(const std::string& timeline) {
+std::size_t add_left_parts(const std::string& timeline, std::chrono::milliseconds patience) {
     auto left = left_parts(timeline);
     if (left.empty()) return 0;
     std::sort(left.begin(), left.end(), [](const auto& a, const auto& b) {
         return a.header.begun_since_1970 > b.header.begun_since_1970;
     });
     const auto& newest = left.front().header;
-    collection all(timeline, without_lock::go_on);
+    collection all(timeline, without_lock::go_on, patience);
     // A job of which no rank came to its end has not replaced the timeline of the one before.
     if (all.begun_since_1970() < newest.begun_since_1970 && !all.has(newest)) all.begin(newest);
     return take(left, all);

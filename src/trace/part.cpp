@@ -4,6 +4,7 @@
 
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
+#include "trace/file_limit.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -44,7 +45,10 @@ std::string host_name() {
 part::part(const std::string& timeline, const identity& who, std::uint64_t most_bytes) : m_most_bytes(most_bytes) {
     const auto refuse = [&](const char* what) {
         const int reason = errno;
-        if (m_file >= 0) ::close(m_file);
+        if (m_file >= 0) {
+            ::unlink(m_path.c_str());
+            ::close(m_file);
+        }
         throw transfer_error(status::invalid_value, std::string(what) + " " + m_path + ": " + errno_text(reason), reason);
     };
     const auto own_name = timeline + "." + host_name() + "." + std::to_string(::getpid());
@@ -55,7 +59,8 @@ part::part(const std::string& timeline, const identity& who, std::uint64_t most_
         if (!claim() && (errno != EEXIST || namesakes == most_namesakes)) refuse("making");
     }
     // Room first: a page that the disk has none for would end the process.
-    if ((errno = ::posix_fallocate(m_file, 0, record::header_bytes)) != 0) refuse("making room in");
+    errno = may_reach(record::header_bytes) ? ::posix_fallocate(m_file, 0, record::header_bytes) : EFBIG;
+    if (errno != 0) refuse("making room in");
     void* const mapped = ::mmap(nullptr, record::header_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, m_file, 0);
     if (mapped == MAP_FAILED) refuse("mapping");
     m_header = static_cast<record::file_header*>(mapped);
@@ -73,7 +78,7 @@ part::part(const std::string& timeline, const identity& who, std::uint64_t most_
 }
 
 bool part::claim() {
-    m_file = above_standard(::open(m_path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+    m_file = above_standard(::open(m_path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     if (m_file < 0) return false;
     // Tells others that this process lives. Where no lock can be had, nobody is taken for dead.
     const bool is_taken = ::flock(m_file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
@@ -95,7 +100,8 @@ std::byte* part::take_chunk(std::uint32_t recorder) {
     const std::lock_guard lock(m_mutex);
     if (m_header->is_cut != 0) return nullptr;
     const auto at = static_cast<off_t>(m_bytes);
-    int reason = m_bytes + record::chunk_bytes > m_most_bytes ? EFBIG : 0;
+    const bool is_at_option = m_bytes + record::chunk_bytes > m_most_bytes;
+    int reason = is_at_option || !may_reach(m_bytes + record::chunk_bytes) ? EFBIG : 0;
     void* mapped = MAP_FAILED;
     if (reason == 0) reason = ::posix_fallocate(m_file, at, record::chunk_bytes);
     if (reason == 0) {
@@ -105,7 +111,9 @@ std::byte* part::take_chunk(std::uint32_t recorder) {
     if (reason != 0) {
         m_header->is_cut = 1;
         warn_once("the timeline ends here: " + m_path +
-                  (reason == EFBIG ? " has reached CAUSEWAY_TRACE_SIZE" : ": " + errno_text(reason)));
+                  (is_at_option     ? " has reached CAUSEWAY_TRACE_SIZE"
+                   : reason == EFBIG ? " has reached the process's limit of file sizes (ulimit -f)"
+                                     : ": " + errno_text(reason)));
         return nullptr;
     }
     m_bytes += record::chunk_bytes;

@@ -4,8 +4,11 @@
 
 #include "base/error.hpp"
 
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
 #include <cstring>
-#include <fstream>
 
 namespace causeway::trace {
 
@@ -87,32 +90,52 @@ class reader {
     std::map<std::uint32_t, std::uint32_t>* m_texts = nullptr;
 };
 
+/// Less at the end of the file, or where it cannot be read.
+std::size_t read_at(int file, std::uint64_t offset, void* to, std::size_t bytes) {
+    std::size_t done = 0;
+    while (done < bytes) {
+        const auto now = ::pread(file, static_cast<char*>(to) + done, bytes - done, static_cast<off_t>(offset + done));
+        if (now < 0 && errno == EINTR) continue;
+        if (now <= 0) break;
+        done += static_cast<std::size_t>(now);
+    }
+    return done;
+}
+
+/// Such numbers as a process can have written: those beyond would overflow in sums.
+bool is_possible(const record::file_header& header) {
+    constexpr int most_ranks = 1 << 24;
+    constexpr std::int64_t latest = std::int64_t{1} << 61;
+    const auto is_time = [](std::int64_t when) { return when >= 0 && when < latest; };
+    return header.rank >= 0 && header.rank < most_ranks && header.ranks > 0 && header.ranks <= most_ranks && header.process > 0 &&
+           header.process <= INT32_MAX && is_time(header.begun) && is_time(header.begun_since_1970) && is_time(header.ended);
+}
+
 template <std::size_t Size> void end_text(char (&text)[Size]) { text[Size - 1] = '\0'; }
 
 } // namespace
 
-std::optional<record::file_header> read_header(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
+std::optional<record::file_header> read_header(int file) {
     record::file_header header{};
-    if (!file.read(reinterpret_cast<char*>(&header), sizeof header) ||
-        std::memcmp(header.magic, record::magic, sizeof record::magic) != 0)
+    if (read_at(file, 0, &header, sizeof header) != sizeof header ||
+        std::memcmp(header.magic, record::magic, sizeof record::magic) != 0 || !is_possible(header))
         return std::nullopt;
     end_text(header.job);
     end_text(header.host);
     end_text(header.version);
+    end_text(header.links);
     return header;
 }
 
-part_content read_part(const std::string& path) {
-    const auto header = read_header(path);
-    std::ifstream file(path, std::ios::binary);
-    if (!header || !file.seekg(record::header_bytes))
-        throw transfer_error(status::io_error, path + " cannot be read, or is no part of a timeline of this version");
+part_content read_part(int file, const std::string& path) {
+    const auto header = read_header(file);
+    if (!header) throw transfer_error(status::io_error, path + " cannot be read, or is no part of a timeline of this version");
     part_content read;
     read.header = *header;
     reader to(read);
     std::string bytes(record::chunk_bytes, '\0');
-    while (file.read(bytes.data(), record::chunk_bytes)) to.chunk(bytes);
+    for (auto at = std::uint64_t{record::header_bytes}; read_at(file, at, bytes.data(), bytes.size()) == bytes.size(); at += bytes.size())
+        to.chunk(bytes);
     return read;
 }
 

@@ -32,9 +32,9 @@ struct part_content {
 };
 
 /// Nothing if `path` cannot be read or is no part of a timeline of this version.
-[[nodiscard]] std::optional<record::file_header> read_header(const std::string& path);
+[[nodiscard]] std::optional<record::file_header> read_header(int file);
 
 /// Reads what is whole; throws transfer_error if `path` cannot be read or is no part of a timeline.
-[[nodiscard]] part_content read_part(const std::string& path);
+[[nodiscard]] part_content read_part(int file, const std::string& path);
 
 } // namespace causeway::trace

@@ -5,6 +5,7 @@
 #include "trace/part.hpp"
 #include "trace/part_recorder.hpp"
 #include "base/error.hpp"
+#include "unit/stranger.hpp"
 #include "unit/trace/parts.hpp"
 
 #include <gtest/gtest.h>
@@ -12,6 +13,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,6 +22,7 @@
 #include <csignal>
 #include <functional>
 #include <map>
+#include <random>
 #include <set>
 #include <string_view>
 
@@ -501,4 +504,175 @@ TEST(timeline, of_a_long_job_is_not_longer_for_each_second_in_which_clocks_were_
     EXPECT_LE(line.points().size(), 128u);
     EXPECT_EQ(line.uncertainty(), 0) << "it has not kept what was known best";
     EXPECT_NEAR(static_cast<double>(line.difference_at(5000500000000)), 5000500000, 2);
+}
+
+namespace {
+
+/// Records, and dies.
+void leave_part(const folder& where, int rank) {
+    fake_clock clock;
+    in_a_killed_process([&] {
+        auto& part = *new trace::part(where.timeline, rank_of(rank), 1 << 20);
+        record_transfer(*new trace::part_recorder(part, clock), clock, 1);
+    });
+}
+
+std::string only_part_of(const folder& where) {
+    for (const auto& each : std::filesystem::directory_iterator(where.path))
+        if (each.path().extension() == ".part") return each.path().string();
+    return "";
+}
+
+unsigned rights_of(const std::string& path) {
+    struct stat facts {};
+    EXPECT_EQ(stat(path.c_str(), &facts), 0) << path;
+    return facts.st_mode & 07777;
+}
+
+} // namespace
+
+TEST(timeline, does_not_wait_for_pipes_links_and_folders_that_have_names_of_parts) {
+    const folder where;
+    ASSERT_EQ(mkfifo((where.timeline + ".host.1.part").c_str(), 0600), 0);
+    std::filesystem::create_symlink("/dev/zero", where.timeline + ".host.2.part");
+    std::filesystem::create_directory(where.timeline + ".host.3.part");
+    trace::add_part(where.timeline, part_of(where, rank_of(0))->path());
+    EXPECT_EQ(trace::add_left_parts(where.timeline), 0u);
+    EXPECT_EQ(processes_of(where.read()), std::vector{0});
+    EXPECT_EQ(where.files(), 4u) << "they stay";
+}
+
+TEST(timeline, that_is_a_pipe_is_refused_at_once) {
+    const folder where;
+    const auto part = part_of(where, rank_of(0));
+    ASSERT_EQ(mkfifo(where.timeline.c_str(), 0600), 0);
+    EXPECT_THROW(trace::check_timeline(where.timeline), transfer_error);
+    EXPECT_THROW(trace::add_part(where.timeline, part->path()), transfer_error);
+}
+
+TEST(timeline, that_somebody_keeps_locked_is_given_up) {
+    const folder where;
+    trace::add_part(where.timeline, part_of(where, rank_of(0))->path());
+    const int reader = open(where.timeline.c_str(), O_RDONLY | O_CLOEXEC);
+    ASSERT_EQ(syscall(SYS_flock, reader, LOCK_SH), 0);
+    const auto part = part_of(where, rank_of(1));
+    try {
+        trace::add_part(where.timeline, part->path(), 20ms);
+        ADD_FAILURE() << "it is locked";
+    } catch (const transfer_error& refused) {
+        EXPECT_NE(std::string(refused.what()).find("another process holds a lock on it"), std::string::npos) << refused.what();
+    }
+    part_of(where, rank_of(1)); // left
+    EXPECT_THROW((void)trace::add_left_parts(where.timeline, 20ms), transfer_error);
+    close(reader);
+    trace::add_part(where.timeline, part->path());
+    EXPECT_GE(processes_of(where.read()).size(), 2u);
+}
+
+TEST(timeline, is_for_its_user_alone_unless_its_file_was_there) {
+    const folder where;
+    const auto part = part_of(where, rank_of(0));
+    EXPECT_EQ(rights_of(part->path()), 0600u);
+    trace::add_part(where.timeline, part->path());
+    EXPECT_EQ(rights_of(where.timeline), 0600u);
+    ASSERT_EQ(chmod(where.timeline.c_str(), 0644), 0);
+    trace::add_part(where.timeline, part_of(where, rank_of(0, "next"))->path()); // replaces it
+    EXPECT_EQ(rights_of(where.timeline), 0644u);
+}
+
+TEST(timeline, is_not_written_behind_another_users_link) {
+    if (!may_change_user()) GTEST_SKIP() << "only root can become another user";
+    const folder where;
+    const auto mine = (where.path / "mine").string();
+    std::filesystem::create_symlink(mine, where.timeline);
+    const auto part = part_of(where, rank_of(0));
+    ASSERT_EQ(lchown(where.timeline.c_str(), stranger::user, stranger::user), 0);
+    EXPECT_THROW(trace::check_timeline(where.timeline), transfer_error);
+    EXPECT_THROW(trace::add_part(where.timeline, part->path()), transfer_error);
+    EXPECT_FALSE(std::filesystem::exists(mine));
+    ASSERT_EQ(lchown(where.timeline.c_str(), geteuid(), getegid()), 0);
+    trace::add_part(where.timeline, part->path());
+    EXPECT_TRUE(std::filesystem::exists(mine));
+}
+
+TEST(timeline, does_not_take_parts_of_other_users) {
+    if (!may_change_user()) GTEST_SKIP() << "only root can become another user";
+    const folder where;
+    leave_part(where, 1);
+    ASSERT_EQ(chown(only_part_of(where).c_str(), stranger::user, stranger::user), 0);
+    trace::add_part(where.timeline, part_of(where, rank_of(0))->path());
+    EXPECT_EQ(trace::add_left_parts(where.timeline), 0u);
+    EXPECT_EQ(processes_of(where.read()), std::vector{0});
+}
+
+/// The file is what any process may have left: some bytes of it are others.
+TEST(timeline, takes_whole_parts_beside_damaged_ones_whatever_these_hold) {
+    const folder model;
+    leave_part(model, 1);
+    const auto whole = bytes_of(only_part_of(model));
+    for (unsigned seed = 1; seed <= 300; ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        std::mt19937 random(seed);
+        const folder where;
+        auto damaged = whole;
+        const auto used = seed % 2 == 0 ? damaged.size() : std::size_t{8192}; // where the records are
+        for (auto changes = 1 + random() % 30; changes > 0; --changes)
+            damaged[sizeof trace::record::magic + random() % (std::min(used, damaged.size()) - sizeof trace::record::magic)] =
+                static_cast<char>(random());
+        if (seed % 10 == 0) damaged.resize(random() % damaged.size());
+        write_bytes(where.timeline + ".aaa.1.part", damaged);
+        leave_part(where, 0);
+        EXPECT_GE(trace::add_left_parts(where.timeline), 1u);
+        const auto events = where.read();
+        EXPECT_GE(processes_of(events).size(), 1u);
+        trace::add_part(where.timeline, part_of(where, rank_of(3))->path());
+    }
+}
+
+TEST(timeline, that_is_damaged_is_refused_or_mended_and_never_waited_for) {
+    const folder model;
+    trace::add_part(model.timeline, part_of(model, rank_of(0))->path());
+    trace::add_part(model.timeline, part_of(model, rank_of(1))->path());
+    const auto whole = bytes_of(model.timeline);
+    for (unsigned seed = 1; seed <= 300; ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        std::mt19937 random(seed);
+        const folder where;
+        auto damaged = whole;
+        for (auto changes = 1 + random() % 20; changes > 0; --changes) damaged[random() % damaged.size()] = static_cast<char>(random());
+        if (seed % 5 == 0) damaged.resize(random() % damaged.size());
+        write_bytes(where.timeline, damaged);
+        const auto part = part_of(where, rank_of(2));
+        try {
+            trace::add_part(where.timeline, part->path());
+        } catch (const transfer_error&) {
+            EXPECT_TRUE(std::filesystem::exists(part->path())) << "what was recorded is lost";
+        }
+    }
+}
+
+TEST(timeline, part_that_finds_no_room_leaves_no_file) {
+    const folder where;
+    rlimit limits{};
+    ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &limits), 0);
+    const rlimit small{100, limits.rlim_max};
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0); // SIGXFSZ would end the test
+    EXPECT_THROW(trace::part(where.timeline, rank_of(0), 1 << 20), transfer_error);
+    setrlimit(RLIMIT_FSIZE, &limits);
+    EXPECT_EQ(where.files(), 0u);
+}
+
+TEST(timeline, that_ends_at_the_limit_of_file_sizes_says_so) {
+    const folder where;
+    trace::part part(where.timeline, rank_of(0), 1 << 30);
+    rlimit limits{};
+    ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &limits), 0);
+    const rlimit small{trace::record::header_bytes + trace::record::chunk_bytes / 2, limits.rlim_max};
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+    testing::internal::CaptureStderr();
+    auto* const none = part.take_chunk(1);
+    const auto told = testing::internal::GetCapturedStderr();
+    setrlimit(RLIMIT_FSIZE, &limits);
+    EXPECT_EQ(none, nullptr);
+    EXPECT_NE(told.find("limit of file sizes"), std::string::npos) << told;
 }

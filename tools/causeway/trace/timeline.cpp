@@ -10,6 +10,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <limits>
@@ -158,7 +159,13 @@ json read_events(const std::string& path, const std::function<bool(const json&)>
 } // namespace
 
 timeline read_timeline(const std::string& path, const extract& wanted) {
-    if (causeway_trace_collect(path.c_str()) < 0) throw std::runtime_error(path + ": " + causeway_error_last_message());
+    // What cannot be added, as on a full disk, keeps nobody from what is there.
+    if (causeway_trace_collect(path.c_str()) < 0) {
+        std::error_code ignored;
+        if (!std::filesystem::is_regular_file(path, ignored) || std::filesystem::file_size(path, ignored) == 0)
+            throw std::runtime_error(path + ": " + causeway_error_last_message());
+        std::fprintf(stderr, "causeway trace: without what ranks have left beside it: %s\n", causeway_error_last_message());
+    }
     timeline read;
     // Where it begins is known at its end only.
     const bool is_part = wanted.between.begin > 0 || std::isfinite(wanted.between.end);
