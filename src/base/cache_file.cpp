@@ -59,7 +59,7 @@ std::string write_in_place(const std::string& path, const std::string& text) {
 std::string cache_file(std::string_view name) {
     // A path that is not absolute counts as none.
     const auto folder_in = [](const char* variable) {
-        const char* const value = std::getenv(variable);
+        const char* const value = ::secure_getenv(variable);
         return std::filesystem::path(value != nullptr && value[0] == '/' ? value : "");
     };
     auto folder = folder_in("XDG_CACHE_HOME");

@@ -23,7 +23,7 @@ implementation named_by(const fs::path& file) {
 } // namespace
 
 std::string default_folder() {
-    const char* const named = std::getenv("OPENCL_VENDOR_PATH");
+    const char* const named = ::secure_getenv("OPENCL_VENDOR_PATH");
     return named == nullptr || *named == '\0' ? "/etc/OpenCL/vendors" : named;
 }
 

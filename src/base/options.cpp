@@ -5,6 +5,8 @@
 #include "base/error.hpp"
 #include "base/nearest_word.hpp"
 
+#include <sys/auxv.h>
+
 #include <cctype>
 #include <charconv>
 #include <vector>
@@ -105,6 +107,7 @@ options::options() {
 void options::read_environment(const char* const* environment, option_reader reader) {
     constexpr std::string_view prefix = "CAUSEWAY_";
     // Variables of the project's own tests and benchmarks, which the library does not read.
+    const bool is_privileged = ::getauxval(AT_SECURE) != 0;
     constexpr std::string_view test_prefix = "CAUSEWAY_TEST_";
     for (; environment != nullptr && *environment != nullptr; ++environment) {
         const std::string_view entry = *environment;
@@ -113,6 +116,12 @@ void options::read_environment(const char* const* environment, option_reader rea
         std::string name;
         for (const char letter : entry.substr(prefix.size(), equals - prefix.size()))
             name += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+        // A caller with fewer rights than the program (setuid) may not name files or code.
+        if (const auto* const row = find(name); is_privileged && row != nullptr && row->kind == option_row::value_kind::text) {
+            if (reader == row->reader)
+                warn_once(std::string(entry.substr(0, equals)) + " is ignored: the program runs with more rights than its caller");
+            continue;
+        }
         try {
             set(name, entry.substr(equals + 1), origin::environment);
         } catch (const transfer_error& error) {
