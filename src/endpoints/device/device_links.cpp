@@ -97,12 +97,24 @@ class pinned_allocator final : public transfer::staging_allocator {
 
 } // namespace
 
+void device_links::make_room() {
+    // A link keeps its context, and so 50 to 130 KB of the driver's: a program that makes a context for each of its steps
+    // would have thousands of them within the time of keep.
+    constexpr std::size_t most = 64;
+    if (m_links.size() < most) return;
+    auto oldest = m_links.end();
+    for (auto each = m_links.begin(); each != m_links.end(); ++each)
+        if (each->use_count() == 1 && (oldest == m_links.end() || (*each)->last_used < (*oldest)->last_used)) oldest = each;
+    if (oldest != m_links.end()) m_links.erase(oldest);
+}
+
 std::shared_ptr<device_link> device_links::find(cl_context context, cl_device_id device) {
     for (const auto& link : m_links) {
         if (link->context.get() != context || link->device != device) continue;
         link->last_used = m_clock.now();
         return link;
     }
+    make_room();
     auto link = std::make_shared<device_link>();
     link->context = cl::context::share(context);
     link->device = device;

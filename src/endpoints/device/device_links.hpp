@@ -71,6 +71,9 @@ class device_links final : public transfer::progress_source {
     bool trim(time_point now) override;
 
   private:
+    /// Lets go of the link that has been idle for longest, if there are many.
+    void make_room();
+
     const options& m_options;
     const monotonic_clock& m_clock;
     bridge_watch& m_bridge;
