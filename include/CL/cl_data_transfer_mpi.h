@@ -3,6 +3,7 @@
 #ifndef CL_DATA_TRANSFER_MPI_H
 #define CL_DATA_TRANSFER_MPI_H
 
+#include <CL/cl_data_transfer.h>
 #include <mpi.h>
 
 #ifdef __cplusplus

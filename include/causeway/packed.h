@@ -5,6 +5,7 @@
 
 #include <causeway/causeway.h>
 
+#include <CL/cl.h>
 #include <stdint.h>
 
 #ifdef __cplusplus

@@ -85,6 +85,16 @@ done
 sed -n '/^```c$/,/^```$/p' "$here/../../README.md" | sed '/^```/d' >"$work/pkg_config/readme.c"
 "$cc" -std=c99 "${cflags[@]}" "$work/pkg_config/readme.c" -o "$work/pkg_config/readme" "${libs[@]}"
 
+step "each public header alone, in C and C++"
+mkdir "$work/headers"
+for header in "$prefix"/include/CL/cl_*.h "$prefix"/include/causeway/*.h*; do
+    name=${header#"$prefix"/include/}
+    printf '#include <%s>\\n' "$name" >"$work/headers/alone.cpp"
+    cp "$work/headers/alone.cpp" "$work/headers/alone.c"
+    "$cxx" -Wall -Wextra -Werror -fsyntax-only "${cflags[@]}" "$work/headers/alone.cpp"
+    [ "${name%.h}" = "$name" ] || "$cc" -std=c99 -Wall -Wextra -Werror -fsyntax-only "${cflags[@]}" "$work/headers/alone.c"
+done
+
 export LD_LIBRARY_PATH=$prefix/$libdir
 if [ -e "$prefix/$libdir/libcauseway_tasks.so.0" ]; then
     step "tasks alone, without MPI and OpenCL"
