@@ -20,7 +20,7 @@ CONTENTS = {
     "Using it": ["docs/timeline.md", "docs/measuring.md", "docs/performance.md", "docs/tuning.md", "docs/study.md", "docs/platform.md", "docs/simd.md",
                  "docs/openshmem.md", "docs/applications.md"],
     "Reference": ["docs/api.md", "docs/memory-model.md", "docs/options.md", "docs/man", "include", "bindings/python/README.md"],
-    "Inside": ["docs/architecture.md", "docs/decisions", "CONTRIBUTING.md", "docs/testing.md", "benchmarks/results/README.md",
+    "Inside": ["docs/architecture.md", "docs/decisions", "CONTRIBUTING.md", "SECURITY.md", "docs/testing.md", "benchmarks/results/README.md",
                "benchmarks/results/performance.md",
                "CHANGELOG.md"],
 }
