@@ -89,10 +89,10 @@ step "each public header alone, in C and C++"
 mkdir "$work/headers"
 for header in "$prefix"/include/CL/cl_*.h "$prefix"/include/causeway/*.h*; do
     name=${header#"$prefix"/include/}
-    printf '#include <%s>\\n' "$name" >"$work/headers/alone.cpp"
+    printf '#include <%s>\n' "$name" >"$work/headers/alone.cpp"
     cp "$work/headers/alone.cpp" "$work/headers/alone.c"
-    "$cxx" -Wall -Wextra -Werror -fsyntax-only "${cflags[@]}" "$work/headers/alone.cpp"
-    [ "${name%.h}" = "$name" ] || "$cc" -std=c99 -Wall -Wextra -Werror -fsyntax-only "${cflags[@]}" "$work/headers/alone.c"
+    "$cxx" -std=c++20 -Wall -Wextra -Werror -Wno-psabi -fsyntax-only "${cflags[@]}" "$work/headers/alone.cpp"
+    [ "${name%.h}" = "$name" ] || "$cc" -std=c99 -Wall -Wextra -Werror -Wno-psabi -fsyntax-only "${cflags[@]}" "$work/headers/alone.c"
 done
 
 export LD_LIBRARY_PATH=$prefix/$libdir
