@@ -78,8 +78,8 @@ void start_mpi() {
     MPI_Initialized(&initialized);
     int provided = MPI_THREAD_SINGLE;
     if (initialized == 0) {
-        // hwloc's OpenCL plugin would ask for every platform inside MPI_Init.
-        setenv("HWLOC_COMPONENTS", "-opencl", 0);
+        // hwloc's plugins would ask every OpenCL platform, and ten X displays, inside MPI_Init.
+        setenv("HWLOC_COMPONENTS", "-opencl,-gl", 0);
         MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
     } else {
         MPI_Query_thread(&provided);

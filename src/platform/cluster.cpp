@@ -249,9 +249,9 @@ bool cluster::refuse_in_callback(api_call function) const {
 bool cluster::take_over(api_call function) {
     std::thread::id before;
     if (m_thread.compare_exchange_strong(before, std::this_thread::get_id(), std::memory_order_relaxed)) return true;
-    // Each rank does these for itself, whenever.
+    // Each rank does these for itself, whenever; where a wait is for more than user events, it shows when the ranks meet.
     for (const auto any_time : {api_call::clFlush, api_call::clSetUserEventStatus, api_call::clSetEventCallback,
-                                api_call::clSetMemObjectDestructorCallback})
+                                api_call::clSetMemObjectDestructorCallback, api_call::clWaitForEvents})
         if (function == any_time) return false;
     if (m_ends || is_dry_run()) return false;
     m_second = function;

@@ -112,4 +112,15 @@ TEST_F(maps, another_worker_may_set_a_user_event) {
     }
 }
 
+TEST_F(maps, another_worker_may_wait_for_a_user_event) {
+    for (int round = 0; round < 8; ++round) {
+        const auto gate = new_user_event();
+        std::thread waiter([&] { EXPECT_EQ(clWaitForEvents(1, std::vector{gate.get()}.data()), CL_SUCCESS); });
+        const auto buffer = new_buffer(64);
+        EXPECT_EQ(clFinish(queue()), CL_SUCCESS);
+        EXPECT_EQ(clSetUserEventStatus(gate.get(), CL_COMPLETE), CL_SUCCESS);
+        waiter.join();
+    }
+}
+
 } // namespace

@@ -11,6 +11,7 @@
 
 #include <causeway/causeway.h>
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -74,8 +75,8 @@ bool goes_to_all_ranks(const std::string& name, bool cluster) {
 /// What is not set yet, and should be.
 std::vector<variable> settings_for(const launcher& by) {
     std::vector<variable> all;
-    // hwloc's OpenCL plugin asks every platform inside MPI_Init.
-    all.emplace_back("HWLOC_COMPONENTS", "-opencl");
+    // hwloc's plugins ask every OpenCL platform, and ten X displays, inside MPI_Init.
+    all.emplace_back("HWLOC_COMPONENTS", "-opencl,-gl");
     if (by.what == launcher::kind::open_mpi && geteuid() == 0) {
         all.emplace_back("OMPI_ALLOW_RUN_AS_ROOT", "1");
         all.emplace_back("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
@@ -128,9 +129,14 @@ std::vector<std::string> command_for(const launcher& by, const arguments& typed,
     setenv("LOOPY_NO_CACHE", "1", 0);
     // Each process has an order of its own for sets.
     setenv("PYTHONHASHSEED", "0", 0);
-    // All ranks print the same.
-    if (!causeway_tool::is_first_rank() && std::freopen("/dev/null", "w", stdout) == nullptr)
-        throw std::runtime_error(std::string("cannot open /dev/null: ") + std::strerror(errno));
+    // All ranks print the same. Launchers give all of them terminals, or none: the others go on to believe that they have one.
+    if (!causeway_tool::is_first_rank()) {
+        winsize size{};
+        if (isatty(STDOUT_FILENO) != 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+            setenv("_CAUSEWAY_TERMINAL", (std::to_string(size.ws_row) + " " + std::to_string(size.ws_col)).c_str(), 1);
+        if (std::freopen("/dev/null", "w", stdout) == nullptr)
+            throw std::runtime_error(std::string("cannot open /dev/null: ") + std::strerror(errno));
+    }
     causeway_tool::become(program);
 }
 

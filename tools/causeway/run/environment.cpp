@@ -17,6 +17,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdarg>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -31,6 +32,15 @@ bool asks(const void* caller) { return has_begun() && is_programs(caller); }
 template <class Value> Value same(Value value, const void* caller) {
     if (asks(caller)) take_of_rank_0(&value, sizeof value);
     return value;
+}
+
+/// The terminal that standard output was before it became /dev/null, on ranks that do not show theirs: what interpreters ask before
+/// they come to OpenCL, they ask without the other ranks.
+bool had_terminal(int fd, winsize& size) {
+    static const char* const text = std::getenv("_CAUSEWAY_TERMINAL");
+    if (text == nullptr || fd != STDOUT_FILENO) return false;
+    size = {};
+    return std::sscanf(text, "%hu %hu", &size.ws_row, &size.ws_col) == 2;
 }
 
 /// What a call has returned, and errno: rank 0's.
@@ -57,6 +67,8 @@ int isatty(int fd) noexcept {
     struct {
         int is, error;
     } found{ask(fd), errno};
+    winsize unused;
+    if (found.is == 0 && had_terminal(fd, unused)) found.is = 1;
     found = same(found, CAUSEWAY_CALLER);
     if (found.is == 0) errno = found.error;
     return found.is;
@@ -83,7 +95,8 @@ int ioctl(int fd, unsigned long request, ...) noexcept {
     va_start(list, request);
     auto* const data = va_arg(list, void*);
     va_end(list);
-    const int code = ask(fd, request, data);
+    int code = ask(fd, request, data);
+    if (request == TIOCGWINSZ && code != 0 && had_terminal(fd, *static_cast<winsize*>(data))) code = 0;
     if (request == TIOCGWINSZ) return same_facts(code, static_cast<winsize*>(data), CAUSEWAY_CALLER);
     if (request == TCGETS) return same_with_error(code, CAUSEWAY_CALLER); // whether it is one
     return code;
