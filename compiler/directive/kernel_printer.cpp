@@ -203,7 +203,8 @@ class printer {
                     if (length.starts_with("acc_row")) add("long " + length);
         }
         for (const auto& each : m_scratches) add("__global char *acc_own_" + each.name + ", long acc_own_bytes_" + each.name);
-        add("__local char *acc_scratch");
+        // Not of char: NVIDIA's driver (580) aligns local memory by the argument's type, and doubles are kept there.
+        add("__local long *acc_scratch");
         add("int acc_gangs");
         return text + ")";
     }
