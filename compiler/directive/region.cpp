@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "region.hpp"
 
+#include "extent.hpp"
+
 #include <clang/AST/Decl.h>
 
 #include <algorithm>
@@ -177,6 +179,14 @@ class analyser {
     }
 
     void add_first_private(const VarDecl* variable, const item& entry) {
+        if (variable->getType()->isPointerType() && !entry.sections.empty()) {
+            // Threads share what none of them changes.
+            for (const auto& each : accesses_in(m_of.body))
+                if (each.root == variable && each.writes) m_unit.error(entry.place, "not supported: a section in 'firstprivate' that the region changes");
+            m_region.captures.push_back({variable, role::buffer, "", own_record(m_region.data.size())});
+            m_region.data.push_back(record_of(m_unit, m_of, entry, "COPYIN"));
+            return;
+        }
         if (!variable->getType()->isArrayType()) {
             m_region.captures.push_back({variable, role::value, "", ""});
             return;
@@ -287,6 +297,12 @@ class analyser {
         if (type->isPointerType()) {
             made.how = role::buffer;
             if (m_default == "none" && !clause) not_given(variable);
+            if (m_default.empty() && !clause)
+                if (const auto used = extent_of(m_unit, m_of.body, variable)) {
+                    const auto bytes = "(" + used->last + " < " + used->first + " ? 0 : (" + used->last + " - " + used->first + " + 1) * sizeof(*" + name + "))";
+                    made.record = own_record(m_region.data.size());
+                    m_region.data.push_back({"IMPLICIT", "(void *)(" + name + " + " + used->first + ")", "(void *)" + name, bytes, name});
+                }
         } else if (type->isArrayType()) {
             made.how = role::buffer;
             if (!clause) {

@@ -52,7 +52,7 @@ void directive_place::finish() {
 mapping& map_one(device& on, queue& in, void* host, void* base, std::size_t bytes, int kind) {
     mapping made{static_cast<char*>(host), bytes, base, on.allocate(bytes), 0};
     auto& added = on.table().add(made);
-    if (kind == CAUSEWAY_ACC_COPY || kind == CAUSEWAY_ACC_COPYIN) on.write(in, {added.buffer, 0}, host, bytes);
+    if (kind == CAUSEWAY_ACC_COPY || kind == CAUSEWAY_ACC_COPYIN || kind == CAUSEWAY_ACC_IMPLICIT) on.write(in, {added.buffer, 0}, host, bytes);
     if (kind == CAUSEWAY_ACC_CREATE_ZERO || kind == CAUSEWAY_ACC_COPYOUT_ZERO) on.fill_zero(in, added.buffer, bytes);
     return added;
 }
@@ -63,11 +63,22 @@ void release(device& on, mapping& gone) {
     on.table().remove(gone);
 }
 
+namespace {
+
+/// The device has something of what the pointer points to, which is then meant.
+bool is_known(device& on, const causeway_acc_data& one) {
+    return on.table().find_start(one.base) || on.table().find_start(one.host) || on.table().find_base(one.base) ||
+        on.table().overlaps(one.host, one.bytes) || on.find_reserved(one.base) != on.reserved().end();
+}
+
+} // namespace
+
 void map_all(device& on, queue& in, causeway_acc_data* data, int count) {
     for (int each = 0; each < count; ++each) {
         auto& one = data[each];
         one.mapped = nullptr;
         if (one.kind == CAUSEWAY_ACC_DEVICEPTR || (!one.host && one.bytes == 0)) continue;
+        if (one.kind == CAUSEWAY_ACC_IMPLICIT && (!one.base || one.bytes == 0 || is_known(on, one))) continue;
         auto* found = one.bytes > 0 ? on.table().find(one.host, one.bytes) : on.table().find_start(one.host);
         if (!found && one.bytes == 0) found = on.table().find_base(one.host);
         if (!found) {
@@ -91,7 +102,8 @@ void unmap_all(device& on, queue& in, causeway_acc_data* data, int count) {
         if (!found) continue;
         one.mapped = nullptr;
         if (--found->structured > 0 || found->dynamic > 0) continue;
-        if (one.kind == CAUSEWAY_ACC_COPY || one.kind == CAUSEWAY_ACC_COPYOUT || one.kind == CAUSEWAY_ACC_COPYOUT_ZERO)
+        if (one.kind == CAUSEWAY_ACC_COPY || one.kind == CAUSEWAY_ACC_COPYOUT || one.kind == CAUSEWAY_ACC_COPYOUT_ZERO ||
+            one.kind == CAUSEWAY_ACC_IMPLICIT)
             on.read(in, one.host, {found->buffer, found->offset + static_cast<std::size_t>(static_cast<char*>(one.host) - found->start)}, one.bytes);
         release(on, *found);
     }

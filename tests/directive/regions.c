@@ -190,6 +190,18 @@ static void host_version(void) {
     expect(a[2] == 1, "acc_on_device() on the device");
 }
 
+static void implied(int n) {
+    int *a = malloc(n * sizeof(int)), *b = malloc((n + 3) * sizeof(int));
+    for (int i = 0; i < n + 3; i++) b[i] = i;
+    #pragma acc parallel loop
+    for (int i = 0; i < n; i++) a[i] = b[i + 3] + b[n - 1 - i];
+    int wrong = 0;
+    for (int i = 0; i < n; i++) wrong += a[i] != i + 3 + n - 1 - i;
+    expect(!wrong && !acc_is_present(a, 4), "pointers without a clause are copied as far as loops use them");
+    free(a);
+    free(b);
+}
+
 static void device_memory(void) {
     float host[16], *there = acc_malloc(sizeof host);
     for (int i = 0; i < 16; i++) host[i] = i;
@@ -217,6 +229,7 @@ int main(void) {
     queues();
     dependent_loops();
     host_version();
+    implied(30);
     device_memory();
     if (!failures) printf("regions: all rules hold\n");
     return failures != 0;

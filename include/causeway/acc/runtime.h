@@ -26,7 +26,8 @@ enum causeway_acc_kind {
     CAUSEWAY_ACC_TO_HOST,
     CAUSEWAY_ACC_TO_DEVICE,
     CAUSEWAY_ACC_COPYOUT_ZERO,
-    CAUSEWAY_ACC_CREATE_ZERO
+    CAUSEWAY_ACC_CREATE_ZERO,
+    CAUSEWAY_ACC_IMPLICIT /* as COPY, for a pointer of which nothing is present and no clause says how much it has */
 };
 
 /* One variable of a data clause. `bytes` of 0 is a pointer without a section: all that is mapped there. */

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which elements of a pointer a region uses, where its loops say so: what a program without a data clause leaves to us.
+#pragma once
+#include "construct.hpp"
+
+#include <optional>
+
+namespace directive {
+
+/// C text of the first and the last element, for the host to evaluate before the region.
+struct extent {
+    std::string first, last;
+};
+/// Nothing if a use is not by one subscript that is a sum of products of loop variables and what the region does not change.
+std::optional<extent> extent_of(const unit& unit, const clang::Stmt* region, const clang::VarDecl* pointer);
+
+} // namespace directive
