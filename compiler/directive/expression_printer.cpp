@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "expression_printer.hpp"
 
+#include "atomic.hpp"
+
 #include <clang/AST/Decl.h>
 #include <llvm/ADT/SmallString.h>
 #include <llvm/ADT/StringExtras.h>
@@ -80,6 +82,7 @@ std::string expression_printer::reference(const DeclRefExpr* expression) {
 
 std::string expression_printer::print(const Expr* expression) {
     const auto place = expression->getExprLoc();
+    if (m_replaced && isa<DeclRefExpr, ArraySubscriptExpr, MemberExpr, UnaryOperator>(expression) && same_text(m_unit, expression, m_replaced)) return m_replacement;
     if (const auto* parentheses = dyn_cast<ParenExpr>(expression)) return "(" + print(parentheses->getSubExpr()) + ")";
     if (const auto* cast = dyn_cast<ImplicitCastExpr>(expression)) {
         // C converts to bool by comparing; OpenCL C does, too.

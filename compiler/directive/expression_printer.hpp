@@ -26,6 +26,12 @@ class expression_printer {
     /// `text` as an operand of anything.
     std::string operand(const clang::Expr* expression);
 
+    /// Prints `replacement` for whatever is spelled as `place`, until the next call. nullptr: prints everything as it is.
+    void replace(const clang::Expr* place, const std::string& replacement) {
+        m_replaced = place;
+        m_replacement = replacement;
+    }
+
     /// "" for memory of the thread, "__global" else.
     std::string space_of(const clang::Expr* pointer) const;
     void set_space(const clang::VarDecl* pointer, const std::string& space) { m_spaces[pointer] = space; }
@@ -47,6 +53,8 @@ class expression_printer {
     type_printer& m_types;
     std::map<const clang::VarDecl*, naming> m_names;
     std::map<const clang::VarDecl*, std::string> m_spaces;
+    const clang::Expr* m_replaced = nullptr;
+    std::string m_replacement;
     std::vector<called> m_called;
     std::set<std::string> m_known_functions;
 

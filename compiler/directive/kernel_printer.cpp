@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel_printer.hpp"
 
+#include "atomic.hpp"
+
 #include <clang/AST/Decl.h>
 #include <clang/Basic/SourceManager.h>
 
@@ -504,8 +506,43 @@ class printer {
             return spread(*node, at);
         }
         if (name == "cache") return;
-        if (name == "atomic") throw unsupported{of.directive->place, "'atomic'"};
+        if (name == "atomic") return atomic(of, at);
         throw unsupported{of.directive->place, "'" + name + "' inside a compute region"};
+    }
+
+    /// Tries the statement on a copy until nobody else has changed the place meanwhile.
+    void atomic(const found_directive& of, const position& at) {
+        const auto* place = atomic_place(m_unit, of);
+        if (!place) throw unsupported{of.directive->place, "this form of 'atomic'"};
+        if (!m_in_function && m_print.space_of(place).empty() && root_of(place) && !root_of(place)->getType()->isPointerType()) return statement(of.body, at); // the thread's own
+        const auto bits = m_unit.context.getTypeSize(place->getType());
+        if (!is_scalar(place->getType()) || (bits != 32 && bits != 64)) throw unsupported{of.directive->place, "'atomic' for a type of other than 4 or 8 bytes"};
+        if (redundant(at) && (!at.uniform || of.directive->find("capture") || of.directive->find("read"))) give_up_levels(at);
+        std::string who;
+        if (lanes_wait(at)) who = "get_local_id(0) == 0";
+        if (workers_wait(at)) who += std::string(who.empty() ? "" : " && ") + "get_local_id(1) == 0";
+        if (redundant(at)) barrier();
+        line(who.empty() ? "{" : "if (" + who + ") {");
+        ++m_indent;
+        const auto type = m_program.types.name(place->getType().getUnqualifiedType(), of.directive->place);
+        const std::string word = bits == 32 ? "uint" : "ulong";
+        line("volatile __global " + word + " *acc_word = (volatile __global " + word + " *)&" + m_print.operand(place) + ";");
+        line(word + " acc_old, acc_new;");
+        line("do {");
+        ++m_indent;
+        line("acc_old = *acc_word;");
+        line(type + " acc_copy = as_" + type + "(acc_old);");
+        m_print.replace(place, "acc_copy");
+        auto inside = at;
+        inside.workers = inside.vector = true;
+        statement(of.body, inside);
+        m_print.replace(nullptr, "");
+        line("acc_new = as_" + word + "(acc_copy);");
+        --m_indent;
+        line(std::string("} while (") + (bits == 32 ? "atomic_cmpxchg" : "atom_cmpxchg") + "(acc_word, acc_old, acc_new) != acc_old);");
+        --m_indent;
+        line("}");
+        if (redundant(at)) barrier();
     }
 
     // Loops

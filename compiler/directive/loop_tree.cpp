@@ -217,6 +217,10 @@ void loop_tree::read_clauses(loop_node& node) {
         if (clause.name == "reduction")
             for (const auto& entry : clause.items) {
                 const auto* variable = variable_of(node.of, entry);
+                if (variable && (variable->getType()->isArrayType() || (variable->getType()->isPointerType() && !entry.sections.empty()))) {
+                    node.reduces_array = true;
+                    continue;
+                }
                 if (!variable || !entry.sections.empty() || !is_scalar(variable->getType())) {
                     m_unit.error(entry.place, "not supported: a reduction of something that is no scalar variable");
                     continue;
@@ -239,6 +243,10 @@ void loop_tree::assign(loop_node& node) {
     if (m_serial) {
         node.gang = node.worker = node.vector = false;
         node.reason = "in a serial construct";
+    } else if (node.reduces_array || (node.parent && node.parent->reduces_array)) {
+        node.reduces_array = true;
+        node.independent = node.gang = node.worker = node.vector = false;
+        node.reason = "it reduces an array";
     } else if (node.sequential) {
         node.reason = "'seq' says so";
     } else if (!node.independent) {

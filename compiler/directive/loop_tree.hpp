@@ -34,6 +34,7 @@ struct loop_node {
     const clang::Stmt* body = nullptr; // of the innermost of them
     bool gang = false, worker = false, vector = false;
     bool independent = false, sequential = false;
+    bool reduces_array = false; // done in order, by one thread: each thread would need an array of its own
     bool repeated = false; // a loop that is not spread is around it: gangs could not wait for one another
     std::vector<reduction> reductions;
     std::vector<const item*> privates;

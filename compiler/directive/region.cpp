@@ -163,7 +163,12 @@ class analyser {
                     m_unit.error(entry.place, "'" + variable->getNameAsString() + "' is in two clauses of this directive");
                     continue;
                 }
-                if (clause.name == "reduction") {
+                if (clause.name == "reduction" && loop_private && (variable->getType()->isArrayType() || (variable->getType()->isPointerType() && !entry.sections.empty()))) {
+                    // The loop reduces it in order: memory of the device, as in a clause copy.
+                    if (entry.sections.empty()) continue;
+                    m_region.captures.push_back({variable, role::buffer, "", own_record(m_region.data.size())});
+                    m_region.data.push_back(record_of(m_unit, m_of, {"", "", entry.base, entry.sections, entry.place}, "COPY"));
+                } else if (clause.name == "reduction") {
                     add_reduction(variable, entry.modifier, entry.place);
                 } else if (clause.name == "private") {
                     if (!loop_private) m_region.captures.push_back(own(m_of, entry, variable));

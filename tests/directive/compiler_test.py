@@ -35,7 +35,7 @@ REFUSED = [
     ("#pragma acc parallel reduction(x)\n{}", 1, "expected an operator and ':'"),
     ("#pragma acc parallel reduction(/:n)\n{}", 1, "OpenACC has no reduction '/'"),
     ("#pragma acc parallel reduction(+:a)\n{}", 1, "a reduction of 'a'"),
-    ("#pragma acc parallel\n{\n#pragma acc loop reduction(+:a[0])\nfor (int i = 0; i < 4; i++) {}\n}", 3, "no scalar variable"),
+    ("#pragma acc parallel\n{\n#pragma acc loop reduction(+:a)\nfor (int i = 0; i < 4; i++) {}\n}", 3, "no scalar variable"),
     ("#pragma acc parallel loop\nn = 1;", 1, "must stand before a 'for' loop"),
     ("#pragma acc parallel loop\nfor (;;) {}", 2, "it does not begin with"),
     ("#pragma acc parallel loop\nfor (double y = 0; y < 4; y++) {}", 2, "its variable is no integer"),

@@ -7,13 +7,13 @@ endif()
 set(directive_script ${CMAKE_CURRENT_LIST_DIR}/compile_and_run.sh)
 foreach(runtime ${runtimes})
   foreach(program matmul heat reductions regions)
-    causeway_test(directive.${program}.${runtime} LABEL directive RUNTIME ${runtime} TIMEOUT 120
+    causeway_test(directive.${program}.${runtime} LABEL directive RUNTIME ${runtime} TIMEOUT 600
       COMMAND ${directive_script} $<TARGET_FILE:causeway_cc> ${CMAKE_CURRENT_LIST_DIR}/${program}.c)
     # Two devices, whichever the runtime has.
     set_property(TEST directive.${program}.${runtime} APPEND PROPERTY ENVIRONMENT ACC_DEVICE_REPEAT=2)
   endforeach()
 endforeach()
 foreach(runtime ${runtimes})
-  causeway_test(directive.compiler.${runtime} LABEL directive RUNTIME ${runtime} TIMEOUT 300
+  causeway_test(directive.compiler.${runtime} LABEL directive RUNTIME ${runtime} TIMEOUT 600
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/compiler_test.py $<TARGET_FILE:causeway_cc>)
 endforeach()

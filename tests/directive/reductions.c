@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reductions: each operator, in each type, at each level, beside the host's loop. */
+/* Reductions: each operator, and each level, in several types, beside the host's loop. */
 #include <stdio.h>
 
 #define N 333
@@ -29,31 +29,19 @@ static int failures;
 #define BOTH(x, y) ((x) && (y))
 #define EITHER(x, y) ((x) || (y))
 
-#define LEVELS(type, name, operation, combine, first)             \
-    DEFINE(type, name, operation, combine, first, gang, g)        \
-    DEFINE(type, name, operation, combine, first, worker, w)      \
-    DEFINE(type, name, operation, combine, first, vector, v)      \
-    DEFINE(type, name, operation, combine, first, gang worker vector, gwv)
-#define RUN(type, name) name##_##type##_g(a_##type), name##_##type##_w(a_##type), name##_##type##_v(a_##type), name##_##type##_gwv(a_##type)
-#define ARITHMETIC(type)                    \
-    LEVELS(type, sum, +, ADD, 3)            \
-    LEVELS(type, product, *, MULTIPLY, 2)   \
-    LEVELS(type, max, max, MAXIMUM, 4)      \
-    LEVELS(type, min, min, MINIMUM, 4)
-#define LOGIC(type)                         \
-    LEVELS(type, and, &, AND, 0x7f)         \
-    LEVELS(type, or, |, OR, 64)             \
-    LEVELS(type, xor, ^, XOR, 9)            \
-    LEVELS(type, both, &&, BOTH, 1)         \
-    LEVELS(type, either, ||, EITHER, 0)
-
 typedef unsigned char byte;
-
-ARITHMETIC(int)
-ARITHMETIC(double)
-
-LOGIC(int)
-LOGIC(byte)
+DEFINE(int, sum, +, ADD, 3, gang, g)
+DEFINE(int, sum, +, ADD, 3, worker, w)
+DEFINE(int, sum, +, ADD, 3, vector, v)
+DEFINE(int, sum, +, ADD, 3, gang worker vector, gwv)
+DEFINE(int, product, *, MULTIPLY, 2, gang vector, gv)
+DEFINE(double, max, max, MAXIMUM, 4, gang worker vector, gwv)
+DEFINE(double, min, min, MINIMUM, 4, worker, w)
+DEFINE(byte, and, &, AND, 0x7f, gang vector, gv)
+DEFINE(int, or, |, OR, 64, vector, v)
+DEFINE(byte, xor, ^, XOR, 9, worker vector, wv)
+DEFINE(int, both, &&, BOTH, 1, gang, g)
+DEFINE(int, either, ||, EITHER, 0, gang vector, gv)
 
 /* A sum of each row by workers, by vector lanes and by both, inside a gang's loop. */
 static void rows(const int *a) {
@@ -107,6 +95,16 @@ static void nested(const double *a) {
     }
 }
 
+/* An array's elements. */
+static void array(const int *a) {
+    int bins[4] = {1, 2, 3, 4}, wanted[4] = {1, 2, 3, 4};
+    #pragma acc parallel loop copyin(a[0:N]) reduction(+:bins)
+    for (int i = 0; i < N; i++) bins[i % 4] += a[i];
+    for (int i = 0; i < N; i++) wanted[i % 4] += a[i];
+    for (int bin = 0; bin < 4; bin++)
+        if (bins[bin] != wanted[bin]) failures++, fprintf(stderr, "reductions: bin %d: %d instead of %d\n", bin, bins[bin], wanted[bin]);
+}
+
 int main(void) {
     static int a_int[N];
     static double a_double[N];
@@ -116,25 +114,19 @@ int main(void) {
         a_int[i] = a_byte[i] = value;
         a_double[i] = value;
     }
-    RUN(int, product);
+    product_int_gv(a_int);
     for (int i = 0; i < N; i++) {
         const int value = (i * 73) % 127 - (i % 2 ? 0 : 50);
         a_int[i] = value;
         a_double[i] = value;
         a_byte[i] = (i * 73) % 127;
     }
-    RUN(int, sum);
-    RUN(int, max);
-    RUN(int, min);
-    RUN(int, and);
-    RUN(int, or);
-    RUN(int, xor);
-    RUN(int, both);
-    RUN(int, either);
-    sum_double_gwv(a_double), max_double_v(a_double), min_double_w(a_double);
-    and_byte_gv(a_byte), xor_byte_wv(a_byte);
+    sum_int_g(a_int), sum_int_w(a_int), sum_int_v(a_int), sum_int_gwv(a_int);
+    max_double_gwv(a_double), min_double_w(a_double);
+    and_byte_gv(a_byte), or_int_v(a_int), xor_byte_wv(a_byte), both_int_g(a_int), either_int_gv(a_int);
     rows(a_int);
     nested(a_double);
+    array(a_int);
     if (!failures) printf("reductions: all are right\n");
     return failures != 0;
 }

@@ -202,6 +202,31 @@ static void implied(int n) {
     free(b);
 }
 
+static void atomics(void) {
+    enum { n = 500 };
+    static int slots[n], counts[7];
+    int next = 0, highest = -1;
+    double sum = 0;
+    #pragma acc parallel loop gang vector num_gangs(8) vector_length(16) copy(counts, next, sum, highest) copyout(slots)
+    for (int i = 0; i < n; i++) {
+        int mine;
+        #pragma acc atomic
+        counts[i % 7]++;
+        #pragma acc atomic update
+        sum = sum + i;
+        #pragma acc atomic capture
+        { mine = next; next += 1; }
+        slots[mine] = i + 1;
+        if (i == n - 1) {
+            #pragma acc atomic write
+            highest = i;
+        }
+    }
+    int wrong = next != n || sum != n * (n - 1) / 2.0 || highest != n - 1 || counts[0] != (n + 6) / 7 || counts[6] != n / 7, total = 0;
+    for (int i = 0; i < n; i++) total += slots[i];
+    expect(!wrong && total == n * (n + 1) / 2, "atomic updates, captures and writes");
+}
+
 static void device_memory(void) {
     float host[16], *there = acc_malloc(sizeof host);
     for (int i = 0; i < 16; i++) host[i] = i;
@@ -230,6 +255,7 @@ int main(void) {
     dependent_loops();
     host_version();
     implied(30);
+    atomics();
     device_memory();
     if (!failures) printf("regions: all rules hold\n");
     return failures != 0;

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The directive `atomic`: which lvalue of its statement is the one that all threads share.
+#pragma once
+#include "construct.hpp"
+
+namespace directive {
+
+/// The lvalue that is read, written or updated at once; nullptr where the statement is none of OpenACC's forms.
+const clang::Expr* atomic_place(const unit& unit, const found_directive& of);
+
+/// True if the two are spelled alike.
+bool same_text(const unit& unit, const clang::Expr* one, const clang::Expr* other);
+
+} // namespace directive
