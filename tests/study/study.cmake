@@ -38,4 +38,5 @@ foreach(test processes status json overrun groups image page)
 endforeach()
 if(TARGET causeway_paper)
   study_test(paper)
+  set_tests_properties(study.paper PROPERTIES TIMEOUT 600) # each work-group size is compiled
 endif()

@@ -12,10 +12,10 @@ here = pathlib.Path(__file__).resolve().parent
 root = here.parent.parent
 
 
-def run(given, *words, status=0):
+def run(given, *words, status=0, timeout=240):
     """Runs `causeway study` with these words on the runtime of the test."""
     command = [given.run_with, given.runtime, "--", given.program, "study", *map(str, words)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
     if done.returncode == 77:
         sys.exit(77)
     assert done.returncode == status, f"status {done.returncode}\n{done.stdout}\n{done.stderr}"
@@ -204,7 +204,7 @@ def test_paper(given):
     """Every figure has its rows, and every finding a verdict."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "paper.json"
-        run(given, "--paper", "--seconds", "0.001", "-o", path)
+        run(given, "--paper", "--seconds", "0.001", "-o", path, timeout=570)
         told = json.loads(path.read_text())
     figures = {row["figure"] for row in told["rows"]}
     assert figures >= {"3-7", "3-7 kept", "8", "11", "13", "14", "16", "18", "20", "22, 26, 27", "23", "24", "25 in", "25 out"}, figures

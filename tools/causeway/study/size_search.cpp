@@ -115,9 +115,13 @@ std::optional<shape> size_search::next() {
             m_planned.pop_back();
             if (is_new(size)) return size;
         }
-        if (!m_best || m_best == m_stepped_from) return {};
-        m_stepped_from = m_best;
-        add_steps(*m_best);
+        // Near the best first; with trials left, near those behind it: one time says little of two sizes that are nearly as good.
+        const std::pair<const shape, std::optional<double>>* from = nullptr;
+        for (const auto& each : m_tried)
+            if (each.second && !m_stepped_from.contains(each.first) && (from == nullptr || *each.second < *from->second)) from = &each;
+        if (from == nullptr) return {};
+        m_stepped_from.insert(from->first);
+        add_steps(from->first);
     }
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 namespace study {
@@ -25,7 +26,7 @@ class size_search {
     /// Begins with the program's own size, if it has one.
     size_search(size_limits limits, shape own);
 
-    /// The next size to try; none when a step in any direction is no better, or all trials are spent.
+    /// The next size to try, by steps from the best that none were made from; none when nothing is left, or all trials are spent.
     [[nodiscard]] std::optional<shape> next();
     /// Of the last one. Sizes that give wrong results, or fail, have none.
     void tell(const shape& size, std::optional<double> seconds);
@@ -48,7 +49,8 @@ class size_search {
     std::size_t m_possible;
     std::vector<shape> m_planned; ///< the last one comes next
     std::map<shape, std::optional<double>> m_tried;
-    std::optional<shape> m_best, m_stepped_from;
+    std::optional<shape> m_best;
+    std::set<shape> m_stepped_from;
 };
 
 } // namespace study

@@ -68,13 +68,13 @@ bool is_parboil(const application& of) { return of.name.starts_with("CP") || of.
 
 } // namespace
 
-void measure_calls(cl_platform_id platform, cl_device_id raw, rows& all) {
+void measure_calls(cl_platform_id platform, cl_device_id raw, const effort& spent, rows& all) {
     static int build_number = 0;
     std::set<std::string> seen;
     // Each application as a program of its own would run it, once, with a source that no driver has kept; then with one that it has.
     for (const auto& of : applications()) {
         // One size of each kernel is enough: the others compile as long.
-        if (of.name == "ILP" || of.name == "Chain" || !seen.insert(of.kernel).second) continue;
+        if (of.name == "ILP" || of.name == "Chain" || spent.leaves_out(of) || !seen.insert(of.kernel).second) continue;
         std::string name;
         const auto salt = "-D SALT=" + std::to_string(static_cast<long long>(now() * 1e6)) + std::to_string(build_number++);
         for (const bool is_warm : {false, true}) {

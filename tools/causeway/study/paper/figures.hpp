@@ -21,11 +21,11 @@ using rows = std::vector<row>;
 struct effort {
     double seconds = 0.2;
     /// A look that is so short is one at whether all works: the smaller sizes do.
-    [[nodiscard]] bool leaves_out(const application& of) const { return seconds < 0.01 && of.number > 200'000; }
+    [[nodiscard]] bool leaves_out(const application& of) const { return seconds < 0.01 && of.number > 50'000; }
 };
 
 /// Shares of set-up, compilation and kernel in programs that run once: figures 3 to 7.
-void measure_calls(cl_platform_id platform, cl_device_id raw, rows& all);
+void measure_calls(cl_platform_id platform, cl_device_id raw, const effort& spent, rows& all);
 /// Items in one: figures 8 and 11; instruction-level parallelism: 13; work-group sizes: 14, 16, 18 and 20.
 void measure_scheduling(device& on, const effort& spent, rows& all);
 /// Copies and maps, flags and places: figures 22 to 27.

@@ -69,7 +69,7 @@ int measure(const paper::effort& spent, const std::string& output) {
         paper::device on(platform, raw);
         std::printf("\n%s\n", on.name().c_str());
         devices.emplace_back(on.name(), on.is_cpu());
-        paper::measure_calls(platform, raw, all);
+        paper::measure_calls(platform, raw, spent, all);
         paper::measure_scheduling(on, spent, all);
         paper::measure_memory(on, spent, all);
         if (on.is_cpu()) paper::measure_vectors(on, spent, all);
