@@ -45,7 +45,8 @@ std::string name_of(const opencl_vendors::implementation& source) {
 /// CAUSEWAY_VENDORS stands in for the loaders' own variable where the loader shall see this platform alone.
 std::vector<opencl_vendors::implementation> find_libraries() {
     const auto variable = [](const char* name) {
-        const char* const value = std::getenv(name);
+        // These name code: a process with other rights than its caller's takes none of it.
+        const char* const value = ::secure_getenv(name);
         return std::string(value == nullptr ? "" : value);
     };
     std::string place = settings().text(option::vendors);

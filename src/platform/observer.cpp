@@ -24,7 +24,7 @@ std::span<observer* const> observer::all() {
 
 // Asked while the table of entry points is made, before there are options.
 bool observer::hears_calls() {
-    const char* const folder = std::getenv("CAUSEWAY_STUDY");
+    const char* const folder = ::secure_getenv("CAUSEWAY_STUDY");
     return folder != nullptr && *folder != '\0';
 }
 
