@@ -97,8 +97,9 @@ CAUSEWAY_API cl_int clEnqueueWriteBufferFromFile(
     cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, int fd, int64_t file_offset,
     cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
 
-/* The `file_offset` of a write that stands for the end of the file, wherever that is at the time of the write. */
-#define CL_TRANSFER_APPEND (-1)
+/* The `file_offset` of a write that stands for the end of the file, wherever that is at the time of the write. Not -1, which lseek and
+ * ftell return when they fail: that is refused. */
+#define CL_TRANSFER_APPEND ((int64_t)-0x0CA50001)
 
 /*
  * Writes at `file_offset` of the descriptor `fd`, also when it is in append mode; or, for CL_TRANSFER_APPEND, at the end of

@@ -89,9 +89,10 @@ TEST_F(maps, workers_may_call_one_after_the_other) {
     const auto buffer = new_buffer(64);
     for (cl_uint round = 1; round <= 8; ++round) {
         std::vector<cl_uint> found;
+        const auto target = round % 2 != 0 ? last_queue() : queue();
         std::thread([&] {
-            ASSERT_EQ(clEnqueueFillBuffer(queue(round % 2), buffer.get(), &round, sizeof round, 0, 64, 0, nullptr, nullptr), CL_SUCCESS);
-            ASSERT_EQ(clFinish(queue(round % 2)), CL_SUCCESS);
+            ASSERT_EQ(clEnqueueFillBuffer(target, buffer.get(), &round, sizeof round, 0, 64, 0, nullptr, nullptr), CL_SUCCESS);
+            ASSERT_EQ(clFinish(target), CL_SUCCESS);
             found = read(last_queue(), buffer, 16);
         }).join();
         EXPECT_EQ(found, std::vector<cl_uint>(16, round));

@@ -29,7 +29,7 @@ struct file_services {
                                                                            access mode);
 
 /// The offset of a descriptor that stands for the end of the file, wherever that is at the time of each write.
-inline constexpr std::int64_t at_end_of_file = -1;
+inline constexpr std::int64_t at_end_of_file = -0x0CA50001;
 
 /// Writes there, behind what other transfers have begun to append. Duplicates `fd`, or opens its file again in append mode if it
 /// is not. Throws transfer_error(invalid_value) if it is closed, not open for writing, or no regular file.

@@ -32,7 +32,7 @@ def descriptor_of(file: Any) -> int:
 
 
 #: Stands for the end of the file, wherever that is at the time of the write (CL_TRANSFER_APPEND).
-APPEND = -1
+APPEND = -0x0CA50001
 
 
 def place_of(file: BinaryFile, *, written: bool) -> int:
