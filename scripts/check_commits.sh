@@ -17,7 +17,7 @@ git log --no-merges --format='%h %s' "$since..HEAD" | awk '
         sub(/^[^ ]+ /, "")
         if (length($0) > 72) wrong[++count] = id ": " length($0) " characters: " $0
         if ($0 ~ /\.$/) wrong[++count] = id ": ends in a full stop: " $0
-        if ($0 !~ /^[a-z0-9_.\/, -]+: [a-z0-9`_"-]/) wrong[++count] = id ": is not `part: do this`: " $0
+        if ($0 !~ /^[a-z0-9_.\/, -]+: [^ ]/) wrong[++count] = id ": is not `part: do this`: " $0
     }
     END {
         for (i = 1; i <= count; ++i) print wrong[i]

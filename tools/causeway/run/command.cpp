@@ -51,8 +51,8 @@ Examples:
   causeway run --cluster -n 4 ./program       a program without MPI, with the devices of all ranks as its own
   srun causeway run --cluster ./program       the same in ranks that somebody else has started
 
-Exit status: that of PROGRAM; 127 if there is none and 126 if it cannot be executed, 1 if its start fails otherwise, 2 for wrong
-arguments.)";
+Exit status: that of PROGRAM; 127 if there is none, 126 if it cannot be executed, 1 if its start fails otherwise,
+2 for wrong arguments.)";
 
 struct arguments {
     std::optional<unsigned> ranks;
