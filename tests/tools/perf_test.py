@@ -433,7 +433,7 @@ def man_page(start, given):
     text = page.read_text(encoding="utf-8").replace(r"\-", "-")
     known = set(re.findall(r"--([a-z-]+)", start("--help", runtime="none", ranks=1).stdout.split("Subcommands")[0]))
     for command in (["info"], ["run"], ["perf"], ["tune"], ["trace"], ["trace", "view"], ["trace", "summary"], ["completion"],
-                    ["tasks", "simulate"], ["tasks", "timeline"]):
+                    ["study"], ["tasks", "simulate"], ["tasks", "timeline"]):
         text_of_command = start(*command, "--help", runtime="none", ranks=1).stdout
         known |= set(re.findall(r"^ +(?:-[a-z],)?--([a-z-]+)", text_of_command, re.MULTILINE))
     named = set(re.findall(r"Fl Fl ([a-z-]+)", text))
