@@ -20,7 +20,10 @@ expect() {
 expect early "$2" "$options" "causeway: shmem_barrier_all: shmem_init comes first"
 expect local "$2" "$options" "shmem_long_p: the address .* is not symmetric"
 expect pe "$2" "$options" "shmem_long_p: there is no PE 17: they are 0 to 1"
-expect exit "$2" "$options" "7"
+# By its status: Open MPI 4.1 now and then loses its own message about it.
+timeout 30 $2 $options -n 2 "$folder/program" exit >"$folder/output" 2>&1
+status=$?
+[ $status -eq 7 ] || { echo "FAILED: exit: status $status, not 7"; cat "$folder/output"; failed=1; }
 expect killed "$2" "$options" "is gone\|signal 9\|KILLED"
 timeout 30 $2 $options -n 2 "$folder/program" "" || { echo "FAILED: a program that does nothing wrong"; failed=1; }
 exit $failed
