@@ -509,6 +509,15 @@ def nothing(start, given):
               and "nothing was recorded" in run.stderr, "a failure is not told of", run)
         check(not list(pathlib.Path(folder).glob("*.part")), "a part is left", run)
         timeline.rmdir()
+        # What is recorded and cannot be added, as the place was taken since, is told of, and kept.
+        taking = '(while ! ls "$1".*.part >"$2" 2>&1; do sleep 0.02; done; mkdir "$1") & shift 2; exec "$@"'
+        run = start("trace", "-o", timeline, "--", "sh", "-c", taking, "sh", timeline, "/dev/null", given.program, *perf, "--seconds", "2")
+        told = f"opening the timeline {timeline}: Is a directory; what was not added stays"
+        check(run.returncode == 1 and told in run.stderr, "a failure is not told of", run)
+        timeline.rmdir()
+        run = start("trace", "summary", timeline, runtime="none")
+        check(run.returncode == 0 and not list(pathlib.Path(folder).glob("*.part")), "what was not added is lost", run)
+        timeline.unlink()
         run = start("trace", "-o", timeline, "--", "touch", timeline, runtime="none")
         check(run.returncode == 1 and "nothing was recorded" in run.stderr, "an empty file is a timeline", run)
         for _ in range(2):
