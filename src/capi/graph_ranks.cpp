@@ -60,7 +60,7 @@ class rank_end {
     }
 
     void listen(bool to_sender) { m_heard.begin(0, origin(word_tag(to_sender)), direction::in, uses_mpi::yes); }
-    /// What the other end said. A failure ends the conversation.
+    /// What the other end said. A failure ends the exchange.
     [[nodiscard]] std::optional<word> hear() {
         if (m_broken || !m_heard.over()) return {};
         if (auto error = m_heard.wait()) {
@@ -86,7 +86,7 @@ class rank_end {
         return {status::peer_failed, 0, 0, std::move(text)};
     }
 
-    /// Nothing of this conversation is under way afterwards.
+    /// Nothing of this exchange is under way afterwards.
     void give_up() {
         m_line.cancel_all();
         m_line.wait_for_all();
@@ -96,7 +96,7 @@ class rank_end {
         }
         m_open = false;
     }
-    /// Runs what the engine may refuse; it ends the conversation then.
+    /// Runs what the engine may refuse; it ends the exchange then.
     template <class Action> void attempt(Action action) {
         try {
             action();

@@ -234,11 +234,11 @@ static std::vector<std::unique_ptr<transfer::gate>> enter_queues(new_command& ma
     return gates;
 }
 
-using deputy = transfer::engine_thread::deputy;
+using inline_driver = transfer::engine_thread::inline_driver;
 
 /// Who waits gets a `driver` of the engine, if it may have one.
 static std::shared_ptr<transfer::command> submit(new_command made, cl_bool blocking, const event_arguments& events,
-                                                 std::optional<deputy>& driver) {
+                                                 std::optional<inline_driver>& driver) {
     auto& process = runtime::instance();
     const transfer::engine::enqueue_scope scope(process.engine());
     if (auto* const timeline = process.timeline())
@@ -313,7 +313,7 @@ static std::shared_ptr<transfer::command> submit(new_command made, cl_bool block
 }
 
 cl_int enqueue(new_command made, cl_bool blocking, const event_arguments& events) {
-    std::optional<deputy> driver;
+    std::optional<inline_driver> driver;
     const auto command = submit(std::move(made), blocking, events, driver);
     if (blocking == CL_FALSE) return CL_SUCCESS;
     driver->advance(*command);

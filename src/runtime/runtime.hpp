@@ -18,7 +18,7 @@
 #include "endpoints/symmetric/heap.hpp"
 #include "transfer/engine.hpp"
 #include "transfer/engine_thread.hpp"
-#include "transfer/turnstile.hpp"
+#include "transfer/ordered_gate.hpp"
 #include "transfer/workers.hpp"
 
 #include <unistd.h>
@@ -130,7 +130,7 @@ class runtime {
     monotonic_clock m_clock;
     std::unique_ptr<tracing> m_timeline;
     transfer::engine m_engine;
-    transfer::turnstile m_turns;
+    transfer::ordered_gate m_turns;
     std::unique_ptr<transfer::worker_pool> m_workers;
     endpoints::copy_watch m_copies;
     bridge::windows m_windows;

@@ -231,7 +231,7 @@ void symmetric_heap::run(flows moved) {
     auto& process = runtime::instance();
     const auto work = std::make_shared<transfer::command>(std::move(moved), nullptr);
     {
-        transfer::engine_thread::deputy driver(process.thread());
+        transfer::engine_thread::inline_driver driver(process.thread());
         process.submit(work, uses_mpi::yes);
         driver.advance(*work);
     }

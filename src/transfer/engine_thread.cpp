@@ -50,11 +50,11 @@ bool step_once(engine& driven) noexcept { return driven.step(); }
 
 } // namespace
 
-engine_thread::deputy::undisturbed::undisturbed() : m_raised_before(raised()) {
+engine_thread::inline_driver::undisturbed::undisturbed() : m_raised_before(raised()) {
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &m_cancel_before);
 }
 
-engine_thread::deputy::undisturbed::~undisturbed() {
+engine_thread::inline_driver::undisturbed::~undisturbed() {
     const timespec at_once{};
     sigset_t only{};
     for (const int each : {SIGPIPE, SIGXFSZ}) {
@@ -67,7 +67,7 @@ engine_thread::deputy::undisturbed::~undisturbed() {
     pthread_setcancelstate(m_cancel_before, nullptr);
 }
 
-engine_thread::deputy::deputy(engine_thread& sleeping) : m_sleeping(sleeping) {
+engine_thread::inline_driver::inline_driver(engine_thread& sleeping) : m_sleeping(sleeping) {
     // A thread that others may keep from its processor, or that keeps others from theirs, is none for all transfers.
     if (!sleeping.m_engine.inbox()->is_place_free() || sched_getscheduler(0) != SCHED_OTHER) return;
     m_protection.emplace();
@@ -79,14 +79,14 @@ engine_thread::deputy::deputy(engine_thread& sleeping) : m_sleeping(sleeping) {
     }
 }
 
-engine_thread::deputy::~deputy() {
+engine_thread::inline_driver::~inline_driver() {
     if (!m_drives) return;
     m_sleeping.m_driver = m_sleeping.m_own.load();
     const bool at_once = m_sleeping.m_stopping;
     m_sleeping.m_engine.inbox()->leave_place(at_once ? std::chrono::nanoseconds(0) : m_sleeping.m_engine.pause());
 }
 
-void engine_thread::deputy::advance(const command& work) {
+void engine_thread::inline_driver::advance(const command& work) {
     if (!m_drives) return;
     std::optional<fine_timers> timers;
     auto& driven = m_sleeping.m_engine;
@@ -102,7 +102,7 @@ void engine_thread::deputy::advance(const command& work) {
             continue;
         }
         if (!timers) timers.emplace();
-        driven.inbox()->wait_as_deputy(std::min<std::chrono::nanoseconds>(pause.value_or(until - now), until - now));
+        driven.inbox()->wait_inline(std::min<std::chrono::nanoseconds>(pause.value_or(until - now), until - now));
     }
 }
 

@@ -18,13 +18,13 @@ class engine_thread {
   public:
     /// Drives the engine in its own thread, which waits for a command anyway: nobody has to be woken for it, and nobody to tell it
     /// of the end. Takes no part if the engine's thread is awake, as that is as fast then, or if somebody else does.
-    class deputy {
+    class inline_driver {
       public:
         /// Right before the command is submitted. The thread takes no signals and cannot be cancelled until its end.
-        explicit deputy(engine_thread& sleeping);
-        ~deputy();
-        deputy(const deputy&) = delete;
-        deputy& operator=(const deputy&) = delete;
+        explicit inline_driver(engine_thread& sleeping);
+        ~inline_driver();
+        inline_driver(const inline_driver&) = delete;
+        inline_driver& operator=(const inline_driver&) = delete;
 
         /// Until `work` has ended, or for so long that signals should not wait longer: then the engine's thread goes on. Call
         /// without locks that a step of the engine could want.

@@ -3,7 +3,7 @@
 #include "transfer/flow_review.hpp"
 
 #include "transfer/tuner/explanation.hpp"
-#include "transfer/tuner/prognosis.hpp"
+#include "transfer/tuner/estimate.hpp"
 
 namespace causeway::transfer {
 
@@ -86,7 +86,7 @@ void flow_review::teach_link(tuner& pupil) const {
 
 std::string flow_review::explanation(const tuner& known, std::chrono::nanoseconds took) const {
     if (!m_flow.m_plan || m_flow.m_probe) return {};
-    const auto expected = prognosis(known, way()).seconds(*m_flow.m_plan, m_flow.m_bytes);
+    const auto expected = estimate(known, way()).seconds(*m_flow.m_plan, m_flow.m_bytes);
     return explain({m_flow.m_source->name(), m_flow.m_target->name(), m_flow.m_bytes, m_flow.moved(), *m_flow.m_plan, expected, took,
                     m_flow.m_failure});
 }
@@ -100,7 +100,7 @@ void flow_review::tell(transfer_span& told, const tuner& known) const {
     told.message = m_flow.m_message;
     if (m_flow.m_plan) {
         const auto along = way();
-        const prognosis figures(known, along);
+        const estimate figures(known, along);
         told.chosen = *m_flow.m_plan;
         told.expected_seconds = figures.seconds(told.chosen, told.bytes);
         told.limit_seconds = figures.limit(told.chosen, told.bytes);

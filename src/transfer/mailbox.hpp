@@ -42,7 +42,7 @@ class mailbox final : public waker {
         }
         if (!m_asleep) return;
         const std::lock_guard lock(m_sleep);
-        (m_has_deputy ? m_arrived_for_deputy : m_arrived).notify_one();
+        (m_has_inline_driver ? m_arrived_inline : m_arrived).notify_one();
     }
 
     void wake(std::uint64_t command) noexcept override { post(wake_up{command}); }
@@ -55,15 +55,15 @@ class mailbox final : public waker {
         m_empty = true;
     }
 
-    /// Sleeps until there is mail, or for `longest`, and as long as a deputy is there.
+    /// Sleeps until there is mail, or for `longest`, and as long as an inline driver is there.
     void wait(std::optional<std::chrono::nanoseconds> longest) {
         std::unique_lock lock(m_sleep);
         m_until = after(longest);
         // Said before the look: whoever posts after it sees that somebody has to be woken.
         m_asleep = m_sleeps = true;
-        while (m_has_deputy || (m_empty && std::chrono::steady_clock::now() < m_until)) {
+        while (m_has_inline_driver || (m_empty && std::chrono::steady_clock::now() < m_until)) {
             // Whoever has its place says, when leaving, how long it may sleep on.
-            if (m_has_deputy) m_until = time_point::max();
+            if (m_has_inline_driver) m_until = time_point::max();
             if (m_until == time_point::max()) {
                 m_arrived.wait(lock);
             } else {
@@ -79,22 +79,22 @@ class mailbox final : public waker {
     /// the caller alone takes and waits for mail, until it leaves.
     [[nodiscard]] bool take_place() {
         const std::lock_guard lock(m_sleep);
-        if (!m_sleeps || m_has_deputy) return false;
-        m_has_deputy = true;
+        if (!m_sleeps || m_has_inline_driver) return false;
+        m_has_inline_driver = true;
         m_asleep = false;
         return true;
     }
     /// As wait(), in the sleeping thread's place.
-    void wait_as_deputy(std::chrono::nanoseconds longest) {
+    void wait_inline(std::chrono::nanoseconds longest) {
         std::unique_lock lock(m_sleep);
         m_asleep = true;
-        m_arrived_for_deputy.wait_for(lock, longest, [this] { return !m_empty; });
+        m_arrived_inline.wait_for(lock, longest, [this] { return !m_empty; });
         m_asleep = false;
     }
     /// Gives the place back. The one that sleeps there is woken if there is mail, or if it would sleep for longer than `longest`.
     void leave_place(std::optional<std::chrono::nanoseconds> longest) {
         const std::lock_guard lock(m_sleep);
-        m_has_deputy = false;
+        m_has_inline_driver = false;
         m_asleep = true;
         const auto until = after(longest);
         const bool sleeps_for_too_long = until < m_until || m_until <= std::chrono::steady_clock::now();
@@ -114,9 +114,9 @@ class mailbox final : public waker {
     std::atomic<bool> m_empty{true};
     std::atomic<bool> m_asleep{false}; // whoever takes the mail
     std::mutex m_sleep; // held from the last look to the sleep; guards the rest
-    std::condition_variable m_arrived, m_arrived_for_deputy;
+    std::condition_variable m_arrived, m_arrived_inline;
     bool m_sleeps = false; // the engine's thread, in wait()
-    bool m_has_deputy = false;
+    bool m_has_inline_driver = false;
     time_point m_until;
 };
 

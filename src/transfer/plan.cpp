@@ -2,7 +2,7 @@
 // Picks a strategy and applies what the options force, or what the tuner's figures say is fastest.
 #include "transfer/plan.hpp"
 
-#include "transfer/tuner/prognosis.hpp"
+#include "transfer/tuner/estimate.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -175,7 +175,7 @@ const planner::decision& planner::decide(const route& way) const {
 }
 
 planner::decision planner::search(const route& way) const {
-    const prognosis figures(*m_tuner, way);
+    const estimate figures(*m_tuner, way);
     const auto suitable = plan_that_suits(way);
     const auto expected = figures.seconds(suitable, way.bytes);
     if (!expected) return {};
@@ -207,7 +207,7 @@ planner::decision planner::search(const route& way) const {
 }
 
 std::optional<planner::candidate> planner::best_of(const strategy& which, const route& way,
-                                                   const prognosis& figures) const {
+                                                   const estimate& figures) const {
     auto own = which.make(way);
     own.lanes = way.lanes;
     own = within_limits(own, way);

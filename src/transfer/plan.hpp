@@ -85,7 +85,7 @@ class strategy {
 [[nodiscard]] std::unique_ptr<strategy> make_pinned_strategy();
 [[nodiscard]] std::unique_ptr<strategy> make_pipelined_strategy();
 
-class prognosis;
+class estimate;
 class tuner;
 
 /// Picks the plan of a flow: what the options force; else what is fastest by the tuner's figures, where it has them;
@@ -133,7 +133,7 @@ class planner {
     [[nodiscard]] const decision& decide(const route& way) const;
     [[nodiscard]] decision search(const route& way) const;
     [[nodiscard]] std::optional<candidate> best_of(const strategy& which, const route& way,
-                                                   const prognosis& figures) const;
+                                                   const estimate& figures) const;
 
     const options& m_options;
     const tuner* m_tuner;

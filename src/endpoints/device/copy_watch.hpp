@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cl/handles.hpp"
-#include "endpoints/device/locked_pages.hpp"
+#include "endpoints/device/pinned_slab.hpp"
 #include "endpoints/device/small_writes.hpp"
 #include "transfer/engine.hpp"
 #include "transfer/gate.hpp"
@@ -23,7 +23,7 @@ namespace causeway::endpoints {
 /// What belongs to a copy of few bytes.
 struct small_copy {
     std::optional<small_writes::timing> timing;
-    locked_pages::piece memory; ///< that it copies from
+    pinned_slab::piece memory; ///< that it copies from
 };
 
 /// Engine's thread only.

@@ -127,7 +127,7 @@ std::shared_ptr<device_link> device_links::find(cl_context context, cl_device_id
     if (!link->host_memory) {
         link->allocator = std::make_shared<pinned_allocator>(link->context, cl::make_queue(context, device));
         link->small.emplace(m_clock);
-        link->locked = std::make_shared<locked_pages>(link->allocator);
+        link->locked = std::make_shared<pinned_slab>(link->allocator);
     }
     if (facts.keeps_addresses)
         link->places = std::make_unique<place_trial>(link->context, device, cl::make_queue(context, device));

@@ -5,7 +5,7 @@
 #include "base/options.hpp"
 #include "cl/handles.hpp"
 #include "endpoints/device/link_window.hpp"
-#include "endpoints/device/locked_pages.hpp"
+#include "endpoints/device/pinned_slab.hpp"
 #include "endpoints/device/outward_copies.hpp"
 #include "endpoints/device/place_trial.hpp"
 #include "endpoints/device/small_writes.hpp"
@@ -35,7 +35,7 @@ struct device_link {
     std::shared_ptr<transfer::staging_allocator> allocator; ///< null where ordinary memory is as good
     std::unique_ptr<place_trial> places; ///< null where transfers do not work on buffers in place
     std::optional<small_writes> small; ///< none where memory is the host's
-    std::shared_ptr<locked_pages> locked; ///< with `small`
+    std::shared_ptr<pinned_slab> locked; ///< with `small`
     std::unique_ptr<link_window> window; ///< made by device_links::window_of()
     time_point last_used;
 };

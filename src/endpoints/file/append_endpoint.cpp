@@ -17,7 +17,7 @@ namespace {
 using transfer::outcome;
 using transfer::step;
 
-/// A file's line in the turnstile. Streams have theirs by address, with zeros behind it.
+/// A file's line in the ordered_gate. Streams have theirs by address, with zeros behind it.
 transfer::turn_key key_of(const struct stat& facts) {
     return {static_cast<std::uintptr_t>(facts.st_ino), static_cast<int>(facts.st_dev), -1};
 }

@@ -4,7 +4,7 @@
 
 #include "base/options.hpp"
 #include "transfer/endpoint.hpp"
-#include "transfer/turnstile.hpp"
+#include "transfer/ordered_gate.hpp"
 #include "transfer/workers.hpp"
 
 #include <cstdint>
@@ -19,7 +19,7 @@ enum class access { read, write };
 struct file_services {
     const options& settings;
     transfer::worker_pool& workers;
-    transfer::turnstile& turns;
+    transfer::ordered_gate& turns;
 };
 
 /// Duplicates `fd`. Throws transfer_error(invalid_value) if it is closed, cannot seek, does not allow `mode`, or

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Listens, speaks, and keeps the numbers of conversations and tags.
+// Listens, speaks, and keeps the numbers of exchanges and tags.
 #include "endpoints/mpi/messenger.hpp"
 
 #include <unistd.h>
@@ -25,9 +25,9 @@ constexpr auto early_time = std::chrono::milliseconds(100);
 } // namespace
 
 /// A message on its way out; owns its bytes, and itself while MPI has it.
-struct messenger::utterance final : comm::operation {
+struct messenger::control_send final : comm::operation {
     void over(const comm::arrival& result) override {
-        std::unique_ptr<utterance> self(this);
+        std::unique_ptr<control_send> self(this);
         auto& owner = *speaker;
         --owner.m_saying;
         std::erase(owner.m_spoken, this);
@@ -43,7 +43,7 @@ struct messenger::utterance final : comm::operation {
 
     messenger* speaker = nullptr;
     int space = 0, rank = 0, tag = 0;
-    std::uint64_t conversation = 0; // that hears if it cannot be said; 0 for what is repeated
+    std::uint64_t exchange = 0; // that hears if it cannot be said; 0 for what is repeated
     comm::operation* done = nullptr;
     std::vector<std::byte> bytes;
 };
@@ -162,7 +162,7 @@ void messenger::go_deaf(space_state& where, const failure& cause) {
     where.deaf.message = "this rank no longer hears others on the communicator: " + cause.message;
     stop_listening(where);
     const int own = m_port.own_rank(where.number);
-    lose([&](const utterance& each) { return each.space == where.number && each.rank == own && is_spoken(each); },
+    lose([&](const control_send& each) { return each.space == where.number && each.rank == own && is_spoken(each); },
          where.deaf);
     end_waiting(where.number, {}, where.deaf);
     where.matcher.forget_announced(own);
@@ -174,16 +174,16 @@ void messenger::ignored_by(space_state& where, int rank) {
     const failure why{status::peer_failed, 0, 0,
                       "rank " + std::to_string(rank) + " no longer hears others on the communicator"};
     where.deaf_ranks.emplace(rank, why);
-    lose([&](const utterance& each) { return each.space == where.number && each.rank == rank && is_spoken(each); },
+    lose([&](const control_send& each) { return each.space == where.number && each.rank == rank && is_spoken(each); },
          why);
     end_waiting(where.number, rank, why);
 }
 
-bool messenger::is_spoken(const utterance& which) const { return which.tag == m_port.largest_tag(); }
+bool messenger::is_spoken(const control_send& which) const { return which.tag == m_port.largest_tag(); }
 
 template <class Which> void messenger::lose(Which which, const failure& why) {
     std::erase_if(m_refused, [&](const auto& each) { return which(*each); });
-    std::vector<utterance*> lost;
+    std::vector<control_send*> lost;
     for (auto* const each : m_spoken)
         if (which(*each)) lost.push_back(each);
     for (auto* const each : lost) {
@@ -199,20 +199,20 @@ void messenger::end_waiting(int space, std::optional<int> rank, const failure& w
     std::erase_if(m_withdrawn, [&](const auto& each) {
         return each.second.space == space && (!rank || each.second.rank == *rank);
     });
-    // A conversation that ends may end others.
-    const auto all = m_conversations;
+    // An exchange that ends may end others.
+    const auto all = m_exchanges;
     for (const auto& [number, known] : all)
-        if (known.space == space && (!rank || known.peer == *rank) && m_conversations.count(number) != 0)
+        if (known.space == space && (!rank || known.peer == *rank) && m_exchanges.count(number) != 0)
             known.talk->unheard(why);
 }
 
 void messenger::given_up(space_state& where, int source, std::uint64_t sender) {
     if (where.matcher.withdrawn(source, sender)) return;
-    const auto found = std::find_if(m_conversations.begin(), m_conversations.end(), [&](const auto& each) {
+    const auto found = std::find_if(m_exchanges.begin(), m_exchanges.end(), [&](const auto& each) {
         const auto& known = each.second;
         return known.space == where.number && known.peer == source && known.matched == sender;
     });
-    if (found != m_conversations.end())
+    if (found != m_exchanges.end())
         found->second.talk->heard({.what = wire_header::kind::abandon, .sender = sender});
 }
 
@@ -240,11 +240,11 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
         if (m_peers) m_peers->met(who, header.key);
         m_devices.know(who, header.key);
     }
-    if (header.what == wire_header::kind::request) speaker.sends_by_device = header.has_device;
-    if (header.what == wire_header::kind::accept) speaker.receives_by_device = header.has_device;
+    if (header.what == wire_header::kind::rts) speaker.sends_by_device = header.has_device;
+    if (header.what == wire_header::kind::cts) speaker.receives_by_device = header.has_device;
     switch (header.what) {
     case wire_header::kind::eager:
-    case wire_header::kind::request: {
+    case wire_header::kind::rts: {
         message announced{.source = source, .tag = header.tag, .bytes = header.bytes,
                           .block_bytes = header.block_bytes, .sender = header.sender};
         announced.eager = header.what == wire_header::kind::eager;
@@ -283,7 +283,7 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
         return;
     case wire_header::kind::abandon: given_up(where, source, header.sender); return;
     case wire_header::kind::deaf: ignored_by(where, source); return;
-    case wire_header::kind::accept:
+    case wire_header::kind::cts:
     case wire_header::kind::refuse:
     case wire_header::kind::gone:
     case wire_header::kind::stop:
@@ -300,7 +300,7 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
         m_withdrawn.erase(back);
     if (auto* const talk = find(header.sender, where.number, source)) {
         talk->heard(header);
-    } else if (header.what == wire_header::kind::accept) {
+    } else if (header.what == wire_header::kind::cts) {
         // The send gave up while the answer was on its way.
         if (header.window.segment.process != 0 || header.device_window != 0) {
             header.what = wire_header::kind::done;
@@ -315,16 +315,16 @@ const char* messenger::fault_of(const wire_header& header, std::size_t payload_b
     using kind = wire_header::kind;
     if (header.what < kind::eager || header.what > kind::done) return "a kind that does not exist";
     if (header.what != kind::eager && payload_bytes > 0) return "bytes behind its header";
-    if ((header.what == kind::eager || header.what == kind::request) && header.tag == any_tag) return "a wildcard for a tag";
+    if ((header.what == kind::eager || header.what == kind::rts) && header.tag == any_tag) return "a wildcard for a tag";
     const int half = m_port.largest_tag() / 2;
-    if (header.what == kind::accept && (header.data_tag <= half || header.data_tag >= m_port.largest_tag()))
+    if (header.what == kind::cts && (header.data_tag <= half || header.data_tag >= m_port.largest_tag()))
         return "a tag for blocks that is not the library's";
     return nullptr;
 }
 
-conversation* messenger::find(std::uint64_t number, int space, int source) const {
-    const auto known = m_conversations.find(number);
-    const bool is_sides = known != m_conversations.end() && known->second.space == space && known->second.peer == source;
+exchange* messenger::find(std::uint64_t number, int space, int source) const {
+    const auto known = m_exchanges.find(number);
+    const bool is_sides = known != m_exchanges.end() && known->second.space == space && known->second.peer == source;
     return is_sides ? known->second.talk : nullptr;
 }
 
@@ -397,14 +397,14 @@ void messenger::blocks_came(int space, int peer, std::uint64_t bytes, std::chron
     if (known != m_known_ranks.end() && !known->second.on_node) known->second.pace.saw(bytes, took);
 }
 
-std::uint64_t messenger::begin(conversation& talk, int space, int peer, std::uint64_t matched) {
-    const known_conversation known{&talk, space, peer, matched};
-    if (m_spare_conversation.empty()) {
-        m_conversations.emplace(m_next_number, known);
+std::uint64_t messenger::begin(exchange& talk, int space, int peer, std::uint64_t matched) {
+    const known_exchange known{&talk, space, peer, matched};
+    if (m_spare_exchange.empty()) {
+        m_exchanges.emplace(m_next_number, known);
     } else {
-        m_spare_conversation.key() = m_next_number;
-        m_spare_conversation.mapped() = known;
-        m_conversations.insert(m_conversations.end(), std::move(m_spare_conversation));
+        m_spare_exchange.key() = m_next_number;
+        m_spare_exchange.mapped() = known;
+        m_exchanges.insert(m_exchanges.end(), std::move(m_spare_exchange));
     }
     return m_next_number++;
 }
@@ -414,17 +414,17 @@ void messenger::has_used(std::vector<std::byte> payload) {
         m_spare_payloads.push_back(std::move(payload));
 }
 
-void messenger::end(std::uint64_t number) { m_spare_conversation = m_conversations.extract(number); }
+void messenger::end(std::uint64_t number) { m_spare_exchange = m_exchanges.extract(number); }
 
-std::unique_ptr<messenger::utterance> messenger::new_utterance(int space, int rank, int tag) {
-    std::unique_ptr<utterance> made;
+std::unique_ptr<messenger::control_send> messenger::new_control_send(int space, int rank, int tag) {
+    std::unique_ptr<control_send> made;
     if (m_silent.empty()) {
-        made = std::make_unique<utterance>();
+        made = std::make_unique<control_send>();
     } else {
         made = std::move(m_silent.back());
         m_silent.pop_back();
         made->bytes.clear();
-        made->conversation = 0;
+        made->exchange = 0;
         made->done = nullptr;
     }
     made->speaker = this;
@@ -434,9 +434,9 @@ std::unique_ptr<messenger::utterance> messenger::new_utterance(int space, int ra
     return made;
 }
 
-std::unique_ptr<messenger::utterance> messenger::make_utterance(int space, int rank, wire_header header,
+std::unique_ptr<messenger::control_send> messenger::make_control_send(int space, int rank, wire_header header,
                                                                 std::span<const std::byte> payload) {
-    auto made = new_utterance(space, rank, m_port.largest_tag());
+    auto made = new_control_send(space, rank, m_port.largest_tag());
     header.node = m_node;
     header.key = m_key;
     if (m_clocks) {
@@ -451,37 +451,37 @@ std::unique_ptr<messenger::utterance> messenger::make_utterance(int space, int r
 
 void messenger::say(int space, int rank, const wire_header& header) {
     if (at(space).deaf_ranks.count(rank) != 0) return; // and nothing waits for its answer
-    auto spoken = make_utterance(space, rank, header, {});
-    if (header.what == wire_header::kind::request) spoken->conversation = header.sender;
-    if (header.what == wire_header::kind::accept) spoken->conversation = header.receiver;
+    auto spoken = make_control_send(space, rank, header, {});
+    if (header.what == wire_header::kind::rts) spoken->exchange = header.sender;
+    if (header.what == wire_header::kind::cts) spoken->exchange = header.receiver;
     start(std::move(spoken));
 }
 
 void messenger::say(int space, int rank, const wire_header& header, std::span<const std::byte> payload,
                     comm::operation& done) {
-    auto spoken = make_utterance(space, rank, header, payload);
+    auto spoken = make_control_send(space, rank, header, payload);
     spoken->done = &done;
     start(std::move(spoken));
 }
 
 void messenger::release(int space, int rank, int data_tag) {
-    start(new_utterance(space, rank, data_tag));
+    start(new_control_send(space, rank, data_tag));
 }
 
-void messenger::start(std::unique_ptr<utterance> spoken) {
+void messenger::start(std::unique_ptr<control_send> spoken) {
     ++m_saying;
     auto& out = *spoken.release();
     m_spoken.push_back(&out);
     m_port.send(out.space, out.rank, out.tag, out.bytes, out);
 }
 
-void messenger::unsaid(std::unique_ptr<utterance> what, const failure& why) {
-    if (what->conversation == 0) {
+void messenger::unsaid(std::unique_ptr<control_send> what, const failure& why) {
+    if (what->exchange == 0) {
         if (!at(what->space).closed) m_refused.push_back(std::move(what));
         return;
     }
-    const auto known = m_conversations.find(what->conversation);
-    if (known == m_conversations.end()) return;
+    const auto known = m_exchanges.find(what->exchange);
+    if (known == m_exchanges.end()) return;
     auto cause = why;
     cause.message = "speaking to rank " + std::to_string(what->rank) + ": " + why.message;
     known->second.talk->unsaid(cause);
@@ -492,8 +492,8 @@ void messenger::repeat(time_point now) {
     m_next_repeat = now + repeat_time;
     for (auto& each : std::exchange(m_refused, {})) start(std::move(each));
     for (const auto number : std::exchange(m_again, {})) {
-        const auto known = m_conversations.find(number);
-        if (known != m_conversations.end()) known->second.talk->again();
+        const auto known = m_exchanges.find(number);
+        if (known != m_exchanges.end()) known->second.talk->again();
     }
 }
 
@@ -561,10 +561,10 @@ bool messenger::poll(time_point now) {
 }
 
 void messenger::check_peers(time_point now) {
-    if (!m_peers || now < m_next_check || (m_conversations.empty() && quiet())) return;
+    if (!m_peers || now < m_next_check || (m_exchanges.empty() && quiet())) return;
     m_next_check = now + std::chrono::milliseconds(m_options[option::peer_check]);
     std::set<int> wanted;
-    for (const auto& [number, known] : m_conversations) wanted.insert(m_port.job_rank(known.space, known.peer));
+    for (const auto& [number, known] : m_exchanges) wanted.insert(m_port.job_rank(known.space, known.peer));
     for (const auto& [number, where] : m_withdrawn) wanted.insert(m_port.job_rank(where.space, where.rank));
     for (const auto* const each : m_spoken) wanted.insert(m_port.job_rank(each->space, each->rank));
     for (const auto& each : m_refused) wanted.insert(m_port.job_rank(each->space, each->rank));
@@ -580,12 +580,12 @@ void messenger::rank_gone(int job_rank) {
     const auto is_of_it = [&](int space, int rank) { return m_port.job_rank(space, rank) == job_rank; };
     const auto text = " (rank " + std::to_string(job_rank) + " of the job) is gone";
     std::erase_if(m_withdrawn, [&](const auto& each) { return is_of_it(each.second.space, each.second.rank); });
-    lose([&](const utterance& each) { return is_of_it(each.space, each.rank); },
+    lose([&](const control_send& each) { return is_of_it(each.space, each.rank); },
          {status::peer_failed, 0, 0, "the rank that a message was for" + text});
-    // A conversation that ends may end others.
-    const auto all = m_conversations;
+    // An exchange that ends may end others.
+    const auto all = m_exchanges;
     for (const auto& [number, known] : all) {
-        if (!is_of_it(known.space, known.peer) || m_conversations.count(number) == 0) continue;
+        if (!is_of_it(known.space, known.peer) || m_exchanges.count(number) == 0) continue;
         known.talk->peer_gone({status::peer_failed, 0, 0, "rank " + std::to_string(known.peer) + text});
     }
 }

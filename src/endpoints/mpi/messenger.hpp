@@ -29,20 +29,20 @@ namespace causeway::endpoints {
 /// What ranks tell each other, always on the space's highest tag, so that nobody's wildcard but ours meets it.
 ///
 /// A message of at most the eager limit is one `eager` with its bytes behind the header. A larger one is announced by
-/// `request`; when its receive is there and holds memory for a block, it answers `accept` with a tag of its own choice
+/// `rts`; when its receive is there and holds memory for a block, it answers `cts` with a tag of its own choice
 /// and the block size; the blocks follow on that tag, in order. `refuse` answers a message that is too large. A sender
-/// that gives up before `accept` says `withdraw` and hears `gone`, unless the answer to its request is on its way; one
-/// that gives up later, or gets `accept` after all, sends an empty block; a receiver that
+/// that gives up before `cts` says `withdraw` and hears `gone`, unless the answer to its request is on its way; one
+/// that gives up later, or gets `cts` after all, sends an empty block; a receiver that
 /// gives up says `stop` and takes what still comes, if anything does.
 ///
-/// Two ranks of a node may share a window: `accept` then names memory for the first block, and `grant` for each one
+/// Two ranks of a node may share a window: `cts` then names memory for the first block, and `grant` for each one
 /// after it; the sender fills it and says `filled`. One that cannot reach that memory says `plain`, and hears another
-/// `accept` without it. The sender writes to what was granted until it has said `filled` for it, or `done` for all of it.
+/// `cts` without it. The sender writes to what was granted until it has said `filled` for it, or `done` for all of it.
 ///
 /// Devices meet in windows of device memory in the same way, with `device_window` instead of `window`, once the ranks have
 /// such windows open (device_exchange.hpp).
 ///
-/// What MPI refuses to send ends the send or the receive that says it, if it is `eager`, `request` or `accept`;
+/// What MPI refuses to send ends the send or the receive that says it, if it is `eager`, `rts` or `cts`;
 /// everything else, which the other rank waits for, is said again until MPI takes it. A rank whose listeners fail hears
 /// no more in that space: it says `abandon` for each request that is not answered, ends what else waits for others to
 /// speak, and says `deaf` to all. What has been accepted goes on, as it needs no more answers.
@@ -51,28 +51,28 @@ namespace causeway::endpoints {
 /// before it is used. A wrong one fails the transfer that it is about, or, if it is about none, is told and left out.
 struct wire_header {
     enum class kind : std::uint16_t {
-        eager = 1, request, accept, refuse, withdraw, gone, stop, abandon, deaf, grant, filled, plain, done
+        eager = 1, rts, cts, refuse, withdraw, gone, stop, abandon, deaf, grant, filled, plain, done
     };
 
     std::uint32_t magic = 0xCA05E3A1;
     std::uint16_t version = 6;
     kind what = kind::eager;
     std::int32_t tag = 0;      ///< the user's
-    std::int32_t data_tag = 0; ///< of `accept`
+    std::int32_t data_tag = 0; ///< of `cts`
     std::uint64_t bytes = 0;
     std::uint64_t block_bytes = 0;
     std::uint64_t sender = 0;   ///< number of the send at its rank
     std::uint64_t receiver = 0; ///< number of the receive at its rank
     std::uint64_t node = 0;     ///< of the rank that says this
     std::uint64_t offset = 0;   ///< in the message, of the block that `grant` and `filled` are about
-    block_address window;       ///< of `accept` and `grant`: the memory for a block; of `request`: the sender can do that
-    std::uint64_t device_window = 0; ///< as `window`, if it is a device's: its key, and `window` has the offset; of `request` and `eager`:
+    block_address window;       ///< of `cts` and `grant`: the memory for a block; of `rts`: the sender can do that
+    std::uint64_t device_window = 0; ///< as `window`, if it is a device's: its key, and `window` has the offset; of `rts` and `eager`:
                                      ///< 1 if the sender's device could fill such memory, 2 if it is going to
-    bridge::device_uuid device{};    ///< of `request` and `eager`: the sender's
+    bridge::device_uuid device{};    ///< of `rts` and `eager`: the sender's
     std::int64_t said_at = 0;   ///< by the speaker's clock, in nanoseconds; 0 unless it records a timeline
     std::int64_t least_heard = 0; ///< the least time, by both clocks, that what the listener said took; 0: not known
     comm::socket_key key;       ///< of the sockets of the rank that says this
-    std::uint64_t has_device = 0; ///< of `request` and `accept`: 1 if this end of the message is a device, 2 if it maps at once
+    std::uint64_t has_device = 0; ///< of `rts` and `cts`: 1 if this end of the message is a device, 2 if it maps at once
 };
 static_assert(sizeof(wire_header) == 160);
 
@@ -84,7 +84,7 @@ inline constexpr std::size_t largest_block = std::size_t{1} << 30;
 inline constexpr std::size_t largest_eager_beside_link = std::size_t{4} << 10;
 
 /// A send or receive under way with one other rank.
-class conversation {
+class exchange {
   public:
     virtual void heard(const wire_header& header) = 0;
     /// MPI could not send what was said last.
@@ -97,7 +97,7 @@ class conversation {
     virtual void peer_gone(const failure& why) = 0;
 
   protected:
-    ~conversation() = default;
+    ~exchange() = default;
 };
 
 /// One for each engine; engine's thread only.
@@ -161,14 +161,14 @@ class messenger final : public transfer::progress_source {
     /// This rank has said it to `peer`: messages of devices in host memory are planned without windows for a while.
     void cannot_reach(int space, int peer);
 
-    /// Registers a conversation under a new number, which the other side answers with. A receive names the number of the
+    /// Registers an exchange under a new number, which the other side answers with. A receive names the number of the
     /// send that it has matched.
-    [[nodiscard]] std::uint64_t begin(conversation& talk, int space, int peer, std::uint64_t matched = 0);
+    [[nodiscard]] std::uint64_t begin(exchange& talk, int space, int peer, std::uint64_t matched = 0);
     void end(std::uint64_t number);
     /// The bytes that came along with a message are no longer needed.
     void has_used(std::vector<std::byte> payload);
 
-    /// Says `header`. A `request` or `accept` that MPI refuses is told to its conversation; anything else is repeated.
+    /// Says `header`. an `rts` or `cts` that MPI refuses is told to its exchange; anything else is repeated.
     void say(int space, int rank, const wire_header& header);
     /// Says `header` with `payload` behind it. Copies both. `done` is told when MPI has sent them, or cannot.
     void say(int space, int rank, const wire_header& header, std::span<const std::byte> payload,
@@ -176,10 +176,10 @@ class messenger final : public transfer::progress_source {
     /// Sends the empty block that tells a receive that no more come. Repeated if MPI refuses it.
     void release(int space, int rank, int data_tag);
 
-    /// Calls again() of a conversation a little later.
+    /// Calls again() of an exchange a little later.
     void call_again(std::uint64_t number) { m_again.push_back(number); }
 
-    /// Takes back the request `header` told of. Its conversation may end: what the other rank answers is seen to.
+    /// Takes back the request `header` told of. Its exchange may end: what the other rank answers is seen to.
     void withdraw(int space, int rank, wire_header header);
     /// As above, but no answer can be heard.
     void abandon(int space, int rank, wire_header header);
@@ -188,7 +188,7 @@ class messenger final : public transfer::progress_source {
     [[nodiscard]] int take_data_tag(int space, int source);
     void give_data_tag(int space, int source, int tag);
 
-    /// Ends all conversations with a rank of the job.
+    /// Ends all exchanges with a rank of the job.
     void rank_gone(int job_rank);
 
     /// The communicator goes: stops listening.
@@ -205,7 +205,7 @@ class messenger final : public transfer::progress_source {
     [[nodiscard]] bool busy() const override { return !m_ended && (m_expecting || !quiet()); }
 
   private:
-    struct utterance;
+    struct control_send;
     struct listener;
     struct space_state;
 
@@ -217,23 +217,23 @@ class messenger final : public transfer::progress_source {
     /// `rank` says that it hears no more.
     void ignored_by(space_state& where, int rank);
     void given_up(space_state& where, int source, std::uint64_t sender);
-    [[nodiscard]] std::unique_ptr<utterance> new_utterance(int space, int rank, int tag);
-    [[nodiscard]] std::unique_ptr<utterance> make_utterance(int space, int rank, wire_header header,
+    [[nodiscard]] std::unique_ptr<control_send> new_control_send(int space, int rank, int tag);
+    [[nodiscard]] std::unique_ptr<control_send> make_control_send(int space, int rank, wire_header header,
                                                             std::span<const std::byte> payload);
-    void start(std::unique_ptr<utterance> spoken);
-    void unsaid(std::unique_ptr<utterance> what, const failure& why);
+    void start(std::unique_ptr<control_send> spoken);
+    void unsaid(std::unique_ptr<control_send> what, const failure& why);
     void repeat(time_point now);
     /// Forgets messages that nobody takes. Their memory stays, as MPI does not say when it needs it no more.
     template <class Which> void lose(Which which, const failure& why);
     /// To the other rank's listeners, not a block.
-    [[nodiscard]] bool is_spoken(const utterance& which) const;
+    [[nodiscard]] bool is_spoken(const control_send& which) const;
     /// Ends what waits in `space` for answers of `rank`, or of anybody.
     void end_waiting(int space, std::optional<int> rank, const failure& why);
     void take(space_state& where, int source, std::span<const std::byte> bytes);
     /// What a header says that no rank of ours does, if it does: such a message could match anything, or nothing.
     [[nodiscard]] const char* fault_of(const wire_header& header, std::size_t payload_bytes) const;
-    /// The conversation that `number` stands for in a message from `source`; null if that is not the other side of it.
-    [[nodiscard]] conversation* find(std::uint64_t number, int space, int source) const;
+    /// The exchange that `number` stands for in a message from `source`; null if that is not the other side of it.
+    [[nodiscard]] exchange* find(std::uint64_t number, int space, int source) const;
     void check_peers(time_point now);
 
     const options& m_options;
@@ -248,23 +248,23 @@ class messenger final : public transfer::progress_source {
     std::map<int, out_of_reach> m_unshared; // ranks of the job that cannot map our memory
     std::map<int, out_of_reach> m_apart;    // and those with whom one of the two cannot: messages that are planned without windows
     std::map<int, std::unique_ptr<space_state>> m_spaces;
-    struct known_conversation {
-        conversation* talk;
+    struct known_exchange {
+        exchange* talk;
         int space, peer;
         std::uint64_t matched;
     };
-    std::map<std::uint64_t, known_conversation> m_conversations;
-    decltype(m_conversations)::node_type m_spare_conversation; // of one that ended, for the next
+    std::map<std::uint64_t, known_exchange> m_exchanges;
+    decltype(m_exchanges)::node_type m_spare_exchange; // of one that ended, for the next
     std::uint64_t m_next_number = 1;
     std::size_t m_interests = 0;
     std::size_t m_saying = 0;
     bool m_expecting = false;
     time_point m_expect_until; // 0: from the next poll on
-    std::vector<utterance*> m_spoken; // not over
-    std::vector<std::unique_ptr<utterance>> m_silent; // small ones that are over, to be used again
+    std::vector<control_send*> m_spoken; // not over
+    std::vector<std::unique_ptr<control_send>> m_silent; // small ones that are over, to be used again
     std::vector<std::vector<std::byte>> m_spare_payloads; // of messages that have been taken, likewise
-    std::vector<std::unique_ptr<utterance>> m_refused; // by MPI, to be repeated
-    std::vector<std::unique_ptr<utterance>> m_lost;
+    std::vector<std::unique_ptr<control_send>> m_refused; // by MPI, to be repeated
+    std::vector<std::unique_ptr<control_send>> m_lost;
     std::vector<std::uint64_t> m_again;
     time_point m_next_repeat;
     struct place {

@@ -4,7 +4,7 @@
 
 #include "endpoints/mpi/messenger.hpp"
 #include "transfer/endpoint.hpp"
-#include "transfer/turnstile.hpp"
+#include "transfer/ordered_gate.hpp"
 
 #include <atomic>
 #include <memory>
@@ -14,7 +14,7 @@ namespace causeway::endpoints {
 /// The services outlive the endpoint.
 struct rank_services {
     messenger& talk;
-    transfer::turnstile& turns;
+    transfer::ordered_gate& turns;
 };
 
 /// What a receive matched; filled before its transfer completes, read by any thread.

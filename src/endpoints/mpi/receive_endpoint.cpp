@@ -14,7 +14,7 @@ namespace {
 
 using transfer::step;
 
-class receive_endpoint final : public transfer::endpoint, private receiver, private conversation {
+class receive_endpoint final : public transfer::endpoint, private receiver, private exchange {
   public:
     receive_endpoint(rank_services services, int space, int source, int tag,
                      std::shared_ptr<matched_envelope> envelope)
@@ -126,7 +126,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
     void prepare(std::size_t block_bytes) override {
         if (m_message.eager || m_peer_error) return;
         m_block_bytes = block_bytes;
-        if (!shares_memory()) accept(answer(wire_header::kind::accept));
+        if (!shares_memory()) accept(answer(wire_header::kind::cts));
     }
 
     void read(std::size_t offset, std::span<std::byte> block, step& done) override {
@@ -199,7 +199,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
     }
 
     void grant(std::size_t offset, std::span<std::byte> block, step& done) {
-        auto said = answer(m_accepted ? wire_header::kind::grant : wire_header::kind::accept);
+        auto said = answer(m_accepted ? wire_header::kind::grant : wire_header::kind::cts);
         said.offset = offset;
         if (m_device.first != nullptr) {
             std::tie(said.device_window, said.window.offset) = m_talk.devices().address_of(block.data());
@@ -252,7 +252,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
             m_receives.push_back(std::make_unique<block_receive>(*this, each.block.size(), each.done));
             post(each.block);
         }
-        accept(answer(wire_header::kind::accept));
+        accept(answer(wire_header::kind::cts));
     }
 
     /// Posts the last receive of the list.

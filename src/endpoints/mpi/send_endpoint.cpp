@@ -18,7 +18,7 @@ namespace {
 
 using transfer::step;
 
-class send_endpoint final : public transfer::endpoint, private conversation {
+class send_endpoint final : public transfer::endpoint, private exchange {
   public:
     send_endpoint(rank_services services, int space, int rank, int tag)
         : m_talk(services.talk), m_space(space), m_rank(rank), m_tag(tag),
@@ -205,7 +205,7 @@ class send_endpoint final : public transfer::endpoint, private conversation {
 
     void request(std::size_t block_bytes) {
         m_requested = true;
-        auto said = header(wire_header::kind::request);
+        auto said = header(wire_header::kind::rts);
         said.block_bytes = block_bytes;
         said.has_device = m_has_device;
         said.device_window = static_cast<std::uint64_t>(m_fills);
@@ -222,7 +222,7 @@ class send_endpoint final : public transfer::endpoint, private conversation {
             if (m_open == nullptr) granted(answer);
         } else if (m_open == nullptr) {
             give_up({status::peer_failed, 0, 0, "rank " + std::to_string(m_rank) + " gave up the receive"});
-        } else if (answer.what == wire_header::kind::accept) {
+        } else if (answer.what == wire_header::kind::cts) {
             if (!m_requested || answer.block_bytes == 0 || answer.block_bytes > largest_block) {
                 finish_open({0, misled("blocks of " + bytes_text(answer.block_bytes))});
                 return;
@@ -264,7 +264,7 @@ class send_endpoint final : public transfer::endpoint, private conversation {
 
     /// Memory of the receiver for a block.
     void granted(const wire_header& said) {
-        const bool is_first = said.what == wire_header::kind::accept;
+        const bool is_first = said.what == wire_header::kind::cts;
         if (said.device_window != 0) {
             granted_on_device(said, is_first);
             return;

@@ -93,7 +93,7 @@ TEST_F(cold_pages, of_a_file_that_cannot_be_mapped_are_left_to_the_read) {
 TEST_F(cold_pages, are_read_in_large_pieces_by_few) {
     const options settings;
     patient_workers workers;
-    transfer::turnstile turns;
+    transfer::ordered_gate turns;
     const endpoints::file_services services{settings, workers, turns};
     constexpr std::size_t block_bytes = 8 * mib, piece_bytes = mib;
     const auto jobs_of_a_block = [&] {
@@ -124,7 +124,7 @@ TEST_F(cold_pages, behind_some_that_are_there_are_read_from_the_right_byte_on) {
     ASSERT_FALSE(is_cached(2 * page, page));
     const options settings;
     patient_workers workers;
-    transfer::turnstile turns;
+    transfer::ordered_gate turns;
     const auto source = endpoints::make_descriptor_endpoint({settings, workers, turns}, m_file.fd, 0, whole, endpoints::access::read);
     waiter done;
     source->open({.bytes = whole, .block_bytes = whole / 2, .is_source = true}, done.work);

@@ -57,7 +57,7 @@ class descriptor_endpoint : public testing::Test {
 
     options m_settings;
     patient_workers m_workers;
-    transfer::turnstile m_turns;
+    transfer::ordered_gate m_turns;
     waiter m_opened, m_ended;
     int m_own = -1;
 };

@@ -106,7 +106,7 @@ class direct_io : public testing::Test {
 
     options m_settings;
     patient_workers m_workers;
-    transfer::turnstile m_turns;
+    transfer::ordered_gate m_turns;
     endpoints::file_services m_services{m_settings, m_workers, m_turns};
     waiter m_step;
     scratch_file m_file;

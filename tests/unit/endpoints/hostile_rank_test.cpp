@@ -175,7 +175,7 @@ TEST(wire, that_announces_blocks_of_no_size_fails_the_receive) {
         std::vector<std::byte> bytes(16);
         const auto work = test.rank.receive(bytes, 1);
         test.rank.settle();
-        test.hear({.what = wire_header::kind::request, .tag = tag, .bytes = 16, .block_bytes = told, .sender = 1});
+        test.hear({.what = wire_header::kind::rts, .tag = tag, .bytes = 16, .block_bytes = told, .sender = 1});
         ASSERT_TRUE(work->complete());
         EXPECT_EQ(status_of(work), status::peer_failed);
     }
@@ -187,7 +187,7 @@ TEST(wire, that_accepts_blocks_of_no_size_fails_the_send_and_names_the_rank) {
         std::vector<std::byte> bytes(16);
         const auto work = test.rank.send(bytes, 1);
         test.rank.settle();
-        test.hear({.what = wire_header::kind::accept, .tag = tag, .data_tag = 60, .block_bytes = told, .sender = 1, .receiver = 1});
+        test.hear({.what = wire_header::kind::cts, .tag = tag, .data_tag = 60, .block_bytes = told, .sender = 1, .receiver = 1});
         ASSERT_TRUE(work->complete());
         EXPECT_EQ(status_of(work), status::peer_failed);
         EXPECT_NE(message_of(work).find("rank 1"), std::string::npos);
@@ -199,8 +199,8 @@ TEST(wire, that_matches_nothing_of_the_protocol_is_told_and_left_out) {
         {{.what = static_cast<wire_header::kind>(0), .tag = tag}, "kind"},
         {{.what = static_cast<wire_header::kind>(14), .tag = tag}, "kind"},
         {{.what = wire_header::kind::eager, .tag = endpoints::any_tag}, "wildcard"},
-        {{.what = wire_header::kind::accept, .tag = tag, .data_tag = 3, .block_bytes = 4, .sender = 1}, "tag for blocks"},
-        {{.what = wire_header::kind::accept, .tag = tag, .data_tag = fake_network::said_on, .block_bytes = 4, .sender = 1}, "tag for blocks"}};
+        {{.what = wire_header::kind::cts, .tag = tag, .data_tag = 3, .block_bytes = 4, .sender = 1}, "tag for blocks"},
+        {{.what = wire_header::kind::cts, .tag = tag, .data_tag = fake_network::said_on, .block_bytes = 4, .sender = 1}, "tag for blocks"}};
     for (const auto& [header, why] : cases) {
         SCOPED_TRACE(why);
         spoken_for test;
@@ -224,7 +224,7 @@ TEST(wire, from_a_third_rank_does_not_speak_for_the_other_side) {
     std::vector<std::byte> bytes(16);
     const auto work = rank.send(bytes, 1);
     rank.settle();
-    for (const auto what : {wire_header::kind::accept, wire_header::kind::stop, wire_header::kind::refuse, wire_header::kind::done}) {
+    for (const auto what : {wire_header::kind::cts, wire_header::kind::stop, wire_header::kind::refuse, wire_header::kind::done}) {
         network.inject(2, 0, bytes_of({.what = what, .tag = tag, .data_tag = 60, .block_bytes = 4, .sender = 1, .receiver = 1}));
         network.deliver(network.deliverable() - 1);
         rank.settle();

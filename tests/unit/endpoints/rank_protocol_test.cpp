@@ -226,7 +226,7 @@ TEST_P(rank_protocol, keeps_the_order_of_open_sends_with_different_tags) {
 }
 
 TEST_P(rank_protocol, ends_small_and_large_sends_to_a_rank_that_is_gone) {
-    // Told by hand what the liveness check would tell: every conversation of the rank ends.
+    // Told by hand what the liveness check would tell: every exchange of the rank ends.
     two_ranks both;
     both.a.settings.set("eager", "64");
     auto small = bench::pattern(10), none = std::vector<std::byte>(), large = bench::pattern(100);

@@ -45,7 +45,7 @@ class shared_reads : public testing::Test {
     std::vector<std::byte> m_contents = std::vector<std::byte>(whole), m_block = std::vector<std::byte>(2 * mib);
     options m_settings;
     patient_workers m_workers;
-    transfer::turnstile m_turns;
+    transfer::ordered_gate m_turns;
     endpoints::file_services m_services{m_settings, m_workers, m_turns};
     std::unique_ptr<transfer::endpoint> m_source;
     waiter m_done;

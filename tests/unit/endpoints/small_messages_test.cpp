@@ -80,7 +80,7 @@ struct small_rank {
     options settings;
     engine machine{settings, clock, 1};
     endpoints::messenger talk;
-    turnstile turns;
+    ordered_gate turns;
     std::vector<std::byte> word = std::vector<std::byte>(8);
 };
 

@@ -36,7 +36,7 @@ class stdio_endpoint : public testing::Test {
     std::unique_ptr<std::FILE, int (*)(std::FILE*)> m_stream{nullptr, std::fclose};
     options m_settings;
     patient_workers m_workers;
-    transfer::turnstile m_turns;
+    transfer::ordered_gate m_turns;
     endpoints::file_services m_services{m_settings, m_workers, m_turns};
     waiter m_opened, m_moved, m_ended;
     std::array<std::byte, 4> m_block{};

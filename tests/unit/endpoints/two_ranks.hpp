@@ -176,7 +176,7 @@ struct one_rank {
     std::shared_ptr<windowed_device> window;
     const comm::socket_key key = comm::socket_key::make();
     endpoints::messenger talk;
-    turnstile turns;
+    ordered_gate turns;
     std::vector<int> order;
 
     std::shared_ptr<command> send(std::vector<std::byte>& bytes, int to, int with_tag = tag, int failing = -1,
@@ -228,7 +228,7 @@ struct two_ranks {
             run(choices);
         }
     }
-    /// Nothing is left over: no conversation, no block receive, no message that nobody takes.
+    /// Nothing is left over: no exchange, no block receive, no message that nobody takes.
     void expect_quiet(const std::string& when = "") {
         SCOPED_TRACE(when);
         EXPECT_FALSE(a.talk.busy());

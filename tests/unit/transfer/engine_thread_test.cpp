@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-using deputy = engine_thread::deputy;
+using inline_driver = engine_thread::inline_driver;
 
 /// Does everything at once, in the thread that drives the engine.
 class quick_endpoint final : public endpoint {
@@ -59,7 +59,7 @@ struct running {
                            std::move(gates));
     }
     /// Once the thread sleeps.
-    void take_place(std::optional<deputy>& by) {
+    void take_place(std::optional<inline_driver>& by) {
         while (!by || !by->drives()) {
             std::this_thread::yield();
             by.emplace(thread);
@@ -110,9 +110,9 @@ TEST(engine_thread, stops_in_time_or_is_left_behind) {
     stuck.is_stuck = false;
 }
 
-TEST(deputy, ends_a_command_in_the_thread_that_waits_for_it) {
+TEST(inline_driver, ends_a_command_in_the_thread_that_waits_for_it) {
     running on;
-    std::optional<deputy> self;
+    std::optional<inline_driver> self;
     on.take_place(self);
     EXPECT_TRUE(on.thread.is_current());
     const auto work = on.make();
@@ -124,14 +124,14 @@ TEST(deputy, ends_a_command_in_the_thread_that_waits_for_it) {
     EXPECT_FALSE(on.thread.is_current());
 }
 
-TEST(deputy, is_one_at_a_time) {
+TEST(inline_driver, is_one_at_a_time) {
     running on;
-    std::optional<deputy> self;
+    std::optional<inline_driver> self;
     on.take_place(self);
-    std::thread([&] { EXPECT_FALSE(deputy(on.thread).drives()); }).join();
+    std::thread([&] { EXPECT_FALSE(inline_driver(on.thread).drives()); }).join();
 }
 
-TEST(deputy, takes_no_part_while_the_engines_thread_is_awake) {
+TEST(inline_driver, takes_no_part_while_the_engines_thread_is_awake) {
     running on;
     std::atomic<bool> is_there{false}, may_go{false};
     on.machine.call([&] {
@@ -139,7 +139,7 @@ TEST(deputy, takes_no_part_while_the_engines_thread_is_awake) {
         while (!may_go) std::this_thread::yield();
     });
     while (!is_there) std::this_thread::yield();
-    deputy self(on.thread);
+    inline_driver self(on.thread);
     EXPECT_FALSE(self.drives());
     const auto work = on.make();
     on.machine.submit(work);
@@ -149,10 +149,10 @@ TEST(deputy, takes_no_part_while_the_engines_thread_is_awake) {
     EXPECT_NE(on.told->which.load(), std::this_thread::get_id());
 }
 
-TEST(deputy, leaves_to_the_engines_thread_what_is_not_over) {
+TEST(inline_driver, leaves_to_the_engines_thread_what_is_not_over) {
     running on;
     shared_gate_state entry;
-    std::optional<deputy> self;
+    std::optional<inline_driver> self;
     on.take_place(self);
     const auto gated = on.make({}, behind(entry)), work = on.make();
     on.machine.submit(gated);
@@ -166,9 +166,9 @@ TEST(deputy, leaves_to_the_engines_thread_what_is_not_over) {
     EXPECT_NE(on.told->which.load(), std::this_thread::get_id());
 }
 
-TEST(deputy, leaves_mail_to_the_engines_thread) {
+TEST(inline_driver, leaves_mail_to_the_engines_thread) {
     running on;
-    std::optional<deputy> self;
+    std::optional<inline_driver> self;
     on.take_place(self);
     const auto work = on.make();
     on.machine.submit(work);
@@ -177,10 +177,10 @@ TEST(deputy, leaves_mail_to_the_engines_thread) {
     EXPECT_NE(on.told->which.load(), std::this_thread::get_id());
 }
 
-TEST(deputy, does_not_go_without_signals_for_long) {
+TEST(inline_driver, does_not_go_without_signals_for_long) {
     running on;
     shared_gate_state entry;
-    std::optional<deputy> self;
+    std::optional<inline_driver> self;
     on.take_place(self);
     const auto work = on.make({}, behind(entry));
     on.machine.submit(work);
@@ -193,9 +193,9 @@ TEST(deputy, does_not_go_without_signals_for_long) {
     EXPECT_FALSE(work->wait());
 }
 
-TEST(deputy, hears_what_arrives_while_it_sleeps) {
+TEST(inline_driver, hears_what_arrives_while_it_sleeps) {
     running on;
-    std::optional<deputy> self;
+    std::optional<inline_driver> self;
     on.take_place(self);
     shared_gate_state entry;
     const auto gated = on.make({}, behind(entry));
@@ -212,12 +212,12 @@ TEST(deputy, hears_what_arrives_while_it_sleeps) {
     while (heard < 1000) std::this_thread::yield();
 }
 
-TEST(deputy, survives_what_a_step_raises) {
+TEST(inline_driver, survives_what_a_step_raises) {
     running on;
     int ends[2];
     ASSERT_EQ(::pipe(ends), 0);
     ::close(ends[0]);
-    std::optional<deputy> self;
+    std::optional<inline_driver> self;
     on.take_place(self);
     ssize_t written = 0;
     const auto work = on.make([&] { written = ::write(ends[1], "x", 1); });
@@ -239,14 +239,14 @@ std::atomic<engine_thread*> handled_beside{nullptr};
 std::atomic<int> handled{0};
 } // namespace
 
-TEST(deputy, has_left_when_a_signal_comes_in) {
+TEST(inline_driver, has_left_when_a_signal_comes_in) {
     running on;
     handled_beside = &on.thread;
     handled = 0;
     struct sigaction made {}, before {};
     made.sa_handler = [](int) { handled += handled_beside.load()->is_current() ? 100 : 1; };
     ASSERT_EQ(sigaction(SIGUSR1, &made, &before), 0);
-    std::optional<deputy> self;
+    std::optional<inline_driver> self;
     on.take_place(self);
     const auto work = on.make([] { pthread_kill(pthread_self(), SIGUSR1); });
     on.machine.submit(work);
@@ -258,22 +258,22 @@ TEST(deputy, has_left_when_a_signal_comes_in) {
     sigaction(SIGUSR1, &before, nullptr);
 }
 
-TEST(deputy, takes_no_place_where_the_thread_may_be_kept_waiting) {
+TEST(inline_driver, takes_no_place_where_the_thread_may_be_kept_waiting) {
     running on;
     {
-        std::optional<deputy> self;
+        std::optional<inline_driver> self;
         on.take_place(self); // the thread sleeps
     }
     std::thread([&] {
         const sched_param none{};
         ASSERT_EQ(sched_setscheduler(0, SCHED_IDLE, &none), 0);
-        EXPECT_FALSE(deputy(on.thread).drives());
+        EXPECT_FALSE(inline_driver(on.thread).drives());
     }).join();
 }
 
-TEST(deputy, holds_up_no_end_of_the_engines_thread) {
+TEST(inline_driver, holds_up_no_end_of_the_engines_thread) {
     running on;
-    std::optional<deputy> self;
+    std::optional<inline_driver> self;
     on.take_place(self);
     shared_gate_state entry;
     const auto work = on.make({}, behind(entry));
@@ -285,12 +285,12 @@ TEST(deputy, holds_up_no_end_of_the_engines_thread) {
     ending.join();
 }
 
-TEST(deputy, comes_and_goes_beside_threads_that_enqueue) {
+TEST(inline_driver, comes_and_goes_beside_threads_that_enqueue) {
     running on;
     constexpr int rounds = 2000;
     const auto enqueue = [&] {
         for (int i = 0; i < rounds; ++i) {
-            deputy self(on.thread);
+            inline_driver self(on.thread);
             const auto work = on.make();
             on.machine.submit(work);
             if (i % 3 != 0) self.advance(*work);
@@ -304,8 +304,8 @@ TEST(deputy, comes_and_goes_beside_threads_that_enqueue) {
     EXPECT_TRUE(on.thread.wait_idle(60s));
 }
 
-TEST(mailbox, wakes_who_slept_for_a_time_when_a_deputy_leaves) {
-    // Woken while the deputy was there, it sleeps until that leaves, whatever its time was.
+TEST(mailbox, wakes_who_slept_for_a_time_when_a_inline_driver_leaves) {
+    // Woken while the inline_driver was there, it sleeps until that leaves, whatever its time was.
     for (int round = 0; round < 50; ++round) {
         mailbox box;
         std::atomic<bool> is_awake{false};
@@ -334,7 +334,7 @@ TEST(mailbox, wakes_who_slept_for_a_time_when_a_deputy_leaves) {
     }
 }
 
-TEST(mailbox, whose_sleeper_was_woken_beside_a_deputy_is_told_when_to_wake) {
+TEST(mailbox, whose_sleeper_was_woken_beside_a_inline_driver_is_told_when_to_wake) {
     for (int round = 0; round < 200; ++round) {
         mailbox box;
         std::atomic<bool> is_awake{false};
@@ -343,7 +343,7 @@ TEST(mailbox, whose_sleeper_was_woken_beside_a_deputy_is_told_when_to_wake) {
             is_awake = true;
         });
         while (!box.is_place_free() && !is_awake) std::this_thread::yield();
-        box.post(mailbox::wake_up{0}); // wakes it, but the deputy is faster, or not
+        box.post(mailbox::wake_up{0}); // wakes it, but the inline_driver is faster, or not
         std::vector<mailbox::message> mail;
         if (box.take_place()) {
             box.take(mail);

@@ -2,7 +2,7 @@
 // Plans that figures choose: the fastest by the model, never slower than the plain one, and rules where figures are
 // missing.
 #include "transfer/plan.hpp"
-#include "transfer/tuner/prognosis.hpp"
+#include "transfer/tuner/estimate.hpp"
 #include "transfer/tuner/tuner.hpp"
 
 #include "unit/transfer/fakes.hpp"
@@ -51,7 +51,7 @@ struct choosing {
         return choices.choose(way(source, target, bytes));
     }
     [[nodiscard]] double expected(const plan& chosen, const route& on) const {
-        return prognosis(known, on).seconds(chosen, on.bytes).value();
+        return estimate(known, on).seconds(chosen, on.bytes).value();
     }
 };
 
@@ -158,7 +158,7 @@ TEST(choice, is_seen_beside_what_the_slowest_stage_takes_at_its_full_speed) {
     choosing by;
     by.measure_all();
     const auto limit = [&](const endpoint_traits& source, const endpoint_traits& target, std::size_t bytes) {
-        return prognosis(by.known, by.way(source, target, bytes)).limit({}, bytes);
+        return estimate(by.known, by.way(source, target, bytes)).limit({}, bytes);
     };
     constexpr double gap = 1e-9;
     EXPECT_NEAR(limit(file, gpu, 16 * mib).value(), gap + 16 * mib / 14e9, 1e-9) << "several reads at once";

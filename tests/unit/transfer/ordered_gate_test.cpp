@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Passing one by one.
-#include "transfer/turnstile.hpp"
+#include "transfer/ordered_gate.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,10 +10,10 @@
 
 using namespace causeway::transfer;
 
-TEST(turnstile, lets_the_first_pass_at_once_and_the_next_when_it_leaves) {
-    turnstile stile;
+TEST(ordered_gate, lets_the_first_pass_at_once_and_the_next_when_it_leaves) {
+    ordered_gate gate;
     std::vector<int> came;
-    turn a(stile, {1}), b(stile, {1}), c(stile, {1});
+    turn a(gate, {1}), b(gate, {1}), c(gate, {1});
     a.join();
     b.join();
     c.join();
@@ -28,10 +28,10 @@ TEST(turnstile, lets_the_first_pass_at_once_and_the_next_when_it_leaves) {
     EXPECT_EQ(came, (std::vector<int>{1, 2, 3}));
 }
 
-TEST(turnstile, holds_back_later_ones_behind_one_that_does_not_ask_yet) {
-    turnstile stile;
+TEST(ordered_gate, holds_back_later_ones_behind_one_that_does_not_ask_yet) {
+    ordered_gate gate;
     bool came = false;
-    turn gated(stile, {1}), later(stile, {1}), elsewhere(stile, {2});
+    turn gated(gate, {1}), later(gate, {1}), elsewhere(gate, {2});
     gated.join();
     later.join();
     elsewhere.join();
@@ -44,11 +44,11 @@ TEST(turnstile, holds_back_later_ones_behind_one_that_does_not_ask_yet) {
     EXPECT_TRUE(came);
 }
 
-TEST(turnstile, forgets_a_turn_that_is_destroyed_in_line) {
-    turnstile stile;
+TEST(ordered_gate, forgets_a_turn_that_is_destroyed_in_line) {
+    ordered_gate gate;
     bool came = false;
-    std::optional<turn> first(std::in_place, stile, turn_key{1});
-    turn second(stile, {1});
+    std::optional<turn> first(std::in_place, gate, turn_key{1});
+    turn second(gate, {1});
     first->join();
     second.join();
     second.wait([&] { came = true; });
@@ -56,12 +56,12 @@ TEST(turnstile, forgets_a_turn_that_is_destroyed_in_line) {
     EXPECT_TRUE(came);
 }
 
-TEST(turnstile, lets_a_long_line_pass_that_leaves_at_once) {
-    turnstile stile;
+TEST(ordered_gate, lets_a_long_line_pass_that_leaves_at_once) {
+    ordered_gate gate;
     std::vector<std::unique_ptr<turn>> line;
     std::size_t passed = 0;
     for (int i = 0; i < 200000; ++i) {
-        line.push_back(std::make_unique<turn>(stile, turn_key{1}));
+        line.push_back(std::make_unique<turn>(gate, turn_key{1}));
         line.back()->join();
         if (i > 0)
             line.back()->wait([&passed, self = line.back().get()] {

@@ -10,9 +10,9 @@
 namespace causeway::transfer {
 
 /// Looks the stages of a route up once, for any number of plans.
-class prognosis {
+class estimate {
   public:
-    prognosis(const tuner& known, const route& way);
+    estimate(const tuner& known, const route& way);
 
     /// Seconds for `bytes` by `chosen`; nothing if a stage is unknown.
     [[nodiscard]] std::optional<double> seconds(const plan& chosen, std::size_t bytes) const;

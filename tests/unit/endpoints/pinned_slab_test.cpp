@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pieces of a little page-locked memory: none overlaps another, none is lost, and without memory there are none.
-#include "endpoints/device/locked_pages.hpp"
+#include "endpoints/device/pinned_slab.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,11 +11,11 @@
 #include <vector>
 
 using namespace causeway;
-using endpoints::locked_pages;
+using endpoints::pinned_slab;
 
 namespace {
 
-constexpr auto page = locked_pages::page_bytes;
+constexpr auto page = pinned_slab::page_bytes;
 
 struct counting_allocator final : transfer::staging_allocator {
     std::byte* allocate(std::size_t bytes) override {
@@ -37,7 +37,7 @@ struct counting_allocator final : transfer::staging_allocator {
 class pages_of_a_device : public testing::Test {
   protected:
     std::shared_ptr<counting_allocator> m_allocator = std::make_shared<counting_allocator>();
-    std::shared_ptr<locked_pages> m_pages = std::make_shared<locked_pages>(m_allocator);
+    std::shared_ptr<pinned_slab> m_pages = std::make_shared<pinned_slab>(m_allocator);
 };
 
 } // namespace
@@ -45,7 +45,7 @@ class pages_of_a_device : public testing::Test {
 TEST_F(pages_of_a_device, are_asked_for_when_one_is_wanted) {
     EXPECT_EQ(m_allocator->asked, 0);
     EXPECT_EQ(m_pages->take(0).data(), nullptr);
-    EXPECT_EQ(m_pages->take(locked_pages::bytes + 1).data(), nullptr);
+    EXPECT_EQ(m_pages->take(pinned_slab::bytes + 1).data(), nullptr);
     EXPECT_EQ(m_allocator->asked, 0);
     for (int i = 0; i < 3; ++i) EXPECT_NE(m_pages->take(8).data(), nullptr);
     EXPECT_EQ(m_allocator->asked, 1);
@@ -54,20 +54,20 @@ TEST_F(pages_of_a_device, are_asked_for_when_one_is_wanted) {
 }
 
 TEST_F(pages_of_a_device, are_all_there_to_be_taken) {
-    std::vector<locked_pages::piece> taken;
-    for (std::size_t i = 0; i < locked_pages::pages; ++i) taken.push_back(m_pages->take(1));
+    std::vector<pinned_slab::piece> taken;
+    for (std::size_t i = 0; i < pinned_slab::pages; ++i) taken.push_back(m_pages->take(1));
     for (std::size_t i = 0; i < taken.size(); ++i) EXPECT_EQ(taken[i].data(), m_allocator->memory.data() + i * page);
     EXPECT_EQ(m_pages->take(1).data(), nullptr);
     taken[7] = {};
     EXPECT_EQ(m_pages->take(page + 1).data(), nullptr) << "there is one";
     EXPECT_EQ(m_pages->take(page).data(), m_allocator->memory.data() + 7 * page);
     taken.clear();
-    EXPECT_EQ(m_pages->take(locked_pages::bytes).data(), m_allocator->memory.data());
+    EXPECT_EQ(m_pages->take(pinned_slab::bytes).data(), m_allocator->memory.data());
 }
 
 TEST_F(pages_of_a_device, are_nobody_elses_meanwhile) {
     struct owner {
-        locked_pages::piece piece;
+        pinned_slab::piece piece;
         std::size_t bytes;
         std::byte mark;
     };
@@ -88,7 +88,7 @@ TEST_F(pages_of_a_device, are_nobody_elses_meanwhile) {
         std::fill_n(owners.back().piece.data(), bytes, owners.back().mark);
     }
     owners.clear();
-    EXPECT_NE(m_pages->take(locked_pages::bytes).data(), nullptr);
+    EXPECT_NE(m_pages->take(pinned_slab::bytes).data(), nullptr);
 }
 
 TEST_F(pages_of_a_device, outlive_who_has_made_them_while_one_is_taken) {

@@ -14,14 +14,14 @@ namespace causeway::endpoints {
 /// Where few bytes are copied to before a driver fetches them: for a rectangle out of ordinary memory that nobody waits for at once
 /// NVIDIA's (580) takes 14 to 19 us more (docs/decisions/0016-small-writes-to-shared-devices.md). 256 KiB, which are asked of the
 /// allocator when the first piece is wanted. Engine's thread only.
-class locked_pages : public std::enable_shared_from_this<locked_pages> {
+class pinned_slab : public std::enable_shared_from_this<pinned_slab> {
   public:
     static constexpr std::size_t page_bytes = 4096, pages = 64, bytes = pages * page_bytes;
 
-    explicit locked_pages(std::shared_ptr<transfer::staging_allocator> allocator) : m_allocator(std::move(allocator)) {}
-    ~locked_pages();
-    locked_pages(const locked_pages&) = delete;
-    locked_pages& operator=(const locked_pages&) = delete;
+    explicit pinned_slab(std::shared_ptr<transfer::staging_allocator> allocator) : m_allocator(std::move(allocator)) {}
+    ~pinned_slab();
+    pinned_slab(const pinned_slab&) = delete;
+    pinned_slab& operator=(const pinned_slab&) = delete;
 
     /// Whole pages in a row, which are taken until this is destroyed. It may outlive the object that it comes from.
     class piece {
@@ -41,10 +41,10 @@ class locked_pages : public std::enable_shared_from_this<locked_pages> {
         [[nodiscard]] std::byte* data() const { return m_of ? m_first : nullptr; }
 
       private:
-        friend locked_pages;
-        piece(std::shared_ptr<locked_pages> of, std::uint64_t taken, std::byte* first)
+        friend pinned_slab;
+        piece(std::shared_ptr<pinned_slab> of, std::uint64_t taken, std::byte* first)
             : m_of(std::move(of)), m_taken(taken), m_first(first) {}
-        std::shared_ptr<locked_pages> m_of;
+        std::shared_ptr<pinned_slab> m_of;
         std::uint64_t m_taken = 0;
         std::byte* m_first = nullptr;
     };

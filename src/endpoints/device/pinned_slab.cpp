@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first pages in a row that are free.
-#include "endpoints/device/locked_pages.hpp"
+#include "endpoints/device/pinned_slab.hpp"
 
 #include <exception>
 
 namespace causeway::endpoints {
 
-locked_pages::~locked_pages() {
+pinned_slab::~pinned_slab() {
     if (m_memory != nullptr) m_allocator->release(m_memory, bytes);
 }
 
-locked_pages::piece locked_pages::take(std::size_t wanted_bytes) {
+pinned_slab::piece pinned_slab::take(std::size_t wanted_bytes) {
     if (wanted_bytes == 0 || wanted_bytes > bytes || m_has_failed) return {};
     const auto count = (wanted_bytes + page_bytes - 1) / page_bytes;
     const auto row = count == pages ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;

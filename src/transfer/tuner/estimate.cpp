@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which stages a plan makes blocks pass.
-#include "transfer/tuner/prognosis.hpp"
+#include "transfer/tuner/estimate.hpp"
 
 #include "transfer/tuner/cost_model.hpp"
 
@@ -8,7 +8,7 @@
 
 namespace causeway::transfer {
 
-prognosis::prognosis(const tuner& known, const route& way) : m_way(way) {
+estimate::estimate(const tuner& known, const route& way) : m_way(way) {
     const auto at = [&](const endpoint_traits& end, operation what) {
         return end.place.empty() ? figure() : known.find(end.place, what);
     };
@@ -36,7 +36,7 @@ prognosis::prognosis(const tuner& known, const route& way) : m_way(way) {
     m_link_in = at(in, operation::link_in);
 }
 
-std::optional<double> prognosis::seconds(const plan& chosen, std::size_t bytes) const {
+std::optional<double> estimate::seconds(const plan& chosen, std::size_t bytes) const {
     if (chosen.direct) return {};
     pipeline blocks;
     bool is_known = true;
@@ -104,7 +104,7 @@ std::optional<double> prognosis::seconds(const plan& chosen, std::size_t bytes) 
     return predicted_seconds(blocks, bytes, chosen.block_bytes, chosen.depth);
 }
 
-std::optional<double> prognosis::limit(const plan& chosen, std::size_t bytes) const {
+std::optional<double> estimate::limit(const plan& chosen, std::size_t bytes) const {
     const auto size = static_cast<double>(bytes);
     double slowest = 0;
     bool is_known = true;

@@ -20,12 +20,12 @@ struct turn_key {
     auto operator<=>(const turn_key&) const = default;
 };
 
-class turnstile;
+class ordered_gate;
 
 /// A place in line. Engine's thread only.
 class turn {
   public:
-    turn(turnstile& stile, turn_key key) : m_stile(stile), m_key(key) {}
+    turn(ordered_gate& gate, turn_key key) : m_gate(gate), m_key(key) {}
     ~turn() { leave(); }
     turn(const turn&) = delete;
     turn& operator=(const turn&) = delete;
@@ -37,14 +37,14 @@ class turn {
     void leave();
 
   private:
-    friend class turnstile;
-    turnstile& m_stile;
+    friend class ordered_gate;
+    ordered_gate& m_gate;
     turn_key m_key;
     bool m_joined = false;
     std::function<void()> m_came;
 };
 
-class turnstile {
+class ordered_gate {
   private:
     friend class turn;
     using lines = std::map<turn_key, std::deque<turn*>>;
@@ -71,11 +71,11 @@ class turnstile {
 
 inline void turn::join() {
     m_joined = true;
-    m_stile.line_of(m_key).push_back(this);
+    m_gate.line_of(m_key).push_back(this);
 }
 
 inline void turn::wait(std::function<void()> came) {
-    if (m_stile.m_lines[m_key].front() == this) {
+    if (m_gate.m_lines[m_key].front() == this) {
         came();
     } else {
         m_came = std::move(came);
@@ -85,26 +85,26 @@ inline void turn::wait(std::function<void()> came) {
 inline void turn::leave() {
     if (!std::exchange(m_joined, false)) return;
     m_came = nullptr;
-    const auto line = m_stile.m_lines.find(m_key);
+    const auto line = m_gate.m_lines.find(m_key);
     if (line->second.front() == this) {
         line->second.pop_front();
     } else {
         std::erase(line->second, this);
     }
     if (line->second.empty()) {
-        m_stile.remove(line);
+        m_gate.remove(line);
         return;
     }
     // Who comes may leave at once: a list, not recursion, as a line may be long.
-    m_stile.m_moved.push_back(m_key);
-    if (std::exchange(m_stile.m_passing, true)) return;
-    while (!m_stile.m_moved.empty()) {
-        const auto moved = m_stile.m_lines.find(m_stile.m_moved.back());
-        m_stile.m_moved.pop_back();
-        if (moved == m_stile.m_lines.end()) continue;
+    m_gate.m_moved.push_back(m_key);
+    if (std::exchange(m_gate.m_passing, true)) return;
+    while (!m_gate.m_moved.empty()) {
+        const auto moved = m_gate.m_lines.find(m_gate.m_moved.back());
+        m_gate.m_moved.pop_back();
+        if (moved == m_gate.m_lines.end()) continue;
         if (auto came = std::exchange(moved->second.front()->m_came, nullptr)) came();
     }
-    m_stile.m_passing = false;
+    m_gate.m_passing = false;
 }
 
 } // namespace causeway::transfer
