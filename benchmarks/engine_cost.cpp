@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What transfers cost those that have nothing to do with them: the processor's time while all that there is waits, a kernel that keeps
-// all processors busy beside that, and how long a small transfer takes among many large ones that share too little memory.
+// What transfers cost those that have nothing to do with them: the processor's time while all that there is waits, a
+// kernel that keeps all processors busy beside that, and how long a small transfer takes among many large ones that
+// share too little memory.
 #include "common/opencl.hpp"
 #include "common/statistics.hpp"
 
@@ -59,7 +60,8 @@ void print_share(const char* what) {
     std::this_thread::sleep_for(idle_time);
     const double per_cent = 100 / std::chrono::duration<double>(idle_time).count();
     const double all = processor_seconds() - before, engine = engine_seconds() - engine_before;
-    std::printf("%-44s %6.2f %% of a core, of which the engine's thread %.2f\n", what, per_cent * all, per_cent * engine);
+    std::printf("%-44s %6.2f %% of a core, of which the engine's thread %.2f\n", what, per_cent * all,
+                per_cent * engine);
     std::fflush(stdout);
 }
 
@@ -150,7 +152,8 @@ class busy_kernel {
     double seconds() {
         apps::set_arguments(m_kernel.get(), m_result.get(), m_times);
         const auto begun = std::chrono::steady_clock::now();
-        apps::check(clEnqueueNDRangeKernel(m_where.in_order.get(), m_kernel.get(), 1, nullptr, &items, &group, 0, nullptr, nullptr),
+        apps::check(clEnqueueNDRangeKernel(m_where.in_order.get(), m_kernel.get(), 1, nullptr, &items, &group, 0,
+                                           nullptr, nullptr),
                     "clEnqueueNDRangeKernel");
         apps::check(clFinish(m_where.in_order.get()), "clFinish");
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
@@ -170,7 +173,8 @@ class busy_kernel {
     cl_int m_times = 10000;
 };
 
-/// Rounds in turn: the kernel alone, beside a transfer that waits for an event, beside a receive that waits for its message.
+/// Rounds in turn: the kernel alone, beside a transfer that waits for an event, beside a receive that waits for its
+/// message.
 void print_slowdowns(const place& where) {
     constexpr int kernels = 25;
     const auto buffer = apps::create_buffer(where.context.get(), large_bytes);
@@ -185,13 +189,13 @@ void print_slowdowns(const place& where) {
         apps::check(clSetUserEventStatus(gate.get(), CL_COMPLETE), "clSetUserEventStatus");
         apps::wait_for({transfer.get()}, "a transfer");
         cl_event made = nullptr;
-        apps::check(clEnqueueRecvBuffer(where.queue.get(), buffer.get(), CL_FALSE, 0, small_bytes, 0, 1, MPI_COMM_SELF, 0, nullptr,
-                                        &made),
+        apps::check(clEnqueueRecvBuffer(where.queue.get(), buffer.get(), CL_FALSE, 0, small_bytes, 0, 1, MPI_COMM_SELF,
+                                        0, nullptr, &made),
                     "clEnqueueRecvBuffer");
         const apps::event receive(made);
         received.push_back(kernel.seconds());
-        apps::check(clEnqueueSendBuffer(where.queue.get(), buffer.get(), CL_TRUE, 0, small_bytes, 0, 1, MPI_COMM_SELF, 0, nullptr,
-                                        nullptr),
+        apps::check(clEnqueueSendBuffer(where.queue.get(), buffer.get(), CL_TRUE, 0, small_bytes, 0, 1, MPI_COMM_SELF,
+                                        0, nullptr, nullptr),
                     "clEnqueueSendBuffer");
         apps::wait_for({receive.get()}, "a receive");
     }
@@ -218,7 +222,9 @@ struct sized_buffer {
 std::vector<sized_buffer> make_buffers(const place& where) {
     std::mt19937 random(20240101);
     std::vector<sized_buffer> made;
-    const auto add = [&](std::size_t bytes) { made.push_back({apps::create_buffer(where.context.get(), bytes), bytes}); };
+    const auto add = [&](std::size_t bytes) {
+        made.push_back({apps::create_buffer(where.context.get(), bytes), bytes});
+    };
     for (std::size_t i = 1; i < transfers; ++i) add(large_bytes / 10 + random() % (large_bytes / 10 * 9));
     add(small_bytes);
     return made;
@@ -229,8 +235,7 @@ double small_one_of(const place& where, std::span<const sized_buffer> buffers) {
     const scratch_file file;
     const auto gate = user_event(where);
     std::vector<apps::event> all;
-    for (const auto& each : buffers)
-        all.push_back(read_file(where, each.buffer.get(), each.bytes, file, gate.get()));
+    for (const auto& each : buffers) all.push_back(read_file(where, each.buffer.get(), each.bytes, file, gate.get()));
     const auto begun = std::chrono::steady_clock::now().time_since_epoch();
     apps::check(clSetUserEventStatus(gate.get(), CL_COMPLETE), "clSetUserEventStatus");
     for (const auto& each : all) apps::wait_for({each.get()}, "a transfer");

@@ -26,7 +26,7 @@
 
 namespace {
 
-constexpr const char *usage =
+constexpr const char* usage =
     "usage: graph_bound [options]\n"
     "  --token BYTES       may be given several times (default: frames of 640 x 360 and 1920 x 1080 in three colours)\n"
     "  --tokens N          of a run (default 100)\n"
@@ -42,8 +42,7 @@ struct options {
     bool help = false;
 };
 
-options parse(int argc, char **argv)
-{
+options parse(int argc, char** argv) {
     static const option known[] = {{"token", 1, nullptr, 't'},    {"tokens", 1, nullptr, 'n'},
                                    {"kernel", 1, nullptr, 'k'},   {"rounds", 1, nullptr, 'R'},
                                    {"platform", 1, nullptr, 'p'}, {"device", 1, nullptr, 'd'},
@@ -60,13 +59,12 @@ options parse(int argc, char **argv)
         default: asked.help = true;
         }
     }
-    if (asked.sizes.empty())
-        asked.sizes = {640 * 360 * 3, 1920 * 1080 * 3};
+    if (asked.sizes.empty()) asked.sizes = {640 * 360 * 3, 1920 * 1080 * 3};
     return asked;
 }
 
 /// Its time grows with `work` and hardly with anything else.
-constexpr const char *source = R"(
+constexpr const char* source = R"(
 kernel void stir(int work, global const uint *in, global uint *out)
 {
     size_t i = get_global_id(0);
@@ -77,24 +75,20 @@ kernel void stir(int work, global const uint *in, global uint *out)
 }
 )";
 
-std::uint32_t stirred(int work, std::uint32_t x)
-{
-    for (int r = 0; r < work; ++r)
-        x = (x ^ (x >> 15)) * 0x2c1b3c6dU + std::uint32_t(r);
+std::uint32_t stirred(int work, std::uint32_t x) {
+    for (int r = 0; r < work; ++r) x = (x ^ (x >> 15)) * 0x2c1b3c6dU + std::uint32_t(r);
     return x;
 }
 
 class bench {
-public:
+  public:
     bench(cl_device_id device, std::size_t size, std::size_t tokens)
         : m_device(device), m_size(size), m_tokens(tokens), m_context(apps::create_context(device)),
           m_program(apps::build_program(m_context.get(), device, source, "")), m_in(new_queue()),
           m_compute(new_queue()), m_out(new_queue()), m_input(m_context.get(), m_in.get(), size * tokens),
-          m_output(m_context.get(), m_in.get(), size * tokens)
-    {
-        auto *const words = static_cast<std::uint32_t *>(m_input.data());
-        for (std::size_t i = 0; i < size * tokens / sizeof *words; ++i)
-            words[i] = std::uint32_t(i * 2654435761U);
+          m_output(m_context.get(), m_in.get(), size * tokens) {
+        auto* const words = static_cast<std::uint32_t*>(m_input.data());
+        for (std::size_t i = 0; i < size * tokens / sizeof *words; ++i) words[i] = std::uint32_t(i * 2654435761U);
         for (std::size_t slot = 0; slot < 2; ++slot) {
             m_from[slot] = apps::create_buffer(m_context.get(), size);
             m_to[slot] = apps::create_buffer(m_context.get(), size);
@@ -103,8 +97,7 @@ public:
     }
 
     /// Makes the kernel take so many seconds, as nearly as a few tries can.
-    void calibrate(double seconds)
-    {
+    void calibrate(double seconds) {
         double work = 16;
         for (int i = 0; i < 8; ++i) {
             use_work(int(work));
@@ -116,32 +109,25 @@ public:
     }
 
     /// Each gives the seconds of all tokens.
-    double copy_in()
-    {
+    double copy_in() {
         return timed([this] {
-            for (std::size_t i = 0; i < m_tokens; ++i)
-                write(i, {}, nullptr);
+            for (std::size_t i = 0; i < m_tokens; ++i) write(i, {}, nullptr);
             finish(m_in);
         });
     }
-    double compute()
-    {
+    double compute() {
         return timed([this] {
-            for (std::size_t i = 0; i < m_tokens; ++i)
-                launch(i, {}, nullptr);
+            for (std::size_t i = 0; i < m_tokens; ++i) launch(i, {}, nullptr);
             finish(m_compute);
         });
     }
-    double copy_out()
-    {
+    double copy_out() {
         return timed([this] {
-            for (std::size_t i = 0; i < m_tokens; ++i)
-                read(i, {}, nullptr);
+            for (std::size_t i = 0; i < m_tokens; ++i) read(i, {}, nullptr);
             finish(m_out);
         });
     }
-    double both_copies()
-    {
+    double both_copies() {
         return timed([this] {
             for (std::size_t i = 0; i < m_tokens; ++i) {
                 write(i, {}, nullptr);
@@ -152,25 +138,23 @@ public:
             finish(m_out);
         });
     }
-    double plain()
-    {
+    double plain() {
         return timed([this] {
             for (std::size_t i = 0; i < m_tokens; ++i) {
                 const std::size_t work = m_size / sizeof(std::uint32_t);
                 cl_command_queue queue = m_compute.get();
-                apps::check(clEnqueueWriteBuffer(queue, m_from[0].get(), CL_TRUE, 0, m_size, in(i), 0, nullptr,
-                                                 nullptr),
-                            "writing a token");
-                apps::check(clEnqueueNDRangeKernel(queue, m_kernels[0].get(), 1, nullptr, &work, nullptr, 0, nullptr,
-                                                   nullptr),
-                            "stir");
+                apps::check(
+                    clEnqueueWriteBuffer(queue, m_from[0].get(), CL_TRUE, 0, m_size, in(i), 0, nullptr, nullptr),
+                    "writing a token");
+                apps::check(
+                    clEnqueueNDRangeKernel(queue, m_kernels[0].get(), 1, nullptr, &work, nullptr, 0, nullptr, nullptr),
+                    "stir");
                 apps::check(clEnqueueReadBuffer(queue, m_to[0].get(), CL_TRUE, 0, m_size, out(i), 0, nullptr, nullptr),
                             "reading a token");
             }
         });
     }
-    double by_hand()
-    {
+    double by_hand() {
         std::array<apps::event, 2> written, computed, read_back;
         return timed([&] {
             for (std::size_t i = 0; i < m_tokens; ++i) {
@@ -183,8 +167,7 @@ public:
             finish(m_out);
         });
     }
-    double by_graph()
-    {
+    double by_graph() {
         if (!m_graph) {
             m_graph = std::make_unique<causeway::stream_graph>(m_context.get(), m_device);
             m_graph->add_input_stream("input", m_input.data(), m_size * m_tokens, m_size);
@@ -204,8 +187,7 @@ public:
 
     void forget_output() { std::memset(m_output.data(), 0, m_size * m_tokens); }
     /// Looks at a few words of each token.
-    void check_output(const char *who) const
-    {
+    void check_output(const char* who) const {
         for (std::size_t i = 0; i < m_tokens; ++i)
             for (std::size_t at = i % 61; at < m_size / 4; at += m_size / 4 / 7 + 1) {
                 std::uint32_t given = 0, got = 0;
@@ -216,21 +198,18 @@ public:
             }
     }
 
-private:
+  private:
     [[nodiscard]] apps::queue new_queue() const { return apps::create_in_order_queue(m_context.get(), m_device); }
-    [[nodiscard]] char *in(std::size_t i) const { return static_cast<char *>(m_input.data()) + i * m_size; }
-    [[nodiscard]] char *out(std::size_t i) const { return static_cast<char *>(m_output.data()) + i * m_size; }
+    [[nodiscard]] char* in(std::size_t i) const { return static_cast<char*>(m_input.data()) + i * m_size; }
+    [[nodiscard]] char* out(std::size_t i) const { return static_cast<char*>(m_output.data()) + i * m_size; }
 
-    void use_work(int work)
-    {
+    void use_work(int work) {
         m_work = work;
         for (std::size_t slot = 0; slot < 2; ++slot)
             apps::set_arguments(m_kernels[slot].get(), m_work, m_from[slot].get(), m_to[slot].get());
     }
 
-    template <class Run>
-    static double timed(Run run)
-    {
+    template <class Run> static double timed(Run run) {
         const auto begin = std::chrono::steady_clock::now();
         run();
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -238,46 +217,37 @@ private:
 
     using waits = std::initializer_list<cl_event>;
     /// Calls `enqueue(count, list, event)` with those of `before` that are not null.
-    template <class Enqueue>
-    static void add(waits before, apps::event *ended, const char *what, Enqueue enqueue)
-    {
+    template <class Enqueue> static void add(waits before, apps::event* ended, const char* what, Enqueue enqueue) {
         std::array<cl_event, 2> list{};
         cl_uint count = 0;
         for (cl_event each : before)
-            if (each != nullptr)
-                list[count++] = each;
+            if (each != nullptr) list[count++] = each;
         cl_event made = nullptr;
         apps::check(enqueue(count, count == 0 ? nullptr : list.data(), ended == nullptr ? nullptr : &made), what);
-        if (ended != nullptr)
-            ended->reset(made);
+        if (ended != nullptr) ended->reset(made);
     }
-    void write(std::size_t i, waits before, apps::event *ended)
-    {
-        add(before, ended, "writing a token", [&](cl_uint count, const cl_event *list, cl_event *event) {
+    void write(std::size_t i, waits before, apps::event* ended) {
+        add(before, ended, "writing a token", [&](cl_uint count, const cl_event* list, cl_event* event) {
             return clEnqueueWriteBuffer(m_in.get(), m_from[i % 2].get(), CL_FALSE, 0, m_size, in(i), count, list,
                                         event);
         });
     }
-    void launch(std::size_t i, waits before, apps::event *ended)
-    {
+    void launch(std::size_t i, waits before, apps::event* ended) {
         const std::size_t work = m_size / sizeof(std::uint32_t);
-        add(before, ended, "stir", [&](cl_uint count, const cl_event *list, cl_event *event) {
+        add(before, ended, "stir", [&](cl_uint count, const cl_event* list, cl_event* event) {
             return clEnqueueNDRangeKernel(m_compute.get(), m_kernels[i % 2].get(), 1, nullptr, &work, nullptr, count,
                                           list, event);
         });
     }
-    void read(std::size_t i, waits before, apps::event *ended)
-    {
-        add(before, ended, "reading a token", [&](cl_uint count, const cl_event *list, cl_event *event) {
+    void read(std::size_t i, waits before, apps::event* ended) {
+        add(before, ended, "reading a token", [&](cl_uint count, const cl_event* list, cl_event* event) {
             return clEnqueueReadBuffer(m_out.get(), m_to[i % 2].get(), CL_FALSE, 0, m_size, out(i), count, list, event);
         });
     }
-    static void flush(std::initializer_list<const apps::queue *> queues)
-    {
-        for (const auto *each : queues)
-            apps::check(clFlush(each->get()), "clFlush");
+    static void flush(std::initializer_list<const apps::queue*> queues) {
+        for (const auto* each : queues) apps::check(clFlush(each->get()), "clFlush");
     }
-    static void finish(const apps::queue &queue) { apps::check(clFinish(queue.get()), "clFinish"); }
+    static void finish(const apps::queue& queue) { apps::check(clFinish(queue.get()), "clFinish"); }
 
     cl_device_id m_device;
     std::size_t m_size, m_tokens;
@@ -292,14 +262,13 @@ private:
 };
 
 struct part {
-    const char *name;
+    const char* name;
     double (bench::*run)();
     bool whole; ///< of a pipeline
     std::vector<double> seconds;
 };
 
-void run(const options &asked, cl_device_id device, std::size_t size)
-{
+void run(const options& asked, cl_device_id device, std::size_t size) {
     bench bench(device, size, asked.tokens);
     (void)bench.copy_in();
     (void)bench.copy_out();
@@ -316,13 +285,11 @@ void run(const options &asked, cl_device_id device, std::size_t size)
     for (std::size_t round = 0; round <= asked.rounds; ++round)
         for (std::size_t turn = 0; turn < parts.size(); ++turn) {
             // Whoever comes later in a round is not always the same.
-            auto &each = parts[round % 2 == 0 ? turn : parts.size() - 1 - turn];
+            auto& each = parts[round % 2 == 0 ? turn : parts.size() - 1 - turn];
             progress->show(std::to_string(size) + " B, round " + std::to_string(round) + ", " + each.name);
-            if (each.whole)
-                bench.forget_output();
+            if (each.whole) bench.forget_output();
             const double seconds = (bench.*each.run)();
-            if (each.whole)
-                bench.check_output(each.name);
+            if (each.whole) bench.check_output(each.name);
             if (round > 0) // the first time drivers still allocate
                 each.seconds.push_back(seconds);
         }
@@ -336,9 +303,8 @@ void run(const options &asked, cl_device_id device, std::size_t size)
                 size, h * 1e6, k * 1e6, d * 1e6, both * 1e6);
     std::printf("  bound h + k + d + (N - 1) max(h, k, d): %.1f us per token; with both copies at once: %.1f us\n",
                 bound / tokens * 1e6, link_bound / tokens * 1e6);
-    for (const auto &each : parts) {
-        if (!each.whole)
-            continue;
+    for (const auto& each : parts) {
+        if (!each.whole) continue;
         const auto taken = apps::quartiles_of(each.seconds);
         std::printf("  %-16s %9.1f us per token (%.1f to %.1f)  %5.1f %% of the bound, %5.1f %% with both copies, "
                     "%5.1f %% of plain's speed, %5.1f %% of double buffered's\n",
@@ -351,20 +317,18 @@ void run(const options &asked, cl_device_id device, std::size_t size)
 
 } // namespace
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
     try {
         const auto asked = parse(argc, argv);
         if (asked.help) {
             std::fputs(usage, stdout);
             return 0;
         }
-        auto *const device = apps::device_of(asked.platform, asked.device);
+        auto* const device = apps::device_of(asked.platform, asked.device);
         std::printf("%s\n", apps::device_name(device).c_str());
-        for (const std::size_t size : asked.sizes)
-            run(asked, device, size);
+        for (const std::size_t size : asked.sizes) run(asked, device, size);
         return 0;
-    } catch (const std::exception &error) {
+    } catch (const std::exception& error) {
         std::fprintf(stderr, "graph_bound: %s\n", error.what());
         return 2;
     }

@@ -27,8 +27,8 @@ struct {
 } seen;
 
 /// Calls the function that the library would have called, and adds its time to `sum`.
-template <auto Own, class... Arguments>
-auto timed(const char* name, clock_type::duration& sum, Arguments... arguments) {
+template <auto Own, class... Arguments> auto timed(const char* name, clock_type::duration& sum,
+                                                   Arguments... arguments) {
     static const auto real = reinterpret_cast<decltype(Own)>(dlsym(RTLD_NEXT, name));
     if (!seen.counting) return real(arguments...);
     const auto begin = clock_type::now();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two ranks exchange a halo in every step, between a kernel that makes it and one that uses it, all in an in-order
-// queue: by hand, with ordinary buffers, and with buffers of causeway_buffer_create(). Beside them what a step takes in which
-// nothing moves, and another thread only holds the queue and lets it go by standard events, as any library has to.
+// queue: by hand, with ordinary buffers, and with buffers of causeway_buffer_create(). Beside them what a step takes in
+// which nothing moves, and another thread only holds the queue and lets it go by standard events, as any library has
+// to.
 #include "common/end_job.hpp"
 #include "common/linked_buffer.hpp"
 #include "common/statistics.hpp"
@@ -75,8 +76,8 @@ class exchange {
     exchange(cl_device_id device, std::size_t bytes, bool linked, int ahead)
         : m_bytes(bytes), m_ahead(std::size_t(ahead)), m_context(apps::create_context(device)),
           m_queue(apps::create_in_order_queue(m_context.get(), device)),
-          m_sum(apps::create_buffer(m_context.get(), bytes)),
-          m_sent(m_context.get(), m_queue.get(), bytes), m_received(m_context.get(), m_queue.get(), bytes),
+          m_sum(apps::create_buffer(m_context.get(), bytes)), m_sent(m_context.get(), m_queue.get(), bytes),
+          m_received(m_context.get(), m_queue.get(), bytes),
           m_program(apps::build_program(m_context.get(), device, kernels, "")),
           m_make(apps::create_kernel(m_program.get(), "make")), m_use(apps::create_kernel(m_program.get(), "use")) {
         MPI_Comm_rank(MPI_COMM_WORLD, &m_rank);
@@ -130,16 +131,17 @@ class exchange {
         MPI_Sendrecv(m_sent.data(), int(m_bytes), MPI_BYTE, 1 - m_rank, 0, m_received.data(), int(m_bytes), MPI_BYTE,
                      1 - m_rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         // The next step's message comes after a blocking read behind this.
-        const auto code =
-            clEnqueueWriteBuffer(m_queue.get(), in, CL_FALSE, 0, m_bytes, m_received.data(), 0, nullptr, nullptr);
+        const auto code = clEnqueueWriteBuffer(m_queue.get(), in, CL_FALSE, 0, m_bytes, m_received.data(), 0, nullptr,
+                                               nullptr);
         apps::check(code, "clEnqueueWriteBuffer");
     }
 
     void by_command() {
         const int peer = 1 - m_rank;
         cl_event moved = nullptr;
-        const auto code = clEnqueueSendrecvBuffer(m_queue.get(), m_halos[0].get(), m_halos[1].get(), CL_FALSE, 0, m_bytes,
-                                                  peer, 0, 0, m_bytes, peer, 0, MPI_COMM_WORLD, 0, nullptr, &moved);
+        const auto code = clEnqueueSendrecvBuffer(m_queue.get(), m_halos[0].get(), m_halos[1].get(), CL_FALSE, 0,
+                                                  m_bytes, peer, 0, 0, m_bytes, peer, 0, MPI_COMM_WORLD, 0, nullptr,
+                                                  &moved);
         apps::check(code, "clEnqueueSendrecvBuffer");
         m_under_way.emplace_back(moved);
         if (m_under_way.size() <= m_ahead) return;
@@ -156,8 +158,8 @@ class exchange {
 
     void clear() {
         const cl_uint zero = 0;
-        const auto code =
-            clEnqueueFillBuffer(m_queue.get(), m_sum.get(), &zero, sizeof zero, 0, m_bytes, 0, nullptr, nullptr);
+        const auto code = clEnqueueFillBuffer(m_queue.get(), m_sum.get(), &zero, sizeof zero, 0, m_bytes, 0, nullptr,
+                                              nullptr);
         apps::check(code, "clEnqueueFillBuffer");
         apps::check(clFinish(m_queue.get()), "clFinish");
     }
@@ -190,8 +192,8 @@ void measure(cl_device_id device, std::size_t bytes, int ahead, bool tells) {
     exchange ordinary(device, bytes, false, ahead), linked(device, bytes, true, ahead);
     const std::array<std::function<double()>, 5> ways = {
         [&] { return linked.run(&exchange::nothing); }, [&] { return linked.run(&exchange::hold); },
-        [&] { return ordinary.run(&exchange::by_hand); },
-        [&] { return ordinary.run(&exchange::by_command); }, [&] { return linked.run(&exchange::by_command); }};
+        [&] { return ordinary.run(&exchange::by_hand); }, [&] { return ordinary.run(&exchange::by_command); },
+        [&] { return linked.run(&exchange::by_command); }};
     std::array<std::vector<double>, ways.size()> times;
     for (const auto& way : ways) (void)way();
     for (int round = 0; round < rounds; ++round)
@@ -200,8 +202,8 @@ void measure(cl_device_id device, std::size_t bytes, int ahead, bool tells) {
     for (std::size_t i = 0; i < ways.size(); ++i) medians[i] = apps::quartiles_of(times[i]).median;
     const auto [kernels_alone, held, hand, by_command, by_link] = medians;
     if (tells)
-        std::printf("%6zu KiB %10.1f %10.1f %10.1f %10.1f %10.1f %10.2f %10.2f\n", bytes >> 10, kernels_alone, held, hand,
-                    by_command, by_link, hand / by_command, hand / by_link);
+        std::printf("%6zu KiB %10.1f %10.1f %10.1f %10.1f %10.1f %10.2f %10.2f\n", bytes >> 10, kernels_alone, held,
+                    hand, by_command, by_link, hand / by_command, hand / by_link);
 }
 
 } // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the platform Causeway costs: the same calls on a driver's own platform and on the same device through Causeway, turn
-// by turn in one process. Needs a loader that shows both.
+// What the platform Causeway costs: the same calls on a driver's own platform and on the same device through Causeway,
+// turn by turn in one process. Needs a loader that shows both.
 
 #include <CL/cl.h>
 
@@ -69,7 +69,8 @@ class way {
     }
     void launch(cl_event* event) {
         const std::size_t items = 64;
-        check(clEnqueueNDRangeKernel(m_queue, m_kernel, 1, nullptr, &items, nullptr, 0, nullptr, event), "clEnqueueNDRangeKernel");
+        check(clEnqueueNDRangeKernel(m_queue, m_kernel, 1, nullptr, &items, nullptr, 0, nullptr, event),
+              "clEnqueueNDRangeKernel");
     }
     void launch_and_wait_for_event() {
         cl_event event = nullptr;
@@ -79,14 +80,16 @@ class way {
     }
     void finish() { check(clFinish(m_queue), "clFinish"); }
     void read() {
-        check(clEnqueueReadBuffer(m_queue, m_buffer, CL_TRUE, 0, sizeof m_value, &m_value, 0, nullptr, nullptr), "clEnqueueReadBuffer");
+        check(clEnqueueReadBuffer(m_queue, m_buffer, CL_TRUE, 0, sizeof m_value, &m_value, 0, nullptr, nullptr),
+              "clEnqueueReadBuffer");
     }
     void copy() {
         check(clEnqueueCopyBuffer(m_queue, m_buffer, m_other, 0, 0, 64, 0, nullptr, nullptr), "clEnqueueCopyBuffer");
     }
     void ask() {
         cl_int status = 0;
-        check(clGetEventInfo(m_event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr), "clGetEventInfo");
+        check(clGetEventInfo(m_event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr),
+              "clGetEventInfo");
     }
 
   private:
@@ -122,7 +125,13 @@ void compare(cl_device_id direct, cl_device_id wrapped) {
         {"clGetEventInfo", 1000, [](way& on) { on.ask(); }, {}},
         {"clEnqueueNDRangeKernel", 100, [](way& on) { on.launch(nullptr); }, finish},
         {"clEnqueueCopyBuffer", 100, [](way& on) { on.copy(); }, finish},
-        {"kernel and clFinish", 100, [](way& on) { on.launch(nullptr); on.finish(); }, {}},
+        {"kernel and clFinish",
+         100,
+         [](way& on) {
+             on.launch(nullptr);
+             on.finish();
+         },
+         {}},
         {"kernel, event, clWaitForEvents", 100, [](way& on) { on.launch_and_wait_for_event(); }, {}},
         {"blocking clEnqueueReadBuffer, 4 B", 100, [](way& on) { on.read(); }, {}},
     };
@@ -140,8 +149,8 @@ void compare(cl_device_id direct, cl_device_id wrapped) {
         }
         for (auto* const list : {&theirs, &own, &differences}) std::sort(list->begin(), list->end());
         const auto middle = static_cast<std::size_t>(rounds) / 2;
-        std::printf("%-34s %10.3f %10.3f %8.3f (%.3f to %.3f)\n", what.name, theirs[middle], own[middle], differences[middle],
-                    differences[middle / 2], differences[middle + middle / 2]);
+        std::printf("%-34s %10.3f %10.3f %8.3f (%.3f to %.3f)\n", what.name, theirs[middle], own[middle],
+                    differences[middle], differences[middle / 2], differences[middle + middle / 2]);
     }
 }
 
@@ -158,8 +167,10 @@ int run() {
     check(clGetPlatformIDs(0, nullptr, &count), "clGetPlatformIDs");
     std::vector<cl_platform_id> platforms(count);
     check(clGetPlatformIDs(count, platforms.data(), nullptr), "clGetPlatformIDs");
-    const auto causeway = std::find_if(platforms.begin(), platforms.end(), [](auto* one) { return name_of(one) == "Causeway"; });
-    if (causeway == platforms.end() || count < 2) throw std::runtime_error("the loader does not show Causeway and a driver");
+    const auto causeway = std::find_if(platforms.begin(), platforms.end(),
+                                       [](auto* one) { return name_of(one) == "Causeway"; });
+    if (causeway == platforms.end() || count < 2)
+        throw std::runtime_error("the loader does not show Causeway and a driver");
     for (auto* const platform : platforms) {
         if (platform == *causeway) continue;
         const auto direct = devices_of(platform);

@@ -5,8 +5,7 @@
 
 #include <time.h>
 
-static double seconds(void)
-{
+static double seconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
@@ -14,22 +13,20 @@ static double seconds(void)
 
 /* Seconds that `count` calls took; `events` gets what they enqueued. Negative if one was refused. */
 CAUSEWAY_API double enqueue_reads(cl_command_queue queue, cl_mem buffer, int fd, cl_event before, int count,
-                                  cl_event *events)
-{
+                                  cl_event* events) {
     const double begin = seconds();
     for (int i = 0; i < count; ++i)
-        if (clEnqueueWriteBufferFromFile(queue, buffer, CL_FALSE, 0, 64, fd, 0, 1, &before, &events[i]))
-            return -1;
+        if (clEnqueueWriteBufferFromFile(queue, buffer, CL_FALSE, 0, 64, fd, 0, 1, &before, &events[i])) return -1;
     return seconds() - begin;
 }
 
 /* The same for messages of a process to itself, from the first half of the buffer to the second. */
-CAUSEWAY_API double enqueue_messages(cl_command_queue queue, cl_mem buffer, const MPI_Comm *self, cl_event before, int count,
-                                     cl_event *events)
-{
+CAUSEWAY_API double enqueue_messages(cl_command_queue queue, cl_mem buffer, const MPI_Comm* self, cl_event before,
+                                     int count, cl_event* events) {
     const double begin = seconds();
     for (int i = 0; i < count; ++i)
-        if (clEnqueueSendrecvBuffer(queue, buffer, buffer, CL_FALSE, 0, 32, 0, 0, 32, 32, 0, 0, *self, 1, &before, &events[i]))
+        if (clEnqueueSendrecvBuffer(queue, buffer, buffer, CL_FALSE, 0, 32, 0, 0, 32, 32, 0, 0, *self, 1, &before,
+                                    &events[i]))
             return -1;
     return seconds() - begin;
 }

@@ -2,19 +2,18 @@
 /* Algorithm 2 of the paper: a file goes to the device, through a kernel and to another file, the host never waiting. */
 #include "example.h"
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
     struct example with = example_begin(&argc, &argv);
     const size_t header = 1000;
     const size_t bsz = 5000000;
     const size_t off = 4096;
-    const char *source = "__kernel void invert(__global uchar *data, ulong first)"
+    const char* source = "__kernel void invert(__global uchar *data, ulong first)"
                          "{ data[first + get_global_id(0)] ^= 255; }";
     const cl_ulong first = off;
-    unsigned char *contents = malloc(header + bsz);
-    FILE *in = tmpfile();
-    FILE *fp = in;
-    FILE *out = tmpfile();
+    unsigned char* contents = malloc(header + bsz);
+    FILE* in = tmpfile();
+    FILE* fp = in;
+    FILE* out = tmpfile();
     cl_command_queue cmd = example_queue(&with);
     cl_mem mem = example_buffer(&with, off + bsz, NULL);
     cl_kernel invert = example_kernel(&with, source, "invert");
@@ -25,14 +24,11 @@ int main(int argc, char **argv)
         fprintf(stderr, "no memory or no temporary file\n");
         example_abort();
     }
-    for (size_t at = 0; at < header + bsz; ++at)
-        contents[at] = (unsigned char)(at * 13 + at / 300 + (size_t)with.rank);
-    if (fwrite(contents, 1, header + bsz, in) != header + bsz || fflush(in) != 0)
-        example_abort();
+    for (size_t at = 0; at < header + bsz; ++at) contents[at] = (unsigned char)(at * 13 + at / 300 + (size_t)with.rank);
+    if (fwrite(contents, 1, header + bsz, in) != header + bsz || fflush(in) != 0) example_abort();
     rewind(in);
     /* The commands go on from where stdio's own calls have left the stream. */
-    if (fread(contents, 1, header, in) != header)
-        example_abort();
+    if (fread(contents, 1, header, in) != header) example_abort();
 
     EXAMPLE_CHECK(clSetKernelArg(invert, 0, sizeof mem, &mem));
     EXAMPLE_CHECK(clSetKernelArg(invert, 1, sizeof first, &first));
@@ -49,8 +45,7 @@ int main(int argc, char **argv)
         const size_t in_file = header + at;
         good = contents[at] == (unsigned char)~(in_file * 13 + in_file / 300 + (size_t)with.rank);
     }
-    for (int i = 0; i < 3; ++i)
-        clReleaseEvent(evt[i]);
+    for (int i = 0; i < 3; ++i) clReleaseEvent(evt[i]);
     clReleaseKernel(invert);
     clReleaseMemObject(mem);
     clReleaseCommandQueue(cmd);

@@ -16,19 +16,15 @@
 /* Ends the program, and the job, if a call does not give CL_SUCCESS (or MPI_SUCCESS, which is 0 too). */
 #define EXAMPLE_CHECK(call) example_check((call), #call, __FILE__, __LINE__)
 
-static inline void example_abort(void)
-{
+static inline void example_abort(void) {
     int initialized = 0;
     MPI_Initialized(&initialized);
-    if (initialized)
-        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    if (initialized) MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     exit(EXIT_FAILURE);
 }
 
-static inline void example_check(int code, const char *call, const char *file, int line)
-{
-    if (code == CL_SUCCESS)
-        return;
+static inline void example_check(int code, const char* call, const char* file, int line) {
+    if (code == CL_SUCCESS) return;
     fprintf(stderr, "%s:%d: %s gave %d; %s\n", file, line, call, code, causeway_error_last_message());
     example_abort();
 }
@@ -42,8 +38,7 @@ struct example {
 };
 
 /* Initialises MPI for threads, as transfers between ranks need it, and takes device `rank` modulo their number. */
-static inline struct example example_begin(int *argc, char ***argv)
-{
+static inline struct example example_begin(int* argc, char*** argv) {
     struct example with;
     int provided = MPI_THREAD_SINGLE;
     cl_platform_id platforms[16];
@@ -62,8 +57,8 @@ static inline struct example example_begin(int *argc, char ***argv)
         platform_count = 0; /* the loader's error if it finds none */
     for (cl_uint platform = 0; platform < platform_count && platform < 16 && device_count < 64; ++platform) {
         cl_uint count = 0;
-        if (clGetDeviceIDs(platforms[platform], CL_DEVICE_TYPE_ALL, 64 - device_count, devices + device_count, &count)
-            == CL_SUCCESS)
+        if (clGetDeviceIDs(platforms[platform], CL_DEVICE_TYPE_ALL, 64 - device_count, devices + device_count,
+                           &count) == CL_SUCCESS)
             device_count += count < 64 - device_count ? count : 64 - device_count;
     }
     if (device_count == 0) {
@@ -76,8 +71,7 @@ static inline struct example example_begin(int *argc, char ***argv)
     return with;
 }
 
-static inline cl_command_queue example_queue(const struct example *with)
-{
+static inline cl_command_queue example_queue(const struct example* with) {
     cl_int code = CL_SUCCESS;
     cl_command_queue queue = clCreateCommandQueue(with->context, with->device, 0, &code);
     EXAMPLE_CHECK(code);
@@ -85,17 +79,15 @@ static inline cl_command_queue example_queue(const struct example *with)
 }
 
 /* A buffer of `size` bytes that begins as `contents`, or undefined if that is null. */
-static inline cl_mem example_buffer(const struct example *with, size_t size, const void *contents)
-{
+static inline cl_mem example_buffer(const struct example* with, size_t size, const void* contents) {
     cl_int code = CL_SUCCESS;
     cl_mem buffer = clCreateBuffer(with->context, CL_MEM_READ_WRITE | (contents ? CL_MEM_COPY_HOST_PTR : 0), size,
-                                   (void *)contents, &code);
+                                   (void*)contents, &code);
     EXAMPLE_CHECK(code);
     return buffer;
 }
 
-static inline cl_kernel example_kernel(const struct example *with, const char *source, const char *name)
-{
+static inline cl_kernel example_kernel(const struct example* with, const char* source, const char* name) {
     cl_int code = CL_SUCCESS;
     cl_program program = clCreateProgramWithSource(with->context, 1, &source, NULL, &code);
     cl_kernel kernel;
@@ -108,10 +100,8 @@ static inline cl_kernel example_kernel(const struct example *with, const char *s
 }
 
 /* Ends an example that needs more ranks than it has. */
-static inline void example_need_ranks(struct example *with, int ranks)
-{
-    if (with->ranks >= ranks)
-        return;
+static inline void example_need_ranks(struct example* with, int ranks) {
+    if (with->ranks >= ranks) return;
     printf("skipped: needs %d ranks\n", ranks);
     clReleaseContext(with->context);
     MPI_Finalize();
@@ -119,8 +109,7 @@ static inline void example_need_ranks(struct example *with, int ranks)
 }
 
 /* Combines the ranks' verdicts, prints one line and gives the exit status. */
-static inline int example_end(struct example *with, const char *name, int good)
-{
+static inline int example_end(struct example* with, const char* name, int good) {
     int all_good = 0;
     MPI_Allreduce(&good, &all_good, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (with->rank == 0)

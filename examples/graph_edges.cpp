@@ -13,7 +13,7 @@ namespace {
 constexpr int width = 320, height = 180, frames = 48;
 constexpr size_t frame_size = size_t(width) * height;
 
-const char *const source = R"(
+const char* const source = R"(
 struct picture { int width, height; };
 
 int pixel(global const uchar *frame, struct picture of, int x, int y)
@@ -45,14 +45,12 @@ struct picture {
 
 using film = std::vector<unsigned char>;
 
-int pixel(const unsigned char *frame, int x, int y)
-{
+int pixel(const unsigned char* frame, int x, int y) {
     return frame[std::clamp(y, 0, height - 1) * width + std::clamp(x, 0, width - 1)];
 }
 
 // What the graph must find, computed the slow way.
-film expected_edges(const film &input)
-{
+film expected_edges(const film& input) {
     film found(input.size());
     film blurred(frame_size);
     for (size_t first = 0; first < input.size(); first += frame_size) {
@@ -60,38 +58,36 @@ film expected_edges(const film &input)
             for (int x = 0; x < width; ++x) {
                 int sum = 0;
                 for (int dy = -1; dy <= 1; ++dy)
-                    for (int dx = -1; dx <= 1; ++dx)
-                        sum += pixel(&input[first], x + dx, y + dy);
+                    for (int dx = -1; dx <= 1; ++dx) sum += pixel(&input[first], x + dx, y + dy);
                 blurred[y * width + x] = static_cast<unsigned char>(sum / 9);
             }
         for (int y = 0; y < height; ++y)
             for (int x = 0; x < width; ++x) {
                 const int across = pixel(blurred.data(), x + 1, y) - pixel(blurred.data(), x - 1, y);
                 const int down = pixel(blurred.data(), x, y + 1) - pixel(blurred.data(), x, y - 1);
-                found[first + y * width + x] = static_cast<unsigned char>(std::min(255, std::abs(across) + std::abs(down)));
+                found[first + y * width + x] = static_cast<unsigned char>(
+                    std::min(255, std::abs(across) + std::abs(down)));
             }
     }
     return found;
 }
 
 // A disc that moves over a pattern.
-film make_film()
-{
+film make_film() {
     film made(frames * frame_size);
     for (int frame = 0; frame < frames; ++frame)
         for (int y = 0; y < height; ++y)
             for (int x = 0; x < width; ++x) {
                 const int dx = x - frame * 6, dy = y - height / 2;
-                made[frame * frame_size + y * width + x] =
-                    static_cast<unsigned char>(dx * dx + dy * dy < 40 * 40 ? 220 : (x * x / 40 + y * 3) % 120);
+                made[frame * frame_size + y * width + x] = static_cast<unsigned char>(
+                    dx * dx + dy * dy < 40 * 40 ? 220 : (x * x / 40 + y * 3) % 120);
             }
     return made;
 }
 
 } // namespace
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
     struct example with = example_begin(&argc, &argv);
     const film input = make_film();
     film found(input.size());
@@ -100,7 +96,7 @@ int main(int argc, char **argv)
     blur.source = edges.source = source;
     blur.function = "blur";
     edges.function = "edges";
-    for (causeway_kernel *each : {&blur, &edges}) {
+    for (causeway_kernel* each : {&blur, &edges}) {
         each->work_dim = 2;
         each->global_size[0] = width;
         each->global_size[1] = height;
@@ -117,9 +113,8 @@ int main(int argc, char **argv)
         graph.connect("edges", "found", frame_size);
         graph.initialize();
         graph.execute();
-        if (with.rank == 0)
-            printf("%s", graph.explain().c_str());
-    } catch (const causeway::graph_error &error) {
+        if (with.rank == 0) printf("%s", graph.explain().c_str());
+    } catch (const causeway::graph_error& error) {
         fprintf(stderr, "%s (%d)\n", error.what(), error.code());
         example_abort();
     }

@@ -4,8 +4,7 @@
 
 #include <vector>
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
     struct example with = example_begin(&argc, &argv);
     const int rank = with.rank;
     const int right = (rank + 1) % with.ranks;
@@ -15,11 +14,10 @@ int main(int argc, char **argv)
     const size_t size = count * sizeof(int);
 
     // Each iteration adds 1 to every value and passes all of them to the right.
-    const char *source = "__kernel void add_one(__global int *values) { values[get_global_id(0)] += 1; }";
+    const char* source = "__kernel void add_one(__global int *values) { values[get_global_id(0)] += 1; }";
     std::vector<int> sent(count);
     std::vector<int> received(count);
-    for (size_t at = 0; at < count; ++at)
-        sent[at] = rank * 100000 + static_cast<int>(at);
+    for (size_t at = 0; at < count; ++at) sent[at] = rank * 100000 + static_cast<int>(at);
     cl_mem buf = example_buffer(&with, size, sent.data());
 
     cl_command_queue cmd = example_queue(&with);
@@ -47,8 +45,7 @@ int main(int argc, char **argv)
     EXAMPLE_CHECK(clEnqueueReadBuffer(cmd, buf, CL_TRUE, 0, size, received.data(), 0, NULL, NULL));
     const int origin = ((rank - N) % with.ranks + with.ranks) % with.ranks;
     int good = 1;
-    for (size_t at = 0; at < count; ++at)
-        good = good && received[at] == origin * 100000 + static_cast<int>(at) + N;
+    for (size_t at = 0; at < count; ++at) good = good && received[at] == origin * 100000 + static_cast<int>(at) + N;
     clReleaseKernel(kern);
     clReleaseMemObject(buf);
     clReleaseCommandQueue(cmd);

@@ -4,8 +4,7 @@
 
 using namespace jacobi;
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
     struct example with = example_begin(&argc, &argv);
     solver problem(with);
     const int rank = with.rank;
@@ -34,7 +33,9 @@ int main(int argc, char **argv)
 
     for (int i(0); i < N; ++i) {
         // swap pointers
-        p_tmp = p_new; p_new = p_old; p_old = p_tmp;
+        p_tmp = p_new;
+        p_new = p_old;
+        p_old = p_tmp;
         if (rank % 2 == 0) {
             // the upper portion is calculated
             jacobi_kernel_even_A(cmd1, p_new);
@@ -54,8 +55,7 @@ int main(int argc, char **argv)
             MPI_Send(sent.data(), (int)columns, MPI_FLOAT, up, 1, comm); // blocking
             MPI_Wait(&req, MPI_STATUS_IGNORE); // blocking
             clEnqueueWriteBuffer(cmd1, p_new, CL_FALSE, top_halo, row_size, above.data(), 0, NULL, NULL);
-        }
-        else {
+        } else {
             jacobi_kernel_odd_B(cmd1, p_new);
             MPI_Irecv(above.data(), (int)columns, MPI_FLOAT, up, 0, comm, &req);
             clEnqueueReadBuffer(cmd2, p_old, CL_FALSE, top_row, row_size, sent.data(), 0, NULL, NULL);
@@ -71,7 +71,8 @@ int main(int argc, char **argv)
             MPI_Wait(&req, MPI_STATUS_IGNORE); // blocking
             clEnqueueWriteBuffer(cmd1, p_new, CL_FALSE, bottom_halo, row_size, below.data(), 0, NULL, NULL);
         }
-        clFinish(cmd1); clFinish(cmd2); /* error calculation */
+        clFinish(cmd1);
+        clFinish(cmd2); /* error calculation */
     }
 
     const int good = problem.is_right(cmd1, p_new);

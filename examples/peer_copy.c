@@ -2,12 +2,11 @@
 /* Copies between two devices of one process, whatever their contexts and vendors; or two contexts of a lone device. */
 #include "example.h"
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
     struct example with = example_begin(&argc, &argv);
     struct example target = with;
     const size_t size = 3000000;
-    unsigned char *contents = malloc(size);
+    unsigned char* contents = malloc(size);
     cl_device_id devices[64];
     cl_platform_id platforms[16];
     cl_uint platform_count = 0;
@@ -23,19 +22,15 @@ int main(int argc, char **argv)
     EXAMPLE_CHECK(clGetPlatformIDs(16, platforms, &platform_count));
     for (cl_uint platform = 0; platform < platform_count && platform < 16; ++platform) {
         cl_uint count = 0;
-        if (clGetDeviceIDs(platforms[platform], CL_DEVICE_TYPE_ALL, 64, devices, &count) != CL_SUCCESS)
-            continue;
+        if (clGetDeviceIDs(platforms[platform], CL_DEVICE_TYPE_ALL, 64, devices, &count) != CL_SUCCESS) continue;
         for (cl_uint at = 0; at < count && at < 64; ++at)
-            if (devices[at] != with.device)
-                target.device = devices[at];
+            if (devices[at] != with.device) target.device = devices[at];
     }
     target.context = clCreateContext(NULL, 1, &target.device, NULL, NULL, &code);
     EXAMPLE_CHECK(code);
 
-    if (!contents)
-        example_abort();
-    for (size_t at = 0; at < size; ++at)
-        contents[at] = (unsigned char)(at * 17 + at / 999);
+    if (!contents) example_abort();
+    for (size_t at = 0; at < size; ++at) contents[at] = (unsigned char)(at * 17 + at / 999);
     source_queue = example_queue(&with);
     target_queue = example_queue(&target);
     source_buffer = example_buffer(&with, size, contents);
@@ -45,8 +40,7 @@ int main(int argc, char **argv)
                                           size, 0, NULL, &copied));
     memset(contents, 0, size);
     EXAMPLE_CHECK(clEnqueueReadBuffer(target_queue, target_buffer, CL_TRUE, 100, size, contents, 1, &copied, NULL));
-    for (size_t at = 0; good && at < size; ++at)
-        good = contents[at] == (unsigned char)(at * 17 + at / 999);
+    for (size_t at = 0; good && at < size; ++at) good = contents[at] == (unsigned char)(at * 17 + at / 999);
 
     clReleaseEvent(copied);
     clReleaseMemObject(source_buffer);

@@ -9,8 +9,7 @@
 
 namespace cluster {
 
-float random_number(unsigned sequence, std::size_t index, float low, float high)
-{
+float random_number(unsigned sequence, std::size_t index, float low, float high) {
     // The finaliser of SplitMix64, on a counter: any element without those before it.
     std::uint64_t bits = (std::uint64_t(sequence) << 48) + index + 1;
     bits *= 0x9e3779b97f4a7c15u;
@@ -20,28 +19,23 @@ float random_number(unsigned sequence, std::size_t index, float low, float high)
     return low + (high - low) * float(bits >> 40) * 0x1p-24f;
 }
 
-std::vector<float> random_numbers(unsigned sequence, std::size_t count, float low, float high)
-{
+std::vector<float> random_numbers(unsigned sequence, std::size_t count, float low, float high) {
     std::vector<float> numbers(count);
-    for (std::size_t i = 0; i < count; ++i)
-        numbers[i] = random_number(sequence, i, low, high);
+    for (std::size_t i = 0; i < count; ++i) numbers[i] = random_number(sequence, i, low, high);
     return numbers;
 }
 
-void comparison::add(double computed, double expected, double tolerance)
-{
+void comparison::add(double computed, double expected, double tolerance) {
     ++m_count;
     const double difference = std::abs(computed - expected) / tolerance;
     // What is no number is worse than any number.
-    if (difference <= m_worst)
-        return;
+    if (difference <= m_worst) return;
     m_worst = std::isnan(difference) ? INFINITY : difference;
     m_computed = computed;
     m_expected = expected;
 }
 
-std::string comparison::verdict(const std::string &what) const
-{
+std::string comparison::verdict(const std::string& what) const {
     char text[256];
     std::snprintf(text, sizeof text, "%zu %s", m_count, what.c_str());
     if (m_worst <= 1) {

@@ -17,31 +17,31 @@ namespace cluster {
 /// How much one compute() computes, in the unit that its field counts in.
 struct amount {
     double operations;
-    const char *unit; ///< of a billion or a million of them, without "/s"
+    const char* unit; ///< of a billion or a million of them, without "/s"
     double in_a_unit;
 };
 
 /// An option of the command line: where its value goes, which is there by itself. Numbers are at least 1.
 struct setting {
-    const char *name;
-    std::variant<std::size_t *, std::string *> value;
-    const char *help;
+    const char* name;
+    std::variant<std::size_t*, std::string*> value;
+    const char* help;
     std::size_t most = std::numeric_limits<int>::max();
 };
 
 /// A problem, and how all devices of a group solve it. The calls come in this order, load() to read() several times.
 class application {
-public:
+  public:
     application() = default;
     virtual ~application() = default;
-    application(const application &) = delete;
-    application &operator=(const application &) = delete;
+    application(const application&) = delete;
+    application& operator=(const application&) = delete;
 
     /// They stay where they are as long as this.
     [[nodiscard]] virtual std::vector<setting> settings() = 0;
     /// Makes the host's input, kernels and buffers. `devices` must stay. Throws std::invalid_argument for sizes that
     /// are too small for them.
-    virtual void prepare(const device_group &devices) = 0;
+    virtual void prepare(const device_group& devices) = 0;
     /// Of the problem, in words. Sizes may have been rounded up by prepare().
     [[nodiscard]] virtual std::string size() const = 0;
     [[nodiscard]] virtual amount work() const = 0;
@@ -72,19 +72,18 @@ std::unique_ptr<application> make_n_body();
 
 /// Looks for the worst of many comparisons, each in units of what the arithmetic explains.
 class comparison {
-public:
+  public:
     void add(double computed, double expected, double tolerance);
     /// Throws std::runtime_error unless all were within their tolerance.
-    [[nodiscard]] std::string verdict(const std::string &what) const;
+    [[nodiscard]] std::string verdict(const std::string& what) const;
 
-private:
+  private:
     std::size_t m_count = 0;
     double m_worst = 0, m_computed = 0, m_expected = 0;
 };
 
 /// `size` rounded up to whole groups.
-[[nodiscard]] inline std::size_t whole(std::size_t size, std::size_t group)
-{
+[[nodiscard]] inline std::size_t whole(std::size_t size, std::size_t group) {
     return (size + group - 1) / group * group;
 }
 

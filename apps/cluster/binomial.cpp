@@ -16,7 +16,7 @@ constexpr float rate = 0.05f, volatility = 0.3f;
 
 // 32 work-items have the 256 last nodes of a tree, eight each, in registers; on the way back to the root only the
 // first one of each goes to its neighbour. What is beyond the shrinking tree is computed and not used.
-constexpr const char *source = R"(
+constexpr const char* source = R"(
 #define ITEMS 32
 #define OPTIONS 4
 #define NODES 8
@@ -66,8 +66,7 @@ struct option {
     float spot, strike, years, unused;
 };
 
-double price(const option &of)
-{
+double price(const option& of) {
     const double step = double(of.years) / steps;
     const double up = std::exp(double(volatility) * std::sqrt(step)), down = 1 / up;
     const double likely = (std::exp(double(rate) * step) - down) / (up - down);
@@ -76,8 +75,7 @@ double price(const option &of)
         return double(of.strike) - of.spot * std::pow(up, 2 * node - level);
     };
     double values[steps + 1];
-    for (int node = 0; node <= steps; ++node)
-        values[node] = std::max(exercised(steps, node), 0.0);
+    for (int node = 0; node <= steps; ++node) values[node] = std::max(exercised(steps, node), 0.0);
     for (int level = steps - 1; level >= 0; --level)
         for (int node = 0; node <= level; ++node)
             values[node] = std::max(discount * (likely * values[node + 1] + (1 - likely) * values[node]),
@@ -86,15 +84,12 @@ double price(const option &of)
 }
 
 class binomial final : public application {
-public:
-    [[nodiscard]] std::vector<setting> settings() override
-    {
-        return {{"--size", &m_count, "options, rounded up to 4"},
-                {"--runs", &m_runs, "how often each is priced"}};
+  public:
+    [[nodiscard]] std::vector<setting> settings() override {
+        return {{"--size", &m_count, "options, rounded up to 4"}, {"--runs", &m_runs, "how often each is priced"}};
     }
 
-    void prepare(const device_group &devices) override
-    {
+    void prepare(const device_group& devices) override {
         m_devices = &devices;
         m_count = whole(m_count, options_of_group);
         m_shares = devices.shares_of(m_count / options_of_group);
@@ -112,30 +107,26 @@ public:
         }
     }
 
-    std::string size() const override
-    {
+    std::string size() const override {
         return std::to_string(m_count) + " options, " + std::to_string(m_runs) + " times";
     }
     amount work() const override { return {double(m_count) * m_runs, "Moptions", 1e6}; }
 
-    void load() override
-    {
+    void load() override {
         for (std::size_t device = 0; device < m_devices->size(); ++device) {
             const auto [first, count] = m_shares[device];
             m_devices->write(device, m_inputs[device], &m_options[first * options_of_group], count * options_of_group);
         }
     }
 
-    void compute() override
-    {
+    void compute() override {
         for (std::size_t run = 0; run < m_runs; ++run)
             for (std::size_t device = 0; device < m_devices->size(); ++device)
                 m_devices->run(device, m_kernels[device], {items_of_option, m_shares[device].count * options_of_group},
                                {items_of_option, options_of_group});
     }
 
-    void read() override
-    {
+    void read() override {
         for (std::size_t device = 0; device < m_devices->size(); ++device) {
             const auto [first, count] = m_shares[device];
             m_devices->read(device, m_outputs[device], &m_prices[first * options_of_group], count * options_of_group);
@@ -144,8 +135,7 @@ public:
 
     std::span<const std::byte> result() const override { return std::as_bytes(std::span(m_prices)); }
 
-    std::string verify() override
-    {
+    std::string verify() override {
         comparison prices;
         // A tree takes the host half a millisecond and more.
         const std::size_t apart = std::max<std::size_t>(m_count / 1024, 1);
@@ -155,10 +145,10 @@ public:
         return prices.verdict("prices, by the same tree in double precision");
     }
 
-private:
+  private:
     std::size_t m_count = 1024;
     std::size_t m_runs = 100;
-    const device_group *m_devices = nullptr;
+    const device_group* m_devices = nullptr;
     std::vector<share> m_shares; // of groups
     std::vector<option> m_options;
     std::vector<float> m_prices;
@@ -168,9 +158,6 @@ private:
 
 } // namespace
 
-std::unique_ptr<application> make_binomial()
-{
-    return std::make_unique<binomial>();
-}
+std::unique_ptr<application> make_binomial() { return std::make_unique<binomial>(); }
 
 } // namespace cluster

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t group = 128;
 
-constexpr const char *source = R"(
+constexpr const char* source = R"(
 float normal_distribution(float x)
 {
     /* Abramowitz and Stegun, 26.2.17: its error is below 7.5e-8. */
@@ -37,21 +37,15 @@ kernel void price_options(global const float *spots, global const float *strikes
                         : spot * normal_distribution(d1) - discounted * normal_distribution(d2);
 })";
 
-double normal_distribution(double x)
-{
-    return 0.5 * std::erfc(-x * std::sqrt(0.5));
-}
+double normal_distribution(double x) { return 0.5 * std::erfc(-x * std::sqrt(0.5)); }
 
 class black_scholes final : public application {
-public:
-    [[nodiscard]] std::vector<setting> settings() override
-    {
-        return {{"--size", &m_count, "options, rounded up to 128"},
-                {"--runs", &m_runs, "how often each is priced"}};
+  public:
+    [[nodiscard]] std::vector<setting> settings() override {
+        return {{"--size", &m_count, "options, rounded up to 128"}, {"--runs", &m_runs, "how often each is priced"}};
     }
 
-    void prepare(const device_group &devices) override
-    {
+    void prepare(const device_group& devices) override {
         m_devices = &devices;
         m_count = whole(m_count, group);
         m_shares = devices.shares_of(m_count / group);
@@ -60,13 +54,12 @@ public:
         for (std::size_t i = 0; i < ranges.size(); ++i)
             m_inputs[i] = random_numbers(unsigned(i), m_count, ranges[i][0], ranges[i][1]);
         m_puts.resize(m_count);
-        for (std::size_t i = 0; i < m_count; ++i)
-            m_puts[i] = random_number(5, i, 0, 1) < 0.5f ? 0 : 1;
+        for (std::size_t i = 0; i < m_count; ++i) m_puts[i] = random_number(5, i, 0, 1) < 0.5f ? 0 : 1;
         m_prices.resize(m_count);
         m_kernels = devices.create_kernels(source, "price_options");
         for (std::size_t device = 0; device < devices.size(); ++device) {
-            auto &buffers = m_buffers.emplace_back();
-            for (auto &buffer : buffers)
+            auto& buffers = m_buffers.emplace_back();
+            for (auto& buffer : buffers)
                 buffer = devices.create_buffer(device, m_shares[device].count * group * sizeof(float));
             for (cl_uint i = 0; i < buffers.size(); ++i) {
                 cl_mem raw = buffers[i].get();
@@ -75,14 +68,12 @@ public:
         }
     }
 
-    std::string size() const override
-    {
+    std::string size() const override {
         return std::to_string(m_count) + " options, " + std::to_string(m_runs) + " times";
     }
     amount work() const override { return {double(m_count) * m_runs, "Moptions", 1e6}; }
 
-    void load() override
-    {
+    void load() override {
         for (std::size_t device = 0; device < m_devices->size(); ++device) {
             const auto [first, count] = m_shares[device];
             for (std::size_t i = 0; i < m_inputs.size(); ++i)
@@ -91,15 +82,13 @@ public:
         }
     }
 
-    void compute() override
-    {
+    void compute() override {
         for (std::size_t run = 0; run < m_runs; ++run)
             for (std::size_t device = 0; device < m_devices->size(); ++device)
                 m_devices->run(device, m_kernels[device], {m_shares[device].count * group}, {group});
     }
 
-    void read() override
-    {
+    void read() override {
         for (std::size_t device = 0; device < m_devices->size(); ++device)
             m_devices->read(device, m_buffers[device][6], &m_prices[m_shares[device].first * group],
                             m_shares[device].count * group);
@@ -107,8 +96,7 @@ public:
 
     std::span<const std::byte> result() const override { return std::as_bytes(std::span(m_prices)); }
 
-    std::string verify() override
-    {
+    std::string verify() override {
         comparison prices;
         const std::size_t apart = std::max<std::size_t>(m_count >> 20, 1);
         for (std::size_t i = 0; i < m_count; i += apart) {
@@ -125,10 +113,10 @@ public:
         return prices.verdict("prices, by the formula in double precision");
     }
 
-private:
+  private:
     std::size_t m_count = 65536;
     std::size_t m_runs = 100;
-    const device_group *m_devices = nullptr;
+    const device_group* m_devices = nullptr;
     std::vector<share> m_shares; // of groups
     std::array<std::vector<float>, 5> m_inputs;
     std::vector<cl_int> m_puts;
@@ -139,9 +127,6 @@ private:
 
 } // namespace
 
-std::unique_ptr<application> make_black_scholes()
-{
-    return std::make_unique<black_scholes>();
-}
+std::unique_ptr<application> make_black_scholes() { return std::make_unique<black_scholes>(); }
 
 } // namespace cluster

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t group_x = 32, group_y = 4, points_of_item = 4, points_x = group_x * points_of_item, batch = 1024;
 constexpr float spacing = 0.1f;
 
-constexpr const char *source = R"(
+constexpr const char* source = R"(
 #define GROUP_X 32
 #define GROUP_Y 4
 #define POINTS 4
@@ -50,15 +50,13 @@ void add_potential(global const float4 *atoms, int first_atom, int first_row, gl
 })";
 
 class coulombic_potential final : public application {
-public:
-    [[nodiscard]] std::vector<setting> settings() override
-    {
+  public:
+    [[nodiscard]] std::vector<setting> settings() override {
         return {{"--size", &m_points, "points of a side, rounded up to 128"},
                 {"--atoms", &m_count, "rounded up to 1024, a kernel each"}};
     }
 
-    void prepare(const device_group &devices) override
-    {
+    void prepare(const device_group& devices) override {
         m_devices = &devices;
         m_points = whole(m_points, points_x);
         m_count = whole(m_count, batch);
@@ -75,24 +73,20 @@ public:
         }
     }
 
-    std::string size() const override
-    {
-        return std::to_string(m_points) + " x " + std::to_string(m_points) + " points, " + std::to_string(m_count)
-               + " atoms";
+    std::string size() const override {
+        return std::to_string(m_points) + " x " + std::to_string(m_points) + " points, " + std::to_string(m_count) +
+               " atoms";
     }
-    amount work() const override
-    {
+    amount work() const override {
         return {double(m_points) * double(m_points) * double(m_count), "Gatoms*points", 1e9};
     }
 
-    void load() override
-    {
+    void load() override {
         for (std::size_t device = 0; device < m_devices->size(); ++device)
             m_devices->write(device, m_inputs[device], m_atoms.data(), m_count);
     }
 
-    void compute() override
-    {
+    void compute() override {
         for (cl_int atom = 0; atom < cl_int(m_count); atom += cl_int(batch))
             for (std::size_t device = 0; device < m_devices->size(); ++device) {
                 const auto [first, count] = m_shares[device];
@@ -103,8 +97,7 @@ public:
             }
     }
 
-    void read() override
-    {
+    void read() override {
         for (std::size_t device = 0; device < m_devices->size(); ++device)
             m_devices->read(device, m_outputs[device], &m_potential[m_shares[device].first * group_y * m_points],
                             points_of(device));
@@ -112,15 +105,14 @@ public:
 
     std::span<const std::byte> result() const override { return std::as_bytes(std::span(m_potential)); }
 
-    std::string verify() override
-    {
+    std::string verify() override {
         comparison potentials;
         constexpr std::size_t samples = 1024;
         for (std::size_t i = 0; i < samples; ++i) {
             const std::size_t at = std::size_t(random_number(4, i, 0, 1) * double(m_potential.size()));
             const double x = double(at % m_points) * spacing, y = double(at / m_points) * spacing;
             double sum = 0, tolerance = 0;
-            for (const auto &atom : m_atoms) {
+            for (const auto& atom : m_atoms) {
                 const double distance = std::hypot(atom.s[0] - x, atom.s[1] - y, double(atom.s[2]));
                 sum += atom.s[3] / distance;
                 // Terms and sums are rounded; and so are the coordinates, before they are subtracted.
@@ -131,15 +123,14 @@ public:
         return potentials.verdict("potentials, summed up in double precision");
     }
 
-private:
+  private:
     [[nodiscard]] float side() const { return float(m_points) * spacing; }
-    [[nodiscard]] std::size_t points_of(std::size_t device) const
-    {
+    [[nodiscard]] std::size_t points_of(std::size_t device) const {
         return m_shares[device].count * group_y * m_points;
     }
 
     std::size_t m_points = 512, m_count = 4096;
-    const device_group *m_devices = nullptr;
+    const device_group* m_devices = nullptr;
     std::vector<share> m_shares; // of rows of groups
     std::vector<cl_float4> m_atoms;
     std::vector<float> m_potential;
@@ -149,9 +140,6 @@ private:
 
 } // namespace
 
-std::unique_ptr<application> make_coulombic_potential()
-{
-    return std::make_unique<coulombic_potential>();
-}
+std::unique_ptr<application> make_coulombic_potential() { return std::make_unique<coulombic_potential>(); }
 
 } // namespace cluster

@@ -17,7 +17,7 @@ namespace {
 /// As in the kernel.
 constexpr std::size_t group = 64, ring_count = 10, pairs_of_item = 1024, pairs_of_group = group * pairs_of_item;
 
-constexpr const char *source = R"(
+constexpr const char* source = R"(
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #define GROUP 64
 #define RINGS 10
@@ -112,14 +112,12 @@ const std::map<std::string, problem_class> classes{
 };
 
 class embarrassingly_parallel final : public application {
-public:
-    [[nodiscard]] std::vector<setting> settings() override
-    {
+  public:
+    [[nodiscard]] std::vector<setting> settings() override {
         return {{"--size", &m_class, "class S, W, A, B, C, D or E, or N for 2^N pairs, of 17 to 40"}};
     }
 
-    void prepare(const device_group &devices) override
-    {
+    void prepare(const device_group& devices) override {
         m_devices = &devices;
         for (cl_device_id device : devices.devices()) {
             cl_device_fp_config doubles = 0;
@@ -138,8 +136,7 @@ public:
         }
     }
 
-    std::string size() const override
-    {
+    std::string size() const override {
         const std::string pairs = "2^" + std::to_string(log2_pairs()) + " pairs";
         return classes.contains(m_class) ? "class " + m_class + ", " + pairs : pairs;
     }
@@ -148,33 +145,28 @@ public:
 
     void load() override {}
 
-    void compute() override
-    {
+    void compute() override {
         for (std::size_t device = 0; device < m_devices->size(); ++device)
             m_devices->run(device, m_kernels[device], {m_shares[device].count * group}, {group});
     }
 
-    void read() override
-    {
+    void read() override {
         for (std::size_t device = 0; device < m_devices->size(); ++device)
             m_devices->read(device, m_outputs[device], &m_parts[m_shares[device].first], m_shares[device].count);
     }
 
-    std::span<const std::byte> result() const override
-    {
+    std::span<const std::byte> result() const override {
         m_total = {};
         // In the order of groups.
-        for (const auto &part : m_parts) {
+        for (const auto& part : m_parts) {
             m_total.x += part.x;
             m_total.y += part.y;
-            for (std::size_t i = 0; i < ring_count; ++i)
-                m_total.rings[i] += part.rings[i];
+            for (std::size_t i = 0; i < ring_count; ++i) m_total.rings[i] += part.rings[i];
         }
         return std::as_bytes(std::span(&m_total, 1));
     }
 
-    std::string verify() override
-    {
+    std::string verify() override {
         const auto known = classes.find(m_class);
         const auto [x, y] = known != classes.end() ? std::pair(known->second.x, known->second.y) : sums_of_host();
         comparison both;
@@ -184,24 +176,21 @@ public:
         return both.verdict(known != classes.end() ? "sums, of the NAS parallel benchmarks" : "sums, of the host");
     }
 
-private:
+  private:
     struct totals {
         double x, y;
         std::uint64_t rings[ring_count];
     };
 
-    [[nodiscard]] unsigned log2_pairs() const
-    {
-        if (const auto known = classes.find(m_class); known != classes.end())
-            return known->second.log2_pairs;
+    [[nodiscard]] unsigned log2_pairs() const {
+        if (const auto known = classes.find(m_class); known != classes.end()) return known->second.log2_pairs;
         const unsigned bits = unsigned(std::strtoul(m_class.c_str(), nullptr, 10));
         if (bits < 17 || bits > 40)
             throw std::invalid_argument("ep: no class \"" + m_class + "\", and no number of 17 to 40");
         return bits;
     }
 
-    [[nodiscard]] std::pair<double, double> sums_of_host() const
-    {
+    [[nodiscard]] std::pair<double, double> sums_of_host() const {
         constexpr std::uint64_t mask = (std::uint64_t(1) << 46) - 1;
         std::uint64_t number = 271828183;
         const auto next = [&] {
@@ -211,8 +200,7 @@ private:
         double sum_x = 0, sum_y = 0;
         for (std::size_t pair = 0; pair < m_groups * pairs_of_group; ++pair) {
             const double x = next(), y = next(), square = x * x + y * y;
-            if (square > 1)
-                continue;
+            if (square > 1) continue;
             const double factor = std::sqrt(-2 * std::log(square) / square);
             sum_x += x * factor;
             sum_y += y * factor;
@@ -222,7 +210,7 @@ private:
 
     std::string m_class = "S";
     std::size_t m_groups = 0;
-    const device_group *m_devices = nullptr;
+    const device_group* m_devices = nullptr;
     std::vector<share> m_shares; // of groups
     std::vector<sums> m_parts;
     mutable totals m_total{};
@@ -232,9 +220,6 @@ private:
 
 } // namespace
 
-std::unique_ptr<application> make_embarrassingly_parallel()
-{
-    return std::make_unique<embarrassingly_parallel>();
-}
+std::unique_ptr<application> make_embarrassingly_parallel() { return std::make_unique<embarrassingly_parallel>(); }
 
 } // namespace cluster

@@ -14,7 +14,7 @@ constexpr std::size_t tile = 128, group = 16;
 
 // A work-group has 128 x 128 elements of C, eight by eight of them in the registers of a work-item. 16 columns of A,
 // turned round, and 16 rows of B lie in local memory.
-constexpr const char *source = R"(
+constexpr const char* source = R"(
 #define TILE 128
 #define DEPTH 16
 #define GROUP 16
@@ -64,33 +64,27 @@ void multiply(global const float4 *restrict a, global const float4 *restrict b, 
 })";
 
 /// Small whole numbers: so are all sums, which single precision holds without rounding up to size 2^18.
-float element(unsigned sequence, std::size_t index)
-{
-    return float(int(random_number(sequence, index, 0, 17)) - 8);
-}
+float element(unsigned sequence, std::size_t index) { return float(int(random_number(sequence, index, 0, 17)) - 8); }
 
 class matrix_product final : public application {
-public:
-    [[nodiscard]] std::vector<setting> settings() override
-    {
+  public:
+    [[nodiscard]] std::vector<setting> settings() override {
         return {{"--size", &m_size, "rows and columns, rounded up to 128", std::size_t{1} << 18}};
     }
 
-    void prepare(const device_group &devices) override
-    {
+    void prepare(const device_group& devices) override {
         m_devices = &devices;
         m_size = whole(m_size, tile);
         m_shares = devices.shares_of(m_size / tile);
         const std::size_t elements = m_size * m_size;
-        for (auto *const matrix : {&m_a, &m_b, &m_c})
-            matrix->resize(elements);
+        for (auto* const matrix : {&m_a, &m_b, &m_c}) matrix->resize(elements);
         for (std::size_t i = 0; i < elements; ++i) {
             m_a[i] = element(0, i);
             m_b[i] = element(1, i);
         }
         m_kernels = devices.create_kernels(source, "multiply");
         for (std::size_t device = 0; device < devices.size(); ++device) {
-            auto &made = m_buffers.emplace_back();
+            auto& made = m_buffers.emplace_back();
             made.a = devices.create_buffer(device, elements_of(device) * sizeof(float));
             made.b = devices.create_buffer(device, elements * sizeof(float));
             made.c = devices.create_buffer(device, elements_of(device) * sizeof(float));
@@ -101,8 +95,7 @@ public:
     std::string size() const override { return std::to_string(m_size) + " x " + std::to_string(m_size); }
     amount work() const override { return {2.0 * double(m_size) * double(m_size) * double(m_size), "GFLOP", 1e9}; }
 
-    void load() override
-    {
+    void load() override {
         for (std::size_t device = 0; device < m_devices->size(); ++device) {
             m_devices->write(device, m_buffers[device].a, &m_a[m_shares[device].first * tile * m_size],
                              elements_of(device));
@@ -110,15 +103,13 @@ public:
         }
     }
 
-    void compute() override
-    {
+    void compute() override {
         for (std::size_t device = 0; device < m_devices->size(); ++device)
             m_devices->run(device, m_kernels[device], {m_size / tile * group, m_shares[device].count * group},
                            {group, group});
     }
 
-    void read() override
-    {
+    void read() override {
         for (std::size_t device = 0; device < m_devices->size(); ++device)
             m_devices->read(device, m_buffers[device].c, &m_c[m_shares[device].first * tile * m_size],
                             elements_of(device));
@@ -127,13 +118,11 @@ public:
     std::span<const std::byte> result() const override { return std::as_bytes(std::span(m_c)); }
 
     /// Freivalds' check: C x = A (B x), here without any rounding. A wrong row is missed once in 17 times, by one x.
-    std::string verify() override
-    {
+    std::string verify() override {
         constexpr unsigned vectors = 4;
         for (unsigned vector = 0; vector < vectors; ++vector) {
             std::vector<std::int64_t> x(m_size);
-            for (std::size_t i = 0; i < m_size; ++i)
-                x[i] = std::int64_t(element(2 + vector, i));
+            for (std::size_t i = 0; i < m_size; ++i) x[i] = std::int64_t(element(2 + vector, i));
             const auto expected = times(m_a, times(m_b, x)), computed = times(m_c, x);
             for (std::size_t row = 0; row < m_size; ++row)
                 if (computed[row] != expected[row])
@@ -142,16 +131,15 @@ public:
         return "all rows are exact (Freivalds' check with " + std::to_string(vectors) + " vectors)";
     }
 
-private:
+  private:
     struct buffers {
         apps::buffer a, b, c;
     };
 
     [[nodiscard]] std::size_t elements_of(std::size_t device) const { return m_shares[device].count * tile * m_size; }
 
-    [[nodiscard]] std::vector<std::int64_t> times(const std::vector<float> &matrix,
-                                                  const std::vector<std::int64_t> &x) const
-    {
+    [[nodiscard]] std::vector<std::int64_t> times(const std::vector<float>& matrix,
+                                                  const std::vector<std::int64_t>& x) const {
         std::vector<std::int64_t> product(m_size);
         for (std::size_t row = 0; row < m_size; ++row)
             for (std::size_t column = 0; column < m_size; ++column)
@@ -160,7 +148,7 @@ private:
     }
 
     std::size_t m_size = 512;
-    const device_group *m_devices = nullptr;
+    const device_group* m_devices = nullptr;
     std::vector<share> m_shares; // of rows of tiles
     std::vector<float> m_a, m_b, m_c;
     std::vector<apps::kernel> m_kernels;
@@ -169,9 +157,6 @@ private:
 
 } // namespace
 
-std::unique_ptr<application> make_matrix_product()
-{
-    return std::make_unique<matrix_product>();
-}
+std::unique_ptr<application> make_matrix_product() { return std::make_unique<matrix_product>(); }
 
 } // namespace cluster

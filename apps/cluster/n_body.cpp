@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t group = 256;
 constexpr float softening = 1e-3f, time_step = 1e-3f;
 
-constexpr const char *source = R"(
+constexpr const char* source = R"(
 #define GROUP 256
 #define SOFTENING 1e-3f
 #define TIME_STEP 1e-3f
@@ -45,15 +45,12 @@ void move(global const float4 *positions, int count, int first, global float4 *m
 })";
 
 class n_body final : public application {
-public:
-    [[nodiscard]] std::vector<setting> settings() override
-    {
-        return {{"--size", &m_count, "bodies, rounded up to 256"},
-                {"--steps", &m_steps, "of time"}};
+  public:
+    [[nodiscard]] std::vector<setting> settings() override {
+        return {{"--size", &m_count, "bodies, rounded up to 256"}, {"--steps", &m_steps, "of time"}};
     }
 
-    void prepare(const device_group &devices) override
-    {
+    void prepare(const device_group& devices) override {
         m_devices = &devices;
         m_count = whole(m_count, group);
         m_shares = devices.shares_of(m_count / group);
@@ -67,25 +64,19 @@ public:
         m_kernels = devices.create_kernels(source, "move");
         for (std::size_t device = 0; device < devices.size(); ++device) {
             const std::size_t own = bodies_of(device) * sizeof(cl_float4);
-            auto &made = m_buffers.emplace_back();
+            auto& made = m_buffers.emplace_back();
             made.positions = devices.create_buffer(device, m_count * sizeof(cl_float4));
             made.velocities = devices.create_buffer(device, own);
-            for (auto &moved : made.moved)
-                moved = devices.create_buffer(device, own);
+            for (auto& moved : made.moved) moved = devices.create_buffer(device, own);
         }
     }
 
-    std::string size() const override
-    {
+    std::string size() const override {
         return std::to_string(m_count) + " bodies, " + std::to_string(m_steps) + " steps";
     }
-    amount work() const override
-    {
-        return {double(m_count) * double(m_count) * m_steps, "Ginteractions", 1e9};
-    }
+    amount work() const override { return {double(m_count) * double(m_count) * m_steps, "Ginteractions", 1e9}; }
 
-    void load() override
-    {
+    void load() override {
         m_step = 0;
         for (std::size_t device = 0; device < m_devices->size(); ++device) {
             m_devices->write(device, m_buffers[device].positions, m_start.data(), m_count);
@@ -94,14 +85,11 @@ public:
         }
     }
 
-    void compute() override
-    {
-        for (std::size_t step = 0; step < m_steps; ++step)
-            move();
+    void compute() override {
+        for (std::size_t step = 0; step < m_steps; ++step) move();
     }
 
-    void read() override
-    {
+    void read() override {
         for (std::size_t device = 0; device < m_devices->size(); ++device) {
             const std::size_t first = m_shares[device].first * group;
             m_devices->read(device, m_buffers[device].moved[(m_step + 1) % 2], &m_state[first], bodies_of(device));
@@ -112,8 +100,7 @@ public:
     std::span<const std::byte> result() const override { return std::as_bytes(std::span(m_state)); }
 
     /// One step more, from the state that the devices' bodies have: it is right if each device has got all positions.
-    std::string verify() override
-    {
+    std::string verify() override {
         const auto before = m_state;
         move();
         read();
@@ -130,8 +117,7 @@ public:
                     square += distance[axis] * distance[axis];
                 }
                 const double strength = before[other].s[3] / (square * std::sqrt(square));
-                for (int axis = 0; axis < 3; ++axis)
-                    pull[axis] += strength * distance[axis];
+                for (int axis = 0; axis < 3; ++axis) pull[axis] += strength * distance[axis];
                 sizes += strength * std::sqrt(square);
             }
             for (int axis = 0; axis < 3; ++axis) {
@@ -144,7 +130,7 @@ public:
         return velocities.verdict("components of velocities after a further step, in double precision");
     }
 
-private:
+  private:
     struct buffers {
         apps::buffer positions; ///< of all bodies
         apps::buffer velocities, moved[2];
@@ -154,12 +140,11 @@ private:
 
     /// A kernel need not wait for those that copied what it overwrites, the step before the last: it has got what they
     /// computed after that.
-    void move()
-    {
+    void move() {
         const int now = m_step++ % 2;
         std::vector<apps::event> over;
         for (std::size_t device = 0; device < m_devices->size(); ++device) {
-            const auto &own = m_buffers[device];
+            const auto& own = m_buffers[device];
             apps::set_arguments(m_kernels[device].get(), own.positions.get(), cl_int(m_count),
                                 cl_int(m_shares[device].first * group), own.moved[now].get(), own.velocities.get());
             cl_event event = nullptr;
@@ -181,7 +166,7 @@ private:
     std::size_t m_count = 4096;
     std::size_t m_steps = 10;
     int m_step = 0;
-    const device_group *m_devices = nullptr;
+    const device_group* m_devices = nullptr;
     std::vector<share> m_shares; // of groups
     std::vector<cl_float4> m_start, m_start_velocities;
     std::vector<cl_float4> m_state; // positions, then velocities
@@ -191,9 +176,6 @@ private:
 
 } // namespace
 
-std::unique_ptr<application> make_n_body()
-{
-    return std::make_unique<n_body>();
-}
+std::unique_ptr<application> make_n_body() { return std::make_unique<n_body>(); }
 
 } // namespace cluster

@@ -9,8 +9,7 @@
 namespace apps {
 
 /// Of one device of the context.
-inline buffer create_linked_buffer(cl_context context, cl_device_id device, std::size_t size_bytes)
-{
+inline buffer create_linked_buffer(cl_context context, cl_device_id device, std::size_t size_bytes) {
     cl_int code = CL_SUCCESS;
     buffer created(causeway_buffer_create(context, device, CL_MEM_READ_WRITE, size_bytes, &code));
     check(code, "causeway_buffer_create");

@@ -15,8 +15,7 @@ struct quartiles {
 };
 
 /// Interpolates linearly between measurements. `values` must not be empty.
-inline quartiles quartiles_of(std::vector<double> values)
-{
+inline quartiles quartiles_of(std::vector<double> values) {
     std::ranges::sort(values);
     const auto at = [&](double share) {
         const double position = share * double(values.size() - 1);
@@ -28,11 +27,9 @@ inline quartiles quartiles_of(std::vector<double> values)
 }
 
 /// The median of `one[i] / other[i]`: on a machine that others use too, what was timed side by side is compared.
-inline double median_ratio(const std::vector<double> &one, const std::vector<double> &other)
-{
+inline double median_ratio(const std::vector<double>& one, const std::vector<double>& other) {
     std::vector<double> ratios;
-    for (std::size_t i = 0; i < one.size(); ++i)
-        ratios.push_back(one[i] / other[i]);
+    for (std::size_t i = 0; i < one.size(); ++i) ratios.push_back(one[i] / other[i]);
     return quartiles_of(std::move(ratios)).median;
 }
 

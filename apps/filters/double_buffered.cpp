@@ -6,8 +6,7 @@
 
 namespace filters::double_buffered {
 
-double box(const workload &work)
-{
+double box(const workload& work) {
     const std::size_t size = work.frame_size();
     const std::size_t height = std::size_t(work.of.height);
     const auto to_device = apps::create_in_order_queue(work.context, work.device);
@@ -35,22 +34,22 @@ double box(const workload &work)
         cl_event event = nullptr;
         cl_event before[] = {computed[slot].get(), nullptr};
         const cl_uint used = frame < 2 ? 0 : 1;
-        apps::check(clEnqueueWriteBuffer(to_device.get(), input[slot].get(), CL_FALSE, 0, size, work.input + frame * size, used,
-                                         used ? before : nullptr, &event),
+        apps::check(clEnqueueWriteBuffer(to_device.get(), input[slot].get(), CL_FALSE, 0, size,
+                                         work.input + frame * size, used, used ? before : nullptr, &event),
                     "writing a frame");
         written[slot].reset(event);
         before[0] = written[slot].get();
         before[1] = read[slot].get();
-        apps::check(clEnqueueNDRangeKernel(compute.get(), rows[slot].get(), 2, nullptr, rows_work, nullptr, 1 + used, before,
-                                           nullptr),
+        apps::check(clEnqueueNDRangeKernel(compute.get(), rows[slot].get(), 2, nullptr, rows_work, nullptr, 1 + used,
+                                           before, nullptr),
                     "box_rows");
-        apps::check(clEnqueueNDRangeKernel(compute.get(), columns[slot].get(), 2, nullptr, columns_work, nullptr, 0, nullptr,
-                                           &event),
+        apps::check(clEnqueueNDRangeKernel(compute.get(), columns[slot].get(), 2, nullptr, columns_work, nullptr, 0,
+                                           nullptr, &event),
                     "box_columns");
         computed[slot].reset(event);
         before[0] = computed[slot].get();
-        apps::check(clEnqueueReadBuffer(from_device.get(), output[slot].get(), CL_FALSE, 0, size, work.output + frame * size, 1,
-                                        before, &event),
+        apps::check(clEnqueueReadBuffer(from_device.get(), output[slot].get(), CL_FALSE, 0, size,
+                                        work.output + frame * size, 1, before, &event),
                     "reading a frame");
         read[slot].reset(event);
         apps::check(clFlush(to_device.get()), "clFlush");
@@ -63,8 +62,7 @@ double box(const workload &work)
     return seconds;
 }
 
-double median(const workload &work)
-{
+double median(const workload& work) {
     const std::size_t size = work.frame_size();
     const std::size_t height = std::size_t(work.of.height);
     const auto to_device = apps::create_in_order_queue(work.context, work.device);
@@ -87,19 +85,19 @@ double median(const workload &work)
         cl_event event = nullptr;
         cl_event before[] = {computed[slot].get(), nullptr};
         const cl_uint used = frame < 2 ? 0 : 1;
-        apps::check(clEnqueueWriteBuffer(to_device.get(), input[slot].get(), CL_FALSE, 0, size, work.input + frame * size, used,
-                                         used ? before : nullptr, &event),
+        apps::check(clEnqueueWriteBuffer(to_device.get(), input[slot].get(), CL_FALSE, 0, size,
+                                         work.input + frame * size, used, used ? before : nullptr, &event),
                     "writing a frame");
         written[slot].reset(event);
         before[0] = written[slot].get();
         before[1] = read[slot].get();
-        apps::check(clEnqueueNDRangeKernel(compute.get(), middle[slot].get(), 2, nullptr, middle_work, nullptr, 1 + used, before,
-                                           &event),
+        apps::check(clEnqueueNDRangeKernel(compute.get(), middle[slot].get(), 2, nullptr, middle_work, nullptr,
+                                           1 + used, before, &event),
                     "median");
         computed[slot].reset(event);
         before[0] = computed[slot].get();
-        apps::check(clEnqueueReadBuffer(from_device.get(), output[slot].get(), CL_FALSE, 0, size, work.output + frame * size, 1,
-                                        before, &event),
+        apps::check(clEnqueueReadBuffer(from_device.get(), output[slot].get(), CL_FALSE, 0, size,
+                                        work.output + frame * size, 1, before, &event),
                     "reading a frame");
         read[slot].reset(event);
         apps::check(clFlush(to_device.get()), "clFlush");
@@ -112,8 +110,7 @@ double median(const workload &work)
     return seconds;
 }
 
-double recursive_gaussian(const workload &work)
-{
+double recursive_gaussian(const workload& work) {
     const gaussian by = gaussian_of(work.of, work.sigma);
     const std::size_t size = work.frame_size();
     const std::size_t height = std::size_t(work.of.height);
@@ -147,25 +144,25 @@ double recursive_gaussian(const workload &work)
         cl_event event = nullptr;
         cl_event before[] = {computed[slot].get(), nullptr};
         const cl_uint used = frame < 2 ? 0 : 1;
-        apps::check(clEnqueueWriteBuffer(to_device.get(), input[slot].get(), CL_FALSE, 0, size, work.input + frame * size, used,
-                                         used ? before : nullptr, &event),
+        apps::check(clEnqueueWriteBuffer(to_device.get(), input[slot].get(), CL_FALSE, 0, size,
+                                         work.input + frame * size, used, used ? before : nullptr, &event),
                     "writing a frame");
         written[slot].reset(event);
         before[0] = written[slot].get();
         before[1] = read[slot].get();
-        apps::check(clEnqueueNDRangeKernel(compute.get(), rows[slot].get(), 1, nullptr, rows_work, nullptr, 1 + used, before,
-                                           nullptr),
+        apps::check(clEnqueueNDRangeKernel(compute.get(), rows[slot].get(), 1, nullptr, rows_work, nullptr, 1 + used,
+                                           before, nullptr),
                     "gaussian_rows");
-        apps::check(clEnqueueNDRangeKernel(compute.get(), columns[slot].get(), 1, nullptr, columns_work, nullptr, 0, nullptr,
-                                           nullptr),
+        apps::check(clEnqueueNDRangeKernel(compute.get(), columns[slot].get(), 1, nullptr, columns_work, nullptr, 0,
+                                           nullptr, nullptr),
                     "gaussian_columns");
-        apps::check(clEnqueueNDRangeKernel(compute.get(), bytes[slot].get(), 1, nullptr, bytes_work, nullptr, 0, nullptr,
-                                           &event),
+        apps::check(clEnqueueNDRangeKernel(compute.get(), bytes[slot].get(), 1, nullptr, bytes_work, nullptr, 0,
+                                           nullptr, &event),
                     "to_bytes");
         computed[slot].reset(event);
         before[0] = computed[slot].get();
-        apps::check(clEnqueueReadBuffer(from_device.get(), output[slot].get(), CL_FALSE, 0, size, work.output + frame * size, 1,
-                                        before, &event),
+        apps::check(clEnqueueReadBuffer(from_device.get(), output[slot].get(), CL_FALSE, 0, size,
+                                        work.output + frame * size, 1, before, &event),
                     "reading a frame");
         read[slot].reset(event);
         apps::check(clFlush(to_device.get()), "clFlush");
@@ -178,8 +175,7 @@ double recursive_gaussian(const workload &work)
     return seconds;
 }
 
-double sobel(const workload &work)
-{
+double sobel(const workload& work) {
     const std::size_t size = work.frame_size();
     const std::size_t height = std::size_t(work.of.height);
     const auto to_device = apps::create_in_order_queue(work.context, work.device);
@@ -202,19 +198,19 @@ double sobel(const workload &work)
         cl_event event = nullptr;
         cl_event before[] = {computed[slot].get(), nullptr};
         const cl_uint used = frame < 2 ? 0 : 1;
-        apps::check(clEnqueueWriteBuffer(to_device.get(), input[slot].get(), CL_FALSE, 0, size, work.input + frame * size, used,
-                                         used ? before : nullptr, &event),
+        apps::check(clEnqueueWriteBuffer(to_device.get(), input[slot].get(), CL_FALSE, 0, size,
+                                         work.input + frame * size, used, used ? before : nullptr, &event),
                     "writing a frame");
         written[slot].reset(event);
         before[0] = written[slot].get();
         before[1] = read[slot].get();
-        apps::check(clEnqueueNDRangeKernel(compute.get(), edges[slot].get(), 2, nullptr, edges_work, nullptr, 1 + used, before,
-                                           &event),
+        apps::check(clEnqueueNDRangeKernel(compute.get(), edges[slot].get(), 2, nullptr, edges_work, nullptr, 1 + used,
+                                           before, &event),
                     "sobel");
         computed[slot].reset(event);
         before[0] = computed[slot].get();
-        apps::check(clEnqueueReadBuffer(from_device.get(), output[slot].get(), CL_FALSE, 0, size, work.output + frame * size, 1,
-                                        before, &event),
+        apps::check(clEnqueueReadBuffer(from_device.get(), output[slot].get(), CL_FALSE, 0, size,
+                                        work.output + frame * size, 1, before, &event),
                     "reading a frame");
         read[slot].reset(event);
         apps::check(clFlush(to_device.get()), "clFlush");

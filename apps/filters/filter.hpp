@@ -21,7 +21,7 @@ struct gaussian {
 };
 [[nodiscard]] gaussian gaussian_of(shape of, float sigma);
 
-extern const char *const kernel_source;
+extern const char* const kernel_source;
 
 struct workload {
     cl_context context = nullptr;
@@ -30,53 +30,52 @@ struct workload {
     shape of{};
     float sigma = 0;
     std::size_t frames = 0;
-    const unsigned char *input = nullptr; // both page-locked where the OpenCL implementation knows how
-    unsigned char *output = nullptr;
+    const unsigned char* input = nullptr; // both page-locked where the OpenCL implementation knows how
+    unsigned char* output = nullptr;
 
     [[nodiscard]] std::size_t frame_size() const { return std::size_t(of.width) * of.height * of.channels; }
     [[nodiscard]] std::size_t row_size() const { return std::size_t(of.width) * of.channels; }
 };
 
 /// Seconds from the first frame to the last, without set-up.
-using filter_function = double (*)(const workload &);
+using filter_function = double (*)(const workload&);
 
 namespace plain {
-double box(const workload &work);
-double median(const workload &work);
-double recursive_gaussian(const workload &work);
-double sobel(const workload &work);
+double box(const workload& work);
+double median(const workload& work);
+double recursive_gaussian(const workload& work);
+double sobel(const workload& work);
 } // namespace plain
 
 namespace double_buffered {
-double box(const workload &work);
-double median(const workload &work);
-double recursive_gaussian(const workload &work);
-double sobel(const workload &work);
+double box(const workload& work);
+double median(const workload& work);
+double recursive_gaussian(const workload& work);
+double sobel(const workload& work);
 } // namespace double_buffered
 
 namespace graph {
-double box(const workload &work);
-double median(const workload &work);
-double recursive_gaussian(const workload &work);
-double sobel(const workload &work);
+double box(const workload& work);
+double median(const workload& work);
+double recursive_gaussian(const workload& work);
+double sobel(const workload& work);
 } // namespace graph
 
 /// One frame, on the host, without haste.
 namespace reference {
-void box(const workload &work, const unsigned char *frame, unsigned char *result);
-void median(const workload &work, const unsigned char *frame, unsigned char *result);
-void recursive_gaussian(const workload &work, const unsigned char *frame, unsigned char *result);
-void sobel(const workload &work, const unsigned char *frame, unsigned char *result);
+void box(const workload& work, const unsigned char* frame, unsigned char* result);
+void median(const workload& work, const unsigned char* frame, unsigned char* result);
+void recursive_gaussian(const workload& work, const unsigned char* frame, unsigned char* result);
+void sobel(const workload& work, const unsigned char* frame, unsigned char* result);
 } // namespace reference
 
 class stopwatch {
-public:
-    [[nodiscard]] double seconds() const
-    {
+  public:
+    [[nodiscard]] double seconds() const {
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - m_begin).count();
     }
 
-private:
+  private:
     std::chrono::steady_clock::time_point m_begin = std::chrono::steady_clock::now();
 };
 

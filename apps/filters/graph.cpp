@@ -8,21 +8,18 @@ namespace filters::graph {
 
 namespace {
 
-causeway_kernel code(const workload &work, const apps::kernel &kernel, std::initializer_list<std::size_t> global)
-{
+causeway_kernel code(const workload& work, const apps::kernel& kernel, std::initializer_list<std::size_t> global) {
     causeway_kernel made{};
     made.kernel = kernel.get();
     made.context = work.context;
     made.device = work.device;
-    for (const std::size_t size : global)
-        made.global_size[made.work_dim++] = size;
+    for (const std::size_t size : global) made.global_size[made.work_dim++] = size;
     return made;
 }
 
 } // namespace
 
-double box(const workload &work)
-{
+double box(const workload& work) {
     const std::size_t size = work.frame_size();
     const std::size_t height = std::size_t(work.of.height);
     const auto rows = apps::create_kernel(work.program, "box_rows");
@@ -46,8 +43,7 @@ double box(const workload &work)
     return seconds;
 }
 
-double median(const workload &work)
-{
+double median(const workload& work) {
     const std::size_t size = work.frame_size();
     const std::size_t height = std::size_t(work.of.height);
     const auto middle = apps::create_kernel(work.program, "median");
@@ -68,8 +64,7 @@ double median(const workload &work)
     return seconds;
 }
 
-double recursive_gaussian(const workload &work)
-{
+double recursive_gaussian(const workload& work) {
     const gaussian by = gaussian_of(work.of, work.sigma);
     const std::size_t size = work.frame_size();
     const std::size_t height = std::size_t(work.of.height);
@@ -97,8 +92,7 @@ double recursive_gaussian(const workload &work)
     return seconds;
 }
 
-double sobel(const workload &work)
-{
+double sobel(const workload& work) {
     const std::size_t size = work.frame_size();
     const std::size_t height = std::size_t(work.of.height);
     const auto edges = apps::create_kernel(work.program, "sobel");

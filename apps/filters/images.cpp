@@ -15,26 +15,21 @@ namespace filters {
 namespace {
 
 /// A number of the header, after white space and comments.
-int header_number(std::FILE *from, const std::string &path)
-{
+int header_number(std::FILE* from, const std::string& path) {
     int letter = std::fgetc(from);
     while (std::isspace(letter) || letter == '#') {
-        while (letter == '#' && letter != EOF)
-            do
+        while (letter == '#' && letter != EOF) do
                 letter = std::fgetc(from);
             while (letter != '\n' && letter != EOF);
         letter = std::fgetc(from);
     }
     int value = 0;
-    if (!std::isdigit(letter))
-        throw std::runtime_error(path + ": the header of an image is damaged");
-    for (; std::isdigit(letter) && value < 100000; letter = std::fgetc(from))
-        value = value * 10 + (letter - '0');
+    if (!std::isdigit(letter)) throw std::runtime_error(path + ": the header of an image is damaged");
+    for (; std::isdigit(letter) && value < 100000; letter = std::fgetc(from)) value = value * 10 + (letter - '0');
     return value;
 }
 
-images read_film(std::FILE *from, const std::string &path)
-{
+images read_film(std::FILE* from, const std::string& path) {
     const auto format = apps::read_video_header(from, path);
     images all{format.width, format.height, 1, true, {}};
     std::vector<unsigned char> frame(format.frame_size());
@@ -49,13 +44,11 @@ images read_film(std::FILE *from, const std::string &path)
 
 } // namespace
 
-images read_images(const std::string &path)
-{
+images read_images(const std::string& path) {
     const auto from = apps::open_file(path, "rb");
     const int first = std::fgetc(from.get());
     std::ungetc(first, from.get());
-    if (first == 'Y')
-        return read_film(from.get(), path);
+    if (first == 'Y') return read_film(from.get(), path);
     images all;
     for (int letter = std::fgetc(from.get()); letter != EOF; letter = std::fgetc(from.get())) {
         const int kind = std::fgetc(from.get());
@@ -75,13 +68,11 @@ images read_images(const std::string &path)
         if (std::fread(&all.pixels[before], 1, all.frame_size(), from.get()) != all.frame_size())
             throw std::runtime_error(path + " ends within an image");
     }
-    if (all.count() == 0)
-        throw std::runtime_error(path + " holds no image");
+    if (all.count() == 0) throw std::runtime_error(path + " holds no image");
     return all;
 }
 
-void write_images(const std::string &path, const images &written)
-{
+void write_images(const std::string& path, const images& written) {
     const auto to = apps::open_file(path, "wb");
     if (written.film)
         std::fputs(
@@ -94,14 +85,12 @@ void write_images(const std::string &path, const images &written)
             std::fprintf(to.get(), "P%d\n%d %d\n255\n", written.channels == 1 ? 5 : 6, written.width, written.height);
         std::fwrite(&written.pixels[frame * written.frame_size()], 1, written.frame_size(), to.get());
     }
-    if (std::fflush(to.get()) != 0 || std::ferror(to.get()))
-        throw std::runtime_error("cannot write " + path);
+    if (std::fflush(to.get()) != 0 || std::ferror(to.get())) throw std::runtime_error("cannot write " + path);
 }
 
-const char *ending_of(const images &written) { return written.film ? ".y4m" : written.channels == 1 ? ".pgm" : ".ppm"; }
+const char* ending_of(const images& written) { return written.film ? ".y4m" : written.channels == 1 ? ".pgm" : ".ppm"; }
 
-images make_images(int width, int height, int channels, std::size_t count)
-{
+images make_images(int width, int height, int channels, std::size_t count) {
     images made{width, height, channels, false, {}};
     made.pixels.reserve(made.frame_size() * count);
     unsigned noise = 1;
@@ -112,8 +101,8 @@ images make_images(int width, int height, int channels, std::size_t count)
                 const bool inside = dx * dx + dy * dy < long(height) * height / 16;
                 noise = noise * 1664525 + 1013904223;
                 for (int channel = 0; channel < channels; ++channel)
-                    made.pixels.push_back(static_cast<unsigned char>((inside ? 200 - 40 * channel : (x / 3 + y) % 120)
-                                                                     + (noise >> 28)));
+                    made.pixels.push_back(
+                        static_cast<unsigned char>((inside ? 200 - 40 * channel : (x / 3 + y) % 120) + (noise >> 28)));
             }
     return made;
 }

@@ -18,10 +18,10 @@ struct images {
 };
 
 /// All images of a file, which must have one size and kind. Throws std::runtime_error.
-[[nodiscard]] images read_images(const std::string &path);
+[[nodiscard]] images read_images(const std::string& path);
 /// Writes PGM, PPM or, for a film, grey Y4M.
-void write_images(const std::string &path, const images &written);
-[[nodiscard]] const char *ending_of(const images &written);
+void write_images(const std::string& path, const images& written);
+[[nodiscard]] const char* ending_of(const images& written);
 /// A disc that moves over a pattern with a little noise.
 [[nodiscard]] images make_images(int width, int height, int channels, std::size_t count);
 

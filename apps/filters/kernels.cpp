@@ -4,7 +4,7 @@
 
 namespace filters {
 
-const char *const kernel_source = R"(
+const char* const kernel_source = R"(
 struct shape { int width, height, channels, radius; };
 struct gaussian { struct shape of; float a0, a1, a2, a3, b1, b2, coefp, coefn; };
 

@@ -4,8 +4,7 @@
 
 namespace filters::plain {
 
-double box(const workload &work)
-{
+double box(const workload& work) {
     const std::size_t size = work.frame_size();
     const std::size_t height = std::size_t(work.of.height);
     const auto queue = apps::create_in_order_queue(work.context, work.device);
@@ -21,17 +20,17 @@ double box(const workload &work)
     const std::size_t columns_work[] = {work.row_size(), height};
     const stopwatch watch;
     for (std::size_t frame = 0; frame < work.frames; ++frame) {
-        apps::check(clEnqueueWriteBuffer(queue.get(), input.get(), CL_TRUE, 0, size, work.input + frame * size, 0, nullptr,
-                                         nullptr),
+        apps::check(clEnqueueWriteBuffer(queue.get(), input.get(), CL_TRUE, 0, size, work.input + frame * size, 0,
+                                         nullptr, nullptr),
                     "writing a frame");
-        apps::check(clEnqueueNDRangeKernel(queue.get(), rows.get(), 2, nullptr, rows_work, nullptr, 0, nullptr,
-                                           nullptr),
-                    "box_rows");
-        apps::check(clEnqueueNDRangeKernel(queue.get(), columns.get(), 2, nullptr, columns_work, nullptr, 0, nullptr,
-                                           nullptr),
-                    "box_columns");
-        apps::check(clEnqueueReadBuffer(queue.get(), output.get(), CL_TRUE, 0, size, work.output + frame * size, 0, nullptr,
-                                        nullptr),
+        apps::check(
+            clEnqueueNDRangeKernel(queue.get(), rows.get(), 2, nullptr, rows_work, nullptr, 0, nullptr, nullptr),
+            "box_rows");
+        apps::check(
+            clEnqueueNDRangeKernel(queue.get(), columns.get(), 2, nullptr, columns_work, nullptr, 0, nullptr, nullptr),
+            "box_columns");
+        apps::check(clEnqueueReadBuffer(queue.get(), output.get(), CL_TRUE, 0, size, work.output + frame * size, 0,
+                                        nullptr, nullptr),
                     "reading a frame");
     }
     const double seconds = watch.seconds();
@@ -39,8 +38,7 @@ double box(const workload &work)
     return seconds;
 }
 
-double median(const workload &work)
-{
+double median(const workload& work) {
     const std::size_t size = work.frame_size();
     const std::size_t height = std::size_t(work.of.height);
     const auto queue = apps::create_in_order_queue(work.context, work.device);
@@ -52,14 +50,14 @@ double median(const workload &work)
     const std::size_t middle_work[] = {work.row_size(), height};
     const stopwatch watch;
     for (std::size_t frame = 0; frame < work.frames; ++frame) {
-        apps::check(clEnqueueWriteBuffer(queue.get(), input.get(), CL_TRUE, 0, size, work.input + frame * size, 0, nullptr,
-                                         nullptr),
+        apps::check(clEnqueueWriteBuffer(queue.get(), input.get(), CL_TRUE, 0, size, work.input + frame * size, 0,
+                                         nullptr, nullptr),
                     "writing a frame");
-        apps::check(clEnqueueNDRangeKernel(queue.get(), middle.get(), 2, nullptr, middle_work, nullptr, 0, nullptr,
-                                           nullptr),
-                    "median");
-        apps::check(clEnqueueReadBuffer(queue.get(), output.get(), CL_TRUE, 0, size, work.output + frame * size, 0, nullptr,
-                                        nullptr),
+        apps::check(
+            clEnqueueNDRangeKernel(queue.get(), middle.get(), 2, nullptr, middle_work, nullptr, 0, nullptr, nullptr),
+            "median");
+        apps::check(clEnqueueReadBuffer(queue.get(), output.get(), CL_TRUE, 0, size, work.output + frame * size, 0,
+                                        nullptr, nullptr),
                     "reading a frame");
     }
     const double seconds = watch.seconds();
@@ -67,8 +65,7 @@ double median(const workload &work)
     return seconds;
 }
 
-double recursive_gaussian(const workload &work)
-{
+double recursive_gaussian(const workload& work) {
     const gaussian by = gaussian_of(work.of, work.sigma);
     const std::size_t size = work.frame_size();
     const std::size_t height = std::size_t(work.of.height);
@@ -89,20 +86,20 @@ double recursive_gaussian(const workload &work)
     const std::size_t bytes_work[] = {size};
     const stopwatch watch;
     for (std::size_t frame = 0; frame < work.frames; ++frame) {
-        apps::check(clEnqueueWriteBuffer(queue.get(), input.get(), CL_TRUE, 0, size, work.input + frame * size, 0, nullptr,
-                                         nullptr),
+        apps::check(clEnqueueWriteBuffer(queue.get(), input.get(), CL_TRUE, 0, size, work.input + frame * size, 0,
+                                         nullptr, nullptr),
                     "writing a frame");
-        apps::check(clEnqueueNDRangeKernel(queue.get(), rows.get(), 1, nullptr, rows_work, nullptr, 0, nullptr,
-                                           nullptr),
-                    "gaussian_rows");
-        apps::check(clEnqueueNDRangeKernel(queue.get(), columns.get(), 1, nullptr, columns_work, nullptr, 0, nullptr,
-                                           nullptr),
-                    "gaussian_columns");
-        apps::check(clEnqueueNDRangeKernel(queue.get(), bytes.get(), 1, nullptr, bytes_work, nullptr, 0, nullptr,
-                                           nullptr),
-                    "to_bytes");
-        apps::check(clEnqueueReadBuffer(queue.get(), output.get(), CL_TRUE, 0, size, work.output + frame * size, 0, nullptr,
-                                        nullptr),
+        apps::check(
+            clEnqueueNDRangeKernel(queue.get(), rows.get(), 1, nullptr, rows_work, nullptr, 0, nullptr, nullptr),
+            "gaussian_rows");
+        apps::check(
+            clEnqueueNDRangeKernel(queue.get(), columns.get(), 1, nullptr, columns_work, nullptr, 0, nullptr, nullptr),
+            "gaussian_columns");
+        apps::check(
+            clEnqueueNDRangeKernel(queue.get(), bytes.get(), 1, nullptr, bytes_work, nullptr, 0, nullptr, nullptr),
+            "to_bytes");
+        apps::check(clEnqueueReadBuffer(queue.get(), output.get(), CL_TRUE, 0, size, work.output + frame * size, 0,
+                                        nullptr, nullptr),
                     "reading a frame");
     }
     const double seconds = watch.seconds();
@@ -110,8 +107,7 @@ double recursive_gaussian(const workload &work)
     return seconds;
 }
 
-double sobel(const workload &work)
-{
+double sobel(const workload& work) {
     const std::size_t size = work.frame_size();
     const std::size_t height = std::size_t(work.of.height);
     const auto queue = apps::create_in_order_queue(work.context, work.device);
@@ -123,14 +119,14 @@ double sobel(const workload &work)
     const std::size_t edges_work[] = {work.row_size(), height};
     const stopwatch watch;
     for (std::size_t frame = 0; frame < work.frames; ++frame) {
-        apps::check(clEnqueueWriteBuffer(queue.get(), input.get(), CL_TRUE, 0, size, work.input + frame * size, 0, nullptr,
-                                         nullptr),
+        apps::check(clEnqueueWriteBuffer(queue.get(), input.get(), CL_TRUE, 0, size, work.input + frame * size, 0,
+                                         nullptr, nullptr),
                     "writing a frame");
-        apps::check(clEnqueueNDRangeKernel(queue.get(), edges.get(), 2, nullptr, edges_work, nullptr, 0, nullptr,
-                                           nullptr),
-                    "sobel");
-        apps::check(clEnqueueReadBuffer(queue.get(), output.get(), CL_TRUE, 0, size, work.output + frame * size, 0, nullptr,
-                                        nullptr),
+        apps::check(
+            clEnqueueNDRangeKernel(queue.get(), edges.get(), 2, nullptr, edges_work, nullptr, 0, nullptr, nullptr),
+            "sobel");
+        apps::check(clEnqueueReadBuffer(queue.get(), output.get(), CL_TRUE, 0, size, work.output + frame * size, 0,
+                                        nullptr, nullptr),
                     "reading a frame");
     }
     const double seconds = watch.seconds();

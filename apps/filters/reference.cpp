@@ -9,8 +9,7 @@
 
 namespace filters {
 
-gaussian gaussian_of(shape of, float sigma)
-{
+gaussian gaussian_of(shape of, float sigma) {
     const float alpha = 1.695f / sigma, ema = std::exp(-alpha), ema2 = std::exp(-2 * alpha);
     gaussian made{};
     made.of = of;
@@ -31,31 +30,27 @@ namespace reference {
 namespace {
 
 class view {
-public:
-    view(const workload &work, const unsigned char *frame) : m_of(work.of), m_frame(frame) {}
-    int operator()(int x, int y, int channel) const
-    {
+  public:
+    view(const workload& work, const unsigned char* frame) : m_of(work.of), m_frame(frame) {}
+    int operator()(int x, int y, int channel) const {
         x = std::clamp(x, 0, m_of.width - 1);
         y = std::clamp(y, 0, m_of.height - 1);
         return m_frame[(std::size_t(y) * m_of.width + x) * m_of.channels + channel];
     }
 
-private:
+  private:
     shape m_of;
-    const unsigned char *m_frame;
+    const unsigned char* m_frame;
 };
 
-template <class Pixel>
-void each_pixel(const workload &work, unsigned char *result, Pixel pixel)
-{
+template <class Pixel> void each_pixel(const workload& work, unsigned char* result, Pixel pixel) {
     for (int y = 0; y < work.of.height; ++y)
         for (int x = 0; x < work.of.width; ++x)
             for (int channel = 0; channel < work.of.channels; ++channel)
                 *result++ = static_cast<unsigned char>(pixel(x, y, channel));
 }
 
-void filter_line(const gaussian &by, double *line, int count, int step)
-{
+void filter_line(const gaussian& by, double* line, int count, int step) {
     std::vector<double> forwards(count), backwards(count);
     const auto at = [&](int i) { return line[std::clamp(i, 0, count - 1) * step]; };
     for (int i = 0; i < count; ++i) {
@@ -68,59 +63,51 @@ void filter_line(const gaussian &by, double *line, int count, int step)
         const double after = i < count - 1 ? backwards[i + 1] : edge, later = i < count - 2 ? backwards[i + 2] : edge;
         backwards[i] = by.a2 * at(i + 1) + by.a3 * at(i + 2) - by.b1 * after - by.b2 * later;
     }
-    for (int i = 0; i < count; ++i)
-        line[i * step] = forwards[i] + backwards[i];
+    for (int i = 0; i < count; ++i) line[i * step] = forwards[i] + backwards[i];
 }
 
 } // namespace
 
-void box(const workload &work, const unsigned char *frame, unsigned char *result)
-{
+void box(const workload& work, const unsigned char* frame, unsigned char* result) {
     const int radius = work.of.radius, width = 2 * radius + 1;
     std::vector<unsigned char> rows(work.frame_size());
     const view in(work, frame), between(work, rows.data());
     each_pixel(work, rows.data(), [&](int x, int y, int channel) {
         int sum = 0;
-        for (int other = x - radius; other <= x + radius; ++other)
-            sum += in(other, y, channel);
+        for (int other = x - radius; other <= x + radius; ++other) sum += in(other, y, channel);
         return sum / width;
     });
     each_pixel(work, result, [&](int x, int y, int channel) {
         int sum = 0;
-        for (int other = y - radius; other <= y + radius; ++other)
-            sum += between(x, other, channel);
+        for (int other = y - radius; other <= y + radius; ++other) sum += between(x, other, channel);
         return sum / width;
     });
 }
 
-void median(const workload &work, const unsigned char *frame, unsigned char *result)
-{
+void median(const workload& work, const unsigned char* frame, unsigned char* result) {
     const view in(work, frame);
     each_pixel(work, result, [&](int x, int y, int channel) {
         std::array<int, 9> seen;
-        for (int i = 0; i < 9; ++i)
-            seen[i] = in(x + i % 3 - 1, y + i / 3 - 1, channel);
+        for (int i = 0; i < 9; ++i) seen[i] = in(x + i % 3 - 1, y + i / 3 - 1, channel);
         std::nth_element(seen.begin(), seen.begin() + 4, seen.end());
         return seen[4];
     });
 }
 
-void recursive_gaussian(const workload &work, const unsigned char *frame, unsigned char *result)
-{
+void recursive_gaussian(const workload& work, const unsigned char* frame, unsigned char* result) {
     const auto by = gaussian_of(work.of, work.sigma);
     const int row = int(work.row_size());
     std::vector<double> values(frame, frame + work.frame_size());
     for (int y = 0; y < work.of.height; ++y)
         for (int channel = 0; channel < work.of.channels; ++channel)
             filter_line(by, &values[std::size_t(y) * row + channel], work.of.width, work.of.channels);
-    for (int byte = 0; byte < row; ++byte)
-        filter_line(by, &values[byte], work.of.height, row);
-    std::transform(values.begin(), values.end(), result,
-                   [](double value) { return static_cast<unsigned char>(std::clamp(std::nearbyint(value), 0.0, 255.0)); });
+    for (int byte = 0; byte < row; ++byte) filter_line(by, &values[byte], work.of.height, row);
+    std::transform(values.begin(), values.end(), result, [](double value) {
+        return static_cast<unsigned char>(std::clamp(std::nearbyint(value), 0.0, 255.0));
+    });
 }
 
-void sobel(const workload &work, const unsigned char *frame, unsigned char *result)
-{
+void sobel(const workload& work, const unsigned char* frame, unsigned char* result) {
     const view in(work, frame);
     constexpr int weights[3] = {1, 2, 1};
     each_pixel(work, result, [&](int x, int y, int channel) {

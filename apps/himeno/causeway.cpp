@@ -10,20 +10,18 @@ namespace himeno {
 
 namespace {
 
-// Takizawa et al. 2015, Listing 4, without the clFinish at the end of each iteration. Exchanges have an out-of-order queue
-// of their own, where only events order them: the queues of the kernels then carry nothing but kernels.
+// Takizawa et al. 2015, Listing 4, without the clFinish at the end of each iteration. Exchanges have an out-of-order
+// queue of their own, where only events order them: the queues of the kernels then carry nothing but kernels.
 class causeway : public solver {
-public:
-    explicit causeway(problem &problem)
+  public:
+    explicit causeway(problem& problem)
         : m_problem(problem),
           // communication begin
           m_exchanges(apps::create_out_of_order_queue(problem.context(), problem.queue(0)))
           // communication end
-    {
-    }
+    {}
 
-    void run(int iterations) override
-    {
+    void run(int iterations) override {
         const half first = first_half(m_problem);
         commands last;
         for (int iteration = 0; iteration < iterations; ++iteration) {
@@ -47,7 +45,7 @@ public:
         last.wait();
     }
 
-private:
+  private:
     /// The commands of one iteration.
     struct commands {
         apps::event first, second;
@@ -55,8 +53,7 @@ private:
         apps::event early, late;
         // communication end
 
-        void wait() const
-        {
+        void wait() const {
             apps::wait_for({first.get(), second.get()}, "computing a half");
             // communication begin
             apps::wait_for({early.get(), late.get()}, "exchanging a halo");
@@ -65,11 +62,9 @@ private:
     };
 
     // communication begin
-    apps::event enqueue_exchange(half h, cl_mem pressure, cl_event computed)
-    {
-        const halo &halo = m_problem.halo(h);
-        if (halo.neighbour == MPI_PROC_NULL)
-            return {};
+    apps::event enqueue_exchange(half h, cl_mem pressure, cl_event computed) {
+        const halo& halo = m_problem.halo(h);
+        if (halo.neighbour == MPI_PROC_NULL) return {};
         cl_event exchanged = nullptr;
         apps::check(clEnqueueSendrecvBuffer(m_exchanges.get(), pressure, pressure, CL_FALSE, halo.send_offset,
                                             m_problem.plane_bytes(), halo.neighbour, 0, halo.receive_offset,
@@ -80,7 +75,7 @@ private:
     }
     // communication end
 
-    problem &m_problem;
+    problem& m_problem;
     // communication begin
     apps::queue m_exchanges;
     // communication end
@@ -88,6 +83,6 @@ private:
 
 } // namespace
 
-std::unique_ptr<solver> make_causeway(problem &problem) { return std::make_unique<causeway>(problem); }
+std::unique_ptr<solver> make_causeway(problem& problem) { return std::make_unique<causeway>(problem); }
 
 } // namespace himeno

@@ -11,18 +11,17 @@ namespace {
 // Takizawa et al. 2015, Listing 2, with what an expert adds: receives are posted early, the boundary is copied out
 // right behind its kernel, and events stand in for every clFinish, so that the device always has the next kernel.
 class hand_optimised : public solver {
-public:
-    explicit hand_optimised(problem &problem)
+  public:
+    explicit hand_optimised(problem& problem)
         : m_problem(problem)
         // communication begin
-        , m_early(problem, problem.queue(1), other(first_half(problem)))
-        , m_late(problem, problem.queue(0), first_half(problem))
+          ,
+          m_early(problem, problem.queue(1), other(first_half(problem))),
+          m_late(problem, problem.queue(0), first_half(problem))
         // communication end
-    {
-    }
+    {}
 
-    void run(int iterations) override
-    {
+    void run(int iterations) override {
         const half first = first_half(m_problem);
         apps::event first_computed, second_computed;
         for (int iteration = 0; iteration < iterations; ++iteration) {
@@ -34,8 +33,8 @@ public:
             m_late.receive();
             m_early.send_and_copy_in(m_problem.pressure(iteration));
             // communication end
-            auto second_event =
-                m_problem.enqueue_jacobi(m_problem.queue(1), other(first), iteration, {first_computed.get()});
+            auto second_event = m_problem.enqueue_jacobi(m_problem.queue(1), other(first), iteration,
+                                                         {first_computed.get()});
             apps::check(clFlush(m_problem.queue(1)), "clFlush");
             // communication begin
             m_late.send_and_copy_in(m_problem.pressure(iteration + 1));
@@ -47,19 +46,16 @@ public:
         apps::check(clFinish(m_problem.queue(1)), "clFinish");
     }
 
-private:
+  private:
     // communication begin
     class exchange {
-    public:
-        exchange(const problem &problem, cl_command_queue queue, half h)
+      public:
+        exchange(const problem& problem, cl_command_queue queue, half h)
             : m_halo(problem.halo(h)), m_bytes(problem.plane_bytes()), m_communicator(problem.communicator()),
               m_queue(queue), m_outgoing(problem.context(), queue, m_bytes),
-              m_incoming(problem.context(), queue, m_bytes)
-        {
-        }
+              m_incoming(problem.context(), queue, m_bytes) {}
 
-        void copy_out(cl_mem pressure)
-        {
+        void copy_out(cl_mem pressure) {
             if (m_halo.neighbour != MPI_PROC_NULL) {
                 cl_event copied = nullptr;
                 apps::check(clEnqueueReadBuffer(m_queue, pressure, CL_FALSE, m_halo.send_offset, m_bytes,
@@ -70,19 +66,15 @@ private:
             apps::check(clFlush(m_queue), "clFlush");
         }
 
-        void receive()
-        {
-            if (m_halo.neighbour == MPI_PROC_NULL)
-                return;
+        void receive() {
+            if (m_halo.neighbour == MPI_PROC_NULL) return;
             // The plane of the iteration before must have left the staging memory.
             apps::wait_for({m_copied_in.get()}, "writing a halo");
             MPI_Irecv(m_incoming.data(), int(m_bytes), MPI_BYTE, m_halo.neighbour, 0, m_communicator, &m_requests[0]);
         }
 
-        void send_and_copy_in(cl_mem pressure)
-        {
-            if (m_halo.neighbour == MPI_PROC_NULL)
-                return;
+        void send_and_copy_in(cl_mem pressure) {
+            if (m_halo.neighbour == MPI_PROC_NULL) return;
             apps::wait_for({m_copied_out.get()}, "reading a halo");
             MPI_Isend(m_outgoing.data(), int(m_bytes), MPI_BYTE, m_halo.neighbour, 0, m_communicator, &m_requests[1]);
             MPI_Waitall(2, m_requests, MPI_STATUSES_IGNORE);
@@ -94,7 +86,7 @@ private:
             apps::check(clFlush(m_queue), "clFlush");
         }
 
-    private:
+      private:
         halo m_halo;
         std::size_t m_bytes;
         MPI_Comm m_communicator;
@@ -105,7 +97,7 @@ private:
     };
     // communication end
 
-    problem &m_problem;
+    problem& m_problem;
     // communication begin
     exchange m_early, m_late;
     // communication end
@@ -113,6 +105,6 @@ private:
 
 } // namespace
 
-std::unique_ptr<solver> make_hand_optimised(problem &problem) { return std::make_unique<hand_optimised>(problem); }
+std::unique_ptr<solver> make_hand_optimised(problem& problem) { return std::make_unique<hand_optimised>(problem); }
 
 } // namespace himeno

@@ -15,7 +15,7 @@ namespace {
 // A work-item walks down SLAB planes of one row position; neighbours in dimension 0 are neighbours in memory.
 // The two fused operations are the only ones that a compiler's freedom to contract could change (the other products
 // are by 1 or 0), so every device gives the host's pressures bit by bit.
-constexpr const char *kernel_source = R"(
+constexpr const char* kernel_source = R"(
 __kernel void jacobi(
     __global const float *restrict p, __global float *restrict next,
     __global const float *restrict a0, __global const float *restrict a1, __global const float *restrict a2,
@@ -48,37 +48,32 @@ __kernel void jacobi(
 
 constexpr std::array<float, 12> coefficient_values{1, 1, 1, 1.0F / 6, 0, 0, 0, 1, 1, 1, 0, 1};
 
-constexpr std::array<grid, 5> official_grids{{
-    {"XS", 32, 32, 64}, {"S", 64, 64, 128}, {"M", 128, 128, 256}, {"L", 256, 256, 512}, {"XL", 512, 512, 1024}}};
+constexpr std::array<grid, 5> official_grids{
+    {{"XS", 32, 32, 64}, {"S", 64, 64, 128}, {"M", 128, 128, 256}, {"L", 256, 256, 512}, {"XL", 512, 512, 1024}}};
 
 int slabs_for(int planes, int planes_per_slab) { return (planes + planes_per_slab - 1) / planes_per_slab; }
 
 } // namespace
 
-grid grid_named(const std::string &name)
-{
-    for (const grid &candidate : official_grids)
-        if (name == candidate.name)
-            return candidate;
+grid grid_named(const std::string& name) {
+    for (const grid& candidate : official_grids)
+        if (name == candidate.name) return candidate;
     throw std::invalid_argument("no size \"" + name + "\": XS, S, M, L or XL");
 }
 
-float initial_pressure(const grid &grid, int plane)
-{
+float initial_pressure(const grid& grid, int plane) {
     return float(plane * plane) / float((grid.planes - 1) * (grid.planes - 1));
 }
 
-problem::problem(const grid &grid, MPI_Comm communicator, cl_device_id device)
-    : m_grid(grid), m_communicator(communicator)
-{
+problem::problem(const grid& grid, MPI_Comm communicator, cl_device_id device)
+    : m_grid(grid), m_communicator(communicator) {
     MPI_Comm_rank(communicator, &m_rank);
     MPI_Comm_size(communicator, &m_ranks);
 
     const int inner = grid.planes - 2;
     m_planes = inner / m_ranks + (m_rank < inner % m_ranks ? 1 : 0);
     m_first_plane = 1 + m_rank * (inner / m_ranks) + std::min(m_rank, inner % m_ranks);
-    if (inner / m_ranks < 2)
-        throw std::invalid_argument("too many ranks: each needs at least two planes");
+    if (inner / m_ranks < 2) throw std::invalid_argument("too many ranks: each needs at least two planes");
 
     // On a CPU a work-item per cell lets the compiler vectorise across work-items; a GPU needs fewer, longer ones.
     const bool cpu = (apps::device_type(device) & CL_DEVICE_TYPE_CPU) != 0;
@@ -93,10 +88,9 @@ problem::problem(const grid &grid, MPI_Comm communicator, cl_device_id device)
                   (m_planes + 1) * plane_bytes()};
 
     m_context = apps::create_context(device);
-    for (auto &queue : m_queues)
-        queue = apps::create_in_order_queue(m_context.get(), device);
+    for (auto& queue : m_queues) queue = apps::create_in_order_queue(m_context.get(), device);
     const std::size_t bytes = (m_planes + 2) * plane_bytes();
-    for (auto &pressure : m_pressure)
+    for (auto& pressure : m_pressure)
         pressure = apps::create_linked_buffer(m_context.get(), device, bytes); // neighbours reach its halos
     for (float value : coefficient_values) {
         m_coefficients.push_back(apps::create_buffer(m_context.get(), bytes));
@@ -108,14 +102,14 @@ problem::problem(const grid &grid, MPI_Comm communicator, cl_device_id device)
 
     m_program = apps::build_program(
         m_context.get(), device, kernel_source,
-        "-D ROWS=" + std::to_string(grid.rows) + " -D COLUMNS=" + std::to_string(grid.columns)
-            + " -D PLANE=" + std::to_string(grid.cells_per_plane()) + " -D SLAB=" + std::to_string(m_planes_per_slab));
+        "-D ROWS=" + std::to_string(grid.rows) + " -D COLUMNS=" + std::to_string(grid.columns) +
+            " -D PLANE=" + std::to_string(grid.cells_per_plane()) + " -D SLAB=" + std::to_string(m_planes_per_slab));
     for (int parity : {0, 1})
         for (half h : {half::a, half::b}) {
-            auto &kernel = m_kernels[parity][h == half::a ? 0 : 1];
+            auto& kernel = m_kernels[parity][h == half::a ? 0 : 1];
             kernel = apps::create_kernel(m_program.get(), "jacobi");
             std::array<cl_mem, coefficient_values.size()> c{};
-            std::ranges::transform(m_coefficients, c.begin(), [](const auto &buffer) { return buffer.get(); });
+            std::ranges::transform(m_coefficients, c.begin(), [](const auto& buffer) { return buffer.get(); });
             apps::set_arguments(kernel.get(), pressure(parity), pressure(parity + 1), c[0], c[1], c[2], c[3], c[4],
                                 c[5], c[6], c[7], c[8], c[9], c[10], c[11], m_residuals.get(),
                                 cl_int(part_of(h).first_plane), cl_int(part_of(h).last_plane),
@@ -133,15 +127,13 @@ problem::problem(const grid &grid, MPI_Comm communicator, cl_device_id device)
     reset();
 }
 
-void problem::fill(cl_mem target, float value, std::size_t first_cell, std::size_t cells)
-{
+void problem::fill(cl_mem target, float value, std::size_t first_cell, std::size_t cells) {
     apps::check(clEnqueueFillBuffer(queue(0), target, &value, sizeof(value), first_cell * sizeof(float),
                                     cells * sizeof(float), 0, nullptr, nullptr),
                 "clEnqueueFillBuffer");
 }
 
-void problem::reset()
-{
+void problem::reset() {
     const std::size_t cells = m_grid.cells_per_plane();
     for (int parity : {0, 1})
         for (int plane = 0; plane < m_planes + 2; ++plane)
@@ -150,8 +142,7 @@ void problem::reset()
 }
 
 apps::event problem::enqueue_jacobi(cl_command_queue queue, half h, int iteration,
-                                    std::initializer_list<cl_event> wait_list)
-{
+                                    std::initializer_list<cl_event> wait_list) {
     const std::array<std::size_t, 3> global{std::size_t(m_grid.columns), std::size_t(m_grid.rows),
                                             std::size_t(part_of(h).slabs)};
     // A null event stands for a command of an iteration that never was.
@@ -166,23 +157,20 @@ apps::event problem::enqueue_jacobi(cl_command_queue queue, half h, int iteratio
     return apps::event(completed);
 }
 
-double problem::gosa()
-{
+double problem::gosa() {
     const std::size_t sums = (m_parts[0].slabs + m_parts[1].slabs) * m_grid.cells_per_plane();
     std::vector<float> residuals(sums);
     apps::check(clEnqueueReadBuffer(queue(0), m_residuals.get(), CL_TRUE, 0, sums * sizeof(float), residuals.data(), 0,
                                     nullptr, nullptr),
                 "reading the residuals");
     double mine = 0;
-    for (float residual : residuals)
-        mine += residual;
+    for (float residual : residuals) mine += residual;
     double all = 0;
     MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, m_communicator);
     return all;
 }
 
-std::vector<float> problem::gather_pressure(int iteration)
-{
+std::vector<float> problem::gather_pressure(int iteration) {
     const std::size_t cells = m_grid.cells_per_plane();
     // The end ranks also hold the grid's first and last plane, which never change.
     const int first = m_rank == 0 ? 0 : 1;
@@ -198,8 +186,7 @@ std::vector<float> problem::gather_pressure(int iteration)
     const int planes = last - first;
     std::vector<int> counts(m_ranks), offsets(m_ranks);
     MPI_Gather(&planes, 1, MPI_INT, counts.data(), 1, MPI_INT, 0, m_communicator);
-    for (int rank = 1; rank < m_ranks; ++rank)
-        offsets[rank] = offsets[rank - 1] + counts[rank - 1];
+    for (int rank = 1; rank < m_ranks; ++rank) offsets[rank] = offsets[rank - 1] + counts[rank - 1];
     std::vector<float> all(m_rank == 0 ? cells * m_grid.planes : 0);
     MPI_Gatherv(mine.data(), planes, plane, all.data(), counts.data(), offsets.data(), plane, 0, m_communicator);
     MPI_Type_free(&plane);

@@ -16,7 +16,7 @@ namespace himeno {
 
 /// An official size. Planes are the slowest dimension (mimax), columns the fastest (mkmax).
 struct grid {
-    const char *name;
+    const char* name;
     int planes, rows, columns;
 
     [[nodiscard]] std::size_t cells_per_plane() const { return std::size_t(rows) * columns; }
@@ -25,12 +25,12 @@ struct grid {
 };
 
 /// The grid called XS, S, M, L or XL. Throws std::invalid_argument for another name.
-grid grid_named(const std::string &name);
+grid grid_named(const std::string& name);
 
 constexpr float relaxation = 0.8F;
 
 /// The pressure that the benchmark starts from; it depends on the plane alone.
-float initial_pressure(const grid &grid, int plane);
+float initial_pressure(const grid& grid, int plane);
 
 /// A rank's domain is cut across its planes: A has the upper ones and the top halo, B the lower ones and the bottom
 /// halo (Takizawa et al. 2015, Figure 1).
@@ -46,9 +46,9 @@ struct halo {
 
 /// One rank's part of the problem on one device. Not thread-safe.
 class problem {
-public:
+  public:
     /// Throws std::invalid_argument if a rank would get fewer than two planes.
-    problem(const grid &grid, MPI_Comm communicator, cl_device_id device);
+    problem(const grid& grid, MPI_Comm communicator, cl_device_id device);
 
     /// Puts the initial data into both pressure buffers; returns when they are there.
     void reset();
@@ -60,10 +60,10 @@ public:
     /// The pressure after `iteration` iterations; two buffers take turns.
     [[nodiscard]] cl_mem pressure(int iteration) const { return m_pressure[iteration % 2].get(); }
 
-    [[nodiscard]] const himeno::halo &halo(half h) const { return m_halos[h == half::a ? 0 : 1]; }
+    [[nodiscard]] const himeno::halo& halo(half h) const { return m_halos[h == half::a ? 0 : 1]; }
     [[nodiscard]] std::size_t plane_bytes() const { return m_grid.cells_per_plane() * sizeof(float); }
 
-    [[nodiscard]] const himeno::grid &size() const { return m_grid; }
+    [[nodiscard]] const himeno::grid& size() const { return m_grid; }
     [[nodiscard]] MPI_Comm communicator() const { return m_communicator; }
     [[nodiscard]] int rank() const { return m_rank; }
     [[nodiscard]] cl_context context() const { return m_context.get(); }
@@ -75,20 +75,20 @@ public:
     /// The whole grid's pressure after `iteration` iterations on rank 0, nothing elsewhere. Collective.
     [[nodiscard]] std::vector<float> gather_pressure(int iteration);
 
-private:
+  private:
     struct part {
         int first_plane, last_plane; // local planes, the last one excluded
-        int first_slab, slabs;       // slabs of planes that one work-item walks through
+        int first_slab, slabs; // slabs of planes that one work-item walks through
     };
 
     void fill(cl_mem target, float value, std::size_t first_cell, std::size_t cells);
-    [[nodiscard]] const part &part_of(half h) const { return m_parts[h == half::a ? 0 : 1]; }
+    [[nodiscard]] const part& part_of(half h) const { return m_parts[h == half::a ? 0 : 1]; }
 
     himeno::grid m_grid;
     MPI_Comm m_communicator;
     int m_rank = 0, m_ranks = 1;
     int m_first_plane = 1; // of the grid, this rank's first inner one
-    int m_planes = 0;      // this rank's inner planes; local plane 0 and m_planes + 1 are halo
+    int m_planes = 0; // this rank's inner planes; local plane 0 and m_planes + 1 are halo
     int m_planes_per_slab = 1;
     std::array<part, 2> m_parts;
     std::array<himeno::halo, 2> m_halos;
@@ -97,7 +97,7 @@ private:
     std::array<apps::queue, 2> m_queues;
     std::array<apps::buffer, 2> m_pressure;
     std::vector<apps::buffer> m_coefficients; // a[4], b[3], c[3], wrk1, bnd: read from memory, as the benchmark does
-    apps::buffer m_residuals;                 // one sum per row position and slab
+    apps::buffer m_residuals; // one sum per row position and slab
     apps::program m_program;
     std::array<std::array<apps::kernel, 2>, 2> m_kernels; // by parity of the iteration and half, arguments bound once
     std::array<std::size_t, 3> m_local_size{};
@@ -109,6 +109,6 @@ struct reference_result {
 };
 
 /// The same iterations on the host in plain C++, sums of squares in double precision.
-reference_result solve_on_host(const grid &grid, int iterations);
+reference_result solve_on_host(const grid& grid, int iterations);
 
 } // namespace himeno

@@ -7,18 +7,17 @@ namespace himeno {
 namespace {
 
 class serial : public solver {
-public:
-    serial(problem &problem, parts parts)
+  public:
+    serial(problem& problem, parts parts)
         : m_problem(problem), m_parts(parts)
         // communication begin
-        , m_outgoing(problem.context(), problem.queue(0), problem.plane_bytes())
-        , m_incoming(problem.context(), problem.queue(0), problem.plane_bytes())
+          ,
+          m_outgoing(problem.context(), problem.queue(0), problem.plane_bytes()),
+          m_incoming(problem.context(), problem.queue(0), problem.plane_bytes())
         // communication end
-    {
-    }
+    {}
 
-    void run(int iterations) override
-    {
+    void run(int iterations) override {
         const cl_command_queue queue = m_problem.queue(0);
         for (int iteration = 0; iteration < iterations; ++iteration) {
             if (m_parts != parts::communication) {
@@ -35,13 +34,11 @@ public:
         apps::check(clFinish(queue), "clFinish");
     }
 
-private:
+  private:
     // communication begin
-    void exchange(half h, cl_mem pressure)
-    {
-        const halo &halo = m_problem.halo(h);
-        if (halo.neighbour == MPI_PROC_NULL)
-            return;
+    void exchange(half h, cl_mem pressure) {
+        const halo& halo = m_problem.halo(h);
+        if (halo.neighbour == MPI_PROC_NULL) return;
         apps::check(clEnqueueReadBuffer(m_problem.queue(0), pressure, CL_TRUE, halo.send_offset,
                                         m_problem.plane_bytes(), m_outgoing.data(), 0, nullptr, nullptr),
                     "reading a halo");
@@ -54,7 +51,7 @@ private:
     }
     // communication end
 
-    problem &m_problem;
+    problem& m_problem;
     parts m_parts;
     // communication begin
     apps::pinned_memory m_outgoing, m_incoming;
@@ -63,6 +60,6 @@ private:
 
 } // namespace
 
-std::unique_ptr<solver> make_serial(problem &problem, parts parts) { return std::make_unique<serial>(problem, parts); }
+std::unique_ptr<solver> make_serial(problem& problem, parts parts) { return std::make_unique<serial>(problem, parts); }
 
 } // namespace himeno

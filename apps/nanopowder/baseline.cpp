@@ -7,20 +7,19 @@ namespace nanopowder {
 namespace {
 
 class baseline : public simulation {
-public:
-    explicit baseline(problem &problem)
+  public:
+    explicit baseline(problem& problem)
         : m_problem(problem)
         // communication begin
-        , m_memory(problem.context(), problem.queue(), problem::table_bytes)
+          ,
+          m_memory(problem.context(), problem.queue(), problem::table_bytes)
         // communication end
-    {
-    }
+    {}
 
-    void run(int steps) override
-    {
+    void run(int steps) override {
         for (int step = 0; step < steps; ++step) {
             m_problem.begin_step(step);
-            const float *table = m_problem.rank() == 0 ? m_problem.prepare_table(step) : nullptr;
+            const float* table = m_problem.rank() == 0 ? m_problem.prepare_table(step) : nullptr;
             // communication begin
             std::vector<MPI_Request> sent;
             for (int rank = 1; table && rank < m_problem.ranks(); ++rank)
@@ -41,8 +40,8 @@ public:
         }
     }
 
-private:
-    problem &m_problem;
+  private:
+    problem& m_problem;
     // communication begin
     apps::pinned_memory m_memory;
     // communication end
@@ -50,6 +49,6 @@ private:
 
 } // namespace
 
-std::unique_ptr<simulation> make_baseline(problem &problem) { return std::make_unique<baseline>(problem); }
+std::unique_ptr<simulation> make_baseline(problem& problem) { return std::make_unique<baseline>(problem); }
 
 } // namespace nanopowder

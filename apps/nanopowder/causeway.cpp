@@ -9,17 +9,16 @@ namespace nanopowder {
 namespace {
 
 class causeway : public simulation {
-public:
-    explicit causeway(problem &problem)
+  public:
+    explicit causeway(problem& problem)
         : m_problem(problem)
         // communication begin
-        , m_receives(apps::create_out_of_order_queue(problem.context(), problem.queue()))
+          ,
+          m_receives(apps::create_out_of_order_queue(problem.context(), problem.queue()))
         // communication end
-    {
-    }
+    {}
 
-    void run(int steps) override
-    {
+    void run(int steps) override {
         for (int step = 0; step < steps; ++step) {
             // communication begin
             cl_event event = nullptr;
@@ -30,7 +29,7 @@ public:
             // communication end
             m_problem.begin_step(step);
             const apps::event coagulated = m_problem.enqueue_coagulation(received.get());
-            const float *table = m_problem.rank() == 0 ? m_problem.prepare_table(step) : nullptr;
+            const float* table = m_problem.rank() == 0 ? m_problem.prepare_table(step) : nullptr;
             // communication begin
             std::vector<MPI_Request> sent;
             for (int rank = 0; table && rank < m_problem.ranks(); ++rank)
@@ -42,8 +41,8 @@ public:
         }
     }
 
-private:
-    problem &m_problem;
+  private:
+    problem& m_problem;
     // communication begin
     apps::queue m_receives;
     // communication end
@@ -51,6 +50,6 @@ private:
 
 } // namespace
 
-std::unique_ptr<simulation> make_causeway(problem &problem) { return std::make_unique<causeway>(problem); }
+std::unique_ptr<simulation> make_causeway(problem& problem) { return std::make_unique<causeway>(problem); }
 
 } // namespace nanopowder

@@ -13,8 +13,7 @@ namespace {
 double temperature(int step) { return 300 + 2700 * std::exp(-step / 300.0); }
 
 /// Whether two particles that meet stay together: less where metals differ and the gas is cold.
-double sticking(int one, int other, double kelvin)
-{
+double sticking(int one, int other, double kelvin) {
     return 1 - 0.5 * std::abs(share(one) - share(other)) * std::exp(-kelvin / 1500);
 }
 
@@ -22,8 +21,7 @@ double sticking(int one, int other, double kelvin)
 
 double volume(int size) { return std::exp2(size / 4.0); }
 
-products products_of_collisions()
-{
+products products_of_collisions() {
     std::array<std::vector<product>, sizes> by_target;
     for (std::int32_t larger = 0; larger < sizes; ++larger)
         for (std::int32_t smaller = 0; smaller <= larger; ++smaller) {
@@ -35,23 +33,21 @@ products products_of_collisions()
                 continue;
             }
             int below = larger;
-            while (volume(below + 1) <= together)
-                ++below;
+            while (volume(below + 1) <= together) ++below;
             const double upper = (together - volume(below)) / (volume(below + 1) - volume(below));
             by_target[std::size_t(below)].push_back({larger, smaller, float(collisions * (1 - upper))});
             by_target[std::size_t(below) + 1].push_back({larger, smaller, float(collisions * upper)});
         }
     products found;
     found.begin.push_back(0);
-    for (const auto &of_target : by_target) {
+    for (const auto& of_target : by_target) {
         found.all.insert(found.all.end(), of_target.begin(), of_target.end());
         found.begin.push_back(std::int32_t(found.all.size()));
     }
     return found;
 }
 
-coefficients::coefficients() : m_geometry(std::size_t(sizes) * sizes)
-{
+coefficients::coefficients() : m_geometry(std::size_t(sizes) * sizes) {
     for (int one = 0; one < sizes; ++one)
         for (int other = 0; other < sizes; ++other) {
             const double reach = std::cbrt(volume(one)) + std::cbrt(volume(other));
@@ -60,39 +56,34 @@ coefficients::coefficients() : m_geometry(std::size_t(sizes) * sizes)
         }
 }
 
-void coefficients::fill(int step, float *table) const
-{
+void coefficients::fill(int step, float* table) const {
     const double kelvin = temperature(step);
     std::array<float, std::size_t(compositions) * compositions> by_composition;
     for (int one = 0; one < compositions; ++one)
         for (int other = 0; other < compositions; ++other)
-            by_composition[std::size_t(one * compositions + other)] =
-                float(std::sqrt(kelvin / 3000) * sticking(one, other, kelvin));
+            by_composition[std::size_t(one * compositions + other)] = float(std::sqrt(kelvin / 3000) *
+                                                                            sticking(one, other, kelvin));
     for (int size = 0; size < sizes; ++size)
         for (int one = 0; one < compositions; ++one)
             for (int other_size = 0; other_size < sizes; ++other_size) {
                 const float geometry = m_geometry[std::size_t(size * sizes + other_size)];
-                const float *row = &by_composition[std::size_t(one * compositions)];
-                for (int other = 0; other < compositions; ++other)
-                    *table++ = geometry * row[other];
+                const float* row = &by_composition[std::size_t(one * compositions)];
+                for (int other = 0; other < compositions; ++other) *table++ = geometry * row[other];
             }
 }
 
-std::vector<double> nucleated(int step)
-{
+std::vector<double> nucleated(int step) {
     // The vapour of the first metal condenses first.
     const double centre = 0.7 - 0.4 * (1 - std::exp(-step / 100.0));
     std::vector<double> made(compositions);
     double sum = 0;
     for (int composition = 0; composition < compositions; ++composition)
         sum += made[std::size_t(composition)] = std::exp(-50 * std::pow(share(composition) - centre, 2));
-    for (double &each : made)
-        each *= std::exp(-step / 200.0) / sum;
+    for (double& each : made) each *= std::exp(-step / 200.0) / sum;
     return made;
 }
 
-metals volume_of(const std::vector<float> &population)
-{
+metals volume_of(const std::vector<float>& population) {
     metals found{};
     for (int size = 0; size < sizes; ++size)
         for (int composition = 0; composition < compositions; ++composition) {
@@ -103,8 +94,7 @@ metals volume_of(const std::vector<float> &population)
     return found;
 }
 
-std::vector<double> simulate_on_host(int steps)
-{
+std::vector<double> simulate_on_host(int steps) {
     const coefficients coefficients;
     const products products = products_of_collisions();
     std::vector<float> table(table_entries);
@@ -120,7 +110,7 @@ std::vector<double> simulate_on_host(int steps)
                 change[one] -= table[one * classes + other] * population[one] * population[other];
         for (std::size_t target = 0; target < std::size_t(sizes); ++target)
             for (auto at = products.begin[target]; at < products.begin[target + 1]; ++at) {
-                const product &product = products.all[std::size_t(at)];
+                const product& product = products.all[std::size_t(at)];
                 const double weight = volume(product.larger) / (volume(product.larger) + volume(product.smaller));
                 for (int one = 0; one < compositions; ++one)
                     for (int other = 0; other < compositions; ++other) {
@@ -134,8 +124,7 @@ std::vector<double> simulate_on_host(int steps)
                         change[into + 1] += made * (composition - below);
                     }
             }
-        for (std::size_t each = 0; each < classes; ++each)
-            population[each] += double(time_step) * change[each];
+        for (std::size_t each = 0; each < classes; ++each) population[each] += double(time_step) * change[each];
     }
     return population;
 }

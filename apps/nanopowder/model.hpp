@@ -39,12 +39,12 @@ constexpr float time_step = 0.02F;
 
 /// The coefficients of each step, as the gas cools. The host's work.
 class coefficients {
-public:
+  public:
     coefficients();
     /// Collisions per time of each two particles at `step`; table_entries values.
-    void fill(int step, float *table) const;
+    void fill(int step, float* table) const;
 
-private:
+  private:
     std::vector<float> m_geometry; // by sizes: free molecules (Friedlander)
 };
 
@@ -55,7 +55,7 @@ private:
 struct metals {
     double first, second;
 };
-[[nodiscard]] metals volume_of(const std::vector<float> &population);
+[[nodiscard]] metals volume_of(const std::vector<float>& population);
 
 /// The same steps in double precision, collision by collision.
 std::vector<double> simulate_on_host(int steps);

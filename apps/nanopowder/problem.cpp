@@ -14,7 +14,7 @@ namespace {
 // A work-item has a class and looks for the collisions that lead to it, so none writes what another does. Of the
 // smaller particle all compositions are tried; the larger one's then lie within a range, as it has most of the
 // product.
-constexpr const char *kernel_source = R"(
+constexpr const char* kernel_source = R"(
 struct product { int larger, smaller; float weight; };
 
 kernel void coagulate(global const float *restrict table, global const float *restrict now,
@@ -57,25 +57,22 @@ kernel void coagulate(global const float *restrict table, global const float *re
 }
 )";
 
-template <class Value>
-apps::buffer make_constant(cl_context context, const std::vector<Value> &values)
-{
+template <class Value> apps::buffer make_constant(cl_context context, const std::vector<Value>& values) {
     cl_int code = CL_SUCCESS;
     apps::buffer made(clCreateBuffer(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, values.size() * sizeof(Value),
-                                     const_cast<Value *>(values.data()), &code));
+                                     const_cast<Value*>(values.data()), &code));
     apps::check(code, "clCreateBuffer");
     return made;
 }
 
 } // namespace
 
-problem::problem(MPI_Comm communicator, cl_device_id device) : m_communicator(communicator), m_population(classes)
-{
+problem::problem(MPI_Comm communicator, cl_device_id device) : m_communicator(communicator), m_population(classes) {
     MPI_Comm_rank(communicator, &m_rank);
     MPI_Comm_size(communicator, &m_ranks);
     if (m_ranks > compositions)
-        throw std::invalid_argument(std::to_string(m_ranks) + " ranks are more than the " + std::to_string(compositions)
-                                    + " compositions");
+        throw std::invalid_argument(std::to_string(m_ranks) + " ranks are more than the " +
+                                    std::to_string(compositions) + " compositions");
     m_own.resize(std::size_t(begin_of(m_rank + 1) - begin_of(m_rank)) * sizes);
     if (m_rank == 0) {
         m_host_table.resize(table_entries);
@@ -89,8 +86,8 @@ problem::problem(MPI_Comm communicator, cl_device_id device) : m_communicator(co
     m_context = apps::create_context(device);
     m_queue = apps::create_in_order_queue(m_context.get(), device);
     m_program = apps::build_program(m_context.get(), device, kernel_source,
-                                    "-D COMPOSITIONS=" + std::to_string(compositions)
-                                        + " -D CLASSES=" + std::to_string(classes));
+                                    "-D COMPOSITIONS=" + std::to_string(compositions) +
+                                        " -D CLASSES=" + std::to_string(classes));
     m_table = apps::create_buffer(m_context.get(), table_bytes);
     m_now = apps::create_buffer(m_context.get(), classes * sizeof(float));
     m_next = apps::create_buffer(m_context.get(), m_own.size() * sizeof(float));
@@ -98,16 +95,14 @@ problem::problem(MPI_Comm communicator, cl_device_id device) : m_communicator(co
     m_products = make_constant(m_context.get(), products.all);
     m_begin = make_constant(m_context.get(), products.begin);
     std::vector<float> volumes(sizes);
-    for (int size = 0; size < sizes; ++size)
-        volumes[std::size_t(size)] = float(volume(size));
+    for (int size = 0; size < sizes; ++size) volumes[std::size_t(size)] = float(volume(size));
     m_volumes = make_constant(m_context.get(), volumes);
     m_kernel = apps::create_kernel(m_program.get(), "coagulate");
     apps::set_arguments(m_kernel.get(), m_table.get(), m_now.get(), m_next.get(), m_products.get(), m_begin.get(),
                         m_volumes.get(), time_step);
 }
 
-void problem::reset()
-{
+void problem::reset() {
     std::ranges::fill(m_population, 0.0F);
     m_supplied = {};
     // What an earlier run has left there would hide a transfer that does nothing.
@@ -119,14 +114,12 @@ void problem::reset()
     MPI_Barrier(m_communicator);
 }
 
-const float *problem::prepare_table(int step)
-{
+const float* problem::prepare_table(int step) {
     m_coefficients.fill(step, m_host_table.data());
     return m_host_table.data();
 }
 
-void problem::begin_step(int step)
-{
+void problem::begin_step(int step) {
     if (m_rank == 0) {
         const std::vector<double> born = nucleated(step);
         for (int composition = 0; composition < compositions; ++composition) {
@@ -142,9 +135,9 @@ void problem::begin_step(int step)
                 "writing the population");
 }
 
-apps::event problem::enqueue_coagulation(cl_event table_there)
-{
-    const std::size_t first[] = {std::size_t(begin_of(m_rank)), 0}, global[] = {m_own.size() / sizes, std::size_t(sizes)};
+apps::event problem::enqueue_coagulation(cl_event table_there) {
+    const std::size_t first[] = {std::size_t(begin_of(m_rank)), 0},
+                      global[] = {m_own.size() / sizes, std::size_t(sizes)};
     apps::check(clEnqueueNDRangeKernel(m_queue.get(), m_kernel.get(), 2, first, global, nullptr, table_there ? 1 : 0,
                                        table_there ? &table_there : nullptr, nullptr),
                 "clEnqueueNDRangeKernel");
@@ -156,11 +149,10 @@ apps::event problem::enqueue_coagulation(cl_event table_there)
     return apps::event(complete);
 }
 
-void problem::end_step(cl_event coagulated)
-{
+void problem::end_step(cl_event coagulated) {
     apps::wait_for({coagulated}, "coagulation");
-    MPI_Gatherv(m_own.data(), int(m_own.size()), MPI_FLOAT, m_gathered.data(), m_counts.data(), m_places.data(), MPI_FLOAT, 0,
-                m_communicator);
+    MPI_Gatherv(m_own.data(), int(m_own.size()), MPI_FLOAT, m_gathered.data(), m_counts.data(), m_places.data(),
+                MPI_FLOAT, 0, m_communicator);
     // Ranks have all sizes of some compositions.
     for (std::size_t at = 0; m_rank == 0 && at < classes; ++at)
         m_population[at % sizes * compositions + at / sizes] = m_gathered[at];

@@ -15,7 +15,7 @@ namespace nanopowder {
 
 /// Each rank computes all sizes of some compositions, which differ in number by one at most. Not thread-safe.
 class problem {
-public:
+  public:
     /// Throws std::invalid_argument if there are more ranks than compositions.
     problem(MPI_Comm communicator, cl_device_id device);
 
@@ -25,7 +25,7 @@ public:
     void reset();
 
     /// Rank 0: the coefficients of `step`, in memory that stays as it is until the next call.
-    const float *prepare_table(int step);
+    const float* prepare_table(int step);
     /// Adds what has nucleated and brings the population to every device. Collective.
     void begin_step(int step);
     /// Coagulation by the coefficients in table(), behind `table_there` if that is an event.
@@ -34,7 +34,7 @@ public:
     void end_step(cl_event coagulated);
 
     /// Rank 0: particles of each class.
-    [[nodiscard]] const std::vector<float> &population() const { return m_population; }
+    [[nodiscard]] const std::vector<float>& population() const { return m_population; }
     /// Rank 0: what has nucleated so far.
     [[nodiscard]] metals supplied() const { return m_supplied; }
 
@@ -46,7 +46,7 @@ public:
     [[nodiscard]] int rank() const { return m_rank; }
     [[nodiscard]] int ranks() const { return m_ranks; }
 
-private:
+  private:
     /// The first composition of a rank.
     [[nodiscard]] int begin_of(int rank) const { return compositions * rank / m_ranks; }
 
@@ -66,13 +66,13 @@ private:
 
 /// A way to simulate; each lies in a file of its own.
 class simulation {
-public:
+  public:
     virtual ~simulation() = default;
     /// Runs `steps` from the problem's reset. Collective.
     virtual void run(int steps) = 0;
 };
 
-std::unique_ptr<simulation> make_baseline(problem &problem);
-std::unique_ptr<simulation> make_causeway(problem &problem);
+std::unique_ptr<simulation> make_baseline(problem& problem);
+std::unique_ptr<simulation> make_causeway(problem& problem);
 
 } // namespace nanopowder

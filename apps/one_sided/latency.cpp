@@ -11,11 +11,13 @@ namespace one_sided {
 bool latency(const pe& here, int rounds) {
     if (here.all < 2) throw std::runtime_error("latency needs two PEs");
     bool right = true;
-    for (const std::size_t bytes : {std::size_t{8}, std::size_t{64} << 10, std::size_t{1} << 20, std::size_t{16} << 20}) {
+    for (const std::size_t bytes :
+         {std::size_t{8}, std::size_t{64} << 10, std::size_t{1} << 20, std::size_t{16} << 20}) {
         const int trips = bytes <= 8 ? 50 : bytes <= (std::size_t{1} << 20) ? 10 : 2;
         auto* const target = here.allocate<unsigned char>(bytes);
         auto* const signal = here.allocate<std::uint64_t>(1);
-        std::vector<unsigned char> contents(bytes, static_cast<unsigned char>(here.own + 1)), host(bytes), other_host(bytes);
+        std::vector<unsigned char> contents(bytes, static_cast<unsigned char>(here.own + 1)), host(bytes),
+            other_host(bytes);
         cl_mem source = here.make_buffer(bytes, contents.data()), received = here.make_buffer(bytes, contents.data());
         const int peer = 1 - here.own;
         std::uint64_t count = 0;
@@ -23,26 +25,37 @@ bool latency(const pe& here, int rounds) {
             for (int i = 0; i < trips; ++i) {
                 ++count;
                 const auto put = [&] {
-                    check(clEnqueuePutSignal(here.queue, source, CL_FALSE, 0, bytes, target, signal, count, CL_SIGNAL_SET, peer, 0, nullptr, nullptr), "put");
+                    check(clEnqueuePutSignal(here.queue, source, CL_FALSE, 0, bytes, target, signal, count,
+                                             CL_SIGNAL_SET, peer, 0, nullptr, nullptr),
+                          "put");
                 };
                 if (here.own == 0) put();
-                check(clEnqueueSignalWait(here.queue, CL_TRUE, signal, CL_COMPARE_GE, count, 0, nullptr, nullptr), "wait");
+                check(clEnqueueSignalWait(here.queue, CL_TRUE, signal, CL_COMPARE_GE, count, 0, nullptr, nullptr),
+                      "wait");
                 if (here.own == 1) put();
             }
             check(clFinish(here.queue), "clFinish");
         };
         const auto by_ranks = [&] {
             for (int i = 0; i < trips; ++i) {
-                const auto send = [&] { check(clEnqueueSendBuffer(here.queue, source, CL_FALSE, 0, bytes, peer, 1, MPI_COMM_WORLD, 0, nullptr, nullptr), "send"); };
+                const auto send = [&] {
+                    check(clEnqueueSendBuffer(here.queue, source, CL_FALSE, 0, bytes, peer, 1, MPI_COMM_WORLD, 0,
+                                              nullptr, nullptr),
+                          "send");
+                };
                 if (here.own == 0) send();
-                check(clEnqueueRecvBuffer(here.queue, received, CL_TRUE, 0, bytes, peer, 1, MPI_COMM_WORLD, 0, nullptr, nullptr), "receive");
+                check(clEnqueueRecvBuffer(here.queue, received, CL_TRUE, 0, bytes, peer, 1, MPI_COMM_WORLD, 0, nullptr,
+                                          nullptr),
+                      "receive");
                 if (here.own == 1) send();
             }
             check(clFinish(here.queue), "clFinish");
         };
         const auto by_mpi = [&] {
             for (int i = 0; i < trips; ++i) {
-                const auto send = [&] { MPI_Send(contents.data(), static_cast<int>(bytes), MPI_BYTE, peer, 1, MPI_COMM_WORLD); };
+                const auto send = [&] {
+                    MPI_Send(contents.data(), static_cast<int>(bytes), MPI_BYTE, peer, 1, MPI_COMM_WORLD);
+                };
                 if (here.own == 0) send();
                 MPI_Recv(host.data(), static_cast<int>(bytes), MPI_BYTE, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
                 if (here.own == 1) send();
@@ -75,9 +88,11 @@ bool latency(const pe& here, int rounds) {
             right = right && seen == std::vector<unsigned char>(bytes, static_cast<unsigned char>(peer + 1));
         }
         if (here.own == 0) {
-            const double put = median(seconds[0]), rank = median(seconds[1]), mpi = median(seconds[2]), copy = median(seconds[3]);
-            std::printf("%9zu B, one way: put+signal+wait %9.2f us, send+receive %9.2f us (%.2f of it), MPI, host memory %9.2f us, memcpy %9.2f us\n", bytes,
-                        put * 1e6, rank * 1e6, put / rank, mpi * 1e6, copy * 1e6);
+            const double put = median(seconds[0]), rank = median(seconds[1]), mpi = median(seconds[2]),
+                         copy = median(seconds[3]);
+            std::printf("%9zu B, one way: put+signal+wait %9.2f us, send+receive %9.2f us (%.2f of it), MPI, host "
+                        "memory %9.2f us, memcpy %9.2f us\n",
+                        bytes, put * 1e6, rank * 1e6, put / rank, mpi * 1e6, copy * 1e6);
         }
         clReleaseMemObject(source);
         clReleaseMemObject(received);

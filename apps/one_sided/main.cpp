@@ -36,7 +36,10 @@ pe make_pe(int rank) {
 }
 
 bool run(const std::string& name, const pe& here, int rounds) {
-    const auto program = name == "latency" ? latency : name == "updates" ? updates : name == "transpose" ? transpose : nullptr;
+    const auto program = name == "latency"     ? latency
+                         : name == "updates"   ? updates
+                         : name == "transpose" ? transpose
+                                               : nullptr;
     if (program == nullptr) throw std::runtime_error("there is no program " + name + ": latency, updates, transpose");
     bool right = program(here, rounds);
     int everywhere = right ? 1 : 0;
@@ -64,7 +67,8 @@ int main(int count, char** words) {
     bool right = true;
     try {
         auto here = make_pe(rank);
-        check(causeway_symmetric_init(here.context, here.device, MPI_COMM_WORLD, std::size_t{64} << 20), "causeway_symmetric_init");
+        check(causeway_symmetric_init(here.context, here.device, MPI_COMM_WORLD, std::size_t{64} << 20),
+              "causeway_symmetric_init");
         here.own = causeway_symmetric_pe();
         here.all = causeway_symmetric_pes();
         for (const auto& name : names) right = run(name, here, rounds) && right;

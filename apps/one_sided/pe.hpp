@@ -15,7 +15,9 @@
 namespace one_sided {
 
 inline void check(int code, const char* what) {
-    if (code != CL_SUCCESS) throw std::runtime_error(std::string(what) + ": " + std::to_string(code) + ", " + causeway_error_last_message());
+    if (code != CL_SUCCESS)
+        throw std::runtime_error(std::string(what) + ": " + std::to_string(code) + ", " +
+                                 causeway_error_last_message());
 }
 
 /// In an in-order queue.
@@ -29,7 +31,9 @@ struct pe {
         cl_int code = CL_SUCCESS;
         cl_mem made = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, nullptr, &code);
         check(code, "clCreateBuffer");
-        if (contents != nullptr) check(clEnqueueWriteBuffer(queue, made, CL_TRUE, 0, bytes, contents, 0, nullptr, nullptr), "clEnqueueWriteBuffer");
+        if (contents != nullptr)
+            check(clEnqueueWriteBuffer(queue, made, CL_TRUE, 0, bytes, contents, 0, nullptr, nullptr),
+                  "clEnqueueWriteBuffer");
         return made;
     }
     template <class Value> [[nodiscard]] Value* allocate(std::size_t count) const {

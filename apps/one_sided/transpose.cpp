@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transposes a matrix that is spread over all PEs by rows: tiles go by boxed puts and a barrier, or by all-to-all, beside transfers between
-// ranks.
+// Transposes a matrix that is spread over all PEs by rows: tiles go by boxed puts and a barrier, or by all-to-all,
+// beside transfers between ranks.
 #include "pe.hpp"
 
 #include <cstdio>
@@ -14,7 +14,8 @@ bool transpose(const pe& here, int rounds) {
     std::vector<std::uint64_t> matrix(rows * width);
     for (std::size_t y = 0; y < rows; ++y)
         for (std::size_t x = 0; x < width; ++x) matrix[y * width + x] = (own * rows + y) * width + x;
-    cl_mem source = here.make_buffer(matrix.size() * 8, matrix.data()), received = here.make_buffer(matrix.size() * 8, matrix.data());
+    cl_mem source = here.make_buffer(matrix.size() * 8, matrix.data()),
+           received = here.make_buffer(matrix.size() * 8, matrix.data());
     // Tile i comes from PE i.
     auto* const tiles = here.allocate<std::uint64_t>(rows * width);
     const auto verify = [&](const std::vector<std::uint64_t>& got) {
@@ -38,8 +39,8 @@ bool transpose(const pe& here, int rounds) {
             for (std::size_t i = 1; i <= all; ++i) {
                 const auto pe = (own + i) % all;
                 const std::size_t origin[3] = {pe * rows * 8, 0, 0};
-                check(clEnqueuePutRect(here.queue, source, CL_FALSE, origin, zero, region, row_bytes, 0, rows * 8, 0, tiles + own * rows * rows,
-                                       static_cast<int>(pe), 0, nullptr, nullptr),
+                check(clEnqueuePutRect(here.queue, source, CL_FALSE, origin, zero, region, row_bytes, 0, rows * 8, 0,
+                                       tiles + own * rows * rows, static_cast<int>(pe), 0, nullptr, nullptr),
                       "put");
             }
             check(clEnqueueSymmetricBarrier(here.queue, CL_TRUE, 0, nullptr, nullptr), "barrier");
@@ -54,23 +55,24 @@ bool transpose(const pe& here, int rounds) {
                 const auto to = (own + i) % all, from = (own + all - i) % all;
                 const std::size_t origin[3] = {to * rows * 8, 0, 0};
                 cl_event sent = nullptr;
-                check(clEnqueueSendBufferRect(here.queue, source, CL_FALSE, origin, region, row_bytes, 0, static_cast<int>(to), 2, MPI_COMM_WORLD, 0,
-                                              nullptr, &sent),
+                check(clEnqueueSendBufferRect(here.queue, source, CL_FALSE, origin, region, row_bytes, 0,
+                                              static_cast<int>(to), 2, MPI_COMM_WORLD, 0, nullptr, &sent),
                       "send");
                 ends.push_back(sent);
-                check(clEnqueueRecvBuffer(receiving, received, CL_TRUE, from * tile, tile, static_cast<int>(from), 2, MPI_COMM_WORLD, 0, nullptr,
-                                          nullptr),
+                check(clEnqueueRecvBuffer(receiving, received, CL_TRUE, from * tile, tile, static_cast<int>(from), 2,
+                                          MPI_COMM_WORLD, 0, nullptr, nullptr),
                       "receive");
             }
             check(clWaitForEvents(static_cast<cl_uint>(ends.size()), ends.data()), "clWaitForEvents");
             for (auto* each : ends) clReleaseEvent(each);
         }));
-        check(clEnqueueReadBuffer(here.queue, received, CL_TRUE, 0, got.size() * 8, got.data(), 0, nullptr, nullptr), "clEnqueueReadBuffer");
+        check(clEnqueueReadBuffer(here.queue, received, CL_TRUE, 0, got.size() * 8, got.data(), 0, nullptr, nullptr),
+              "clEnqueueReadBuffer");
         right = right && verify(got);
     }
     if (here.own == 0)
-        std::printf("tiles of a %zu x %zu matrix: %.2f ms by puts and a barrier, %.2f ms by transfers between ranks\n", width, width,
-                    median(seconds[0]) * 1e3, median(seconds[1]) * 1e3);
+        std::printf("tiles of a %zu x %zu matrix: %.2f ms by puts and a barrier, %.2f ms by transfers between ranks\n",
+                    width, width, median(seconds[0]) * 1e3, median(seconds[1]) * 1e3);
     clReleaseCommandQueue(receiving);
     clReleaseMemObject(source);
     clReleaseMemObject(received);

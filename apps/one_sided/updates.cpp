@@ -21,7 +21,9 @@ bool updates(const pe& here, int rounds) {
         int pe;
         std::size_t word;
     };
-    const auto next = [&] { return place{static_cast<int>(random() % static_cast<unsigned>(here.all)), random() % words}; };
+    const auto next = [&] {
+        return place{static_cast<int>(random() % static_cast<unsigned>(here.all)), random() % words};
+    };
 
     std::vector<double> seconds[3];
     for (int round = 0; round < rounds; ++round) {
@@ -34,21 +36,25 @@ bool updates(const pe& here, int rounds) {
         run([&] {
             for (int i = 0; i < count; ++i) {
                 const auto where = next();
-                check(clEnqueueSymmetricAtomic(here.queue, CL_FALSE, CL_ATOMIC_INC, 8, table + where.word, 0, 0, where.pe, nullptr, 0, 0, nullptr, nullptr), "atomic");
+                check(clEnqueueSymmetricAtomic(here.queue, CL_FALSE, CL_ATOMIC_INC, 8, table + where.word, 0, 0,
+                                               where.pe, nullptr, 0, 0, nullptr, nullptr),
+                      "atomic");
             }
             check(clFinish(here.queue), "clFinish");
         });
         run([&] {
             for (int i = 0; i < count; ++i) {
                 const auto where = next();
-                check(causeway_symmetric_atomic(CL_ATOMIC_INC, 8, table + where.word, 0, 0, where.pe, nullptr), "atomic");
+                check(causeway_symmetric_atomic(CL_ATOMIC_INC, 8, table + where.word, 0, 0, where.pe, nullptr),
+                      "atomic");
             }
         });
         run([&] {
             const std::uint64_t one = 1;
             for (int i = 0; i < count; ++i) {
                 const auto where = next();
-                MPI_Accumulate(&one, 1, MPI_UINT64_T, where.pe, static_cast<MPI_Aint>(where.word), 1, MPI_UINT64_T, MPI_SUM, window);
+                MPI_Accumulate(&one, 1, MPI_UINT64_T, where.pe, static_cast<MPI_Aint>(where.word), 1, MPI_UINT64_T,
+                               MPI_SUM, window);
                 MPI_Win_flush(where.pe, window);
             }
         });
@@ -63,8 +69,8 @@ bool updates(const pe& here, int rounds) {
     for (const auto each : own) sum += each;
     MPI_Allreduce(&sum, &whole, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
     if (here.own == 0)
-        std::printf("updates of each PE: %.0f per second by commands, %.0f by host calls, %.0f by MPI_Accumulate\n", count / median(seconds[0]),
-                    count / median(seconds[1]), count / median(seconds[2]));
+        std::printf("updates of each PE: %.0f per second by commands, %.0f by host calls, %.0f by MPI_Accumulate\n",
+                    count / median(seconds[0]), count / median(seconds[1]), count / median(seconds[2]));
     return whole == 2ull * count * static_cast<unsigned>(here.all) * static_cast<unsigned>(rounds);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times the workloads in scalar code and in vectors, by one thread and by several, and checks that both compute the same.
+// Times the workloads in scalar code and in vectors, by one thread and by several, and checks that both compute the
+// same.
 #include "workloads.h"
 
 #include <algorithm>
@@ -16,10 +17,10 @@ namespace {
 
 using numbers = std::vector<float>;
 
-numbers input_of(const workload &work) {
+numbers input_of(const workload& work) {
     numbers input(static_cast<std::size_t>(work.input_size));
     unsigned state = 7;
-    for (float &number : input) {
+    for (float& number : input) {
         state = state * 1664525u + 1013904223u;
         number = static_cast<float>(state >> 8) / static_cast<float>(1 << 24) + 0.01f;
     }
@@ -27,40 +28,38 @@ numbers input_of(const workload &work) {
 }
 
 // Each thread takes a share of the items that follow one another.
-void run(const workload &work, const numbers &input, numbers &output, int threads) {
+void run(const workload& work, const numbers& input, numbers& output, int threads) {
     std::vector<std::thread> others;
     const auto share = [&](int t) {
         work.run(input.data(), output.data(), work.items * t / threads, work.items * (t + 1) / threads);
     };
-    for (int t = 1; t < threads; ++t)
-        others.emplace_back(share, t);
+    for (int t = 1; t < threads; ++t) others.emplace_back(share, t);
     share(0);
-    for (std::thread &each : others)
-        each.join();
+    for (std::thread& each : others) each.join();
 }
 
-double best_ms(const workload &work, const numbers &input, numbers &output, int threads, int rounds) {
+double best_ms(const workload& work, const numbers& input, numbers& output, int threads, int rounds) {
     double best = INFINITY;
     for (int r = 0; r < rounds; ++r) {
         const auto start = std::chrono::steady_clock::now();
         run(work, input, output, threads);
-        best = std::min(best, std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+        best = std::min(best,
+                        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
     }
     return best;
 }
 
-bool same(const workload &work, const numbers &expected, const numbers &got) {
+bool same(const workload& work, const numbers& expected, const numbers& got) {
     double largest = 0;
-    for (float number : expected)
-        largest = std::max(largest, std::fabs(static_cast<double>(number)));
+    for (float number : expected) largest = std::max(largest, std::fabs(static_cast<double>(number)));
     for (std::size_t i = 0; i < expected.size(); ++i)
         if (!(std::fabs(static_cast<double>(expected[i]) - static_cast<double>(got[i])) <= work.tolerance * largest))
             return false;
     return largest > 0;
 }
 
-int number_of(const char *text, const char *option) {
-    char *end = nullptr;
+int number_of(const char* text, const char* option) {
+    char* end = nullptr;
     const long number = text ? std::strtol(text, &end, 10) : 0;
     if (number < 1 || number > 100000 || *end != '\0') {
         std::fprintf(stderr, "simd: %s needs a number from 1 to 100000, not '%s'\n", option, text ? text : "");
@@ -71,7 +70,7 @@ int number_of(const char *text, const char *option) {
 
 } // namespace
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency())), rounds = 20;
     for (int i = 1; i < argc; i += 2) {
         if (std::strcmp(argv[i], "--threads") == 0) {
@@ -95,8 +94,8 @@ int main(int argc, char **argv) {
         std::fill(got.begin(), got.end(), 0.0f);
         const double threads_ms = best_ms(vector, input, got, threads, rounds);
         const bool threads_agree = same(scalar, expected, got);
-        std::printf("%-18s %12.3f %10.3f %22.3f %9.2fx%s\n", scalar.name, scalar_ms, vector_ms, threads_ms, scalar_ms / vector_ms,
-                    agrees && threads_agree ? "" : "   DIFFERS");
+        std::printf("%-18s %12.3f %10.3f %22.3f %9.2fx%s\n", scalar.name, scalar_ms, vector_ms, threads_ms,
+                    scalar_ms / vector_ms, agrees && threads_agree ? "" : "   DIFFERS");
         all_same &= agrees && threads_agree;
     }
     std::printf("%s\n", all_same ? "all results agree" : "RESULTS DIFFER");

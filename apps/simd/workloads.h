@@ -4,10 +4,10 @@
 #define CAUSEWAY_APPS_SIMD_WORKLOADS_H
 
 struct workload {
-    const char *name;
+    const char* name;
     int items; /* that threads share */
     /* Works on the items from `first` to before `last` of what prepare() made. */
-    void (*run)(const float *input, float *output, int first, int last);
+    void (*run)(const float* input, float* output, int first, int last);
     int input_size, output_size; /* in numbers */
     double tolerance;            /* for one number, relative to the largest */
 };

@@ -21,7 +21,7 @@ constexpr std::size_t lanes = 16;
  * PATH.names has the name of each sequence in a line.
  */
 class database {
-public:
+  public:
     struct chunk {
         std::uint64_t first_sequence;
         std::uint64_t residues;
@@ -32,9 +32,9 @@ public:
     /// Opens what pack() has written. Throws std::runtime_error.
     explicit database(std::string path);
 
-    [[nodiscard]] const std::string &path() const { return m_path; }
+    [[nodiscard]] const std::string& path() const { return m_path; }
     [[nodiscard]] std::size_t chunk_size() const { return m_chunk_size; }
-    [[nodiscard]] const std::vector<chunk> &chunks() const { return m_chunks; }
+    [[nodiscard]] const std::vector<chunk>& chunks() const { return m_chunks; }
     [[nodiscard]] std::uint64_t sequences() const { return m_sequences; }
     [[nodiscard]] std::uint64_t residues() const { return m_residues; }
     [[nodiscard]] std::size_t most_groups() const;
@@ -43,7 +43,7 @@ public:
     /// Asks the kernel to forget what it has of the database in memory.
     void leave_page_cache() const;
 
-private:
+  private:
     std::string m_path;
     std::size_t m_chunk_size = 0;
     std::uint64_t m_sequences = 0, m_residues = 0;
@@ -51,6 +51,6 @@ private:
 };
 
 /// Makes the database `path` of the sequences in `fasta`; needs memory for a few chunks. Throws std::runtime_error.
-void pack(const std::string &fasta, const std::string &path, std::size_t chunk_size);
+void pack(const std::string& fasta, const std::string& path, std::size_t chunk_size);
 
 } // namespace smith_waterman

@@ -13,7 +13,7 @@
 namespace smith_waterman {
 
 class fasta_reader {
-public:
+  public:
     /// Throws std::runtime_error if the file cannot be opened.
     explicit fasta_reader(std::string path);
 
@@ -21,9 +21,9 @@ public:
     /// file and line, for what is no FASTA or no protein.
     std::optional<sequence> next();
 
-private:
-    [[noreturn]] void refuse(const std::string &why) const;
-    bool read_line(std::string &line);
+  private:
+    [[noreturn]] void refuse(const std::string& why) const;
+    bool read_line(std::string& line);
 
     std::string m_path;
     apps::file m_file;
@@ -32,10 +32,10 @@ private:
 };
 
 /// All of a file; it has at least one sequence. Throws std::runtime_error.
-std::vector<sequence> read_fasta(const std::string &path);
+std::vector<sequence> read_fasta(const std::string& path);
 
 /// Writes sequences of `residues` residues in all, of lengths and frequencies as in Swiss-Prot. The same `seed` gives
 /// the same file. Throws std::runtime_error.
-void generate_fasta(const std::string &path, std::uint64_t residues, std::uint64_t seed);
+void generate_fasta(const std::string& path, std::uint64_t residues, std::uint64_t seed);
 
 } // namespace smith_waterman

@@ -19,14 +19,11 @@ namespace {
 // communication begin
 /// Reads chunks into the slots' memory, ahead of whoever takes them.
 class reader {
-public:
-    reader(const database &database, const std::array<void *, problem::slots> &memory)
-        : m_database(database), m_memory(memory), m_thread([this] { run(); })
-    {
-    }
+  public:
+    reader(const database& database, const std::array<void*, problem::slots>& memory)
+        : m_database(database), m_memory(memory), m_thread([this] { run(); }) {}
 
-    ~reader()
-    {
+    ~reader() {
         {
             const std::lock_guard lock(m_mutex);
             m_ended = true;
@@ -36,17 +33,14 @@ public:
     }
 
     /// Waits until `chunk` is in its slot's memory. Throws what reading threw.
-    void wait_for(std::size_t chunk)
-    {
+    void wait_for(std::size_t chunk) {
         std::unique_lock lock(m_mutex);
         m_changed.wait(lock, [&] { return m_read > chunk || m_failure; });
-        if (m_failure)
-            std::rethrow_exception(m_failure);
+        if (m_failure) std::rethrow_exception(m_failure);
     }
 
     /// The memory of `chunk` may be overwritten.
-    void release(std::size_t chunk)
-    {
+    void release(std::size_t chunk) {
         {
             const std::lock_guard lock(m_mutex);
             m_released = chunk + 1;
@@ -54,17 +48,15 @@ public:
         m_changed.notify_all();
     }
 
-private:
-    void run()
-    {
+  private:
+    void run() {
         try {
             const apps::file file = apps::open_file(m_database.path(), "rb");
             for (std::size_t chunk = 0; chunk < m_database.chunks().size(); ++chunk) {
                 {
                     std::unique_lock lock(m_mutex);
                     m_changed.wait(lock, [&] { return m_ended || chunk < m_released + problem::slots; });
-                    if (m_ended)
-                        return;
+                    if (m_ended) return;
                 }
                 if (std::fread(m_memory[chunk % problem::slots], m_database.chunk_size(), 1, file.get()) != 1)
                     throw std::runtime_error("reading " + m_database.path() + " failed");
@@ -81,8 +73,8 @@ private:
         }
     }
 
-    const database &m_database;
-    std::array<void *, problem::slots> m_memory;
+    const database& m_database;
+    std::array<void*, problem::slots> m_memory;
     std::mutex m_mutex; // guards what follows
     std::condition_variable m_changed;
     std::size_t m_read = 0, m_released = 0;
@@ -93,23 +85,21 @@ private:
 // communication end
 
 class hand_optimised : public searcher {
-public:
-    explicit hand_optimised(problem &problem) : m_problem(problem)
-    {
+  public:
+    explicit hand_optimised(problem& problem) : m_problem(problem) {
         // communication begin
-        for (auto &memory : m_memory)
+        for (auto& memory : m_memory)
             memory = std::make_unique<apps::pinned_memory>(problem.context(), problem.transfer_queue(),
                                                            problem.database().chunk_size());
         // communication end
     }
 
-    void run() override
-    {
+    void run() override {
         const std::size_t chunks = m_problem.database().chunks().size();
         std::array<apps::event, problem::slots> searched;
         // communication begin
         std::array<apps::event, problem::slots> written;
-        std::array<void *, problem::slots> memory{};
+        std::array<void*, problem::slots> memory{};
         for (int slot = 0; slot < problem::slots; ++slot)
             memory[std::size_t(slot)] = m_memory[std::size_t(slot)]->data();
         reader reader(m_problem.database(), memory);
@@ -123,8 +113,7 @@ public:
                 reader.release(chunk - problem::slots);
                 // communication end
             }
-            if (chunk >= chunks)
-                continue;
+            if (chunk >= chunks) continue;
             // communication begin
             reader.wait_for(chunk);
             cl_event event = nullptr;
@@ -139,8 +128,8 @@ public:
         }
     }
 
-private:
-    problem &m_problem;
+  private:
+    problem& m_problem;
     // communication begin
     std::array<std::unique_ptr<apps::pinned_memory>, problem::slots> m_memory;
     // communication end
@@ -148,6 +137,6 @@ private:
 
 } // namespace
 
-std::unique_ptr<searcher> make_hand_optimised(problem &problem) { return std::make_unique<hand_optimised>(problem); }
+std::unique_ptr<searcher> make_hand_optimised(problem& problem) { return std::make_unique<hand_optimised>(problem); }
 
 } // namespace smith_waterman

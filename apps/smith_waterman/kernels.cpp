@@ -6,7 +6,7 @@
 
 namespace smith_waterman {
 
-const char *const kernel_source = R"(
+const char* const kernel_source = R"(
 // Groups of a chunk: how many, then place and length of each.
 uint groups_of(global const uchar *chunk) { return ((global const uint *)chunk)[0]; }
 uint place_of(global const uchar *chunk, uint group) { return ((global const uint *)chunk)[1 + 2 * group]; }

@@ -21,7 +21,7 @@ namespace {
 
 using namespace smith_waterman;
 
-constexpr const char *usage =
+constexpr const char* usage =
     "usage: smith_waterman generate FASTA RESIDUES [SEED]   a database of random proteins, as large as you like\n"
     "       smith_waterman pack FASTA DATABASE [CHUNK]      the form that is searched, CHUNK (4194304) bytes at once\n"
     "       smith_waterman search QUERIES DATABASE [options]\n"
@@ -47,35 +47,24 @@ struct options {
     bool transfers_only = false, cold = false, progress = false;
 };
 
-kernel_form kernel_named(const std::string &name)
-{
-    if (name == "automatic")
-        return kernel_form::automatic;
-    if (name == "vectors")
-        return kernel_form::vectors;
-    if (name == "registers")
-        return kernel_form::registers;
+kernel_form kernel_named(const std::string& name) {
+    if (name == "automatic") return kernel_form::automatic;
+    if (name == "vectors") return kernel_form::vectors;
+    if (name == "registers") return kernel_form::registers;
     throw std::invalid_argument("no kernel \"" + name + "\"");
 }
 
-options parse(int argc, char **argv)
-{
-    const option names[] = {{"version", required_argument, nullptr, 'v'},
-                            {"rounds", required_argument, nullptr, 'r'},
-                            {"hits", required_argument, nullptr, 'n'},
-                            {"gap-open", required_argument, nullptr, 'o'},
-                            {"gap-extend", required_argument, nullptr, 'e'},
-                            {"kernel", required_argument, nullptr, 'k'},
-                            {"transfers-only", no_argument, nullptr, 't'},
-                            {"cold", no_argument, nullptr, 'c'},
-                            {"progress", no_argument, nullptr, 's'},
-                            {"platform", required_argument, nullptr, 'p'},
-                            {"device", required_argument, nullptr, 'd'},
-                            {}};
+options parse(int argc, char** argv) {
+    const option names[] = {
+        {"version", required_argument, nullptr, 'v'},    {"rounds", required_argument, nullptr, 'r'},
+        {"hits", required_argument, nullptr, 'n'},       {"gap-open", required_argument, nullptr, 'o'},
+        {"gap-extend", required_argument, nullptr, 'e'}, {"kernel", required_argument, nullptr, 'k'},
+        {"transfers-only", no_argument, nullptr, 't'},   {"cold", no_argument, nullptr, 'c'},
+        {"progress", no_argument, nullptr, 's'},         {"platform", required_argument, nullptr, 'p'},
+        {"device", required_argument, nullptr, 'd'},     {}};
     options parsed;
     opterr = 0;
-    for (int name; (name = getopt_long(argc, argv, "", names, nullptr)) != -1;)
-        switch (name) {
+    for (int name; (name = getopt_long(argc, argv, "", names, nullptr)) != -1;) switch (name) {
         case 'v': parsed.version = optarg; break;
         case 'r': parsed.rounds = apps::number<int>(optarg, 1); break;
         case 'n': parsed.hits = apps::number<std::size_t>(optarg, 1); break;
@@ -89,12 +78,11 @@ options parse(int argc, char **argv)
         case 'd': parsed.device = apps::number<std::size_t>(optarg, 0); break;
         default: throw std::invalid_argument(std::string("unknown or incomplete option: ") + argv[optind - 1]);
         }
-    if (argc - optind != 3)
-        throw std::invalid_argument("search takes a file of queries and a database");
+    if (argc - optind != 3) throw std::invalid_argument("search takes a file of queries and a database");
     parsed.queries = argv[optind + 1];
     parsed.database = argv[optind + 2];
-    if (parsed.version != "all" && parsed.version != "plain" && parsed.version != "hand"
-        && parsed.version != "causeway")
+    if (parsed.version != "all" && parsed.version != "plain" && parsed.version != "hand" &&
+        parsed.version != "causeway")
         throw std::invalid_argument("no version \"" + parsed.version + "\"");
     // A few hundred are subtracted from scores of 16 bits.
     if (parsed.gap.open > 1000 - parsed.gap.extend)
@@ -104,16 +92,14 @@ options parse(int argc, char **argv)
 
 /// A version with what its searches have shown so far.
 struct contender {
-    const char *name;
+    const char* name;
     std::unique_ptr<searcher> way;
     std::vector<double> seconds;
 };
 
-double timed_run(problem &problem, searcher &way, parts wanted, const options &options)
-{
+double timed_run(problem& problem, searcher& way, parts wanted, const options& options) {
     problem.reset(wanted);
-    if (options.cold)
-        problem.database().leave_page_cache();
+    if (options.cold) problem.database().leave_page_cache();
     apps::progress_line progress(options.progress ? apps::progress_line::when::always
                                                   : apps::progress_line::when::on_terminals);
     const auto start = std::chrono::steady_clock::now();
@@ -130,26 +116,21 @@ double timed_run(problem &problem, searcher &way, parts wanted, const options &o
     return passed() - way.uncounted();
 }
 
-std::vector<std::vector<hit>> all_hits(const problem &problem, std::size_t queries)
-{
+std::vector<std::vector<hit>> all_hits(const problem& problem, std::size_t queries) {
     std::vector<std::vector<hit>> all;
-    for (std::size_t query = 0; query < queries; ++query)
-        all.push_back(problem.hits(query));
+    for (std::size_t query = 0; query < queries; ++query) all.push_back(problem.hits(query));
     return all;
 }
 
-void print_hits(const database &database, const std::vector<sequence> &queries,
-                const std::vector<std::vector<hit>> &hits)
-{
+void print_hits(const database& database, const std::vector<sequence>& queries,
+                const std::vector<std::vector<hit>>& hits) {
     for (std::size_t query = 0; query < queries.size(); ++query) {
         std::printf("\nquery %s (%zu residues)\n", queries[query].name.c_str(), queries[query].residues.size());
-        for (const hit &hit : hits[query])
-            std::printf("%6d  %s\n", hit.score, database.name_of(hit.sequence).c_str());
+        for (const hit& hit : hits[query]) std::printf("%6d  %s\n", hit.score, database.name_of(hit.sequence).c_str());
     }
 }
 
-double spread(const std::vector<double> &times)
-{
+double spread(const std::vector<double>& times) {
     const auto quartiles = apps::quartiles_of(times);
     return quartiles.upper - quartiles.lower;
 }
@@ -159,11 +140,10 @@ constexpr int least_rounds = 3;
 
 /// What a search takes beyond its kernels alone, as a share of its transfers alone, is what shows of them; the rest
 /// is hidden. "-" if searches vary more than transfers take: it would tell of that noise.
-std::string hidden_share(const contender &contender, const std::vector<double> &computation,
-                         const std::vector<double> &transfers)
-{
-    if (computation.size() < least_rounds
-        || std::max(spread(contender.seconds), spread(computation)) > apps::quartiles_of(transfers).median)
+std::string hidden_share(const contender& contender, const std::vector<double>& computation,
+                         const std::vector<double>& transfers) {
+    if (computation.size() < least_rounds ||
+        std::max(spread(contender.seconds), spread(computation)) > apps::quartiles_of(transfers).median)
         return "-";
     std::vector<double> shares;
     for (std::size_t round = 0; round < computation.size(); ++round)
@@ -172,8 +152,7 @@ std::string hidden_share(const contender &contender, const std::vector<double> &
 }
 
 /// Whether all versions found the same.
-bool search(const options &options)
-{
+bool search(const options& options) {
     const auto queries = read_fasta(options.queries);
     const database database(options.database);
     const cl_device_id device = apps::device_of(options.platform, options.device);
@@ -183,14 +162,11 @@ bool search(const options &options)
                 static_cast<unsigned long long>(database.residues()), database.chunks().size(), database.chunk_size(),
                 queries.size(), queries.size() == 1 ? "y" : "ies", apps::device_name(device).c_str());
 
-    const auto wanted = [&](const char *name) { return options.version == "all" || options.version == name; };
+    const auto wanted = [&](const char* name) { return options.version == "all" || options.version == name; };
     std::vector<contender> contenders;
-    if (wanted("plain"))
-        contenders.push_back({"plain", make_plain(problem), {}});
-    if (wanted("hand"))
-        contenders.push_back({"hand", make_hand_optimised(problem), {}});
-    if (wanted("causeway"))
-        contenders.push_back({"causeway", make_causeway(problem), {}});
+    if (wanted("plain")) contenders.push_back({"plain", make_plain(problem), {}});
+    if (wanted("hand")) contenders.push_back({"hand", make_hand_optimised(problem), {}});
+    if (wanted("causeway")) contenders.push_back({"causeway", make_causeway(problem), {}});
     const auto alone = make_plain(problem);
 
     const parts part = options.transfers_only ? parts::transfers : parts::both;
@@ -198,48 +174,40 @@ bool search(const options &options)
     std::vector<std::vector<hit>> expected;
     bool agree = true;
     for (int round = 0; round < options.rounds; ++round) {
-        for (contender &contender : contenders) {
+        for (contender& contender : contenders) {
             contender.seconds.push_back(timed_run(problem, *contender.way, part, options));
             const auto found = all_hits(problem, queries.size());
-            if (expected.empty())
-                expected = found;
+            if (expected.empty()) expected = found;
             if (found != expected) {
                 std::printf("the version %s found something else\n", contender.name);
                 agree = false;
             }
         }
         // A single search of a large database does not become three.
-        if (options.rounds < least_rounds)
-            continue;
+        if (options.rounds < least_rounds) continue;
         transfers.push_back(timed_run(problem, *alone, parts::transfers, options));
-        if (!options.transfers_only)
-            computation.push_back(timed_run(problem, *alone, parts::computation, options));
+        if (!options.transfers_only) computation.push_back(timed_run(problem, *alone, parts::computation, options));
     }
 
     const double gigabytes = double(database.chunks().size() * database.chunk_size()) / 1e9;
     std::printf("\n%-10s %10s %10s %10s %8s\n", "version", "seconds", "GCUPS", "GB/s", "hidden");
-    for (const contender &contender : contenders) {
+    for (const contender& contender : contenders) {
         const double seconds = apps::quartiles_of(contender.seconds).median;
         char gcups[16] = "-";
-        if (!options.transfers_only)
-            std::snprintf(gcups, sizeof gcups, "%.3f", problem.cells() / seconds / 1e9);
+        if (!options.transfers_only) std::snprintf(gcups, sizeof gcups, "%.3f", problem.cells() / seconds / 1e9);
         std::printf("%-10s %10.4f %10s %10.3f %8s\n", contender.name, seconds, gcups, gigabytes / seconds,
                     hidden_share(contender, computation, transfers).c_str());
     }
-    if (!transfers.empty())
-        std::printf("transfers alone (as plain) %.4f s", apps::quartiles_of(transfers).median);
-    if (!computation.empty())
-        std::printf(", computation alone %.4f s", apps::quartiles_of(computation).median);
+    if (!transfers.empty()) std::printf("transfers alone (as plain) %.4f s", apps::quartiles_of(transfers).median);
+    if (!computation.empty()) std::printf(", computation alone %.4f s", apps::quartiles_of(computation).median);
     std::printf(transfers.empty() ? "" : "\n");
-    if (!options.transfers_only)
-        print_hits(database, queries, expected);
+    if (!options.transfers_only) print_hits(database, queries, expected);
     return agree;
 }
 
 } // namespace
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
     try {
         const std::string command = argc > 1 ? argv[1] : "";
         if (command == "--help" || command == "help") {
@@ -255,14 +223,13 @@ int main(int argc, char **argv)
             pack(argv[2], argv[3], argc == 5 ? apps::number<std::size_t>(argv[4], 4096) : std::size_t(4) << 20);
             return 0;
         }
-        if (command == "search")
-            return search(parse(argc, argv)) ? 0 : 1;
+        if (command == "search") return search(parse(argc, argv)) ? 0 : 1;
         throw std::invalid_argument(command.empty() ? "no command"
                                                     : "no command \"" + command + "\" with so many words");
-    } catch (const std::invalid_argument &error) {
+    } catch (const std::invalid_argument& error) {
         std::fprintf(stderr, "smith_waterman: %s\n%s", error.what(), usage);
         return 2;
-    } catch (const std::exception &error) {
+    } catch (const std::exception& error) {
         std::fprintf(stderr, "smith_waterman: %s\n", error.what());
         return 1;
     }

@@ -12,12 +12,11 @@ namespace smith_waterman {
 namespace {
 
 class plain : public searcher {
-public:
-    explicit plain(problem &problem) : m_problem(problem), m_memory(problem.database().chunk_size()) {}
+  public:
+    explicit plain(problem& problem) : m_problem(problem), m_memory(problem.database().chunk_size()) {}
 
-    void run() override
-    {
-        const database &database = m_problem.database();
+    void run() override {
+        const database& database = m_problem.database();
         // communication begin
         const apps::file file = apps::open_file(database.path(), "rb");
         // communication end
@@ -31,8 +30,7 @@ public:
                                              m_memory.size(), m_memory.data(), 0, nullptr, nullptr),
                         "writing a chunk");
             // communication end
-            if (m_problem.wanted() == parts::computation)
-                m_uncounted += std::chrono::steady_clock::now() - begin;
+            if (m_problem.wanted() == parts::computation) m_uncounted += std::chrono::steady_clock::now() - begin;
             const apps::event searched = m_problem.enqueue_search(chunk, 0);
             apps::wait_for({searched.get()}, "searching a chunk");
             m_problem.collect(chunk, 0);
@@ -41,8 +39,8 @@ public:
 
     [[nodiscard]] double uncounted() const override { return m_uncounted.count(); }
 
-private:
-    problem &m_problem;
+  private:
+    problem& m_problem;
     std::chrono::duration<double> m_uncounted{};
     // communication begin
     std::vector<char> m_memory;
@@ -51,6 +49,6 @@ private:
 
 } // namespace
 
-std::unique_ptr<searcher> make_plain(problem &problem) { return std::make_unique<plain>(problem); }
+std::unique_ptr<searcher> make_plain(problem& problem) { return std::make_unique<plain>(problem); }
 
 } // namespace smith_waterman

@@ -24,18 +24,18 @@ enum class parts { both, computation, transfers };
 struct hit {
     int score;
     std::uint64_t sequence;
-    bool operator==(const hit &) const = default;
+    bool operator==(const hit&) const = default;
 };
 
 /// Queries against a database, on one device. Not thread-safe.
 class problem {
-public:
+  public:
     /// Chunks of the database that are on the device at once.
     static constexpr int slots = 3;
 
     /// `hits` is how many are kept of each query. Throws std::invalid_argument for a query that is empty or too long
     /// for scores of 16 bits.
-    problem(const database &database, const std::vector<sequence> &queries, gaps gaps, std::size_t hits,
+    problem(const database& database, const std::vector<sequence>& queries, gaps gaps, std::size_t hits,
             kernel_form form, cl_device_id device);
 
     /// Forgets all hits.
@@ -50,7 +50,7 @@ public:
     /// The best first, among equals the first in the database.
     [[nodiscard]] std::vector<hit> hits(std::size_t query) const;
 
-    [[nodiscard]] const smith_waterman::database &database() const { return m_database; }
+    [[nodiscard]] const smith_waterman::database& database() const { return m_database; }
     [[nodiscard]] parts wanted() const { return m_parts; }
     [[nodiscard]] cl_mem chunk_in(int slot) const { return m_slots[std::size_t(slot)].chunk.get(); }
     [[nodiscard]] cl_context context() const { return m_context.get(); }
@@ -63,17 +63,17 @@ public:
     /// Chunks whose hits are collected. Any thread.
     [[nodiscard]] std::size_t collected() const { return m_collected; }
 
-private:
+  private:
     struct slot {
         apps::buffer chunk, scores;
         std::unique_ptr<apps::pinned_memory> scores_on_host;
         std::vector<apps::kernel> kernels; // one for each query, arguments bound once
     };
 
-    [[nodiscard]] apps::buffer make_constant(const void *data, std::size_t size) const;
-    void bind(const sequence &query, std::size_t number);
+    [[nodiscard]] apps::buffer make_constant(const void* data, std::size_t size) const;
+    void bind(const sequence& query, std::size_t number);
 
-    const smith_waterman::database &m_database;
+    const smith_waterman::database& m_database;
     std::size_t m_queries, m_kept_hits;
     std::uint64_t m_query_residues = 0;
     parts m_parts = parts::both;
@@ -92,7 +92,7 @@ private:
 
 /// A way to search; each lies in a file of its own.
 class searcher {
-public:
+  public:
     virtual ~searcher() = default;
     /// Searches the whole database.
     virtual void run() = 0;
@@ -100,8 +100,8 @@ public:
     [[nodiscard]] virtual double uncounted() const { return 0; }
 };
 
-std::unique_ptr<searcher> make_plain(problem &problem);
-std::unique_ptr<searcher> make_hand_optimised(problem &problem);
-std::unique_ptr<searcher> make_causeway(problem &problem);
+std::unique_ptr<searcher> make_plain(problem& problem);
+std::unique_ptr<searcher> make_hand_optimised(problem& problem);
+std::unique_ptr<searcher> make_causeway(problem& problem);
 
 } // namespace smith_waterman

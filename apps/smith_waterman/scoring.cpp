@@ -37,25 +37,20 @@ constexpr std::int8_t scores[alphabet.size()][alphabet.size()] = {
 
 } // namespace
 
-const matrix &blosum62()
-{
+const matrix& blosum62() {
     static const matrix all = [] {
         matrix made{};
-        for (auto &row : made)
-            row.fill(padding_score);
+        for (auto& row : made) row.fill(padding_score);
         for (std::size_t one = 0; one < alphabet.size(); ++one)
-            for (std::size_t other = 0; other < alphabet.size(); ++other)
-                made[one][other] = scores[one][other];
+            for (std::size_t other = 0; other < alphabet.size(); ++other) made[one][other] = scores[one][other];
         return made;
     }();
     return all;
 }
 
-std::uint8_t code_of(char letter)
-{
+std::uint8_t code_of(char letter) {
     const auto upper = char(std::toupper(static_cast<unsigned char>(letter)));
-    if (const auto at = alphabet.find(upper); at != std::string_view::npos)
-        return std::uint8_t(at);
+    if (const auto at = alphabet.find(upper); at != std::string_view::npos) return std::uint8_t(at);
     return upper >= 'A' && upper <= 'Z' ? std::uint8_t(alphabet.find('X')) : padding;
 }
 

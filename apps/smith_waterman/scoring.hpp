@@ -24,7 +24,7 @@ struct gaps {
 
 /// Score of two residues, by codes.
 using matrix = std::array<std::array<std::int8_t, codes>, codes>;
-[[nodiscard]] const matrix &blosum62();
+[[nodiscard]] const matrix& blosum62();
 
 /// The code of a letter; `padding` if it is none.
 [[nodiscard]] std::uint8_t code_of(char letter);

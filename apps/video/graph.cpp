@@ -6,13 +6,12 @@
 
 namespace video {
 
-outcome run_graph(const film &work)
-{
+outcome run_graph(const film& work) {
     const std::size_t frame = work.format.frame_size(), luma = work.format.luma_size();
     const auto denoise = apps::create_kernel(work.program, "denoise");
     const auto edges = apps::create_kernel(work.program, "edges");
     const auto overlay = apps::create_kernel(work.program, "overlay");
-    const auto code = [&](const apps::kernel &kernel) {
+    const auto code = [&](const apps::kernel& kernel) {
         causeway_kernel made{};
         made.kernel = kernel.get();
         made.device = work.device;

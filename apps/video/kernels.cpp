@@ -4,7 +4,7 @@
 
 namespace video {
 
-const char *const kernel_source = R"(
+const char* const kernel_source = R"(
 struct shape { int header, width, height, chroma_width, chroma_height, threshold; };
 
 int luma(global const uchar *frame, struct shape of, int x, int y)

@@ -18,7 +18,7 @@ namespace {
 
 using namespace video;
 
-constexpr const char *usage =
+constexpr const char* usage =
     "usage: video [options] INPUT.y4m OUTPUT.y4m\n"
     "       video --make [--width N] [--height N] [--frames N] [--cycle N] OUTPUT.y4m\n"
     "       video --sum INPUT.y4m\n"
@@ -41,8 +41,7 @@ struct options {
     std::vector<std::string> files;
 };
 
-options parse(int argc, char **argv)
-{
+options parse(int argc, char** argv) {
     static const option known[] = {
         {"plain", 0, nullptr, 'P'},    {"verify", 0, nullptr, 'v'},   {"make", 0, nullptr, 'm'},
         {"explain", 0, nullptr, 'e'},  {"progress", 0, nullptr, 'b'}, {"width", 1, nullptr, 'w'},
@@ -76,16 +75,13 @@ options parse(int argc, char **argv)
 }
 
 /// The size of what is a file, not a pipe.
-std::optional<std::uintmax_t> size_of(const std::string &path)
-{
+std::optional<std::uintmax_t> size_of(const std::string& path) {
     std::error_code none;
-    if (path == "-" || !std::filesystem::is_regular_file(path, none))
-        return std::nullopt;
+    if (path == "-" || !std::filesystem::is_regular_file(path, none)) return std::nullopt;
     return std::filesystem::file_size(path);
 }
 
-std::string text_of(const char *format, double value)
-{
+std::string text_of(const char* format, double value) {
     char text[64];
     std::snprintf(text, sizeof text, format, value);
     return text;
@@ -97,14 +93,17 @@ struct run_result {
     outcome of;
 };
 
-run_result process(const options &asked, film work, const std::string &to, outcome (*run)(const film &))
-{
+run_result process(const options& asked, film work, const std::string& to, outcome (*run)(const film&)) {
     const auto input = apps::open_file(asked.files[0], "rb"), output = apps::open_file(to, "wb");
     work.input = input.get();
     work.output = output.get();
     work.format = apps::read_video_header(work.input, asked.files[0]);
-    work.of = {int(apps::video_format::frame_header_size), work.format.width,           work.format.height,
-               work.format.chroma_width(),                 work.format.chroma_height(), asked.threshold};
+    work.of = {int(apps::video_format::frame_header_size),
+               work.format.width,
+               work.format.height,
+               work.format.chroma_width(),
+               work.format.chroma_height(),
+               asked.threshold};
     std::fputs(work.format.header.c_str(), work.output);
     const double frame_mb = double(work.format.frame_size()) * 1e-6;
     const auto whole = size_of(asked.files[0]);
@@ -113,8 +112,7 @@ run_result process(const options &asked, film work, const std::string &to, outco
                                                                          : apps::progress_line::when::on_terminals);
         line->repeat([done, frame_mb, whole] {
             const double now = double(done()) * frame_mb;
-            if (!whole)
-                return text_of("%.1f MB", now);
+            if (!whole) return text_of("%.1f MB", now);
             const double all = double(*whole) * 1e-6;
             return text_of("%5.1f %% of ", 100 * now / all) + text_of("%.1f MB", all);
         });
@@ -128,56 +126,49 @@ run_result process(const options &asked, film work, const std::string &to, outco
     return result;
 }
 
-bool same_contents(const std::string &one, const std::string &other)
-{
+bool same_contents(const std::string& one, const std::string& other) {
     const auto first = apps::open_file(one, "rb"), second = apps::open_file(other, "rb");
     std::vector<char> a(1 << 20), b(1 << 20);
     for (;;) {
         const auto got = std::fread(a.data(), 1, a.size(), first.get());
         if (std::fread(b.data(), 1, b.size(), second.get()) != got || std::memcmp(a.data(), b.data(), got) != 0)
             return false;
-        if (got < a.size())
-            return true;
+        if (got < a.size()) return true;
     }
 }
 
-int process_all(const options &asked)
-{
-    auto *const device = apps::device_of(asked.platform, std::size_t(asked.device));
+int process_all(const options& asked) {
+    auto* const device = apps::device_of(asked.platform, std::size_t(asked.device));
     const auto context = apps::create_context(device);
     const auto program = apps::build_program(context.get(), device, kernel_source, "");
     const film work{.context = context.get(), .device = device, .program = program.get()};
     // The film may go to standard output.
-    std::FILE *const told = asked.files[1] == "-" ? stderr : stdout;
+    std::FILE* const told = asked.files[1] == "-" ? stderr : stdout;
     cl_ulong memory = 0;
     apps::check(clGetDeviceInfo(device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory, &memory, nullptr),
                 "asking for the memory");
     std::fprintf(told, "%s, %.1f MB of memory\n", apps::device_name(device).c_str(), double(memory) * 1e-6);
-    const auto print = [&](const char *version, const run_result &of) {
+    const auto print = [&](const char* version, const run_result& of) {
         std::fprintf(told, "%-6s %9.3f s, %8.1f MB/s of film; %llu frames, %.1f MB, %.2f times the device's memory\n",
-                     version, of.seconds, of.bytes / of.seconds * 1e-6,
-                     static_cast<unsigned long long>(of.of.frames), of.bytes * 1e-6, of.bytes / double(memory));
+                     version, of.seconds, of.bytes / of.seconds * 1e-6, static_cast<unsigned long long>(of.of.frames),
+                     of.bytes * 1e-6, of.bytes / double(memory));
     };
     if (!asked.plain || asked.verify) {
         const auto result = process(asked, work, asked.files[1], run_graph);
         print("graph", result);
-        if (asked.explain)
-            std::fputs(result.of.explained.c_str(), told);
+        if (asked.explain) std::fputs(result.of.explained.c_str(), told);
     }
-    if (!asked.plain && !asked.verify)
-        return 0;
+    if (!asked.plain && !asked.verify) return 0;
     const std::string plain = asked.verify ? asked.files[1] + ".plain" : asked.files[1];
     print("plain", process(asked, work, plain, run_plain));
-    if (!asked.verify)
-        return 0;
+    if (!asked.verify) return 0;
     const bool good = same_contents(asked.files[1], plain);
     std::puts(good ? "both films are the same: verified" : "WRONG: the films differ");
     std::filesystem::remove(plain);
     return good ? 0 : 1;
 }
 
-int run(const options &asked)
-{
+int run(const options& asked) {
     if (asked.make) {
         make_film(apps::open_file(asked.files[0], "wb").get(),
                   {asked.width, asked.height, std::uint64_t(asked.frames), asked.cycle});
@@ -196,8 +187,7 @@ int run(const options &asked)
 
 } // namespace
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
     try {
         const auto asked = parse(argc, argv);
         if (asked.help) {
@@ -205,7 +195,7 @@ int main(int argc, char **argv)
             return 0;
         }
         return run(asked);
-    } catch (const std::exception &error) {
+    } catch (const std::exception& error) {
         std::fprintf(stderr, "video: %s\n", error.what());
         return 2;
     }

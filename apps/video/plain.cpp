@@ -8,8 +8,7 @@
 
 namespace video {
 
-outcome run_plain(const film &work)
-{
+outcome run_plain(const film& work) {
     const std::size_t size = work.format.frame_size(), luma = work.format.luma_size();
     const auto queue = apps::create_in_order_queue(work.context, work.device);
     const auto input = apps::create_buffer(work.context, size), clean = apps::create_buffer(work.context, size);
@@ -28,8 +27,7 @@ outcome run_plain(const film &work)
     const auto shown = work.watch([&frames] { return frames.load(); });
     std::vector<unsigned char> frame(size);
     while (const std::size_t got = std::fread(frame.data(), 1, size, work.input)) {
-        if (got != size)
-            throw std::runtime_error("the film ends within a frame");
+        if (got != size) throw std::runtime_error("the film ends within a frame");
         apps::check(clEnqueueWriteBuffer(queue.get(), input.get(), CL_TRUE, 0, size, frame.data(), 0, nullptr, nullptr),
                     "writing a frame");
         run(denoise.get(), size);
@@ -37,12 +35,10 @@ outcome run_plain(const film &work)
         run(overlay.get(), size);
         apps::check(clEnqueueReadBuffer(queue.get(), output.get(), CL_TRUE, 0, size, frame.data(), 0, nullptr, nullptr),
                     "reading a frame");
-        if (std::fwrite(frame.data(), 1, size, work.output) != size)
-            throw std::runtime_error("cannot write a frame");
+        if (std::fwrite(frame.data(), 1, size, work.output) != size) throw std::runtime_error("cannot write a frame");
         ++frames;
     }
-    if (std::fflush(work.output) != 0)
-        throw std::runtime_error("cannot write the last frames");
+    if (std::fflush(work.output) != 0) throw std::runtime_error("cannot write the last frames");
     return {frames, {}};
 }
 

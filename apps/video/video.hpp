@@ -18,7 +18,7 @@ struct shape {
     int header, width, height, chroma_width, chroma_height, threshold;
 };
 
-extern const char *const kernel_source;
+extern const char* const kernel_source;
 
 struct film {
     cl_context context = nullptr;
@@ -37,9 +37,9 @@ struct outcome {
 };
 
 /// Frame by frame: read, copy in, three kernels, copy out, write.
-outcome run_plain(const film &work);
+outcome run_plain(const film& work);
 /// The same as one graph between the two files.
-outcome run_graph(const film &work);
+outcome run_graph(const film& work);
 
 struct made_film {
     int width, height;
@@ -49,13 +49,13 @@ struct made_film {
     int cycle;
 };
 /// Writes a film of a ball over a wall, with noise.
-void make_film(std::FILE *to, const made_film &wanted);
+void make_film(std::FILE* to, const made_film& wanted);
 
 struct film_sum {
     std::uint64_t frames = 0, bytes = 0;
     std::uint64_t sum = 0; ///< of all bytes, in their order
 };
 /// Reads a film to its end.
-film_sum sum_film(std::FILE *from, const std::string &name);
+film_sum sum_film(std::FILE* from, const std::string& name);
 
 } // namespace video

@@ -18,7 +18,8 @@ file_way causeway_files(file_problem& problem) {
             .store =
                 [&problem](std::size_t offset) {
                     apps::check(clEnqueueReadBufferToFile(problem.queue.get(), problem.source.get(), CL_TRUE, offset,
-                                                          problem.bytes, fileno(problem.output.get()), 0, 0, nullptr, nullptr),
+                                                          problem.bytes, fileno(problem.output.get()), 0, 0, nullptr,
+                                                          nullptr),
                                 "clEnqueueReadBufferToFile");
                 }};
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVIDIA's cuFile, in the mode that works with every file system ("compatibility": read(2) and copies, by cuFile itself).
+// NVIDIA's cuFile, in the mode that works with every file system ("compatibility": read(2) and copies, by cuFile
+// itself).
 #include "file_problem.hpp"
 #include "team.hpp"
 
@@ -52,8 +53,7 @@ class library {
         }
         if (m_handle == nullptr) throw std::runtime_error(missing);
     }
-    template <class Function>
-    void find(Function& into, const char* name) const {
+    template <class Function> void find(Function& into, const char* name) const {
         into = reinterpret_cast<Function>(dlsym(m_handle, name));
         if (into == nullptr) throw std::runtime_error(std::string("there is no ") + name);
     }
@@ -141,8 +141,7 @@ class cufile_device {
     }
 
     /// `move` some bytes; it may move fewer.
-    template <class Move>
-    void move_all(std::size_t at, std::size_t end, Move move) {
+    template <class Move> void move_all(std::size_t at, std::size_t end, Move move) {
         while (at < end) {
             const auto some = move(at, end - at);
             if (some <= 0) throw std::runtime_error("cuFileRead or cuFileWrite: " + std::to_string(some));
@@ -150,8 +149,7 @@ class cufile_device {
         }
     }
 
-    template <class Move>
-    void in_tasks(Move move) {
+    template <class Move> void in_tasks(Move move) {
         if (!m_team) {
             move_all(0, m_problem.bytes, move);
             return;
@@ -202,9 +200,11 @@ class cufile_device {
 } // namespace
 
 file_way cufile_files(file_problem& problem, unsigned threads, const std::string& library) {
-    file_way made{.name = threads == 1 ? "cuFile, one call" : "cuFile, " + std::to_string(threads) + " threads of " +
-                                                                  std::to_string(task_bytes / mib) + " MiB"};
-    // Before the library is there: without nvidia-fs, and on file systems that it does not know, there is no other mode.
+    file_way made{.name = threads == 1 ? "cuFile, one call"
+                                       : "cuFile, " + std::to_string(threads) + " threads of " +
+                                             std::to_string(task_bytes / mib) + " MiB"};
+    // Before the library is there: without nvidia-fs, and on file systems that it does not know, there is no other
+    // mode.
     for (const char* const name : {"CUFILE_ALLOW_COMPAT_MODE", "CUFILE_FORCE_COMPAT_MODE"}) setenv(name, "true", 0);
     try {
         const auto device = std::make_shared<cufile_device>(problem, threads, library);

@@ -16,12 +16,14 @@ namespace {
 class double_buffer {
   public:
     double_buffer(file_problem& problem, std::size_t block)
-        : m_problem(problem), m_block(block), m_queue(apps::create_in_order_queue(problem.context.get(), problem.device)),
+        : m_problem(problem), m_block(block),
+          m_queue(apps::create_in_order_queue(problem.context.get(), problem.device)),
           m_halves{half(problem, m_queue.get(), block), half(problem, m_queue.get(), block)} {}
 
     /// Blocks of which `next` is the first that nobody has taken.
     void load(std::size_t offset, std::atomic<std::size_t>& next) {
-        for (std::size_t at = next.fetch_add(m_block), turn = 0; at < m_problem.bytes; at = next.fetch_add(m_block), ++turn) {
+        for (std::size_t at = next.fetch_add(m_block), turn = 0; at < m_problem.bytes;
+             at = next.fetch_add(m_block), ++turn) {
             auto& into = m_halves[turn % 2];
             into.wait();
             const auto bytes = std::min(m_block, m_problem.bytes - at);
@@ -37,7 +39,8 @@ class double_buffer {
     }
 
     void store(std::size_t offset, std::atomic<std::size_t>& next) {
-        for (std::size_t at = next.fetch_add(m_block), turn = 0; at < m_problem.bytes; at = next.fetch_add(m_block), ++turn) {
+        for (std::size_t at = next.fetch_add(m_block), turn = 0; at < m_problem.bytes;
+             at = next.fetch_add(m_block), ++turn) {
             auto& into = m_halves[turn % 2];
             into.at = at;
             into.bytes = std::min(m_block, m_problem.bytes - at);

@@ -13,7 +13,9 @@ namespace alternatives {
 
 namespace {
 
-[[noreturn]] void throw_errno(const std::string& what) { throw std::system_error(errno, std::generic_category(), what); }
+[[noreturn]] void throw_errno(const std::string& what) {
+    throw std::system_error(errno, std::generic_category(), what);
+}
 
 } // namespace
 
@@ -54,8 +56,8 @@ file_problem::file_problem(cl_device_id on, std::size_t size, const std::filesys
       queue(apps::create_in_order_queue(context.get(), on)),
       source(apps::create_buffer(context.get(), data.whole_bytes())), target(apps::create_buffer(context.get(), size)),
       input(make_file(directory)), output(make_file(directory)), memory(size) {
-    apps::check(clEnqueueWriteBuffer(queue.get(), source.get(), CL_TRUE, 0, data.whole_bytes(), data.whole(), 0, nullptr,
-                                     nullptr),
+    apps::check(clEnqueueWriteBuffer(queue.get(), source.get(), CL_TRUE, 0, data.whole_bytes(), data.whole(), 0,
+                                     nullptr, nullptr),
                 "clEnqueueWriteBuffer");
     write_all(fileno(input.get()), data.whole(), data.whole_bytes(), 0);
     write_all(fileno(output.get()), data.whole(), size, 0);

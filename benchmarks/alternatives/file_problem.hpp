@@ -40,13 +40,13 @@ struct file_problem {
     std::vector<std::byte> memory; // ordinary
 };
 
-/// `load` takes the bytes from `offset` of the input to the device, `store` those from `offset` of the device's data to the
-/// start of the output; both return when all is there.
+/// `load` takes the bytes from `offset` of the input to the device, `store` those from `offset` of the device's data to
+/// the start of the output; both return when all is there.
 struct file_way {
     std::string name, variant;
     std::function<void(std::size_t offset)> load, store;
     std::function<void(std::byte* into)> fetch; // what load has left; that in the problem's target if there is none
-    std::string missing;                        // why it cannot be done here
+    std::string missing; // why it cannot be done here
 };
 
 // One file each.

@@ -34,7 +34,8 @@ struct settings {
 
 /// Reads the command line; the code to leave with, if it says to.
 std::optional<int> parse(settings& wanted, int argc, char** argv) {
-    CLI::App program("Moves the same bytes with the library and with what one would use instead, and compares the times.");
+    CLI::App program(
+        "Moves the same bytes with the library and with what one would use instead, and compares the times.");
     program.add_option("--sizes", wanted.sizes, "of a transfer: 64M,1G")
         ->delimiter(',')
         ->transform(CLI::AsSizeValue(false))
@@ -55,7 +56,8 @@ struct result {
     apps::quartiles seconds{};
 };
 
-void print(const char* route, std::size_t bytes, const std::vector<way>& ways, const std::vector<std::vector<double>>& samples) {
+void print(const char* route, std::size_t bytes, const std::vector<way>& ways,
+           const std::vector<std::vector<double>>& samples) {
     std::vector<result> best;
     for (std::size_t i = 0; i < ways.size(); ++i) {
         const result found{&ways[i], samples[i].empty() ? apps::quartiles{} : apps::quartiles_of(samples[i])};
@@ -84,7 +86,8 @@ void print(const char* route, std::size_t bytes, const std::vector<way>& ways, c
 /// The library's way is the first. All ranks do it, the first one prints.
 void compare(const char* route, std::size_t bytes, const std::vector<way>& ways, int rounds, bool prints) {
     std::vector<std::vector<double>> samples(ways.size());
-    for (int round = -3; round < rounds; ++round) // three to warm up: with the first two, ranks open what their devices meet in
+    for (int round = -3; round < rounds; ++round) // three to warm up: with the first two, ranks open what their devices
+                                                  // meet in
         for (std::size_t i = 0; i < ways.size(); ++i) {
             if (!ways[i].missing.empty()) continue;
             try {
@@ -151,8 +154,8 @@ void compare_all(const settings& wanted, int rank, int ranks) {
     const auto device = devices[std::size_t(rank) % devices.size()];
     if (rank == 0) {
         std::printf("%s%s, median of %d rounds (quartiles); the last column: times as long as Causeway takes\n",
-                    apps::device_name(device).c_str(),
-                    ranks == 2 && devices.size() > 1 ? " and another" : "", wanted.rounds);
+                    apps::device_name(device).c_str(), ranks == 2 && devices.size() > 1 ? " and another" : "",
+                    wanted.rounds);
         if (ranks == 1) std::printf("files in %s, in the page cache\n", wanted.directory.c_str());
     }
     for (const auto bytes : wanted.sizes) {

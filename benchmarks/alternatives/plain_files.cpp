@@ -16,8 +16,8 @@ file_way plain_files(file_problem& problem) {
                     if (fseeko(file, off_t(offset), SEEK_SET) != 0 ||
                         std::fread(problem.memory.data(), 1, problem.bytes, file) != problem.bytes)
                         throw std::runtime_error("fread failed");
-                    apps::check(clEnqueueWriteBuffer(problem.queue.get(), problem.target.get(), CL_TRUE, 0, problem.bytes,
-                                                     problem.memory.data(), 0, nullptr, nullptr),
+                    apps::check(clEnqueueWriteBuffer(problem.queue.get(), problem.target.get(), CL_TRUE, 0,
+                                                     problem.bytes, problem.memory.data(), 0, nullptr, nullptr),
                                 "clEnqueueWriteBuffer");
                 },
             .store =
@@ -27,7 +27,8 @@ file_way plain_files(file_problem& problem) {
                                 "clEnqueueReadBuffer");
                     auto* const file = problem.output.get();
                     if (fseeko(file, 0, SEEK_SET) != 0 ||
-                        std::fwrite(problem.memory.data(), 1, problem.bytes, file) != problem.bytes || std::fflush(file) != 0)
+                        std::fwrite(problem.memory.data(), 1, problem.bytes, file) != problem.bytes ||
+                        std::fflush(file) != 0)
                         throw std::runtime_error("fwrite failed");
                 }};
 }

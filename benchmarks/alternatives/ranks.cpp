@@ -38,10 +38,12 @@ struct rank_problem {
     [[nodiscard]] std::size_t offset() const { return sends() ? test_data::offset_of(transfers) : 0; }
 
     void copy_out(void* into, std::size_t at, std::size_t some, cl_bool blocking, cl_event* event = nullptr) const {
-        apps::check(clEnqueueReadBuffer(queue.get(), buffer.get(), blocking, offset() + at, some, into, 0, nullptr, event),
-                    "clEnqueueReadBuffer");
+        apps::check(
+            clEnqueueReadBuffer(queue.get(), buffer.get(), blocking, offset() + at, some, into, 0, nullptr, event),
+            "clEnqueueReadBuffer");
     }
-    void copy_in(const void* from, std::size_t some, std::size_t at, cl_bool blocking, cl_event* event = nullptr) const {
+    void copy_in(const void* from, std::size_t some, std::size_t at, cl_bool blocking,
+                 cl_event* event = nullptr) const {
         apps::check(clEnqueueWriteBuffer(queue.get(), buffer.get(), blocking, at, some, from, 0, nullptr, event),
                     "clEnqueueWriteBuffer");
     }
@@ -69,7 +71,8 @@ void by_blocking_calls(rank_problem& problem) {
         problem.copy_out(problem.memory.data(), 0, problem.bytes, CL_TRUE);
         MPI_Send(problem.memory.data(), int(problem.bytes), MPI_BYTE, problem.peer(), tag, MPI_COMM_WORLD);
     } else {
-        MPI_Recv(problem.memory.data(), int(problem.bytes), MPI_BYTE, problem.peer(), tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv(problem.memory.data(), int(problem.bytes), MPI_BYTE, problem.peer(), tag, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
         problem.copy_in(problem.memory.data(), problem.bytes, 0, CL_TRUE);
     }
 }
@@ -160,7 +163,8 @@ std::vector<way> rank_ways(cl_device_id device, std::size_t bytes) {
     const auto check = [problem] {
         if (problem->sends()) return;
         problem->copy_out(problem->memory.data(), 0, problem->bytes, CL_TRUE);
-        verify(problem->memory.data(), problem->data.whole() + test_data::offset_of(problem->transfers), problem->bytes);
+        verify(problem->memory.data(), problem->data.whole() + test_data::offset_of(problem->transfers),
+               problem->bytes);
     };
     const auto timed = [problem](auto action) {
         return [problem, action] {

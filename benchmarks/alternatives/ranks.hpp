@@ -11,7 +11,8 @@
 
 namespace alternatives {
 
-/// Rank 0 sends, rank 1 receives; both make the same ways and run them in the same order. The time is that of the slower one.
+/// Rank 0 sends, rank 1 receives; both make the same ways and run them in the same order. The time is that of the
+/// slower one.
 [[nodiscard]] std::vector<way> rank_ways(cl_device_id device, std::size_t bytes);
 
 } // namespace alternatives

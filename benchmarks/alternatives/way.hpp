@@ -18,8 +18,7 @@ struct way {
     std::string missing; // why it cannot be done here; then there is nothing to run
 };
 
-template <class Action>
-double seconds_of(Action action) {
+template <class Action> double seconds_of(Action action) {
     const auto start = std::chrono::steady_clock::now();
     action();
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

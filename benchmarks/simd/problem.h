@@ -3,9 +3,9 @@
 #pragma once
 
 struct kernel {
-    const char *group; // rows of the table that are summed up together
-    const char *name;
-    void (*run)(void *c, void *d, const void *a, const void *b, long n);
+    const char* group; // rows of the table that are summed up together
+    const char* name;
+    void (*run)(void* c, void* d, const void* a, const void* b, long n);
     long n;
     int items; // what a call does, for times per item
 };

@@ -50,9 +50,10 @@ bool is_in_macro(CXSourceLocation location) {
 /// What ties a work-item to its group.
 bool is_of_groups(std::string_view function) {
     for (const std::string_view each :
-         {"barrier", "work_group_barrier", "get_local_id", "get_local_size", "get_enqueued_local_size", "get_group_id", "get_num_groups",
-          "get_local_linear_id", "get_global_linear_id", "async_work_group_copy", "async_work_group_strided_copy", "wait_group_events",
-          "get_sub_group_id", "get_sub_group_local_id", "sub_group_barrier"})
+         {"barrier", "work_group_barrier", "get_local_id", "get_local_size", "get_enqueued_local_size", "get_group_id",
+          "get_num_groups", "get_local_linear_id", "get_global_linear_id", "async_work_group_copy",
+          "async_work_group_strided_copy", "wait_group_events", "get_sub_group_id", "get_sub_group_local_id",
+          "sub_group_barrier"})
         if (function == each) return true;
     return function.starts_with("work_group_") || function.starts_with("sub_group_");
 }
@@ -85,7 +86,8 @@ class checker {
 };
 
 /// The parenthesis or brace that closes the one at `open`.
-std::size_t closing(const std::string& source, std::size_t open, const std::vector<std::pair<std::size_t, std::string>>& tokens) {
+std::size_t closing(const std::string& source, std::size_t open,
+                    const std::vector<std::pair<std::size_t, std::string>>& tokens) {
     const char opener = source[open], closer = opener == '(' ? ')' : '}';
     int depth = 0;
     for (const auto& [offset, word] : tokens) {
@@ -129,7 +131,8 @@ kernel_text place_of(CXTranslationUnit unit, CXCursor function, const std::strin
     // Directives stand between functions, too: from the last __kernel on.
     auto marker = name;
     while (marker != first && marker->second != "__kernel" && marker->second != "kernel") --marker;
-    if (marker->second != "__kernel" && marker->second != "kernel") throw refusal("__kernel does not stand in front of it");
+    if (marker->second != "__kernel" && marker->second != "kernel")
+        throw refusal("__kernel does not stand in front of it");
     found.begin = marker->first;
     const auto result = std::find_if(marker, name, [](const auto& each) { return each.second == "void"; });
     if (result == name) throw refusal("void does not stand in front of its name");
@@ -138,7 +141,8 @@ kernel_text place_of(CXTranslationUnit unit, CXCursor function, const std::strin
     if (open == all.end() || open->second != "(") throw refusal("no parameters follow its name");
     found.parameters = open->first + 1;
     found.parameters_end = closing(source, open->first, all);
-    const auto body = std::find_if(open, all.end(), [&](const auto& each) { return each.first > found.parameters_end && each.second == "{"; });
+    const auto body = std::find_if(
+        open, all.end(), [&](const auto& each) { return each.first > found.parameters_end && each.second == "{"; });
     if (body == all.end()) throw refusal("it has no body");
     found.body = body->first;
     found.end = closing(source, found.body, all) + 1;
@@ -149,15 +153,23 @@ kernel_text place_of(CXTranslationUnit unit, CXCursor function, const std::strin
 
 kernel_text find_kernel(const std::string& file, const std::string& source, const std::string& kernel,
                         const std::vector<std::string>& options) {
-    std::vector<const char*> words{"-x", "cl", "-cl-std=CL1.2", "-Xclang", "-finclude-default-header", "-target", "spir64",
-                                   "-isystem", CAUSEWAY_CLANG_RESOURCES "/include"};
+    std::vector<const char*> words{"-x",
+                                   "cl",
+                                   "-cl-std=CL1.2",
+                                   "-Xclang",
+                                   "-finclude-default-header",
+                                   "-target",
+                                   "spir64",
+                                   "-isystem",
+                                   CAUSEWAY_CLANG_RESOURCES "/include"};
     for (const auto& each : options) words.push_back(each.c_str());
     const std::unique_ptr<void, void (*)(CXIndex)> index(clang_createIndex(0, 0), clang_disposeIndex);
     CXTranslationUnit parsed = nullptr;
     if (clang_parseTranslationUnit2(index.get(), file.c_str(), words.data(), static_cast<int>(words.size()), nullptr, 0,
                                     CXTranslationUnit_None, &parsed) != CXError_Success)
         throw refusal("Clang cannot read " + file);
-    const std::unique_ptr<CXTranslationUnitImpl, void (*)(CXTranslationUnit)> unit(parsed, clang_disposeTranslationUnit);
+    const std::unique_ptr<CXTranslationUnitImpl, void (*)(CXTranslationUnit)> unit(parsed,
+                                                                                   clang_disposeTranslationUnit);
     for (unsigned i = 0; i < clang_getNumDiagnostics(parsed); ++i) {
         const auto diagnostic = clang_getDiagnostic(parsed, i);
         const bool is_error = clang_getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error;
@@ -178,7 +190,8 @@ kernel_text find_kernel(const std::string& file, const std::string& source, cons
     if (attributes.find("reqd_work_group_size") != std::string::npos) throw refusal("it asks for a work-group size");
     checker().check(function, true);
     for (int i = 0; i < clang_Cursor_getNumArguments(function); ++i)
-        found.arguments.push_back(text_of(clang_getCursorSpelling(clang_Cursor_getArgument(function, static_cast<unsigned>(i)))));
+        found.arguments.push_back(
+            text_of(clang_getCursorSpelling(clang_Cursor_getArgument(function, static_cast<unsigned>(i)))));
     return found;
 }
 

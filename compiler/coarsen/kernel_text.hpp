@@ -26,8 +26,9 @@ struct kernel_text {
     std::vector<std::string> arguments; ///< names of its parameters
 };
 
-/// Finds the definition of `kernel`. `options` are those of the build: macros, folders, the language's version. Throws refusal for a
-/// kernel whose work-items know of their group or wait for each other, and for source that Clang does not take.
+/// Finds the definition of `kernel`. `options` are those of the build: macros, folders, the language's version. Throws
+/// refusal for a kernel whose work-items know of their group or wait for each other, and for source that Clang does not
+/// take.
 [[nodiscard]] kernel_text find_kernel(const std::string& file, const std::string& source, const std::string& kernel,
                                       const std::vector<std::string>& options);
 

@@ -12,8 +12,10 @@ const Expr* written_by(const Stmt* statement) {
     const auto* expression = dyn_cast_or_null<Expr>(statement);
     if (!expression) return nullptr;
     expression = expression->IgnoreParenImpCasts();
-    if (const auto* binary = dyn_cast<BinaryOperator>(expression); binary && binary->isAssignmentOp()) return binary->getLHS()->IgnoreParenImpCasts();
-    if (const auto* unary = dyn_cast<UnaryOperator>(expression); unary && unary->isIncrementDecrementOp()) return unary->getSubExpr()->IgnoreParenImpCasts();
+    if (const auto* binary = dyn_cast<BinaryOperator>(expression); binary && binary->isAssignmentOp())
+        return binary->getLHS()->IgnoreParenImpCasts();
+    if (const auto* unary = dyn_cast<UnaryOperator>(expression); unary && unary->isIncrementDecrementOp())
+        return unary->getSubExpr()->IgnoreParenImpCasts();
     return nullptr;
 }
 

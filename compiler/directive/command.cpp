@@ -42,7 +42,7 @@ int run(const std::vector<std::string>& arguments, std::string* output) {
     if (output) {
         close(ends[1]);
         char block[65536];
-        for (ssize_t got; (got = read(ends[0], block, sizeof block)) != 0; ) {
+        for (ssize_t got; (got = read(ends[0], block, sizeof block)) != 0;) {
             if (got < 0 && errno == EINTR) continue;
             if (got < 0) break;
             output->append(block, static_cast<std::size_t>(got));
@@ -64,7 +64,8 @@ scratch_folder::scratch_folder() {
     const char* place = std::getenv("TMPDIR");
     m_path = std::string(place && *place ? place : "/tmp") + "/causeway-cc-XXXXXX";
     if (!mkdtemp(m_path.data())) {
-        std::fprintf(stderr, "causeway-cc: a folder for intermediate files, %s: %s\n", m_path.c_str(), std::strerror(errno));
+        std::fprintf(stderr, "causeway-cc: a folder for intermediate files, %s: %s\n", m_path.c_str(),
+                     std::strerror(errno));
         std::exit(1);
     }
 }

@@ -6,7 +6,8 @@
 
 namespace directive {
 
-/// Runs `arguments` and waits for it. Its exit status; 127 if it could not be started. With `output`, what it prints goes there.
+/// Runs `arguments` and waits for it. Its exit status; 127 if it could not be started. With `output`, what it prints
+/// goes there.
 int run(const std::vector<std::string>& arguments, std::string* output = nullptr);
 /// Becomes the program. Returns only if it could not be started.
 int become(const std::vector<std::string>& arguments);

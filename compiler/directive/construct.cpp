@@ -66,11 +66,13 @@ void collect_lvalue(const Expr* expression, bool reads, bool writes, std::vector
 
 void collect(const Stmt* statement, bool reads, bool writes, std::vector<access>& into) {
     if (!statement) return;
-    if (const auto* loop = dyn_cast<WhileStmt>(statement); loop && our_call(loop->getCond())) return collect(loop->getBody(), true, false, into);
+    if (const auto* loop = dyn_cast<WhileStmt>(statement); loop && our_call(loop->getCond()))
+        return collect(loop->getBody(), true, false, into);
     if (our_call(statement)) return;
     if (const auto* declaration = dyn_cast<DeclStmt>(statement)) {
         for (const auto* each : declaration->decls())
-            if (const auto* variable = dyn_cast<VarDecl>(each); variable && variable->getInit()) collect(variable->getInit(), true, false, into);
+            if (const auto* variable = dyn_cast<VarDecl>(each); variable && variable->getInit())
+                collect(variable->getInit(), true, false, into);
         return;
     }
     const auto* expression = dyn_cast<Expr>(statement);
@@ -158,7 +160,8 @@ std::vector<access> accesses_in(const Stmt* statement) {
 void walk(const Stmt* statement, const std::function<bool(const Stmt*)>& act) {
     if (!statement || our_call(statement)) return;
     if (!act(statement)) return;
-    if (const auto* loop = dyn_cast<WhileStmt>(statement); loop && our_call(loop->getCond())) return walk(loop->getBody(), act);
+    if (const auto* loop = dyn_cast<WhileStmt>(statement); loop && our_call(loop->getCond()))
+        return walk(loop->getBody(), act);
     for (const auto* child : statement->children()) walk(child, act);
 }
 

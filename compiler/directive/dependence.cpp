@@ -37,7 +37,8 @@ linear_form form_of(const unit& unit, const Expr* expression) {
         }
     }
     const auto* binary = dyn_cast<BinaryOperator>(expression);
-    form.known = binary && (binary->getOpcode() == BO_Add || binary->getOpcode() == BO_Sub || binary->getOpcode() == BO_Mul);
+    form.known = binary &&
+                 (binary->getOpcode() == BO_Add || binary->getOpcode() == BO_Sub || binary->getOpcode() == BO_Mul);
     if (!form.known) return form;
     const auto left = form_of(unit, binary->getLHS()), right = form_of(unit, binary->getRHS());
     form.known = left.known && right.known;
@@ -52,7 +53,8 @@ linear_form form_of(const unit& unit, const Expr* expression) {
             }
     } else {
         form.terms = left.terms;
-        for (const auto& [term, factor] : right.terms) form.terms[term] += binary->getOpcode() == BO_Add ? factor : -factor;
+        for (const auto& [term, factor] : right.terms)
+            form.terms[term] += binary->getOpcode() == BO_Add ? factor : -factor;
     }
     std::erase_if(form.terms, [](const auto& each) { return each.second == 0; });
     return form;
@@ -82,7 +84,9 @@ class tester {
             if (each.root && each.writes) m_written.insert(each.root);
         if (auto reason = scalars(accesses); !reason.empty()) return reason;
         for (const auto& each : accesses) {
-            if (!each.memory || !each.writes || (each.root && is_inside(each.root) && each.root->getType()->isArrayType())) continue;
+            if (!each.memory || !each.writes ||
+                (each.root && is_inside(each.root) && each.root->getType()->isArrayType()))
+                continue;
             if (!each.root || is_inside(each.root)) return "what a pointer points to is written, and is not known";
             for (const auto& counted : m_loop.loops)
                 if (auto reason = apart(accesses, each.root, counted); !reason.empty()) return reason;
@@ -121,11 +125,13 @@ class tester {
             const FunctionDecl* definition = nullptr;
             if (!function || !function->hasBody(definition)) {
                 for (const auto* argument : call->arguments())
-                    if (argument->getType()->isPointerType()) reason = "it calls '" + name + "', which is given a pointer";
+                    if (argument->getType()->isPointerType())
+                        reason = "it calls '" + name + "', which is given a pointer";
                 return true;
             }
             for (const auto& use : accesses_in(definition->getBody()))
-                if (use.writes && (use.memory || !use.root || use.root->hasGlobalStorage())) reason = "it calls '" + name + "', which writes memory";
+                if (use.writes && (use.memory || !use.root || use.root->hasGlobalStorage()))
+                    reason = "it calls '" + name + "', which writes memory";
             return true;
         });
         return reason;
@@ -226,12 +232,14 @@ class tester {
     }
 
     bool changes(const VarDecl* variable) const {
-        return m_variables.contains(variable) || m_inner.contains(variable) || m_written.contains(variable) || is_inside(variable);
+        return m_variables.contains(variable) || m_inner.contains(variable) || m_written.contains(variable) ||
+               is_inside(variable);
     }
 
     bool within_row(const VarDecl* variable, const product& cofactor, long factor) const {
         const auto found = m_inner.find(variable);
-        if (found == m_inner.end() || found->second.comparison != BO_LT || found->second.down || found->second.step) return false;
+        if (found == m_inner.end() || found->second.comparison != BO_LT || found->second.down || found->second.step)
+            return false;
         const auto first = form_of(m_unit, found->second.first), last = form_of(m_unit, found->second.last);
         if (!first.known || !first.terms.empty() || !last.known) return false;
         linear_form row;

@@ -9,7 +9,8 @@
 
 namespace directive {
 
-/// An expression of a clause: its text after macros, and which argument of the call it is. No argument: it was left out.
+/// An expression of a clause: its text after macros, and which argument of the call it is. No argument: it was left
+/// out.
 struct expression {
     int argument = -1;
     std::string text;

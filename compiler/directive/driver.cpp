@@ -40,15 +40,18 @@ struct request {
 };
 
 /// Options of compilers whose argument is the next word.
-const std::set<std::string> with_argument = {"-I", "-D", "-U", "-L", "-l", "-x", "-include", "-imacros", "-isystem", "-iquote",
-    "-idirafter", "-MF", "-MT", "-MQ", "-Xlinker", "-Xpreprocessor", "-Xassembler", "-T", "-u", "-z", "-e", "--param", "-aux-info", "-wrapper"};
-const std::set<std::string> only_preprocess = {"-E", "-M", "-MM", "-fsyntax-only", "--version", "-v", "-dumpversion", "-dumpmachine", "-###"};
+const std::set<std::string> with_argument = {
+    "-I",          "-D",      "-U",         "-L",  "-l",  "-x",      "-include",  "-imacros",
+    "-isystem",    "-iquote", "-idirafter", "-MF", "-MT", "-MQ",     "-Xlinker",  "-Xpreprocessor",
+    "-Xassembler", "-T",      "-u",         "-z",  "-e",  "--param", "-aux-info", "-wrapper"};
+const std::set<std::string> only_preprocess = {"-E", "-M",           "-MM",          "-fsyntax-only", "--version",
+                                               "-v", "-dumpversion", "-dumpmachine", "-###"};
 
 bool has_program(const std::string& name) {
     if (name.find('/') != std::string::npos) return fs::exists(name);
     const char* path = std::getenv("PATH");
     std::string folders = path ? path : "";
-    for (std::size_t at = 0; at <= folders.size(); ) {
+    for (std::size_t at = 0; at <= folders.size();) {
         const auto end = std::min(folders.find(':', at), folders.size());
         if (fs::exists(fs::path(folders.substr(at, end - at)) / name)) return true;
         at = end + 1;
@@ -136,8 +139,9 @@ places find_places() {
 }
 
 bool is_of_preprocessor(const std::string& word) {
-    return word.starts_with("-D") || word.starts_with("-U") || word.starts_with("-I") || word == "-include" || word == "-imacros" ||
-        word.starts_with("-isystem") || word.starts_with("-iquote") || word.starts_with("-idirafter") || word.starts_with("-Wp,");
+    return word.starts_with("-D") || word.starts_with("-U") || word.starts_with("-I") || word == "-include" ||
+           word == "-imacros" || word.starts_with("-isystem") || word.starts_with("-iquote") ||
+           word.starts_with("-idirafter") || word.starts_with("-Wp,");
 }
 
 class driver {
@@ -147,7 +151,8 @@ class driver {
     int act() {
         const words ours = {"-D_OPENACC=201811", "-I" + m_places.include};
         if (m_asked.not_for_us || m_asked.sources.empty()) return hand_on(ours);
-        if (m_asked.sources.size() > 1 && !m_asked.output.empty() && (m_asked.compile_only || m_asked.assembly_only) && m_asked.translate_into.empty()) {
+        if (m_asked.sources.size() > 1 && !m_asked.output.empty() && (m_asked.compile_only || m_asked.assembly_only) &&
+            m_asked.translate_into.empty()) {
             std::fprintf(stderr, "causeway-cc: -o names one file, and there are several sources\n");
             return 2;
         }
@@ -179,14 +184,16 @@ class driver {
     }
 
     void add_libraries(words& command) const {
-        if (!m_places.libraries.empty()) command.insert(command.end(), {"-L" + m_places.libraries, "-Wl,-rpath," + m_places.libraries});
+        if (!m_places.libraries.empty())
+            command.insert(command.end(), {"-L" + m_places.libraries, "-Wl,-rpath," + m_places.libraries});
         command.push_back("-lcauseway_acc");
     }
 
     words options_without_sources() const {
         words kept;
         for (const auto& each : m_asked.options)
-            if (std::find(m_asked.sources.begin(), m_asked.sources.end(), each) == m_asked.sources.end()) kept.push_back(each);
+            if (std::find(m_asked.sources.begin(), m_asked.sources.end(), each) == m_asked.sources.end())
+                kept.push_back(each);
         return kept;
     }
 
@@ -204,13 +211,28 @@ class driver {
         std::string text;
         const auto options = options_without_sources();
         // GCC expands macros in OpenACC's pragmas, and turns _Pragma into lines; Clang does neither.
-        const std::string reader = m_asked.host.find("clang") != std::string::npos && has_program("gcc") ? "gcc" : m_asked.host;
-        words command = {reader, "-E", "-fopenacc", "-U_OPENACC", "-D_OPENACC=201811", "-DCAUSEWAY_ACC_GENERATED", "-I" + m_places.include, "-include", m_places.include + "/runtime.h"};
+        const std::string reader = m_asked.host.find("clang") != std::string::npos && has_program("gcc") ? "gcc"
+                                                                                                         : m_asked.host;
+        words command = {reader,
+                         "-E",
+                         "-fopenacc",
+                         "-U_OPENACC",
+                         "-D_OPENACC=201811",
+                         "-DCAUSEWAY_ACC_GENERATED",
+                         "-I" + m_places.include,
+                         "-include",
+                         m_places.include + "/runtime.h"};
         for (const auto& each : options)
-            if (!each.starts_with("-l") && !each.starts_with("-L") && !each.starts_with("-Wl,") && (each.starts_with("-") || !is_input(each))) command.push_back(each);
+            if (!each.starts_with("-l") && !each.starts_with("-L") && !each.starts_with("-Wl,") &&
+                (each.starts_with("-") || !is_input(each)))
+                command.push_back(each);
         if (m_asked.wants_dependencies) {
             command.insert(command.end(), m_asked.dependencies.begin(), m_asked.dependencies.end());
-            if (!m_asked.dependency_file) command.insert(command.end(), {"-MF", fs::path(m_asked.output.empty() ? source : m_asked.output).replace_extension(".d").string()});
+            if (!m_asked.dependency_file)
+                command.insert(
+                    command.end(),
+                    {"-MF",
+                     fs::path(m_asked.output.empty() ? source : m_asked.output).replace_extension(".d").string()});
             if (!m_asked.dependency_target) command.insert(command.end(), {"-MT", object});
         }
         command.insert(command.end(), {"-x", "c", source});
@@ -238,7 +260,8 @@ class driver {
                 if (with_argument.contains(each)) ++at;
                 continue;
             }
-            if (each.starts_with("-l") || each.starts_with("-L") || each.starts_with("-Wl,") || is_input(each)) continue;
+            if (each.starts_with("-l") || each.starts_with("-L") || each.starts_with("-Wl,") || is_input(each))
+                continue;
             command.push_back(each);
         }
         command.insert(command.end(), {m_asked.assembly_only ? "-S" : "-c", "-x", "cpp-output", file, "-o", object});
@@ -247,7 +270,8 @@ class driver {
 
     static bool is_input(const std::string& word) {
         if (word.starts_with("-")) return false;
-        static const std::set<std::string> kinds = {".o", ".a", ".so", ".s", ".S", ".lo", ".cpp", ".cc", ".cxx", ".f90", ".f"};
+        static const std::set<std::string> kinds = {".o",   ".a",  ".so",  ".s",   ".S", ".lo",
+                                                    ".cpp", ".cc", ".cxx", ".f90", ".f"};
         return kinds.contains(fs::path(word).extension().string()) || word.find(".so.") != std::string::npos;
     }
 
@@ -271,13 +295,16 @@ class driver {
     }
 
     words clang_options(const words& options) const {
-        words all = {"-x", "c", "-std=gnu17", "-undef", "-w", "-nostdinc", "-fsyntax-only", "-fno-caret-diagnostics", "-Wno-error=implicit-function-declaration",
-            "-Wno-error=implicit-int", "-Wno-error=int-conversion", "-Wno-error=incompatible-function-pointer-types",
+        words all = {"-x", "c", "-std=gnu17", "-undef", "-w", "-nostdinc", "-fsyntax-only", "-fno-caret-diagnostics",
+                     "-Wno-error=implicit-function-declaration", "-Wno-error=implicit-int", "-Wno-error=int-conversion",
+                     "-Wno-error=incompatible-function-pointer-types",
             // Clang then counts no errors; their lines are shown all the same.
             // What the headers use of GCC: an attribute with arguments, and names of types.
-            "-D__malloc__(...)=", "-D_Float32=float", "-D_Float64=double", "-D_Float32x=double", "-D_Float64x=long double", "-D_Float128=__float128"};
+                     "-D__malloc__(...)=", "-D_Float32=float", "-D_Float64=double", "-D_Float32x=double",
+                     "-D_Float64x=long double", "-D_Float128=__float128"};
         for (const auto& each : options)
-            if (each.starts_with("-std=") || each == "-m32" || each == "-funsigned-char" || each == "-ansi") all.push_back(each);
+            if (each.starts_with("-std=") || each == "-m32" || each == "-funsigned-char" || each == "-ansi")
+                all.push_back(each);
         return all;
     }
 
@@ -286,8 +313,10 @@ class driver {
         std::size_t next = 0;
         for (std::size_t at = 0; at < m_asked.options.size(); ++at) {
             const auto& each = m_asked.options[at];
-            if (next < m_asked.sources.size() && each == m_asked.sources[next]) command.push_back(objects[next++]);
-            else command.push_back(each);
+            if (next < m_asked.sources.size() && each == m_asked.sources[next])
+                command.push_back(objects[next++]);
+            else
+                command.push_back(each);
         }
         command.insert(command.end(), {"-o", m_asked.output.empty() ? "a.out" : m_asked.output});
         add_libraries(command);

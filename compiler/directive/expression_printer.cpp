@@ -15,18 +15,22 @@ namespace {
 
 bool is_thread_memory(QualType type) { return !type->isPointerType(); }
 
-const std::set<std::string> mathematics = {"acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil",
-    "copysign", "cos", "cosh", "erf", "erfc", "exp", "exp2", "exp10", "expm1", "fabs", "fdim", "floor", "fma", "fmax", "fmin",
-    "fmod", "hypot", "log", "log2", "log10", "log1p", "logb", "nextafter", "pow", "remainder", "rint", "round", "sin", "sinh",
-    "sqrt", "tan", "tanh", "tgamma", "lgamma", "trunc", "isnan", "isinf", "isfinite", "signbit"};
+const std::set<std::string> mathematics = {
+    "acos",  "acosh",     "asin",   "asinh",     "atan",  "atan2", "atanh",    "cbrt",   "ceil",  "copysign",
+    "cos",   "cosh",      "erf",    "erfc",      "exp",   "exp2",  "exp10",    "expm1",  "fabs",  "fdim",
+    "floor", "fma",       "fmax",   "fmin",      "fmod",  "hypot", "log",      "log2",   "log10", "log1p",
+    "logb",  "nextafter", "pow",    "remainder", "rint",  "round", "sin",      "sinh",   "sqrt",  "tan",
+    "tanh",  "tgamma",    "lgamma", "trunc",     "isnan", "isinf", "isfinite", "signbit"};
 
 } // namespace
 
 std::vector<std::string> expression_printer::row_lengths(const VarDecl* variable) {
     std::vector<std::string> lengths;
     auto type = variable->getType().getCanonicalType();
-    if (const auto* pointer = type->getAs<PointerType>()) type = pointer->getPointeeType();
-    else if (const auto* array = m_unit.context.getAsArrayType(type)) type = array->getElementType();
+    if (const auto* pointer = type->getAs<PointerType>())
+        type = pointer->getPointeeType();
+    else if (const auto* array = m_unit.context.getAsArrayType(type))
+        type = array->getElementType();
     for (int row = 1; const auto* array = m_unit.context.getAsArrayType(type); ++row) {
         if (const auto* constant = dyn_cast<ConstantArrayType>(array))
             lengths.push_back(std::to_string(constant->getSize().getZExtValue()));
@@ -68,21 +72,25 @@ std::string expression_printer::floating(const FloatingLiteral* literal) const {
 
 std::string expression_printer::reference(const DeclRefExpr* expression) {
     const auto* declaration = expression->getDecl();
-    if (const auto* constant = dyn_cast<EnumConstantDecl>(declaration)) return llvm::toString(constant->getInitVal(), 10);
+    if (const auto* constant = dyn_cast<EnumConstantDecl>(declaration))
+        return llvm::toString(constant->getInitVal(), 10);
     const auto* variable = dyn_cast<VarDecl>(declaration);
     if (!variable) throw unsupported{expression->getExprLoc(), "'" + declaration->getNameAsString() + "' in a region"};
     if (const auto found = m_names.find(variable); found != m_names.end()) return found->second.text;
     if (variable->hasGlobalStorage()) {
         Expr::EvalResult value;
         if (expression->EvaluateAsInt(value, m_unit.context)) return llvm::toString(value.Val.getInt(), 10);
-        throw unsupported{expression->getExprLoc(), "the global variable '" + variable->getNameAsString() + "' in a function that a region calls"};
+        throw unsupported{expression->getExprLoc(), "the global variable '" + variable->getNameAsString() +
+                                                        "' in a function that a region calls"};
     }
     return identifier(variable->getNameAsString());
 }
 
 std::string expression_printer::print(const Expr* expression) {
     const auto place = expression->getExprLoc();
-    if (m_replaced && isa<DeclRefExpr, ArraySubscriptExpr, MemberExpr, UnaryOperator>(expression) && same_text(m_unit, expression, m_replaced)) return m_replacement;
+    if (m_replaced && isa<DeclRefExpr, ArraySubscriptExpr, MemberExpr, UnaryOperator>(expression) &&
+        same_text(m_unit, expression, m_replaced))
+        return m_replacement;
     if (const auto* parentheses = dyn_cast<ParenExpr>(expression)) return "(" + print(parentheses->getSubExpr()) + ")";
     if (const auto* cast = dyn_cast<ImplicitCastExpr>(expression)) {
         // C converts to bool by comparing; OpenCL C does, too.
@@ -100,13 +108,16 @@ std::string expression_printer::print(const Expr* expression) {
         if (m_unit.context.getTypeSize(type) > 32) text += "l";
         return text;
     }
-    if (const auto* literal = dyn_cast<CharacterLiteral>(expression)) return std::to_string(static_cast<int>(literal->getValue()));
+    if (const auto* literal = dyn_cast<CharacterLiteral>(expression))
+        return std::to_string(static_cast<int>(literal->getValue()));
     if (const auto* literal = dyn_cast<FloatingLiteral>(expression)) return floating(literal);
     if (const auto* named = dyn_cast<DeclRefExpr>(expression)) return reference(named);
     if (const auto* element = dyn_cast<ArraySubscriptExpr>(expression)) return subscript(element);
     if (const auto* member = dyn_cast<MemberExpr>(expression)) {
-        if (member->getType()->isPointerType()) throw unsupported{place, "a pointer in a structure, '" + member->getMemberDecl()->getNameAsString() + "'"};
-        return operand(member->getBase()) + (member->isArrow() ? "->" : ".") + identifier(member->getMemberDecl()->getNameAsString());
+        if (member->getType()->isPointerType())
+            throw unsupported{place, "a pointer in a structure, '" + member->getMemberDecl()->getNameAsString() + "'"};
+        return operand(member->getBase()) + (member->isArrow() ? "->" : ".") +
+               identifier(member->getMemberDecl()->getNameAsString());
     }
     if (const auto* unary = dyn_cast<UnaryOperator>(expression)) {
         const auto inner = operand(unary->getSubExpr());
@@ -116,18 +127,21 @@ std::string expression_printer::print(const Expr* expression) {
     }
     if (const auto* binary = dyn_cast<BinaryOperator>(expression)) {
         const auto sign = binary->getOpcodeStr().str();
-        if (binary->getOpcode() == BO_Comma) return "(" + print(binary->getLHS()) + ", " + print(binary->getRHS()) + ")";
+        if (binary->getOpcode() == BO_Comma)
+            return "(" + print(binary->getLHS()) + ", " + print(binary->getRHS()) + ")";
         const auto right = binary->isAssignmentOp() ? print(binary->getRHS()) : operand(binary->getRHS());
         return operand(binary->getLHS()) + " " + sign + " " + right;
     }
     if (const auto* choice = dyn_cast<ConditionalOperator>(expression))
-        return operand(choice->getCond()) + " ? " + operand(choice->getTrueExpr()) + " : " + operand(choice->getFalseExpr());
+        return operand(choice->getCond()) + " ? " + operand(choice->getTrueExpr()) + " : " +
+               operand(choice->getFalseExpr());
     if (const auto* called = dyn_cast<CallExpr>(expression)) return call(called);
     if (const auto* list = dyn_cast<InitListExpr>(expression)) {
         const auto* syntactic = list->isSemanticForm() && list->getSyntacticForm() ? list->getSyntacticForm() : list;
         std::string text = "{";
         for (unsigned each = 0; each < syntactic->getNumInits(); ++each) {
-            if (isa<DesignatedInitExpr>(syntactic->getInit(each))) throw unsupported{place, "designators in an initialiser"};
+            if (isa<DesignatedInitExpr>(syntactic->getInit(each)))
+                throw unsupported{place, "designators in an initialiser"};
             text += (each ? ", " : "") + print(syntactic->getInit(each));
         }
         return text + "}";
@@ -142,7 +156,8 @@ std::string expression_printer::print(const Expr* expression) {
     Expr::EvalResult value;
     if (expression->EvaluateAsInt(value, m_unit.context)) {
         const bool wide = m_unit.context.getTypeSize(expression->getType()) > 32;
-        return llvm::toString(value.Val.getInt(), 10) + (expression->getType()->isUnsignedIntegerType() ? "u" : "") + (wide ? "l" : "");
+        return llvm::toString(value.Val.getInt(), 10) + (expression->getType()->isUnsignedIntegerType() ? "u" : "") +
+               (wide ? "l" : "");
     }
     if (isa<StmtExpr>(expression)) throw unsupported{place, "a statement inside an expression"};
     throw unsupported{place, "this expression in a region"};
@@ -159,14 +174,17 @@ std::string expression_printer::subscript(const ArraySubscriptExpr* expression) 
     const auto* named = dyn_cast<DeclRefExpr>(base);
     const auto* variable = named ? dyn_cast<VarDecl>(named->getDecl()) : nullptr;
     const auto found = variable ? m_names.find(variable) : m_names.end();
-    const bool row_pointer = variable && found == m_names.end() && isa<ParmVarDecl>(variable) && !row_lengths(variable).empty();
+    const bool row_pointer = variable && found == m_names.end() && isa<ParmVarDecl>(variable) &&
+                             !row_lengths(variable).empty();
     if (!variable || !((found != m_names.end() && found->second.flat) || row_pointer)) {
         std::string text = operand(base);
         for (const auto* index : indices) text += "[" + print(index) + "]";
         return text;
     }
     const auto lengths = row_lengths(variable);
-    if (indices.size() > lengths.size() + 1) throw unsupported{expression->getExprLoc(), "a subscript of a pointer in '" + variable->getNameAsString() + "'"};
+    if (indices.size() > lengths.size() + 1)
+        throw unsupported{expression->getExprLoc(),
+                          "a subscript of a pointer in '" + variable->getNameAsString() + "'"};
     std::string place = operand(indices[0]);
     const auto type = [](const std::string& text) { return "(long)" + text; };
     for (std::size_t row = 0; row < lengths.size(); ++row) {
@@ -191,19 +209,25 @@ std::string expression_printer::call(const CallExpr* expression) {
     for (const auto* argument : expression->arguments()) arguments.push_back(print(argument));
     const auto all = [&](const std::string& cast) {
         std::string text;
-        for (const auto& each : arguments) text += (text.empty() ? "" : ", ") + (cast.empty() ? each : cast + "(" + each + ")");
+        for (const auto& each : arguments)
+            text += (text.empty() ? "" : ", ") + (cast.empty() ? each : cast + "(" + each + ")");
         return "(" + text + ")";
     };
     if (name == "printf") return "printf" + all("");
     if (name == "acc_on_device") return "acc_on_device" + all("(int)");
     if (name == "abs") return "(int)abs" + all("(int)");
     if (name == "labs" || name == "llabs") return "(long)abs" + all("(long)");
-    if (name == "ldexp" || name == "ldexpf") return "ldexp(" + std::string(name == "ldexp" ? "(double)(" : "(float)(") + arguments.at(0) + "), " + arguments.at(1) + ")";
+    if (name == "ldexp" || name == "ldexpf")
+        return "ldexp(" + std::string(name == "ldexp" ? "(double)(" : "(float)(") + arguments.at(0) + "), " +
+               arguments.at(1) + ")";
     if (mathematics.contains(name)) {
-        const bool single = name.starts_with("is") && expression->getArg(0)->IgnoreParenImpCasts()->getType()->isSpecificBuiltinType(BuiltinType::Float);
+        const bool single = name.starts_with("is") &&
+                            expression->getArg(0)->IgnoreParenImpCasts()->getType()->isSpecificBuiltinType(
+                                BuiltinType::Float);
         return name + all(single ? "(float)" : "(double)");
     }
-    if (name.ends_with("f") && mathematics.contains(name.substr(0, name.size() - 1))) return name.substr(0, name.size() - 1) + all("(float)");
+    if (name.ends_with("f") && mathematics.contains(name.substr(0, name.size() - 1)))
+        return name.substr(0, name.size() - 1) + all("(float)");
     throw unsupported{place, "a call of '" + function->getNameAsString() + "', whose definition is not in this source"};
 }
 

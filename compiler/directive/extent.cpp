@@ -58,7 +58,8 @@ class finder {
 
     static std::string of_all(const std::set<std::string>& texts, const std::string& comparison) {
         std::string all;
-        for (const auto& each : texts) all = all.empty() ? each : "(" + each + " " + comparison + " " + all + " ? " + each + " : " + all + ")";
+        for (const auto& each : texts)
+            all = all.empty() ? each : "(" + each + " " + comparison + " " + all + " ? " + each + " : " + all + ")";
         return all;
     }
 
@@ -70,13 +71,16 @@ class finder {
         if (const auto* reference = dyn_cast<DeclRefExpr>(expression)) {
             const auto* variable = dyn_cast<VarDecl>(reference->getDecl());
             const auto loop = variable ? m_loops.find(variable) : m_loops.end();
-            if (loop != m_loops.end() && !m_ambiguous.contains(variable) && m_depth < 8) return of_loop(loop->second, greatest);
-            if (variable && loop == m_loops.end() && !m_inside.contains(variable) && !m_changed.contains(variable)) return "(long)" + variable->getNameAsString();
+            if (loop != m_loops.end() && !m_ambiguous.contains(variable) && m_depth < 8)
+                return of_loop(loop->second, greatest);
+            if (variable && loop == m_loops.end() && !m_inside.contains(variable) && !m_changed.contains(variable))
+                return "(long)" + variable->getNameAsString();
         }
         if (const auto* binary = dyn_cast<BinaryOperator>(expression)) {
             const auto opcode = binary->getOpcode();
             if (opcode == BO_Add || opcode == BO_Sub || opcode == BO_Mul)
-                return "(" + bound(binary->getLHS(), greatest) + " " + binary->getOpcodeStr().str() + " " + bound(binary->getRHS(), opcode == BO_Sub ? !greatest : greatest) + ")";
+                return "(" + bound(binary->getLHS(), greatest) + " " + binary->getOpcodeStr().str() + " " +
+                       bound(binary->getRHS(), opcode == BO_Sub ? !greatest : greatest) + ")";
         }
         m_failed = true;
         return "0";
@@ -88,8 +92,10 @@ class finder {
         const bool reaches = loop.comparison == BO_LE || loop.comparison == BO_GE;
         std::string text;
         if (loop.comparison == BO_NE) m_failed = true;
-        if (greatest != down) text = "(" + bound(loop.last, greatest) + (reaches ? ")" : down ? " + 1)" : " - 1)");
-        else text = bound(loop.first, greatest);
+        if (greatest != down)
+            text = "(" + bound(loop.last, greatest) + (reaches ? ")" : down ? " + 1)" : " - 1)");
+        else
+            text = bound(loop.first, greatest);
         --m_depth;
         return text;
     }
@@ -97,6 +103,8 @@ class finder {
 
 } // namespace
 
-std::optional<extent> extent_of(const unit& unit, const Stmt* region, const VarDecl* pointer) { return finder(unit, region).find(pointer); }
+std::optional<extent> extent_of(const unit& unit, const Stmt* region, const VarDecl* pointer) {
+    return finder(unit, region).find(pointer);
+}
 
 } // namespace directive

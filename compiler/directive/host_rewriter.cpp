@@ -12,9 +12,12 @@ using namespace clang;
 std::string string_literal(const std::string& text) {
     std::string literal = "\"";
     for (const char each : text) {
-        if (each == '\n') literal += "\\n\"\n\"";
-        else if (each == '"' || each == '\\') literal += std::string("\\") + each;
-        else literal += each;
+        if (each == '\n')
+            literal += "\\n\"\n\"";
+        else if (each == '"' || each == '\\')
+            literal += std::string("\\") + each;
+        else
+            literal += each;
     }
     return literal + "\"";
 }
@@ -23,7 +26,9 @@ host_rewriter::host_rewriter(const unit& unit, std::string text, std::string* re
     : m_unit(unit), m_text(std::move(text)), m_report(report), m_program{type_printer(unit), "", {}, {}} {}
 
 std::size_t host_rewriter::offset(SourceLocation place) const {
-    return m_unit.context.getSourceManager().getDecomposedLoc(m_unit.context.getSourceManager().getExpansionLoc(place)).second;
+    return m_unit.context.getSourceManager()
+        .getDecomposedLoc(m_unit.context.getSourceManager().getExpansionLoc(place))
+        .second;
 }
 
 std::string host_rewriter::where(SourceLocation place) const {
@@ -56,7 +61,8 @@ bool ends_with_brace(const Stmt* statement) {
     if (isa<CompoundStmt>(statement)) return true;
     if (const auto* loop = dyn_cast<ForStmt>(statement)) return ends_with_brace(loop->getBody());
     if (const auto* loop = dyn_cast<WhileStmt>(statement)) return ends_with_brace(loop->getBody());
-    if (const auto* choice = dyn_cast<IfStmt>(statement)) return ends_with_brace(choice->getElse() ? choice->getElse() : choice->getThen());
+    if (const auto* choice = dyn_cast<IfStmt>(statement))
+        return ends_with_brace(choice->getElse() ? choice->getElse() : choice->getThen());
     if (const auto* choice = dyn_cast<SwitchStmt>(statement)) return ends_with_brace(choice->getBody());
     return false;
 }
@@ -65,10 +71,13 @@ bool ends_with_brace(const Stmt* statement) {
 
 void host_rewriter::end(const found_directive& of, const std::string& code) {
     const auto last = end_of(of.body);
-    auto at = offset(last) + Lexer::MeasureTokenLength(m_unit.context.getSourceManager().getExpansionLoc(last), m_unit.context.getSourceManager(), m_unit.context.getLangOpts());
+    auto at = offset(last) + Lexer::MeasureTokenLength(m_unit.context.getSourceManager().getExpansionLoc(last),
+                                                       m_unit.context.getSourceManager(), m_unit.context.getLangOpts());
     const auto inner = directive_of(m_unit, of.body);
-    if (inner && !inner.body) at = m_text.find('\n', offset(inner.directive->place)); // the body is a directive that stands alone
-    else if (!ends_with_brace(of.body)) at = m_text.find(';', at) + 1;
+    if (inner && !inner.body)
+        at = m_text.find('\n', offset(inner.directive->place)); // the body is a directive that stands alone
+    else if (!ends_with_brace(of.body))
+        at = m_text.find(';', at) + 1;
     m_edits.emplace(at, edit{0, "\n" + code + marker(last, 0)});
 }
 
@@ -76,16 +85,19 @@ std::string host_rewriter::clauses(const found_directive& of) {
     const auto& directive = *of.directive;
     const auto id = std::to_string(directive.id);
     const auto presumed = m_unit.context.getSourceManager().getPresumedLoc(directive.place);
-    std::string text = "static const struct causeway_acc_place __acc_place" + id + " = {" + string_literal(presumed.getFilename()) + ", " +
-        std::to_string(presumed.getLine()) + ", \"" + directive.name + "\"};\n";
+    std::string text = "static const struct causeway_acc_place __acc_place" + id + " = {" +
+                       string_literal(presumed.getFilename()) + ", " + std::to_string(presumed.getLine()) + ", \"" +
+                       directive.name + "\"};\n";
     std::string waits, wait_device = "-1";
     bool has_wait = false;
     for (const auto& clause : directive.clauses)
         if (clause.name == "wait") {
             has_wait = true;
             for (const auto& entry : clause.items)
-                if (entry.modifier == "devnum") wait_device = entry.base.text;
-                else waits += (waits.empty() ? "" : ", ") + entry.base.text;
+                if (entry.modifier == "devnum")
+                    wait_device = entry.base.text;
+                else
+                    waits += (waits.empty() ? "" : ", ") + entry.base.text;
         }
     if (!waits.empty()) text += "const long __acc_waits" + id + "[] = {" + waits + "};\n";
     const auto value = [&](const char* clause, const std::string& otherwise) {
@@ -94,16 +106,21 @@ std::string host_rewriter::clauses(const found_directive& of) {
     };
     std::string device = "-1";
     for (const char* clause : {"deviceid", "device", "device_num"})
-        if (directive.name != "update" || std::string(clause) != "device") device = device == "-1" ? value(clause, "-1") : device;
+        if (directive.name != "update" || std::string(clause) != "device")
+            device = device == "-1" ? value(clause, "-1") : device;
     std::string condition = value("if", "1");
     if (directive.is_compute() && directive.find("self")) condition = "(" + condition + ") && !" + value("self", "1");
     const auto* asynchronous = directive.find("async");
-    text += "struct causeway_acc_clauses __acc_clauses" + id + " = {.place = &__acc_place" + id + ", .device = " + device + ", .has_device = " + (device == "-1" ? "0" : "1") +
-        ", .condition = (" + condition + ") != 0, .asynchronous = " + (asynchronous ? "1" : "0") + ", .queue = " + value("async", "-1") + ", .gangs = " + value("num_gangs", "0") +
-        ", .workers = " + value("num_workers", "0") + ", .vector = " + value("vector_length", "0") + ", .finalize = " + (directive.find("finalize") ? "1" : "0") +
-        ", .if_present = " + (directive.find("if_present") ? "1" : "0") + ", .waits = " + (has_wait ? "1" : "0") + ", .wait_count = " +
-        (waits.empty() ? std::string("0") : "(int)(sizeof(__acc_waits" + id + ") / sizeof(long))") + ", .wait_queues = " + (waits.empty() ? std::string("0") : "__acc_waits" + id) +
-        ", .wait_device = " + wait_device + ", .region = 0};\n";
+    text += "struct causeway_acc_clauses __acc_clauses" + id + " = {.place = &__acc_place" + id +
+            ", .device = " + device + ", .has_device = " + (device == "-1" ? "0" : "1") + ", .condition = (" +
+            condition + ") != 0, .asynchronous = " + (asynchronous ? "1" : "0") + ", .queue = " + value("async", "-1") +
+            ", .gangs = " + value("num_gangs", "0") + ", .workers = " + value("num_workers", "0") +
+            ", .vector = " + value("vector_length", "0") + ", .finalize = " + (directive.find("finalize") ? "1" : "0") +
+            ", .if_present = " + (directive.find("if_present") ? "1" : "0") + ", .waits = " + (has_wait ? "1" : "0") +
+            ", .wait_count = " +
+            (waits.empty() ? std::string("0") : "(int)(sizeof(__acc_waits" + id + ") / sizeof(long))") +
+            ", .wait_queues = " + (waits.empty() ? std::string("0") : "__acc_waits" + id) +
+            ", .wait_device = " + wait_device + ", .region = 0};\n";
     return text;
 }
 
@@ -111,7 +128,8 @@ std::string host_rewriter::data_array(int id, const std::vector<data_record>& da
     if (data.empty()) return "";
     std::string text = "struct causeway_acc_data __acc_data" + std::to_string(id) + suffix + "[] = {\n";
     for (const auto& each : data)
-        text += "    {CAUSEWAY_ACC_" + each.kind + ", " + each.host + ", " + each.base + ", " + each.bytes + ", " + string_literal(each.name) + ", 0},\n";
+        text += "    {CAUSEWAY_ACC_" + each.kind + ", " + each.host + ", " + each.base + ", " + each.bytes + ", " +
+                string_literal(each.name) + ", 0},\n";
     return text + "};\n";
 }
 
@@ -159,7 +177,8 @@ void host_rewriter::data(const found_directive& of) {
         }
         for (const auto& entry : clause.items) {
             if (const auto* variable = variable_of(of, entry))
-                m_visible.push_back({variable, "&__acc_data" + std::to_string(id) + "[" + std::to_string(records.size()) + "]", kind});
+                m_visible.push_back(
+                    {variable, "&__acc_data" + std::to_string(id) + "[" + std::to_string(records.size()) + "]", kind});
             records.push_back(record_of(m_unit, of, entry, kind));
         }
     }
@@ -187,19 +206,25 @@ void host_rewriter::compute(const found_directive& of) {
     report_loops(of, tree, region);
     std::string code = "{\n" + clauses(of) + data_array(id, region.data), host;
     // A variable that the region sets first may have no value yet.
-    code += "#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored \"-Wuninitialized\"\n#pragma GCC diagnostic ignored \"-Wmaybe-uninitialized\"\n";
+    code += "#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored \"-Wuninitialized\"\n#pragma GCC diagnostic "
+            "ignored \"-Wmaybe-uninitialized\"\n";
     std::string arguments;
     int count = 0;
-    const auto argument = [&](const std::string& kind, const std::string& address, const std::string& bytes, const std::string& name, const std::string& record, bool written) {
-        arguments += "    {CAUSEWAY_ACC_" + kind + ", " + address + ", " + bytes + ", \"" + name + "\", " + record + ", " + (written ? "1" : "0") + "},\n";
+    const auto argument = [&](const std::string& kind, const std::string& address, const std::string& bytes,
+                              const std::string& name, const std::string& record, bool written) {
+        arguments += "    {CAUSEWAY_ACC_" + kind + ", " + address + ", " + bytes + ", \"" + name + "\", " + record +
+                     ", " + (written ? "1" : "0") + "},\n";
         ++count;
     };
     for (const auto& each : region.captures) {
         const auto name = each.variable->getNameAsString();
         const bool array = each.variable->getType()->isArrayType();
         const auto record = each.record.empty() ? std::string("0") : each.record;
-        const auto address = std::string("(void *)") + (array || each.variable->getType()->isPointerType() ? "" : "&") + name;
-        const auto shadow = [&] { host += "__typeof__(" + name + ") " + name + " = __acc_value" + number + "_" + name + ";\n"; };
+        const auto address = std::string("(void *)") + (array || each.variable->getType()->isPointerType() ? "" : "&") +
+                             name;
+        const auto shadow = [&] {
+            host += "__typeof__(" + name + ") " + name + " = __acc_value" + number + "_" + name + ";\n";
+        };
         switch (each.how) {
         case role::value:
             code += "__typeof__(" + name + ") __acc_value" + number + "_" + name + " = " + name + ";\n";
@@ -213,8 +238,10 @@ void host_rewriter::compute(const found_directive& of) {
             argument("REDUCTION", "0", "sizeof(" + name + ")", name, "0", false);
             break;
         case role::own:
-            if (each.own_array) argument("PRIVATE", "0", each.bytes, name, "0", false);
-            else host += "__typeof__(" + name + ") " + name + ";\n";
+            if (each.own_array)
+                argument("PRIVATE", "0", each.bytes, name, "0", false);
+            else
+                host += "__typeof__(" + name + ") " + name + ";\n";
             break;
         }
         if (each.how == role::buffer || (each.how == role::own && each.own_array)) {
@@ -240,18 +267,22 @@ void host_rewriter::compute(const found_directive& of) {
     for (const auto& each : kernels.kernels) {
         std::string flags;
         for (const auto& flag : each.flags) flags += (flags.empty() ? "" : " | ") + std::string("CAUSEWAY_ACC_") + flag;
-        code += "    {\"" + each.name + "\", " + (flags.empty() ? "0" : flags) + ", " + std::to_string(each.line) + "},\n";
+        code += "    {\"" + each.name + "\", " + (flags.empty() ? "0" : flags) + ", " + std::to_string(each.line) +
+                "},\n";
     }
     if (kernels.kernels.empty()) code += "    {0, 0, 0}\n";
-    code += "};\nstatic const struct causeway_acc_region __acc_region" + number + " = {&causeway_acc_this_program, __acc_kernels" + number + ", " +
-        std::to_string(kernels.kernels.size()) + "};\n";
-    code += "if (!causeway_acc_run(&__acc_clauses" + number + ", &__acc_region" + number + ", " + data_arguments(id, region.data) + ", " +
-        (count > 0 ? "__acc_arguments" + number : "0") + ", " + std::to_string(count) + ")) {\n" + host;
+    code += "};\nstatic const struct causeway_acc_region __acc_region" + number +
+            " = {&causeway_acc_this_program, __acc_kernels" + number + ", " + std::to_string(kernels.kernels.size()) +
+            "};\n";
+    code += "if (!causeway_acc_run(&__acc_clauses" + number + ", &__acc_region" + number + ", " +
+            data_arguments(id, region.data) + ", " + (count > 0 ? "__acc_arguments" + number : "0") + ", " +
+            std::to_string(count) + ")) {\n" + host;
     if (of.directive->is_combined())
         for (const auto& clause : of.directive->clauses)
             if (clause.name == "private")
                 for (const auto& entry : clause.items)
-                    if (entry.sections.empty()) code += "__typeof__(" + entry.base.text + ") " + entry.base.text + ";\n";
+                    if (entry.sections.empty())
+                        code += "__typeof__(" + entry.base.text + ") " + entry.base.text + ";\n";
     begin(of, code);
     rewrite(of.body);
     end(of, "}\n}\n");
@@ -271,7 +302,8 @@ void host_rewriter::host_data(const found_directive& of) {
             const bool pointer = variable->getType()->isPointerType() || variable->getType()->isArrayType();
             const auto type = pointer ? "__typeof__(&(" + name + ")[0])" : "__typeof__(&" + name + ")";
             if (!pointer) m_unit.error(entry.place, "not supported: the scalar '" + name + "' in 'use_device'");
-            code += type + " __acc_device" + id + "_" + name + " = (" + type + ")causeway_acc_use_device(&__acc_clauses" + id + ", (void *)" + name + ", \"" + name + "\");\n";
+            code += type + " __acc_device" + id + "_" + name + " = (" + type +
+                    ")causeway_acc_use_device(&__acc_clauses" + id + ", (void *)" + name + ", \"" + name + "\");\n";
             shadows += type + " " + name + " = __acc_device" + id + "_" + name + ";\n";
         }
     begin(of, code + "{\n" + shadows);
@@ -310,30 +342,39 @@ void host_rewriter::alone(const found_directive& of) {
             if (clause.name == "copyout" || clause.name == "delete")
                 for (const auto& entry : clause.items) {
                     records.push_back(record_of(m_unit, of, entry, clause.name == "copyout" ? "COPYOUT" : "DELETE"));
-                    if (records.back().kind == "PRESENT") records.back().kind = clause.name == "copyout" ? "COPYOUT" : "DELETE";
+                    if (records.back().kind == "PRESENT")
+                        records.back().kind = clause.name == "copyout" ? "COPYOUT" : "DELETE";
                 }
         call = "causeway_acc_exit_data";
     } else if (directive.name == "update") {
         take("host", "TO_HOST");
         take("device", "TO_DEVICE");
-        if (records.empty()) m_unit.error(directive.place, "'update' needs one of the clauses 'host', 'self' and 'device'");
+        if (records.empty())
+            m_unit.error(directive.place, "'update' needs one of the clauses 'host', 'self' and 'device'");
         call = "causeway_acc_update";
     } else if (directive.name == "wait") {
-        return replace(directive, "{\n" + clauses(of) + "causeway_acc_wait_directive(&__acc_clauses" + number + ");\n}\n");
+        return replace(directive,
+                       "{\n" + clauses(of) + "causeway_acc_wait_directive(&__acc_clauses" + number + ");\n}\n");
     } else if (directive.name == "cache") {
         return replace(directive, ";\n");
     } else {
         const int what = directive.name == "init" ? 0 : directive.name == "shutdown" ? 1 : 2;
-        static const std::map<std::string, int> types = {{"default", 1}, {"host", 2}, {"multicore", 2}, {"not_host", 4}, {"nvidia", 5}, {"radeon", 6}, {"intel", 7}, {"opencl", 8}};
+        static const std::map<std::string, int> types = {{"default", 1},  {"host", 2},   {"multicore", 2},
+                                                         {"not_host", 4}, {"nvidia", 5}, {"radeon", 6},
+                                                         {"intel", 7},    {"opencl", 8}};
         const auto* type = directive.find("device_type");
         const auto* queue = directive.value("default_async");
         const auto found = type && !type->items.empty() ? types.find(type->items.front().word) : types.end();
         const std::string gangs = found == types.end() ? "0" : std::to_string(found->second);
         return replace(directive, "{\n" + clauses(of) + "__acc_clauses" + number + ".gangs = " + gangs + ";\n" +
-                                      (queue ? "__acc_clauses" + number + ".asynchronous = 1; __acc_clauses" + number + ".queue = " + queue->text + ";\n" : "") +
-                                      "causeway_acc_set_directive(&__acc_clauses" + number + ", " + std::to_string(what) + ");\n}\n");
+                                      (queue ? "__acc_clauses" + number + ".asynchronous = 1; __acc_clauses" + number +
+                                                   ".queue = " + queue->text + ";\n"
+                                             : "") +
+                                      "causeway_acc_set_directive(&__acc_clauses" + number + ", " +
+                                      std::to_string(what) + ");\n}\n");
     }
-    replace(directive, "{\n" + clauses(of) + data_array(id, records) + call + "(&__acc_clauses" + number + ", " + data_arguments(id, records) + ");\n}\n");
+    replace(directive, "{\n" + clauses(of) + data_array(id, records) + call + "(&__acc_clauses" + number + ", " +
+                           data_arguments(id, records) + ");\n}\n");
 }
 
 void host_rewriter::peer(const found_directive& of) {
@@ -349,28 +390,37 @@ void host_rewriter::peer(const found_directive& of) {
     const auto* to_device = directive.value("to_device");
     const auto* from_device = directive.value("from_device");
     if (to.empty() || to.size() != from.size() || !to_device || !from_device) {
-        m_unit.error(directive.place, "'update peer' needs 'to(…) to_device(…) from(…) from_device(…)', with as many variables in 'from' as in 'to'");
+        m_unit.error(directive.place, "'update peer' needs 'to(…) to_device(…) from(…) from_device(…)', with as many "
+                                      "variables in 'from' as in 'to'");
         return;
     }
-    replace(directive, "{\n" + clauses(of) + data_array(directive.id, to) + data_array(directive.id, from, "_from") + "causeway_acc_peer(&__acc_clauses" + number + ", __acc_data" + number +
-                           ", " + to_device->text + ", __acc_data" + number + "_from, " + from_device->text + ", " + std::to_string(to.size()) + ");\n}\n");
+    replace(directive, "{\n" + clauses(of) + data_array(directive.id, to) + data_array(directive.id, from, "_from") +
+                           "causeway_acc_peer(&__acc_clauses" + number + ", __acc_data" + number + ", " +
+                           to_device->text + ", __acc_data" + number + "_from, " + from_device->text + ", " +
+                           std::to_string(to.size()) + ");\n}\n");
 }
 
 void host_rewriter::report_loops(const found_directive& of, const loop_tree& tree, const region& region) {
     if (!m_report) return;
     *m_report += where(of.directive->place) + ": " + of.directive->name + "\n";
     for (const auto& each : region.captures) {
-        static const std::map<role, const char*> roles = {{role::value, "a copy for each thread (firstprivate)"}, {role::buffer, "device memory"},
-            {role::shared, "device memory"}, {role::reduction, "reduction"}, {role::own, "private"}};
-        *m_report += "    " + each.variable->getNameAsString() + ": " + roles.at(each.how) + (each.how == role::reduction ? " " + each.operation : "") + "\n";
+        static const std::map<role, const char*> roles = {{role::value, "a copy for each thread (firstprivate)"},
+                                                          {role::buffer, "device memory"},
+                                                          {role::shared, "device memory"},
+                                                          {role::reduction, "reduction"},
+                                                          {role::own, "private"}};
+        *m_report += "    " + each.variable->getNameAsString() + ": " + roles.at(each.how) +
+                     (each.how == role::reduction ? " " + each.operation : "") + "\n";
     }
-    for (const auto& each : region.data) *m_report += "    " + each.name + ": " + each.kind + ", " + each.bytes + " bytes\n";
+    for (const auto& each : region.data)
+        *m_report += "    " + each.name + ": " + each.kind + ", " + each.bytes + " bytes\n";
     for (const auto& node : tree.all()) {
         std::string how;
         if (node->gang) how += " gang";
         if (node->worker) how += " worker";
         if (node->vector) how += " vector";
-        *m_report += "    loop at " + where(node->loops.front().loop->getForLoc()) + ":" + (how.empty() ? " in order" : how);
+        *m_report += "    loop at " + where(node->loops.front().loop->getForLoc()) + ":" +
+                     (how.empty() ? " in order" : how);
         if (how.empty() && !node->reason.empty()) *m_report += ", as " + node->reason;
         *m_report += "\n";
     }
@@ -390,7 +440,8 @@ std::string host_rewriter::finish() {
     if (all.back() != '\n') all += '\n';
     std::string source = prelude + m_program.types.definitions() + m_program.functions;
     for (const auto& each : m_program.kernels) source += each;
-    return all + "static struct causeway_acc_program causeway_acc_this_program = {\n" + string_literal(source) + ", 0};\n";
+    return all + "static struct causeway_acc_program causeway_acc_this_program = {\n" + string_literal(source) +
+           ", 0};\n";
 }
 
 } // namespace directive

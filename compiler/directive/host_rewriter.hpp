@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the host's part: each directive becomes a block that calls the run time, and regions keep their C for the host.
+// Writes the host's part: each directive becomes a block that calls the run time, and regions keep their C for the
+// host.
 #pragma once
 #include "kernel_printer.hpp"
 

@@ -67,10 +67,13 @@ struct position {
 
 class printer {
   public:
-    printer(const unit& unit, const region& region, const loop_tree& tree, program_text& program, std::vector<scratch>& scratches)
-        : m_unit(unit), m_region(region), m_tree(tree), m_program(program), m_scratches(scratches), m_print(unit, program.types) {}
+    printer(const unit& unit, const region& region, const loop_tree& tree, program_text& program,
+            std::vector<scratch>& scratches)
+        : m_unit(unit), m_region(region), m_tree(tree), m_program(program), m_scratches(scratches),
+          m_print(unit, program.types) {}
 
-    kernel_text print(const std::vector<const Stmt*>& statements, const std::string& name, const loop_node* only, bool gangs_allowed) {
+    kernel_text print(const std::vector<const Stmt*>& statements, const std::string& name, const loop_node* only,
+                      bool gangs_allowed) {
         kernel_text made;
         made.name = name;
         made.line = line_of(statements.front()->getBeginLoc());
@@ -128,7 +131,9 @@ class printer {
     std::set<std::string> m_made_scratches;
     bool m_in_function = false;
 
-    unsigned line_of(SourceLocation place) const { return m_unit.context.getSourceManager().getPresumedLineNumber(place); }
+    unsigned line_of(SourceLocation place) const {
+        return m_unit.context.getSourceManager().getPresumedLineNumber(place);
+    }
 
     static bool within(const loop_node* node, const loop_node* outer) {
         for (; node; node = node->parent)
@@ -145,7 +150,9 @@ class printer {
                 }
     }
 
-    void line(const std::string& text) { *m_out += std::string(static_cast<std::size_t>(m_indent) * 4, ' ') + text + "\n"; }
+    void line(const std::string& text) {
+        *m_out += std::string(static_cast<std::size_t>(m_indent) * 4, ' ') + text + "\n";
+    }
 
     // Variables of the region
 
@@ -153,7 +160,8 @@ class printer {
         return each.how == role::reduction && (!m_region.kernels || m_reduced_here.contains(each.variable));
     }
     bool has_reductions() const {
-        return std::any_of(m_region.captures.begin(), m_region.captures.end(), [&](const auto& each) { return is_reduction(each); });
+        return std::any_of(m_region.captures.begin(), m_region.captures.end(),
+                           [&](const auto& each) { return is_reduction(each); });
     }
 
     void set_names() {
@@ -187,8 +195,9 @@ class printer {
             const auto name = identifier(each.variable->getNameAsString());
             switch (each.how) {
             case role::value:
-                add(each.variable->getType()->isBooleanType() ? "uchar acc_byte_" + name
-                                                              : m_program.types.declare(each.variable->getType().getUnqualifiedType(), name, place));
+                add(each.variable->getType()->isBooleanType()
+                        ? "uchar acc_byte_" + name
+                        : m_program.types.declare(each.variable->getType().getUnqualifiedType(), name, place));
                 break;
             case role::buffer:
             case role::shared: add("__global char *acc_buffer_" + name + ", long acc_offset_" + name); break;
@@ -204,7 +213,8 @@ class printer {
                 for (const auto& length : m_print.row_lengths(each.variable))
                     if (length.starts_with("acc_row")) add("long " + length);
         }
-        for (const auto& each : m_scratches) add("__global char *acc_own_" + each.name + ", long acc_own_bytes_" + each.name);
+        for (const auto& each : m_scratches)
+            add("__global char *acc_own_" + each.name + ", long acc_own_bytes_" + each.name);
         // Not of char: NVIDIA's driver (580) aligns local memory by the argument's type, and doubles are kept there.
         add("__local long *acc_scratch");
         add("int acc_gangs");
@@ -227,13 +237,17 @@ class printer {
                 break;
             case role::buffer: {
                 const auto element = element_of(each.variable);
-                if (element->isPointerType()) throw unsupported{m_region.of.directive->place, "'" + name + "', a pointer to pointers, in a region"};
+                if (element->isPointerType())
+                    throw unsupported{m_region.of.directive->place,
+                                      "'" + name + "', a pointer to pointers, in a region"};
                 if (element->isVoidType()) break;
-                const auto spelled = std::string(element.isConstQualified() ? "const " : "") + m_program.types.name(element, place);
+                const auto spelled = std::string(element.isConstQualified() ? "const " : "") +
+                                     m_program.types.name(element, place);
                 if (each.copied) {
                     text += "    " + m_program.types.declare(type.getUnqualifiedType(), name, place) + ";\n";
-                    text += "    for (ulong acc_i = 0; acc_i < sizeof(" + name + ") / sizeof(" + spelled + "); ++acc_i) ((" + spelled + " *)" + name +
-                        ")[acc_i] = (" + memory_of(name, spelled) + ")[acc_i];\n";
+                    text += "    for (ulong acc_i = 0; acc_i < sizeof(" + name + ") / sizeof(" + spelled +
+                            "); ++acc_i) ((" + spelled + " *)" + name + ")[acc_i] = (" + memory_of(name, spelled) +
+                            ")[acc_i];\n";
                 } else {
                     text += "    __global " + spelled + " *" + name + " = " + memory_of(name, spelled) + ";\n";
                 }
@@ -242,13 +256,17 @@ class printer {
             case role::shared:
             case role::reduction: {
                 const auto spelled = m_program.types.name(type.getUnqualifiedType(), place);
-                if (is_reduction(each)) text += "    " + spelled + " " + name + " = " + reduction_identity(each.operation, type) + ";\n";
-                else text += "    __global " + spelled + " *acc_at_" + name + " = " + memory_of(name, spelled) + ";\n";
+                if (is_reduction(each))
+                    text += "    " + spelled + " " + name + " = " + reduction_identity(each.operation, type) + ";\n";
+                else
+                    text += "    __global " + spelled + " *acc_at_" + name + " = " + memory_of(name, spelled) + ";\n";
                 break;
             }
             case role::own:
-                if (each.own_array) text += "    " + own_array(each.variable, name, each.low) + "\n";
-                else text += "    " + m_program.types.declare(type.getUnqualifiedType(), name, place) + ";\n";
+                if (each.own_array)
+                    text += "    " + own_array(each.variable, name, each.low) + "\n";
+                else
+                    text += "    " + m_program.types.declare(type.getUnqualifiedType(), name, place) + ";\n";
                 break;
             }
         }
@@ -257,9 +275,11 @@ class printer {
 
     std::string own_array(const VarDecl* variable, const std::string& name, const std::string& low) {
         const auto spelled = m_program.types.name(element_of(variable).getUnqualifiedType(), variable->getLocation());
-        return "__global " + spelled + " *" + identifier(variable->getNameAsString()) + " = (__global " + spelled + " *)(acc_own_" + name +
-            " + ((long)get_group_id(0) * get_local_size(0) * get_local_size(1) + get_local_id(1) * get_local_size(0) + get_local_id(0)) * acc_own_bytes_" +
-            name + ") - (" + low + ");";
+        return "__global " + spelled + " *" + identifier(variable->getNameAsString()) + " = (__global " + spelled +
+               " *)(acc_own_" + name +
+               " + ((long)get_group_id(0) * get_local_size(0) * get_local_size(1) + get_local_id(1) * "
+               "get_local_size(0) + get_local_id(0)) * acc_own_bytes_" +
+               name + ") - (" + low + ");";
     }
 
     std::string epilogue() {
@@ -267,9 +287,14 @@ class printer {
         for (const auto& each : m_region.captures)
             if (is_reduction(each)) {
                 const auto name = identifier(each.variable->getNameAsString());
-                const auto spelled = m_program.types.name(each.variable->getType().getUnqualifiedType(), each.variable->getLocation());
-                text += "    if (get_local_id(0) == 0 && get_local_id(1) == 0) ((__global " + spelled + " *)acc_parts_" + name + ")[get_group_id(0)] = " +
-                    (each.by_gangs ? name : "get_group_id(0) == 0 ? " + name + " : (" + spelled + ")" + reduction_identity(each.operation, each.variable->getType())) + ";\n";
+                const auto spelled = m_program.types.name(each.variable->getType().getUnqualifiedType(),
+                                                          each.variable->getLocation());
+                text += "    if (get_local_id(0) == 0 && get_local_id(1) == 0) ((__global " + spelled +
+                        " *)acc_parts_" + name + ")[get_group_id(0)] = " +
+                        (each.by_gangs ? name
+                                       : "get_group_id(0) == 0 ? " + name + " : (" + spelled + ")" +
+                                             reduction_identity(each.operation, each.variable->getType())) +
+                        ";\n";
             }
         return text;
     }
@@ -280,10 +305,13 @@ class printer {
         for (const auto& each : m_region.captures) {
             if (!is_reduction(each)) continue;
             const auto variable = identifier(each.variable->getNameAsString());
-            const auto spelled = m_program.types.name(each.variable->getType().getUnqualifiedType(), each.variable->getLocation());
-            text += "    {\n        " + spelled + " acc_all = *" + memory_of(variable, spelled) + ";\n        for (int acc_gang = 0; acc_gang < acc_gangs; ++acc_gang) {\n            " +
-                spelled + " acc_one = ((__global " + spelled + " *)acc_parts_" + variable + ")[acc_gang];\n            acc_all = " +
-                reduction_step(each.operation, "acc_all", "acc_one") + ";\n        }\n        *" + memory_of(variable, spelled) + " = acc_all;\n    }\n";
+            const auto spelled = m_program.types.name(each.variable->getType().getUnqualifiedType(),
+                                                      each.variable->getLocation());
+            text += "    {\n        " + spelled + " acc_all = *" + memory_of(variable, spelled) +
+                    ";\n        for (int acc_gang = 0; acc_gang < acc_gangs; ++acc_gang) {\n            " + spelled +
+                    " acc_one = ((__global " + spelled + " *)acc_parts_" + variable +
+                    ")[acc_gang];\n            acc_all = " + reduction_step(each.operation, "acc_all", "acc_one") +
+                    ";\n        }\n        *" + memory_of(variable, spelled) + " = acc_all;\n    }\n";
         }
         return text + "}\n";
     }
@@ -309,10 +337,12 @@ class printer {
                 m_print.set_space(parameter, space);
                 auto element = pointer->getPointeeType();
                 if (element->isArrayType()) // rows: a pointer to elements
-                    while (const auto* array = m_unit.context.getAsArrayType(element)) element = array->getElementType();
+                    while (const auto* array = m_unit.context.getAsArrayType(element))
+                        element = array->getElementType();
                 type = m_unit.context.getPointerType(element);
             }
-            head += (at++ ? ", " : "") + m_program.types.declare(type, identifier(parameter->getNameAsString()), place, space);
+            head += (at++ ? ", " : "") +
+                    m_program.types.declare(type, identifier(parameter->getNameAsString()), place, space);
         }
         head += called.function->getNumParams() == 0 ? "void)" : ")";
         std::string body;
@@ -337,8 +367,10 @@ class printer {
 
     /// Threads cannot wait for one another at this place: fewer of them are used.
     void give_up_levels(const position& at) {
-        if (!m_one_worker && m_any_worker && at.workers) m_one_worker = m_again = true;
-        else if (!m_one_lane) m_one_lane = m_again = true;
+        if (!m_one_worker && m_any_worker && at.workers)
+            m_one_worker = m_again = true;
+        else if (!m_one_lane)
+            m_one_lane = m_again = true;
     }
 
     struct effects {
@@ -360,7 +392,8 @@ class printer {
                 continue;
             }
             found.memory = true;
-            if (each.reads || !each.root || m_unknown_reads || m_read.contains(each.root) || m_read.contains(nullptr)) found.reads_back = true;
+            if (each.reads || !each.root || m_unknown_reads || m_read.contains(each.root) || m_read.contains(nullptr))
+                found.reads_back = true;
         }
         return found;
     }
@@ -403,11 +436,15 @@ class printer {
                 if (isa<RecordDecl, TypedefDecl, EnumDecl, EmptyDecl>(each)) continue;
                 throw unsupported{each->getLocation(), "this declaration in a region"};
             }
-            if (variable->isStaticLocal()) throw unsupported{variable->getLocation(), "the static variable '" + variable->getNameAsString() + "' in a region"};
+            if (variable->isStaticLocal())
+                throw unsupported{variable->getLocation(),
+                                  "the static variable '" + variable->getNameAsString() + "' in a region"};
             std::string space = "__global";
-            if (variable->getType()->isPointerType() && variable->getInit()) space = m_print.space_of(variable->getInit());
+            if (variable->getType()->isPointerType() && variable->getInit())
+                space = m_print.space_of(variable->getInit());
             if (variable->getType()->isPointerType()) m_print.set_space(variable, space);
-            auto text = m_program.types.declare(variable->getType(), identifier(variable->getNameAsString()), variable->getLocation(), space);
+            auto text = m_program.types.declare(variable->getType(), identifier(variable->getNameAsString()),
+                                                variable->getLocation(), space);
             if (const auto* value = variable->getInit()) {
                 if (effects_of(value).memory && redundant(at)) give_up_levels(at);
                 text += " = " + m_print.print(value);
@@ -484,13 +521,14 @@ class printer {
         m_out = before;
         m_indent = indent;
         while (!text.empty() && (text.back() == '\n' || text.back() == ';')) text.pop_back();
-        if (text.find('\n') != std::string::npos) throw unsupported{init->getBeginLoc(), "several variables in the head of a loop"};
+        if (text.find('\n') != std::string::npos)
+            throw unsupported{init->getBeginLoc(), "several variables in the head of a loop"};
         return text;
     }
 
     void plain_loop(const ForStmt* loop, const position& at) {
-        line("for (" + loop_head(loop->getInit()) + "; " + (loop->getCond() ? m_print.print(loop->getCond()) : "") + "; " +
-             (loop->getInc() ? m_print.print(loop->getInc()) : "") + ") {");
+        line("for (" + loop_head(loop->getInit()) + "; " + (loop->getCond() ? m_print.print(loop->getCond()) : "") +
+             "; " + (loop->getInc() ? m_print.print(loop->getInc()) : "") + ") {");
         auto repeated = at;
         repeated.last = false;
         block(loop->getBody(), repeated);
@@ -514,10 +552,14 @@ class printer {
     void atomic(const found_directive& of, const position& at) {
         const auto* place = atomic_place(m_unit, of);
         if (!place) throw unsupported{of.directive->place, "this form of 'atomic'"};
-        if (!m_in_function && m_print.space_of(place).empty() && root_of(place) && !root_of(place)->getType()->isPointerType()) return statement(of.body, at); // the thread's own
+        if (!m_in_function && m_print.space_of(place).empty() && root_of(place) &&
+            !root_of(place)->getType()->isPointerType())
+            return statement(of.body, at); // the thread's own
         const auto bits = m_unit.context.getTypeSize(place->getType());
-        if (!is_scalar(place->getType()) || (bits != 32 && bits != 64)) throw unsupported{of.directive->place, "'atomic' for a type of other than 4 or 8 bytes"};
-        if (redundant(at) && (!at.uniform || of.directive->find("capture") || of.directive->find("read"))) give_up_levels(at);
+        if (!is_scalar(place->getType()) || (bits != 32 && bits != 64))
+            throw unsupported{of.directive->place, "'atomic' for a type of other than 4 or 8 bytes"};
+        if (redundant(at) && (!at.uniform || of.directive->find("capture") || of.directive->find("read")))
+            give_up_levels(at);
         std::string who;
         if (lanes_wait(at)) who = "get_local_id(0) == 0";
         if (workers_wait(at)) who += std::string(who.empty() ? "" : " && ") + "get_local_id(1) == 0";
@@ -526,7 +568,8 @@ class printer {
         ++m_indent;
         const auto type = m_program.types.name(place->getType().getUnqualifiedType(), of.directive->place);
         const std::string word = bits == 32 ? "uint" : "ulong";
-        line("volatile __global " + word + " *acc_word = (volatile __global " + word + " *)&" + m_print.operand(place) + ";");
+        line("volatile __global " + word + " *acc_word = (volatile __global " + word + " *)&" + m_print.operand(place) +
+             ";");
         line(word + " acc_old, acc_new;");
         line("do {");
         ++m_indent;
@@ -539,7 +582,8 @@ class printer {
         m_print.replace(nullptr, "");
         line("acc_new = as_" + word + "(acc_copy);");
         --m_indent;
-        line(std::string("} while (") + (bits == 32 ? "atomic_cmpxchg" : "atom_cmpxchg") + "(acc_word, acc_old, acc_new) != acc_old);");
+        line(std::string("} while (") + (bits == 32 ? "atomic_cmpxchg" : "atom_cmpxchg") +
+             "(acc_word, acc_old, acc_new) != acc_old);");
         --m_indent;
         line("}");
         if (redundant(at)) barrier();
@@ -554,19 +598,24 @@ class printer {
         std::string how = gang ? " gang" : "";
         if (node.worker) how += m_one_worker ? "" : " worker";
         if (node.vector) how += m_one_lane ? "" : " vector";
-        line("{ /* line " + std::to_string(line_of(node.loops.front().loop->getForLoc())) + ":" + (how.empty() ? " in order" : how) + " */");
+        line("{ /* line " + std::to_string(line_of(node.loops.front().loop->getForLoc())) + ":" +
+             (how.empty() ? " in order" : how) + " */");
         ++m_indent;
         auto reductions = node.reductions;
         // A loop that is spread without a clause inside of one that reduces the variable reduces it, too.
         if (workers || lanes)
             for (const auto& [variable, operation] : m_active_reductions)
-                if (std::none_of(reductions.begin(), reductions.end(), [&, v = variable](const auto& each) { return each.variable == v; }) && is_changed(node.body, variable))
+                if (std::none_of(reductions.begin(), reductions.end(),
+                                 [&, v = variable](const auto& each) { return each.variable == v; }) &&
+                    is_changed(node.body, variable))
                     reductions.push_back({variable, operation});
         const bool joins = !reductions.empty() && (gang || workers || lanes);
         if (joins && (workers || lanes) && !at.uniform) give_up_levels(at);
         if (joins)
             for (const auto& each : reductions) {
-                const auto name = m_print.names().contains(each.variable) ? m_print.names()[each.variable].text : identifier(each.variable->getNameAsString());
+                const auto name = m_print.names().contains(each.variable)
+                                      ? m_print.names()[each.variable].text
+                                      : identifier(each.variable->getNameAsString());
                 const auto type = m_program.types.name(each.variable->getType().getUnqualifiedType(), node.place());
                 line(type + " acc_before_" + identifier(each.variable->getNameAsString()) + " = " + name + ";");
                 line(name + " = " + reduction_identity(each.operation, each.variable->getType()) + ";");
@@ -578,8 +627,10 @@ class printer {
         if (joins)
             for (const auto& each : reductions) join(each, node, workers, lanes);
         else if ((workers || lanes) && !at.last) {
-            if (at.uniform) barrier();
-            else give_up_levels(at);
+            if (at.uniform)
+                barrier();
+            else
+                give_up_levels(at);
         }
         --m_indent;
         line("}");
@@ -587,7 +638,8 @@ class printer {
 
     static bool is_changed(const Stmt* body, const VarDecl* variable) {
         const auto all = accesses_in(body);
-        return std::any_of(all.begin(), all.end(), [&](const auto& each) { return each.root == variable && each.writes && !each.memory; });
+        return std::any_of(all.begin(), all.end(),
+                           [&](const auto& each) { return each.root == variable && each.writes && !each.memory; });
     }
 
     void join(const reduction& each, const loop_node& node, bool workers, bool lanes) {
@@ -600,15 +652,22 @@ class printer {
             line("__local " + type + " *acc_part = (__local " + type + " *)acc_scratch;");
             const std::string lane = "get_local_id(0)", worker = "get_local_id(1)", width = "get_local_size(0)";
             line("const int acc_self = " + worker + " * " + width + " + " + lane + ";");
-            if (workers && lanes) line("const int acc_of = get_local_size(0) * get_local_size(1), acc_rank = acc_self, acc_apart = 1, acc_first = 0;");
-            else if (lanes) line("const int acc_of = get_local_size(0), acc_rank = " + lane + ", acc_apart = 1, acc_first = " + worker + " * " + width + ";");
-            else line("const int acc_of = get_local_size(1), acc_rank = " + worker + ", acc_apart = " + width + ", acc_first = " + lane + ";");
+            if (workers && lanes)
+                line("const int acc_of = get_local_size(0) * get_local_size(1), acc_rank = acc_self, acc_apart = 1, "
+                     "acc_first = 0;");
+            else if (lanes)
+                line("const int acc_of = get_local_size(0), acc_rank = " + lane +
+                     ", acc_apart = 1, acc_first = " + worker + " * " + width + ";");
+            else
+                line("const int acc_of = get_local_size(1), acc_rank = " + worker + ", acc_apart = " + width +
+                     ", acc_first = " + lane + ";");
             barrier();
             line("acc_part[acc_self] = " + name + ";");
             barrier();
             line("for (int acc_step = acc_half(acc_of); acc_step > 0; acc_step /= 2) {");
             const std::string mine = "acc_part[acc_self]", other = "acc_part[acc_self + acc_step * acc_apart]";
-            line("    if (acc_rank < acc_step && acc_rank + acc_step < acc_of) " + mine + " = " + reduction_step(each.operation, mine, other) + ";");
+            line("    if (acc_rank < acc_step && acc_rank + acc_step < acc_of) " + mine + " = " +
+                 reduction_step(each.operation, mine, other) + ";");
             line("    barrier(CLK_LOCAL_MEM_FENCE);");
             line("}");
             line(name + " = acc_part[acc_first];");
@@ -620,7 +679,8 @@ class printer {
     }
 
     void loops(const loop_node& node, position at, bool gang, bool workers, bool lanes) {
-        const bool short_type = node.loops.size() == 1 && m_unit.context.getTypeSize(node.loops[0].variable->getType()) <= 32;
+        const bool short_type = node.loops.size() == 1 &&
+                                m_unit.context.getTypeSize(node.loops[0].variable->getType()) <= 32;
         const std::string type = short_type ? "int" : "long";
         const auto id = std::to_string(line_of(node.loops.front().loop->getForLoc())) + "_" + std::to_string(m_indent);
         const auto total = "acc_n" + id, at_name = "acc_k" + id;
@@ -639,7 +699,8 @@ class printer {
             const auto part = "acc_part" + id, begin = "acc_from" + id, end = "acc_to" + id;
             line("const " + type + " " + part + " = (" + total + " - 1) / (" + type + ")get_num_groups(0) + 1;");
             line("const " + type + " " + begin + " = " + part + " * (" + type + ")get_group_id(0);");
-            line("const " + type + " " + end + " = " + total + " - " + begin + " < " + part + " ? " + total + " : " + begin + " + " + part + ";");
+            line("const " + type + " " + end + " = " + total + " - " + begin + " < " + part + " ? " + total + " : " +
+                 begin + " + " + part + ";");
             from = begin;
             to = end;
         }
@@ -659,14 +720,16 @@ class printer {
             from = from == "0" ? lane : from + " + " + lane;
             step = width;
         }
-        line("for (" + type + " " + at_name + " = " + from + "; " + at_name + " < " + to + "; " + at_name + " += " + step + ") {");
+        line("for (" + type + " " + at_name + " = " + from + "; " + at_name + " < " + to + "; " + at_name +
+             " += " + step + ") {");
         ++m_indent;
         std::string rest = at_name;
         for (std::size_t each = 0; each < node.loops.size(); ++each) {
             std::string index = at_name;
             if (node.loops.size() > 1) {
                 std::string below;
-                for (std::size_t inner = each + 1; inner < lengths.size(); ++inner) below += (below.empty() ? "" : " * ") + lengths[inner];
+                for (std::size_t inner = each + 1; inner < lengths.size(); ++inner)
+                    below += (below.empty() ? "" : " * ") + lengths[inner];
                 index = below.empty() ? at_name : at_name + " / (" + below + ")";
                 if (each > 0) index = "(" + index + ") % " + lengths[each];
             }
@@ -696,10 +759,13 @@ class printer {
         names[variable] = naming{name};
         if ((type->isPointerType() && !entry.sections.empty()) || type->isVariablyModifiedType()) {
             const auto key = name + std::to_string(node.of.directive->id);
-            if (m_made_scratches.insert(key).second && std::none_of(m_scratches.begin(), m_scratches.end(), [&](const auto& each) { return each.name == key; }))
+            if (m_made_scratches.insert(key).second && std::none_of(m_scratches.begin(), m_scratches.end(),
+                                                                    [&](const auto& each) { return each.name == key; }))
                 m_scratches.push_back({key, record_of(m_unit, node.of, entry, "CREATE").bytes});
             names[variable] = naming{name, true, false, true};
-            const auto low = entry.sections.empty() || !entry.sections.front().low ? std::string("0") : m_print.print(tree_of(node.of, entry.sections.front().low));
+            const auto low = entry.sections.empty() || !entry.sections.front().low
+                                 ? std::string("0")
+                                 : m_print.print(tree_of(node.of, entry.sections.front().low));
             return line(own_array(variable, key, low));
         }
         line(m_program.types.declare(type.getUnqualifiedType(), name, entry.place) + ";");
@@ -757,8 +823,10 @@ region_kernels print_kernels(const unit& unit, const region& region, const loop_
     if (split) {
         for (const auto* each : block->body()) {
             const auto* node = loop_of(each);
-            if (node || pieces.empty() || pieces.back().only) pieces.push_back({{each}, node});
-            else pieces.back().statements.push_back(each);
+            if (node || pieces.empty() || pieces.back().only)
+                pieces.push_back({{each}, node});
+            else
+                pieces.back().statements.push_back(each);
         }
     } else if (block && !region.of.directive->is_combined()) {
         pieces.push_back({{block->body_begin(), block->body_end()}, nullptr});
@@ -772,7 +840,9 @@ region_kernels print_kernels(const unit& unit, const region& region, const loop_
         for (std::size_t each = 0; each < pieces.size(); ++each) {
             printer writer(unit, region, tree, program, made.scratches);
             const bool gangs = !region.serial && (!region.kernels || pieces[each].only);
-            made.kernels.push_back(writer.print(pieces[each].statements, base + (pieces.size() > 1 ? "_" + std::to_string(each) : ""), pieces[each].only, gangs));
+            made.kernels.push_back(writer.print(pieces[each].statements,
+                                                base + (pieces.size() > 1 ? "_" + std::to_string(each) : ""),
+                                                pieces[each].only, gangs));
         }
         if (made.scratches.empty()) break;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Regions as OpenCL C. Code outside of worker and vector loops runs in every thread of a gang; what it writes to memory of
-// the device is written once, between barriers, where the region also reads it.
+// Regions as OpenCL C. Code outside of worker and vector loops runs in every thread of a gang; what it writes to memory
+// of the device is written once, between barriers, where the region also reads it.
 #pragma once
 #include "expression_printer.hpp"
 #include "region.hpp"

@@ -75,9 +75,12 @@ std::optional<counted_loop> count(const ForStmt* loop, std::string& why) {
             counted.step = binary->getRHS();
             counted.down = binary->getOpcode() == BO_SubAssign;
             stepped = true;
-        } else if (const auto* sum = dyn_cast<BinaryOperator>(plain(binary->getRHS())); binary->getOpcode() == BO_Assign && sum) {
-            if (sum->getOpcode() == BO_Add && named(sum->getLHS()) == counted.variable) counted.step = sum->getRHS(), stepped = true;
-            else if (sum->getOpcode() == BO_Add && named(sum->getRHS()) == counted.variable) counted.step = sum->getLHS(), stepped = true;
+        } else if (const auto* sum = dyn_cast<BinaryOperator>(plain(binary->getRHS()));
+                   binary->getOpcode() == BO_Assign && sum) {
+            if (sum->getOpcode() == BO_Add && named(sum->getLHS()) == counted.variable)
+                counted.step = sum->getRHS(), stepped = true;
+            else if (sum->getOpcode() == BO_Add && named(sum->getRHS()) == counted.variable)
+                counted.step = sum->getLHS(), stepped = true;
             else if (sum->getOpcode() == BO_Sub && named(sum->getLHS()) == counted.variable)
                 counted.step = sum->getRHS(), counted.down = true, stepped = true;
         }
@@ -101,7 +104,8 @@ std::optional<counted_loop> count(const ForStmt* loop, std::string& why) {
 }
 
 bool loop_node::any_inner(bool loop_node::* level) const {
-    return std::any_of(inner.begin(), inner.end(), [&](const loop_node* each) { return each->*level || each->any_inner(level); });
+    return std::any_of(inner.begin(), inner.end(),
+                       [&](const loop_node* each) { return each->*level || each->any_inner(level); });
 }
 
 bool loop_node::any_outer(bool loop_node::* level) const {
@@ -109,7 +113,8 @@ bool loop_node::any_outer(bool loop_node::* level) const {
 }
 
 loop_tree::loop_tree(const unit& unit, const found_directive& of)
-    : m_unit(unit), m_kernels(of.directive->name.starts_with("kernels")), m_serial(of.directive->name.starts_with("serial")) {
+    : m_unit(unit), m_kernels(of.directive->name.starts_with("kernels")),
+      m_serial(of.directive->name.starts_with("serial")) {
     if (of.directive->is_combined()) {
         if (auto* node = add(of, of.body, nullptr)) build(node->body, node);
     } else {
@@ -169,11 +174,13 @@ loop_node* loop_tree::add(const found_directive& of, const Stmt* statement, loop
     const Stmt* at = statement;
     for (long level = 0; level < deep; ++level) {
         const auto* inside = level == 0 ? at : only_statement(at);
-        if (const auto nested = directive_of(m_unit, inside); nested && nested.directive->name == "loop") inside = nested.body;
+        if (const auto nested = directive_of(m_unit, inside); nested && nested.directive->name == "loop")
+            inside = nested.body;
         const auto* loop = dyn_cast_or_null<ForStmt>(inside);
         if (!loop) {
             m_unit.error(of.directive->place, level == 0 ? "'" + of.directive->name + "' must stand before a 'for' loop"
-                                                         : "'collapse(" + std::to_string(deep) + ")' needs that many loops, each alone in the other");
+                                                         : "'collapse(" + std::to_string(deep) +
+                                                               ")' needs that many loops, each alone in the other");
             return nullptr;
         }
         std::string why;
@@ -191,8 +198,9 @@ loop_node* loop_tree::add(const found_directive& of, const Stmt* statement, loop
             for (const auto* bound : {node->loops[each].first, node->loops[each].last})
                 for (const auto& use : accesses_in(bound))
                     if (use.root == node->loops[outer].variable) {
-                        m_unit.error(bound->getExprLoc(), "not supported: a bound of a collapsed loop that depends on '" +
-                                                              use.root->getNameAsString() + "'");
+                        m_unit.error(bound->getExprLoc(),
+                                     "not supported: a bound of a collapsed loop that depends on '" +
+                                         use.root->getNameAsString() + "'");
                         return nullptr;
                     }
     if (of) read_clauses(*node);
@@ -217,7 +225,8 @@ void loop_tree::read_clauses(loop_node& node) {
         if (clause.name == "reduction")
             for (const auto& entry : clause.items) {
                 const auto* variable = variable_of(node.of, entry);
-                if (variable && (variable->getType()->isArrayType() || (variable->getType()->isPointerType() && !entry.sections.empty()))) {
+                if (variable && (variable->getType()->isArrayType() ||
+                                 (variable->getType()->isPointerType() && !entry.sections.empty()))) {
                     node.reduces_array = true;
                     continue;
                 }
@@ -233,7 +242,8 @@ void loop_tree::read_clauses(loop_node& node) {
         m_unit.error(node.of.directive->place, "'seq' excludes 'gang', 'worker', 'vector' and 'independent'");
         return;
     }
-    for (const auto& [level, name] : {std::pair{&loop_node::gang, "gang"}, {&loop_node::worker, "worker"}, {&loop_node::vector, "vector"}})
+    for (const auto& [level, name] :
+         {std::pair{&loop_node::gang, "gang"}, {&loop_node::worker, "worker"}, {&loop_node::vector, "vector"}})
         if (node.*level && node.any_outer(level))
             m_unit.error(node.of.directive->place, std::string("a '") + name + "' loop inside a '" + name + "' loop");
     if (!m_kernels && !automatic && !node.sequential) node.independent = true;
@@ -251,15 +261,17 @@ void loop_tree::assign(loop_node& node) {
         node.reason = "'seq' says so";
     } else if (!node.independent) {
         node.reason = dependence(m_unit, node);
-        if (node.reason.empty()) node.independent = true;
-        else node.gang = node.worker = node.vector = false;
+        if (node.reason.empty())
+            node.independent = true;
+        else
+            node.gang = node.worker = node.vector = false;
     }
     if (node.parent && !node.parent->is_spread()) node.repeated = true;
     if (node.parent && node.parent->repeated) node.repeated = true;
     if (m_kernels && node.repeated) node.gang = false;
     if (!node.repeated && node.independent && !m_serial && !node.sequential && !node.is_spread()) {
         const bool free_gang = !node.any_outer(&loop_node::gang) && !node.any_inner(&loop_node::gang) &&
-            !node.any_outer(&loop_node::worker) && !node.any_outer(&loop_node::vector);
+                               !node.any_outer(&loop_node::worker) && !node.any_outer(&loop_node::vector);
         if (free_gang) node.gang = true;
     }
     for (auto* each : node.inner) assign(*each);
@@ -269,8 +281,10 @@ void loop_tree::assign(loop_node& node) {
 void loop_tree::extend(loop_node& node) {
     for (auto* each : node.inner) extend(*each);
     if (!node.independent || m_serial || node.sequential) return;
-    if (!node.any_inner(&loop_node::vector) && !node.any_outer(&loop_node::vector) && !node.any_inner(&loop_node::worker)) {
-        // What a loop outside of it would not leave free is seen from there: it takes the lanes only where nobody inside did.
+    if (!node.any_inner(&loop_node::vector) && !node.any_outer(&loop_node::vector) &&
+        !node.any_inner(&loop_node::worker)) {
+        // What a loop outside of it would not leave free is seen from there: it takes the lanes only where nobody
+        // inside did.
         node.vector = true;
     }
     if (!node.is_spread() && node.reason.empty()) node.reason = "all levels are taken by loops around it and in it";

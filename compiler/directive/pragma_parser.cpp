@@ -17,13 +17,15 @@ using clang::Token;
 namespace tok = clang::tok;
 using words = std::set<std::string>;
 
-const words stand_alone = {"enter data", "exit data", "update", "update peer", "wait", "init", "shutdown", "set", "cache"};
+const words stand_alone = {"enter data", "exit data", "update", "update peer", "wait",
+                           "init",       "shutdown",  "set",    "cache"};
 const words declarative = {"routine", "declare"};
 const words data_clauses = {"copy", "copyin", "copyout", "create", "present", "no_create", "deviceptr", "attach"};
-const words compute_clauses = {"private", "firstprivate", "reduction", "num_gangs", "num_workers", "vector_length", "async",
-    "wait", "if", "self", "default", "deviceid", "device_type", "dtype"};
-const words loop_clauses = {"private", "reduction", "gang", "worker", "vector", "seq", "independent", "auto", "collapse",
-    "tile", "device_type", "dtype"};
+const words compute_clauses = {"private",       "firstprivate", "reduction",   "num_gangs", "num_workers",
+                               "vector_length", "async",        "wait",        "if",        "self",
+                               "default",       "deviceid",     "device_type", "dtype"};
+const words loop_clauses = {"private",     "reduction", "gang",     "worker", "vector",      "seq",
+                            "independent", "auto",      "collapse", "tile",   "device_type", "dtype"};
 
 words joined(std::initializer_list<words> sets) {
     words all;
@@ -57,15 +59,22 @@ const std::map<std::string, words> clauses_of = {
 };
 
 /// Clauses whose entries are variables or sections of arrays.
-const words variable_lists = {"copy", "copyin", "copyout", "create", "present", "no_create", "deviceptr", "attach", "detach",
-    "private", "firstprivate", "reduction", "delete", "host", "use_device", "to", "from", "device_resident", "link", "cache"};
+const words variable_lists = {"copy",         "copyin",    "copyout",         "create", "present",
+                              "no_create",    "deviceptr", "attach",          "detach", "private",
+                              "firstprivate", "reduction", "delete",          "host",   "use_device",
+                              "to",           "from",      "device_resident", "link",   "cache"};
 /// Clauses whose argument is no expression.
 const words word_clauses = {"default", "device_type", "dtype", "bind", "routine", "tile"};
 
 std::string plain_clause(const std::string& name, const std::string& in) {
-    static const std::map<std::string, std::string> spellings = {{"pcopy", "copy"}, {"pcopyin", "copyin"},
-        {"pcopyout", "copyout"}, {"pcreate", "create"}, {"present_or_copy", "copy"}, {"present_or_copyin", "copyin"},
-        {"present_or_copyout", "copyout"}, {"present_or_create", "create"}};
+    static const std::map<std::string, std::string> spellings = {{"pcopy", "copy"},
+                                                                 {"pcopyin", "copyin"},
+                                                                 {"pcopyout", "copyout"},
+                                                                 {"pcreate", "create"},
+                                                                 {"present_or_copy", "copy"},
+                                                                 {"present_or_copyin", "copyin"},
+                                                                 {"present_or_copyout", "copyout"},
+                                                                 {"present_or_create", "create"}};
     if (in == "update" && name == "self") return "host";
     const auto found = spellings.find(name);
     return found == spellings.end() ? name : found->second;
@@ -95,7 +104,8 @@ class reader final : public clang::PragmaHandler {
                   read.name.empty() ? "expected an OpenACC directive" : "OpenACC has no directive '" + read.name + "'");
             return;
         }
-        if (const auto open = at_parenthesis(); open && (read.name == "wait" || read.name == "cache" || read.name == "routine"))
+        if (const auto open = at_parenthesis();
+            open && (read.name == "wait" || read.name == "cache" || read.name == "routine"))
             read_clause(read, read.name, m_tokens[m_at].getLocation());
         while (m_at < m_tokens.size() && !m_failed) {
             if (m_tokens[m_at].is(tok::comma)) {
@@ -226,7 +236,7 @@ class reader final : public clang::PragmaHandler {
             const auto end = behind_bracket(m_at);
             if (end == 0) return error(m_tokens[m_at].getLocation(), "expected ')' to end the clause '" + name + "'");
             std::string modifier;
-            for (auto from = m_at + 1; from < end; ) {
+            for (auto from = m_at + 1; from < end;) {
                 const auto to = find_outside(tok::comma, from, end - 1);
                 if (name == "wait" && take_wait_prefix(read, from, to)) continue;
                 if (from == to) {
@@ -239,9 +249,10 @@ class reader final : public clang::PragmaHandler {
                 if (to == end - 1) break;
             }
             m_at = end;
-        } else if (name == "wait" || name == "async" || name == "gang" || name == "worker" || name == "vector" || name == "seq" ||
-                   name == "independent" || name == "auto" || name == "finalize" || name == "if_present" || name == "read" ||
-                   name == "write" || name == "update" || name == "capture" || name == "nohost" || name == "self") {
+        } else if (name == "wait" || name == "async" || name == "gang" || name == "worker" || name == "vector" ||
+                   name == "seq" || name == "independent" || name == "auto" || name == "finalize" ||
+                   name == "if_present" || name == "read" || name == "write" || name == "update" || name == "capture" ||
+                   name == "nohost" || name == "self") {
         } else {
             error(place, "the clause '" + name + "' needs an argument");
         }
@@ -267,7 +278,8 @@ class reader final : public clang::PragmaHandler {
         return true;
     }
 
-    item read_item(const pragma& into, const std::string& name, std::size_t from, std::size_t to, std::string& modifier) {
+    item read_item(const pragma& into, const std::string& name, std::size_t from, std::size_t to,
+                   std::string& modifier) {
         item read;
         read.place = m_tokens[from].getLocation();
         // `operator:`, `readonly:` and `devnum:` hold for the entries that follow; `a ? b : c` has none.
@@ -322,7 +334,8 @@ class reader final : public clang::PragmaHandler {
             end = behind;
         }
         if (end < to)
-            error(m_tokens[end].getLocation(), "not supported: '" + text(end, to) + "' after a section in the clause '" + name + "'");
+            error(m_tokens[end].getLocation(),
+                  "not supported: '" + text(end, to) + "' after a section in the clause '" + name + "'");
         return read;
     }
 
@@ -358,7 +371,8 @@ void add_pragma_reader(clang::Preprocessor& preprocessor, std::deque<pragma>& pr
 
 std::string with_renamed_pragmas(std::string text) {
     const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
-    for (std::size_t line = 0; line < text.size(); line = text.find('\n', line) == std::string::npos ? text.size() : text.find('\n', line) + 1) {
+    for (std::size_t line = 0; line < text.size();
+         line = text.find('\n', line) == std::string::npos ? text.size() : text.find('\n', line) + 1) {
         auto at = text.find_first_not_of(" \t", line);
         if (at == std::string::npos || text[at] != '#') continue;
         at = text.find_first_not_of(" \t", at + 1);

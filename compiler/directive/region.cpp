@@ -13,15 +13,17 @@ namespace directive {
 using namespace clang;
 
 std::string data_kind(const std::string& clause) {
-    static const std::map<std::string, std::string> kinds = {{"copy", "COPY"}, {"copyin", "COPYIN"}, {"copyout", "COPYOUT"},
-        {"create", "CREATE"}, {"present", "PRESENT"}, {"no_create", "NO_CREATE"}, {"deviceptr", "DEVICEPTR"}};
+    static const std::map<std::string, std::string> kinds = {
+        {"copy", "COPY"},       {"copyin", "COPYIN"},       {"copyout", "COPYOUT"},    {"create", "CREATE"},
+        {"present", "PRESENT"}, {"no_create", "NO_CREATE"}, {"deviceptr", "DEVICEPTR"}};
     const auto found = kinds.find(clause);
     return found == kinds.end() ? "" : found->second;
 }
 
 data_record record_of(const unit& unit, const found_directive& of, const item& entry, const std::string& kind) {
     data_record record{kind, "", "", "", entry.base.text};
-    if (entry.modifier == "zero" && (kind == "COPYOUT" || kind == "CREATE")) record.kind += "_ZERO";
+    if (entry.modifier == "zero" && (kind == "COPYOUT" || kind == "CREATE"))
+        record.kind += "_ZERO";
     else if (!entry.modifier.empty() && entry.modifier != "readonly" && kind != "REDUCTION")
         unit.error(entry.place, "the clause takes no modifier '" + entry.modifier + "'");
     const auto& name = entry.base.text;
@@ -50,10 +52,12 @@ data_record record_of(const unit& unit, const found_directive& of, const item& e
     std::string first = "(" + name + ")", last = first, row = "(" + name + ")";
     auto at = type;
     for (const auto& part : entry.sections) {
-        if (const auto* array = unit.context.getAsArrayType(at)) at = array->getElementType();
+        if (const auto* array = unit.context.getAsArrayType(at))
+            at = array->getElementType();
         else if (at->isPointerType()) {
-            if (at.getCanonicalType() != type.getCanonicalType() || pointer != (&part == &entry.sections.front()) ) {
-                unit.error(entry.place, "not supported: a section through a pointer inside '" + name + "'; give each of its rows, or one block of memory");
+            if (at.getCanonicalType() != type.getCanonicalType() || pointer != (&part == &entry.sections.front())) {
+                unit.error(entry.place, "not supported: a section through a pointer inside '" + name +
+                                            "'; give each of its rows, or one block of memory");
                 return record;
             }
             at = at->getPointeeType();
@@ -64,8 +68,10 @@ data_record record_of(const unit& unit, const found_directive& of, const item& e
         const bool outermost_pointer = &part == &entry.sections.front() && pointer;
         const auto low = part.low ? part.low.text : std::string("0");
         std::string length = "1";
-        if (part.colon && part.length) length = "(" + part.length.text + ")";
-        else if (part.colon && !outermost_pointer) length = "(sizeof(" + row + ") / sizeof(" + row + "[0]) - (" + low + "))";
+        if (part.colon && part.length)
+            length = "(" + part.length.text + ")";
+        else if (part.colon && !outermost_pointer)
+            length = "(sizeof(" + row + ") / sizeof(" + row + "[0]) - (" + low + "))";
         else if (part.colon) {
             unit.error(entry.place, "the section of the pointer '" + name + "' needs a length");
             return record;
@@ -79,8 +85,10 @@ data_record record_of(const unit& unit, const found_directive& of, const item& e
     if (entry.sections.size() == 1) {
         const auto& part = entry.sections.front();
         std::string length = "1";
-        if (part.colon && part.length) length = "(" + part.length.text + ")";
-        else if (part.colon) length = "(sizeof(" + name + ") / sizeof((" + name + ")[0]) - (" + (part.low ? part.low.text : "0") + "))";
+        if (part.colon && part.length)
+            length = "(" + part.length.text + ")";
+        else if (part.colon)
+            length = "(sizeof(" + name + ") / sizeof((" + name + ")[0]) - (" + (part.low ? part.low.text : "0") + "))";
         record.bytes = length + " * sizeof((" + name + ")[0])";
     } else {
         record.bytes = "(char *)(&" + last + " + 1) - (char *)&" + first;
@@ -92,7 +100,8 @@ namespace {
 
 class analyser {
   public:
-    analyser(const unit& unit, const found_directive& of, const loop_tree& tree, const std::vector<visible_data>& visible)
+    analyser(const unit& unit, const found_directive& of, const loop_tree& tree,
+             const std::vector<visible_data>& visible)
         : m_unit(unit), m_of(of), m_tree(tree), m_visible(visible) {}
 
     region analyse() {
@@ -102,7 +111,8 @@ class analyser {
         m_region.serial = m_of.directive->name.starts_with("serial");
         if (const auto* clause = m_of.directive->find("default")) {
             m_default = clause->items.empty() ? "" : clause->items.front().word;
-            if (m_default != "none" && m_default != "present") m_unit.error(clause->place, "'default' takes 'none' or 'present'");
+            if (m_default != "none" && m_default != "present")
+                m_unit.error(clause->place, "'default' takes 'none' or 'present'");
         }
         read_clauses();
         for (const auto& each : m_tree.all()) m_region.loops.push_back(each.get());
@@ -145,29 +155,38 @@ class analyser {
         return type->isPointerType() || type->isArrayType() ? role::buffer : role::shared;
     }
 
-    std::string own_record(std::size_t at) const { return "&__acc_data" + std::to_string(m_region.id) + "[" + std::to_string(at) + "]"; }
+    std::string own_record(std::size_t at) const {
+        return "&__acc_data" + std::to_string(m_region.id) + "[" + std::to_string(at) + "]";
+    }
 
     void read_clauses() {
         for (const auto& clause : m_of.directive->clauses) {
             const bool loop_private = m_of.directive->is_combined();
             for (const auto& entry : clause.items) {
                 const auto kind = data_kind(clause.name);
-                const bool scoped = clause.name == "private" || clause.name == "firstprivate" || clause.name == "reduction";
+                const bool scoped = clause.name == "private" || clause.name == "firstprivate" ||
+                                    clause.name == "reduction";
                 if (kind.empty() && !scoped) continue;
                 const auto* variable = variable_of(m_of, entry);
                 if (!variable) {
-                    m_unit.error(entry.place, "not supported: '" + entry.base.text + "' in the clause '" + clause.name + "' is no variable");
+                    m_unit.error(entry.place, "not supported: '" + entry.base.text + "' in the clause '" + clause.name +
+                                                  "' is no variable");
                     continue;
                 }
-                if (const auto* before = captured(variable); before && !(clause.name == "reduction" && before->how == role::shared)) {
-                    m_unit.error(entry.place, "'" + variable->getNameAsString() + "' is in two clauses of this directive");
+                if (const auto* before = captured(variable);
+                    before && !(clause.name == "reduction" && before->how == role::shared)) {
+                    m_unit.error(entry.place,
+                                 "'" + variable->getNameAsString() + "' is in two clauses of this directive");
                     continue;
                 }
-                if (clause.name == "reduction" && loop_private && (variable->getType()->isArrayType() || (variable->getType()->isPointerType() && !entry.sections.empty()))) {
+                if (clause.name == "reduction" && loop_private &&
+                    (variable->getType()->isArrayType() ||
+                     (variable->getType()->isPointerType() && !entry.sections.empty()))) {
                     // The loop reduces it in order: memory of the device, as in a clause copy.
                     if (entry.sections.empty()) continue;
                     m_region.captures.push_back({variable, role::buffer, "", own_record(m_region.data.size())});
-                    m_region.data.push_back(record_of(m_unit, m_of, {"", "", entry.base, entry.sections, entry.place}, "COPY"));
+                    m_region.data.push_back(
+                        record_of(m_unit, m_of, {"", "", entry.base, entry.sections, entry.place}, "COPY"));
                 } else if (clause.name == "reduction") {
                     add_reduction(variable, entry.modifier, entry.place);
                 } else if (clause.name == "private") {
@@ -176,7 +195,8 @@ class analyser {
                     add_first_private(variable, entry);
                 } else {
                     auto record = record_of(m_unit, m_of, entry, kind);
-                    m_region.captures.push_back({variable, memory_role(variable), "", own_record(m_region.data.size())});
+                    m_region.captures.push_back(
+                        {variable, memory_role(variable), "", own_record(m_region.data.size())});
                     m_region.data.push_back(std::move(record));
                 }
             }
@@ -187,7 +207,8 @@ class analyser {
         if (variable->getType()->isPointerType() && !entry.sections.empty()) {
             // Threads share what none of them changes.
             for (const auto& each : accesses_in(m_of.body))
-                if (each.root == variable && each.writes) m_unit.error(entry.place, "not supported: a section in 'firstprivate' that the region changes");
+                if (each.root == variable && each.writes)
+                    m_unit.error(entry.place, "not supported: a section in 'firstprivate' that the region changes");
             m_region.captures.push_back({variable, role::buffer, "", own_record(m_region.data.size())});
             m_region.data.push_back(record_of(m_unit, m_of, entry, "COPYIN"));
             return;
@@ -208,7 +229,8 @@ class analyser {
         static const std::set<std::string> operations = {"+", "*", "max", "min", "&", "|", "^", "&&", "||", "-"};
         if (!operations.contains(operation)) m_unit.error(place, "OpenACC has no reduction '" + operation + "'");
         if (!is_scalar(variable->getType())) {
-            m_unit.error(place, "not supported: a reduction of '" + variable->getNameAsString() + "', which is no scalar variable");
+            m_unit.error(place, "not supported: a reduction of '" + variable->getNameAsString() +
+                                    "', which is no scalar variable");
             return;
         }
         if (auto* before = captured(variable)) {
@@ -246,7 +268,8 @@ class analyser {
                 return false;
             }
             if (const auto* loop = dyn_cast<ForStmt>(each))
-                if (const auto* node = m_tree.find(loop); node && !node->of && !hidden.contains(node->loops.front().variable)) {
+                if (const auto* node = m_tree.find(loop);
+                    node && !node->of && !hidden.contains(node->loops.front().variable)) {
                     auto inside = hidden;
                     for (const auto& counted : node->loops) inside.insert(counted.variable);
                     find_used(loop, inside);
@@ -257,7 +280,8 @@ class analyser {
                     if (const auto* variable = dyn_cast<VarDecl>(one)) m_declared.insert(variable);
             if (const auto* reference = dyn_cast<DeclRefExpr>(each))
                 if (const auto* variable = dyn_cast<VarDecl>(reference->getDecl());
-                    variable && !m_declared.contains(variable) && !hidden.contains(variable) && m_used.insert(variable).second)
+                    variable && !m_declared.contains(variable) && !hidden.contains(variable) &&
+                    m_used.insert(variable).second)
                     m_order.push_back(variable);
             return true;
         });
@@ -304,9 +328,11 @@ class analyser {
             if (m_default == "none" && !clause) not_given(variable);
             if (m_default.empty() && !clause)
                 if (const auto used = extent_of(m_unit, m_of.body, variable)) {
-                    const auto bytes = "(" + used->last + " < " + used->first + " ? 0 : (" + used->last + " - " + used->first + " + 1) * sizeof(*" + name + "))";
+                    const auto bytes = "(" + used->last + " < " + used->first + " ? 0 : (" + used->last + " - " +
+                                       used->first + " + 1) * sizeof(*" + name + "))";
                     made.record = own_record(m_region.data.size());
-                    m_region.data.push_back({"IMPLICIT", "(void *)(" + name + " + " + used->first + ")", "(void *)" + name, bytes, name});
+                    m_region.data.push_back(
+                        {"IMPLICIT", "(void *)(" + name + " + " + used->first + ")", "(void *)" + name, bytes, name});
                 }
         } else if (type->isArrayType()) {
             made.how = role::buffer;
@@ -346,7 +372,8 @@ class analyser {
     }
 
     void not_given(const VarDecl* variable) {
-        m_unit.error(m_of.directive->place, "'" + variable->getNameAsString() + "' is in no data clause, and 'default(none)' asks for one");
+        m_unit.error(m_of.directive->place,
+                     "'" + variable->getNameAsString() + "' is in no data clause, and 'default(none)' asks for one");
         m_unit.note(variable->getLocation(), "declared here");
     }
 
@@ -368,7 +395,8 @@ capture analyser::own(const found_directive&, const item& entry, const VarDecl* 
 
 } // namespace
 
-region analyse(const unit& unit, const found_directive& of, const loop_tree& tree, const std::vector<visible_data>& visible) {
+region analyse(const unit& unit, const found_directive& of, const loop_tree& tree,
+               const std::vector<visible_data>& visible) {
     return analyser(unit, of, tree, visible).analyse();
 }
 

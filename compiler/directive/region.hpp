@@ -56,7 +56,8 @@ struct region {
 };
 
 /// Reads clauses and body. Says what is wrong as diagnostics.
-region analyse(const unit& unit, const found_directive& of, const loop_tree& tree, const std::vector<visible_data>& visible);
+region analyse(const unit& unit, const found_directive& of, const loop_tree& tree,
+               const std::vector<visible_data>& visible);
 
 /// The record of a clause's entry.
 data_record record_of(const unit& unit, const found_directive& of, const item& entry, const std::string& kind);

@@ -23,7 +23,8 @@ namespace {
 
 class consumer final : public ASTConsumer {
   public:
-    consumer(std::deque<pragma>& pragmas, const std::string& text, translation& into) : m_pragmas(pragmas), m_text(text), m_into(into) {}
+    consumer(std::deque<pragma>& pragmas, const std::string& text, translation& into)
+        : m_pragmas(pragmas), m_text(text), m_into(into) {}
 
     void HandleTranslationUnit(ASTContext& context) override {
         if (context.getDiagnostics().hasErrorOccurred()) return;
@@ -32,7 +33,9 @@ class consumer final : public ASTConsumer {
             if (each.name == "declare") unit.error(each.place, "not supported: 'declare'");
         host_rewriter rewriter(unit, m_text, &m_into.report);
         for (const auto* each : context.getTranslationUnitDecl()->decls())
-            if (const auto* function = dyn_cast<FunctionDecl>(each); function && function->doesThisDeclarationHaveABody()) rewriter.function(function);
+            if (const auto* function = dyn_cast<FunctionDecl>(each);
+                function && function->doesThisDeclarationHaveABody())
+                rewriter.function(function);
         if (context.getDiagnostics().hasErrorOccurred()) return;
         m_into.host = rewriter.finish();
         m_into.succeeded = true;
@@ -65,14 +68,16 @@ class action final : public ASTFrontendAction {
 
 namespace {
 
-/// Takes from GCC's line markers what Clang reads in another way: line 0, and which header is entered and left. Keeps all places.
+/// Takes from GCC's line markers what Clang reads in another way: line 0, and which header is entered and left. Keeps
+/// all places.
 std::string with_plain_markers(std::string text) {
     for (std::size_t line = 0; line < text.size(); ++line) {
         const auto end = std::min(text.find('\n', line), text.size());
         if (text.compare(line, 2, "# ") == 0) {
             if (text.compare(line + 2, 2, "0 ") == 0) text[line + 2] = '1';
             const auto quote = text.rfind('"', end);
-            if (quote != std::string::npos && quote > line) std::fill(text.begin() + static_cast<long>(quote) + 1, text.begin() + static_cast<long>(end), ' ');
+            if (quote != std::string::npos && quote > line)
+                std::fill(text.begin() + static_cast<long>(quote) + 1, text.begin() + static_cast<long>(end), ' ');
         }
         line = end;
     }
@@ -93,7 +98,8 @@ translation translate(const std::string& text, const std::string& file, const st
     options->ShowPresumedLoc = true;
     options->ShowColors = llvm::sys::Process::StandardErrHasColors();
     TextDiagnosticPrinter printer(stream, options.get());
-    llvm::IntrusiveRefCntPtr<llvm::vfs::OverlayFileSystem> files(new llvm::vfs::OverlayFileSystem(llvm::vfs::getRealFileSystem()));
+    llvm::IntrusiveRefCntPtr<llvm::vfs::OverlayFileSystem> files(
+        new llvm::vfs::OverlayFileSystem(llvm::vfs::getRealFileSystem()));
     llvm::IntrusiveRefCntPtr<llvm::vfs::InMemoryFileSystem> memory(new llvm::vfs::InMemoryFileSystem);
     files->pushOverlay(memory);
     llvm::IntrusiveRefCntPtr<FileManager> manager(new FileManager(FileSystemOptions(), files));

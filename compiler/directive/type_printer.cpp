@@ -9,20 +9,26 @@ namespace directive {
 using namespace clang;
 
 std::string identifier(const std::string& name) {
-    static const std::set<std::string> words = {"global", "local", "constant", "private", "generic", "kernel", "__global",
-        "read_only", "write_only", "read_write", "pipe", "half", "bool", "uchar", "ushort", "uint", "ulong", "size_t",
-        "ptrdiff_t", "event_t", "sampler_t", "image2d_t", "image3d_t", "vec_step", "as_int", "as_float", "uniform", "true", "false"};
-    static const std::set<std::string> vectors = {"char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "float", "double", "half"};
+    static const std::set<std::string> words = {
+        "global",     "local",      "constant",  "private", "generic",   "kernel",    "__global",  "read_only",
+        "write_only", "read_write", "pipe",      "half",    "bool",      "uchar",     "ushort",    "uint",
+        "ulong",      "size_t",     "ptrdiff_t", "event_t", "sampler_t", "image2d_t", "image3d_t", "vec_step",
+        "as_int",     "as_float",   "uniform",   "true",    "false"};
+    static const std::set<std::string> vectors = {"char", "uchar", "short", "ushort", "int", "uint",
+                                                  "long", "ulong", "float", "double", "half"};
     const auto digits = name.find_first_of("0123456789");
-    if (words.contains(name) || (digits != std::string::npos && vectors.contains(name.substr(0, digits)))) return name + "_of_host";
+    if (words.contains(name) || (digits != std::string::npos && vectors.contains(name.substr(0, digits))))
+        return name + "_of_host";
     return name;
 }
 
-std::string type_printer::declare(QualType type, const std::string& name, SourceLocation place, const std::string& space) {
+std::string type_printer::declare(QualType type, const std::string& name, SourceLocation place,
+                                  const std::string& space) {
     const auto canonical = type.getCanonicalType();
     const auto with = [&](const std::string& text) { return name.empty() ? text : text + " " + name; };
     if (const auto* array = m_unit.context.getAsConstantArrayType(canonical))
-        return declare(array->getElementType(), name + "[" + std::to_string(array->getSize().getZExtValue()) + "]", place, space);
+        return declare(array->getElementType(), name + "[" + std::to_string(array->getSize().getZExtValue()) + "]",
+                       place, space);
     if (canonical->isArrayType()) throw unsupported{place, "an array of variable length inside a region"};
     if (const auto* pointer = canonical->getAs<PointerType>()) {
         const auto pointee = pointer->getPointeeType();
@@ -72,8 +78,10 @@ std::string type_printer::record(const RecordDecl* given, SourceLocation place) 
         if (field->isBitField()) throw unsupported{place, "a structure with bit-fields"};
         // The device has no use for the host's pointers: they keep their place.
         const bool pointer = field->getType()->isPointerType();
-        fields += "    " + (pointer ? "ulong " + identifier(field->getNameAsString())
-                                    : declare(field->getType(), identifier(field->getNameAsString()), place)) + ";\n";
+        fields += "    " +
+                  (pointer ? "ulong " + identifier(field->getNameAsString())
+                           : declare(field->getType(), identifier(field->getNameAsString()), place)) +
+                  ";\n";
     }
     m_definitions += spelled + " {\n" + fields + "};\n";
     return spelled;

@@ -29,23 +29,21 @@ constexpr unsigned line_bytes = 64;
 // Shorter loops lose by it, on the machines measured.
 constexpr unsigned shortest_iterations = 384;
 
-/// The start of the first store that walks upwards, from element to element of the widest type, and is not aligned already.
-const SCEV *find_skewed(Loop &loop, unsigned element_bytes, ScalarEvolution &evolution) {
-    const DataLayout &layout = loop.getHeader()->getModule()->getDataLayout();
-    for (BasicBlock *block : loop.blocks())
-        for (Instruction &i : *block) {
-            auto *store = dyn_cast<StoreInst>(&i);
-            if (!store || layout.getTypeStoreSize(store->getValueOperand()->getType()) != element_bytes)
-                continue;
-            const auto *walk = dyn_cast<SCEVAddRecExpr>(evolution.getSCEV(store->getPointerOperand()));
-            if (!walk || walk->getLoop() != &loop || !walk->isAffine())
-                continue;
-            const auto *step = dyn_cast<SCEVConstant>(walk->getStepRecurrence(evolution));
-            if (!step || step->getAPInt() != element_bytes)
-                continue;
-            const SCEV *start = walk->getStart();
-            const auto *base = dyn_cast<SCEVUnknown>(evolution.getPointerBase(start));
-            const SCEV *offset = base ? evolution.removePointerBase(start) : nullptr;
+/// The start of the first store that walks upwards, from element to element of the widest type, and is not aligned
+/// already.
+const SCEV* find_skewed(Loop& loop, unsigned element_bytes, ScalarEvolution& evolution) {
+    const DataLayout& layout = loop.getHeader()->getModule()->getDataLayout();
+    for (BasicBlock* block : loop.blocks())
+        for (Instruction& i : *block) {
+            auto* store = dyn_cast<StoreInst>(&i);
+            if (!store || layout.getTypeStoreSize(store->getValueOperand()->getType()) != element_bytes) continue;
+            const auto* walk = dyn_cast<SCEVAddRecExpr>(evolution.getSCEV(store->getPointerOperand()));
+            if (!walk || walk->getLoop() != &loop || !walk->isAffine()) continue;
+            const auto* step = dyn_cast<SCEVConstant>(walk->getStepRecurrence(evolution));
+            if (!step || step->getAPInt() != element_bytes) continue;
+            const SCEV* start = walk->getStart();
+            const auto* base = dyn_cast<SCEVUnknown>(evolution.getPointerBase(start));
+            const SCEV* offset = base ? evolution.removePointerBase(start) : nullptr;
             if (base && base->getValue()->getPointerAlignment(layout).value() >= line_bytes &&
                 evolution.getMinTrailingZeros(offset) >= Log2_32(line_bytes))
                 return nullptr;
@@ -56,64 +54,67 @@ const SCEV *find_skewed(Loop &loop, unsigned element_bytes, ScalarEvolution &evo
 
 } // namespace
 
-peeled_loop peel_to_cache_line(Loop &loop, const LoopAccessInfo &accesses, unsigned lanes, LoopInfo &loops,
-                               ScalarEvolution &evolution, DominatorTree &dominators) {
-    const SCEV *back_edges = evolution.getBackedgeTakenCount(&loop);
+peeled_loop peel_to_cache_line(Loop& loop, const LoopAccessInfo& accesses, unsigned lanes, LoopInfo& loops,
+                               ScalarEvolution& evolution, DominatorTree& dominators) {
+    const SCEV* back_edges = evolution.getBackedgeTakenCount(&loop);
     const unsigned element_bytes = line_bytes / lanes;
     if (lanes * element_bytes != line_bytes || element_bytes < 4 || accesses.getRuntimePointerChecking()->Need ||
         !accesses.canVectorizeMemory() || !accesses.getDepChecker().isSafeForAnyVectorWidth() ||
         evolution.getUnsignedRangeMax(back_edges).ult(shortest_iterations))
         return {};
-    const SCEV *start = find_skewed(loop, element_bytes, evolution);
-    BasicBlock *before = loop.getLoopPreheader();
+    const SCEV* start = find_skewed(loop, element_bytes, evolution);
+    BasicBlock* before = loop.getLoopPreheader();
     SCEVExpander expander(evolution, before->getModule()->getDataLayout(), "causeway.simd");
     if (!start || !expander.isSafeToExpandAt(start, before->getTerminator()) ||
         !expander.isSafeToExpandAt(back_edges, before->getTerminator()))
         return {};
 
-    for (PHINode &phi : loop.getHeader()->phis()) {
+    for (PHINode& phi : loop.getHeader()->phis()) {
         InductionDescriptor induction;
         const bool is_induction = InductionDescriptor::isInductionPHI(&phi, &loop, &evolution, induction);
         if (!is_induction || !induction.getConstIntStepValue() || induction.getConstIntStepValue()->getBitWidth() > 64)
             return {};
     }
 
-    Value *count = expander.expandCodeFor(back_edges, back_edges->getType(), before->getTerminator());
-    BasicBlock *measure = SplitBlock(before, before->getTerminator(), &dominators, &loops);
-    BasicBlock *preheader = SplitBlock(measure, measure->getTerminator(), &dominators, &loops);
+    Value* count = expander.expandCodeFor(back_edges, back_edges->getType(), before->getTerminator());
+    BasicBlock* measure = SplitBlock(before, before->getTerminator(), &dominators, &loops);
+    BasicBlock* preheader = SplitBlock(measure, measure->getTerminator(), &dominators, &loops);
     IRBuilder<> builder(before->getTerminator());
-    Value *is_long = builder.CreateICmpUGE(builder.CreateFreeze(count), ConstantInt::get(count->getType(), shortest_iterations));
+    Value* is_long = builder.CreateICmpUGE(builder.CreateFreeze(count),
+                                           ConstantInt::get(count->getType(), shortest_iterations));
     ReplaceInstWithInst(before->getTerminator(), BranchInst::Create(measure, preheader, is_long));
-    Value *address = expander.expandCodeFor(start, PointerType::getUnqual(before->getContext()), measure->getTerminator());
+    Value* address = expander.expandCodeFor(start, PointerType::getUnqual(before->getContext()),
+                                            measure->getTerminator());
     builder.SetInsertPoint(measure->getTerminator());
-    Value *place = builder.CreateTrunc(builder.CreatePtrToInt(builder.CreateFreeze(address), builder.getInt64Ty()), builder.getInt32Ty());
-    Value *skew = builder.CreateLShr(builder.CreateAnd(builder.CreateNeg(place), line_bytes - 1), Log2_32(element_bytes));
-    Value *fits = builder.CreateICmpEQ(builder.CreateAnd(place, element_bytes - 1), builder.getInt32(0));
-    Value *skewed = builder.CreateAnd(builder.CreateICmpNE(skew, builder.getInt32(0)), fits);
+    Value* place = builder.CreateTrunc(builder.CreatePtrToInt(builder.CreateFreeze(address), builder.getInt64Ty()),
+                                       builder.getInt32Ty());
+    Value* skew = builder.CreateLShr(builder.CreateAnd(builder.CreateNeg(place), line_bytes - 1),
+                                     Log2_32(element_bytes));
+    Value* fits = builder.CreateICmpEQ(builder.CreateAnd(place, element_bytes - 1), builder.getInt32(0));
+    Value* skewed = builder.CreateAnd(builder.CreateICmpNE(skew, builder.getInt32(0)), fits);
     // The mask tells the compiler that they are fewer than a vector's lanes, also where there are none.
-    Value *last = builder.CreateAnd(builder.CreateSub(skew, builder.getInt32(1)), lanes - 1);
+    Value* last = builder.CreateAnd(builder.CreateSub(skew, builder.getInt32(1)), lanes - 1);
 
     ValueToValueMapTy map;
-    SmallVector<BasicBlock *, 8> blocks;
-    Loop *ahead = cloneLoopWithPreheader(preheader, measure, &loop, map, ".ahead", &loops, &dominators, blocks);
+    SmallVector<BasicBlock*, 8> blocks;
+    Loop* ahead = cloneLoopWithPreheader(preheader, measure, &loop, map, ".ahead", &loops, &dominators, blocks);
     remapInstructionsInBlocks(blocks, map);
-    auto *gate = BranchInst::Create(cast<BasicBlock>(map[preheader]), preheader, skewed);
+    auto* gate = BranchInst::Create(cast<BasicBlock>(map[preheader]), preheader, skewed);
     ReplaceInstWithInst(measure->getTerminator(), gate);
 
-    auto *after = BasicBlock::Create(before->getContext(), "aligned", before->getParent(), preheader);
-    if (Loop *around = loop.getParentLoop())
-        around->addBasicBlockToLoop(after, loops);
+    auto* after = BasicBlock::Create(before->getContext(), "aligned", before->getParent(), preheader);
+    if (Loop* around = loop.getParentLoop()) around->addBasicBlockToLoop(after, loops);
     BranchInst::Create(preheader, after);
-    auto *latch = cast<BasicBlock>(map[loop.getLoopLatch()]);
+    auto* latch = cast<BasicBlock>(map[loop.getLoopLatch()]);
     latch->getTerminator()->replaceSuccessorWith(loop.getExitBlock(), after);
     remainder remainders(loops, evolution, dominators);
-    for (PHINode &phi : loop.getHeader()->phis()) {
-        Value *original = phi.getIncomingValueForBlock(preheader);
+    for (PHINode& phi : loop.getHeader()->phis()) {
+        Value* original = phi.getIncomingValueForBlock(preheader);
         builder.SetInsertPoint(after->getTerminator());
         // Not the clone's own last value, which masks would leave unknown.
-        Value *value_after = remainders.advanced(phi, loop, original, skew, builder);
+        Value* value_after = remainders.advanced(phi, loop, original, skew, builder);
         builder.SetInsertPoint(preheader, preheader->begin());
-        PHINode *continued = builder.CreatePHI(phi.getType(), 3);
+        PHINode* continued = builder.CreatePHI(phi.getType(), 3);
         continued->addIncoming(original, before);
         continued->addIncoming(original, measure);
         continued->addIncoming(value_after, after);
@@ -121,14 +122,11 @@ peeled_loop peel_to_cache_line(Loop &loop, const LoopAccessInfo &accesses, unsig
     }
     dominators.recalculate(*before->getParent());
     evolution.forgetLoop(&loop);
-    if (Loop *around = loop.getParentLoop())
-        evolution.forgetTopmostLoop(around);
+    if (Loop* around = loop.getParentLoop()) evolution.forgetTopmostLoop(around);
     remainders.count_anew(*ahead, last);
     return {ahead, gate};
 }
 
-void close_gate(peeled_loop &peeled) {
-    peeled.gate->setCondition(ConstantInt::getFalse(peeled.gate->getContext()));
-}
+void close_gate(peeled_loop& peeled) { peeled.gate->setCondition(ConstantInt::getFalse(peeled.gate->getContext())); }
 
 } // namespace causeway::simd

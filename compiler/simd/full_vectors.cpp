@@ -27,35 +27,35 @@ cl::opt<bool> all_padded("causeway-simd-padded",
                          cl::desc("Arrays may be read and written up to a whole vector behind their ends"));
 
 // The same by function: __attribute__((annotate("causeway_padded"))).
-bool is_padded(const Function &function) {
-    if (all_padded)
-        return true;
-    const GlobalVariable *annotations = function.getParent()->getNamedGlobal("llvm.global.annotations");
-    const auto *list = annotations ? dyn_cast<ConstantArray>(annotations->getInitializer()) : nullptr;
-    if (!list)
-        return false;
-    return any_of(list->operands(), [&](const Use &entry) {
-        const auto *pair = dyn_cast<ConstantStruct>(entry);
-        const auto *text = pair ? dyn_cast<GlobalVariable>(pair->getOperand(1)->stripPointerCasts()) : nullptr;
-        const auto *characters = text && text->hasInitializer() ? dyn_cast<ConstantDataSequential>(text->getInitializer()) : nullptr;
+bool is_padded(const Function& function) {
+    if (all_padded) return true;
+    const GlobalVariable* annotations = function.getParent()->getNamedGlobal("llvm.global.annotations");
+    const auto* list = annotations ? dyn_cast<ConstantArray>(annotations->getInitializer()) : nullptr;
+    if (!list) return false;
+    return any_of(list->operands(), [&](const Use& entry) {
+        const auto* pair = dyn_cast<ConstantStruct>(entry);
+        const auto* text = pair ? dyn_cast<GlobalVariable>(pair->getOperand(1)->stripPointerCasts()) : nullptr;
+        const auto* characters = text && text->hasInitializer()
+                                     ? dyn_cast<ConstantDataSequential>(text->getInitializer())
+                                     : nullptr;
         return characters && characters->isCString() && characters->getAsCString() == "causeway_padded" &&
                pair->getOperand(0)->stripPointerCasts() == &function;
     });
 }
 
 class work {
-public:
-    work(Function &function, FunctionAnalysisManager &manager)
+  public:
+    work(Function& function, FunctionAnalysisManager& manager)
         : m_vectoriser(function, manager), m_report(m_vectoriser.remarks()), m_padded(is_padded(function)) {}
 
     /// True if it changed something.
     bool run();
 
-private:
-    bool take(Loop &loop);
-    bool take_short(Loop &loop, const loop_shape &shape);
-    bool take_long(Loop &loop, const loop_shape &shape);
-    const char *vectorise_rest(Loop &loop, split_loop split, unsigned masked_width, bool whole_vectors);
+  private:
+    bool take(Loop& loop);
+    bool take_short(Loop& loop, const loop_shape& shape);
+    bool take_long(Loop& loop, const loop_shape& shape);
+    const char* vectorise_rest(Loop& loop, split_loop split, unsigned masked_width, bool whole_vectors);
     void take_back_promises();
 
     loop_vectoriser m_vectoriser;
@@ -63,8 +63,8 @@ private:
     bool m_padded;
 };
 
-bool work::take_short(Loop &loop, const loop_shape &shape) {
-    const LoopAccessInfo &accesses = m_vectoriser.accesses().getInfo(loop);
+bool work::take_short(Loop& loop, const loop_shape& shape) {
+    const LoopAccessInfo& accesses = m_vectoriser.accesses().getInfo(loop);
     if (!accesses.canVectorizeMemory() || !accesses.getDepChecker().isSafeForAnyVectorWidth()) {
         m_report.left(loop, "Dependence", "iterations may depend on each other by memory");
         return false;
@@ -73,55 +73,58 @@ bool work::take_short(Loop &loop, const loop_shape &shape) {
     const unsigned steps = (shape.trip_count + width - 1) / width;
     const bool pads = m_padded && !shape.reduces && !shape.backwards && shape.trip_count % width;
     if (pads) {
-        remainder(m_vectoriser.loops(), m_vectoriser.evolution(), m_vectoriser.dominators()).round_up(loop, shape.trip_count, width);
+        remainder(m_vectoriser.loops(), m_vectoriser.evolution(), m_vectoriser.dominators())
+            .round_up(loop, shape.trip_count, width);
         m_vectoriser.prepare(loop);
     }
     if (!m_vectoriser.vectorise(loop, width, 1, !pads)) {
         m_report.left(loop, "Refused", "the vectoriser refuses it");
         return pads;
     }
-    m_report.done(loop, "Short", Twine(shape.trip_count) + " iterations are " + Twine(steps) + (steps == 1 ? " step" : " steps") +
-                                     " of " + Twine(width) + " lanes" +
-                                     (pads ? ", the last one into padding" : shape.trip_count % width ? ", the last one masked" : ""));
+    m_report.done(loop, "Short",
+                  Twine(shape.trip_count) + " iterations are " + Twine(steps) + (steps == 1 ? " step" : " steps") +
+                      " of " + Twine(width) + " lanes" +
+                      (pads                       ? ", the last one into padding"
+                       : shape.trip_count % width ? ", the last one masked"
+                                                  : ""));
     return true;
 }
 
 // A remainder that is a small part of the time is not worth its code.
-bool is_long_by_profile(Loop &loop, unsigned lanes) {
+bool is_long_by_profile(Loop& loop, unsigned lanes) {
     constexpr unsigned long_in_vectors = 256;
     const auto estimate = getLoopEstimatedTripCount(&loop);
     return estimate && *estimate >= long_in_vectors * lanes;
 }
 
 // Whole vectors first, where the vector loop takes several at once, then one masked. Says what became of `loop`.
-const char *work::vectorise_rest(Loop &loop, split_loop split, unsigned masked_width, bool whole_vectors) {
+const char* work::vectorise_rest(Loop& loop, split_loop split, unsigned masked_width, bool whole_vectors) {
     remainder::promise_independence(loop);
     m_vectoriser.prepare(loop);
     // Fewer branches than a loop of masked vectors: sums are done when the longest rest would be.
     const unsigned vectors = !whole_vectors && masked_width == split.width ? split.step / split.width : 1;
     if (!whole_vectors)
         return m_vectoriser.vectorise(loop, masked_width, vectors, true) ? ", the rest by a masked step" : nullptr;
-    const SCEV *back_edges = m_vectoriser.evolution().getBackedgeTakenCount(&loop);
-    if (!m_vectoriser.vectorise(loop, split.width, 1, false))
-        return nullptr;
+    const SCEV* back_edges = m_vectoriser.evolution().getBackedgeTakenCount(&loop);
+    if (!m_vectoriser.vectorise(loop, split.width, 1, false)) return nullptr;
     remainder remainders(m_vectoriser.loops(), m_vectoriser.evolution(), m_vectoriser.dominators());
     split = find_split(loop, m_vectoriser.loops());
-    Loop *last = split ? remainders.make(split, back_edges, false) : nullptr;
-    if (!last)
-        return ", the rest by single vectors";
+    Loop* last = split ? remainders.make(split, back_edges, false) : nullptr;
+    if (!last) return ", the rest by single vectors";
     m_vectoriser.prepare(*last);
     return m_vectoriser.vectorise(*last, masked_width, 1, true) ? ", the rest by single vectors and a masked step"
-                                                             : ", the rest by single vectors";
+                                                                : ", the rest by single vectors";
 }
 
-bool work::take_long(Loop &loop, const loop_shape &shape) {
+bool work::take_long(Loop& loop, const loop_shape& shape) {
     if (is_long_by_profile(loop, shape.lanes)) {
         m_report.left(loop, "Profile", "its profile says that it is long, and the rest a small part of it");
         return false;
     }
-    const SCEV *back_edges = m_vectoriser.evolution().getBackedgeTakenCount(&loop);
-    const bool may_wrap =
-        m_vectoriser.evolution().getUnsignedRangeMax(m_vectoriser.evolution().applyLoopGuards(back_edges, &loop)).isMaxValue();
+    const SCEV* back_edges = m_vectoriser.evolution().getBackedgeTakenCount(&loop);
+    const bool may_wrap = m_vectoriser.evolution()
+                              .getUnsignedRangeMax(m_vectoriser.evolution().applyLoopGuards(back_edges, &loop))
+                              .isMaxValue();
     peeled_loop peeled;
     if (shape.trip_count == 0 && shape.stores && !shape.reduces && !shape.backwards) {
         peeled = peel_to_cache_line(loop, m_vectoriser.accesses().getInfo(loop), shape.lanes, m_vectoriser.loops(),
@@ -133,25 +136,28 @@ bool work::take_long(Loop &loop, const loop_shape &shape) {
             back_edges = m_vectoriser.evolution().getBackedgeTakenCount(&loop);
         }
     }
-    // A masked store is not forwarded to a load that follows soon, as in a loop in place that runs again on a short array.
+    // A masked store is not forwarded to a load that follows soon, as in a loop in place that runs again on a short
+    // array.
     const bool pads = m_padded && !shape.reduces && !shape.backwards;
     const bool masks = pads || !shape.in_place;
     if (!m_vectoriser.vectorise(loop, masks ? epilogue::scalar : epilogue::compilers_choice)) {
-        if (peeled)
-            close_gate(peeled);
-        m_report.left(loop, "NotVectorised", "the compiler does not vectorise it (-Rpass-analysis=loop-vectorize says why)");
+        if (peeled) close_gate(peeled);
+        m_report.left(loop, "NotVectorised",
+                      "the compiler does not vectorise it (-Rpass-analysis=loop-vectorize says why)");
         return false;
     }
     if (peeled) {
         remainder::promise_independence(*peeled.ahead);
         m_vectoriser.vectorise(*peeled.ahead, shape.lanes, 1, true);
     }
-    const char *aligned = peeled ? ", aligned where it is long" : "";
+    const char* aligned = peeled ? ", aligned where it is long" : "";
     if (!masks) {
         if (peeled)
             m_report.done(loop, "Aligned", Twine("the compiler's vectors") + aligned);
         else
-            m_report.left(loop, "InPlace", "a masked store would delay the next load of an array that is read and written (padding helps)");
+            m_report.left(
+                loop, "InPlace",
+                "a masked store would delay the next load of an array that is read and written (padding helps)");
         return true;
     }
     const split_loop split = find_split(loop, m_vectoriser.loops());
@@ -162,15 +168,17 @@ bool work::take_long(Loop &loop, const loop_shape &shape) {
     }
     const std::string vectors = (Twine(split.step / split.width) + " x " + Twine(split.width) + " lanes").str();
     remainder remainders(m_vectoriser.loops(), m_vectoriser.evolution(), m_vectoriser.dominators());
-    Loop *rest = remainders.make(split, back_edges, may_wrap, pads ? split.width : 1);
+    Loop* rest = remainders.make(split, back_edges, may_wrap, pads ? split.width : 1);
     // A sum is folded from lanes to one number after each kind of vector: one kind has to do.
     const bool whole_vectors = split.step > split.width && !shape.reduces && (left == 0 || left >= split.width);
     const unsigned masked_width = left != 0 && left < split.width ? sufficient_width(left, split.width) : split.width;
-    const char *became = nullptr;
+    const char* became = nullptr;
     if (rest && pads) {
         remainder::promise_independence(*rest);
         m_vectoriser.prepare(*rest);
-        became = m_vectoriser.vectorise(*rest, split.width, 1, false) ? ", the rest by single vectors, the last one into padding" : nullptr;
+        became = m_vectoriser.vectorise(*rest, split.width, 1, false)
+                     ? ", the rest by single vectors, the last one into padding"
+                     : nullptr;
     } else if (rest) {
         became = vectorise_rest(*rest, split, masked_width, whole_vectors);
     }
@@ -181,7 +189,7 @@ bool work::take_long(Loop &loop, const loop_shape &shape) {
     return true;
 }
 
-bool work::take(Loop &loop) {
+bool work::take(Loop& loop) {
     const bool kept = has_property(loop, kept_property);
     if (kept) {
         remove_property(loop, kept_property);
@@ -193,35 +201,29 @@ bool work::take(Loop &loop) {
         m_report.left(loop, "Shape", shape.why_not);
         return kept;
     }
-    if (shape.trip_count != 0 && is_short(shape.trip_count, shape.lanes))
-        return take_short(loop, shape) || kept;
+    if (shape.trip_count != 0 && is_short(shape.trip_count, shape.lanes)) return take_short(loop, shape) || kept;
     return take_long(loop, shape) || kept;
 }
 
 // Proved for one width of vectors, so it must not outlive them.
 void work::take_back_promises() {
-    for (Loop *loop : m_vectoriser.loops().getLoopsInPreorder())
-        remainder::forget_independence(*loop);
+    for (Loop* loop : m_vectoriser.loops().getLoopsInPreorder()) remainder::forget_independence(*loop);
 }
 
 bool work::run() {
-    SmallVector<Loop *, 16> innermost;
-    for (Loop *loop : m_vectoriser.loops().getLoopsInPreorder())
-        if (loop->isInnermost())
-            innermost.push_back(loop);
+    SmallVector<Loop*, 16> innermost;
+    for (Loop* loop : m_vectoriser.loops().getLoopsInPreorder())
+        if (loop->isInnermost()) innermost.push_back(loop);
     bool changed = false;
-    for (Loop *loop : innermost)
-        changed |= take(*loop);
-    if (changed)
-        take_back_promises();
+    for (Loop* loop : innermost) changed |= take(*loop);
+    if (changed) take_back_promises();
     return changed;
 }
 
 } // namespace
 
-PreservedAnalyses full_vectors::run(Function &function, FunctionAnalysisManager &manager) {
-    if (function.hasOptSize() || manager.getResult<LoopAnalysis>(function).empty())
-        return PreservedAnalyses::all();
+PreservedAnalyses full_vectors::run(Function& function, FunctionAnalysisManager& manager) {
+    if (function.hasOptSize() || manager.getResult<LoopAnalysis>(function).empty()) return PreservedAnalyses::all();
     return work(function, manager).run() ? PreservedAnalyses::none() : PreservedAnalyses::all();
 }
 

@@ -8,7 +8,7 @@ namespace causeway::simd {
 
 /// Runs just before the compiler's own vectoriser, and leaves to it what it does not take.
 struct full_vectors : llvm::PassInfoMixin<full_vectors> {
-    llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &manager);
+    llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& manager);
 };
 
 } // namespace causeway::simd

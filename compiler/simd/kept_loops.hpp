@@ -9,8 +9,8 @@ namespace causeway::simd {
 
 /// Runs just before full unrolling; full_vectors takes the marks off again.
 struct kept_loops : llvm::PassInfoMixin<kept_loops> {
-    llvm::PreservedAnalyses run(llvm::Loop &loop, llvm::LoopAnalysisManager &manager,
-                                llvm::LoopStandardAnalysisResults &known, llvm::LPMUpdater &updater);
+    llvm::PreservedAnalyses run(llvm::Loop& loop, llvm::LoopAnalysisManager& manager,
+                                llvm::LoopStandardAnalysisResults& known, llvm::LPMUpdater& updater);
 };
 
 /// Whether a loop of that many iterations is taken as masked steps; else full vectors or unrolled code serve as well.

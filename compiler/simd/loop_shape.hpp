@@ -14,7 +14,7 @@ namespace causeway::simd {
 
 struct loop_shape {
     /// Null if nothing speaks against masked lanes; else the first thing that does, as the end of a sentence.
-    const char *why_not = nullptr;
+    const char* why_not = nullptr;
     /// Lanes of the widest element in a register that the target prefers.
     unsigned lanes = 0;
     /// 0 if only known at run time.
@@ -26,8 +26,8 @@ struct loop_shape {
 };
 
 /// Looks at the instructions alone: whether iterations depend on each other by memory remains to be asked.
-loop_shape examine(llvm::Loop &loop, llvm::ScalarEvolution &evolution, llvm::DominatorTree &dominators,
-                   const llvm::TargetTransformInfo &target);
+loop_shape examine(llvm::Loop& loop, llvm::ScalarEvolution& evolution, llvm::DominatorTree& dominators,
+                   const llvm::TargetTransformInfo& target);
 
 /// The smallest power of two of lanes, from 2 to `lanes`, that takes `trip_count` iterations in the fewest steps.
 unsigned sufficient_width(unsigned trip_count, unsigned lanes);

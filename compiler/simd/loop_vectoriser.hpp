@@ -11,25 +11,26 @@ namespace causeway::simd {
 enum class epilogue { scalar, compilers_choice };
 
 class loop_vectoriser {
-public:
-    loop_vectoriser(llvm::Function &function, llvm::FunctionAnalysisManager &manager);
+  public:
+    loop_vectoriser(llvm::Function& function, llvm::FunctionAnalysisManager& manager);
 
     /// Brings the loop into the form that the vectoriser expects.
-    void prepare(llvm::Loop &loop);
+    void prepare(llvm::Loop& loop);
     /// Lets the compiler decide, but for the vector epilogue of its own that follows long vectors, which is optional.
     /// True if it made a vector loop; `loop` is then the scalar remainder.
-    bool vectorise(llvm::Loop &loop, epilogue rest);
-    /// Makes steps of so many vectors of `width` lanes of it. What hinders, hinders quietly: the loop is then as it was.
-    bool vectorise(llvm::Loop &loop, unsigned width, unsigned vectors, bool masked);
+    bool vectorise(llvm::Loop& loop, epilogue rest);
+    /// Makes steps of so many vectors of `width` lanes of it. What hinders, hinders quietly: the loop is then as it
+    /// was.
+    bool vectorise(llvm::Loop& loop, unsigned width, unsigned vectors, bool masked);
 
-    llvm::LoopInfo &loops() const { return *m_pass.LI; }
-    llvm::ScalarEvolution &evolution() const { return *m_pass.SE; }
-    llvm::DominatorTree &dominators() const { return *m_pass.DT; }
-    const llvm::TargetTransformInfo &target() const { return *m_pass.TTI; }
-    llvm::LoopAccessInfoManager &accesses() const { return *m_pass.LAIs; }
-    llvm::OptimizationRemarkEmitter &remarks() const { return *m_pass.ORE; }
+    llvm::LoopInfo& loops() const { return *m_pass.LI; }
+    llvm::ScalarEvolution& evolution() const { return *m_pass.SE; }
+    llvm::DominatorTree& dominators() const { return *m_pass.DT; }
+    const llvm::TargetTransformInfo& target() const { return *m_pass.TTI; }
+    llvm::LoopAccessInfoManager& accesses() const { return *m_pass.LAIs; }
+    llvm::OptimizationRemarkEmitter& remarks() const { return *m_pass.ORE; }
 
-private:
+  private:
     llvm::LoopVectorizePass m_pass;
 };
 

@@ -20,85 +20,82 @@ constexpr unsigned deepest = 3;
 
 /// An access as the nest's loops move it, in elements.
 struct walk {
-    const SCEV *start = nullptr;
+    const SCEV* start = nullptr;
     std::array<int64_t, deepest> strides{};
 
-    bool operator==(const walk &other) const { return start == other.start && strides == other.strides; }
+    bool operator==(const walk& other) const { return start == other.start && strides == other.strides; }
 };
 
 class reader {
-public:
-    reader(Loop &outermost, ScalarEvolution &evolution, const DominatorTree &dominators)
-        : m_evolution(evolution), m_dominators(dominators), m_layout(outermost.getHeader()->getModule()->getDataLayout()) {
+  public:
+    reader(Loop& outermost, ScalarEvolution& evolution, const DominatorTree& dominators)
+        : m_evolution(evolution), m_dominators(dominators),
+          m_layout(outermost.getHeader()->getModule()->getDataLayout()) {
         m_nest.outermost = &outermost;
     }
 
     std::optional<matrix_nest> read();
 
-private:
+  private:
     bool read_loops();
-    bool runs_straight(const Loop &loop) const;
+    bool runs_straight(const Loop& loop) const;
     bool read_instructions();
-    bool read_statement(StoreInst &store);
-    bool read_product(Value &sum, const walk &target, matrix_statement &statement);
-    bool read_transpose(LoadInst &load, const walk &target, matrix_statement &statement);
-    bool follow(Value *address, walk &found) const;
-    bool is_zeroed_before(const walk &target);
+    bool read_statement(StoreInst& store);
+    bool read_product(Value& sum, const walk& target, matrix_statement& statement);
+    bool read_transpose(LoadInst& load, const walk& target, matrix_statement& statement);
+    bool follow(Value* address, walk& found) const;
+    bool is_zeroed_before(const walk& target);
 
-    ScalarEvolution &m_evolution;
-    const DominatorTree &m_dominators;
-    const DataLayout &m_layout;
+    ScalarEvolution& m_evolution;
+    const DominatorTree& m_dominators;
+    const DataLayout& m_layout;
     matrix_nest m_nest;
-    SmallVector<Loop *, deepest> m_loops;
-    SmallVector<StoreInst *, 4> m_stores, m_zeroes;
-    SmallPtrSet<Value *, 8> m_loads, m_used;
+    SmallVector<Loop*, deepest> m_loops;
+    SmallVector<StoreInst*, 4> m_stores, m_zeroes;
+    SmallPtrSet<Value*, 8> m_loads, m_used;
 };
 
 // Each block of it runs once per iteration, and it has `side` iterations.
-bool reader::runs_straight(const Loop &loop) const {
-    const BasicBlock *exiting = loop.getExitingBlock();
-    const BasicBlock *latch = loop.getLoopLatch();
-    if (!loop.getLoopPreheader() || !exiting || !latch || !loop.getExitBlock())
-        return false;
+bool reader::runs_straight(const Loop& loop) const {
+    const BasicBlock* exiting = loop.getExitingBlock();
+    const BasicBlock* latch = loop.getLoopLatch();
+    if (!loop.getLoopPreheader() || !exiting || !latch || !loop.getExitBlock()) return false;
     // A loop that is not rotated yet asks in its header, once more than it iterates.
     const bool asks_first = exiting == loop.getHeader() && exiting != latch;
-    if (!asks_first && exiting != latch)
-        return false;
+    if (!asks_first && exiting != latch) return false;
     return m_evolution.getSmallConstantTripCount(&loop) == side + asks_first;
 }
 
 bool reader::read_loops() {
-    for (Loop *loop = m_nest.outermost; loop; loop = loop->isInnermost() ? nullptr : loop->getSubLoops().front()) {
-        if (m_loops.size() == deepest || loop->getSubLoops().size() > 1 || !runs_straight(*loop))
-            return false;
+    for (Loop* loop = m_nest.outermost; loop; loop = loop->isInnermost() ? nullptr : loop->getSubLoops().front()) {
+        if (m_loops.size() == deepest || loop->getSubLoops().size() > 1 || !runs_straight(*loop)) return false;
         m_loops.push_back(loop);
     }
     return m_loops.size() >= 2;
 }
 
 bool reader::read_instructions() {
-    for (BasicBlock *block : m_nest.outermost->blocks()) {
-        const Loop *loop = *find_if(reverse(m_loops), [&](const Loop *l) { return l->contains(block); });
-        const auto *branch = dyn_cast<BranchInst>(block->getTerminator());
-        if (!branch || (branch->isConditional() && block != loop->getExitingBlock()))
-            return false;
-        for (Instruction &i : *block) {
-            for (const User *user : i.users())
-                if (!m_nest.outermost->contains(cast<Instruction>(user)))
-                    return false;
-            if (auto *load = dyn_cast<LoadInst>(&i)) {
-                if (!load->isSimple())
-                    return false;
+    for (BasicBlock* block : m_nest.outermost->blocks()) {
+        const Loop* loop = *find_if(reverse(m_loops), [&](const Loop* l) { return l->contains(block); });
+        const auto* branch = dyn_cast<BranchInst>(block->getTerminator());
+        if (!branch || (branch->isConditional() && block != loop->getExitingBlock())) return false;
+        for (Instruction& i : *block) {
+            for (const User* user : i.users())
+                if (!m_nest.outermost->contains(cast<Instruction>(user))) return false;
+            if (auto* load = dyn_cast<LoadInst>(&i)) {
+                if (!load->isSimple()) return false;
                 m_loads.insert(load);
-            } else if (auto *store = dyn_cast<StoreInst>(&i)) {
+            } else if (auto* store = dyn_cast<StoreInst>(&i)) {
                 // The header of a loop that asks first runs once too often.
-                if (!store->isSimple() || (block == loop->getHeader() && block != loop->getLoopLatch() && branch->isConditional()))
+                if (!store->isSimple() ||
+                    (block == loop->getHeader() && block != loop->getLoopLatch() && branch->isConditional()))
                     return false;
-                const auto *constant = dyn_cast<ConstantFP>(store->getValueOperand());
+                const auto* constant = dyn_cast<ConstantFP>(store->getValueOperand());
                 (constant && constant->isExactlyValue(0.0) ? m_zeroes : m_stores).push_back(store);
             } else if (i.mayHaveSideEffects() || i.mayReadOrWriteMemory()) {
-                const auto *intrinsic = dyn_cast<IntrinsicInst>(&i);
-                if (!intrinsic || (!intrinsic->isAssumeLikeIntrinsic() && intrinsic->getIntrinsicID() != Intrinsic::fmuladd))
+                const auto* intrinsic = dyn_cast<IntrinsicInst>(&i);
+                if (!intrinsic ||
+                    (!intrinsic->isAssumeLikeIntrinsic() && intrinsic->getIntrinsicID() != Intrinsic::fmuladd))
                     return false;
             }
         }
@@ -106,16 +103,15 @@ bool reader::read_instructions() {
     return !m_stores.empty();
 }
 
-bool reader::follow(Value *address, walk &found) const {
+bool reader::follow(Value* address, walk& found) const {
     const int64_t size = static_cast<int64_t>(m_layout.getTypeStoreSize(m_nest.element));
-    const SCEV *place = m_evolution.getSCEV(address);
-    while (const auto *steps = dyn_cast<SCEVAddRecExpr>(place)) {
-        const auto *loop = find(m_loops, steps->getLoop());
-        if (loop == m_loops.end())
-            break;
-        const auto *stride = steps->isAffine() ? dyn_cast<SCEVConstant>(steps->getStepRecurrence(m_evolution)) : nullptr;
-        if (!stride || stride->getAPInt().getSExtValue() % size != 0)
-            return false;
+    const SCEV* place = m_evolution.getSCEV(address);
+    while (const auto* steps = dyn_cast<SCEVAddRecExpr>(place)) {
+        const auto* loop = find(m_loops, steps->getLoop());
+        if (loop == m_loops.end()) break;
+        const auto* stride = steps->isAffine() ? dyn_cast<SCEVConstant>(steps->getStepRecurrence(m_evolution))
+                                               : nullptr;
+        if (!stride || stride->getAPInt().getSExtValue() % size != 0) return false;
         found.strides[static_cast<size_t>(loop - m_loops.begin())] = stride->getAPInt().getSExtValue() / size;
         place = steps->getStart();
     }
@@ -124,19 +120,18 @@ bool reader::follow(Value *address, walk &found) const {
 }
 
 // Through the phis that name a loop's results after it.
-Value *without_exit_phis(Value *value) {
-    while (auto *phi = dyn_cast<PHINode>(value)) {
-        if (phi->getNumIncomingValues() != 1)
-            break;
+Value* without_exit_phis(Value* value) {
+    while (auto* phi = dyn_cast<PHINode>(value)) {
+        if (phi->getNumIncomingValues() != 1) break;
         value = phi->getIncomingValue(0);
     }
     return value;
 }
 
 // Before the innermost loop sums up.
-bool reader::is_zeroed_before(const walk &target) {
-    Loop &innermost = *m_loops.back();
-    for (StoreInst *&zero : m_zeroes) {
+bool reader::is_zeroed_before(const walk& target) {
+    Loop& innermost = *m_loops.back();
+    for (StoreInst*& zero : m_zeroes) {
         walk place;
         if (zero && !innermost.contains(zero) && m_dominators.dominates(zero->getParent(), innermost.getHeader()) &&
             follow(zero->getPointerOperand(), place) && place == target) {
@@ -148,18 +143,18 @@ bool reader::is_zeroed_before(const walk &target) {
     return false;
 }
 
-bool reader::read_product(Value &sum, const walk &target, matrix_statement &statement) {
-    auto *addition = dyn_cast<Instruction>(&sum);
+bool reader::read_product(Value& sum, const walk& target, matrix_statement& statement) {
+    auto* addition = dyn_cast<Instruction>(&sum);
     Value *x = nullptr, *y = nullptr, *before = nullptr;
-    if (!addition || m_loops.size() != deepest || !m_loops.back()->contains(addition))
-        return false;
+    if (!addition || m_loops.size() != deepest || !m_loops.back()->contains(addition)) return false;
     if (match(addition, m_Intrinsic<Intrinsic::fmuladd>(m_Value(x), m_Value(y), m_Value(before))))
         statement.fused = true;
     else if (!match(addition, m_c_FAdd(m_Value(before), m_OneUse(m_FMul(m_Value(x), m_Value(y))))))
         return false;
     auto *left = dyn_cast<LoadInst>(x), *right = dyn_cast<LoadInst>(y);
     walk left_walk, right_walk;
-    if (!left || !right || !follow(left->getPointerOperand(), left_walk) || !follow(right->getPointerOperand(), right_walk))
+    if (!left || !right || !follow(left->getPointerOperand(), left_walk) ||
+        !follow(right->getPointerOperand(), right_walk))
         return false;
     statement.arithmetic = addition->getFastMathFlags();
     statement.has_product = true;
@@ -168,13 +163,12 @@ bool reader::read_product(Value &sum, const walk &target, matrix_statement &stat
     unsigned row = deepest, column = deepest, depth = deepest;
     for (unsigned l = 0; l < deepest; ++l)
         (target.strides[l] == 0 ? depth : target.strides[l] == side ? row : column) = l;
-    if (row == deepest || column == deepest || depth == deepest || target.strides[column] != 1)
-        return false;
+    if (row == deepest || column == deepest || depth == deepest || target.strides[column] != 1) return false;
     if (left_walk.strides[column] != 0) {
         std::swap(left, right);
         std::swap(left_walk, right_walk);
     }
-    const auto reads = [](const walk &w, unsigned by_rows, unsigned by_columns, unsigned neither, bool &transposed) {
+    const auto reads = [](const walk& w, unsigned by_rows, unsigned by_columns, unsigned neither, bool& transposed) {
         transposed = w.strides[by_rows] == 1 && w.strides[by_columns] == side;
         return w.strides[neither] == 0 && (transposed || (w.strides[by_rows] == side && w.strides[by_columns] == 1));
     };
@@ -186,16 +180,15 @@ bool reader::read_product(Value &sum, const walk &target, matrix_statement &stat
     m_used.insert(left);
     m_used.insert(right);
 
-    const auto loads_target = [&](Value *value) {
-        auto *load = dyn_cast<LoadInst>(value);
+    const auto loads_target = [&](Value* value) {
+        auto* load = dyn_cast<LoadInst>(value);
         walk place;
-        if (!load || !follow(load->getPointerOperand(), place) || !(place == target))
-            return false;
+        if (!load || !follow(load->getPointerOperand(), place) || !(place == target)) return false;
         m_used.insert(load);
         return true;
     };
-    auto *phi = dyn_cast<PHINode>(before);
-    Loop &innermost = *m_loops.back();
+    auto* phi = dyn_cast<PHINode>(before);
+    Loop& innermost = *m_loops.back();
     if (!phi) {
         // The sum is kept in memory.
         statement.accumulates = loads_target(before) && !(depth == deepest - 1 && is_zeroed_before(target));
@@ -204,50 +197,44 @@ bool reader::read_product(Value &sum, const walk &target, matrix_statement &stat
     if (depth != deepest - 1 || phi->getParent() != innermost.getHeader() ||
         phi->getIncomingValueForBlock(innermost.getLoopLatch()) != addition)
         return false;
-    Value *start = without_exit_phis(phi->getIncomingValueForBlock(innermost.getLoopPreheader()));
-    if (const auto *constant = dyn_cast<ConstantFP>(start))
-        return constant->isExactlyValue(0.0);
+    Value* start = without_exit_phis(phi->getIncomingValueForBlock(innermost.getLoopPreheader()));
+    if (const auto* constant = dyn_cast<ConstantFP>(start)) return constant->isExactlyValue(0.0);
     statement.accumulates = loads_target(start);
     return statement.accumulates;
 }
 
-bool reader::read_transpose(LoadInst &load, const walk &target, matrix_statement &statement) {
+bool reader::read_transpose(LoadInst& load, const walk& target, matrix_statement& statement) {
     walk source;
-    if (m_loops.size() != 2 || !follow(load.getPointerOperand(), source))
-        return false;
-    const auto is_by = [](const walk &w, unsigned slow) { return w.strides[slow] == side && w.strides[1 - slow] == 1; };
-    if (!(is_by(target, 0) && is_by(source, 1)) && !(is_by(target, 1) && is_by(source, 0)))
-        return false;
+    if (m_loops.size() != 2 || !follow(load.getPointerOperand(), source)) return false;
+    const auto is_by = [](const walk& w, unsigned slow) { return w.strides[slow] == side && w.strides[1 - slow] == 1; };
+    if (!(is_by(target, 0) && is_by(source, 1)) && !(is_by(target, 1) && is_by(source, 0))) return false;
     statement.left = {source.start, true};
     m_used.insert(&load);
     return true;
 }
 
-bool reader::read_statement(StoreInst &store) {
-    Value *value = without_exit_phis(store.getValueOperand());
-    if (m_nest.element && value->getType() != m_nest.element)
-        return false;
+bool reader::read_statement(StoreInst& store) {
+    Value* value = without_exit_phis(store.getValueOperand());
+    if (m_nest.element && value->getType() != m_nest.element) return false;
     m_nest.element = value->getType();
-    if (!m_nest.element->isFloatTy() && !m_nest.element->isDoubleTy())
-        return false;
+    if (!m_nest.element->isFloatTy() && !m_nest.element->isDoubleTy()) return false;
     matrix_statement statement;
     walk target;
-    if (!follow(store.getPointerOperand(), target))
-        return false;
+    if (!follow(store.getPointerOperand(), target)) return false;
     statement.target.start = target.start;
     bool known = false;
-    if (auto *load = dyn_cast<LoadInst>(value)) {
+    if (auto* load = dyn_cast<LoadInst>(value)) {
         known = read_transpose(*load, target, statement);
     } else {
         // A loop that asks first leaves with the phi, a rotated one with the sum.
-        if (auto *phi = dyn_cast<PHINode>(value)) {
+        if (auto* phi = dyn_cast<PHINode>(value)) {
             if (phi->getParent() != m_loops.back()->getHeader() || m_loops.back()->contains(&store) ||
                 m_loops.back()->getExitingBlock() == m_loops.back()->getLoopLatch())
                 return false;
             value = phi->getIncomingValueForBlock(m_loops.back()->getLoopLatch());
-        } else if (auto *sum = dyn_cast<Instruction>(value); sum && !m_loops.back()->contains(&store) &&
-                                                             m_loops.back()->contains(sum) &&
-                                                             m_loops.back()->getExitingBlock() != m_loops.back()->getLoopLatch()) {
+        } else if (auto* sum = dyn_cast<Instruction>(value);
+                   sum && !m_loops.back()->contains(&store) && m_loops.back()->contains(sum) &&
+                   m_loops.back()->getExitingBlock() != m_loops.back()->getLoopLatch()) {
             return false;
         }
         known = read_product(*value, target, statement);
@@ -263,24 +250,20 @@ bool reader::read_statement(StoreInst &store) {
 }
 
 std::optional<matrix_nest> reader::read() {
-    if (!read_loops() || !read_instructions())
-        return std::nullopt;
+    if (!read_loops() || !read_instructions()) return std::nullopt;
     m_nest.element = m_stores.front()->getValueOperand()->getType();
-    for (StoreInst *store : m_stores)
-        if (!read_statement(*store))
-            return std::nullopt;
-    for (const StoreInst *zero : m_zeroes)
-        if (zero)
-            return std::nullopt;
-    for (Value *load : m_loads)
-        if (!m_used.contains(load))
-            return std::nullopt;
+    for (StoreInst* store : m_stores)
+        if (!read_statement(*store)) return std::nullopt;
+    for (const StoreInst* zero : m_zeroes)
+        if (zero) return std::nullopt;
+    for (Value* load : m_loads)
+        if (!m_used.contains(load)) return std::nullopt;
     return m_nest;
 }
 
 } // namespace
 
-std::optional<matrix_nest> recognise(Loop &loop, ScalarEvolution &evolution, const DominatorTree &dominators) {
+std::optional<matrix_nest> recognise(Loop& loop, ScalarEvolution& evolution, const DominatorTree& dominators) {
     return reader(loop, evolution, dominators).read();
 }
 

@@ -21,7 +21,7 @@ constexpr unsigned side = 4; // of the matrices: 4 x 4
 
 /// A matrix in memory, whose elements follow one another.
 struct matrix_place {
-    const llvm::SCEV *start = nullptr;
+    const llvm::SCEV* start = nullptr;
     bool transposed = false; // as the nest's indices name rows and columns
 };
 
@@ -35,14 +35,14 @@ struct matrix_statement {
 };
 
 struct matrix_nest {
-    llvm::Loop *outermost = nullptr;
-    llvm::Type *element = nullptr; // float or double
+    llvm::Loop* outermost = nullptr;
+    llvm::Type* element = nullptr; // float or double
     llvm::SmallVector<matrix_statement, 2> statements;
-    llvm::SmallVector<llvm::StoreInst *, 2> stores;
+    llvm::SmallVector<llvm::StoreInst*, 2> stores;
 };
 
 /// The nest that begins at `loop`, if that is all it does.
-std::optional<matrix_nest> recognise(llvm::Loop &loop, llvm::ScalarEvolution &evolution,
-                                     const llvm::DominatorTree &dominators);
+std::optional<matrix_nest> recognise(llvm::Loop& loop, llvm::ScalarEvolution& evolution,
+                                     const llvm::DominatorTree& dominators);
 
 } // namespace causeway::simd

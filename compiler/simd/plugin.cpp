@@ -12,22 +12,17 @@ using namespace causeway::simd;
 
 namespace {
 
-bool is_for_speed(OptimizationLevel level) {
-    return level.getSpeedupLevel() >= 2 && level.getSizeLevel() == 0;
-}
+bool is_for_speed(OptimizationLevel level) { return level.getSpeedupLevel() >= 2 && level.getSizeLevel() == 0; }
 
-void add_passes(PassBuilder &builder) {
-    builder.registerPeepholeEPCallback([](FunctionPassManager &passes, OptimizationLevel level) {
-        if (is_for_speed(level))
-            passes.addPass(small_matrices());
+void add_passes(PassBuilder& builder) {
+    builder.registerPeepholeEPCallback([](FunctionPassManager& passes, OptimizationLevel level) {
+        if (is_for_speed(level)) passes.addPass(small_matrices());
     });
-    builder.registerLateLoopOptimizationsEPCallback([](LoopPassManager &passes, OptimizationLevel level) {
-        if (is_for_speed(level))
-            passes.addPass(kept_loops());
+    builder.registerLateLoopOptimizationsEPCallback([](LoopPassManager& passes, OptimizationLevel level) {
+        if (is_for_speed(level)) passes.addPass(kept_loops());
     });
-    builder.registerVectorizerStartEPCallback([](FunctionPassManager &passes, OptimizationLevel level) {
-        if (is_for_speed(level))
-            passes.addPass(full_vectors());
+    builder.registerVectorizerStartEPCallback([](FunctionPassManager& passes, OptimizationLevel level) {
+        if (is_for_speed(level)) passes.addPass(full_vectors());
     });
 }
 

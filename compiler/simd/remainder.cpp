@@ -31,44 +31,40 @@ namespace causeway::simd {
 
 namespace {
 
-constexpr const char *promise_property = "causeway.simd.independent";
-constexpr const char *parallel_property = "llvm.loop.parallel_accesses";
+constexpr const char* promise_property = "causeway.simd.independent";
+constexpr const char* parallel_property = "llvm.loop.parallel_accesses";
 
 // Values of an interleaved group have more lanes, none have fewer.
-unsigned lanes_of(const Loop &vector) {
+unsigned lanes_of(const Loop& vector) {
     unsigned lanes = 0;
-    for (const BasicBlock *block : vector.blocks())
-        for (const Instruction &i : *block) {
-            const auto *type = dyn_cast<FixedVectorType>(isa<StoreInst>(i) ? i.getOperand(0)->getType() : i.getType());
-            if (type && (lanes == 0 || type->getNumElements() < lanes))
-                lanes = type->getNumElements();
+    for (const BasicBlock* block : vector.blocks())
+        for (const Instruction& i : *block) {
+            const auto* type = dyn_cast<FixedVectorType>(isa<StoreInst>(i) ? i.getOperand(0)->getType() : i.getType());
+            if (type && (lanes == 0 || type->getNumElements() < lanes)) lanes = type->getNumElements();
         }
     return lanes;
 }
 
 } // namespace
 
-split_loop find_split(Loop &scalar, LoopInfo &loops) {
-    BasicBlock *preheader = scalar.getLoopPreheader();
-    if (!preheader)
-        return {};
-    for (BasicBlock *middle : predecessors(preheader)) {
-        BasicBlock *latch = middle->getSinglePredecessor();
-        Loop *vector = latch ? loops.getLoopFor(latch) : nullptr;
+split_loop find_split(Loop& scalar, LoopInfo& loops) {
+    BasicBlock* preheader = scalar.getLoopPreheader();
+    if (!preheader) return {};
+    for (BasicBlock* middle : predecessors(preheader)) {
+        BasicBlock* latch = middle->getSinglePredecessor();
+        Loop* vector = latch ? loops.getLoopFor(latch) : nullptr;
         if (!vector || vector == loops.getLoopFor(middle) || vector->getLoopLatch() != latch ||
             !has_property(*vector, "llvm.loop.isvectorized"))
             continue;
-        const auto *branch = dyn_cast<BranchInst>(latch->getTerminator());
-        const auto *test = branch && branch->isConditional() ? dyn_cast<ICmpInst>(branch->getCondition()) : nullptr;
-        const auto *count = test ? dyn_cast<BinaryOperator>(test->getOperand(0)) : nullptr;
-        if (!count || count->getOpcode() != Instruction::Add || test->getPredicate() != CmpInst::ICMP_EQ)
-            return {};
-        const auto *counter = dyn_cast<PHINode>(count->getOperand(0));
-        const auto *step = dyn_cast<ConstantInt>(count->getOperand(1));
-        const BasicBlock *before = vector->getLoopPreheader();
-        if (!counter || !step || !before || counter->getParent() != vector->getHeader())
-            return {};
-        const auto *start = dyn_cast<ConstantInt>(counter->getIncomingValueForBlock(before));
+        const auto* branch = dyn_cast<BranchInst>(latch->getTerminator());
+        const auto* test = branch && branch->isConditional() ? dyn_cast<ICmpInst>(branch->getCondition()) : nullptr;
+        const auto* count = test ? dyn_cast<BinaryOperator>(test->getOperand(0)) : nullptr;
+        if (!count || count->getOpcode() != Instruction::Add || test->getPredicate() != CmpInst::ICMP_EQ) return {};
+        const auto* counter = dyn_cast<PHINode>(count->getOperand(0));
+        const auto* step = dyn_cast<ConstantInt>(count->getOperand(1));
+        const BasicBlock* before = vector->getLoopPreheader();
+        if (!counter || !step || !before || counter->getParent() != vector->getHeader()) return {};
+        const auto* start = dyn_cast<ConstantInt>(counter->getIncomingValueForBlock(before));
         const unsigned width = lanes_of(*vector);
         const uint64_t iterations = step->getValue().getLimitedValue(1u << 16);
         if (!start || !start->isZero() || width < 2 || !isPowerOf2_64(iterations) || iterations >= 1u << 16 ||
@@ -81,210 +77,192 @@ split_loop find_split(Loop &scalar, LoopInfo &loops) {
 
 /// The ways around the vector loop.
 struct remainder::bypass {
-    BasicBlock *first = nullptr;         // asks whether the vector loop would run at all
-    SmallVector<BasicBlock *, 2> checks; // ask whether it may
+    BasicBlock* first = nullptr;         // asks whether the vector loop would run at all
+    SmallVector<BasicBlock*, 2> checks; // ask whether it may
 };
 
-bool remainder::find_bypass(const split_loop &split, bypass &found) const {
-    BasicBlock *preheader = split.scalar->getLoopPreheader();
-    for (BasicBlock *block : predecessors(preheader)) {
-        if (block == split.middle)
-            continue;
-        const auto *branch = dyn_cast<BranchInst>(block->getTerminator());
-        if (!branch || !branch->isConditional() || branch->getSuccessor(0) != preheader)
-            return false;
+bool remainder::find_bypass(const split_loop& split, bypass& found) const {
+    BasicBlock* preheader = split.scalar->getLoopPreheader();
+    for (BasicBlock* block : predecessors(preheader)) {
+        if (block == split.middle) continue;
+        const auto* branch = dyn_cast<BranchInst>(block->getTerminator());
+        if (!branch || !branch->isConditional() || branch->getSuccessor(0) != preheader) return false;
         found.checks.push_back(block);
     }
-    if (found.checks.empty())
-        return true;
-    sort(found.checks, [&](BasicBlock *a, BasicBlock *b) { return a != b && m_dominators.dominates(a, b); });
+    if (found.checks.empty()) return true;
+    sort(found.checks, [&](BasicBlock* a, BasicBlock* b) { return a != b && m_dominators.dominates(a, b); });
     found.first = found.checks.front();
     found.checks.erase(found.checks.begin());
-    const auto *condition = cast<BranchInst>(found.first->getTerminator())->getCondition();
-    if (isa<ConstantInt>(condition))
-        return cast<ConstantInt>(condition)->isZero();
-    const auto *test = dyn_cast<ICmpInst>(condition);
+    const auto* condition = cast<BranchInst>(found.first->getTerminator())->getCondition();
+    if (isa<ConstantInt>(condition)) return cast<ConstantInt>(condition)->isZero();
+    const auto* test = dyn_cast<ICmpInst>(condition);
     if (!test || !isa<ConstantInt>(test->getOperand(1)) ||
         (test->getPredicate() != CmpInst::ICMP_ULT && test->getPredicate() != CmpInst::ICMP_ULE))
         return false;
-    for (BasicBlock *check : found.checks)
-        for (const Instruction &i : *check)
-            if (!i.isTerminator() && (isa<PHINode>(i) || !isSafeToSpeculativelyExecute(&i)))
-                return false;
+    for (BasicBlock* check : found.checks)
+        for (const Instruction& i : *check)
+            if (!i.isTerminator() && (isa<PHINode>(i) || !isSafeToSpeculativelyExecute(&i))) return false;
     return true;
 }
 
 // The scalar loop stays for runs that fail a check; its clone takes the others.
-Loop *remainder::clone(const split_loop &split, const bypass &bypass, Value *keeps_scalar) {
-    BasicBlock *preheader = split.scalar->getLoopPreheader();
-    BasicBlock *exit = split.scalar->getExitBlock();
-    BasicBlock *first = bypass.first;
-    Instruction *end = first->getTerminator();
-    LLVMContext &context = first->getContext();
-    for (BasicBlock *check : bypass.checks) {
-        for (Instruction &i : make_early_inc_range(*check))
-            if (!i.isTerminator())
-                i.moveBefore(end);
+Loop* remainder::clone(const split_loop& split, const bypass& bypass, Value* keeps_scalar) {
+    BasicBlock* preheader = split.scalar->getLoopPreheader();
+    BasicBlock* exit = split.scalar->getExitBlock();
+    BasicBlock* first = bypass.first;
+    Instruction* end = first->getTerminator();
+    LLVMContext& context = first->getContext();
+    for (BasicBlock* check : bypass.checks) {
+        for (Instruction& i : make_early_inc_range(*check))
+            if (!i.isTerminator()) i.moveBefore(end);
         IRBuilder<> builder(end);
-        Value *fails = builder.CreateFreeze(cast<BranchInst>(check->getTerminator())->getCondition());
+        Value* fails = builder.CreateFreeze(cast<BranchInst>(check->getTerminator())->getCondition());
         keeps_scalar = keeps_scalar ? builder.CreateOr(keeps_scalar, fails) : fails;
     }
 
     ValueToValueMapTy map;
-    SmallVector<BasicBlock *, 8> blocks;
-    Loop *rest = cloneLoopWithPreheader(preheader, first, split.scalar, map, ".rest", &m_loops, &m_dominators, blocks);
+    SmallVector<BasicBlock*, 8> blocks;
+    Loop* rest = cloneLoopWithPreheader(preheader, first, split.scalar, map, ".rest", &m_loops, &m_dominators, blocks);
     remapInstructionsInBlocks(blocks, map);
-    auto *rest_preheader = cast<BasicBlock>(map[preheader]);
+    auto* rest_preheader = cast<BasicBlock>(map[preheader]);
 
-    auto *short_run = BasicBlock::Create(context, "short.run", first->getParent(), rest_preheader);
-    if (Loop *around = m_loops.getLoopFor(first))
-        around->addBasicBlockToLoop(short_run, m_loops);
+    auto* short_run = BasicBlock::Create(context, "short.run", first->getParent(), rest_preheader);
+    if (Loop* around = m_loops.getLoopFor(first)) around->addBasicBlockToLoop(short_run, m_loops);
     BranchInst::Create(preheader, rest_preheader, keeps_scalar, short_run);
     cast<BranchInst>(end)->setSuccessor(0, short_run);
     preheader->replacePhiUsesWith(first, short_run);
     rest_preheader->replacePhiUsesWith(first, short_run);
-    for (PHINode &phi : make_early_inc_range(rest_preheader->phis()))
-        for (BasicBlock *check : bypass.checks)
-            phi.removeIncomingValue(check, false);
+    for (PHINode& phi : make_early_inc_range(rest_preheader->phis()))
+        for (BasicBlock* check : bypass.checks) phi.removeIncomingValue(check, false);
     split.middle->getTerminator()->replaceSuccessorWith(preheader, rest_preheader);
-    for (PHINode &phi : make_early_inc_range(preheader->phis()))
-        phi.removeIncomingValue(split.middle, false);
+    for (PHINode& phi : make_early_inc_range(preheader->phis())) phi.removeIncomingValue(split.middle, false);
 
-    BasicBlock *latch = split.scalar->getLoopLatch();
-    for (PHINode &phi : exit->phis()) {
-        Value *value = phi.getIncomingValueForBlock(latch);
+    BasicBlock* latch = split.scalar->getLoopLatch();
+    for (PHINode& phi : exit->phis()) {
+        Value* value = phi.getIncomingValueForBlock(latch);
         const auto mapped = map.find(value);
-        phi.addIncoming(mapped == map.end() ? value : static_cast<Value *>(mapped->second), cast<BasicBlock>(map[latch]));
+        phi.addIncoming(mapped == map.end() ? value : static_cast<Value*>(mapped->second),
+                        cast<BasicBlock>(map[latch]));
     }
     m_dominators.recalculate(*first->getParent());
     return rest;
 }
 
-Value *remainder::advanced(PHINode &phi, Loop &loop, Value *start, Value *iterations, IRBuilderBase &builder) {
+Value* remainder::advanced(PHINode& phi, Loop& loop, Value* start, Value* iterations, IRBuilderBase& builder) {
     InductionDescriptor induction;
-    if (!InductionDescriptor::isInductionPHI(&phi, &loop, &m_evolution, induction))
-        return nullptr;
-    const ConstantInt *step = induction.getConstIntStepValue();
-    if (!step || step->getBitWidth() > 64)
-        return nullptr;
-    Type *type = phi.getType()->isPointerTy() ? builder.getInt64Ty() : phi.getType();
-    if (!type->isIntegerTy())
-        return nullptr;
-    Value *offset = builder.CreateMul(builder.CreateZExtOrTrunc(iterations, type), ConstantInt::get(type, step->getSExtValue(), true));
-    if (phi.getType()->isPointerTy())
-        return builder.CreatePtrAdd(start, offset);
-    const auto *increment = dyn_cast<BinaryOperator>(phi.getIncomingValueForBlock(loop.getLoopLatch()));
+    if (!InductionDescriptor::isInductionPHI(&phi, &loop, &m_evolution, induction)) return nullptr;
+    const ConstantInt* step = induction.getConstIntStepValue();
+    if (!step || step->getBitWidth() > 64) return nullptr;
+    Type* type = phi.getType()->isPointerTy() ? builder.getInt64Ty() : phi.getType();
+    if (!type->isIntegerTy()) return nullptr;
+    Value* offset = builder.CreateMul(builder.CreateZExtOrTrunc(iterations, type),
+                                      ConstantInt::get(type, step->getSExtValue(), true));
+    if (phi.getType()->isPointerTy()) return builder.CreatePtrAdd(start, offset);
+    const auto* increment = dyn_cast<BinaryOperator>(phi.getIncomingValueForBlock(loop.getLoopLatch()));
     const bool adds = increment && increment->getOpcode() == Instruction::Add;
     return builder.CreateAdd(start, offset, "", adds && increment->hasNoUnsignedWrap() && step->getSExtValue() > 0,
                              adds && increment->hasNoSignedWrap());
 }
 
 // Inductions become functions of one 32-bit counter: one comparison then makes the mask of 16 lanes.
-void remainder::replace_inductions(Loop &loop, PHINode &counter) {
-    BasicBlock *header = loop.getHeader();
-    BasicBlock *preheader = loop.getLoopPreheader();
-    SmallVector<PHINode *, 4> phis;
-    for (PHINode &phi : header->phis())
-        if (&phi != &counter)
-            phis.push_back(&phi);
+void remainder::replace_inductions(Loop& loop, PHINode& counter) {
+    BasicBlock* header = loop.getHeader();
+    BasicBlock* preheader = loop.getLoopPreheader();
+    SmallVector<PHINode*, 4> phis;
+    for (PHINode& phi : header->phis())
+        if (&phi != &counter) phis.push_back(&phi);
     IRBuilder<> builder(header, header->getFirstInsertionPt());
-    for (PHINode *phi : phis) {
-        Value *value = advanced(*phi, loop, phi->getIncomingValueForBlock(preheader), &counter, builder);
-        if (!value)
-            continue;
+    for (PHINode* phi : phis) {
+        Value* value = advanced(*phi, loop, phi->getIncomingValueForBlock(preheader), &counter, builder);
+        if (!value) continue;
         m_evolution.forgetValue(phi);
         phi->replaceAllUsesWith(value);
         RecursivelyDeleteDeadPHINode(phi);
     }
 }
 
-void remainder::count_anew(Loop &loop, Value *last) {
-    BasicBlock *header = loop.getHeader();
-    BasicBlock *latch = loop.getLoopLatch();
+void remainder::count_anew(Loop& loop, Value* last) {
+    BasicBlock* header = loop.getHeader();
+    BasicBlock* latch = loop.getLoopLatch();
     IRBuilder<> builder(header, header->begin());
-    PHINode *counter = builder.CreatePHI(builder.getInt32Ty(), 2);
-    auto *branch = cast<BranchInst>(latch->getTerminator());
+    PHINode* counter = builder.CreatePHI(builder.getInt32Ty(), 2);
+    auto* branch = cast<BranchInst>(latch->getTerminator());
     builder.SetInsertPoint(branch);
     counter->addIncoming(builder.getInt32(0), loop.getLoopPreheader());
     counter->addIncoming(builder.CreateAdd(counter, builder.getInt32(1), "", true, true), latch);
-    Value *before = branch->getCondition();
-    branch->setCondition(builder.CreateICmp(branch->getSuccessor(0) == header ? CmpInst::ICMP_NE : CmpInst::ICMP_EQ, counter, last));
+    Value* before = branch->getCondition();
+    branch->setCondition(
+        builder.CreateICmp(branch->getSuccessor(0) == header ? CmpInst::ICMP_NE : CmpInst::ICMP_EQ, counter, last));
     m_evolution.forgetLoop(&loop);
     replace_inductions(loop, *counter);
     RecursivelyDeleteTriviallyDeadInstructions(before);
     m_evolution.forgetLoop(&loop);
 }
 
-void remainder::round_up(Loop &loop, unsigned trip_count, unsigned width) {
-    count_anew(loop, ConstantInt::get(Type::getInt32Ty(loop.getHeader()->getContext()), (trip_count - 1) | (width - 1)));
+void remainder::round_up(Loop& loop, unsigned trip_count, unsigned width) {
+    count_anew(loop,
+               ConstantInt::get(Type::getInt32Ty(loop.getHeader()->getContext()), (trip_count - 1) | (width - 1)));
 }
 
-Loop *remainder::make(const split_loop &split, const SCEV *back_edges, bool may_wrap, unsigned multiple) {
+Loop* remainder::make(const split_loop& split, const SCEV* back_edges, bool may_wrap, unsigned multiple) {
     bypass bypass;
-    if (!split.scalar->getExitBlock() || !split.scalar->getLoopLatch() || !find_bypass(split, bypass))
-        return nullptr;
-    for (const BasicBlock *block : split.scalar->blocks())
-        for (const Instruction &i : *block)
-            if (i.hasMetadata(LLVMContext::MD_access_group) && !split.scalar->isAnnotatedParallel())
-                return nullptr;
-    const DataLayout &layout = split.scalar->getHeader()->getModule()->getDataLayout();
+    if (!split.scalar->getExitBlock() || !split.scalar->getLoopLatch() || !find_bypass(split, bypass)) return nullptr;
+    for (const BasicBlock* block : split.scalar->blocks())
+        for (const Instruction& i : *block)
+            if (i.hasMetadata(LLVMContext::MD_access_group) && !split.scalar->isAnnotatedParallel()) return nullptr;
+    const DataLayout& layout = split.scalar->getHeader()->getModule()->getDataLayout();
     SCEVExpander expander(m_evolution, layout, "causeway.simd");
-    BasicBlock *preheader = split.scalar->getLoopPreheader();
+    BasicBlock* preheader = split.scalar->getLoopPreheader();
     if (!expander.isSafeToExpandAt(back_edges, (bypass.first ? bypass.first : preheader)->getTerminator()))
         return nullptr;
-    Instruction *place = (bypass.first ? bypass.first : preheader)->getTerminator();
-    Value *count = expander.expandCodeFor(back_edges, back_edges->getType(), place);
+    Instruction* place = (bypass.first ? bypass.first : preheader)->getTerminator();
+    Value* count = expander.expandCodeFor(back_edges, back_edges->getType(), place);
 
-    Value *keeps_scalar = nullptr;
+    Value* keeps_scalar = nullptr;
     if (bypass.first) {
-        auto *branch = cast<BranchInst>(bypass.first->getTerminator());
-        if (auto *test = dyn_cast<ICmpInst>(branch->getCondition())) {
+        auto* branch = cast<BranchInst>(bypass.first->getTerminator());
+        if (auto* test = dyn_cast<ICmpInst>(branch->getCondition())) {
             IRBuilder<> builder(branch);
             // The vectoriser may ask for more iterations to make up for its checks; masked steps need none.
             test->setOperand(1, ConstantInt::get(test->getOperand(1)->getType(), split.step));
             // 2^bits iterations are counted as none, and come here.
             if (may_wrap && back_edges->getType()->getIntegerBitWidth() <= split.done->getType()->getIntegerBitWidth())
-                keeps_scalar = builder.CreateICmpUGE(builder.CreateFreeze(count), ConstantInt::get(count->getType(), split.step));
+                keeps_scalar = builder.CreateICmpUGE(builder.CreateFreeze(count),
+                                                     ConstantInt::get(count->getType(), split.step));
         }
     }
-    Loop *rest = split.scalar;
-    if (keeps_scalar || !bypass.checks.empty())
-        rest = clone(split, bypass, keeps_scalar);
+    Loop* rest = split.scalar;
+    if (keeps_scalar || !bypass.checks.empty()) rest = clone(split, bypass, keeps_scalar);
 
     preheader = rest->getLoopPreheader();
     IRBuilder<> builder(preheader, preheader->begin());
-    auto *done = builder.CreatePHI(split.done->getType(), 2);
-    for (BasicBlock *before : predecessors(preheader))
+    auto* done = builder.CreatePHI(split.done->getType(), 2);
+    for (BasicBlock* before : predecessors(preheader))
         done->addIncoming(before == split.middle ? split.done : Constant::getNullValue(done->getType()), before);
     builder.SetInsertPoint(preheader->getTerminator());
     // Fewer than `step` iterations are left, so the higher bits say nothing: without them the compiler knows it, too.
-    Value *left = builder.CreateSub(builder.CreateZExtOrTrunc(count, builder.getInt32Ty()),
+    Value* left = builder.CreateSub(builder.CreateZExtOrTrunc(count, builder.getInt32Ty()),
                                     builder.CreateZExtOrTrunc(done, builder.getInt32Ty()));
     left = builder.CreateAnd(left, split.step - 1);
-    if (multiple > 1)
-        left = builder.CreateOr(left, multiple - 1);
+    if (multiple > 1) left = builder.CreateOr(left, multiple - 1);
     count_anew(*rest, left);
-    if (Loop *around = rest->getParentLoop())
-        m_evolution.forgetTopmostLoop(around);
+    if (Loop* around = rest->getParentLoop()) m_evolution.forgetTopmostLoop(around);
     return rest;
 }
 
-void remainder::promise_independence(Loop &loop) {
-    if (loop.isAnnotatedParallel())
-        return; // the program promised
-    LLVMContext &context = loop.getHeader()->getContext();
-    MDNode *group = MDNode::getDistinct(context, {});
-    for (BasicBlock *block : loop.blocks())
-        for (Instruction &i : *block)
-            if (i.mayReadOrWriteMemory())
-                i.setMetadata(LLVMContext::MD_access_group, group);
+void remainder::promise_independence(Loop& loop) {
+    if (loop.isAnnotatedParallel()) return; // the program promised
+    LLVMContext& context = loop.getHeader()->getContext();
+    MDNode* group = MDNode::getDistinct(context, {});
+    for (BasicBlock* block : loop.blocks())
+        for (Instruction& i : *block)
+            if (i.mayReadOrWriteMemory()) i.setMetadata(LLVMContext::MD_access_group, group);
     set_property(loop, parallel_property, group);
     set_property(loop, promise_property);
 }
 
-void remainder::forget_independence(Loop &loop) {
-    if (!has_property(loop, promise_property))
-        return;
+void remainder::forget_independence(Loop& loop) {
+    if (!has_property(loop, promise_property)) return;
     remove_property(loop, promise_property);
     remove_property(loop, parallel_property);
 }

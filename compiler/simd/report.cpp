@@ -21,9 +21,8 @@ cl::opt<std::string> report_file("causeway-simd-report", cl::value_desc("file"),
 
 } // namespace
 
-void report::line(const DebugLoc &place, const Function &function, const char *verdict, const Twine &text) {
-    if (report_file.empty())
-        return;
+void report::line(const DebugLoc& place, const Function& function, const char* verdict, const Twine& text) {
+    if (report_file.empty()) return;
     // One write per line: compilers that run at once may append to one file.
     std::string line;
     raw_string_ostream out(line);
@@ -47,17 +46,15 @@ void report::line(const DebugLoc &place, const Function &function, const char *v
     file << line;
 }
 
-void report::done(const Loop &loop, StringRef kind, const Twine &what) {
-    m_remarks.emit([&] {
-        return OptimizationRemark(remark_pass, kind, loop.getStartLoc(), loop.getHeader()) << what.str();
-    });
+void report::done(const Loop& loop, StringRef kind, const Twine& what) {
+    m_remarks.emit(
+        [&] { return OptimizationRemark(remark_pass, kind, loop.getStartLoc(), loop.getHeader()) << what.str(); });
     line(loop.getStartLoc(), *loop.getHeader()->getParent(), "done", what);
 }
 
-void report::left(const Loop &loop, StringRef kind, const Twine &why) {
-    m_remarks.emit([&] {
-        return OptimizationRemarkMissed(remark_pass, kind, loop.getStartLoc(), loop.getHeader()) << why.str();
-    });
+void report::left(const Loop& loop, StringRef kind, const Twine& why) {
+    m_remarks.emit(
+        [&] { return OptimizationRemarkMissed(remark_pass, kind, loop.getStartLoc(), loop.getHeader()) << why.str(); });
     line(loop.getStartLoc(), *loop.getHeader()->getParent(), "left", why);
 }
 

@@ -10,19 +10,20 @@
 namespace causeway::simd {
 
 /// Remarks of `-Rpass=causeway-simd`, `-Rpass-missed=causeway-simd` and `-fsave-optimization-record`.
-constexpr const char *remark_pass = "causeway-simd";
+constexpr const char* remark_pass = "causeway-simd";
 
 class report {
-public:
-    explicit report(llvm::OptimizationRemarkEmitter &remarks) : m_remarks(remarks) {}
+  public:
+    explicit report(llvm::OptimizationRemarkEmitter& remarks) : m_remarks(remarks) {}
 
-    void done(const llvm::Loop &loop, llvm::StringRef kind, const llvm::Twine &what);
-    void left(const llvm::Loop &loop, llvm::StringRef kind, const llvm::Twine &why);
+    void done(const llvm::Loop& loop, llvm::StringRef kind, const llvm::Twine& what);
+    void left(const llvm::Loop& loop, llvm::StringRef kind, const llvm::Twine& why);
 
-private:
-    void line(const llvm::DebugLoc &place, const llvm::Function &function, const char *verdict, const llvm::Twine &text);
+  private:
+    void line(const llvm::DebugLoc& place, const llvm::Function& function, const char* verdict,
+              const llvm::Twine& text);
 
-    llvm::OptimizationRemarkEmitter &m_remarks;
+    llvm::OptimizationRemarkEmitter& m_remarks;
 };
 
 } // namespace causeway::simd

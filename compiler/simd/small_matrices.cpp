@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loop nests over 4 x 4 matrices as operations on whole matrices in registers: "2D vectorization", section 5 of the paper.
+// Loop nests over 4 x 4 matrices as operations on whole matrices in registers: "2D vectorization", section 5 of the
+// paper.
 #include "small_matrices.hpp"
 
 #include "loop_properties.hpp"
@@ -25,58 +26,57 @@ namespace causeway::simd {
 namespace {
 
 // The nest stays for matrices that overlap, and the pass runs more than once.
-constexpr const char *seen_property = "causeway.simd.matrices";
+constexpr const char* seen_property = "causeway.simd.matrices";
 
 class work {
-public:
-    work(Function &function, FunctionAnalysisManager &manager)
+  public:
+    work(Function& function, FunctionAnalysisManager& manager)
         : m_function(function), m_loops(manager.getResult<LoopAnalysis>(function)),
           m_evolution(manager.getResult<ScalarEvolutionAnalysis>(function)),
-          m_dominators(manager.getResult<DominatorTreeAnalysis>(function)), m_aliases(manager.getResult<AAManager>(function)),
+          m_dominators(manager.getResult<DominatorTreeAnalysis>(function)),
+          m_aliases(manager.getResult<AAManager>(function)),
           m_assumptions(manager.getResult<AssumptionAnalysis>(function)),
           m_remarks(manager.getResult<OptimizationRemarkEmitterAnalysis>(function)), m_report(m_remarks) {}
 
     bool run();
 
-private:
-    bool replace(Loop &loop);
-    Value *overlap(IRBuilder<> &builder, const SmallVectorImpl<matrix_addresses> &places, uint64_t size, bool &always);
+  private:
+    bool replace(Loop& loop);
+    Value* overlap(IRBuilder<>& builder, const SmallVectorImpl<matrix_addresses>& places, uint64_t size, bool& always);
     void use_wide_vectors();
 
-    Function &m_function;
-    LoopInfo &m_loops;
-    ScalarEvolution &m_evolution;
-    DominatorTree &m_dominators;
-    AAResults &m_aliases;
-    AssumptionCache &m_assumptions;
-    OptimizationRemarkEmitter &m_remarks;
+    Function& m_function;
+    LoopInfo& m_loops;
+    ScalarEvolution& m_evolution;
+    DominatorTree& m_dominators;
+    AAResults& m_aliases;
+    AssumptionCache& m_assumptions;
+    OptimizationRemarkEmitter& m_remarks;
     report m_report;
 };
 
 // Null if no target overlaps another matrix; `always` if one does for sure.
-Value *work::overlap(IRBuilder<> &builder, const SmallVectorImpl<matrix_addresses> &places, uint64_t size, bool &always) {
-    Value *any = nullptr;
-    const auto check = [&](Value *target, Value *other) {
-        if (!other)
-            return;
+Value* work::overlap(IRBuilder<>& builder, const SmallVectorImpl<matrix_addresses>& places, uint64_t size,
+                     bool& always) {
+    Value* any = nullptr;
+    const auto check = [&](Value* target, Value* other) {
+        if (!other) return;
         const auto answer = m_aliases.alias(MemoryLocation(target, LocationSize::precise(size)),
                                             MemoryLocation(other, LocationSize::precise(size)));
-        if (answer == AliasResult::MustAlias || answer == AliasResult::PartialAlias)
-            always = true;
-        if (answer == AliasResult::NoAlias)
-            return;
-        Type *integer = builder.getInt64Ty();
-        Value *distance = builder.CreateSub(builder.CreatePtrToInt(target, integer), builder.CreatePtrToInt(other, integer));
-        Value *near = builder.CreateICmpULT(builder.CreateAdd(distance, builder.getInt64(size - 1)), builder.getInt64(2 * size - 1));
+        if (answer == AliasResult::MustAlias || answer == AliasResult::PartialAlias) always = true;
+        if (answer == AliasResult::NoAlias) return;
+        Type* integer = builder.getInt64Ty();
+        Value* distance = builder.CreateSub(builder.CreatePtrToInt(target, integer),
+                                            builder.CreatePtrToInt(other, integer));
+        Value* near = builder.CreateICmpULT(builder.CreateAdd(distance, builder.getInt64(size - 1)),
+                                            builder.getInt64(2 * size - 1));
         any = any ? builder.CreateOr(any, near) : near;
     };
     for (size_t i = 0; i < places.size(); ++i)
         for (size_t j = 0; j < places.size(); ++j) {
             check(places[i].target, places[j].left);
-            if (places[j].right != places[j].left)
-                check(places[i].target, places[j].right);
-            if (i < j)
-                check(places[i].target, places[j].target);
+            if (places[j].right != places[j].left) check(places[i].target, places[j].right);
+            if (i < j) check(places[i].target, places[j].target);
         }
     return any;
 }
@@ -84,100 +84,91 @@ Value *work::overlap(IRBuilder<> &builder, const SmallVectorImpl<matrix_addresse
 // A matrix of floats is one register of 512 bits, also where the compiler prefers shorter ones for loops.
 void work::use_wide_vectors() {
     const StringRef features = m_function.getFnAttribute("target-features").getValueAsString();
-    if (features.contains("+avx512vl"))
-        m_function.addFnAttr("min-legal-vector-width", "512");
+    if (features.contains("+avx512vl")) m_function.addFnAttr("min-legal-vector-width", "512");
 }
 
-std::string described(const matrix_nest &nest) {
+std::string described(const matrix_nest& nest) {
     std::string text;
-    for (const matrix_statement &statement : nest.statements) {
-        if (!text.empty())
-            text += " and ";
+    for (const matrix_statement& statement : nest.statements) {
+        if (!text.empty()) text += " and ";
         if (!statement.has_product)
             text += "a transpose";
         else
             text += std::string(statement.accumulates ? "an added product" : "a product") +
-                    (statement.left.transposed && statement.right.transposed ? " of two transposes"
+                    (statement.left.transposed && statement.right.transposed   ? " of two transposes"
                      : statement.left.transposed || statement.right.transposed ? " by a transpose"
-                                                                                : "");
+                                                                               : "");
     }
     return text + (nest.element->isFloatTy() ? " of 4 x 4 floats" : " of 4 x 4 doubles");
 }
 
-bool work::replace(Loop &loop) {
+bool work::replace(Loop& loop) {
     simplifyLoop(&loop, &m_dominators, &m_loops, &m_evolution, &m_assumptions, nullptr, false);
     const std::optional<matrix_nest> nest = recognise(loop, m_evolution, m_dominators);
-    if (!nest)
-        return false;
-    BasicBlock *preheader = loop.getLoopPreheader();
-    BasicBlock *exit = loop.getExitBlock();
+    if (!nest) return false;
+    BasicBlock* preheader = loop.getLoopPreheader();
+    BasicBlock* exit = loop.getExitBlock();
     IRBuilder<> builder(preheader->getTerminator());
     SCEVExpander expander(m_evolution, m_function.getParent()->getDataLayout(), "causeway.simd");
-    const auto expand = [&](const matrix_place &place) -> Value * {
-        return place.start ? expander.expandCodeFor(place.start, builder.getPtrTy(), preheader->getTerminator()) : nullptr;
+    const auto expand = [&](const matrix_place& place) -> Value* {
+        return place.start ? expander.expandCodeFor(place.start, builder.getPtrTy(), preheader->getTerminator())
+                           : nullptr;
     };
     SmallVector<matrix_addresses, 2> places;
-    for (const matrix_statement &s : nest->statements) {
-        for (const matrix_place *place : {&s.target, &s.left, &s.right})
-            if (place->start && !expander.isSafeToExpandAt(place->start, preheader->getTerminator()))
-                return false;
+    for (const matrix_statement& s : nest->statements) {
+        for (const matrix_place* place : {&s.target, &s.left, &s.right})
+            if (place->start && !expander.isSafeToExpandAt(place->start, preheader->getTerminator())) return false;
         places.push_back({expand(s.target), expand(s.left), expand(s.right)});
     }
     const uint64_t size = side * side * (nest->element->isFloatTy() ? 4 : 8);
     bool always = false;
-    Value *overlaps = overlap(builder, places, size, always);
+    Value* overlaps = overlap(builder, places, size, always);
     set_property(loop, seen_property);
     if (always) {
         m_report.left(loop, "Overlap", "a matrix is read and written");
         return true;
     }
-    m_report.done(loop, "Matrices", described(*nest) + " in registers" + (overlaps ? ", where matrices do not overlap" : ""));
+    m_report.done(loop, "Matrices",
+                  described(*nest) + " in registers" + (overlaps ? ", where matrices do not overlap" : ""));
 
     if (overlaps) {
-        BasicBlock *whole = SplitBlock(preheader, preheader->getTerminator(), &m_dominators, &m_loops);
-        BasicBlock *nested = SplitBlock(whole, whole->getTerminator(), &m_dominators, &m_loops);
+        BasicBlock* whole = SplitBlock(preheader, preheader->getTerminator(), &m_dominators, &m_loops);
+        BasicBlock* nested = SplitBlock(whole, whole->getTerminator(), &m_dominators, &m_loops);
         ReplaceInstWithInst(preheader->getTerminator(), BranchInst::Create(nested, whole, overlaps));
         ReplaceInstWithInst(whole->getTerminator(), BranchInst::Create(exit));
         builder.SetInsertPoint(whole->getTerminator());
     }
     builder.SetCurrentDebugLocation(nest->stores.back()->getDebugLoc());
     matrix_code code(builder, nest->element);
-    for (size_t i = 0; i < places.size(); ++i)
-        code.compute(nest->statements[i], places[i]);
+    for (size_t i = 0; i < places.size(); ++i) code.compute(nest->statements[i], places[i]);
     code.store();
     use_wide_vectors();
     if (overlaps) {
         m_dominators.recalculate(m_function);
         return true;
     }
-    for (StoreInst *store : nest->stores)
-        store->eraseFromParent();
+    for (StoreInst* store : nest->stores) store->eraseFromParent();
     deleteDeadLoop(&loop, &m_dominators, &m_evolution, &m_loops);
     return true;
 }
 
 bool work::run() {
-    SmallVector<Loop *, 8> nests;
-    for (Loop *loop : m_loops.getLoopsInPreorder()) {
+    SmallVector<Loop*, 8> nests;
+    for (Loop* loop : m_loops.getLoopsInPreorder()) {
         // Loops over two or three of those inside: the first whose depth fits.
         unsigned depth = 1;
-        const Loop *inner = loop;
-        for (; inner->getSubLoops().size() == 1; inner = inner->getSubLoops().front())
-            ++depth;
-        if (!inner->isInnermost() || depth < 2 || depth > 3)
-            continue;
-        if (has_property(*loop, seen_property))
-            continue;
+        const Loop* inner = loop;
+        for (; inner->getSubLoops().size() == 1; inner = inner->getSubLoops().front()) ++depth;
+        if (!inner->isInnermost() || depth < 2 || depth > 3) continue;
+        if (has_property(*loop, seen_property)) continue;
         const unsigned trips = m_evolution.getSmallConstantTripCount(loop);
-        if (trips == side || trips == side + 1)
-            nests.push_back(loop);
+        if (trips == side || trips == side + 1) nests.push_back(loop);
     }
     bool changed = false;
-    SmallPtrSet<const Loop *, 4> gone;
-    for (Loop *loop : nests) {
-        if (gone.contains(loop))
-            continue;
-        Loop *inner = loop->getSubLoops().front();
+    SmallPtrSet<const Loop*, 4> gone;
+    for (Loop* loop : nests) {
+        if (gone.contains(loop)) continue;
+        Loop* inner = loop->getSubLoops().front();
         if (replace(*loop)) {
             changed = true;
             gone.insert(inner);
@@ -188,11 +179,11 @@ bool work::run() {
 
 } // namespace
 
-PreservedAnalyses small_matrices::run(Function &function, FunctionAnalysisManager &manager) {
-    if (function.hasOptSize() || manager.getResult<LoopAnalysis>(function).empty())
-        return PreservedAnalyses::all();
+PreservedAnalyses small_matrices::run(Function& function, FunctionAnalysisManager& manager) {
+    if (function.hasOptSize() || manager.getResult<LoopAnalysis>(function).empty()) return PreservedAnalyses::all();
     // Half a matrix of floats: with less, nothing is gained.
-    if (manager.getResult<TargetIRAnalysis>(function).getRegisterBitWidth(TargetTransformInfo::RGK_FixedWidthVector) < TypeSize::getFixed(256))
+    if (manager.getResult<TargetIRAnalysis>(function).getRegisterBitWidth(TargetTransformInfo::RGK_FixedWidthVector) <
+        TypeSize::getFixed(256))
         return PreservedAnalyses::all();
     return work(function, manager).run() ? PreservedAnalyses::none() : PreservedAnalyses::all();
 }

@@ -36,40 +36,37 @@ typedef cl_uint cl_reduction_op;
 #define CL_REDUCTION_XOR 6
 #define CL_REDUCTION_KERNEL 7 /* a kernel of the program's own */
 
-typedef cl_int(CL_API_CALL *clAttachBufferToDevice_fn)(cl_mem buffer, cl_device_id device);
-typedef cl_int(CL_API_CALL *clEnqueueBroadcastBuffer_fn)(cl_command_queue *, cl_mem, cl_uint, cl_mem *, size_t,
-                                                         size_t *, size_t, cl_uint, const cl_event *, cl_event *);
+typedef cl_int(CL_API_CALL* clAttachBufferToDevice_fn)(cl_mem buffer, cl_device_id device);
+typedef cl_int(CL_API_CALL* clEnqueueBroadcastBuffer_fn)(cl_command_queue*, cl_mem, cl_uint, cl_mem*, size_t, size_t*,
+                                                         size_t, cl_uint, const cl_event*, cl_event*);
 typedef clEnqueueBroadcastBuffer_fn clEnqueueScatterBuffer_fn;
-typedef cl_int(CL_API_CALL *clEnqueueGatherBuffer_fn)(cl_command_queue, cl_uint, cl_mem *, cl_mem, size_t *, size_t,
-                                                      size_t, cl_uint, const cl_event *, cl_event *);
-typedef cl_int(CL_API_CALL *clEnqueueAllGatherBuffer_fn)(cl_command_queue *, cl_uint, cl_mem *, cl_mem *, size_t *,
-                                                         size_t *, size_t, cl_uint, const cl_event *, cl_event *);
+typedef cl_int(CL_API_CALL* clEnqueueGatherBuffer_fn)(cl_command_queue, cl_uint, cl_mem*, cl_mem, size_t*, size_t,
+                                                      size_t, cl_uint, const cl_event*, cl_event*);
+typedef cl_int(CL_API_CALL* clEnqueueAllGatherBuffer_fn)(cl_command_queue*, cl_uint, cl_mem*, cl_mem*, size_t*, size_t*,
+                                                         size_t, cl_uint, const cl_event*, cl_event*);
 typedef clEnqueueAllGatherBuffer_fn clEnqueueAlltoAllBuffer_fn;
-typedef cl_int(CL_API_CALL *clEnqueueReduceBuffer_fn)(cl_command_queue, cl_uint, cl_mem *, cl_mem, size_t *, size_t,
-                                                      size_t, cl_channel_type, cl_uint, const cl_event *, cl_event *);
-typedef cl_int(CL_API_CALL *clEnqueueAllReduceBuffer_fn)(cl_command_queue *, cl_uint, cl_mem *, cl_mem *, size_t *,
-                                                         size_t *, size_t, cl_channel_type, cl_uint, const cl_event *,
-                                                         cl_event *);
+typedef cl_int(CL_API_CALL* clEnqueueReduceBuffer_fn)(cl_command_queue, cl_uint, cl_mem*, cl_mem, size_t*, size_t,
+                                                      size_t, cl_channel_type, cl_uint, const cl_event*, cl_event*);
+typedef cl_int(CL_API_CALL* clEnqueueAllReduceBuffer_fn)(cl_command_queue*, cl_uint, cl_mem*, cl_mem*, size_t*, size_t*,
+                                                         size_t, cl_channel_type, cl_uint, const cl_event*, cl_event*);
 typedef clEnqueueAllReduceBuffer_fn clEnqueueReduceScatterBuffer_fn;
 typedef clEnqueueAllReduceBuffer_fn clEnqueueScanBuffer_fn;
-typedef cl_int(CL_API_CALL *clEnqueueReduceBufferWithOp_fn)(cl_command_queue, cl_uint, cl_mem *, cl_mem, size_t *,
-                                                            size_t, size_t, cl_channel_type, cl_reduction_op, cl_kernel,
-                                                            cl_uint, const cl_event *, cl_event *);
-typedef cl_int(CL_API_CALL *clEnqueueAllReduceBufferWithOp_fn)(cl_command_queue *, cl_uint, cl_mem *, cl_mem *, size_t *,
-                                                               size_t *, size_t, cl_channel_type, cl_reduction_op,
-                                                               cl_kernel, cl_uint, const cl_event *, cl_event *);
+typedef cl_int(CL_API_CALL* clEnqueueReduceBufferWithOp_fn)(cl_command_queue, cl_uint, cl_mem*, cl_mem, size_t*, size_t,
+                                                            size_t, cl_channel_type, cl_reduction_op, cl_kernel,
+                                                            cl_uint, const cl_event*, cl_event*);
+typedef cl_int(CL_API_CALL* clEnqueueAllReduceBufferWithOp_fn)(cl_command_queue*, cl_uint, cl_mem*, cl_mem*, size_t*,
+                                                               size_t*, size_t, cl_channel_type, cl_reduction_op,
+                                                               cl_kernel, cl_uint, const cl_event*, cl_event*);
 typedef clEnqueueAllReduceBufferWithOp_fn clEnqueueReduceScatterBufferWithOp_fn;
 typedef clEnqueueAllReduceBufferWithOp_fn clEnqueueScanBufferWithOp_fn;
 
 /* A function of the platform that `device` belongs to; null if it is another platform. */
-static inline void *causeway_cluster_function(cl_device_id device, const char *name)
-{
+static inline void* causeway_cluster_function(cl_device_id device, const char* name) {
     cl_platform_id platform = NULL;
     if (clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL) != CL_SUCCESS) return NULL;
     return clGetExtensionFunctionAddressForPlatform(platform, name);
 }
-static inline void *causeway_cluster_function_of_queue(cl_command_queue queue, const char *name)
-{
+static inline void* causeway_cluster_function_of_queue(cl_command_queue queue, const char* name) {
     cl_device_id device = NULL;
     if (clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, NULL) != CL_SUCCESS) return NULL;
     return causeway_cluster_function(device, name);
@@ -79,10 +76,9 @@ static inline void *causeway_cluster_function_of_queue(cl_command_queue queue, c
  * rank that has nothing to do with such a command need not even note it. Commands for other devices stay correct, and
  * move the contents there and back. CL_INVALID_MEM_OBJECT, CL_INVALID_DEVICE; CL_INVALID_OPERATION on another
  * platform. */
-static inline cl_int clAttachBufferToDevice(cl_mem buffer, cl_device_id device)
-{
-    const clAttachBufferToDevice_fn call =
-        (clAttachBufferToDevice_fn)causeway_cluster_function(device, "clAttachBufferToDevice");
+static inline cl_int clAttachBufferToDevice(cl_mem buffer, cl_device_id device) {
+    const clAttachBufferToDevice_fn call = (clAttachBufferToDevice_fn)causeway_cluster_function(
+        device, "clAttachBufferToDevice");
     return call == NULL ? CL_INVALID_OPERATION : call(buffer, device);
 }
 
@@ -98,11 +94,10 @@ static inline cl_int clAttachBufferToDevice(cl_mem buffer, cl_device_id device)
  * an element; CL_INVALID_OPERATION on another platform.
  */
 /* `cb` bytes of `src` to every destination. */
-static inline cl_int clEnqueueBroadcastBuffer(cl_command_queue *queues, cl_mem src, cl_uint num_dst, cl_mem *dst,
-                                              size_t src_offset, size_t *dst_offset, size_t cb,
-                                              cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
-                                              cl_event *event_list)
-{
+static inline cl_int clEnqueueBroadcastBuffer(cl_command_queue* queues, cl_mem src, cl_uint num_dst, cl_mem* dst,
+                                              size_t src_offset, size_t* dst_offset, size_t cb,
+                                              cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                                              cl_event* event_list) {
     const clEnqueueBroadcastBuffer_fn call = (clEnqueueBroadcastBuffer_fn)causeway_cluster_function_of_queue(
         queues == NULL ? NULL : queues[0], "clEnqueueBroadcastBuffer");
     return call == NULL ? CL_INVALID_OPERATION
@@ -110,11 +105,10 @@ static inline cl_int clEnqueueBroadcastBuffer(cl_command_queue *queues, cl_mem s
                                event_wait_list, event_list);
 }
 /* Piece i of `src` to destination i. */
-static inline cl_int clEnqueueScatterBuffer(cl_command_queue *queues, cl_mem src, cl_uint num_dst, cl_mem *dst,
-                                            size_t src_offset, size_t *dst_offset, size_t cb,
-                                            cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
-                                            cl_event *event_list)
-{
+static inline cl_int clEnqueueScatterBuffer(cl_command_queue* queues, cl_mem src, cl_uint num_dst, cl_mem* dst,
+                                            size_t src_offset, size_t* dst_offset, size_t cb,
+                                            cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                                            cl_event* event_list) {
     const clEnqueueScatterBuffer_fn call = (clEnqueueScatterBuffer_fn)causeway_cluster_function_of_queue(
         queues == NULL ? NULL : queues[0], "clEnqueueScatterBuffer");
     return call == NULL ? CL_INVALID_OPERATION
@@ -122,23 +116,21 @@ static inline cl_int clEnqueueScatterBuffer(cl_command_queue *queues, cl_mem src
                                event_wait_list, event_list);
 }
 /* Source i becomes piece i of `dst`. */
-static inline cl_int clEnqueueGatherBuffer(cl_command_queue queue, cl_uint num_src, cl_mem *src, cl_mem dst,
-                                           size_t *src_offset, size_t dst_offset, size_t cb,
-                                           cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
-                                           cl_event *event)
-{
-    const clEnqueueGatherBuffer_fn call =
-        (clEnqueueGatherBuffer_fn)causeway_cluster_function_of_queue(queue, "clEnqueueGatherBuffer");
+static inline cl_int clEnqueueGatherBuffer(cl_command_queue queue, cl_uint num_src, cl_mem* src, cl_mem dst,
+                                           size_t* src_offset, size_t dst_offset, size_t cb,
+                                           cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                                           cl_event* event) {
+    const clEnqueueGatherBuffer_fn call = (clEnqueueGatherBuffer_fn)causeway_cluster_function_of_queue(
+        queue, "clEnqueueGatherBuffer");
     return call == NULL ? CL_INVALID_OPERATION
                         : call(queue, num_src, src, dst, src_offset, dst_offset, cb, num_events_in_wait_list,
                                event_wait_list, event);
 }
 /* Every destination gets what a gather would give. */
-static inline cl_int clEnqueueAllGatherBuffer(cl_command_queue *queues, cl_uint num, cl_mem *src, cl_mem *dst,
-                                              size_t *src_offset, size_t *dst_offset, size_t cb,
-                                              cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
-                                              cl_event *event_list)
-{
+static inline cl_int clEnqueueAllGatherBuffer(cl_command_queue* queues, cl_uint num, cl_mem* src, cl_mem* dst,
+                                              size_t* src_offset, size_t* dst_offset, size_t cb,
+                                              cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                                              cl_event* event_list) {
     const clEnqueueAllGatherBuffer_fn call = (clEnqueueAllGatherBuffer_fn)causeway_cluster_function_of_queue(
         queues == NULL ? NULL : queues[0], "clEnqueueAllGatherBuffer");
     return call == NULL ? CL_INVALID_OPERATION
@@ -146,11 +138,10 @@ static inline cl_int clEnqueueAllGatherBuffer(cl_command_queue *queues, cl_uint 
                                event_wait_list, event_list);
 }
 /* Piece j of source i becomes piece i of destination j. */
-static inline cl_int clEnqueueAlltoAllBuffer(cl_command_queue *queues, cl_uint num, cl_mem *src, cl_mem *dst,
-                                             size_t *src_offset, size_t *dst_offset, size_t cb,
-                                             cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
-                                             cl_event *event_list)
-{
+static inline cl_int clEnqueueAlltoAllBuffer(cl_command_queue* queues, cl_uint num, cl_mem* src, cl_mem* dst,
+                                             size_t* src_offset, size_t* dst_offset, size_t cb,
+                                             cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                                             cl_event* event_list) {
     const clEnqueueAlltoAllBuffer_fn call = (clEnqueueAlltoAllBuffer_fn)causeway_cluster_function_of_queue(
         queues == NULL ? NULL : queues[0], "clEnqueueAlltoAllBuffer");
     return call == NULL ? CL_INVALID_OPERATION
@@ -158,23 +149,21 @@ static inline cl_int clEnqueueAlltoAllBuffer(cl_command_queue *queues, cl_uint n
                                event_wait_list, event_list);
 }
 /* Adds the sources, element by element. */
-static inline cl_int clEnqueueReduceBuffer(cl_command_queue queue, cl_uint num_src, cl_mem *src, cl_mem dst,
-                                           size_t *src_offset, size_t dst_offset, size_t cb, cl_channel_type datatype,
-                                           cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
-                                           cl_event *event)
-{
-    const clEnqueueReduceBuffer_fn call =
-        (clEnqueueReduceBuffer_fn)causeway_cluster_function_of_queue(queue, "clEnqueueReduceBuffer");
+static inline cl_int clEnqueueReduceBuffer(cl_command_queue queue, cl_uint num_src, cl_mem* src, cl_mem dst,
+                                           size_t* src_offset, size_t dst_offset, size_t cb, cl_channel_type datatype,
+                                           cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                                           cl_event* event) {
+    const clEnqueueReduceBuffer_fn call = (clEnqueueReduceBuffer_fn)causeway_cluster_function_of_queue(
+        queue, "clEnqueueReduceBuffer");
     return call == NULL ? CL_INVALID_OPERATION
                         : call(queue, num_src, src, dst, src_offset, dst_offset, cb, datatype, num_events_in_wait_list,
                                event_wait_list, event);
 }
 /* Every destination gets the sum. */
-static inline cl_int clEnqueueAllReduceBuffer(cl_command_queue *queues, cl_uint num, cl_mem *src, cl_mem *dst,
-                                              size_t *src_offset, size_t *dst_offset, size_t cb,
+static inline cl_int clEnqueueAllReduceBuffer(cl_command_queue* queues, cl_uint num, cl_mem* src, cl_mem* dst,
+                                              size_t* src_offset, size_t* dst_offset, size_t cb,
                                               cl_channel_type datatype, cl_uint num_events_in_wait_list,
-                                              const cl_event *event_wait_list, cl_event *event_list)
-{
+                                              const cl_event* event_wait_list, cl_event* event_list) {
     const clEnqueueAllReduceBuffer_fn call = (clEnqueueAllReduceBuffer_fn)causeway_cluster_function_of_queue(
         queues == NULL ? NULL : queues[0], "clEnqueueAllReduceBuffer");
     return call == NULL ? CL_INVALID_OPERATION
@@ -182,11 +171,10 @@ static inline cl_int clEnqueueAllReduceBuffer(cl_command_queue *queues, cl_uint 
                                event_wait_list, event_list);
 }
 /* Destination i gets the sum of all pieces i. */
-static inline cl_int clEnqueueReduceScatterBuffer(cl_command_queue *queues, cl_uint num, cl_mem *src, cl_mem *dst,
-                                                  size_t *src_offset, size_t *dst_offset, size_t cb,
+static inline cl_int clEnqueueReduceScatterBuffer(cl_command_queue* queues, cl_uint num, cl_mem* src, cl_mem* dst,
+                                                  size_t* src_offset, size_t* dst_offset, size_t cb,
                                                   cl_channel_type datatype, cl_uint num_events_in_wait_list,
-                                                  const cl_event *event_wait_list, cl_event *event_list)
-{
+                                                  const cl_event* event_wait_list, cl_event* event_list) {
     const clEnqueueReduceScatterBuffer_fn call = (clEnqueueReduceScatterBuffer_fn)causeway_cluster_function_of_queue(
         queues == NULL ? NULL : queues[0], "clEnqueueReduceScatterBuffer");
     return call == NULL ? CL_INVALID_OPERATION
@@ -194,11 +182,10 @@ static inline cl_int clEnqueueReduceScatterBuffer(cl_command_queue *queues, cl_u
                                event_wait_list, event_list);
 }
 /* Destination i gets the sum of sources 0 to i. */
-static inline cl_int clEnqueueScanBuffer(cl_command_queue *queues, cl_uint num, cl_mem *src, cl_mem *dst,
-                                         size_t *src_offset, size_t *dst_offset, size_t cb, cl_channel_type datatype,
-                                         cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
-                                         cl_event *event_list)
-{
+static inline cl_int clEnqueueScanBuffer(cl_command_queue* queues, cl_uint num, cl_mem* src, cl_mem* dst,
+                                         size_t* src_offset, size_t* dst_offset, size_t cb, cl_channel_type datatype,
+                                         cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                                         cl_event* event_list) {
     const clEnqueueScanBuffer_fn call = (clEnqueueScanBuffer_fn)causeway_cluster_function_of_queue(
         queues == NULL ? NULL : queues[0], "clEnqueueScanBuffer");
     return call == NULL ? CL_INVALID_OPERATION
@@ -207,56 +194,54 @@ static inline cl_int clEnqueueScanBuffer(cl_command_queue *queues, cl_uint num, 
 }
 
 /*
- * The last four with another operator, which has to be associative and commutative: two elements are combined in any order.
- * `kernel` is for CL_REDUCTION_KERNEL alone, else null: built for every device of the context, as two elements are combined
- * where one of them is, with three arguments, the two operands and the result, `__global` pointers to elements of `datatype`;
- * work item i has element i. An operand may be the result of an earlier launch, and is not the result of this one.
+ * The last four with another operator, which has to be associative and commutative: two elements are combined in any
+ * order. `kernel` is for CL_REDUCTION_KERNEL alone, else null: built for every device of the context, as two elements
+ * are combined where one of them is, with three arguments, the two operands and the result, `__global` pointers to
+ * elements of `datatype`; work item i has element i. An operand may be the result of an earlier launch, and is not the
+ * result of this one.
  *
- * Beside the codes above: CL_INVALID_VALUE for an unknown operator, and for one of bits with elements that are no integers;
- * CL_INVALID_KERNEL for a kernel that is missing or not asked for, CL_INVALID_KERNEL_ARGS for one of other arguments.
+ * Beside the codes above: CL_INVALID_VALUE for an unknown operator, and for one of bits with elements that are no
+ * integers; CL_INVALID_KERNEL for a kernel that is missing or not asked for, CL_INVALID_KERNEL_ARGS for one of other
+ * arguments.
  */
-static inline cl_int clEnqueueReduceBufferWithOp(cl_command_queue queue, cl_uint num_src, cl_mem *src, cl_mem dst,
-                                                 size_t *src_offset, size_t dst_offset, size_t cb,
+static inline cl_int clEnqueueReduceBufferWithOp(cl_command_queue queue, cl_uint num_src, cl_mem* src, cl_mem dst,
+                                                 size_t* src_offset, size_t dst_offset, size_t cb,
                                                  cl_channel_type datatype, cl_reduction_op op, cl_kernel kernel,
-                                                 cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
-                                                 cl_event *event)
-{
-    const clEnqueueReduceBufferWithOp_fn call =
-        (clEnqueueReduceBufferWithOp_fn)causeway_cluster_function_of_queue(queue, "clEnqueueReduceBufferWithOp");
+                                                 cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                                                 cl_event* event) {
+    const clEnqueueReduceBufferWithOp_fn call = (clEnqueueReduceBufferWithOp_fn)causeway_cluster_function_of_queue(
+        queue, "clEnqueueReduceBufferWithOp");
     return call == NULL ? CL_INVALID_OPERATION
                         : call(queue, num_src, src, dst, src_offset, dst_offset, cb, datatype, op, kernel,
                                num_events_in_wait_list, event_wait_list, event);
 }
-static inline cl_int clEnqueueAllReduceBufferWithOp(cl_command_queue *queues, cl_uint num, cl_mem *src, cl_mem *dst,
-                                                    size_t *src_offset, size_t *dst_offset, size_t cb,
+static inline cl_int clEnqueueAllReduceBufferWithOp(cl_command_queue* queues, cl_uint num, cl_mem* src, cl_mem* dst,
+                                                    size_t* src_offset, size_t* dst_offset, size_t cb,
                                                     cl_channel_type datatype, cl_reduction_op op, cl_kernel kernel,
-                                                    cl_uint num_events_in_wait_list,
-                                                    const cl_event *event_wait_list, cl_event *event_list)
-{
-    const clEnqueueAllReduceBufferWithOp_fn call = (clEnqueueAllReduceBufferWithOp_fn)causeway_cluster_function_of_queue(
-        queues == NULL ? NULL : queues[0], "clEnqueueAllReduceBufferWithOp");
+                                                    cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                                                    cl_event* event_list) {
+    const clEnqueueAllReduceBufferWithOp_fn call = (clEnqueueAllReduceBufferWithOp_fn)
+        causeway_cluster_function_of_queue(queues == NULL ? NULL : queues[0], "clEnqueueAllReduceBufferWithOp");
     return call == NULL ? CL_INVALID_OPERATION
                         : call(queues, num, src, dst, src_offset, dst_offset, cb, datatype, op, kernel,
                                num_events_in_wait_list, event_wait_list, event_list);
 }
-static inline cl_int clEnqueueReduceScatterBufferWithOp(cl_command_queue *queues, cl_uint num, cl_mem *src, cl_mem *dst,
-                                                        size_t *src_offset, size_t *dst_offset, size_t cb,
+static inline cl_int clEnqueueReduceScatterBufferWithOp(cl_command_queue* queues, cl_uint num, cl_mem* src, cl_mem* dst,
+                                                        size_t* src_offset, size_t* dst_offset, size_t cb,
                                                         cl_channel_type datatype, cl_reduction_op op, cl_kernel kernel,
                                                         cl_uint num_events_in_wait_list,
-                                                        const cl_event *event_wait_list, cl_event *event_list)
-{
-    const clEnqueueReduceScatterBufferWithOp_fn call = (clEnqueueReduceScatterBufferWithOp_fn)causeway_cluster_function_of_queue(
-        queues == NULL ? NULL : queues[0], "clEnqueueReduceScatterBufferWithOp");
+                                                        const cl_event* event_wait_list, cl_event* event_list) {
+    const clEnqueueReduceScatterBufferWithOp_fn call = (clEnqueueReduceScatterBufferWithOp_fn)
+        causeway_cluster_function_of_queue(queues == NULL ? NULL : queues[0], "clEnqueueReduceScatterBufferWithOp");
     return call == NULL ? CL_INVALID_OPERATION
                         : call(queues, num, src, dst, src_offset, dst_offset, cb, datatype, op, kernel,
                                num_events_in_wait_list, event_wait_list, event_list);
 }
-static inline cl_int clEnqueueScanBufferWithOp(cl_command_queue *queues, cl_uint num, cl_mem *src, cl_mem *dst,
-                                               size_t *src_offset, size_t *dst_offset, size_t cb,
+static inline cl_int clEnqueueScanBufferWithOp(cl_command_queue* queues, cl_uint num, cl_mem* src, cl_mem* dst,
+                                               size_t* src_offset, size_t* dst_offset, size_t cb,
                                                cl_channel_type datatype, cl_reduction_op op, cl_kernel kernel,
-                                               cl_uint num_events_in_wait_list,
-                                               const cl_event *event_wait_list, cl_event *event_list)
-{
+                                               cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                                               cl_event* event_list) {
     const clEnqueueScanBufferWithOp_fn call = (clEnqueueScanBufferWithOp_fn)causeway_cluster_function_of_queue(
         queues == NULL ? NULL : queues[0], "clEnqueueScanBufferWithOp");
     return call == NULL ? CL_INVALID_OPERATION

@@ -79,51 +79,53 @@ typedef cl_uint cl_transfer_info;
  * Refused: as clEnqueueWriteBuffer; CL_INVALID_VALUE for a null file or one that is not open for reading.
  * Fails with CL_TRANSFER_END_OF_FILE, CL_TRANSFER_IO_ERROR, CL_TRANSFER_CANCELLED or a code of OpenCL.
  */
-CAUSEWAY_API cl_int clEnqueueWriteBufferFromStdioFile(
-    cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, FILE *file,
-    cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+CAUSEWAY_API cl_int clEnqueueWriteBufferFromStdioFile(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
+                                                      size_t offset, size_t size, FILE* file,
+                                                      cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                                                      cl_event* event);
 
 /* Writes `size` bytes of `buffer` from `offset` to the position of `file` (its end in append mode), as fwrite would. */
-CAUSEWAY_API cl_int clEnqueueReadBufferToStdioFile(
-    cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, FILE *file,
-    cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+CAUSEWAY_API cl_int clEnqueueReadBufferToStdioFile(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
+                                                   size_t offset, size_t size, FILE* file,
+                                                   cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                                                   cl_event* event);
 
 /*
  * Reads from `file_offset` of the descriptor `fd` without touching its position. The descriptor is duplicated: it may
  * be closed right after the call. Refused with CL_INVALID_VALUE: negative offset, a descriptor that is closed, cannot
  * seek, or is not open for reading.
  */
-CAUSEWAY_API cl_int clEnqueueWriteBufferFromFile(
-    cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, int fd, int64_t file_offset,
-    cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+CAUSEWAY_API cl_int clEnqueueWriteBufferFromFile(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset,
+                                                 size_t size, int fd, int64_t file_offset,
+                                                 cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                                                 cl_event* event);
 
-/* The `file_offset` of a write that stands for the end of the file, wherever that is at the time of the write. Not -1, which lseek and
- * ftell return when they fail: that is refused. */
+/* The `file_offset` of a write that stands for the end of the file, wherever that is at the time of the write. Not -1,
+ * which lseek and ftell return when they fail: that is refused. */
 #define CL_TRANSFER_APPEND ((int64_t)-0x0CA50001)
 
 /*
- * Writes at `file_offset` of the descriptor `fd`, also when it is in append mode; or, for CL_TRANSFER_APPEND, at the end of
- * its file, whether it is in append mode or not. What transfers append to one file does not mix; what another program
- * appends meanwhile may lie between their blocks.
+ * Writes at `file_offset` of the descriptor `fd`, also when it is in append mode; or, for CL_TRANSFER_APPEND, at the
+ * end of its file, whether it is in append mode or not. What transfers append to one file does not mix; what another
+ * program appends meanwhile may lie between their blocks.
  */
-CAUSEWAY_API cl_int clEnqueueReadBufferToFile(
-    cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, int fd, int64_t file_offset,
-    cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+CAUSEWAY_API cl_int clEnqueueReadBufferToFile(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset,
+                                              size_t size, int fd, int64_t file_offset, cl_uint num_events_in_wait_list,
+                                              const cl_event* event_wait_list, cl_event* event);
 
 /*
  * Copies `size` bytes between buffers of any two devices, contexts or vendors. Comes after the earlier commands of both
  * queues (where in-order) and holds back the later ones of both. Wait-list events may be of either context; the event
  * belongs to the target's. CL_MEM_COPY_OVERLAP if the two ranges overlap in one buffer.
  */
-CAUSEWAY_API cl_int clEnqueuePeerCopyBuffer(
-    cl_command_queue source_queue, cl_mem source, cl_command_queue target_queue, cl_mem target, cl_bool blocking,
-    size_t source_offset, size_t target_offset, size_t size,
-    cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+CAUSEWAY_API cl_int clEnqueuePeerCopyBuffer(cl_command_queue source_queue, cl_mem source, cl_command_queue target_queue,
+                                            cl_mem target, cl_bool blocking, size_t source_offset, size_t target_offset,
+                                            size_t size, cl_uint num_events_in_wait_list,
+                                            const cl_event* event_wait_list, cl_event* event);
 
 /* As clGetEventInfo. CL_INVALID_EVENT for an event that is no transfer's. Lives until the event's last release. */
-CAUSEWAY_API cl_int clGetTransferInfo(
-    cl_event event, cl_transfer_info param_name, size_t param_value_size, void *param_value,
-    size_t *param_value_size_ret);
+CAUSEWAY_API cl_int clGetTransferInfo(cl_event event, cl_transfer_info param_name, size_t param_value_size,
+                                      void* param_value, size_t* param_value_size_ret);
 
 /*
  * Asks a transfer to stop: at once if it has not started, else after the blocks in flight. Its event then fails with
@@ -133,16 +135,17 @@ CAUSEWAY_API cl_int clGetTransferInfo(
 CAUSEWAY_API cl_int clCancelTransfer(cl_event event);
 
 /*
- * Has `callback` called once when the transfer is over: `status` is CL_COMPLETE or why it failed. For a transfer that is
- * over it is called soon. Holds on every OpenCL, where clSetEventCallback may keep silent about failures. Callbacks of all
- * transfers run one after the other in a thread of the library's own, and may call anything, blocking calls included; on
- * Causeway's platform over several ranks they run as those of clSetEventCallback do, on every rank. The event lives at least
- * until its callback returns. At the end of the process callbacks that are due are called before exit() goes on.
- * CL_INVALID_EVENT for an event that is no transfer's; CL_INVALID_VALUE for a null callback; CL_INVALID_OPERATION while the
- * process ends.
+ * Has `callback` called once when the transfer is over: `status` is CL_COMPLETE or why it failed. For a transfer that
+ * is over it is called soon. Holds on every OpenCL, where clSetEventCallback may keep silent about failures. Callbacks
+ * of all transfers run one after the other in a thread of the library's own, and may call anything, blocking calls
+ * included; on Causeway's platform over several ranks they run as those of clSetEventCallback do, on every rank. The
+ * event lives at least until its callback returns. At the end of the process callbacks that are due are called before
+ * exit() goes on. CL_INVALID_EVENT for an event that is no transfer's; CL_INVALID_VALUE for a null callback;
+ * CL_INVALID_OPERATION while the process ends.
  */
-CAUSEWAY_API cl_int clSetTransferCallback(
-    cl_event event, void(CL_CALLBACK *callback)(cl_event event, cl_int status, void *user_data), void *user_data);
+CAUSEWAY_API cl_int clSetTransferCallback(cl_event event,
+                                          void(CL_CALLBACK* callback)(cl_event event, cl_int status, void* user_data),
+                                          void* user_data);
 
 #ifdef __cplusplus
 }

@@ -16,41 +16,42 @@ extern "C" {
  * initialised with MPI_THREAD_MULTIPLE (else CL_INVALID_OPERATION). CL_INVALID_VALUE for a rank, tag or communicator
  * that MPI would refuse. MPI_PROC_NULL completes at once. The communicator must live until the event completes.
  */
-CAUSEWAY_API cl_int clEnqueueSendBuffer(
-    cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, int dest, int tag,
-    MPI_Comm comm, cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+CAUSEWAY_API cl_int clEnqueueSendBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset,
+                                        size_t size, int dest, int tag, MPI_Comm comm, cl_uint num_events_in_wait_list,
+                                        const cl_event* event_wait_list, cl_event* event);
 
 /*
- * Receives at most `size` bytes into `buffer` at `offset`; MPI_ANY_SOURCE and MPI_ANY_TAG match as in MPI_Recv. A larger
- * message fails both sides with CL_TRANSFER_MESSAGE_TRUNCATED (a send that completed eagerly stays complete).
+ * Receives at most `size` bytes into `buffer` at `offset`; MPI_ANY_SOURCE and MPI_ANY_TAG match as in MPI_Recv. A
+ * larger message fails both sides with CL_TRANSFER_MESSAGE_TRUNCATED (a send that completed eagerly stays complete).
  */
-CAUSEWAY_API cl_int clEnqueueRecvBuffer(
-    cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, int source, int tag,
-    MPI_Comm comm, cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+CAUSEWAY_API cl_int clEnqueueRecvBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset,
+                                        size_t size, int source, int tag, MPI_Comm comm,
+                                        cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                                        cl_event* event);
 
 /* Both at once, as MPI_Sendrecv; completes when both have. The ranges must not overlap. */
-CAUSEWAY_API cl_int clEnqueueSendrecvBuffer(
-    cl_command_queue queue, cl_mem send_buffer, cl_mem recv_buffer, cl_bool blocking,
-    size_t send_offset, size_t send_size, int dest, int send_tag,
-    size_t recv_offset, size_t recv_size, int source, int recv_tag, MPI_Comm comm,
-    cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+CAUSEWAY_API cl_int clEnqueueSendrecvBuffer(cl_command_queue queue, cl_mem send_buffer, cl_mem recv_buffer,
+                                            cl_bool blocking, size_t send_offset, size_t send_size, int dest,
+                                            int send_tag, size_t recv_offset, size_t recv_size, int source,
+                                            int recv_tag, MPI_Comm comm, cl_uint num_events_in_wait_list,
+                                            const cl_event* event_wait_list, cl_event* event);
 
 /*
- * Sends a box of `buffer` (origin and pitches as in clEnqueueReadBufferRect: bytes, rows, slices), packed row by row. It
- * matches any receive of as many bytes. A pitch of 0 means densely packed.
+ * Sends a box of `buffer` (origin and pitches as in clEnqueueReadBufferRect: bytes, rows, slices), packed row by row.
+ * It matches any receive of as many bytes. A pitch of 0 means densely packed.
  */
-CAUSEWAY_API cl_int clEnqueueSendBufferRect(
-    cl_command_queue queue, cl_mem buffer, cl_bool blocking,
-    const size_t buffer_origin[3], const size_t region[3], size_t row_pitch, size_t slice_pitch,
-    int dest, int tag, MPI_Comm comm,
-    cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+CAUSEWAY_API cl_int clEnqueueSendBufferRect(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
+                                            const size_t buffer_origin[3], const size_t region[3], size_t row_pitch,
+                                            size_t slice_pitch, int dest, int tag, MPI_Comm comm,
+                                            cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                                            cl_event* event);
 
 /* Receives into a box of `buffer`. A shorter message fills the first rows. */
-CAUSEWAY_API cl_int clEnqueueRecvBufferRect(
-    cl_command_queue queue, cl_mem buffer, cl_bool blocking,
-    const size_t buffer_origin[3], const size_t region[3], size_t row_pitch, size_t slice_pitch,
-    int source, int tag, MPI_Comm comm,
-    cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+CAUSEWAY_API cl_int clEnqueueRecvBufferRect(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
+                                            const size_t buffer_origin[3], const size_t region[3], size_t row_pitch,
+                                            size_t slice_pitch, int source, int tag, MPI_Comm comm,
+                                            cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                                            cl_event* event);
 
 /*
  * An event of `context` that completes when `*request` does (point-to-point, persistent, or non-blocking collective).
@@ -60,7 +61,7 @@ CAUSEWAY_API cl_int clEnqueueRecvBufferRect(
  * CL_INVALID_CONTEXT, CL_INVALID_VALUE (null pointer), CL_INVALID_OPERATION (MPI not usable). MPI_REQUEST_NULL gives a
  * complete event.
  */
-CAUSEWAY_API cl_event clCreateEventFromMPIRequest(cl_context context, MPI_Request *request, cl_int *errcode_ret);
+CAUSEWAY_API cl_event clCreateEventFromMPIRequest(cl_context context, MPI_Request* request, cl_int* errcode_ret);
 
 /*
  * Gives the transfers on `comm` a message space of their own, so that wildcards and probes of the application on
@@ -69,37 +70,37 @@ CAUSEWAY_API cl_event clCreateEventFromMPIRequest(cl_context context, MPI_Reques
 CAUSEWAY_API cl_int clAttachCommunicator(MPI_Comm comm);
 
 /*
- * The datatype that says: the peer is a device. `buf` is host memory, the count is in bytes. Valid in MPI_Send, MPI_Isend,
- * MPI_Recv, MPI_Irecv and MPI_Sendrecv of source files that include this header; a request that they give is
- * completed by MPI_Wait, MPI_Test and all their kin. Needs MPI_THREAD_MULTIPLE. What such a request fails with goes to the
- * error handler of MPI_COMM_WORLD, as it is a generalised request, which belongs to no communicator.
+ * The datatype that says: the peer is a device. `buf` is host memory, the count is in bytes. Valid in MPI_Send,
+ * MPI_Isend, MPI_Recv, MPI_Irecv and MPI_Sendrecv of source files that include this header; a request that they give is
+ * completed by MPI_Wait, MPI_Test and all their kin. Needs MPI_THREAD_MULTIPLE. What such a request fails with goes to
+ * the error handler of MPI_COMM_WORLD, as it is a generalised request, which belongs to no communicator.
  */
 #define MPI_CL_MEM (causeway_mpi_cl_mem())
 
 CAUSEWAY_API MPI_Datatype causeway_mpi_cl_mem(void);
-CAUSEWAY_API int causeway_mpi_send(const void *buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm);
-CAUSEWAY_API int causeway_mpi_isend(
-    const void *buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, MPI_Request *request);
-CAUSEWAY_API int causeway_mpi_recv(
-    void *buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status *status);
-CAUSEWAY_API int causeway_mpi_irecv(
-    void *buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request *request);
-CAUSEWAY_API int causeway_mpi_sendrecv(
-    const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
-    void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status);
-CAUSEWAY_API int causeway_mpi_send_init(
-    const void *buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, MPI_Request *request);
-CAUSEWAY_API int causeway_mpi_bsend_init(
-    const void *buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, MPI_Request *request);
-CAUSEWAY_API int causeway_mpi_ssend_init(
-    const void *buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, MPI_Request *request);
-CAUSEWAY_API int causeway_mpi_rsend_init(
-    const void *buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, MPI_Request *request);
-CAUSEWAY_API int causeway_mpi_recv_init(
-    void *buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request *request);
-CAUSEWAY_API int causeway_mpi_start(MPI_Request *request);
-CAUSEWAY_API int causeway_mpi_startall(int count, MPI_Request *requests);
-CAUSEWAY_API int causeway_mpi_request_free(MPI_Request *request);
+CAUSEWAY_API int causeway_mpi_send(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm);
+CAUSEWAY_API int causeway_mpi_isend(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+                                    MPI_Request* request);
+CAUSEWAY_API int causeway_mpi_recv(void* buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+                                   MPI_Status* status);
+CAUSEWAY_API int causeway_mpi_irecv(void* buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+                                    MPI_Request* request);
+CAUSEWAY_API int causeway_mpi_sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+                                       void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
+                                       MPI_Comm comm, MPI_Status* status);
+CAUSEWAY_API int causeway_mpi_send_init(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+                                        MPI_Request* request);
+CAUSEWAY_API int causeway_mpi_bsend_init(const void* buf, int count, MPI_Datatype type, int dest, int tag,
+                                         MPI_Comm comm, MPI_Request* request);
+CAUSEWAY_API int causeway_mpi_ssend_init(const void* buf, int count, MPI_Datatype type, int dest, int tag,
+                                         MPI_Comm comm, MPI_Request* request);
+CAUSEWAY_API int causeway_mpi_rsend_init(const void* buf, int count, MPI_Datatype type, int dest, int tag,
+                                         MPI_Comm comm, MPI_Request* request);
+CAUSEWAY_API int causeway_mpi_recv_init(void* buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+                                        MPI_Request* request);
+CAUSEWAY_API int causeway_mpi_start(MPI_Request* request);
+CAUSEWAY_API int causeway_mpi_startall(int count, MPI_Request* requests);
+CAUSEWAY_API int causeway_mpi_request_free(MPI_Request* request);
 
 /*
  * Ends the transfers that need MPI, then MPI: what MPI_Finalize means in source files that include this header. Waits
@@ -113,8 +114,8 @@ CAUSEWAY_API int causeway_mpi_finalize(void);
  */
 CAUSEWAY_API void causeway_mpi_end_transfers(void);
 /* MPI_Comm_free and MPI_Comm_disconnect, after the library's own receives on the communicator have ended. */
-CAUSEWAY_API int causeway_mpi_comm_free(MPI_Comm *comm);
-CAUSEWAY_API int causeway_mpi_comm_disconnect(MPI_Comm *comm);
+CAUSEWAY_API int causeway_mpi_comm_free(MPI_Comm* comm);
+CAUSEWAY_API int causeway_mpi_comm_disconnect(MPI_Comm* comm);
 
 /*
  * Macros, not symbols: they hold whatever the link order. Everything without MPI_CL_MEM goes on to MPI's own function,

@@ -8,8 +8,8 @@
  * for OpenCL Application" (2012): addKernel, addInputStream, addOutputStream, connect, initialize, execute. Rates,
  * delays and windows are those of synchronous data flow (Lee and Messerschmitt 1987); docs/graph.md is a tutorial.
  *
- * A node fires again and again. Each firing takes one token from each of its inputs and gives one to each of its outputs;
- * a token is a number of bytes. Both ends of an edge may have tokens of different sizes.
+ * A node fires again and again. Each firing takes one token from each of its inputs and gives one to each of its
+ * outputs; a token is a number of bytes. Both ends of an edge may have tokens of different sizes.
  *
  * All sizes are in bytes. Functions return CL_SUCCESS or a negative code and then leave a sentence for
  * causeway_error_last_message(); a refused call changes nothing. Threads must not use one graph at the same time, but
@@ -41,9 +41,9 @@ typedef struct causeway_graph causeway_graph;
 
 /* An empty graph whose kernels run on `device` of `context` unless they say otherwise. Both are retained.
  * CL_INVALID_CONTEXT, CL_INVALID_DEVICE if they are null or do not belong together. */
-CAUSEWAY_EXPORT cl_int causeway_graph_create(cl_context context, cl_device_id device, causeway_graph **graph);
+CAUSEWAY_EXPORT cl_int causeway_graph_create(cl_context context, cl_device_id device, causeway_graph** graph);
 /* Not while it executes. Null is allowed. What was read ahead of a pipe is lost. */
-CAUSEWAY_EXPORT void causeway_graph_release(causeway_graph *graph);
+CAUSEWAY_EXPORT void causeway_graph_release(causeway_graph* graph);
 
 /*
  * A stream of `total_size` bytes of host memory, in tokens of `token_size`, which must divide it. Input memory is only
@@ -54,30 +54,31 @@ CAUSEWAY_EXPORT void causeway_graph_release(causeway_graph *graph);
  * that divides the stream. Kernels then get more work: with a derived work size more items, else more in the last
  * dimension. What has a loop or no known length keeps the smallest tokens.
  */
-CAUSEWAY_EXPORT cl_int causeway_graph_add_input_stream(causeway_graph *graph, const char *name, const void *data,
+CAUSEWAY_EXPORT cl_int causeway_graph_add_input_stream(causeway_graph* graph, const char* name, const void* data,
                                                        size_t total_size, size_t token_size);
-CAUSEWAY_EXPORT cl_int causeway_graph_add_output_stream(causeway_graph *graph, const char *name, void *data,
+CAUSEWAY_EXPORT cl_int causeway_graph_add_output_stream(causeway_graph* graph, const char* name, void* data,
                                                         size_t total_size, size_t token_size);
 
-/* The memory of `stream` is page-locked (a mapped CL_MEM_ALLOC_HOST_PTR buffer): devices copy from and to it directly, without
- * a copy by the host in between. Any other memory works too, but then such copies are slow and hold up the host. */
-CAUSEWAY_EXPORT cl_int causeway_graph_use_page_locked(causeway_graph *graph, const char *stream);
+/* The memory of `stream` is page-locked (a mapped CL_MEM_ALLOC_HOST_PTR buffer): devices copy from and to it directly,
+ * without a copy by the host in between. Any other memory works too, but then such copies are slow and hold up the
+ * host. */
+CAUSEWAY_EXPORT cl_int causeway_graph_use_page_locked(causeway_graph* graph, const char* stream);
 
 /*
- * Fills `token`, which is `size` bytes long and the `number`th from 0. Returns `size`; 0 at the end of the stream, where
- * nothing is left; CAUSEWAY_TOKEN_FAILED to end the run. Anything else says that the stream ends within a token, which
- * fails too (CL_TRANSFER_END_OF_FILE, -31001). Called on the thread in causeway_graph_execute(), in order.
+ * Fills `token`, which is `size` bytes long and the `number`th from 0. Returns `size`; 0 at the end of the stream,
+ * where nothing is left; CAUSEWAY_TOKEN_FAILED to end the run. Anything else says that the stream ends within a token,
+ * which fails too (CL_TRANSFER_END_OF_FILE, -31001). Called on the thread in causeway_graph_execute(), in order.
  */
-typedef size_t (*causeway_token_reader)(void *user, uint64_t number, void *token, size_t size);
+typedef size_t (*causeway_token_reader)(void* user, uint64_t number, void* token, size_t size);
 /* Takes a token. Returns 0; or a negative code that the run ends with. */
-typedef cl_int (*causeway_token_writer)(void *user, uint64_t number, const void *token, size_t size);
+typedef cl_int (*causeway_token_writer)(void* user, uint64_t number, const void* token, size_t size);
 
 /* Streams that begin or end in a function; `total_size` may be CAUSEWAY_ENDLESS. */
-CAUSEWAY_EXPORT cl_int causeway_graph_add_input_function(causeway_graph *graph, const char *name,
-                                                         causeway_token_reader reader, void *user, uint64_t total_size,
+CAUSEWAY_EXPORT cl_int causeway_graph_add_input_function(causeway_graph* graph, const char* name,
+                                                         causeway_token_reader reader, void* user, uint64_t total_size,
                                                          size_t token_size);
-CAUSEWAY_EXPORT cl_int causeway_graph_add_output_function(causeway_graph *graph, const char *name,
-                                                          causeway_token_writer writer, void *user, uint64_t total_size,
+CAUSEWAY_EXPORT cl_int causeway_graph_add_output_function(causeway_graph* graph, const char* name,
+                                                          causeway_token_writer writer, void* user, uint64_t total_size,
                                                           size_t token_size);
 
 /*
@@ -86,24 +87,25 @@ CAUSEWAY_EXPORT cl_int causeway_graph_add_output_function(causeway_graph *graph,
  * tokens ahead and writes behind, beside the thread in causeway_graph_execute(); all is written when that returns. An
  * input of CAUSEWAY_ENDLESS bytes ends with its file, which must hold whole tokens, and as many as all nodes can take
  * together. Executing again goes on where a FILE is, and begins again at `file_offset`. When causeway_graph_execute()
- * returns, nothing of the file is being read or written any more, and the position of a FILE is behind the last token that
- * was taken; of one that cannot seek, what was read ahead is kept for the next run. An output at the `file_offset`
+ * returns, nothing of the file is being read or written any more, and the position of a FILE is behind the last token
+ * that was taken; of one that cannot seek, what was read ahead is kept for the next run. An output at the `file_offset`
  * CL_TRANSFER_APPEND goes to the end of its file, token after token. `file` must live as long as the graph; `fd` is
  * duplicated. CL_INVALID_VALUE for a file that is null, closed or not open for this.
  */
-CAUSEWAY_EXPORT cl_int causeway_graph_add_input_file(causeway_graph *graph, const char *name, FILE *file,
+CAUSEWAY_EXPORT cl_int causeway_graph_add_input_file(causeway_graph* graph, const char* name, FILE* file,
                                                      uint64_t total_size, size_t token_size);
-CAUSEWAY_EXPORT cl_int causeway_graph_add_output_file(causeway_graph *graph, const char *name, FILE *file,
+CAUSEWAY_EXPORT cl_int causeway_graph_add_output_file(causeway_graph* graph, const char* name, FILE* file,
                                                       uint64_t total_size, size_t token_size);
-CAUSEWAY_EXPORT cl_int causeway_graph_add_input_descriptor(causeway_graph *graph, const char *name, int fd,
+CAUSEWAY_EXPORT cl_int causeway_graph_add_input_descriptor(causeway_graph* graph, const char* name, int fd,
                                                            int64_t file_offset, uint64_t total_size, size_t token_size);
-CAUSEWAY_EXPORT cl_int causeway_graph_add_output_descriptor(causeway_graph *graph, const char *name, int fd,
-                                                            int64_t file_offset, uint64_t total_size, size_t token_size);
+CAUSEWAY_EXPORT cl_int causeway_graph_add_output_descriptor(causeway_graph* graph, const char* name, int fd,
+                                                            int64_t file_offset, uint64_t total_size,
+                                                            size_t token_size);
 /*
  * Where the stream of a descriptor begins in the runs to come, instead of the `file_offset` that it was added with.
  * CL_INVALID_VALUE for another stream or a negative offset; CL_INVALID_OPERATION while the graph executes.
  */
-CAUSEWAY_EXPORT cl_int causeway_graph_set_file_offset(causeway_graph *graph, const char *stream, int64_t file_offset);
+CAUSEWAY_EXPORT cl_int causeway_graph_set_file_offset(causeway_graph* graph, const char* stream, int64_t file_offset);
 
 /*
  * A kernel in OpenCL C. Set what is needed and leave the rest 0 (`causeway_kernel blur = {0};`). Its arguments are
@@ -113,11 +115,11 @@ CAUSEWAY_EXPORT cl_int causeway_graph_set_file_offset(causeway_graph *graph, con
  */
 typedef struct causeway_kernel {
     /* One of three: the source and the name of its function, with options for its compiler; */
-    const char *source;
-    const char *function;
-    const char *options;
+    const char* source;
+    const char* function;
+    const char* options;
     /* a binary for the device, with `function` and `options`; */
-    const unsigned char *binary;
+    const unsigned char* binary;
     size_t binary_size;
     /* an existing kernel: its program and name are used, its arguments are not. */
     cl_kernel kernel;
@@ -128,7 +130,7 @@ typedef struct causeway_kernel {
     cl_device_id device;
 
     /* Argument 0, by value; null if there is none. */
-    const void *parameters;
+    const void* parameters;
     size_t parameters_size;
 
     /* The work of one firing, as for clEnqueueNDRangeKernel; local sizes of 0 leave the choice to the implementation.
@@ -141,25 +143,26 @@ typedef struct causeway_kernel {
 } causeway_kernel;
 
 /* CL_BUILD_PROGRAM_FAILURE with the compiler's log as the message if the source does not compile. */
-CAUSEWAY_EXPORT cl_int causeway_graph_add_kernel(causeway_graph *graph, const char *name, const causeway_kernel *kernel);
+CAUSEWAY_EXPORT cl_int causeway_graph_add_kernel(causeway_graph* graph, const char* name,
+                                                 const causeway_kernel* kernel);
 /* As clSetKernelArg, for an argument that is no input and no output; a null `value` is local memory. */
-CAUSEWAY_EXPORT cl_int causeway_graph_set_argument(causeway_graph *graph, const char *kernel, cl_uint index, size_t size,
-                                                   const void *value);
+CAUSEWAY_EXPORT cl_int causeway_graph_set_argument(causeway_graph* graph, const char* kernel, cl_uint index,
+                                                   size_t size, const void* value);
 
 /*
  * A node that runs on the host, on the thread in causeway_graph_execute(). `inputs` and `outputs` point to its tokens,
- * by position, and are valid during the call. Returns 0; a negative code that the run ends with; or another number, which
- * becomes CL_INVALID_OPERATION.
+ * by position, and are valid during the call. Returns 0; a negative code that the run ends with; or another number,
+ * which becomes CL_INVALID_OPERATION.
  */
-typedef cl_int (*causeway_host_function)(void *user, uint64_t number, const void *const *inputs, void *const *outputs);
-CAUSEWAY_EXPORT cl_int causeway_graph_add_host_function(causeway_graph *graph, const char *name,
-                                                        causeway_host_function function, void *user);
+typedef cl_int (*causeway_host_function)(void* user, uint64_t number, const void* const* inputs, void* const* outputs);
+CAUSEWAY_EXPORT cl_int causeway_graph_add_host_function(causeway_graph* graph, const char* name,
+                                                        causeway_host_function function, void* user);
 
 /* Connects output `source_position` of one node with input `target_position` of another; both use tokens of one size; 0
  * is that of the smallest work of the source, or else of the target: `item_size`, times the local size if there is one.
  * An output may be connected with several inputs, an input with one output. */
-CAUSEWAY_EXPORT cl_int causeway_graph_connect(causeway_graph *graph, const char *source, cl_uint source_position,
-                                              const char *target, cl_uint target_position, size_t token_size);
+CAUSEWAY_EXPORT cl_int causeway_graph_connect(causeway_graph* graph, const char* source, cl_uint source_position,
+                                              const char* target, cl_uint target_position, size_t token_size);
 
 typedef struct causeway_edge {
     cl_uint source_position;
@@ -169,23 +172,24 @@ typedef struct causeway_edge {
     /* Bytes that the target finds before the first that the source gives: their values, or zeros if null. Edges that
      * close a loop need some; a kernel with state is connected with itself. */
     size_t delay_size;
-    const void *initial;
+    const void* initial;
     /* Bytes that the target sees before and after those that it takes, as one range: its neighbours. Outside of the
-     * stream there are zeros. In a loop, after_size must not exceed delay_size. Where another stream of unknown length ends
-     * the run before this one's end, what follows there may be zeros or what this stream would have gone on with. */
+     * stream there are zeros. In a loop, after_size must not exceed delay_size. Where another stream of unknown length
+     * ends the run before this one's end, what follows there may be zeros or what this stream would have gone on with.
+     */
     size_t before_size;
     size_t after_size;
 } causeway_edge;
 
-CAUSEWAY_EXPORT cl_int causeway_graph_connect_edge(causeway_graph *graph, const char *source, const char *target,
-                                                   const causeway_edge *edge);
+CAUSEWAY_EXPORT cl_int causeway_graph_connect_edge(causeway_graph* graph, const char* source, const char* target,
+                                                   const causeway_edge* edge);
 
 /*
  * Checks the graph, allocates its buffers, binds its kernels. Once; nodes and edges cannot be added afterwards.
  * CL_INVALID_VALUE if rates or lengths of streams do not fit, CL_INVALID_OPERATION if the graph would stop for ever or
  * never end, CL_MEM_OBJECT_ALLOCATION_FAILURE if memory is short; the message names nodes and numbers.
  */
-CAUSEWAY_EXPORT cl_int causeway_graph_initialize(causeway_graph *graph);
+CAUSEWAY_EXPORT cl_int causeway_graph_initialize(causeway_graph* graph);
 
 /*
  * Runs to the end of all streams and returns when the last token is delivered. May be called again and again; memory of
@@ -193,26 +197,26 @@ CAUSEWAY_EXPORT cl_int causeway_graph_initialize(causeway_graph *graph);
  * code is returned, the message names node and token. CL_INVALID_OPERATION while it executes, also from a function of
  * the graph.
  */
-CAUSEWAY_EXPORT cl_int causeway_graph_execute(causeway_graph *graph);
+CAUSEWAY_EXPORT cl_int causeway_graph_execute(causeway_graph* graph);
 
 /* Any thread, also a function of the graph: the run ends early, with CL_SUCCESS, after what it has begun. That is
  * certain once it returns CL_SUCCESS; CL_INVALID_OPERATION if no causeway_graph_execute() is under way. */
-CAUSEWAY_EXPORT cl_int causeway_graph_stop(causeway_graph *graph);
+CAUSEWAY_EXPORT cl_int causeway_graph_stop(causeway_graph* graph);
 
 /* After causeway_graph_initialize(): the token size of a stream, also where the library chose it. With the option
  * `graph_times` the next run may have another, by what runs have measured. */
-CAUSEWAY_EXPORT cl_int causeway_graph_token_size(causeway_graph *graph, const char *stream, size_t *token_size);
+CAUSEWAY_EXPORT cl_int causeway_graph_token_size(causeway_graph* graph, const char* stream, size_t* token_size);
 
 /* After causeway_graph_initialize(), from any thread: how many tokens of a stream the run, or else the last one, has
  * begun with; how far it is, and how long a stream of unknown length was. */
-CAUSEWAY_EXPORT cl_int causeway_graph_token_count(causeway_graph *graph, const char *stream, uint64_t *count);
+CAUSEWAY_EXPORT cl_int causeway_graph_token_count(causeway_graph* graph, const char* stream, uint64_t* count);
 
 /* After causeway_graph_initialize(): stages, buffers, bytes and the predicted time of a period (a token of each stream,
  * if all rates are alike) as text; estimated from bytes, or, with the option `graph_times` and after a run, from the
  * time of each node, which it then shows. And the graph for Graphviz. Null if refused. The text is valid until the next
  * call with this graph. */
-CAUSEWAY_EXPORT const char *causeway_graph_explain(causeway_graph *graph);
-CAUSEWAY_EXPORT const char *causeway_graph_to_dot(causeway_graph *graph);
+CAUSEWAY_EXPORT const char* causeway_graph_explain(causeway_graph* graph);
+CAUSEWAY_EXPORT const char* causeway_graph_to_dot(causeway_graph* graph);
 
 #ifdef __cplusplus
 }

@@ -55,10 +55,12 @@ class stream_graph {
         auto& kept = keep({{}, std::move(writer), {}});
         check(causeway_graph_add_output_function(raw(), name.c_str(), write, &kept, total_size, token_size));
     }
-    void add_input_stream(const std::string& name, FILE* file, size_t token_size, uint64_t total_size = CAUSEWAY_ENDLESS) {
+    void add_input_stream(const std::string& name, FILE* file, size_t token_size,
+                          uint64_t total_size = CAUSEWAY_ENDLESS) {
         check(causeway_graph_add_input_file(raw(), name.c_str(), file, total_size, token_size));
     }
-    void add_output_stream(const std::string& name, FILE* file, size_t token_size, uint64_t total_size = CAUSEWAY_ENDLESS) {
+    void add_output_stream(const std::string& name, FILE* file, size_t token_size,
+                           uint64_t total_size = CAUSEWAY_ENDLESS) {
         check(causeway_graph_add_output_file(raw(), name.c_str(), file, total_size, token_size));
     }
     void add_input_descriptor(const std::string& name, int fd, int64_t file_offset, size_t token_size,
@@ -77,7 +79,8 @@ class stream_graph {
         check(causeway_graph_add_kernel(raw(), name.c_str(), &kernel));
     }
     /// The paper's form: the parameters are argument 0, by value.
-    template <class Parameters> void add_kernel(const std::string& name, causeway_kernel kernel, const Parameters& parameters) {
+    template <class Parameters> void add_kernel(const std::string& name, causeway_kernel kernel,
+                                                const Parameters& parameters) {
         static_assert(std::is_trivially_copyable_v<Parameters>, "the device gets the bytes of the parameters");
         kernel.parameters = &parameters;
         kernel.parameters_size = sizeof parameters;
@@ -100,7 +103,8 @@ class stream_graph {
     }
     void connect(const std::string& source, cl_uint source_position, const std::string& target, cl_uint target_position,
                  size_t token_size) {
-        check(causeway_graph_connect(raw(), source.c_str(), source_position, target.c_str(), target_position, token_size));
+        check(causeway_graph_connect(raw(), source.c_str(), source_position, target.c_str(), target_position,
+                                     token_size));
     }
     void connect(const std::string& source, const std::string& target, const causeway_edge& edge) {
         check(causeway_graph_connect_edge(raw(), source.c_str(), target.c_str(), &edge));
@@ -177,7 +181,8 @@ class stream_graph {
     }
 
     // No exception may pass the C interface: it waits in the state for execute().
-    template <class Action> static auto caught(void* user, Action action, decltype(action(*static_cast<kept_function*>(user))) failed) {
+    template <class Action> static auto caught(void* user, Action action,
+                                               decltype(action(*static_cast<kept_function*>(user))) failed) {
         auto& kept = *static_cast<kept_function*>(user);
         try {
             return action(kept);
@@ -187,7 +192,8 @@ class stream_graph {
         }
     }
     static size_t read(void* user, uint64_t number, void* token, size_t size) {
-        return caught(user, [&](kept_function& kept) { return kept.reader(number, token, size); }, CAUSEWAY_TOKEN_FAILED);
+        return caught(
+            user, [&](kept_function& kept) { return kept.reader(number, token, size); }, CAUSEWAY_TOKEN_FAILED);
     }
     static cl_int write(void* user, uint64_t number, const void* token, size_t size) {
         return caught(

@@ -17,16 +17,16 @@ extern "C" {
  * run of the other rank does.
  *
  * MPI must be initialised with MPI_THREAD_MULTIPLE (else CL_INVALID_OPERATION); CL_INVALID_VALUE for a wildcard,
- * MPI_PROC_NULL, a tag above 1073741822, and what MPI would refuse. Of the messages on `comm` with `tag` between the two
- * ranks none may be others'. The communicator must live as long as the graph.
+ * MPI_PROC_NULL, a tag above 1073741822, and what MPI would refuse. Of the messages on `comm` with `tag` between the
+ * two ranks none may be others'. The communicator must live as long as the graph.
  *
  * A run that fails, or that is stopped early at the receiving end, ends that of the other rank with
  * CL_TRANSFER_PEER_FAILED (-31004); so does a rank that dies. The message names the stream, the token, and what the
  * other rank said.
  */
-CAUSEWAY_EXPORT cl_int causeway_graph_add_input_rank(causeway_graph *graph, const char *name, int source, int tag,
+CAUSEWAY_EXPORT cl_int causeway_graph_add_input_rank(causeway_graph* graph, const char* name, int source, int tag,
                                                      MPI_Comm comm, uint64_t total_size, size_t token_size);
-CAUSEWAY_EXPORT cl_int causeway_graph_add_output_rank(causeway_graph *graph, const char *name, int dest, int tag,
+CAUSEWAY_EXPORT cl_int causeway_graph_add_output_rank(causeway_graph* graph, const char* name, int dest, int tag,
                                                       MPI_Comm comm, uint64_t total_size, size_t token_size);
 
 #ifdef __cplusplus

@@ -11,8 +11,8 @@ namespace causeway {
 /// Tokens from rank `source` of `comm`, until its run ends or there were `total_size` bytes. Throws graph_error.
 inline void add_input_rank(stream_graph& to, const std::string& name, int source, int tag, MPI_Comm comm,
                            size_t token_size, uint64_t total_size = CAUSEWAY_ENDLESS) {
-    const cl_int code =
-        causeway_graph_add_input_rank(to.raw(), name.c_str(), source, tag, comm, total_size, token_size);
+    const cl_int code = causeway_graph_add_input_rank(to.raw(), name.c_str(), source, tag, comm, total_size,
+                                                      token_size);
     if (code != CL_SUCCESS) throw graph_error(code, causeway_error_last_message());
 }
 

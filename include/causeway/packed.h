@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The transfer commands with their arguments in one piece, for bindings of languages whose calls cost by the argument. */
+/* The transfer commands with their arguments in one piece, for bindings of languages whose calls cost by the argument.
+ */
 #ifndef CAUSEWAY_PACKED_H
 #define CAUSEWAY_PACKED_H
 
@@ -28,15 +29,15 @@ enum causeway_packed_command {
  * Calls the command with `count` words of 64 bits: its arguments in their order as far as the wait list, each in a word
  * of its own (handles and pointers as numbers), then the events of the wait list. Returns the handle of the command's
  * event, also of a blocking command that failed, whose status says why; or the negative code of a command that was
- * refused (causeway_error_last_message): CL_INVALID_VALUE also for an unknown command, too few words, or a word that the
- * argument's type cannot hold. Any thread, as the commands.
+ * refused (causeway_error_last_message): CL_INVALID_VALUE also for an unknown command, too few words, or a word that
+ * the argument's type cannot hold. Any thread, as the commands.
  */
-CAUSEWAY_EXPORT int64_t causeway_enqueue_packed(int command, const int64_t *words, cl_uint count);
+CAUSEWAY_EXPORT int64_t causeway_enqueue_packed(int command, const int64_t* words, cl_uint count);
 
 /*
- * Once the transfer of `event` is over, writes `number` and its status (CL_COMPLETE or why it failed), two words of 64 bits,
- * to the descriptor `fd`, a pipe of which somebody reads: a clSetTransferCallback for languages whose functions no foreign
- * thread may call when the process ends. `fd` stays open until then. Returns and refuses as that.
+ * Once the transfer of `event` is over, writes `number` and its status (CL_COMPLETE or why it failed), two words of 64
+ * bits, to the descriptor `fd`, a pipe of which somebody reads: a clSetTransferCallback for languages whose functions
+ * no foreign thread may call when the process ends. `fd` stays open until then. Returns and refuses as that.
  */
 CAUSEWAY_EXPORT cl_int causeway_notify(cl_event event, int fd, uint64_t number);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Short loops and 4 x 4 matrices in full vectors, for compilers without the plug-in: GCC, Clang, and OpenCL C.
  *
- * Nothing is linked: a program includes this header, and names no library of ours. Results are those of the plain loops, rounded
- * alike, as far as the compiler was asked for the same arithmetic. Without AVX-512, GCC warns that vectors of 64 bytes are passed
- * in another way (-Wno-psabi): the functions are always inlined, so nothing is passed.
+ * Nothing is linked: a program includes this header, and names no library of ours. Results are those of the plain
+ * loops, rounded alike, as far as the compiler was asked for the same arithmetic. Without AVX-512, GCC warns that
+ * vectors of 64 bytes are passed in another way (-Wno-psabi): the functions are always inlined, so nothing is passed.
  */
 #ifndef CAUSEWAY_SIMD_H
 #define CAUSEWAY_SIMD_H
@@ -15,9 +15,9 @@
 #define CAUSEWAY_SIMD_FUNCTION static inline __attribute__((always_inline))
 #endif
 
-/* Runs a loop body for 0 <= i < n in steps of `width` lanes, which a compiler turns into vectors; the rest runs with the same
- * code and one test per lane, as masked lanes. `width` is a constant, best the lanes of a vector; `body` uses `i` alone to
- * tell iterations apart, writes nothing that another iteration reads, and jumps nowhere.
+/* Runs a loop body for 0 <= i < n in steps of `width` lanes, which a compiler turns into vectors; the rest runs with
+ * the same code and one test per lane, as masked lanes. `width` is a constant, best the lanes of a vector; `body` uses
+ * `i` alone to tell iterations apart, writes nothing that another iteration reads, and jumps nowhere.
  *
  *     CAUSEWAY_SHORT_LOOP(long, i, n, 16, c[i] = a[i] + b[i];)
  */
@@ -31,7 +31,8 @@
 #define CAUSEWAY_LANES
 #endif
 #if defined(__clang__) && !defined(CAUSEWAY_SIMD_OPENCL)
-#define CAUSEWAY_MASKED_LANES _Pragma("clang loop vectorize(assume_safety) vectorize_predicate(enable) interleave(disable)")
+#define CAUSEWAY_MASKED_LANES                                                                                          \
+    _Pragma("clang loop vectorize(assume_safety) vectorize_predicate(enable) interleave(disable)")
 #else
 #define CAUSEWAY_MASKED_LANES CAUSEWAY_LANES
 #endif
@@ -85,12 +86,14 @@ typedef int causeway_mat4_lanes __attribute__((vector_size(64)));
 #define CAUSEWAY_MAT4_TRANSPOSED(m) (m).s048c159d26ae37bf
 #else
 #define CAUSEWAY_MAT4_ELEMENT(m, k)                                                                                    \
-    CAUSEWAY_MAT4_SHUFFLE(m, k, k, k, k, 4 + k, 4 + k, 4 + k, 4 + k, 8 + k, 8 + k, 8 + k, 8 + k, 12 + k, 12 + k, 12 + k, 12 + k)
+    CAUSEWAY_MAT4_SHUFFLE(m, k, k, k, k, 4 + k, 4 + k, 4 + k, 4 + k, 8 + k, 8 + k, 8 + k, 8 + k, 12 + k, 12 + k,       \
+                          12 + k, 12 + k)
 #define CAUSEWAY_MAT4_ROW(m, k)                                                                                        \
     CAUSEWAY_MAT4_SHUFFLE(m, 4 * k, 4 * k + 1, 4 * k + 2, 4 * k + 3, 4 * k, 4 * k + 1, 4 * k + 2, 4 * k + 3, 4 * k,    \
                           4 * k + 1, 4 * k + 2, 4 * k + 3, 4 * k, 4 * k + 1, 4 * k + 2, 4 * k + 3)
 #define CAUSEWAY_MAT4_COLUMN(m, k)                                                                                     \
-    CAUSEWAY_MAT4_SHUFFLE(m, k, 4 + k, 8 + k, 12 + k, k, 4 + k, 8 + k, 12 + k, k, 4 + k, 8 + k, 12 + k, k, 4 + k, 8 + k, 12 + k)
+    CAUSEWAY_MAT4_SHUFFLE(m, k, 4 + k, 8 + k, 12 + k, k, 4 + k, 8 + k, 12 + k, k, 4 + k, 8 + k, 12 + k, k, 4 + k,      \
+                          8 + k, 12 + k)
 #define CAUSEWAY_MAT4_TRANSPOSED(m) CAUSEWAY_MAT4_SHUFFLE(m, 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15)
 #endif
 
@@ -99,17 +102,17 @@ typedef int causeway_mat4_lanes __attribute__((vector_size(64)));
 #define causeway_mat4_store(m, place) vstore16(m, 0, place)
 #else
 /* `place` need not be aligned. */
-CAUSEWAY_SIMD_FUNCTION causeway_mat4 causeway_mat4_load(const float *place) {
+CAUSEWAY_SIMD_FUNCTION causeway_mat4 causeway_mat4_load(const float* place) {
     causeway_mat4 m;
     __builtin_memcpy(&m, place, sizeof m);
     return m;
 }
-CAUSEWAY_SIMD_FUNCTION void causeway_mat4_store(causeway_mat4 m, float *place) { __builtin_memcpy(place, &m, sizeof m); }
+CAUSEWAY_SIMD_FUNCTION void causeway_mat4_store(causeway_mat4 m, float* place) {
+    __builtin_memcpy(place, &m, sizeof m);
+}
 #endif
 
-CAUSEWAY_SIMD_FUNCTION causeway_mat4 causeway_mat4_transpose(causeway_mat4 m) {
-    return CAUSEWAY_MAT4_TRANSPOSED(m);
-}
+CAUSEWAY_SIMD_FUNCTION causeway_mat4 causeway_mat4_transpose(causeway_mat4 m) { return CAUSEWAY_MAT4_TRANSPOSED(m); }
 
 /* sum + a b, each element summed up from its first product to its last. */
 CAUSEWAY_SIMD_FUNCTION causeway_mat4 causeway_mat4_add_product(causeway_mat4 sum, causeway_mat4 a, causeway_mat4 b) {
@@ -120,7 +123,8 @@ CAUSEWAY_SIMD_FUNCTION causeway_mat4 causeway_mat4_add_product(causeway_mat4 sum
 }
 
 /* sum + a b^T */
-CAUSEWAY_SIMD_FUNCTION causeway_mat4 causeway_mat4_add_product_by_transpose(causeway_mat4 sum, causeway_mat4 a, causeway_mat4 b) {
+CAUSEWAY_SIMD_FUNCTION causeway_mat4 causeway_mat4_add_product_by_transpose(causeway_mat4 sum, causeway_mat4 a,
+                                                                            causeway_mat4 b) {
     sum = sum + CAUSEWAY_MAT4_ELEMENT(a, 0) * CAUSEWAY_MAT4_COLUMN(b, 0);
     sum = sum + CAUSEWAY_MAT4_ELEMENT(a, 1) * CAUSEWAY_MAT4_COLUMN(b, 1);
     sum = sum + CAUSEWAY_MAT4_ELEMENT(a, 2) * CAUSEWAY_MAT4_COLUMN(b, 2);
@@ -142,7 +146,7 @@ CAUSEWAY_SIMD_FUNCTION causeway_mat4 causeway_mat4_multiply_by_transpose(causewa
 }
 
 /* The two products of the paper's Algorithm 4, which share their loads: x = a^T b, and y = (a^T b^T)^T = b a. */
-CAUSEWAY_SIMD_FUNCTION void causeway_mat4_pair(causeway_mat4 a, causeway_mat4 b, causeway_mat4 *x, causeway_mat4 *y) {
+CAUSEWAY_SIMD_FUNCTION void causeway_mat4_pair(causeway_mat4 a, causeway_mat4 b, causeway_mat4* x, causeway_mat4* y) {
     *x = causeway_mat4_multiply(causeway_mat4_transpose(a), b);
     *y = causeway_mat4_multiply(b, a);
 }

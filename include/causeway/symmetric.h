@@ -4,20 +4,21 @@
 #define CAUSEWAY_SYMMETRIC_H
 
 /*
- * A processing element (PE) is a rank of one communicator with one device, fixed by causeway_symmetric_init. All PEs allocate
- * alike, so that an address of one PE's heap names the same object in every other PE's: commands take the local address and
- * the number of the PE that they mean.
+ * A processing element (PE) is a rank of one communicator with one device, fixed by causeway_symmetric_init. All PEs
+ * allocate alike, so that an address of one PE's heap names the same object in every other PE's: commands take the
+ * local address and the number of the PE that they mean.
  *
- * A command has a queue, a wait list and an event like any other of OpenCL. The program of the other PE takes no part. The
- * event of a put is complete when its bytes are in the other heap. What the commands promise about the order in which
- * others see their effects is in docs/memory-model.md.
+ * A command has a queue, a wait list and an event like any other of OpenCL. The program of the other PE takes no part.
+ * The event of a put is complete when its bytes are in the other heap. What the commands promise about the order in
+ * which others see their effects is in docs/memory-model.md.
  *
- * Where all PEs are on one node and their devices' memory is the host's, each reads and writes the other heaps itself, and an address is the
- * memory itself. Elsewhere the engine of the other PE serves it, by messages: bytes go as those of clEnqueueSendBuffer do. Touching an
- * address of a device's own memory on the host ends the program, with a message that says so.
+ * Where all PEs are on one node and their devices' memory is the host's, each reads and writes the other heaps itself,
+ * and an address is the memory itself. Elsewhere the engine of the other PE serves it, by messages: bytes go as those
+ * of clEnqueueSendBuffer do. Touching an address of a device's own memory on the host ends the program, with a message
+ * that says so.
  *
- * Functions return OpenCL's codes, or NULL, and leave a text for causeway_error_last_message(). "Collective" means: all PEs
- * call it, and make their collective calls in the same order.
+ * Functions return OpenCL's codes, or NULL, and leave a text for causeway_error_last_message(). "Collective" means: all
+ * PEs call it, and make their collective calls in the same order.
  */
 
 #include <CL/cl_data_transfer.h>
@@ -73,16 +74,18 @@ typedef cl_uint cl_atomic_operation;
 #define CL_ATOMIC_XOR 8
 
 /*
- * Makes this rank of `comm` a PE with `device`, one of the context's, and gives it a heap of `heap_bytes` in that device's memory.
- * Collective over `comm`, which is duplicated; MPI needs MPI_THREAD_MULTIPLE. Refused on every PE if one refuses:
- * CL_INVALID_OPERATION (this process is a PE already; or the heap lies in memory that a link between devices reaches, and the context
- * has more devices), CL_INVALID_CONTEXT, CL_INVALID_DEVICE,
- * CL_INVALID_VALUE (a size of 0, or other sizes on other PEs), CL_INVALID_BUFFER_SIZE (above the driver's largest buffer),
+ * Makes this rank of `comm` a PE with `device`, one of the context's, and gives it a heap of `heap_bytes` in that
+ * device's memory. Collective over `comm`, which is duplicated; MPI needs MPI_THREAD_MULTIPLE. Refused on every PE if
+ * one refuses: CL_INVALID_OPERATION (this process is a PE already; or the heap lies in memory that a link between
+ * devices reaches, and the context has more devices), CL_INVALID_CONTEXT, CL_INVALID_DEVICE, CL_INVALID_VALUE (a size
+ * of 0, or other sizes on other PEs), CL_INVALID_BUFFER_SIZE (above the driver's largest buffer),
  * CL_OUT_OF_HOST_MEMORY.
  */
-CAUSEWAY_EXPORT cl_int causeway_symmetric_init(cl_context context, cl_device_id device, MPI_Comm comm, size_t heap_bytes);
+CAUSEWAY_EXPORT cl_int causeway_symmetric_init(cl_context context, cl_device_id device, MPI_Comm comm,
+                                               size_t heap_bytes);
 
-/* Waits for the one-sided commands of all PEs, and gives the heap back. Collective. Addresses and the heap's buffer are void. */
+/* Waits for the one-sided commands of all PEs, and gives the heap back. Collective. Addresses and the heap's buffer are
+ * void. */
 CAUSEWAY_EXPORT cl_int causeway_symmetric_finalize(void);
 
 /* This PE's number, and how many there are; -1 before causeway_symmetric_init. */
@@ -90,134 +93,150 @@ CAUSEWAY_EXPORT int causeway_symmetric_pe(void);
 CAUSEWAY_EXPORT int causeway_symmetric_pes(void);
 
 /*
- * Memory of the heap, aligned to 64 bytes or to `alignment`, a power of two. Collective, with the same arguments everywhere; when
- * it returns, all PEs have it. Its bytes are undefined, of calloc's 0. NULL if the heap has no room, and for 0 bytes.
+ * Memory of the heap, aligned to 64 bytes or to `alignment`, a power of two. Collective, with the same arguments
+ * everywhere; when it returns, all PEs have it. Its bytes are undefined, of calloc's 0. NULL if the heap has no room,
+ * and for 0 bytes.
  */
-CAUSEWAY_EXPORT void *causeway_symmetric_malloc(size_t bytes);
-CAUSEWAY_EXPORT void *causeway_symmetric_calloc(size_t count, size_t bytes);
-CAUSEWAY_EXPORT void *causeway_symmetric_align(size_t alignment, size_t bytes);
+CAUSEWAY_EXPORT void* causeway_symmetric_malloc(size_t bytes);
+CAUSEWAY_EXPORT void* causeway_symmetric_calloc(size_t count, size_t bytes);
+CAUSEWAY_EXPORT void* causeway_symmetric_align(size_t alignment, size_t bytes);
 /* Collective. Waits for the one-sided commands of all PEs. NULL is allowed. */
-CAUSEWAY_EXPORT cl_int causeway_symmetric_free(void *address);
+CAUSEWAY_EXPORT cl_int causeway_symmetric_free(void* address);
 
 /*
- * The heap's buffer, and where in it `address` is, also one in the middle of an allocation: for kernels, and ordinary commands and
- * transfers of this PE's context. It is not retained. NULL for an address that is not allocated; errcode_ret may be NULL.
+ * The heap's buffer, and where in it `address` is, also one in the middle of an allocation: for kernels, and ordinary
+ * commands and transfers of this PE's context. It is not retained. NULL for an address that is not allocated;
+ * errcode_ret may be NULL.
  */
-CAUSEWAY_EXPORT cl_mem causeway_symmetric_buffer(const void *address, size_t *offset, cl_int *errcode_ret);
+CAUSEWAY_EXPORT cl_mem causeway_symmetric_buffer(const void* address, size_t* offset, cl_int* errcode_ret);
 /* The other way, also for a sub-buffer of the heap's buffer. NULL for any other buffer, or an offset beyond its end. */
-CAUSEWAY_EXPORT void *causeway_symmetric_address(cl_mem buffer, size_t offset);
+CAUSEWAY_EXPORT void* causeway_symmetric_address(cl_mem buffer, size_t offset);
 
 /* Puts `size` bytes of `buffer` from `offset` to `target` of PE `pe`. `buffer` may be the heap's. */
-CAUSEWAY_EXPORT cl_int clEnqueuePut(
-    cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, void *target, int pe,
-    cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+CAUSEWAY_EXPORT cl_int clEnqueuePut(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size,
+                                    void* target, int pe, cl_uint num_events_in_wait_list,
+                                    const cl_event* event_wait_list, cl_event* event);
 
 /* Gets `size` bytes from `source` of PE `pe` into `buffer` at `offset`. */
-CAUSEWAY_EXPORT cl_int clEnqueueGet(
-    cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, const void *source, int pe,
-    cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+CAUSEWAY_EXPORT cl_int clEnqueueGet(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size,
+                                    const void* source, int pe, cl_uint num_events_in_wait_list,
+                                    const cl_event* event_wait_list, cl_event* event);
 
 /*
- * A put, and behind it `operation` with `value` on the word `signal` of the same PE: who sees the word changed sees the bytes, too. If
- * the put fails the word stays as it is.
+ * A put, and behind it `operation` with `value` on the word `signal` of the same PE: who sees the word changed sees the
+ * bytes, too. If the put fails the word stays as it is.
  */
-CAUSEWAY_EXPORT cl_int clEnqueuePutSignal(
-    cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, void *target, uint64_t *signal,
-    uint64_t value, cl_signal_operation operation, int pe,
-    cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+CAUSEWAY_EXPORT cl_int clEnqueuePutSignal(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset,
+                                          size_t size, void* target, uint64_t* signal, uint64_t value,
+                                          cl_signal_operation operation, int pe, cl_uint num_events_in_wait_list,
+                                          const cl_event* event_wait_list, cl_event* event);
 
 /* The signal alone. */
-CAUSEWAY_EXPORT cl_int clEnqueueSignal(
-    cl_command_queue queue, cl_bool blocking, uint64_t *signal, uint64_t value, cl_signal_operation operation, int pe,
-    cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+CAUSEWAY_EXPORT cl_int clEnqueueSignal(cl_command_queue queue, cl_bool blocking, uint64_t* signal, uint64_t value,
+                                       cl_signal_operation operation, int pe, cl_uint num_events_in_wait_list,
+                                       const cl_event* event_wait_list, cl_event* event);
 
 /*
- * Is complete when the word `signal` of this PE's heap compares as told with `value`. What the put that signalled has brought is
- * visible to every command behind it. Fails with CL_TRANSFER_PEER_FAILED if a PE dies, or all others leave, before.
+ * Is complete when the word `signal` of this PE's heap compares as told with `value`. What the put that signalled has
+ * brought is visible to every command behind it. Fails with CL_TRANSFER_PEER_FAILED if a PE dies, or all others leave,
+ * before.
  */
-CAUSEWAY_EXPORT cl_int clEnqueueSignalWait(
-    cl_command_queue queue, cl_bool blocking, const uint64_t *signal, cl_comparison comparison, uint64_t value,
-    cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+CAUSEWAY_EXPORT cl_int clEnqueueSignalWait(cl_command_queue queue, cl_bool blocking, const uint64_t* signal,
+                                           cl_comparison comparison, uint64_t value, cl_uint num_events_in_wait_list,
+                                           const cl_event* event_wait_list, cl_event* event);
 
 /* The same for any word of 4 or 8 bytes of this PE's heap, which a put, a signal or an atomic changes. */
-CAUSEWAY_EXPORT cl_int clEnqueueWordWait(
-    cl_command_queue queue, cl_bool blocking, const void *word, size_t word_bytes, cl_comparison comparison, uint64_t value,
-    cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+CAUSEWAY_EXPORT cl_int clEnqueueWordWait(cl_command_queue queue, cl_bool blocking, const void* word, size_t word_bytes,
+                                         cl_comparison comparison, uint64_t value, cl_uint num_events_in_wait_list,
+                                         const cl_event* event_wait_list, cl_event* event);
 
-/* Boxes, with origins and pitches as in clEnqueueWriteBufferRect; `target` and `source` are where the other box counts from. */
-CAUSEWAY_EXPORT cl_int clEnqueuePutRect(
-    cl_command_queue queue, cl_mem buffer, cl_bool blocking, const size_t buffer_origin[3], const size_t target_origin[3],
-    const size_t region[3], size_t buffer_row_pitch, size_t buffer_slice_pitch, size_t target_row_pitch, size_t target_slice_pitch,
-    void *target, int pe, cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
-CAUSEWAY_EXPORT cl_int clEnqueueGetRect(
-    cl_command_queue queue, cl_mem buffer, cl_bool blocking, const size_t buffer_origin[3], const size_t source_origin[3],
-    const size_t region[3], size_t buffer_row_pitch, size_t buffer_slice_pitch, size_t source_row_pitch, size_t source_slice_pitch,
-    const void *source, int pe, cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+/* Boxes, with origins and pitches as in clEnqueueWriteBufferRect; `target` and `source` are where the other box counts
+ * from. */
+CAUSEWAY_EXPORT cl_int clEnqueuePutRect(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
+                                        const size_t buffer_origin[3], const size_t target_origin[3],
+                                        const size_t region[3], size_t buffer_row_pitch, size_t buffer_slice_pitch,
+                                        size_t target_row_pitch, size_t target_slice_pitch, void* target, int pe,
+                                        cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                                        cl_event* event);
+CAUSEWAY_EXPORT cl_int clEnqueueGetRect(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
+                                        const size_t buffer_origin[3], const size_t source_origin[3],
+                                        const size_t region[3], size_t buffer_row_pitch, size_t buffer_slice_pitch,
+                                        size_t source_row_pitch, size_t source_slice_pitch, const void* source, int pe,
+                                        cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                                        cl_event* event);
 
-/* `count` elements of `element_bytes` each; the strides, from the begin of one element to that of the next, are in bytes. */
-CAUSEWAY_EXPORT cl_int clEnqueuePutStrided(
-    cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t buffer_stride, void *target, size_t target_stride,
-    size_t element_bytes, size_t count, int pe,
-    cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
-CAUSEWAY_EXPORT cl_int clEnqueueGetStrided(
-    cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t buffer_stride, const void *source,
-    size_t source_stride, size_t element_bytes, size_t count, int pe,
-    cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
-
-/*
- * An atomic operation on a word of 4 or 8 bytes of PE `pe`. CL_ATOMIC_COMPARE_SWAP stores `operand` if the word is `compared`;
- * CL_ATOMIC_FETCH and CL_ATOMIC_INC take no operand. What was there before goes to `result` at `result_offset`, unless that
- * is NULL. Atomic with one another on every PE; not with kernels, nor with the host's own accesses.
- */
-CAUSEWAY_EXPORT cl_int clEnqueueSymmetricAtomic(
-    cl_command_queue queue, cl_bool blocking, cl_atomic_operation operation, size_t word_bytes, void *word, uint64_t operand,
-    uint64_t compared, int pe, cl_mem result, size_t result_offset,
-    cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+/* `count` elements of `element_bytes` each; the strides, from the begin of one element to that of the next, are in
+ * bytes. */
+CAUSEWAY_EXPORT cl_int clEnqueuePutStrided(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset,
+                                           size_t buffer_stride, void* target, size_t target_stride,
+                                           size_t element_bytes, size_t count, int pe, cl_uint num_events_in_wait_list,
+                                           const cl_event* event_wait_list, cl_event* event);
+CAUSEWAY_EXPORT cl_int clEnqueueGetStrided(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset,
+                                           size_t buffer_stride, const void* source, size_t source_stride,
+                                           size_t element_bytes, size_t count, int pe, cl_uint num_events_in_wait_list,
+                                           const cl_event* event_wait_list, cl_event* event);
 
 /*
- * What this PE's one-sided commands enqueued before it, in whatever queue, do is done before those enqueued behind it begin. A quiet
- * moreover fails with the first failure, since the last one, of a command that had begun.
+ * An atomic operation on a word of 4 or 8 bytes of PE `pe`. CL_ATOMIC_COMPARE_SWAP stores `operand` if the word is
+ * `compared`; CL_ATOMIC_FETCH and CL_ATOMIC_INC take no operand. What was there before goes to `result` at
+ * `result_offset`, unless that is NULL. Atomic with one another on every PE; not with kernels, nor with the host's own
+ * accesses.
  */
-CAUSEWAY_EXPORT cl_int clEnqueueFence(
-    cl_command_queue queue, cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
-CAUSEWAY_EXPORT cl_int clEnqueueQuiet(
-    cl_command_queue queue, cl_bool blocking, cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+CAUSEWAY_EXPORT cl_int clEnqueueSymmetricAtomic(cl_command_queue queue, cl_bool blocking, cl_atomic_operation operation,
+                                                size_t word_bytes, void* word, uint64_t operand, uint64_t compared,
+                                                int pe, cl_mem result, size_t result_offset,
+                                                cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                                                cl_event* event);
+
+/*
+ * What this PE's one-sided commands enqueued before it, in whatever queue, do is done before those enqueued behind it
+ * begin. A quiet moreover fails with the first failure, since the last one, of a command that had begun.
+ */
+CAUSEWAY_EXPORT cl_int clEnqueueFence(cl_command_queue queue, cl_uint num_events_in_wait_list,
+                                      const cl_event* event_wait_list, cl_event* event);
+CAUSEWAY_EXPORT cl_int clEnqueueQuiet(cl_command_queue queue, cl_bool blocking, cl_uint num_events_in_wait_list,
+                                      const cl_event* event_wait_list, cl_event* event);
 /* Collective. A fence that is complete when all PEs have come to theirs. */
-CAUSEWAY_EXPORT cl_int clEnqueueSymmetricBarrier(
-    cl_command_queue queue, cl_bool blocking, cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+CAUSEWAY_EXPORT cl_int clEnqueueSymmetricBarrier(cl_command_queue queue, cl_bool blocking,
+                                                 cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                                                 cl_event* event);
 
 /*
- * Collective, on the same addresses and sizes everywhere. They begin as a barrier does; when the event is complete, `target` has the result
- * and `source` may be changed. Source and target may be the same where that makes sense, and overlap in no other way.
+ * Collective, on the same addresses and sizes everywhere. They begin as a barrier does; when the event is complete,
+ * `target` has the result and `source` may be changed. Source and target may be the same where that makes sense, and
+ * overlap in no other way.
  *
  * CL_INVALID_OPERATION where heaps are served by messages.
  *
- * Broadcast: `size` bytes of PE `root`. Collect: `size` bytes of each PE, one behind the other. All to all: PE i's part j of `size` bytes
- * becomes PE j's part i.
+ * Broadcast: `size` bytes of PE `root`. Collect: `size` bytes of each PE, one behind the other. All to all: PE i's part
+ * j of `size` bytes becomes PE j's part i.
  */
-CAUSEWAY_EXPORT cl_int clEnqueueSymmetricBroadcast(
-    cl_command_queue queue, cl_bool blocking, void *target, const void *source, size_t size, int root,
-    cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
-CAUSEWAY_EXPORT cl_int clEnqueueSymmetricCollect(
-    cl_command_queue queue, cl_bool blocking, void *target, const void *source, size_t size,
-    cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
-CAUSEWAY_EXPORT cl_int clEnqueueSymmetricAllToAll(
-    cl_command_queue queue, cl_bool blocking, void *target, const void *source, size_t size,
-    cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+CAUSEWAY_EXPORT cl_int clEnqueueSymmetricBroadcast(cl_command_queue queue, cl_bool blocking, void* target,
+                                                   const void* source, size_t size, int root,
+                                                   cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                                                   cl_event* event);
+CAUSEWAY_EXPORT cl_int clEnqueueSymmetricCollect(cl_command_queue queue, cl_bool blocking, void* target,
+                                                 const void* source, size_t size, cl_uint num_events_in_wait_list,
+                                                 const cl_event* event_wait_list, cl_event* event);
+CAUSEWAY_EXPORT cl_int clEnqueueSymmetricAllToAll(cl_command_queue queue, cl_bool blocking, void* target,
+                                                  const void* source, size_t size, cl_uint num_events_in_wait_list,
+                                                  const cl_event* event_wait_list, cl_event* event);
 
 /*
- * The same from host code, without a queue: they return when they are done. The host's side is ordinary memory, or the heap's own. A
- * put or get of the caller is ordered with commands by fences and quiets alone.
+ * The same from host code, without a queue: they return when they are done. The host's side is ordinary memory, or the
+ * heap's own. A put or get of the caller is ordered with commands by fences and quiets alone.
  */
-CAUSEWAY_EXPORT cl_int causeway_symmetric_put(void *target, const void *source, size_t size, int pe);
-CAUSEWAY_EXPORT cl_int causeway_symmetric_get(void *target, const void *source, size_t size, int pe);
-CAUSEWAY_EXPORT cl_int causeway_symmetric_put_signal(
-    void *target, const void *source, size_t size, uint64_t *signal, uint64_t value, cl_signal_operation operation, int pe);
-CAUSEWAY_EXPORT cl_int causeway_symmetric_signal(uint64_t *signal, uint64_t value, cl_signal_operation operation, int pe);
-CAUSEWAY_EXPORT cl_int causeway_symmetric_wait(const void *word, size_t word_bytes, cl_comparison comparison, uint64_t value);
+CAUSEWAY_EXPORT cl_int causeway_symmetric_put(void* target, const void* source, size_t size, int pe);
+CAUSEWAY_EXPORT cl_int causeway_symmetric_get(void* target, const void* source, size_t size, int pe);
+CAUSEWAY_EXPORT cl_int causeway_symmetric_put_signal(void* target, const void* source, size_t size, uint64_t* signal,
+                                                     uint64_t value, cl_signal_operation operation, int pe);
+CAUSEWAY_EXPORT cl_int causeway_symmetric_signal(uint64_t* signal, uint64_t value, cl_signal_operation operation,
+                                                 int pe);
+CAUSEWAY_EXPORT cl_int causeway_symmetric_wait(const void* word, size_t word_bytes, cl_comparison comparison,
+                                               uint64_t value);
 /* `before` may be NULL. */
-CAUSEWAY_EXPORT cl_int causeway_symmetric_atomic(
-    cl_atomic_operation operation, size_t word_bytes, void *word, uint64_t operand, uint64_t compared, int pe, uint64_t *before);
+CAUSEWAY_EXPORT cl_int causeway_symmetric_atomic(cl_atomic_operation operation, size_t word_bytes, void* word,
+                                                 uint64_t operand, uint64_t compared, int pe, uint64_t* before);
 CAUSEWAY_EXPORT cl_int causeway_symmetric_quiet(void);
 CAUSEWAY_EXPORT cl_int causeway_symmetric_barrier(void);
 

@@ -35,12 +35,12 @@ CAUSEWAY_TASKS_EXPORT const char* causeway_tasks_last_error(void);
 /* ---- Memory ---- */
 
 typedef enum causeway_distribution {
-    CAUSEWAY_DISTRIBUTION_DEFAULT =
-        0, /* what OMP_DATA_DISTRIBUTION says: standard, fine, coarse or local; else standard */
+    CAUSEWAY_DISTRIBUTION_DEFAULT = 0, /* what OMP_DATA_DISTRIBUTION says: standard, fine, coarse or local; else
+                                          standard */
     CAUSEWAY_DISTRIBUTION_STANDARD, /* where it is touched first, as malloc() */
-    CAUSEWAY_DISTRIBUTION_FINE,     /* units (pages) round robin over all nodes: one allocation that many tasks share */
-    CAUSEWAY_DISTRIBUTION_COARSE,   /* whole allocations round robin: many allocations, each for few tasks */
-    CAUSEWAY_DISTRIBUTION_LOCAL     /* the node of the calling thread */
+    CAUSEWAY_DISTRIBUTION_FINE, /* units (pages) round robin over all nodes: one allocation that many tasks share */
+    CAUSEWAY_DISTRIBUTION_COARSE, /* whole allocations round robin: many allocations, each for few tasks */
+    CAUSEWAY_DISTRIBUTION_LOCAL /* the node of the calling thread */
 } causeway_distribution;
 
 /* As malloc(); null with the cause kept if there is no memory. Distributed memory is zero, takes whole units, and is
@@ -79,7 +79,7 @@ typedef enum causeway_task_policy {
     CAUSEWAY_TASK_POLICY_DEFAULT = 0, /* locality */
     CAUSEWAY_TASK_POLICY_WORK_STEALING,
     CAUSEWAY_TASK_POLICY_CENTRAL_QUEUE,
-    CAUSEWAY_TASK_POLICY_LOCALITY,      /* deals by distance-weighted bytes and by load; steals near first */
+    CAUSEWAY_TASK_POLICY_LOCALITY, /* deals by distance-weighted bytes and by load; steals near first */
     CAUSEWAY_TASK_POLICY_LOCALITY_PAPER /* Algorithms 1 and 2 to the letter: without load, without release of starving
                                            thieves */
 } causeway_task_policy;
@@ -88,9 +88,9 @@ typedef enum causeway_task_policy {
 typedef struct causeway_deal {
     unsigned nodes;
     const uint64_t* bytes_on_node; /* of the task's regions */
-    uint64_t bytes;                /* their sum */
-    int most_used_node;            /* of the region that is marked; -1 if it is none, or spread */
-    unsigned own_node;             /* of the worker that asks */
+    uint64_t bytes; /* their sum */
+    int most_used_node; /* of the region that is marked; -1 if it is none, or spread */
+    unsigned own_node; /* of the worker that asks */
 } causeway_deal;
 /* The node whose queue the task goes to; negative for the queue of the worker that asks. Asked from any thread. */
 typedef int (*causeway_deal_function)(void* user, const causeway_deal* task);
@@ -98,11 +98,11 @@ typedef int (*causeway_deal_function)(void* user, const causeway_deal* task);
 typedef struct causeway_task_pool_options {
     causeway_task_policy policy;
     unsigned threads; /* at work at once, callers included; 0 takes one for each core */
-    int no_callers;   /* not 0: threads of the program that wait do not take part, and the pool starts all threads */
+    int no_callers; /* not 0: threads of the program that wait do not take part, and the pool starts all threads */
     unsigned callers; /* threads of the program that take part at once, of `threads`; 0 takes one */
-    int unbound;      /* not 0: threads may leave their node */
+    int unbound; /* not 0: threads may leave their node */
     causeway_deal_function deal; /* a policy of the program, in the place of `policy` */
-    void* user;                  /* its first argument */
+    void* user; /* its first argument */
 } causeway_task_pool_options;
 
 /* `options` may be null. */
@@ -114,9 +114,9 @@ CAUSEWAY_TASKS_EXPORT int causeway_task_pool_create(const causeway_task_pool_opt
 CAUSEWAY_TASKS_EXPORT void causeway_task_pool_release(causeway_task_pool* pool);
 
 typedef struct causeway_task_statistics {
-    uint64_t tasks;      /* that ended */
-    uint64_t dealt;      /* into queues of nodes */
-    uint64_t stolen;     /* within a node, or where there are no nodes to the policy */
+    uint64_t tasks; /* that ended */
+    uint64_t dealt; /* into queues of nodes */
+    uint64_t stolen; /* within a node, or where there are no nodes to the policy */
     uint64_t stolen_far; /* from other nodes */
     unsigned threads;
 } causeway_task_statistics;
@@ -168,7 +168,7 @@ CAUSEWAY_TASKS_EXPORT int causeway_task_spawn(causeway_task_group* group, causew
 /* Not 0 in flags. */
 enum {
     CAUSEWAY_TASK_URGENT = 1, /* before those that are not */
-    CAUSEWAY_TASK_HELD = 2    /* runs after causeway_task_let_go() only */
+    CAUSEWAY_TASK_HELD = 2 /* runs after causeway_task_let_go() only */
 };
 
 typedef struct causeway_task causeway_task;

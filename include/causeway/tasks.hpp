@@ -115,8 +115,8 @@ class task_group {
     }
 
     /// As spawn(), but the work waits for let_go(), too, which has to come once. Until then the handle is valid.
-    template <class Work>
-    [[nodiscard]] causeway_task* spawn_held(Work&& work, std::span<const causeway_region> regions = {}) {
+    template <class Work> [[nodiscard]] causeway_task* spawn_held(Work&& work,
+                                                                  std::span<const causeway_region> regions = {}) {
         return submit(std::forward<Work>(work), regions, CAUSEWAY_TASK_HELD);
     }
     void let_go(causeway_task* held) { causeway_task_let_go(m_pool, held); }

@@ -136,8 +136,8 @@ class event_bridge {
     /// CL_COMPLETE, a failure, or a positive status while it runs.
     static cl_int status_of(cl_event event) {
         cl_int status = CL_QUEUED;
-        if (const cl_int code =
-                clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+        if (const cl_int code = clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
+                                               nullptr);
             code != CL_SUCCESS)
             return code;
         // Intel's runtime tells "complete" of commands that failed with what they waited for, but not to who waits.

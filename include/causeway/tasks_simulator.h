@@ -13,27 +13,27 @@ extern "C" {
 typedef struct causeway_simulation {
     const char* machine; /* opteron48, tilepro64, this, a synthetic machine of hwloc ("node:4 core:2 pu:1"), or an .xml
                             file [opteron48] */
-    const char*
-        program; /* map, reduction, vecmul, matmul, jacobi, sparselu, strassen, or the file of a recorded run [map] */
+    const char* program; /* map, reduction, vecmul, matmul, jacobi, sparselu, strassen, or the file of a recorded run
+                            [map] */
     const char* policy; /* work-stealing, central, locality, locality-paper [locality] */
-    const char*
-        distribution;     /* standard, fine, coarse [what the paper's Table 4 advises; of a recorded run, as it was] */
-    unsigned cores;       /* that work [all] */
-    unsigned vicinity;    /* of tiles: how many may steal from one another, 1, 4, 8, 16 [all] */
-    unsigned seed;        /* of the order in which idle workers look */
+    const char* distribution; /* standard, fine, coarse [what the paper's Table 4 advises; of a recorded run, as it was]
+                               */
+    unsigned cores; /* that work [all] */
+    unsigned vicinity; /* of tiles: how many may steal from one another, 1, 4, 8, 16 [all] */
+    unsigned seed; /* of the order in which idle workers look */
     const char* timeline; /* a file that trace events are written to: workers, tasks, remote bytes [none] */
-    int regret;           /* not 0: look for the best schedule, too; takes a dozen times as long */
+    int regret; /* not 0: look for the best schedule, too; takes a dozen times as long */
 } causeway_simulation;
 
 typedef struct causeway_simulation_result {
-    double seconds;        /* modelled time of the whole run */
+    double seconds; /* modelled time of the whole run */
     double memory_seconds; /* of it, over all workers: waiting for memory */
-    double own_bytes;      /* from the node of the worker */
-    double remote_bytes;   /* from other nodes */
-    double cached_bytes;   /* from last-level caches */
+    double own_bytes; /* from the node of the worker */
+    double remote_bytes; /* from other nodes */
+    double cached_bytes; /* from last-level caches */
     uint64_t tasks, dealt, stolen, stolen_far;
-    double best_seconds;   /* of the best schedule that was found; 0 if none was looked for */
-    char best[64];         /* how: policy and distribution */
+    double best_seconds; /* of the best schedule that was found; 0 if none was looked for */
+    char best[64]; /* how: policy and distribution */
     char distribution[16]; /* that was taken */
 } causeway_simulation_result;
 

@@ -17,14 +17,14 @@ extern "C" {
  * times. The event is retained until the command is complete. Returns 1, or 0 if no timeline is recorded. Any thread.
  * (`causeway trace` calls it for every command of a program, which then need not do so.)
  */
-CAUSEWAY_EXPORT int causeway_trace_command(cl_event event, const char *name, cl_uint num_events_in_wait_list,
-                                           const cl_event *event_wait_list);
+CAUSEWAY_EXPORT int causeway_trace_command(cl_event event, const char* name, cl_uint num_events_in_wait_list,
+                                           const cl_event* event_wait_list);
 
 /*
  * Adds to the timeline `file` what ranks have recorded that were killed. Each rank that ends by itself has done so.
  * Returns their number, or -1 (see causeway_error_last_message).
  */
-CAUSEWAY_EXPORT int causeway_trace_collect(const char *file);
+CAUSEWAY_EXPORT int causeway_trace_collect(const char* file);
 
 #ifdef __cplusplus
 }

@@ -35,7 +35,7 @@ CAUSEWAY_EXPORT cl_int causeway_tune_device(cl_command_queue queue);
  * written to; CL_TRANSFER_IO_ERROR (-31002), for example if the file system is full. Less than two seconds, on a slow
  * disk perhaps more.
  */
-CAUSEWAY_EXPORT cl_int causeway_tune_directory(const char *path);
+CAUSEWAY_EXPORT cl_int causeway_tune_directory(const char* path);
 
 /*
  * Writes all figures as JSON into `text` (at most `size` bytes, always terminated): "file" is the path of the file
@@ -44,7 +44,7 @@ CAUSEWAY_EXPORT cl_int causeway_tune_directory(const char *path);
  * takes alone), "gap_at_once" (seconds that each of several takes at least), "bytes_per_second_at_once" and "seen"
  * (seconds since 1970). Returns the length of the whole text without its terminator, or -1.
  */
-CAUSEWAY_EXPORT long causeway_tuner_figures(char *text, size_t size);
+CAUSEWAY_EXPORT long causeway_tuner_figures(char* text, size_t size);
 
 /* Forgets all figures and removes the file. CL_INVALID_OPERATION if that fails; then the process has forgotten them. */
 CAUSEWAY_EXPORT cl_int causeway_tuner_clear(void);

@@ -15,8 +15,8 @@ extern "C" {
  * ranks of their node, or of other nodes. Where devices have memory of their own, also what two processes share, with
  * the device of `queue`. No other transfers between the two may be under way on `comm`. MPI must be initialised with
  * MPI_THREAD_MULTIPLE (else CL_INVALID_OPERATION); CL_INVALID_VALUE for a rank that `comm` does not have,
- * MPI_PROC_NULL, or this rank itself. Moves about 0.9 GB as messages, and as much through shared memory where both devices
- * have memory of their own: less than two seconds within a node, longer over a network.
+ * MPI_PROC_NULL, or this rank itself. Moves about 0.9 GB as messages, and as much through shared memory where both
+ * devices have memory of their own: less than two seconds within a node, longer over a network.
  */
 CAUSEWAY_EXPORT cl_int causeway_tune_rank(cl_command_queue queue, int peer, MPI_Comm comm);
 

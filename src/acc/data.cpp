@@ -30,14 +30,15 @@ directive_place::directive_place(causeway_acc_clauses& clauses) {
         {
             std::unique_lock other(from.lock());
             if (clauses.wait_count == 0) from.finish_all(other);
-            for (int each = 0; each < clauses.wait_count; ++each) from.finish(from.queue_of(queue_number(clauses.wait_queues[each])), other);
+            for (int each = 0; each < clauses.wait_count; ++each)
+                from.finish(from.queue_of(queue_number(clauses.wait_queues[each])), other);
         }
         m_lock.lock();
         return;
     }
-    if (clauses.wait_count == 0)
-        m_device->order_all(*m_queue);
-    for (int each = 0; each < clauses.wait_count; ++each) m_device->order(m_device->queue_of(queue_number(clauses.wait_queues[each])), *m_queue);
+    if (clauses.wait_count == 0) m_device->order_all(*m_queue);
+    for (int each = 0; each < clauses.wait_count; ++each)
+        m_device->order(m_device->queue_of(queue_number(clauses.wait_queues[each])), *m_queue);
 }
 
 void directive_place::come_last() {
@@ -45,14 +46,17 @@ void directive_place::come_last() {
 }
 
 void directive_place::finish() {
-    if (m_waits) m_device->finish(*m_queue, m_lock);
-    else clFlush(m_queue->handle);
+    if (m_waits)
+        m_device->finish(*m_queue, m_lock);
+    else
+        clFlush(m_queue->handle);
 }
 
 mapping& map_one(device& on, queue& in, void* host, void* base, std::size_t bytes, int kind) {
     mapping made{static_cast<char*>(host), bytes, base, on.allocate(bytes), 0};
     auto& added = on.table().add(made);
-    if (kind == CAUSEWAY_ACC_COPY || kind == CAUSEWAY_ACC_COPYIN || kind == CAUSEWAY_ACC_IMPLICIT) on.write(in, {added.buffer, 0}, host, bytes);
+    if (kind == CAUSEWAY_ACC_COPY || kind == CAUSEWAY_ACC_COPYIN || kind == CAUSEWAY_ACC_IMPLICIT)
+        on.write(in, {added.buffer, 0}, host, bytes);
     if (kind == CAUSEWAY_ACC_CREATE_ZERO || kind == CAUSEWAY_ACC_COPYOUT_ZERO) on.fill_zero(in, added.buffer, bytes);
     return added;
 }
@@ -68,7 +72,7 @@ namespace {
 /// The device has something of what the pointer points to, which is then meant.
 bool is_known(device& on, const causeway_acc_data& one) {
     return on.table().find_start(one.base) || on.table().find_start(one.host) || on.table().find_base(one.base) ||
-        on.table().overlaps(one.host, one.bytes) || on.find_reserved(one.base) != on.reserved().end();
+           on.table().overlaps(one.host, one.bytes) || on.find_reserved(one.base) != on.reserved().end();
 }
 
 } // namespace
@@ -86,7 +90,8 @@ void map_all(device& on, queue& in, causeway_acc_data* data, int count) {
             if (one.kind == CAUSEWAY_ACC_PRESENT) {
                 if (one.bytes == 0 && on.find_reserved(one.host) != on.reserved().end()) continue;
                 if (one.bytes == 0 || one.host)
-                    fail_here("'" + std::string(one.name) + "' is not present on device " + std::to_string(on.number()));
+                    fail_here("'" + std::string(one.name) + "' is not present on device " +
+                              std::to_string(on.number()));
             }
             found = &map_one(on, in, one.host, one.base, one.bytes, one.kind);
         }
@@ -102,9 +107,12 @@ void unmap_all(device& on, queue& in, causeway_acc_data* data, int count) {
         if (!found) continue;
         one.mapped = nullptr;
         if (--found->structured > 0 || found->dynamic > 0) continue;
-        if (one.kind == CAUSEWAY_ACC_COPY || one.kind == CAUSEWAY_ACC_COPYOUT || one.kind == CAUSEWAY_ACC_COPYOUT_ZERO ||
-            one.kind == CAUSEWAY_ACC_IMPLICIT)
-            on.read(in, one.host, {found->buffer, found->offset + static_cast<std::size_t>(static_cast<char*>(one.host) - found->start)}, one.bytes);
+        if (one.kind == CAUSEWAY_ACC_COPY || one.kind == CAUSEWAY_ACC_COPYOUT ||
+            one.kind == CAUSEWAY_ACC_COPYOUT_ZERO || one.kind == CAUSEWAY_ACC_IMPLICIT)
+            on.read(
+                in, one.host,
+                {found->buffer, found->offset + static_cast<std::size_t>(static_cast<char*>(one.host) - found->start)},
+                one.bytes);
         release(on, *found);
     }
 }
@@ -112,11 +120,13 @@ void unmap_all(device& on, queue& in, causeway_acc_data* data, int count) {
 buffer_place place_of(device& on, void* address, std::size_t bytes, const char* name) {
     if (auto* found = on.table().find_start(address)) {
         const auto from = static_cast<std::size_t>(static_cast<char*>(address) - found->start);
-        if (bytes > found->bytes - from) fail_here("'" + std::string(name) + "' is only partly present on device " + std::to_string(on.number()));
+        if (bytes > found->bytes - from)
+            fail_here("'" + std::string(name) + "' is only partly present on device " + std::to_string(on.number()));
         return {found->buffer, found->offset + from};
     }
     if (const auto found = on.find_reserved(address); found != on.reserved().end())
-        return {found->second.buffer, found->second.offset + static_cast<std::size_t>(static_cast<char*>(address) - found->first)};
+        return {found->second.buffer,
+                found->second.offset + static_cast<std::size_t>(static_cast<char*>(address) - found->first)};
     fail_here("'" + std::string(name) + "' is not present on device " + std::to_string(on.number()));
 }
 
@@ -144,8 +154,10 @@ void causeway_acc_data_end(causeway_acc_clauses* clauses, causeway_acc_data* dat
     directive_place place(same);
     place.come_last();
     unmap_all(place.device(), place.queue(), data, count);
-    if (clauses->has_device || clauses->asynchronous) place.finish();
-    else place.device().finish(place.queue(), place.lock());
+    if (clauses->has_device || clauses->asynchronous)
+        place.finish();
+    else
+        place.device().finish(place.queue(), place.lock());
 }
 
 void causeway_acc_enter_data(causeway_acc_clauses* clauses, causeway_acc_data* data, int count) {
@@ -154,7 +166,8 @@ void causeway_acc_enter_data(causeway_acc_clauses* clauses, causeway_acc_data* d
     if (place.is_host()) return;
     for (int each = 0; each < count; ++each) {
         auto& one = data[each];
-        auto* found = one.bytes > 0 ? place.device().table().find(one.host, one.bytes) : place.device().table().find_start(one.host);
+        auto* found = one.bytes > 0 ? place.device().table().find(one.host, one.bytes)
+                                    : place.device().table().find_start(one.host);
         if (!found && one.bytes == 0) {
             if (!one.host) continue;
             fail_here("'" + std::string(one.name) + "' is a pointer without a section, and nothing is mapped there");
@@ -172,14 +185,19 @@ void causeway_acc_exit_data(causeway_acc_clauses* clauses, causeway_acc_data* da
     place.come_last();
     for (int each = 0; each < count; ++each) {
         auto& one = data[each];
-        auto* const found = one.bytes > 0 ? place.device().table().find(one.host, one.bytes) : place.device().table().find_start(one.host);
+        auto* const found = one.bytes > 0 ? place.device().table().find(one.host, one.bytes)
+                                          : place.device().table().find_start(one.host);
         if (!found) continue; // OpenACC 2.7, section 2.6.6: no action
-        if (clauses->finalize) found->dynamic = 0;
-        else if (found->dynamic > 0) --found->dynamic;
+        if (clauses->finalize)
+            found->dynamic = 0;
+        else if (found->dynamic > 0)
+            --found->dynamic;
         if (found->dynamic > 0 || found->structured > 0) continue;
         if (one.kind == CAUSEWAY_ACC_COPYOUT) {
             auto* const from = one.bytes > 0 ? static_cast<char*>(one.host) : found->start;
-            place.device().read(place.queue(), from, {found->buffer, found->offset + static_cast<std::size_t>(from - found->start)}, one.bytes > 0 ? one.bytes : found->bytes);
+            place.device().read(place.queue(), from,
+                                {found->buffer, found->offset + static_cast<std::size_t>(from - found->start)},
+                                one.bytes > 0 ? one.bytes : found->bytes);
         }
         release(place.device(), *found);
     }
@@ -193,14 +211,19 @@ void causeway_acc_update(causeway_acc_clauses* clauses, causeway_acc_data* data,
     place.come_last();
     for (int each = 0; each < count; ++each) {
         auto& one = data[each];
-        auto* const found = one.bytes > 0 ? place.device().table().find(one.host, one.bytes) : place.device().table().find_start(one.host);
+        auto* const found = one.bytes > 0 ? place.device().table().find(one.host, one.bytes)
+                                          : place.device().table().find_start(one.host);
         if (!found && (clauses->if_present || !one.host)) continue;
-        if (!found) fail_here("'" + std::string(one.name) + "' is not present on device " + std::to_string(place.device().number()));
+        if (!found)
+            fail_here("'" + std::string(one.name) + "' is not present on device " +
+                      std::to_string(place.device().number()));
         auto* const from = one.bytes > 0 ? static_cast<char*>(one.host) : found->start;
         const buffer_place there{found->buffer, found->offset + static_cast<std::size_t>(from - found->start)};
         const auto bytes = one.bytes > 0 ? one.bytes : found->bytes;
-        if (one.kind == CAUSEWAY_ACC_TO_HOST) place.device().read(place.queue(), from, there, bytes);
-        else place.device().write(place.queue(), there, from, bytes);
+        if (one.kind == CAUSEWAY_ACC_TO_HOST)
+            place.device().read(place.queue(), from, there, bytes);
+        else
+            place.device().write(place.queue(), there, from, bytes);
     }
     place.finish();
 }
@@ -214,6 +237,7 @@ void* causeway_acc_use_device(causeway_acc_clauses* clauses, void* host, const c
         if (clauses->if_present || place.device().find_reserved(host) != place.device().reserved().end()) return host;
         fail_here("'" + std::string(name) + "' is not present on device " + std::to_string(place.device().number()));
     }
-    if (!found->device_address) found->device_address = place.device().reserve(found->buffer, found->offset, found->bytes);
+    if (!found->device_address)
+        found->device_address = place.device().reserve(found->buffer, found->offset, found->bytes);
     return found->device_address + (static_cast<char*>(host) - found->start);
 }

@@ -23,14 +23,16 @@ int type_of(cl_device_id id) {
     if (!(type & CL_DEVICE_TYPE_GPU)) return acc_device_opencl;
     const auto vendor = text_of(id, CL_DEVICE_VENDOR);
     if (vendor.find("NVIDIA") != std::string::npos) return acc_device_nvidia;
-    if (vendor.find("Advanced Micro") != std::string::npos || vendor.find("AMD") != std::string::npos) return acc_device_radeon;
+    if (vendor.find("Advanced Micro") != std::string::npos || vendor.find("AMD") != std::string::npos)
+        return acc_device_radeon;
     if (vendor.find("Intel") != std::string::npos) return acc_device_intel;
     return acc_device_opencl;
 }
 
 } // namespace
 
-device::device(int number, cl_platform_id, cl_device_id id) : m_number(number), m_id(id), m_type(type_of(id)), m_name(text_of(id, CL_DEVICE_NAME)) {
+device::device(int number, cl_platform_id, cl_device_id id)
+    : m_number(number), m_id(id), m_type(type_of(id)), m_name(text_of(id, CL_DEVICE_NAME)) {
     cl_device_type type = 0;
     clGetDeviceInfo(id, CL_DEVICE_TYPE, sizeof type, &type, nullptr);
     m_cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
@@ -60,7 +62,8 @@ cl_mem device::allocate(std::size_t bytes) {
     cl_int status = CL_SUCCESS;
     const auto made = clCreateBuffer(context(), CL_MEM_READ_WRITE, bytes > 0 ? bytes : 1, nullptr, &status);
     if (status != CL_SUCCESS)
-        fail_here("device " + std::to_string(m_number) + " (" + m_name + ") has no " + std::to_string(bytes) + " bytes: OpenCL's code " + std::to_string(status));
+        fail_here("device " + std::to_string(m_number) + " (" + m_name + ") has no " + std::to_string(bytes) +
+                  " bytes: OpenCL's code " + std::to_string(status));
     m_allocated += bytes;
     return made;
 }
@@ -78,12 +81,14 @@ void device::fill_zero(queue& in, cl_mem buffer, std::size_t bytes) {
 
 void device::write(queue& in, buffer_place to, const void* from, std::size_t bytes) {
     if (bytes == 0) return;
-    check(clEnqueueWriteBuffer(in.handle, to.buffer, CL_FALSE, to.offset, bytes, from, 0, nullptr, in.next()), "clEnqueueWriteBuffer");
+    check(clEnqueueWriteBuffer(in.handle, to.buffer, CL_FALSE, to.offset, bytes, from, 0, nullptr, in.next()),
+          "clEnqueueWriteBuffer");
 }
 
 void device::read(queue& in, void* to, buffer_place from, std::size_t bytes) {
     if (bytes == 0) return;
-    check(clEnqueueReadBuffer(in.handle, from.buffer, CL_FALSE, from.offset, bytes, to, 0, nullptr, in.next()), "clEnqueueReadBuffer");
+    check(clEnqueueReadBuffer(in.handle, from.buffer, CL_FALSE, from.offset, bytes, to, 0, nullptr, in.next()),
+          "clEnqueueReadBuffer");
 }
 
 cl_kernel device::kernel(causeway_acc_program& program, const std::string& name) {
@@ -99,7 +104,8 @@ cl_kernel device::kernel(causeway_acc_program& program, const std::string& name)
             std::size_t bytes = 0;
             clGetProgramBuildInfo(built.handle, m_id, CL_PROGRAM_BUILD_LOG, log.size(), log.data(), &bytes);
             log.resize(bytes > 0 ? bytes - 1 : 0);
-            fail_here("device " + std::to_string(m_number) + " (" + m_name + ") could not compile the kernels of this source:\n" + log);
+            fail_here("device " + std::to_string(m_number) + " (" + m_name +
+                      ") could not compile the kernels of this source:\n" + log);
         }
     }
     auto& found = built.kernels[name];
@@ -157,7 +163,9 @@ bool device::is_over(queue& of) {
     if (of.idle) return true;
     clFlush(of.handle);
     cl_int status = CL_COMPLETE;
-    if (of.last) check(clGetEventInfo(of.last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr), "clGetEventInfo");
+    if (of.last)
+        check(clGetEventInfo(of.last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr),
+              "clGetEventInfo");
     if (status > CL_COMPLETE) return false;
     of.idle = true;
     return true;
@@ -177,7 +185,8 @@ void device::order_all(queue& later) {
 }
 
 char* device::reserve(cl_mem buffer, std::size_t offset, std::size_t bytes) {
-    void* const made = mmap(nullptr, bytes > 0 ? bytes : 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* const made = mmap(nullptr, bytes > 0 ? bytes : 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+                            0);
     if (made == MAP_FAILED) fail_here("no addresses are left for " + std::to_string(bytes) + " bytes of device memory");
     m_reserved[static_cast<char*>(made)] = {bytes, buffer, offset};
     return static_cast<char*>(made);

@@ -54,7 +54,8 @@ const std::vector<std::unique_ptr<device>>& devices() {
         const long times = std::clamp(repeat ? std::atol(repeat) : 1l, 1l, 64l);
         const auto found = find_all();
         for (long time = 0; time < times; ++time)
-            for (const auto& each : found) made->push_back(std::make_unique<device>(static_cast<int>(made->size()), each.platform, each.id));
+            for (const auto& each : found)
+                made->push_back(std::make_unique<device>(static_cast<int>(made->size()), each.platform, each.id));
         return made;
     }();
     return *all;
@@ -63,7 +64,8 @@ const std::vector<std::unique_ptr<device>>& devices() {
 selection& selected() {
     thread_local selection own = [] {
         selection first;
-        if (const char* type = std::getenv("ACC_DEVICE_TYPE"); type && (strcasecmp(type, "host") == 0)) first.host = true;
+        if (const char* type = std::getenv("ACC_DEVICE_TYPE"); type && (strcasecmp(type, "host") == 0))
+            first.host = true;
         if (const char* number = std::getenv("ACC_DEVICE_NUM")) first.number = std::atoi(number);
         return first;
     }();
@@ -78,7 +80,8 @@ device* current_device() {
 device& device_number(long number) {
     if (number < 0 || static_cast<std::size_t>(number) >= devices().size())
         fail_here("there is no device " + std::to_string(number) + ": " +
-                  (devices().empty() ? "OpenCL has none here" : "devices count from 0 to " + std::to_string(devices().size() - 1)));
+                  (devices().empty() ? "OpenCL has none here"
+                                     : "devices count from 0 to " + std::to_string(devices().size() - 1)));
     return *devices()[static_cast<std::size_t>(number)];
 }
 

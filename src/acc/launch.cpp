@@ -12,30 +12,42 @@ struct launch_shape {
     std::size_t gangs = 1, workers = 1, vector = 1;
 };
 
-launch_shape shape_of(const device& on, const causeway_acc_clauses& clauses, const causeway_acc_kernel& kernel, std::size_t most) {
+launch_shape shape_of(const device& on, const causeway_acc_clauses& clauses, const causeway_acc_kernel& kernel,
+                      std::size_t most) {
     launch_shape shape;
     if (kernel.flags & CAUSEWAY_ACC_USES_VECTOR)
-        shape.vector = clauses.vector > 0 ? static_cast<std::size_t>(clauses.vector) : on.is_cpu() ? 1 : kernel.flags & CAUSEWAY_ACC_USES_WORKERS ? 32 : 128;
-    if (kernel.flags & CAUSEWAY_ACC_USES_WORKERS) shape.workers = clauses.workers > 0 ? static_cast<std::size_t>(clauses.workers) : on.is_cpu() ? 1 : 4;
+        shape.vector = clauses.vector > 0                         ? static_cast<std::size_t>(clauses.vector)
+                       : on.is_cpu()                              ? 1
+                       : kernel.flags & CAUSEWAY_ACC_USES_WORKERS ? 32
+                                                                  : 128;
+    if (kernel.flags & CAUSEWAY_ACC_USES_WORKERS)
+        shape.workers = clauses.workers > 0 ? static_cast<std::size_t>(clauses.workers) : on.is_cpu() ? 1 : 4;
     shape.vector = std::min(shape.vector, most);
     shape.workers = std::max<std::size_t>(1, std::min(shape.workers, most / shape.vector));
     // A few groups for each core of a processor, and many for each of a GPU, whose groups wait for memory in turn.
-    if (kernel.flags & CAUSEWAY_ACC_USES_GANGS) shape.gangs = clauses.gangs > 0 ? static_cast<std::size_t>(clauses.gangs) : on.units() * (on.is_cpu() ? 4u : 16u);
-    else if (kernel.flags & CAUSEWAY_ACC_ALLOWS_GANGS) shape.gangs = clauses.gangs > 0 ? static_cast<std::size_t>(clauses.gangs) : 1;
+    if (kernel.flags & CAUSEWAY_ACC_USES_GANGS)
+        shape.gangs = clauses.gangs > 0 ? static_cast<std::size_t>(clauses.gangs)
+                                        : on.units() * (on.is_cpu() ? 4u : 16u);
+    else if (kernel.flags & CAUSEWAY_ACC_ALLOWS_GANGS)
+        shape.gangs = clauses.gangs > 0 ? static_cast<std::size_t>(clauses.gangs) : 1;
     return shape;
 }
 
 buffer_place argument_place(device& on, const causeway_acc_argument& one) {
     if (!one.address) return {};
     const auto at = [&](const mapping& found, const void* from, const void* host) -> buffer_place {
-        // The kernel subscripts from the pointer's own value, which may lie before what is mapped: the sum wraps around.
-        return {found.buffer, found.offset + static_cast<std::size_t>(static_cast<const char*>(host) - found.start) -
-                                  static_cast<std::size_t>(static_cast<const char*>(host) - static_cast<const char*>(from))};
+        // The kernel subscripts from the pointer's own value, which may lie before what is mapped: the sum wraps
+        // around.
+        return {found.buffer,
+                found.offset + static_cast<std::size_t>(static_cast<const char*>(host) - found.start) -
+                    static_cast<std::size_t>(static_cast<const char*>(host) - static_cast<const char*>(from))};
     };
-    if (one.data && one.data->mapped && one.data->base == one.address) return at(*static_cast<mapping*>(one.data->mapped), one.address, one.data->host);
+    if (one.data && one.data->mapped && one.data->base == one.address)
+        return at(*static_cast<mapping*>(one.data->mapped), one.address, one.data->host);
     if (auto* found = on.table().find_start(one.address)) return at(*found, one.address, one.address);
     if (const auto found = on.find_reserved(one.address); found != on.reserved().end())
-        return {found->second.buffer, found->second.offset + static_cast<std::size_t>(static_cast<char*>(one.address) - found->first)};
+        return {found->second.buffer,
+                found->second.offset + static_cast<std::size_t>(static_cast<char*>(one.address) - found->first)};
     if (one.data && one.data->base == one.address && one.data->host)
         if (auto* found = on.table().find_start(one.data->host)) return at(*found, one.address, one.data->host);
     if (auto* found = on.table().find_base(one.address)) return at(*found, one.address, found->start);
@@ -46,8 +58,10 @@ buffer_place argument_place(device& on, const causeway_acc_argument& one) {
 bool may_alias(const std::vector<buffer_place>& places, const causeway_acc_argument* arguments, int count) {
     for (int one = 0; one < count; ++one)
         for (int other = 0; other < count; ++other)
-            if (one != other && arguments[one].kind == CAUSEWAY_ACC_BUFFER && arguments[other].kind == CAUSEWAY_ACC_BUFFER && arguments[one].written &&
-                places[static_cast<std::size_t>(one)].buffer && places[static_cast<std::size_t>(one)].buffer == places[static_cast<std::size_t>(other)].buffer)
+            if (one != other && arguments[one].kind == CAUSEWAY_ACC_BUFFER &&
+                arguments[other].kind == CAUSEWAY_ACC_BUFFER && arguments[one].written &&
+                places[static_cast<std::size_t>(one)].buffer &&
+                places[static_cast<std::size_t>(one)].buffer == places[static_cast<std::size_t>(other)].buffer)
                 return true;
     return false;
 }
@@ -55,7 +69,9 @@ bool may_alias(const std::vector<buffer_place>& places, const causeway_acc_argum
 class setter {
   public:
     explicit setter(cl_kernel kernel) : m_kernel(kernel) {}
-    void operator()(const void* value, std::size_t bytes) { check(clSetKernelArg(m_kernel, m_next++, bytes, value), "clSetKernelArg"); }
+    void operator()(const void* value, std::size_t bytes) {
+        check(clSetKernelArg(m_kernel, m_next++, bytes, value), "clSetKernelArg");
+    }
     template <class T> void value(const T& one) { (*this)(&one, sizeof one); }
 
   private:
@@ -63,21 +79,24 @@ class setter {
     cl_uint m_next = 0;
 };
 
-void launch(device& on, queue& in, const causeway_acc_clauses& clauses, const causeway_acc_region& region, const causeway_acc_kernel& kernel,
-            const causeway_acc_argument* arguments, int count) {
+void launch(device& on, queue& in, const causeway_acc_clauses& clauses, const causeway_acc_region& region,
+            const causeway_acc_kernel& kernel, const causeway_acc_argument* arguments, int count) {
     const auto handle = on.kernel(*region.program, kernel.name);
     std::size_t most = 1;
-    check(clGetKernelWorkGroupInfo(handle, on.id(), CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, nullptr), "clGetKernelWorkGroupInfo");
+    check(clGetKernelWorkGroupInfo(handle, on.id(), CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, nullptr),
+          "clGetKernelWorkGroupInfo");
     auto shape = shape_of(on, clauses, kernel, most);
     std::vector<buffer_place> places(static_cast<std::size_t>(count));
     for (int each = 0; each < count; ++each)
-        if (arguments[each].kind == CAUSEWAY_ACC_BUFFER) places[static_cast<std::size_t>(each)] = argument_place(on, arguments[each]);
+        if (arguments[each].kind == CAUSEWAY_ACC_BUFFER)
+            places[static_cast<std::size_t>(each)] = argument_place(on, arguments[each]);
     if ((kernel.flags & CAUSEWAY_ACC_MAY_ALIAS) && may_alias(places, arguments, count)) shape = {};
     const auto threads = shape.workers * shape.vector;
     constexpr std::size_t most_private = 256ul << 20;
     for (int each = 0; each < count; ++each)
         if (arguments[each].kind == CAUSEWAY_ACC_PRIVATE && (kernel.flags & CAUSEWAY_ACC_USES_GANGS))
-            shape.gangs = std::max<std::size_t>(1, std::min(shape.gangs, most_private / std::max<std::size_t>(1, arguments[each].bytes * threads)));
+            shape.gangs = std::max<std::size_t>(
+                1, std::min(shape.gangs, most_private / std::max<std::size_t>(1, arguments[each].bytes * threads)));
 
     const auto set = [&](cl_kernel of) {
         setter argument(of);
@@ -104,12 +123,14 @@ void launch(device& on, queue& in, const causeway_acc_clauses& clauses, const ca
     };
     set(handle);
     const std::size_t global[] = {shape.gangs * shape.vector, shape.workers}, local[] = {shape.vector, shape.workers};
-    check(clEnqueueNDRangeKernel(in.handle, handle, 2, nullptr, global, local, 0, nullptr, in.next()), "clEnqueueNDRangeKernel");
+    check(clEnqueueNDRangeKernel(in.handle, handle, 2, nullptr, global, local, 0, nullptr, in.next()),
+          "clEnqueueNDRangeKernel");
     if (!(kernel.flags & CAUSEWAY_ACC_HAS_REDUCTION)) return;
     const auto end = on.kernel(*region.program, std::string(kernel.name) + "_end");
     set(end);
     const std::size_t one[] = {1, 1};
-    check(clEnqueueNDRangeKernel(in.handle, end, 2, nullptr, one, one, 0, nullptr, in.next()), "clEnqueueNDRangeKernel");
+    check(clEnqueueNDRangeKernel(in.handle, end, 2, nullptr, one, one, 0, nullptr, in.next()),
+          "clEnqueueNDRangeKernel");
 }
 
 } // namespace
@@ -117,8 +138,8 @@ void launch(device& on, queue& in, const causeway_acc_clauses& clauses, const ca
 
 using namespace causeway::acc;
 
-int causeway_acc_run(causeway_acc_clauses* clauses, const causeway_acc_region* region, causeway_acc_data* data, int data_count,
-                     causeway_acc_argument* arguments, int argument_count) {
+int causeway_acc_run(causeway_acc_clauses* clauses, const causeway_acc_region* region, causeway_acc_data* data,
+                     int data_count, causeway_acc_argument* arguments, int argument_count) {
     const scope here(clauses->place);
     directive_place place(*clauses);
     if (place.is_host()) return 0;

@@ -33,7 +33,9 @@ bool present_table::overlaps(void* address, std::size_t bytes) const {
 mapping* present_table::find(void* address, std::size_t bytes) {
     auto* const found = find_start(address);
     if (found && static_cast<char*>(address) + bytes <= found->start + found->bytes) return found;
-    if (found) fail_here("the range " + range(address, bytes) + " is only partly mapped, by " + range(found->start, found->bytes));
+    if (found)
+        fail_here("the range " + range(address, bytes) + " is only partly mapped, by " +
+                  range(found->start, found->bytes));
     if (overlaps(address, bytes)) fail_here("a part of the range " + range(address, bytes) + " is mapped already");
     return nullptr;
 }
@@ -50,7 +52,9 @@ mapping* present_table::find_base(void* base) {
 
 mapping* present_table::find_device(char* device_address) {
     for (auto& [start, each] : m_mappings)
-        if (each.device_address && device_address >= each.device_address && device_address < each.device_address + each.bytes) return &each;
+        if (each.device_address && device_address >= each.device_address &&
+            device_address < each.device_address + each.bytes)
+            return &each;
     return nullptr;
 }
 

@@ -22,12 +22,14 @@ struct mapping {
 
 class present_table {
   public:
-    /// The mapping that has all of [address, address + bytes); nullptr if there is none. Ends the program if one has a part.
+    /// The mapping that has all of [address, address + bytes); nullptr if there is none. Ends the program if one has a
+    /// part.
     mapping* find(void* address, std::size_t bytes);
     /// As find(), but a mapping that has a part is no error.
     mapping* find_start(void* address);
     bool overlaps(void* address, std::size_t bytes) const;
-    /// The mapping that was made through this pointer's value, whichever elements it has; nullptr if there is not exactly one.
+    /// The mapping that was made through this pointer's value, whichever elements it has; nullptr if there is not
+    /// exactly one.
     mapping* find_base(void* base);
     mapping& add(const mapping& made) { return m_mappings.insert_or_assign(made.start, made).first->second; }
     void remove(const mapping& gone) { m_mappings.erase(gone.start); }

@@ -17,7 +17,8 @@ using namespace causeway::acc;
 namespace {
 
 bool is_of(const device& one, int type) {
-    return type == acc_device_default || type == acc_device_not_host || type == acc_device_current || one.type() == type;
+    return type == acc_device_default || type == acc_device_not_host || type == acc_device_current ||
+           one.type() == type;
 }
 
 /// The number over all devices of the `number`th of a type; -1 if there is none.
@@ -37,8 +38,10 @@ struct routine_place {
         in = &on->queue_of(number);
     }
     void finish() {
-        if (number == synchronous_queue) on->finish(*in, held);
-        else clFlush(in->handle);
+        if (number == synchronous_queue)
+            on->finish(*in, held);
+        else
+            clFlush(in->handle);
     }
     device* on;
     queue* in = nullptr;
@@ -50,7 +53,8 @@ void* enter(void* host, std::size_t bytes, bool copy, int queue) {
     routine_place place(queue);
     if (!place.on || !host || bytes == 0) return host;
     auto* found = place.on->table().find(host, bytes);
-    if (!found) found = &map_one(*place.on, *place.in, host, host, bytes, copy ? CAUSEWAY_ACC_COPYIN : CAUSEWAY_ACC_CREATE);
+    if (!found)
+        found = &map_one(*place.on, *place.in, host, host, bytes, copy ? CAUSEWAY_ACC_COPYIN : CAUSEWAY_ACC_CREATE);
     ++found->dynamic;
     if (!found->device_address) found->device_address = place.on->reserve(found->buffer, found->offset, found->bytes);
     auto* const address = found->device_address + (static_cast<char*>(host) - found->start);
@@ -63,8 +67,10 @@ void leave(void* host, std::size_t bytes, bool copy, bool finalize, int queue) {
     if (!place.on || !host || bytes == 0) return;
     auto* const found = place.on->table().find(host, bytes);
     if (!found) return;
-    if (finalize) found->dynamic = 0;
-    else if (found->dynamic > 0) --found->dynamic;
+    if (finalize)
+        found->dynamic = 0;
+    else if (found->dynamic > 0)
+        --found->dynamic;
     if (found->dynamic == 0 && found->structured == 0) {
         if (place.number == synchronous_queue) place.on->order_all(*place.in);
         if (copy) place.on->read(*place.in, host, place_of(*place.on, host, bytes, "the range"), bytes);
@@ -76,11 +82,14 @@ void leave(void* host, std::size_t bytes, bool copy, bool finalize, int queue) {
 void update(void* host, std::size_t bytes, bool to_device, int queue) {
     routine_place place(queue);
     if (!place.on || !host || bytes == 0) return;
-    if (!place.on->table().find(host, bytes)) fail_here("the memory is not present on device " + std::to_string(place.on->number()));
+    if (!place.on->table().find(host, bytes))
+        fail_here("the memory is not present on device " + std::to_string(place.on->number()));
     const auto there = place_of(*place.on, host, bytes, "the range");
     if (place.number == synchronous_queue) place.on->order_all(*place.in);
-    if (to_device) place.on->write(*place.in, there, host, bytes);
-    else place.on->read(*place.in, host, there, bytes);
+    if (to_device)
+        place.on->write(*place.in, there, host, bytes);
+    else
+        place.on->read(*place.in, host, there, bytes);
     place.finish();
 }
 
@@ -101,7 +110,9 @@ void copy(void* to, void* from, std::size_t bytes, bool to_is_device, bool from_
     }
     if (to_is_device && from_is_device) {
         const auto target = device_place(*place.on, to, bytes), source = device_place(*place.on, from, bytes);
-        check(clEnqueueCopyBuffer(place.in->handle, source.buffer, target.buffer, source.offset, target.offset, bytes, 0, nullptr, place.in->next()), "clEnqueueCopyBuffer");
+        check(clEnqueueCopyBuffer(place.in->handle, source.buffer, target.buffer, source.offset, target.offset, bytes,
+                                  0, nullptr, place.in->next()),
+              "clEnqueueCopyBuffer");
     } else if (to_is_device) {
         place.on->write(*place.in, device_place(*place.on, to, bytes), from, bytes);
     } else {
@@ -127,10 +138,12 @@ void acc_set_device_type(acc_device_t type) {
         selected().host = true;
         return;
     }
-    if (type != acc_device_none && whole_number(0, type) < 0 && type != acc_device_default) fail_here("there is no device of this type");
+    if (type != acc_device_none && whole_number(0, type) < 0 && type != acc_device_default)
+        fail_here("there is no device of this type");
     selected().host = false;
     if (type != acc_device_default && type != acc_device_not_host && whole_number(0, type) >= 0 &&
-        !is_of(device_number(selected().number), type)) selected().number = whole_number(0, type);
+        !is_of(device_number(selected().number), type))
+        selected().number = whole_number(0, type);
 }
 acc_device_t acc_get_device_type() {
     ROUTINE("acc_get_device_type");
@@ -144,7 +157,9 @@ void acc_set_device_num(int number, acc_device_t type) {
         return;
     }
     const int whole = whole_number(number < 0 ? 0 : number, type);
-    if (whole < 0) fail_here("there is no device " + std::to_string(number) + " of this type; there are " + std::to_string(acc_get_num_devices(type)) + ", from 0 on");
+    if (whole < 0)
+        fail_here("there is no device " + std::to_string(number) + " of this type; there are " +
+                  std::to_string(acc_get_num_devices(type)) + ", from 0 on");
     selected() = {false, whole, selected().default_queue};
 }
 int acc_get_device_num(acc_device_t type) {
@@ -159,19 +174,26 @@ int acc_get_device_num(acc_device_t type) {
 }
 size_t acc_get_property(int number, acc_device_t type, acc_device_property_t property) {
     ROUTINE("acc_get_property");
-    const int whole = type == acc_device_current && current_device() ? current_device()->number() : whole_number(number, type);
+    const int whole = type == acc_device_current && current_device() ? current_device()->number()
+                                                                     : whole_number(number, type);
     if (whole < 0) return 0;
     cl_ulong bytes = 0;
-    if (property == acc_property_memory) clGetDeviceInfo(device_number(whole).id(), CL_DEVICE_GLOBAL_MEM_SIZE, sizeof bytes, &bytes, nullptr);
+    if (property == acc_property_memory)
+        clGetDeviceInfo(device_number(whole).id(), CL_DEVICE_GLOBAL_MEM_SIZE, sizeof bytes, &bytes, nullptr);
     // OpenCL does not tell what others have of it.
-    if (property == acc_property_free_memory) return acc_get_property(number, type, acc_property_memory) - device_number(whole).allocated();
+    if (property == acc_property_free_memory)
+        return acc_get_property(number, type, acc_property_memory) - device_number(whole).allocated();
     return bytes;
 }
 const char* acc_get_property_string(int number, acc_device_t type, acc_device_property_t property) {
     ROUTINE("acc_get_property_string");
-    const int whole = type == acc_device_current && current_device() ? current_device()->number() : whole_number(number, type);
+    const int whole = type == acc_device_current && current_device() ? current_device()->number()
+                                                                     : whole_number(number, type);
     if (whole < 0) return nullptr;
-    const auto what = property == acc_property_name ? CL_DEVICE_NAME : property == acc_property_vendor ? CL_DEVICE_VENDOR : property == acc_property_driver ? CL_DRIVER_VERSION : 0;
+    const auto what = property == acc_property_name     ? CL_DEVICE_NAME
+                      : property == acc_property_vendor ? CL_DEVICE_VENDOR
+                      : property == acc_property_driver ? CL_DRIVER_VERSION
+                                                        : 0;
     if (what == 0) return nullptr;
     thread_local char text[512];
     text[0] = '\0';
@@ -226,26 +248,74 @@ void acc_free(void* address) {
     if (!selected().host && !devices().empty()) fail_here("this is no address that acc_malloc() gave");
     std::free(address);
 }
-void* acc_copyin(void* host, size_t bytes) { ROUTINE("acc_copyin"); return enter(host, bytes, true, acc_async_sync); }
-void* acc_create(void* host, size_t bytes) { ROUTINE("acc_create"); return enter(host, bytes, false, acc_async_sync); }
+void* acc_copyin(void* host, size_t bytes) {
+    ROUTINE("acc_copyin");
+    return enter(host, bytes, true, acc_async_sync);
+}
+void* acc_create(void* host, size_t bytes) {
+    ROUTINE("acc_create");
+    return enter(host, bytes, false, acc_async_sync);
+}
 void* acc_present_or_copyin(void* host, size_t bytes) { return acc_copyin(host, bytes); }
 void* acc_present_or_create(void* host, size_t bytes) { return acc_create(host, bytes); }
 void* acc_pcopyin(void* host, size_t bytes) { return acc_copyin(host, bytes); }
 void* acc_pcreate(void* host, size_t bytes) { return acc_create(host, bytes); }
-void acc_copyin_async(void* host, size_t bytes, int queue) { ROUTINE("acc_copyin_async"); enter(host, bytes, true, queue); }
-void acc_create_async(void* host, size_t bytes, int queue) { ROUTINE("acc_create_async"); enter(host, bytes, false, queue); }
-void acc_copyout(void* host, size_t bytes) { ROUTINE("acc_copyout"); leave(host, bytes, true, false, acc_async_sync); }
-void acc_copyout_async(void* host, size_t bytes, int queue) { ROUTINE("acc_copyout_async"); leave(host, bytes, true, false, queue); }
-void acc_copyout_finalize(void* host, size_t bytes) { ROUTINE("acc_copyout_finalize"); leave(host, bytes, true, true, acc_async_sync); }
-void acc_copyout_finalize_async(void* host, size_t bytes, int queue) { ROUTINE("acc_copyout_finalize_async"); leave(host, bytes, true, true, queue); }
-void acc_delete(void* host, size_t bytes) { ROUTINE("acc_delete"); leave(host, bytes, false, false, acc_async_sync); }
-void acc_delete_async(void* host, size_t bytes, int queue) { ROUTINE("acc_delete_async"); leave(host, bytes, false, false, queue); }
-void acc_delete_finalize(void* host, size_t bytes) { ROUTINE("acc_delete_finalize"); leave(host, bytes, false, true, acc_async_sync); }
-void acc_delete_finalize_async(void* host, size_t bytes, int queue) { ROUTINE("acc_delete_finalize_async"); leave(host, bytes, false, true, queue); }
-void acc_update_device(void* host, size_t bytes) { ROUTINE("acc_update_device"); update(host, bytes, true, acc_async_sync); }
-void acc_update_device_async(void* host, size_t bytes, int queue) { ROUTINE("acc_update_device_async"); update(host, bytes, true, queue); }
-void acc_update_self(void* host, size_t bytes) { ROUTINE("acc_update_self"); update(host, bytes, false, acc_async_sync); }
-void acc_update_self_async(void* host, size_t bytes, int queue) { ROUTINE("acc_update_self_async"); update(host, bytes, false, queue); }
+void acc_copyin_async(void* host, size_t bytes, int queue) {
+    ROUTINE("acc_copyin_async");
+    enter(host, bytes, true, queue);
+}
+void acc_create_async(void* host, size_t bytes, int queue) {
+    ROUTINE("acc_create_async");
+    enter(host, bytes, false, queue);
+}
+void acc_copyout(void* host, size_t bytes) {
+    ROUTINE("acc_copyout");
+    leave(host, bytes, true, false, acc_async_sync);
+}
+void acc_copyout_async(void* host, size_t bytes, int queue) {
+    ROUTINE("acc_copyout_async");
+    leave(host, bytes, true, false, queue);
+}
+void acc_copyout_finalize(void* host, size_t bytes) {
+    ROUTINE("acc_copyout_finalize");
+    leave(host, bytes, true, true, acc_async_sync);
+}
+void acc_copyout_finalize_async(void* host, size_t bytes, int queue) {
+    ROUTINE("acc_copyout_finalize_async");
+    leave(host, bytes, true, true, queue);
+}
+void acc_delete(void* host, size_t bytes) {
+    ROUTINE("acc_delete");
+    leave(host, bytes, false, false, acc_async_sync);
+}
+void acc_delete_async(void* host, size_t bytes, int queue) {
+    ROUTINE("acc_delete_async");
+    leave(host, bytes, false, false, queue);
+}
+void acc_delete_finalize(void* host, size_t bytes) {
+    ROUTINE("acc_delete_finalize");
+    leave(host, bytes, false, true, acc_async_sync);
+}
+void acc_delete_finalize_async(void* host, size_t bytes, int queue) {
+    ROUTINE("acc_delete_finalize_async");
+    leave(host, bytes, false, true, queue);
+}
+void acc_update_device(void* host, size_t bytes) {
+    ROUTINE("acc_update_device");
+    update(host, bytes, true, acc_async_sync);
+}
+void acc_update_device_async(void* host, size_t bytes, int queue) {
+    ROUTINE("acc_update_device_async");
+    update(host, bytes, true, queue);
+}
+void acc_update_self(void* host, size_t bytes) {
+    ROUTINE("acc_update_self");
+    update(host, bytes, false, acc_async_sync);
+}
+void acc_update_self_async(void* host, size_t bytes, int queue) {
+    ROUTINE("acc_update_self_async");
+    update(host, bytes, false, queue);
+}
 
 void acc_map_data(void* host, void* address, size_t bytes) {
     ROUTINE("acc_map_data");
@@ -279,11 +349,13 @@ void* acc_hostptr(void* address) {
     ROUTINE("acc_hostptr");
     routine_place place;
     if (!place.on) return address;
-    if (const auto* found = place.on->table().find_device(static_cast<char*>(address))) return found->start + (static_cast<char*>(address) - found->device_address);
+    if (const auto* found = place.on->table().find_device(static_cast<char*>(address)))
+        return found->start + (static_cast<char*>(address) - found->device_address);
     // Mapped by acc_map_data(): the address is acc_malloc()'s.
     const auto reserved = place.on->find_reserved(address);
     if (reserved == place.on->reserved().end()) return nullptr;
-    const auto offset = reserved->second.offset + static_cast<std::size_t>(static_cast<char*>(address) - reserved->first);
+    const auto offset = reserved->second.offset +
+                        static_cast<std::size_t>(static_cast<char*>(address) - reserved->first);
     const auto* const found = place.on->table().find_buffer(reserved->second.buffer, offset);
     return found ? found->start + (offset - found->offset) : nullptr;
 }
@@ -294,22 +366,47 @@ int acc_is_present(void* host, size_t bytes) {
     const auto* const found = place.on->table().find_start(host);
     return found && static_cast<char*>(host) + bytes <= found->start + found->bytes;
 }
-void acc_memcpy_to_device(void* to, void* from, size_t bytes) { ROUTINE("acc_memcpy_to_device"); copy(to, from, bytes, true, false, acc_async_sync); }
-void acc_memcpy_to_device_async(void* to, void* from, size_t bytes, int queue) { ROUTINE("acc_memcpy_to_device_async"); copy(to, from, bytes, true, false, queue); }
-void acc_memcpy_from_device(void* to, void* from, size_t bytes) { ROUTINE("acc_memcpy_from_device"); copy(to, from, bytes, false, true, acc_async_sync); }
-void acc_memcpy_from_device_async(void* to, void* from, size_t bytes, int queue) { ROUTINE("acc_memcpy_from_device_async"); copy(to, from, bytes, false, true, queue); }
-void acc_memcpy_device(void* to, void* from, size_t bytes) { ROUTINE("acc_memcpy_device"); copy(to, from, bytes, true, true, acc_async_sync); }
-void acc_memcpy_device_async(void* to, void* from, size_t bytes, int queue) { ROUTINE("acc_memcpy_device_async"); copy(to, from, bytes, true, true, queue); }
+void acc_memcpy_to_device(void* to, void* from, size_t bytes) {
+    ROUTINE("acc_memcpy_to_device");
+    copy(to, from, bytes, true, false, acc_async_sync);
+}
+void acc_memcpy_to_device_async(void* to, void* from, size_t bytes, int queue) {
+    ROUTINE("acc_memcpy_to_device_async");
+    copy(to, from, bytes, true, false, queue);
+}
+void acc_memcpy_from_device(void* to, void* from, size_t bytes) {
+    ROUTINE("acc_memcpy_from_device");
+    copy(to, from, bytes, false, true, acc_async_sync);
+}
+void acc_memcpy_from_device_async(void* to, void* from, size_t bytes, int queue) {
+    ROUTINE("acc_memcpy_from_device_async");
+    copy(to, from, bytes, false, true, queue);
+}
+void acc_memcpy_device(void* to, void* from, size_t bytes) {
+    ROUTINE("acc_memcpy_device");
+    copy(to, from, bytes, true, true, acc_async_sync);
+}
+void acc_memcpy_device_async(void* to, void* from, size_t bytes, int queue) {
+    ROUTINE("acc_memcpy_device_async");
+    copy(to, from, bytes, true, true, queue);
+}
 void acc_memcpy_d2d(void* to, void* from, size_t bytes, int to_device, int from_device) {
     ROUTINE("acc_memcpy_d2d");
-    if (selected().host || devices().empty()) std::memmove(to, from, bytes);
-    else copy_between(device_number(to_device), to, device_number(from_device), from, bytes, "the range", true);
+    if (selected().host || devices().empty())
+        std::memmove(to, from, bytes);
+    else
+        copy_between(device_number(to_device), to, device_number(from_device), from, bytes, "the range", true);
 }
-void acc_memcpy_d2d_async(void* to, void* from, size_t bytes, int to_device, int from_device, int) { acc_memcpy_d2d(to, from, bytes, to_device, from_device); }
+void acc_memcpy_d2d_async(void* to, void* from, size_t bytes, int to_device, int from_device, int) {
+    acc_memcpy_d2d(to, from, bytes, to_device, from_device);
+}
 void acc_update_peer(void* to, int to_device, const void* from, int from_device, size_t bytes) {
     ROUTINE("acc_update_peer");
-    if (selected().host || devices().empty()) std::memmove(to, from, bytes);
-    else copy_between(device_number(to_device), to, device_number(from_device), const_cast<void*>(from), bytes, "the range", false);
+    if (selected().host || devices().empty())
+        std::memmove(to, from, bytes);
+    else
+        copy_between(device_number(to_device), to, device_number(from_device), const_cast<void*>(from), bytes,
+                     "the range", false);
 }
 // Pointers in structures are followed by the program: regions of this compiler take none along.
 void acc_attach(void**) { fail("acc_attach", "not supported"); }

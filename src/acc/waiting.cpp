@@ -131,6 +131,8 @@ int acc_wait_any(int count, int* queues) {
     return first;
 }
 int acc_get_default_async() { return static_cast<int>(selected().default_queue); }
-void acc_set_default_async(int queue) { selected().default_queue = queue == acc_async_default ? acc_async_noval : queue; }
+void acc_set_default_async(int queue) {
+    selected().default_queue = queue == acc_async_default ? acc_async_noval : queue;
+}
 void acc_async_wait(int queue) { acc_wait(queue); }
 void acc_async_wait_all() { acc_wait_all(); }

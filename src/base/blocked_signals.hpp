@@ -7,7 +7,8 @@
 
 namespace causeway {
 
-/// While it lives, the thread that made it takes no signals, and threads that it starts never do: they inherit the mask.
+/// While it lives, the thread that made it takes no signals, and threads that it starts never do: they inherit the
+/// mask.
 class blocked_signals {
   public:
     blocked_signals() {

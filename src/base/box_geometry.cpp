@@ -54,7 +54,8 @@ box_geometry lay_out_box(const extents& origin, const extents& region, std::size
         return with(box_fault::slice_pitch);
     const checked_size slice{slice_pitch};
     const auto first = checked_size{origin[2]} * slice + checked_size{origin[1]} * row + checked_size{origin[0]};
-    const auto last = first + checked_size{region[2] - 1} * slice + checked_size{region[1] - 1} * row + checked_size{region[0]};
+    const auto last = first + checked_size{region[2] - 1} * slice + checked_size{region[1] - 1} * row +
+                      checked_size{region[0]};
     const auto bytes = checked_size{region[0]} * checked_size{region[1]} * checked_size{region[2]};
     if (last.has_overflowed || bytes.has_overflowed) return with(box_fault::too_large);
     return {box_fault::none, row_pitch, slice_pitch, first.value, last.value, bytes.value};

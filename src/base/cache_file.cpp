@@ -22,7 +22,7 @@ namespace {
 std::string make_folder(const std::filesystem::path& folder) {
     // Root with the home of somebody else would leave him folders and files that he cannot write.
     auto there = folder;
-    struct stat facts {};
+    struct stat facts{};
     while (::stat(there.c_str(), &facts) != 0 && there.has_relative_path()) there = there.parent_path();
     const bool is_others = facts.st_uid != ::geteuid() && (there == folder || ::geteuid() == 0);
     if (is_others) return there.string() + " belongs to another user";
@@ -73,7 +73,7 @@ std::string cache_file(std::string_view name) {
 
 cache_content read_cache_file(const std::string& path, std::size_t most_bytes) {
     const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    struct stat facts {};
+    struct stat facts{};
     if (file.get() < 0 && errno == ENOENT) return {};
     if (file.get() < 0 || ::fstat(file.get(), &facts) != 0) return {{}, errno_text(errno)};
     if (!S_ISREG(facts.st_mode)) return {{}, "it is no regular file"};

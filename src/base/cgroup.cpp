@@ -25,8 +25,8 @@ bool has_word(std::string_view list, std::string_view word) {
     return false;
 }
 
-/// Version 1 has a hierarchy for a controller, or for some, version 2 one for all (cgroups(7)): "4:cpu,cpuacct:/a" or "0::/a".
-/// Where both are there, version 2 is mounted beside the others and has what they leave.
+/// Version 1 has a hierarchy for a controller, or for some, version 2 one for all (cgroups(7)): "4:cpu,cpuacct:/a" or
+/// "0::/a". Where both are there, version 2 is mounted beside the others and has what they leave.
 std::optional<place> find(const fs::path& root, std::string_view controller) {
     const auto mounts = root / "sys/fs/cgroup";
     std::ifstream lines(root / "proc/self/cgroup");
@@ -48,7 +48,8 @@ std::optional<place> find(const fs::path& root, std::string_view controller) {
 
 } // namespace
 
-void for_each_folder(const fs::path& root, std::string_view controller, const std::function<void(const fs::path&)>& look) {
+void for_each_folder(const fs::path& root, std::string_view controller,
+                     const std::function<void(const fs::path&)>& look) {
     const auto own = find(root, controller);
     if (!own) return;
     // In a container the name may be the one that the cgroup has outside: then only the mount itself is there.

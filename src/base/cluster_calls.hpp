@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the platform needs of MPI and of the transfer engine. They live in libcauseway, which the platform loads for clusters
-// alone: the table below is all that the two libraries know of each other.
+// What the platform needs of MPI and of the transfer engine. They live in libcauseway, which the platform loads for
+// clusters alone: the table below is all that the two libraries know of each other.
 #pragma once
 
 #include <cstddef>
@@ -44,24 +44,27 @@ struct cluster_copy {
 using message_over = void (*)(void* data, bool arrived);
 
 struct cluster_calls {
-    /// Of the platform: what it takes this table for, which the other library compares with its own. Stays the first member.
+    /// Of the platform: what it takes this table for, which the other library compares with its own. Stays the first
+    /// member.
     std::size_t table_bytes = sizeof(cluster_calls);
     int rank = 0;
     int ranks = 1;
 
-    /// The process begins to end, and what was promised is sent: what calls drivers beside the program ends, before they shut
-    /// down. Returns in bounded time.
+    /// The process begins to end, and what was promised is sent: what calls drivers beside the program ends, before
+    /// they shut down. Returns in bounded time.
     void (*exit_begins)() = nullptr;
-    /// Of the platform, set before joining: sends what is promised. Called before messages end, at exit or when the program
-    /// ends MPI; perhaps more than once.
+    /// Of the platform, set before joining: sends what is promised. Called before messages end, at exit or when the
+    /// program ends MPI; perhaps more than once.
     void (*before_end)() = nullptr;
-    /// Of the platform, set before joining: whether the program waits for something, and how many calls it has made, which ranks
-    /// that have come equally far agree about. Any thread; what the program does once messages end does not count.
+    /// Of the platform, set before joining: whether the program waits for something, and how many calls it has made,
+    /// which ranks that have come equally far agree about. Any thread; what the program does once messages end does not
+    /// count.
     bool (*waits)() = nullptr;
     std::uint64_t (*calls_made)() = nullptr;
 
     /// Of the platform, set before joining: what the program has called, in short, as one rank tells others, which
-    /// compare it with what they have called themselves; compare() ends the job if the programs have parted. Any thread.
+    /// compare it with what they have called themselves; compare() ends the job if the programs have parted. Any
+    /// thread.
     static constexpr std::size_t account_bytes = 256;
     void (*account)(void* bytes) = nullptr;
     void (*compare)(int rank, const void* account) = nullptr;
@@ -77,12 +80,13 @@ struct cluster_calls {
     int (*transfer_info)(void* event, const std::function<int(void*, std::size_t, void*, std::size_t*)>& ask,
                          std::size_t size, void* value, std::size_t* size_ret) = nullptr;
 
-    /// Of the platform, set before joining: calls `act` with the driver's event once the command of `event` is over, if a driver of
-    /// this rank runs it. For the library's own questions, which no other rank hears of. Any thread; `act` must not wait.
+    /// Of the platform, set before joining: calls `act` with the driver's event once the command of `event` is over, if
+    /// a driver of this rank runs it. For the library's own questions, which no other rank hears of. Any thread; `act`
+    /// must not wait.
     void (*when_over_here)(void* event, std::function<void(void* driver_event)> act) = nullptr;
 
-    /// Collective, in the same order on every rank. They return when it is over; no rank that is gone keeps them: MPI ends
-    /// the job.
+    /// Collective, in the same order on every rank. They return when it is over; no rank that is gone keeps them: MPI
+    /// ends the job.
     void (*all_gather)(const void* mine, std::size_t bytes, void* all) = nullptr;
     void (*broadcast)(int root, void* data, std::size_t bytes) = nullptr;
     /// Each word becomes the bitwise or of all ranks' ones.
@@ -95,8 +99,8 @@ struct cluster_calls {
     /// Transfers of whole buffers of a driver by the engine, as commands of its queue. They return OpenCL's codes.
     int (*send_buffer)(void* queue, void* buffer, std::size_t bytes, int to, int tag, unsigned waits, void* const* list,
                        void** event) = nullptr;
-    int (*receive_buffer)(void* queue, void* buffer, std::size_t bytes, int from, int tag, unsigned waits, void* const* list,
-                          void** event) = nullptr;
+    int (*receive_buffer)(void* queue, void* buffer, std::size_t bytes, int from, int tag, unsigned waits,
+                          void* const* list, void** event) = nullptr;
 
     /// Nothing moves here: some other ranks get to know this one's account, soon. Any thread.
     void (*stands)() = nullptr;
@@ -105,8 +109,8 @@ struct cluster_calls {
     void (*give_up)(const char* why) = nullptr;
 };
 
-/// extern "C" causeway_cluster_join of libcauseway: starts MPI if nobody has. Collective. False if that cannot be; `why` is
-/// the text.
+/// extern "C" causeway_cluster_join of libcauseway: starts MPI if nobody has. Collective. False if that cannot be;
+/// `why` is the text.
 using cluster_join = bool (*)(cluster_calls* calls, char* why, std::size_t room);
 
 } // namespace causeway

@@ -31,8 +31,8 @@ descriptor::~descriptor() { (void)close(); }
 descriptor descriptor::copy_of(int number) {
     descriptor made(::fcntl(number, F_DUPFD_CLOEXEC, first_above_standard));
     if (made.get() < 0)
-        throw transfer_error(status::out_of_resources, "duplicating descriptor " + std::to_string(number) + ": " + errno_text(errno),
-                             errno);
+        throw transfer_error(status::out_of_resources,
+                             "duplicating descriptor " + std::to_string(number) + ": " + errno_text(errno), errno);
     return made;
 }
 

@@ -6,9 +6,9 @@
 
 namespace causeway {
 
-/// `number`, or, of 0 to 2, a copy above them, closed in programs that the process becomes; `number` is closed then. In a program
-/// that has closed one of these, what is opened next takes its place, and whatever the program prints would go there. A negative
-/// number stays, and errno with it; without room for the copy it is -1 and errno.
+/// `number`, or, of 0 to 2, a copy above them, closed in programs that the process becomes; `number` is closed then. In
+/// a program that has closed one of these, what is opened next takes its place, and whatever the program prints would
+/// go there. A negative number stays, and errno with it; without room for the copy it is -1 and errno.
 [[nodiscard]] int above_standard(int number);
 
 /// Closed with this object.
@@ -24,7 +24,8 @@ class descriptor {
         return *this;
     }
 
-    /// Another one for what `number` names, closed in programs that the process becomes. Throws transfer_error(out_of_resources).
+    /// Another one for what `number` names, closed in programs that the process becomes. Throws
+    /// transfer_error(out_of_resources).
     [[nodiscard]] static descriptor copy_of(int number);
 
     [[nodiscard]] int get() const { return m_number; }

@@ -24,8 +24,8 @@ std::optional<int> number_of(std::initializer_list<const char*> variables) {
     return text ? std::optional(std::atoi(text->c_str())) : std::nullopt;
 }
 
-/// Slurm says SLURM_PROCID=0 to a batch script and to the shell of salloc, too. Those are in no step or in one with a number
-/// above all that srun gives (SLURM_MAX_NORMAL_STEP_ID in slurm.h); some versions print it as a negative one.
+/// Slurm says SLURM_PROCID=0 to a batch script and to the shell of salloc, too. Those are in no step or in one with a
+/// number above all that srun gives (SLURM_MAX_NORMAL_STEP_ID in slurm.h); some versions print it as a negative one.
 bool is_task_of_slurm() {
     constexpr long long numbers_end = 0xfffffff0;
     const char* const text = std::getenv("SLURM_STEP_ID");

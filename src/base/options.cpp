@@ -24,7 +24,7 @@ constexpr auto library = option_reader::library;
 constexpr auto platform = option_reader::platform;
 
 constexpr option_row rows[] = {
-#define CAUSEWAY_OPTION(name, kind, value, minimum, maximum, unit, reader, sentence) \
+#define CAUSEWAY_OPTION(name, kind, value, minimum, maximum, unit, reader, sentence)                                   \
     {#name, kind, value, minimum, maximum, unit, reader, sentence},
 #include "base/options.def"
 #undef CAUSEWAY_OPTION
@@ -87,8 +87,7 @@ std::vector<std::string> names() {
 
 std::string refusal(const option_row& row, std::string_view text) {
     std::string expected(row.unit);
-    if (!has_words(row))
-        expected += " from " + std::to_string(row.minimum) + " to " + std::to_string(row.maximum);
+    if (!has_words(row)) expected += " from " + std::to_string(row.minimum) + " to " + std::to_string(row.maximum);
     return "option " + std::string(row.name) + ": '" + std::string(text) + "' is not " + expected;
 }
 
@@ -117,9 +116,11 @@ void options::read_environment(const char* const* environment, option_reader rea
         for (const char letter : entry.substr(prefix.size(), equals - prefix.size()))
             name += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
         // A caller with fewer rights than the program (setuid) may not name files or code.
-        if (const auto* const row = find(name); is_privileged && row != nullptr && row->kind == option_row::value_kind::text) {
+        if (const auto* const row = find(name);
+            is_privileged && row != nullptr && row->kind == option_row::value_kind::text) {
             if (reader == row->reader)
-                warn_once(std::string(entry.substr(0, equals)) + " is ignored: the program runs with more rights than its caller");
+                warn_once(std::string(entry.substr(0, equals)) +
+                          " is ignored: the program runs with more rights than its caller");
             continue;
         }
         try {
@@ -140,7 +141,8 @@ void options::set(std::string_view name, std::string_view text, origin from) {
                                                         (meant.empty() ? "" : "; did you mean " + meant + "?"));
     }
     if (row->reader == platform && from == origin::program)
-        throw transfer_error(status::invalid_operation, "option " + std::string(name) + " cannot be set by a program: the platform " +
+        throw transfer_error(status::invalid_operation, "option " + std::string(name) +
+                                                            " cannot be set by a program: the platform " +
                                                             "reads it from the environment alone");
     const auto index = static_cast<std::size_t>(row - rows);
     const bool is_text = row->kind == option_row::value_kind::text;

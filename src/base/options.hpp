@@ -44,15 +44,15 @@ class options {
   public:
     options();
 
-    /// Takes every CAUSEWAY_<NAME> of `environment` (NAME=value strings, null-terminated list), and goes on without unknown names
-    /// and bad values. Warns about those that concern `reader`: unknown ones are the library's.
+    /// Takes every CAUSEWAY_<NAME> of `environment` (NAME=value strings, null-terminated list), and goes on without
+    /// unknown names and bad values. Warns about those that concern `reader`: unknown ones are the library's.
     void read_environment(const char* const* environment, option_reader reader = option_reader::library);
 
     /// Where a value came from.
     enum class origin : unsigned char { table, environment, program };
 
-    /// Throws transfer_error(invalid_value) for an unknown name, with the nearest right one, or a bad value; invalid_operation if
-    /// a program sets what the platform reads.
+    /// Throws transfer_error(invalid_value) for an unknown name, with the nearest right one, or a bad value;
+    /// invalid_operation if a program sets what the platform reads.
     void set(std::string_view name, std::string_view text, origin from = origin::program);
     [[nodiscard]] origin origin_of(option which) const;
     [[nodiscard]] std::optional<std::string> get(std::string_view name) const;

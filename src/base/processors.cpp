@@ -26,7 +26,8 @@ unsigned of_affinity() {
     // The kernel refuses a set that is smaller than its own.
     constexpr int most = 1 << 16;
     for (int count = CPU_SETSIZE; count <= most; count *= 2) {
-        const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(CPU_ALLOC(count), [](cpu_set_t* one) { CPU_FREE(one); });
+        const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(CPU_ALLOC(count),
+                                                                   [](cpu_set_t* one) { CPU_FREE(one); });
         const auto bytes = CPU_ALLOC_SIZE(count);
         if (set != nullptr && ::sched_getaffinity(0, bytes, set.get()) == 0)
             return static_cast<unsigned>(std::max(1, CPU_COUNT_S(bytes, set.get())));
@@ -52,8 +53,8 @@ double find_quota(const fs::path& root) {
     auto least = bounds{}.quota;
     cgroup::for_each_folder(root, "cpu", [&least](const fs::path& folder) {
         using cgroup::first_line;
-        for (const auto& line : {first_line(folder / "cpu.max"),
-                                 first_line(folder / "cpu.cfs_quota_us") + " " + first_line(folder / "cpu.cfs_period_us")})
+        for (const auto& line : {first_line(folder / "cpu.max"), first_line(folder / "cpu.cfs_quota_us") + " " +
+                                                                     first_line(folder / "cpu.cfs_period_us")})
             least = std::min(least, quota_of(line).value_or(least));
     });
     return least;
@@ -63,7 +64,8 @@ unsigned find_there(const fs::path& root) {
     auto least = of_machine();
     cgroup::for_each_folder(root, "cpuset", [&least](const fs::path& folder) {
         for (const char* const name : {"cpuset.cpus.effective", "cpuset.effective_cpus"})
-            if (const auto count = count_of(cgroup::first_line(folder / name)); count > 0) least = std::min(least, count);
+            if (const auto count = count_of(cgroup::first_line(folder / name)); count > 0)
+                least = std::min(least, count);
     });
     return least;
 }
@@ -98,7 +100,8 @@ unsigned part_of_rank(const bounds& known) {
 }
 
 bounds find_bounds(const fs::path& root) {
-    return {of_affinity(), find_there(root), find_quota(root), static_cast<unsigned>(std::max(1, launch::local_ranks()))};
+    return {of_affinity(), find_there(root), find_quota(root),
+            static_cast<unsigned>(std::max(1, launch::local_ranks()))};
 }
 
 } // namespace causeway::processors

@@ -10,8 +10,8 @@
 
 namespace causeway {
 
-/// Elements keep their addresses. What is put away is used again, as it was left; the first one lies within the list, others come
-/// from the heap and go back with the list.
+/// Elements keep their addresses. What is put away is used again, as it was left; the first one lies within the list,
+/// others come from the heap and go back with the list.
 template <class Element> class reused_list {
   public:
     using elements = std::pmr::list<Element>;

@@ -7,8 +7,8 @@
 
 namespace causeway {
 
-/// For std::lock_guard. Not fair. A thread that lost its processor while it held the lock gets it back by the yields of those
-/// that wait.
+/// For std::lock_guard. Not fair. A thread that lost its processor while it held the lock gets it back by the yields of
+/// those that wait.
 class spin_lock {
   public:
     void lock() noexcept {

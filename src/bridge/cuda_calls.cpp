@@ -11,8 +11,7 @@ namespace {
 
 template <class Function> void find(const library& from, Function*& wanted, const char* name) {
     wanted = from.find<Function>(name);
-    if (wanted == nullptr)
-        throw transfer_error(status::invalid_operation, std::string("libcuda.so.1 has no ") + name);
+    if (wanted == nullptr) throw transfer_error(status::invalid_operation, std::string("libcuda.so.1 has no ") + name);
 }
 
 } // namespace
@@ -52,8 +51,8 @@ void cuda_calls::check(cuda::result code, const char* what) const {
     if (code == cuda::success) return;
     const char* text = nullptr;
     (void)m_error_text(code, &text);
-    throw transfer_error(status::out_of_resources, std::string(what) + ": " +
-                                                       (text != nullptr ? text : "error " + std::to_string(code)));
+    throw transfer_error(status::out_of_resources,
+                         std::string(what) + ": " + (text != nullptr ? text : "error " + std::to_string(code)));
 }
 
 } // namespace causeway::bridge

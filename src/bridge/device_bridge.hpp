@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device memory that OpenCL and a vendor's other interfaces reach at once, and copies over links that OpenCL does not use.
+// Device memory that OpenCL and a vendor's other interfaces reach at once, and copies over links that OpenCL does not
+// use.
 #pragma once
 
 #include "base/descriptor.hpp"
@@ -12,7 +13,8 @@
 
 namespace causeway::bridge {
 
-/// What names a device in all interfaces: CL_DEVICE_UUID_KHR, VkPhysicalDeviceIDProperties::deviceUUID, cuDeviceGetUuid().
+/// What names a device in all interfaces: CL_DEVICE_UUID_KHR, VkPhysicalDeviceIDProperties::deviceUUID,
+/// cuDeviceGetUuid().
 using device_uuid = std::array<std::uint8_t, 16>;
 
 /// A piece of device memory that every interface reaches. It goes with this object: nobody may be using it then.
@@ -60,8 +62,8 @@ class device_bridge {
 /// NVIDIA's: Vulkan allocates, CUDA copies. Takes up to a second. Throws transfer_error with what is missing.
 [[nodiscard]] std::unique_ptr<device_bridge> make_nvidia_bridge();
 
-/// One whose windows are host memory, for devices whose memory is the host's: slower than those devices' own copies, and
-/// there so that order, failure and choice can be tested without a GPU.
+/// One whose windows are host memory, for devices whose memory is the host's: slower than those devices' own copies,
+/// and there so that order, failure and choice can be tested without a GPU.
 [[nodiscard]] std::unique_ptr<device_bridge> make_host_bridge();
 
 } // namespace causeway::bridge

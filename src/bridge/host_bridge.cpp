@@ -64,10 +64,11 @@ class host_bridge final : public device_bridge {
 
     [[nodiscard]] std::unique_ptr<window> open(const device_uuid&, descriptor shared, std::size_t bytes) override {
         // A file that is shorter, or becomes so, would end the process that copies (SIGBUS).
-        struct stat facts {};
+        struct stat facts{};
         const int seals = ::fcntl(shared.get(), F_GET_SEALS);
-        if (::fstat(shared.get(), &facts) != 0 || facts.st_size < 0 || static_cast<std::uint64_t>(facts.st_size) != bytes || bytes == 0 ||
-            seals < 0 || (seals & F_SEAL_SHRINK) == 0)
+        if (::fstat(shared.get(), &facts) != 0 || facts.st_size < 0 ||
+            static_cast<std::uint64_t>(facts.st_size) != bytes || bytes == 0 || seals < 0 ||
+            (seals & F_SEAL_SHRINK) == 0)
             throw transfer_error(status::out_of_resources, "what was offered is not a window of " + bytes_text(bytes));
         return std::make_unique<host_window>(std::move(shared), bytes);
     }

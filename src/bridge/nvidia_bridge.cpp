@@ -31,8 +31,9 @@ class current_context {
     const cuda_calls& m_cuda;
 };
 
-/// CUDA calls a copy between two imports of cuImportExternalMemory() a matter of the host and moves 38 GB/s; imported as
-/// if CUDA had exported it, the same memory is copied by the copy engines, at 390 GB/s between two H200 (driver 580).
+/// CUDA calls a copy between two imports of cuImportExternalMemory() a matter of the host and moves 38 GB/s; imported
+/// as if CUDA had exported it, the same memory is copied by the copy engines, at 390 GB/s between two H200 (driver
+/// 580).
 class mapping {
   public:
     mapping(const cuda_calls& cuda, const descriptor& memory, std::size_t bytes, const std::vector<cuda::access>& users)
@@ -129,7 +130,8 @@ class nvidia_bridge final : public device_bridge {
         return std::make_unique<nvidia_window>(m_cuda, std::move(memory), shared, whole, users_of(device));
     }
 
-    [[nodiscard]] std::unique_ptr<window> open(const device_uuid& device, descriptor shared, std::size_t bytes) override {
+    [[nodiscard]] std::unique_ptr<window> open(const device_uuid& device, descriptor shared,
+                                               std::size_t bytes) override {
         return std::make_unique<nvidia_window>(m_cuda, nullptr, shared, bytes, users_of(device));
     }
 
@@ -141,8 +143,9 @@ class nvidia_bridge final : public device_bridge {
         const auto number = free_copy(device);
         auto& made = m_copies[number];
         auto* const stream = device.streams[device.next_stream++ % streams_of_device];
-        m_cuda.check(m_cuda.copy(reinterpret_cast<cuda::address>(to), reinterpret_cast<cuda::address>(from), bytes, stream),
-                     "cuMemcpyAsync");
+        m_cuda.check(
+            m_cuda.copy(reinterpret_cast<cuda::address>(to), reinterpret_cast<cuda::address>(from), bytes, stream),
+            "cuMemcpyAsync");
         if (const auto code = m_cuda.record(made.event, stream); code != cuda::success) {
             (void)m_cuda.finish(stream); // it may have begun
             m_cuda.check(code, "cuEventRecord");
@@ -153,7 +156,8 @@ class nvidia_bridge final : public device_bridge {
 
     [[nodiscard]] copy_state look(copy_number which) override {
         auto& asked = m_copies[which];
-        auto code = m_cuda.push_current(asked.context); // fails where the program, or its end, has taken the device's context away
+        auto code = m_cuda.push_current(asked.context); // fails where the program, or its end, has taken the device's
+                                                        // context away
         if (code == cuda::success) {
             cuda::context left = nullptr;
             code = m_cuda.query(asked.event);

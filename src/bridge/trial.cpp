@@ -113,13 +113,14 @@ std::string trial::answer(std::chrono::milliseconds limit, const std::stop_token
         // One that does not end after its answer has given one.
         if (!text.ends_with('\n'))
             text = ending.stop_requested() ? "fails: no answer before the end of the process"
-                                       : "fails: no answer within " + std::to_string(limit.count()) + " ms";
+                                           : "fails: no answer within " + std::to_string(limit.count()) + " ms";
     }
     int how = 0;
     pid_t waited = 0;
     while ((waited = ::waitpid(child, &how, 0)) < 0 && errno == EINTR) {}
     if (!text.empty()) return text;
-    // Nobody knows how it ended where the program of the process waits for all its children, or has the system forget them.
+    // Nobody knows how it ended where the program of the process waits for all its children, or has the system forget
+    // them.
     if (waited != child) return "fails: it ended without an answer";
     if (!WIFSIGNALED(how)) return "refuses: it ended without an answer";
     return is_crash(WTERMSIG(how)) ? crashes : "fails: it was ended by signal " + std::to_string(WTERMSIG(how));
@@ -138,7 +139,8 @@ std::string trial::run(const trial_subject& of, std::chrono::milliseconds limit,
         verdict = said.starts_with(works) ? works : crashes;
         known[key] = verdict;
         // Who cannot write tries again next time.
-        if (!m_memory.empty()) (void)write_cache_file(m_memory, known.dump(1, ' ', false, json::error_handler_t::replace) + "\n");
+        if (!m_memory.empty())
+            (void)write_cache_file(m_memory, known.dump(1, ' ', false, json::error_handler_t::replace) + "\n");
     }
     if (verdict == works) return "";
     return of.driver + " crashes where OpenCL, CUDA and Vulkan share memory" +

@@ -20,12 +20,13 @@ constexpr auto handle_kind = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
 
 void check(VkResult code, const std::string& what) {
     if (code != VK_SUCCESS)
-        throw transfer_error(code == VK_ERROR_OUT_OF_DEVICE_MEMORY ? status::out_of_resources : status::invalid_operation,
+        throw transfer_error(code == VK_ERROR_OUT_OF_DEVICE_MEMORY ? status::out_of_resources
+                                                                   : status::invalid_operation,
                              what + ": Vulkan's error " + std::to_string(code));
 }
 
-/// The driver's own library first: the loader would bring every other driver of the machine, and layers, into the process.
-/// NVIDIA's has two names; the one for X does not start where there is no X (driver 580).
+/// The driver's own library first: the loader would bring every other driver of the machine, and layers, into the
+/// process. NVIDIA's has two names; the one for X does not start where there is no X (driver 580).
 PFN_vkGetInstanceProcAddr find_vulkan() {
     for (const char* const name : {"libEGL_nvidia.so.0", "libGLX_nvidia.so.0"}) {
         const library driver(name);
@@ -91,7 +92,8 @@ struct gpu {
         wanted.pQueueCreateInfos = &queue;
         wanted.enabledExtensionCount = 1;
         wanted.ppEnabledExtensionNames = &extension;
-        check(owner->find<PFN_vkCreateDevice>("vkCreateDevice")(physical, &wanted, nullptr, &logical), "vkCreateDevice");
+        check(owner->find<PFN_vkCreateDevice>("vkCreateDevice")(physical, &wanted, nullptr, &logical),
+              "vkCreateDevice");
         try {
             allocate = find<PFN_vkAllocateMemory>("vkAllocateMemory");
             free = find<PFN_vkFreeMemory>("vkFreeMemory");
@@ -122,7 +124,8 @@ struct gpu {
         wanted.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
         wanted.pNext = &exported;
         wanted.size = vulkan_memory::rounded(1);
-        wanted.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+        wanted.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                       VK_BUFFER_USAGE_TRANSFER_DST_BIT;
         VkBuffer typical = VK_NULL_HANDLE;
         check(find<PFN_vkCreateBuffer>("vkCreateBuffer")(logical, &wanted, nullptr, &typical), "vkCreateBuffer");
         VkMemoryRequirements needs{};

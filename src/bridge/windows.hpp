@@ -53,7 +53,9 @@ class windows {
     /// Null while there is none.
     [[nodiscard]] device_bridge* bridge() const { return m_bridge.get(); }
     /// Whether windows of `device` can be had.
-    [[nodiscard]] bool serves(const device_uuid& device) const { return m_bridge && !m_is_broken && m_bridge->has(device); }
+    [[nodiscard]] bool serves(const device_uuid& device) const {
+        return m_bridge && !m_is_broken && m_bridge->has(device);
+    }
     /// Another process has said that its messages come from `device`.
     void used_elsewhere(const device_uuid& device) { m_used_elsewhere.insert(device); }
     [[nodiscard]] bool is_used_elsewhere(const device_uuid& device) const { return m_used_elsewhere.contains(device); }

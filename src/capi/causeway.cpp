@@ -24,10 +24,15 @@ std::string described(const options& settings) {
     std::size_t index = 0;
     for (const auto& row : option_table()) {
         std::string variable = "CAUSEWAY_" + std::string(row.name);
-        std::transform(variable.begin(), variable.end(), variable.begin(), [](unsigned char letter) { return std::toupper(letter); });
+        std::transform(variable.begin(), variable.end(), variable.begin(),
+                       [](unsigned char letter) { return std::toupper(letter); });
         const auto from = static_cast<std::size_t>(settings.origin_of(static_cast<option>(index++)));
-        all.push_back({{"name", row.name}, {"environment", variable}, {"value", *settings.get(row.name)},
-                       {"default", *untouched.get(row.name)}, {"values", row.unit}, {"description", description_of(row)},
+        all.push_back({{"name", row.name},
+                       {"environment", variable},
+                       {"value", *settings.get(row.name)},
+                       {"default", *untouched.get(row.name)},
+                       {"values", row.unit},
+                       {"description", description_of(row)},
                        {"from", origins[from]}});
     }
     return all.dump();

@@ -115,7 +115,8 @@ extern "C" __attribute__((visibility("default"))) bool causeway_cluster_join(cau
     using capi::link;
     try {
         if (calls->table_bytes != sizeof *calls)
-            throw transfer_error(status::invalid_operation, "libcauseway and libcauseway_icd are of different versions");
+            throw transfer_error(status::invalid_operation,
+                                 "libcauseway and libcauseway_icd are of different versions");
         int initialized = 0;
         MPI_Initialized(&initialized);
         capi::started_mpi = initialized == 0;

@@ -17,7 +17,8 @@ void end_messages();
 /// their programs have parted. Once.
 void hear_last_messages();
 
-/// The platform's half of the table if this process is a rank of a cluster and the handle is of its platform, else null.
+/// The platform's half of the table if this process is a rank of a cluster and the handle is of its platform, else
+/// null.
 [[nodiscard]] const cluster_calls* cluster_of(cl_command_queue queue);
 [[nodiscard]] const cluster_calls* cluster_of(cl_event event);
 
@@ -32,8 +33,9 @@ struct buffer_use {
 /// Enqueues a command on the driver's queue and buffers.
 using driver_command = std::function<cl_int(cl_command_queue, cl_mem const*, const event_arguments&)>;
 
-/// Enqueues a command on a queue of a cluster, with its arguments checked: every rank follows it, and one calls `issue`,
-/// later perhaps. That is the rank of the queue's device, or `on_rank`, which the context has to have a device of.
+/// Enqueues a command on a queue of a cluster, with its arguments checked: every rank follows it, and one calls
+/// `issue`, later perhaps. That is the rank of the queue's device, or `on_rank`, which the context has to have a device
+/// of.
 [[nodiscard]] cl_int enqueue_in_cluster(const cluster_calls& platform, cl_command_type type, cl_command_queue queue,
                                         const std::vector<buffer_use>& uses, cl_bool blocking,
                                         const event_arguments& events, driver_command issue, int on_rank = -1);

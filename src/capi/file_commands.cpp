@@ -23,12 +23,12 @@ static_assert(CL_TRANSFER_APPEND == endpoints::at_end_of_file);
 using endpoints::access;
 using file_endpoint = std::unique_ptr<transfer::endpoint>;
 
-/// Whether the stream's position is moved by the transfer at its end, or was at its enqueue, as on all ranks of a cluster, of
-/// which one moves the bytes.
+/// Whether the stream's position is moved by the transfer at its end, or was at its enqueue, as on all ranks of a
+/// cluster, of which one moves the bytes.
 enum class position { at_end, at_enqueue };
 
-cl_int start(cl_command_type type, const checked_queue& queue, endpoints::device_place place, size_t offset, size_t size,
-             file_endpoint file, cl_bool blocking, const event_arguments& events) {
+cl_int start(cl_command_type type, const checked_queue& queue, endpoints::device_place place, size_t offset,
+             size_t size, file_endpoint file, cl_bool blocking, const event_arguments& events) {
     const auto devices = runtime::instance().devices();
     new_command made{.type = type, .queues = {queue}};
     auto order = std::make_shared<endpoints::command_order>();
@@ -46,9 +46,9 @@ cl_int start(cl_command_type type, const checked_queue& queue, endpoints::device
 }
 
 /// `make_file` builds the file's endpoint, which checks the file.
-template <class MakeFile>
-cl_int enqueue_file(cl_command_type type, cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset,
-                    size_t size, const event_arguments& events, MakeFile make_file) {
+template <class MakeFile> cl_int enqueue_file(cl_command_type type, cl_command_queue queue, cl_mem buffer,
+                                              cl_bool blocking, size_t offset, size_t size,
+                                              const event_arguments& events, MakeFile make_file) {
     return guard([&] {
         const auto checked = check_queue(queue);
         const bool from_file = type == CL_COMMAND_WRITE_BUFFER_FROM_FILE;
@@ -77,15 +77,17 @@ cl_int enqueue_file(cl_command_type type, cl_command_queue queue, cl_mem buffer,
     });
 }
 
-/// Where the next `size` bytes of `file` are read or written; the stream is then where fread or fwrite would have left it.
+/// Where the next `size` bytes of `file` are read or written; the stream is then where fread or fwrite would have left
+/// it.
 off_t pass_by(std::FILE* file, size_t size, access mode) {
     const int fd = ::fileno(file);
-    struct stat facts {};
+    struct stat facts{};
     if (std::fflush(file) != 0 || ::fstat(fd, &facts) != 0)
         throw transfer_error(status::invalid_value, endpoints::file_name(fd) + ": " + errno_text(errno), errno);
     auto begin = ::ftello(file);
     if (begin < 0)
-        throw transfer_error(status::invalid_value, endpoints::file_name(fd) + " has no positions (a pipe or socket), so " +
+        throw transfer_error(status::invalid_value, endpoints::file_name(fd) +
+                                                        " has no positions (a pipe or socket), so " +
                                                         "that the ranks of a cluster cannot follow one that uses it");
     // The file may have grown on rank 0, which writes, before others come here.
     if (mode == access::write && (::fcntl(fd, F_GETFL) & O_APPEND) != 0)

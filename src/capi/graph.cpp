@@ -20,7 +20,8 @@ std::string build_log(cl_program program, cl_device_id device) {
     std::size_t size = 0;
     if (clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size) != CL_SUCCESS) return {};
     std::string log(size, '\0');
-    if (clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr) != CL_SUCCESS) return {};
+    if (clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr) != CL_SUCCESS)
+        return {};
     return log.c_str(); // without the terminator
 }
 
@@ -38,7 +39,8 @@ cl::program built_program(const char* name, const causeway_kernel& wanted, cl_co
     cl::check(code, std::string("making the program of kernel '").append(name).append("'"));
     code = clBuildProgram(made.get(), 1, &device, wanted.options, nullptr, nullptr);
     if (code != CL_SUCCESS)
-        throw transfer_error(code, std::string("kernel '").append(name).append("' does not build: ") + build_log(made.get(), device));
+        throw transfer_error(code, std::string("kernel '").append(name).append("' does not build: ") +
+                                       build_log(made.get(), device));
     return made;
 }
 
@@ -47,7 +49,8 @@ void require_device(cl_context context, cl_device_id device, const std::string& 
     for (auto* whole = device; whole != nullptr;) {
         if (cl::has_device(context, whole)) return;
         cl_device_id parent = nullptr;
-        cl::check(clGetDeviceInfo(whole, CL_DEVICE_PARENT_DEVICE, sizeof parent, &parent, nullptr), "asking for the device " + whose);
+        cl::check(clGetDeviceInfo(whole, CL_DEVICE_PARENT_DEVICE, sizeof parent, &parent, nullptr),
+                  "asking for the device " + whose);
         whole = parent;
     }
     throw transfer_error(CL_INVALID_DEVICE, "the device " + whose + " is not one of its context");
@@ -57,11 +60,13 @@ std::string function_name(cl_kernel kernel) {
     std::size_t size = 0;
     cl::check(clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, 0, nullptr, &size), "asking for a kernel's name");
     std::string name(size, '\0');
-    cl::check(clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, size, name.data(), nullptr), "asking for a kernel's name");
+    cl::check(clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, size, name.data(), nullptr),
+              "asking for a kernel's name");
     return name.c_str();
 }
 
-void take_code(graph::kernel_code& code, const char* name, const causeway_kernel& wanted, cl::context& context, cl_device_id device) {
+void take_code(graph::kernel_code& code, const char* name, const causeway_kernel& wanted, cl::context& context,
+               cl_device_id device) {
     if ((wanted.source != nullptr) + (wanted.binary != nullptr) + (wanted.kernel != nullptr) != 1)
         refuse(std::string("kernel '").append(name).append("' needs one of source, binary and kernel"));
     const auto whose = std::string("of kernel '").append(name).append("'");
@@ -74,25 +79,31 @@ void take_code(graph::kernel_code& code, const char* name, const causeway_kernel
     }
     cl_program program = nullptr;
     cl_context home = nullptr;
-    cl::check(clGetKernelInfo(wanted.kernel, CL_KERNEL_PROGRAM, sizeof program, &program, nullptr), "asking for a kernel's program");
-    cl::check(clGetKernelInfo(wanted.kernel, CL_KERNEL_CONTEXT, sizeof home, &home, nullptr), "asking for a kernel's context");
+    cl::check(clGetKernelInfo(wanted.kernel, CL_KERNEL_PROGRAM, sizeof program, &program, nullptr),
+              "asking for a kernel's program");
+    cl::check(clGetKernelInfo(wanted.kernel, CL_KERNEL_CONTEXT, sizeof home, &home, nullptr),
+              "asking for a kernel's context");
     if (wanted.context != nullptr && wanted.context != home)
-        throw transfer_error(status::invalid_context, std::string("kernel '").append(name).append("' belongs to another context"));
+        throw transfer_error(status::invalid_context,
+                             std::string("kernel '").append(name).append("' belongs to another context"));
     code.program = cl::program::share(program);
     code.function = function_name(wanted.kernel);
     require_device(home, device, whose);
     context = cl::context::share(home);
 }
 
-graph::kernel_code kernel_code_of(const char* name, const causeway_kernel& wanted, cl::context& context, cl_device_id device) {
+graph::kernel_code kernel_code_of(const char* name, const causeway_kernel& wanted, cl::context& context,
+                                  cl_device_id device) {
     graph::kernel_code code;
     take_code(code, name, wanted, context, device);
     if (wanted.work_dim > 3) refuse(std::string("kernel '").append(name).append("' has more than three dimensions"));
     for (cl_uint i = 0; i < wanted.work_dim; ++i) {
         if (wanted.global_size[i] == 0)
-            refuse(std::string("kernel '").append(name).append("' has no work items: global_size[") + std::to_string(i) + "] is 0");
+            refuse(std::string("kernel '").append(name).append("' has no work items: global_size[") +
+                   std::to_string(i) + "] is 0");
         if ((wanted.local_size[i] == 0) != (wanted.local_size[0] == 0))
-            refuse(std::string("kernel '").append(name).append("' has a local size in some dimensions and not in others"));
+            refuse(
+                std::string("kernel '").append(name).append("' has a local size in some dimensions and not in others"));
     }
     code.dimensions = wanted.work_dim;
     code.item_bytes = wanted.item_size;
@@ -120,7 +131,8 @@ graph::token_reader reader_of(causeway_token_reader reader, void* user) {
 
 void check_code(cl_int code, const char* who) {
     if (code != 0)
-        throw transfer_error(code < 0 ? code : status::invalid_operation, std::string(who) + " returned " + std::to_string(code));
+        throw transfer_error(code < 0 ? code : status::invalid_operation,
+                             std::string(who) + " returned " + std::to_string(code));
 }
 
 graph::token_writer writer_of(causeway_token_writer writer, void* user) {
@@ -210,8 +222,8 @@ cl_int causeway_graph_use_page_locked(causeway_graph* graph, const char* stream)
     });
 }
 
-cl_int causeway_graph_add_input_function(causeway_graph* graph, const char* name, causeway_token_reader reader, void* user,
-                                         uint64_t total_size, size_t token_size) {
+cl_int causeway_graph_add_input_function(causeway_graph* graph, const char* name, causeway_token_reader reader,
+                                         void* user, uint64_t total_size, size_t token_size) {
     return with(graph, [&](causeway_graph& to) {
         require(name, "the name");
         if (reader == nullptr) refuse("the reader is null");
@@ -219,8 +231,8 @@ cl_int causeway_graph_add_input_function(causeway_graph* graph, const char* name
     });
 }
 
-cl_int causeway_graph_add_output_function(causeway_graph* graph, const char* name, causeway_token_writer writer, void* user,
-                                          uint64_t total_size, size_t token_size) {
+cl_int causeway_graph_add_output_function(causeway_graph* graph, const char* name, causeway_token_writer writer,
+                                          void* user, uint64_t total_size, size_t token_size) {
     return with(graph, [&](causeway_graph& to) {
         require(name, "the name");
         if (writer == nullptr) refuse("the writer is null");
@@ -280,7 +292,8 @@ cl_int causeway_graph_add_kernel(causeway_graph* graph, const char* name, const 
     });
 }
 
-cl_int causeway_graph_set_argument(causeway_graph* graph, const char* kernel, cl_uint index, size_t size, const void* value) {
+cl_int causeway_graph_set_argument(causeway_graph* graph, const char* kernel, cl_uint index, size_t size,
+                                   const void* value) {
     return with(graph, [&](causeway_graph& to) {
         require(kernel, "the kernel's name");
         if (size == 0) refuse("the argument has a size of 0 bytes");
@@ -293,7 +306,8 @@ cl_int causeway_graph_set_argument(causeway_graph* graph, const char* kernel, cl
     });
 }
 
-cl_int causeway_graph_add_host_function(causeway_graph* graph, const char* name, causeway_host_function function, void* user) {
+cl_int causeway_graph_add_host_function(causeway_graph* graph, const char* name, causeway_host_function function,
+                                        void* user) {
     return with(graph, [&](causeway_graph& to) {
         require(name, "the name");
         if (function == nullptr) refuse("the function is null");
@@ -310,7 +324,8 @@ cl_int causeway_graph_connect(causeway_graph* graph, const char* source, cl_uint
     return causeway_graph_connect_edge(graph, source, target, &edge);
 }
 
-cl_int causeway_graph_connect_edge(causeway_graph* graph, const char* source, const char* target, const causeway_edge* edge) {
+cl_int causeway_graph_connect_edge(causeway_graph* graph, const char* source, const char* target,
+                                   const causeway_edge* edge) {
     return with(graph, [&](causeway_graph& to) {
         require(source, "the source's name");
         require(target, "the target's name");
@@ -322,8 +337,10 @@ cl_int causeway_graph_connect_edge(causeway_graph* graph, const char* source, co
 cl_int causeway_graph_initialize(causeway_graph* graph) {
     return with(graph, [](causeway_graph& which) {
         const auto& settings = process_options();
-        if (auto* const timeline = timeline_of_process()) which.built.record(timeline->new_recorder(), timeline->new_graph());
-        which.built.initialize(static_cast<causeway::graph::overlap>(settings[option::graph]), settings[option::graph_times] != 0);
+        if (auto* const timeline = timeline_of_process())
+            which.built.record(timeline->new_recorder(), timeline->new_graph());
+        which.built.initialize(static_cast<causeway::graph::overlap>(settings[option::graph]),
+                               settings[option::graph_times] != 0);
     });
 }
 

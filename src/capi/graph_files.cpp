@@ -27,7 +27,8 @@ using endpoint_maker = std::function<std::unique_ptr<transfer::endpoint>(std::ui
 
 class file_reader {
   public:
-    /// `stream`: what was read of it and not taken is given back at the end of a run. Without one each run begins at token 0.
+    /// `stream`: what was read of it and not taken is given back at the end of a run. Without one each run begins at
+    /// token 0.
     file_reader(endpoint_maker file, std::FILE* stream, std::uint64_t total_bytes, std::size_t token_bytes,
                 std::shared_ptr<graph::doorbell> bell)
         : m_file(std::move(file)), m_stream(stream), m_line(token_bytes, std::move(bell)), m_total_bytes(total_bytes) {}
@@ -56,8 +57,8 @@ class file_reader {
         ++m_read;
         m_ended = m_ended || bytes < to.size();
         if (bytes == 0 && m_total_bytes != graph::endless)
-            throw transfer_error(status::end_of_file, "the file ended before the " + bytes_text(m_total_bytes) +
-                                                          " that the stream has");
+            throw transfer_error(status::end_of_file,
+                                 "the file ended before the " + bytes_text(m_total_bytes) + " that the stream has");
         return bytes;
     }
 
@@ -73,7 +74,8 @@ class file_reader {
             auto first = m_line.pop();
             (void)first->wait(); // the next run meets the failure again
             const auto& memory = first->memory();
-            m_left.insert(m_left.end(), memory.begin(), memory.begin() + static_cast<std::ptrdiff_t>(first->bytes_moved()));
+            m_left.insert(m_left.end(), memory.begin(),
+                          memory.begin() + static_cast<std::ptrdiff_t>(first->bytes_moved()));
             m_line.put_back(std::move(first));
         }
         // What an earlier run has left and this one did not take is behind what it read of that.
@@ -102,7 +104,8 @@ class file_reader {
                 next->hold(std::span(m_held).first(held));
                 m_held.erase(m_held.begin(), m_held.begin() + static_cast<std::ptrdiff_t>(held));
                 if (held < next->memory().size())
-                    next->begin(m_next, m_file(m_next, m_line.token_bytes()), token_transfer::direction::in, uses_mpi::no);
+                    next->begin(m_next, m_file(m_next, m_line.token_bytes()), token_transfer::direction::in,
+                                uses_mpi::no);
                 ++m_next;
                 m_line.push(std::move(next));
             }
@@ -111,7 +114,8 @@ class file_reader {
         }
     }
 
-    /// Puts the stream behind the last token that was taken. Where it cannot seek, the next run begins with what was read.
+    /// Puts the stream behind the last token that was taken. Where it cannot seek, the next run begins with what was
+    /// read.
     void give_back() {
         // Also at that place: reading ahead may have met the end, which the program has not.
         if (::fseeko(m_stream, -static_cast<off_t>(m_held.size()), SEEK_CUR) == 0) {
@@ -136,7 +140,8 @@ class file_reader {
 
 class file_writer {
   public:
-    /// Without a place to `begin` at each token goes where the one before ended: without that one it would be in the wrong place.
+    /// Without a place to `begin` at each token goes where the one before ended: without that one it would be in the
+    /// wrong place.
     file_writer(endpoint_maker file, std::size_t token_bytes, beginning begin, std::shared_ptr<graph::doorbell> bell)
         : m_file(std::move(file)), m_begin(std::move(begin)), m_line(token_bytes, std::move(bell)) {}
 
@@ -179,8 +184,8 @@ class file_writer {
 
 graph::stream_end input_end(endpoint_maker file, std::FILE* stream, std::uint64_t total_bytes, std::size_t token_bytes,
                             std::shared_ptr<graph::doorbell> bell) {
-    const auto reader =
-        std::make_shared<file_reader>(std::move(file), stream, total_bytes, token_bytes, std::move(bell));
+    const auto reader = std::make_shared<file_reader>(std::move(file), stream, total_bytes, token_bytes,
+                                                      std::move(bell));
     return {.read = [reader](std::uint64_t, std::span<std::byte> token) { return reader->read(token); },
             .use_token = [reader](std::size_t bytes) { reader->use_token(bytes); },
             .ready = [reader] { return reader->ready(); },
@@ -214,9 +219,11 @@ std::unique_ptr<transfer::endpoint> at_offset(int fd, std::int64_t offset, std::
 
 endpoint_maker descriptor_maker(int fd, const beginning& offset, std::size_t token_bytes, access mode) {
     (void)at_offset(fd, *offset, token_bytes, mode);
-    return [own = std::make_shared<descriptor>(descriptor::copy_of(fd)), offset, mode](std::uint64_t number, std::size_t bytes) {
+    return [own = std::make_shared<descriptor>(descriptor::copy_of(fd)), offset, mode](std::uint64_t number,
+                                                                                       std::size_t bytes) {
         const bool appends = *offset == endpoints::at_end_of_file;
-        return at_offset(own->get(), appends ? *offset : *offset + static_cast<std::int64_t>(number * bytes), bytes, mode);
+        return at_offset(own->get(), appends ? *offset : *offset + static_cast<std::int64_t>(number * bytes), bytes,
+                         mode);
     };
 }
 
@@ -243,15 +250,17 @@ graph::stream_end file_output(std::FILE* file, std::size_t token_bytes, std::sha
 graph::stream_end descriptor_input(int fd, std::int64_t offset, std::uint64_t total_bytes, std::size_t token_bytes,
                                    std::shared_ptr<graph::doorbell> bell) {
     const auto begin = std::make_shared<std::int64_t>(offset);
-    return with_offset(input_end(descriptor_maker(fd, begin, token_bytes, access::read), nullptr, total_bytes, token_bytes, std::move(bell)),
+    return with_offset(input_end(descriptor_maker(fd, begin, token_bytes, access::read), nullptr, total_bytes,
+                                 token_bytes, std::move(bell)),
                        begin, access::read);
 }
 
 graph::stream_end descriptor_output(int fd, std::int64_t offset, std::size_t token_bytes,
                                     std::shared_ptr<graph::doorbell> bell) {
     const auto begin = std::make_shared<std::int64_t>(offset);
-    return with_offset(output_end(descriptor_maker(fd, begin, token_bytes, access::write), token_bytes, begin, std::move(bell)), begin,
-                       access::write);
+    return with_offset(
+        output_end(descriptor_maker(fd, begin, token_bytes, access::write), token_bytes, begin, std::move(bell)), begin,
+        access::write);
 }
 
 } // namespace causeway::capi

@@ -169,8 +169,9 @@ class rank_reader : rank_end {
                 discard({});
                 continue;
             }
-            m_fault = {status::io_error, 0, 0, "rank " + std::to_string(m_rank) + " sends more than the " +
-                                                   std::to_string(m_tokens) + " tokens of the stream"};
+            m_fault = {status::io_error, 0, 0,
+                       "rank " + std::to_string(m_rank) + " sends more than the " + std::to_string(m_tokens) +
+                           " tokens of the stream"};
             discard(m_fault);
         }
         receive_ahead();
@@ -330,7 +331,8 @@ void check_rank(int rank, int tag, MPI_Comm comm, std::size_t token_bytes) {
     (void)make_destination(rank, tag, comm);
     if (rank == MPI_PROC_NULL) refuse("MPI_PROC_NULL is no end of a stream");
     if (tag > largest_tag)
-        refuse("tag " + std::to_string(tag) + " is above " + std::to_string(largest_tag) + ", the largest of a graph's streams");
+        refuse("tag " + std::to_string(tag) + " is above " + std::to_string(largest_tag) +
+               ", the largest of a graph's streams");
     if (token_bytes == 0) refuse("two ranks must have the same token size, which the library cannot choose for both");
 }
 
@@ -339,8 +341,7 @@ void check_rank(int rank, int tag, MPI_Comm comm, std::size_t token_bytes) {
 graph::stream_end rank_input(int source, int tag, MPI_Comm comm, std::uint64_t total_bytes, std::size_t token_bytes,
                              std::shared_ptr<graph::doorbell> bell) {
     check_rank(source, tag, comm, token_bytes);
-    const auto reader =
-        std::make_shared<rank_reader>(source, tag, comm, total_bytes, token_bytes, std::move(bell));
+    const auto reader = std::make_shared<rank_reader>(source, tag, comm, total_bytes, token_bytes, std::move(bell));
     return {.read = [reader](std::uint64_t, std::span<std::byte> token) { return reader->read(token); },
             .ready = [reader] { return reader->ready(); },
             .close = [reader](const failure& why) { reader->close(why); },

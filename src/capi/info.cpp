@@ -48,8 +48,7 @@ class answer {
 };
 
 cl_ulong nanoseconds(time_point when) {
-    return static_cast<cl_ulong>(
-        std::chrono::duration_cast<std::chrono::nanoseconds>(when.time_since_epoch()).count());
+    return static_cast<cl_ulong>(std::chrono::duration_cast<std::chrono::nanoseconds>(when.time_since_epoch()).count());
 }
 
 size_t bytes_sent(const transfer_record& known, const transfer::command_report& report) {
@@ -121,7 +120,8 @@ cl_int clGetTransferInfo(cl_event event, cl_transfer_info param_name, size_t par
         case CL_TRANSFER_TIME_STARTED: return to.value(nanoseconds(report.started));
         case CL_TRANSFER_TIME_ENDED: return to.value(nanoseconds(report.ended));
         default:
-            throw transfer_error(status::invalid_value, "clGetTransferInfo has no answer " + std::to_string(param_name));
+            throw transfer_error(status::invalid_value,
+                                 "clGetTransferInfo has no answer " + std::to_string(param_name));
         }
     });
 }
@@ -139,13 +139,11 @@ cl_int clCancelTransfer(cl_event event) {
     return guard([&] {
         if (const auto* const cluster = cluster_of(event))
             return cluster->transfer_info(
-                event, [](void* raw, size_t, void*, size_t*) { return clCancelTransfer(static_cast<cl_event>(raw)); }, 0,
-                nullptr, nullptr);
+                event, [](void* raw, size_t, void*, size_t*) { return clCancelTransfer(static_cast<cl_event>(raw)); },
+                0, nullptr, nullptr);
         const auto known = find_transfer(event);
-        if (known.command->complete())
-            throw transfer_error(status::invalid_operation, "the transfer is complete");
-        runtime::instance().engine().cancel(known.command,
-                                            {status::cancelled, 0, 0, "the transfer was cancelled"});
+        if (known.command->complete()) throw transfer_error(status::invalid_operation, "the transfer is complete");
+        runtime::instance().engine().cancel(known.command, {status::cancelled, 0, 0, "the transfer was cancelled"});
         return CL_SUCCESS;
     });
 }

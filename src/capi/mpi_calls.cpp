@@ -194,9 +194,9 @@ template <class Action> int guard_mpi(MPI_Comm comm, named_rank named, int count
         // Which of the three it was, asked again in MPI's order.
         if (comm == MPI_COMM_NULL) return raise(comm, MPI_ERR_COMM);
         const bool bad_rank = guard([&] {
-            named.require(comm, named.rank);
-            return 0;
-        }) != 0;
+                                  named.require(comm, named.rank);
+                                  return 0;
+                              }) != 0;
         return raise(comm, bad_rank ? MPI_ERR_RANK : MPI_ERR_TAG);
     }
     warn_once("MPI_CL_MEM cannot be used: " + last_message());
@@ -256,8 +256,7 @@ int causeway_mpi_isend(const void* buf, int count, MPI_Datatype type, int dest, 
     });
 }
 
-int causeway_mpi_recv(void* buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
-                      MPI_Status* status) {
+int causeway_mpi_recv(void* buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status* status) {
     if (!is_device(type)) return (MPI_Recv)(buf, count, type, source, tag, comm, status);
     return guard_mpi(comm, origin(source), count, [&] {
         const auto moved = start_receive(buf, count, source, tag, comm, nullptr);

@@ -23,18 +23,23 @@ struct checked_command {
 
 [[nodiscard]] endpoints::heap_signal check_signal(const symmetric_heap& heap, const uint64_t* signal, uint64_t value,
                                                   cl_signal_operation operation);
-[[nodiscard]] endpoints::awaited_word check_word(const symmetric_heap& heap, const void* word, size_t bytes, cl_comparison how, uint64_t value);
-[[nodiscard]] endpoints::heap_atomic check_atomic(const symmetric_heap& heap, cl_atomic_operation operation, size_t word_bytes, const void* word,
-                                                  uint64_t operand, uint64_t compared, int pe);
+[[nodiscard]] endpoints::awaited_word check_word(const symmetric_heap& heap, const void* word, size_t bytes,
+                                                 cl_comparison how, uint64_t value);
+[[nodiscard]] endpoints::heap_atomic check_atomic(const symmetric_heap& heap, cl_atomic_operation operation,
+                                                  size_t word_bytes, const void* word, uint64_t operand,
+                                                  uint64_t compared, int pe);
 
 /// The wait list has been checked.
-[[nodiscard]] cl_int enqueue_flows(cl_command_type type, const checked_command& checked, symmetric_heap::flows flows, cl_bool blocking,
-                                   const event_arguments& events);
-[[nodiscard]] cl_int enqueue_flow(cl_command_type type, const checked_command& checked, std::unique_ptr<transfer::endpoint> source,
-                                  std::unique_ptr<transfer::endpoint> target, size_t bytes, cl_bool blocking, const event_arguments& events);
+[[nodiscard]] cl_int enqueue_flows(cl_command_type type, const checked_command& checked, symmetric_heap::flows flows,
+                                   cl_bool blocking, const event_arguments& events);
+[[nodiscard]] cl_int enqueue_flow(cl_command_type type, const checked_command& checked,
+                                  std::unique_ptr<transfer::endpoint> source,
+                                  std::unique_ptr<transfer::endpoint> target, size_t bytes, cl_bool blocking,
+                                  const event_arguments& events);
 /// A command without bytes. Checks the wait list.
-[[nodiscard]] cl_int enqueue_wait(cl_command_type type, const checked_command& checked, std::unique_ptr<transfer::endpoint> source,
-                                  const char* name, cl_bool blocking, const event_arguments& events);
+[[nodiscard]] cl_int enqueue_wait(cl_command_type type, const checked_command& checked,
+                                  std::unique_ptr<transfer::endpoint> source, const char* name, cl_bool blocking,
+                                  const event_arguments& events);
 
 inline constexpr endpoints::meeting_purpose barrier_purpose{.name = "a barrier", .number = 5};
 

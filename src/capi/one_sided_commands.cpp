@@ -17,37 +17,43 @@ namespace causeway::capi {
 
 checked_command check_command(cl_command_queue queue) {
     if (cluster_of(queue) != nullptr)
-        throw transfer_error(status::invalid_operation,
-                             "the platform Causeway has no symmetric memory: take a queue of the device's own platform");
+        throw transfer_error(
+            status::invalid_operation,
+            "the platform Causeway has no symmetric memory: take a queue of the device's own platform");
     auto checked = check_queue(queue);
     auto heap = symmetric_heap::of_process();
     if (checked.facts.context != heap->context())
-        throw transfer_error(status::invalid_context, "the command queue does not belong to the context of causeway_symmetric_init");
+        throw transfer_error(status::invalid_context,
+                             "the command queue does not belong to the context of causeway_symmetric_init");
     return {checked, std::move(heap)};
 }
 
-endpoints::heap_signal check_signal(const symmetric_heap& heap, const uint64_t* signal, uint64_t value, cl_signal_operation operation) {
+endpoints::heap_signal check_signal(const symmetric_heap& heap, const uint64_t* signal, uint64_t value,
+                                    cl_signal_operation operation) {
     if (operation != CL_SIGNAL_SET && operation != CL_SIGNAL_ADD)
         throw transfer_error(status::invalid_value, "there is no signal operation " + std::to_string(operation));
     return {heap.locate_word(signal, sizeof *signal, "the signal"),
-            operation == CL_SIGNAL_SET ? endpoints::heap_signal::operation::set : endpoints::heap_signal::operation::add, value};
+            operation == CL_SIGNAL_SET ? endpoints::heap_signal::operation::set
+                                       : endpoints::heap_signal::operation::add,
+            value};
 }
 
-cl_int enqueue_flows(cl_command_type type, const checked_command& checked, symmetric_heap::flows flows, cl_bool blocking,
-                     const event_arguments& events) {
+cl_int enqueue_flows(cl_command_type type, const checked_command& checked, symmetric_heap::flows flows,
+                     cl_bool blocking, const event_arguments& events) {
     new_command made{.type = type, .queues = {checked.queue}, .needs_mpi = true};
     made.flows = std::move(flows);
     return enqueue(std::move(made), blocking, events);
 }
 
 cl_int enqueue_flow(cl_command_type type, const checked_command& checked, std::unique_ptr<transfer::endpoint> source,
-                    std::unique_ptr<transfer::endpoint> target, size_t bytes, cl_bool blocking, const event_arguments& events) {
+                    std::unique_ptr<transfer::endpoint> target, size_t bytes, cl_bool blocking,
+                    const event_arguments& events) {
     return enqueue_flows(type, checked, one_flow(std::move(source), std::move(target), bytes), blocking, events);
 }
 
 /// Of commands without bytes.
-cl_int enqueue_wait(cl_command_type type, const checked_command& checked, std::unique_ptr<transfer::endpoint> source, const char* name,
-                    cl_bool blocking, const event_arguments& events) {
+cl_int enqueue_wait(cl_command_type type, const checked_command& checked, std::unique_ptr<transfer::endpoint> source,
+                    const char* name, cl_bool blocking, const event_arguments& events) {
     check_wait_list(events, checked.queue.facts.context, checked.queue.facts.context);
     return enqueue_flow(type, checked, std::move(source), endpoints::make_empty_endpoint(name), 0, blocking, events);
 }
@@ -70,21 +76,28 @@ static void check_word_size(size_t bytes) {
         throw transfer_error(status::invalid_value, "a word has 4 or 8 bytes, not " + std::to_string(bytes));
 }
 
-endpoints::awaited_word check_word(const symmetric_heap& heap, const void* word, size_t bytes, cl_comparison how, uint64_t value) {
+endpoints::awaited_word check_word(const symmetric_heap& heap, const void* word, size_t bytes, cl_comparison how,
+                                   uint64_t value) {
     check_word_size(bytes);
     const auto known = comparison_of(how);
     if (!known) throw transfer_error(status::invalid_value, "there is no comparison " + std::to_string(how));
     return {heap.locate_word(word, bytes, "the word"), bytes, *known, value, (how & CL_COMPARE_SIGNED) != 0};
 }
 
-endpoints::heap_atomic check_atomic(const symmetric_heap& heap, cl_atomic_operation operation, size_t word_bytes, const void* word,
-                                    uint64_t operand, uint64_t compared, int pe) {
+endpoints::heap_atomic check_atomic(const symmetric_heap& heap, cl_atomic_operation operation, size_t word_bytes,
+                                    const void* word, uint64_t operand, uint64_t compared, int pe) {
     using endpoints::atomic_operation;
-    static constexpr atomic_operation known[] = {atomic_operation::fetch,     atomic_operation::set,  atomic_operation::add,
-                                                 atomic_operation::increment, atomic_operation::compare_and_swap,
-                                                 atomic_operation::swap,      atomic_operation::bit_and,
-                                                 atomic_operation::bit_or,    atomic_operation::bit_xor};
-    if (operation >= std::size(known)) throw transfer_error(status::invalid_value, "there is no atomic operation " + std::to_string(operation));
+    static constexpr atomic_operation known[] = {atomic_operation::fetch,
+                                                 atomic_operation::set,
+                                                 atomic_operation::add,
+                                                 atomic_operation::increment,
+                                                 atomic_operation::compare_and_swap,
+                                                 atomic_operation::swap,
+                                                 atomic_operation::bit_and,
+                                                 atomic_operation::bit_or,
+                                                 atomic_operation::bit_xor};
+    if (operation >= std::size(known))
+        throw transfer_error(status::invalid_value, "there is no atomic operation " + std::to_string(operation));
     check_word_size(word_bytes);
     const auto offset = heap.locate_word(word, word_bytes, "the word");
     heap.require_pe(pe);
@@ -101,8 +114,9 @@ struct signal_arguments {
     cl_signal_operation operation;
 };
 
-cl_int enqueue_put(cl_command_type type, cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size,
-                   void* target, std::optional<signal_arguments> signal, int pe, const event_arguments& events) {
+cl_int enqueue_put(cl_command_type type, cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset,
+                   size_t size, void* target, std::optional<signal_arguments> signal, int pe,
+                   const event_arguments& events) {
     return guard([&] {
         const auto checked = check_command(queue);
         auto place = check_buffer(checked.queue, buffer);
@@ -119,8 +133,9 @@ cl_int enqueue_put(cl_command_type type, cl_command_queue queue, cl_mem buffer, 
 }
 
 /// The buffer's box and the heap's.
-cl_int enqueue_box(cl_command_type type, cl_command_queue queue, cl_mem buffer, cl_bool blocking, const box_arguments& here,
-                   const box_arguments& there, const void* address, int pe, const event_arguments& events) {
+cl_int enqueue_box(cl_command_type type, cl_command_queue queue, cl_mem buffer, cl_bool blocking,
+                   const box_arguments& here, const box_arguments& there, const void* address, int pe,
+                   const event_arguments& events) {
     return guard([&] {
         const auto checked = check_command(queue);
         auto place = check_buffer(checked.queue, buffer);
@@ -131,7 +146,8 @@ cl_int enqueue_box(cl_command_type type, cl_command_queue queue, cl_mem buffer, 
         checked.heap->require_pe(pe);
         check_wait_list(events, checked.queue.facts.context, checked.queue.facts.context);
         check_access(place, puts ? host_access::read : host_access::write);
-        const auto first = base + other.origin[0] + other.origin[1] * other.row_pitch + other.origin[2] * other.slice_pitch;
+        const auto first = base + other.origin[0] + other.origin[1] * other.row_pitch +
+                           other.origin[2] * other.slice_pitch;
         const endpoints::heap_place where{.pe = pe,
                                           .offset = first,
                                           .is_box = !endpoints::is_dense(other),
@@ -139,7 +155,8 @@ cl_int enqueue_box(cl_command_type type, cl_command_queue queue, cl_mem buffer, 
                                           .row_pitch = other.row_pitch,
                                           .slice_pitch = other.slice_pitch};
         auto device = endpoints::make_box_endpoint(runtime::instance().devices(), std::move(place), shape);
-        auto flows = puts ? checked.heap->put(std::move(device), where, shape.bytes()) : checked.heap->get(std::move(device), where, shape.bytes());
+        auto flows = puts ? checked.heap->put(std::move(device), where, shape.bytes())
+                          : checked.heap->get(std::move(device), where, shape.bytes());
         return enqueue_flows(type, checked, std::move(flows), blocking, events);
     });
 }
@@ -147,26 +164,29 @@ cl_int enqueue_box(cl_command_type type, cl_command_queue queue, cl_mem buffer, 
 /// `count` elements as rows of a box.
 box_arguments elements(size_t offset, size_t stride, size_t bytes, size_t count) {
     const auto pitch = stride != 0 ? stride : bytes;
-    return {std::array<size_t, 3>{pitch != 0 ? offset % pitch : 0, pitch != 0 ? offset / pitch : 0, 0}, std::array<size_t, 3>{bytes, count, 1}, pitch, 0};
+    return {std::array<size_t, 3>{pitch != 0 ? offset % pitch : 0, pitch != 0 ? offset / pitch : 0, 0},
+            std::array<size_t, 3>{bytes, count, 1}, pitch, 0};
 }
 
 } // namespace
 
-cl_int clEnqueuePut(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, void* target, int pe,
-                    cl_uint num_events_in_wait_list, const cl_event* event_wait_list, cl_event* event) {
+cl_int clEnqueuePut(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, void* target,
+                    int pe, cl_uint num_events_in_wait_list, const cl_event* event_wait_list, cl_event* event) {
     return enqueue_put(CL_COMMAND_PUT, queue, buffer, blocking, offset, size, target, {}, pe,
                        {num_events_in_wait_list, event_wait_list, event});
 }
 
-cl_int clEnqueuePutSignal(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, void* target,
-                          uint64_t* signal, uint64_t value, cl_signal_operation operation, int pe, cl_uint num_events_in_wait_list,
-                          const cl_event* event_wait_list, cl_event* event) {
-    return enqueue_put(CL_COMMAND_PUT_SIGNAL, queue, buffer, blocking, offset, size, target, signal_arguments{signal, value, operation}, pe,
+cl_int clEnqueuePutSignal(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size,
+                          void* target, uint64_t* signal, uint64_t value, cl_signal_operation operation, int pe,
+                          cl_uint num_events_in_wait_list, const cl_event* event_wait_list, cl_event* event) {
+    return enqueue_put(CL_COMMAND_PUT_SIGNAL, queue, buffer, blocking, offset, size, target,
+                       signal_arguments{signal, value, operation}, pe,
                        {num_events_in_wait_list, event_wait_list, event});
 }
 
-cl_int clEnqueueGet(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, const void* source, int pe,
-                    cl_uint num_events_in_wait_list, const cl_event* event_wait_list, cl_event* event) {
+cl_int clEnqueueGet(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size,
+                    const void* source, int pe, cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                    cl_event* event) {
     return guard([&] {
         const event_arguments events{num_events_in_wait_list, event_wait_list, event};
         const auto checked = check_command(queue);
@@ -177,25 +197,29 @@ cl_int clEnqueueGet(cl_command_queue queue, cl_mem buffer, cl_bool blocking, siz
         check_wait_list(events, checked.queue.facts.context, checked.queue.facts.context);
         check_access(place, host_access::write);
         auto target = endpoints::make_range_endpoint(runtime::instance().devices(), std::move(place), offset);
-        return enqueue_flows(CL_COMMAND_GET, checked, checked.heap->get(std::move(target), where, size), blocking, events);
+        return enqueue_flows(CL_COMMAND_GET, checked, checked.heap->get(std::move(target), where, size), blocking,
+                             events);
     });
 }
 
-cl_int clEnqueueSignal(cl_command_queue queue, cl_bool blocking, uint64_t* signal, uint64_t value, cl_signal_operation operation, int pe,
-                       cl_uint num_events_in_wait_list, const cl_event* event_wait_list, cl_event* event) {
+cl_int clEnqueueSignal(cl_command_queue queue, cl_bool blocking, uint64_t* signal, uint64_t value,
+                       cl_signal_operation operation, int pe, cl_uint num_events_in_wait_list,
+                       const cl_event* event_wait_list, cl_event* event) {
     return guard([&] {
         const event_arguments events{num_events_in_wait_list, event_wait_list, event};
         const auto checked = check_command(queue);
         const auto then = check_signal(*checked.heap, signal, value, operation);
         checked.heap->require_pe(pe);
         check_wait_list(events, checked.queue.facts.context, checked.queue.facts.context);
-        return enqueue_flows(CL_COMMAND_SIGNAL, checked, checked.heap->put(endpoints::make_empty_endpoint("signal"), {pe, then.offset}, 0, then),
+        return enqueue_flows(CL_COMMAND_SIGNAL, checked,
+                             checked.heap->put(endpoints::make_empty_endpoint("signal"), {pe, then.offset}, 0, then),
                              blocking, events);
     });
 }
 
-cl_int clEnqueueSignalWait(cl_command_queue queue, cl_bool blocking, const uint64_t* signal, cl_comparison comparison, uint64_t value,
-                           cl_uint num_events_in_wait_list, const cl_event* event_wait_list, cl_event* event) {
+cl_int clEnqueueSignalWait(cl_command_queue queue, cl_bool blocking, const uint64_t* signal, cl_comparison comparison,
+                           uint64_t value, cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                           cl_event* event) {
     return guard([&] {
         const auto checked = check_command(queue);
         const auto word = check_word(*checked.heap, signal, sizeof *signal, comparison, value);
@@ -204,8 +228,9 @@ cl_int clEnqueueSignalWait(cl_command_queue queue, cl_bool blocking, const uint6
     });
 }
 
-cl_int clEnqueueWordWait(cl_command_queue queue, cl_bool blocking, const void* word, size_t word_bytes, cl_comparison comparison,
-                         uint64_t value, cl_uint num_events_in_wait_list, const cl_event* event_wait_list, cl_event* event) {
+cl_int clEnqueueWordWait(cl_command_queue queue, cl_bool blocking, const void* word, size_t word_bytes,
+                         cl_comparison comparison, uint64_t value, cl_uint num_events_in_wait_list,
+                         const cl_event* event_wait_list, cl_event* event) {
     return guard([&] {
         const auto checked = check_command(queue);
         const auto awaited = check_word(*checked.heap, word, word_bytes, comparison, value);
@@ -214,41 +239,47 @@ cl_int clEnqueueWordWait(cl_command_queue queue, cl_bool blocking, const void* w
     });
 }
 
-cl_int clEnqueuePutRect(cl_command_queue queue, cl_mem buffer, cl_bool blocking, const size_t buffer_origin[3], const size_t target_origin[3],
-                        const size_t region[3], size_t buffer_row_pitch, size_t buffer_slice_pitch, size_t target_row_pitch,
-                        size_t target_slice_pitch, void* target, int pe, cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
-                        cl_event* event) {
-    return enqueue_box(CL_COMMAND_PUT, queue, buffer, blocking, {copy_of(buffer_origin), copy_of(region), buffer_row_pitch, buffer_slice_pitch},
+cl_int clEnqueuePutRect(cl_command_queue queue, cl_mem buffer, cl_bool blocking, const size_t buffer_origin[3],
+                        const size_t target_origin[3], const size_t region[3], size_t buffer_row_pitch,
+                        size_t buffer_slice_pitch, size_t target_row_pitch, size_t target_slice_pitch, void* target,
+                        int pe, cl_uint num_events_in_wait_list, const cl_event* event_wait_list, cl_event* event) {
+    return enqueue_box(CL_COMMAND_PUT, queue, buffer, blocking,
+                       {copy_of(buffer_origin), copy_of(region), buffer_row_pitch, buffer_slice_pitch},
                        {copy_of(target_origin), copy_of(region), target_row_pitch, target_slice_pitch}, target, pe,
                        {num_events_in_wait_list, event_wait_list, event});
 }
 
-cl_int clEnqueueGetRect(cl_command_queue queue, cl_mem buffer, cl_bool blocking, const size_t buffer_origin[3], const size_t source_origin[3],
-                        const size_t region[3], size_t buffer_row_pitch, size_t buffer_slice_pitch, size_t source_row_pitch,
-                        size_t source_slice_pitch, const void* source, int pe, cl_uint num_events_in_wait_list,
-                        const cl_event* event_wait_list, cl_event* event) {
-    return enqueue_box(CL_COMMAND_GET, queue, buffer, blocking, {copy_of(buffer_origin), copy_of(region), buffer_row_pitch, buffer_slice_pitch},
+cl_int clEnqueueGetRect(cl_command_queue queue, cl_mem buffer, cl_bool blocking, const size_t buffer_origin[3],
+                        const size_t source_origin[3], const size_t region[3], size_t buffer_row_pitch,
+                        size_t buffer_slice_pitch, size_t source_row_pitch, size_t source_slice_pitch,
+                        const void* source, int pe, cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                        cl_event* event) {
+    return enqueue_box(CL_COMMAND_GET, queue, buffer, blocking,
+                       {copy_of(buffer_origin), copy_of(region), buffer_row_pitch, buffer_slice_pitch},
                        {copy_of(source_origin), copy_of(region), source_row_pitch, source_slice_pitch}, source, pe,
                        {num_events_in_wait_list, event_wait_list, event});
 }
 
-cl_int clEnqueuePutStrided(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t buffer_stride, void* target,
-                           size_t target_stride, size_t element_bytes, size_t count, int pe, cl_uint num_events_in_wait_list,
-                           const cl_event* event_wait_list, cl_event* event) {
+cl_int clEnqueuePutStrided(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t buffer_stride,
+                           void* target, size_t target_stride, size_t element_bytes, size_t count, int pe,
+                           cl_uint num_events_in_wait_list, const cl_event* event_wait_list, cl_event* event) {
     return enqueue_box(CL_COMMAND_PUT, queue, buffer, blocking, elements(offset, buffer_stride, element_bytes, count),
-                       elements(0, target_stride, element_bytes, count), target, pe, {num_events_in_wait_list, event_wait_list, event});
+                       elements(0, target_stride, element_bytes, count), target, pe,
+                       {num_events_in_wait_list, event_wait_list, event});
 }
 
-cl_int clEnqueueGetStrided(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t buffer_stride, const void* source,
-                           size_t source_stride, size_t element_bytes, size_t count, int pe, cl_uint num_events_in_wait_list,
-                           const cl_event* event_wait_list, cl_event* event) {
+cl_int clEnqueueGetStrided(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t buffer_stride,
+                           const void* source, size_t source_stride, size_t element_bytes, size_t count, int pe,
+                           cl_uint num_events_in_wait_list, const cl_event* event_wait_list, cl_event* event) {
     return enqueue_box(CL_COMMAND_GET, queue, buffer, blocking, elements(offset, buffer_stride, element_bytes, count),
-                       elements(0, source_stride, element_bytes, count), source, pe, {num_events_in_wait_list, event_wait_list, event});
+                       elements(0, source_stride, element_bytes, count), source, pe,
+                       {num_events_in_wait_list, event_wait_list, event});
 }
 
-cl_int clEnqueueSymmetricAtomic(cl_command_queue queue, cl_bool blocking, cl_atomic_operation operation, size_t word_bytes, void* word,
-                                uint64_t operand, uint64_t compared, int pe, cl_mem result, size_t result_offset,
-                                cl_uint num_events_in_wait_list, const cl_event* event_wait_list, cl_event* event) {
+cl_int clEnqueueSymmetricAtomic(cl_command_queue queue, cl_bool blocking, cl_atomic_operation operation,
+                                size_t word_bytes, void* word, uint64_t operand, uint64_t compared, int pe,
+                                cl_mem result, size_t result_offset, cl_uint num_events_in_wait_list,
+                                const cl_event* event_wait_list, cl_event* event) {
     return guard([&] {
         const event_arguments events{num_events_in_wait_list, event_wait_list, event};
         const auto checked = check_command(queue);
@@ -260,34 +291,39 @@ cl_int clEnqueueSymmetricAtomic(cl_command_queue queue, cl_bool blocking, cl_ato
         check_range(place, result_offset, word_bytes);
         check_wait_list(events, checked.queue.facts.context, checked.queue.facts.context);
         check_access(place, host_access::write);
-        return enqueue_flow(CL_COMMAND_SYMMETRIC_ATOMIC, checked, std::move(source),
-                            endpoints::make_range_endpoint(runtime::instance().devices(), std::move(place), result_offset), word_bytes, blocking,
-                            events);
+        return enqueue_flow(
+            CL_COMMAND_SYMMETRIC_ATOMIC, checked, std::move(source),
+            endpoints::make_range_endpoint(runtime::instance().devices(), std::move(place), result_offset), word_bytes,
+            blocking, events);
     });
 }
 
-cl_int clEnqueueFence(cl_command_queue queue, cl_uint num_events_in_wait_list, const cl_event* event_wait_list, cl_event* event) {
+cl_int clEnqueueFence(cl_command_queue queue, cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                      cl_event* event) {
     return guard([&] {
         const auto checked = check_command(queue);
-        return enqueue_wait(CL_COMMAND_FENCE, checked, endpoints::make_fence(checked.heap->memory(), endpoints::fence_kind::fence), "fence",
+        return enqueue_wait(CL_COMMAND_FENCE, checked,
+                            endpoints::make_fence(checked.heap->memory(), endpoints::fence_kind::fence), "fence",
                             CL_FALSE, {num_events_in_wait_list, event_wait_list, event});
     });
 }
 
-cl_int clEnqueueQuiet(cl_command_queue queue, cl_bool blocking, cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
-                      cl_event* event) {
+cl_int clEnqueueQuiet(cl_command_queue queue, cl_bool blocking, cl_uint num_events_in_wait_list,
+                      const cl_event* event_wait_list, cl_event* event) {
     return guard([&] {
         const auto checked = check_command(queue);
-        return enqueue_wait(CL_COMMAND_QUIET, checked, endpoints::make_fence(checked.heap->memory(), endpoints::fence_kind::quiet), "quiet",
+        return enqueue_wait(CL_COMMAND_QUIET, checked,
+                            endpoints::make_fence(checked.heap->memory(), endpoints::fence_kind::quiet), "quiet",
                             blocking, {num_events_in_wait_list, event_wait_list, event});
     });
 }
 
-cl_int clEnqueueSymmetricBarrier(cl_command_queue queue, cl_bool blocking, cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
-                                 cl_event* event) {
+cl_int clEnqueueSymmetricBarrier(cl_command_queue queue, cl_bool blocking, cl_uint num_events_in_wait_list,
+                                 const cl_event* event_wait_list, cl_event* event) {
     return guard([&] {
         const auto checked = check_command(queue);
-        return enqueue_wait(CL_COMMAND_SYMMETRIC_BARRIER, checked, endpoints::make_meeting(checked.heap->memory(), barrier_purpose), "barrier",
-                            blocking, {num_events_in_wait_list, event_wait_list, event});
+        return enqueue_wait(CL_COMMAND_SYMMETRIC_BARRIER, checked,
+                            endpoints::make_meeting(checked.heap->memory(), barrier_purpose), "barrier", blocking,
+                            {num_events_in_wait_list, event_wait_list, event});
     });
 }

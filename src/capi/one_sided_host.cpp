@@ -18,7 +18,8 @@ std::byte* check_memory(const void* given, size_t size) {
     return static_cast<std::byte*>(const_cast<void*>(given));
 }
 
-cl_int put(void* target, const void* source, size_t size, std::optional<endpoints::heap_signal> then, const symmetric_heap& heap, int pe) {
+cl_int put(void* target, const void* source, size_t size, std::optional<endpoints::heap_signal> then,
+           const symmetric_heap& heap, int pe) {
     auto* const memory = check_memory(source, size);
     const auto offset = size == 0 && then ? then->offset : heap.locate(target, size, "the target");
     heap.require_pe(pe);
@@ -64,13 +65,14 @@ cl_int causeway_symmetric_wait(const void* word, size_t word_bytes, cl_compariso
     });
 }
 
-cl_int causeway_symmetric_atomic(cl_atomic_operation operation, size_t word_bytes, void* word, uint64_t operand, uint64_t compared, int pe,
-                                 uint64_t* before) {
+cl_int causeway_symmetric_atomic(cl_atomic_operation operation, size_t word_bytes, void* word, uint64_t operand,
+                                 uint64_t compared, int pe, uint64_t* before) {
     return guard([&] {
         const auto heap = symmetric_heap::of_process();
         const auto what = check_atomic(*heap, operation, word_bytes, word, operand, compared, pe);
         std::uint64_t seen = 0;
-        symmetric_heap::run(one_flow(heap->atomic(what), endpoints::make_host_endpoint(reinterpret_cast<std::byte*>(&seen)), word_bytes));
+        symmetric_heap::run(one_flow(heap->atomic(what),
+                                     endpoints::make_host_endpoint(reinterpret_cast<std::byte*>(&seen)), word_bytes));
         if (before != nullptr) *before = seen;
         return CL_SUCCESS;
     });
@@ -79,7 +81,8 @@ cl_int causeway_symmetric_atomic(cl_atomic_operation operation, size_t word_byte
 cl_int causeway_symmetric_quiet(void) {
     return guard([&] {
         const auto heap = symmetric_heap::of_process();
-        symmetric_heap::run(one_flow(endpoints::make_fence(heap->memory(), endpoints::fence_kind::quiet), endpoints::make_empty_endpoint("host"), 0));
+        symmetric_heap::run(one_flow(endpoints::make_fence(heap->memory(), endpoints::fence_kind::quiet),
+                                     endpoints::make_empty_endpoint("host"), 0));
         return CL_SUCCESS;
     });
 }

@@ -37,9 +37,9 @@ template <class Argument> Argument argument_of(const int64_t* words, size_t inde
 }
 
 /// Everything before the three arguments of events.
-template <class... Arguments, size_t... Index>
-cl_int call(cl_int (*command)(Arguments...), std::index_sequence<Index...>, const int64_t* words, cl_uint count,
-            cl_event* event) {
+template <class... Arguments, size_t... Index> cl_int call(cl_int (*command)(Arguments...),
+                                                           std::index_sequence<Index...>, const int64_t* words,
+                                                           cl_uint count, cl_event* event) {
     constexpr cl_uint own = sizeof...(Index);
     if (count < own)
         throw transfer_error(status::invalid_value,
@@ -50,8 +50,8 @@ cl_int call(cl_int (*command)(Arguments...), std::index_sequence<Index...>, cons
     return command(argument_of<std::tuple_element_t<Index, types>>(words, Index)..., events, list, event);
 }
 
-template <class... Arguments>
-cl_int call(cl_int (*command)(Arguments...), const int64_t* words, cl_uint count, cl_event* event) {
+template <class... Arguments> cl_int call(cl_int (*command)(Arguments...), const int64_t* words, cl_uint count,
+                                          cl_event* event) {
     return call(command, std::make_index_sequence<sizeof...(Arguments) - 3>{}, words, count, event);
 }
 
@@ -94,7 +94,8 @@ cl_int causeway_notify(cl_event event, int fd, uint64_t number) {
 int64_t causeway_enqueue_packed(int command, const int64_t* words, cl_uint count) {
     cl_event event = nullptr;
     const int code = guard([&] {
-        if (words == nullptr) throw transfer_error(status::invalid_value, "the words of the command are a null pointer");
+        if (words == nullptr)
+            throw transfer_error(status::invalid_value, "the words of the command are a null pointer");
         return dispatch(command, words, count, &event);
     });
     return event != nullptr ? reinterpret_cast<int64_t>(event) : code;

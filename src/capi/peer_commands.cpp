@@ -29,8 +29,7 @@ cl_int clEnqueuePeerCopyBuffer(cl_command_queue source_queue, cl_mem source, cl_
                                      "between two contexts of a cluster's platform the ranks cannot follow a copy");
             return cluster->copy({source_queue, source, target_queue, target, blocking != CL_FALSE, source_offset,
                                   target_offset, size, CL_COMMAND_PEER_COPY_BUFFER, events.count,
-                                  reinterpret_cast<void* const*>(events.list),
-                                  reinterpret_cast<void**>(events.event)});
+                                  reinterpret_cast<void* const*>(events.list), reinterpret_cast<void**>(events.event)});
         }
         auto& process = runtime::instance();
         new_command made{.type = CL_COMMAND_PEER_COPY_BUFFER, .queues = {to}};
@@ -39,9 +38,11 @@ cl_int clEnqueuePeerCopyBuffer(cl_command_queue source_queue, cl_mem source, cl_
         made.is_one_copy = is_best_by_host(source_place, size) && is_best_by_host(target_place, size);
         made.source_order = std::make_shared<endpoints::command_order>();
         made.target_order = std::make_shared<endpoints::command_order>();
-        made.flows = one_flow(
-            endpoints::make_range_endpoint(process.devices(), std::move(source_place), source_offset, made.source_order),
-            endpoints::make_range_endpoint(process.devices(), std::move(target_place), target_offset, made.target_order), size);
+        made.flows = one_flow(endpoints::make_range_endpoint(process.devices(), std::move(source_place), source_offset,
+                                                             made.source_order),
+                              endpoints::make_range_endpoint(process.devices(), std::move(target_place), target_offset,
+                                                             made.target_order),
+                              size);
         return enqueue(std::move(made), blocking, events);
     });
 }

@@ -9,7 +9,6 @@
 
 #include <CL/cl_data_transfer.h>
 
-
 using namespace causeway;
 using namespace causeway::capi;
 
@@ -25,9 +24,9 @@ struct device_side {
 /// A message that does not go out at once has a place before others while its source is being read.
 bool goes_at_once(size_t bytes) { return bytes <= process_options()[option::eager]; }
 
-template <class MakeDevice>
-cl_int enqueue_one_way(cl_command_type type, cl_command_queue queue, cl_mem buffer, cl_bool blocking, int rank, int tag,
-                       MPI_Comm comm, const event_arguments& events, MakeDevice make_device) {
+template <class MakeDevice> cl_int enqueue_one_way(cl_command_type type, cl_command_queue queue, cl_mem buffer,
+                                                   cl_bool blocking, int rank, int tag, MPI_Comm comm,
+                                                   const event_arguments& events, MakeDevice make_device) {
     return guard([&] {
         const bool sends = type == CL_COMMAND_SEND_BUFFER;
         const auto checked = check_queue(queue);
@@ -40,13 +39,13 @@ cl_int enqueue_one_way(cl_command_type type, cl_command_queue queue, cl_mem buff
         check_wait_list(events, checked.facts.context, checked.facts.context);
         const auto how = sends ? host_access::read : host_access::write;
         check_access(place, how);
-        made.is_one_copy = side.is_one_copy && is_best_by_host(place, side.bytes) && (!sends || goes_at_once(side.bytes));
+        made.is_one_copy = side.is_one_copy && is_best_by_host(place, side.bytes) &&
+                           (!sends || goes_at_once(side.bytes));
         if (sends) {
             made.flows = one_flow(std::move(side.device), make_destination(rank, tag, comm), side.bytes);
         } else {
             made.envelope = std::make_shared<endpoints::matched_envelope>();
-            made.flows = one_flow(make_origin(rank, tag, comm, made.envelope), std::move(side.device),
-                                  side.bytes);
+            made.flows = one_flow(make_origin(rank, tag, comm, made.envelope), std::move(side.device), side.bytes);
         }
         const auto* const cluster = cluster_of(queue);
         if (cluster == nullptr) return enqueue(std::move(made), blocking, events);
@@ -61,8 +60,9 @@ cl_int enqueue_one_way(cl_command_type type, cl_command_queue queue, cl_mem buff
 auto range_of(size_t offset, size_t size, int rank) {
     return [=](runtime& process, endpoints::device_place place, endpoints::device_order order) {
         check_range(place, offset, size);
-        return device_side{endpoints::make_range_endpoint(process.devices(), std::move(place), offset, std::move(order)),
-                           rank == MPI_PROC_NULL ? 0 : size, true};
+        return device_side{
+            endpoints::make_range_endpoint(process.devices(), std::move(place), offset, std::move(order)),
+            rank == MPI_PROC_NULL ? 0 : size, true};
     };
 }
 
@@ -126,7 +126,8 @@ cl_int clEnqueueSendrecvBuffer(cl_command_queue queue, cl_mem send_buffer, cl_me
         check_access(send_place, host_access::read);
         check_access(recv_place, host_access::write);
         check_overlap(send_buffer, send_offset, recv_buffer, recv_offset, send_size, recv_size);
-        made.is_one_copy = is_best_by_host(send_place, sent.bytes) && is_best_by_host(recv_place, received.bytes) && goes_at_once(sent.bytes);
+        made.is_one_copy = is_best_by_host(send_place, sent.bytes) && is_best_by_host(recv_place, received.bytes) &&
+                           goes_at_once(sent.bytes);
         made.envelope = std::make_shared<endpoints::matched_envelope>();
         made.flows = one_flow(std::move(sent.device), make_destination(dest, send_tag, comm), sent.bytes);
         made.flows.push_back(std::make_unique<transfer::flow>(make_origin(source, recv_tag, comm, made.envelope),

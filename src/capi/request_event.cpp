@@ -64,8 +64,8 @@ class status_setter final : public transfer::completion_listener {
 
 cl_event create(cl_context context, MPI_Request* request) {
     cl_uint references = 0;
-    if (context == nullptr || clGetContextInfo(context, CL_CONTEXT_REFERENCE_COUNT, sizeof references, &references,
-                                               nullptr) != CL_SUCCESS)
+    if (context == nullptr ||
+        clGetContextInfo(context, CL_CONTEXT_REFERENCE_COUNT, sizeof references, &references, nullptr) != CL_SUCCESS)
         throw transfer_error(status::invalid_context, "the context is not valid");
     if (request == nullptr) throw transfer_error(status::invalid_value, "the request is null");
     comm::require_mpi();
@@ -79,11 +79,13 @@ cl_event create(cl_context context, MPI_Request* request) {
         process.ranks().talk,
         [&port = process.port(), watched = *request](comm::operation& done) { port.watch(watched, done); });
     const auto setter = std::make_shared<status_setter>(event);
-    auto command = std::make_shared<transfer::command>(one_flow(std::move(watching), endpoints::make_empty_endpoint("event"), 0), setter);
+    auto command = std::make_shared<transfer::command>(
+        one_flow(std::move(watching), endpoints::make_empty_endpoint("event"), 0), setter);
     const std::lock_guard lock(process.enqueue_mutex());
     process.require_running();
     process.events().add(event, {command, CL_COMMAND_USER, nullptr, context, nullptr, {setter, &setter->m_callbacks}});
-    if (*request != MPI_REQUEST_NULL && !persistent_requests::instance().contains(*request)) *request = MPI_REQUEST_NULL;
+    if (*request != MPI_REQUEST_NULL && !persistent_requests::instance().contains(*request))
+        *request = MPI_REQUEST_NULL;
     process.needs_mpi(command);
     process.engine().submit(command);
     return event.release();

@@ -46,9 +46,7 @@ int causeway_symmetric_pes(void) {
     return heap ? heap->memory()->pes() : -1;
 }
 
-void* causeway_symmetric_malloc(size_t bytes) {
-    return causeway_symmetric_align(1, bytes);
-}
+void* causeway_symmetric_malloc(size_t bytes) { return causeway_symmetric_align(1, bytes); }
 
 void* causeway_symmetric_align(size_t alignment, size_t bytes) {
     return address_or_null([&] { return symmetric_heap::of_process()->allocate(bytes, alignment); });
@@ -57,7 +55,8 @@ void* causeway_symmetric_align(size_t alignment, size_t bytes) {
 void* causeway_symmetric_calloc(size_t count, size_t bytes) {
     return address_or_null([&]() -> void* {
         size_t all = 0;
-        if (__builtin_mul_overflow(count, bytes, &all)) throw transfer_error(status::invalid_value, "count times bytes is too large");
+        if (__builtin_mul_overflow(count, bytes, &all))
+            throw transfer_error(status::invalid_value, "count times bytes is too large");
         const auto heap = symmetric_heap::of_process();
         auto* const made = heap->allocate(all, 1);
         if (made != nullptr) heap->clear(made, all);
@@ -90,7 +89,9 @@ cl_mem causeway_symmetric_buffer(const void* address, size_t* offset, cl_int* er
 void* causeway_symmetric_address(cl_mem buffer, size_t offset) {
     return address_or_null([&] {
         auto* const found = symmetric_heap::of_process()->address_of(buffer, offset);
-        if (found == nullptr) throw transfer_error(status::invalid_value, "the buffer is not of the symmetric heap, or the offset is beyond its end");
+        if (found == nullptr)
+            throw transfer_error(status::invalid_value,
+                                 "the buffer is not of the symmetric heap, or the offset is beyond its end");
         return found;
     });
 }

@@ -78,7 +78,8 @@ cl_int causeway_tune_rank(cl_command_queue queue, int peer, MPI_Comm comm) {
         const auto checked = check_queue(queue);
         auto& process = runtime::instance();
         process.figures().require_automatic();
-        const std::shared_ptr<transfer::endpoint> destination = make_destination(peer, tag, comm); // checks the arguments
+        const std::shared_ptr<transfer::endpoint> destination = make_destination(peer, tag, comm); // checks the
+                                                                                                   // arguments
         int own = MPI_PROC_NULL;
         PMPI_Comm_rank(comm, &own);
         if (peer == MPI_PROC_NULL || peer == own)
@@ -89,9 +90,8 @@ cl_int causeway_tune_rank(cl_command_queue queue, int peer, MPI_Comm comm) {
                                        [&] { return make_origin(peer, tag, comm, nullptr); }, own < peer,
                                        checked.facts.context, checked.facts.device);
         // By now the other rank was heard, and it is known where it is.
-        const auto place = process.require_answer("asking for the other rank's place", [destination] {
-            return std::string(destination->traits().place);
-        });
+        const auto place = process.require_answer("asking for the other rank's place",
+                                                  [destination] { return std::string(destination->traits().place); });
         return keep(process, place, found);
     });
 }

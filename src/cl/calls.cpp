@@ -92,8 +92,7 @@ root_place root_of(cl_mem buffer) {
 
 cl_context context_of(cl_event event) {
     cl_context context = nullptr;
-    if (event == nullptr ||
-        clGetEventInfo(event, CL_EVENT_CONTEXT, sizeof context, &context, nullptr) != CL_SUCCESS)
+    if (event == nullptr || clGetEventInfo(event, CL_EVENT_CONTEXT, sizeof context, &context, nullptr) != CL_SUCCESS)
         throw transfer_error(status::invalid_event, "the event is not valid");
     return context;
 }
@@ -110,7 +109,8 @@ bool has_device(cl_context context, cl_device_id device) {
     if (context == nullptr || clGetContextInfo(context, CL_CONTEXT_DEVICES, 0, nullptr, &bytes) != CL_SUCCESS)
         throw transfer_error(status::invalid_context, "the context is not valid");
     std::vector<cl_device_id> devices(bytes / sizeof(cl_device_id));
-    check(clGetContextInfo(context, CL_CONTEXT_DEVICES, bytes, devices.data(), nullptr), "asking for a context's devices");
+    check(clGetContextInfo(context, CL_CONTEXT_DEVICES, bytes, devices.data(), nullptr),
+          "asking for a context's devices");
     return std::find(devices.begin(), devices.end(), device) != devices.end();
 }
 

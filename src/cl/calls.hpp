@@ -45,8 +45,8 @@ struct root_place {
 [[nodiscard]] bool has_device(cl_context context, cl_device_id device);
 /// An in-order queue for the library's own commands. Throws transfer_error.
 [[nodiscard]] queue make_queue(cl_context context, cl_device_id device);
-/// Enqueues what is complete when all before it in `queue`, which is in-order, is. A barrier: NVIDIA's marker waits for kernels of
-/// other queues, too, and for the turn of other processes.
+/// Enqueues what is complete when all before it in `queue`, which is in-order, is. A barrier: NVIDIA's marker waits for
+/// kernels of other queues, too, and for the turn of other processes.
 [[nodiscard]] cl_int mark(cl_command_queue queue, cl_event* mark);
 
 /// CL_QUEUED ... CL_COMPLETE, or a negative code, also if it cannot be asked.
@@ -57,7 +57,8 @@ struct root_place {
 
 struct device_facts {
     bool host_memory = false; ///< its memory is the host's, so that mapping it copies nothing
-    /// As far as its name tells, its buffers lie where maps show them, also while nothing is mapped: CPU devices of PoCL and Intel.
+    /// As far as its name tells, its buffers lie where maps show them, also while nothing is mapped: CPU devices of
+    /// PoCL and Intel.
     bool keeps_addresses = false;
     /// PoCL 3.1 aborts when a command fails whose event nobody holds.
     bool needs_held_events = false;
@@ -72,8 +73,8 @@ struct device_facts {
     bool breaks_on_failed_waits = false;
     /// PoCL's single-threaded device runs commands inside the enqueue and cannot wait for user events: calls hang.
     bool waits_for_user_events = true;
-    /// A copy that waits for nothing starts when it is enqueued: a flush does nothing for it, and takes 4 us, or 20 while other threads
-    /// call the driver (NVIDIA 580).
+    /// A copy that waits for nothing starts when it is enqueued: a flush does nothing for it, and takes 4 us, or 20
+    /// while other threads call the driver (NVIDIA 580).
     bool starts_unflushed = false;
     /// Memory of other interfaces can become a buffer of it, see cl/external_memory.hpp.
     bool imports_memory = false;

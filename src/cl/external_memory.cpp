@@ -31,8 +31,12 @@ external_memory::external_memory(cl_device_id device) : m_device(device) {
 }
 
 buffer external_memory::import(cl_context context, int descriptor, std::size_t bytes, cl_mem_flags flags) const {
-    const cl_bitfield properties[] = {opaque_descriptor, static_cast<cl_bitfield>(descriptor), device_list,
-                                      reinterpret_cast<cl_bitfield>(m_device), 0, 0};
+    const cl_bitfield properties[] = {opaque_descriptor,
+                                      static_cast<cl_bitfield>(descriptor),
+                                      device_list,
+                                      reinterpret_cast<cl_bitfield>(m_device),
+                                      0,
+                                      0};
     cl_int code = CL_SUCCESS;
     auto made = buffer::adopt(m_create(context, properties, flags, bytes, nullptr, &code));
     if (code != CL_SUCCESS) ::close(descriptor);

@@ -19,13 +19,15 @@ class external_memory {
     /// Throws transfer_error.
     [[nodiscard]] buffer import(cl_context context, int descriptor, std::size_t bytes,
                                 cl_mem_flags flags = CL_MEM_READ_WRITE) const;
-    /// Commands of `queue` between the two see what other interfaces have written, and these see what the commands wrote.
+    /// Commands of `queue` between the two see what other interfaces have written, and these see what the commands
+    /// wrote.
     cl_int acquire(cl_command_queue queue, cl_mem memory) const;
     cl_int release(cl_command_queue queue, cl_mem memory, cl_event* event) const;
 
   private:
     using create_function = cl_mem CL_API_CALL(cl_context, const cl_bitfield*, cl_mem_flags, size_t, void*, cl_int*);
-    using own_function = cl_int CL_API_CALL(cl_command_queue, cl_uint, const cl_mem*, cl_uint, const cl_event*, cl_event*);
+    using own_function = cl_int CL_API_CALL(cl_command_queue, cl_uint, const cl_mem*, cl_uint, const cl_event*,
+                                            cl_event*);
 
     cl_device_id m_device;
     create_function* m_create = nullptr;

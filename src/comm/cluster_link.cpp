@@ -29,15 +29,16 @@ constexpr auto hot = 20us;
 constexpr auto shortest_pause = 2us; ///< the kernel adds some 50
 constexpr auto longest_pause = 200us;
 constexpr auto longest_end = 5s;
-/// What a rank prints before it ends the job: MPICH's launcher (4.0.2) ends at once, and loses what it has not read by then.
+/// What a rank prints before it ends the job: MPICH's launcher (4.0.2) ends at once, and loses what it has not read by
+/// then.
 constexpr auto until_read = 100ms;
 /// From then on a wait may be for nothing.
 constexpr auto long_wait = 500ms;
 constexpr std::size_t piece = std::size_t{1} << 30; ///< of a message: MPI counts in ints
 constexpr int farewell_tag = 1 << 20; // beyond the platform's
 
-/// The error output as it was when the process started, which the program may have put a file of its own in the place of (as pytest
-/// does): `causeway run --cluster` keeps it, else this library from when it is loaded.
+/// The error output as it was when the process started, which the program may have put a file of its own in the place
+/// of (as pytest does): `causeway run --cluster` keeps it, else this library from when it is loaded.
 int kept_error_output() {
     using keeper = int();
     static auto* const keeps = reinterpret_cast<keeper*>(dlsym(RTLD_DEFAULT, "causeway_run_error_output"));
@@ -47,8 +48,9 @@ int kept_error_output() {
 [[maybe_unused]] const int kept_at_start = kept_error_output();
 
 bool is_same_file(int first, int second) {
-    struct stat one {}, other {};
-    return fstat(first, &one) == 0 && fstat(second, &other) == 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+    struct stat one{}, other{};
+    return fstat(first, &one) == 0 && fstat(second, &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
 }
 
 class patience {
@@ -59,7 +61,8 @@ class patience {
         if (waited < hot && !processors::are_few())
             std::this_thread::yield();
         else
-            std::this_thread::sleep_for(std::clamp<std::chrono::steady_clock::duration>(waited / 10, shortest_pause, longest_pause));
+            std::this_thread::sleep_for(
+                std::clamp<std::chrono::steady_clock::duration>(waited / 10, shortest_pause, longest_pause));
     }
 
     [[nodiscard]] bool is_long() const { return std::chrono::steady_clock::now() - m_begin > long_wait; }

@@ -25,8 +25,8 @@ void start_mpi();
 /// One for the process, never destroyed. Made collectively.
 class cluster_link {
   public:
-    /// Of `platform`, which stays, its own half is there already. `is_mpi_ours`: start_mpi() has started it, so that the
-    /// program has no calls of its own.
+    /// Of `platform`, which stays, its own half is there already. `is_mpi_ours`: start_mpi() has started it, so that
+    /// the program has no calls of its own.
     cluster_link(const cluster_calls& platform, bool is_mpi_ours);
 
     [[nodiscard]] int rank() const { return m_rank; }
@@ -113,7 +113,7 @@ class cluster_link {
     MPI_Request m_farewell = MPI_REQUEST_NULL;
     saying m_heard;
     std::list<saying> m_said; // live as long as the process
-    progress m_seen;          ///< of this rank, at the last look
+    progress m_seen; ///< of this rank, at the last look
     struct leaver {
         int rank;
         progress at;

@@ -32,7 +32,8 @@ socket_key socket_key::make() {
     socket_key made;
     while (!made)
         if (::getentropy(&made, sizeof made) != 0)
-            throw transfer_error(status::out_of_resources, "drawing a random number for socket names: " + errno_text(errno), errno);
+            throw transfer_error(status::out_of_resources,
+                                 "drawing a random number for socket names: " + errno_text(errno), errno);
     return made;
 }
 
@@ -51,7 +52,8 @@ abstract_address::abstract_address(const char* use, const std::string& job, int 
 
 descriptor listen_at(const abstract_address& where, int type) {
     auto made = new_socket(type);
-    if (made.get() < 0 || ::bind(made.get(), where.get(), where.length) != 0 || ::listen(made.get(), SOMAXCONN) != 0) return descriptor();
+    if (made.get() < 0 || ::bind(made.get(), where.get(), where.length) != 0 || ::listen(made.get(), SOMAXCONN) != 0)
+        return descriptor();
     return made;
 }
 

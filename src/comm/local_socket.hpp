@@ -12,8 +12,8 @@
 
 namespace causeway::comm {
 
-/// 128 random bits. A process puts its own into the names of its sockets, so that nobody can take a name before it does;
-/// ranks tell each other theirs through MPI. Zero is no key.
+/// 128 random bits. A process puts its own into the names of its sockets, so that nobody can take a name before it
+/// does; ranks tell each other theirs through MPI. Zero is no key.
 struct socket_key {
     std::uint64_t high = 0, low = 0;
     explicit operator bool() const { return (high | low) != 0; }

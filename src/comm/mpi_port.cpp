@@ -140,8 +140,8 @@ arrival arrival_of(const MPI_Status& status) {
 
 namespace {
 
-/// A program and its libraries may be linked with different MPIs. Which of them a call reaches is then chance, and what is a
-/// communicator for one is none for the other.
+/// A program and its libraries may be linked with different MPIs. Which of them a call reaches is then chance, and what
+/// is a communicator for one is none for the other.
 void warn_of_second_mpi() {
     std::vector<std::string> found;
     dl_iterate_phdr(
@@ -165,12 +165,15 @@ void require_mpi() {
     int initialised = 0, finalised = 0, level = MPI_THREAD_SINGLE;
     PMPI_Initialized(&initialised);
     PMPI_Finalized(&finalised);
-    if (initialised == 0) throw transfer_error(status::invalid_operation, "MPI is not initialised; call MPI_Init_thread with MPI_THREAD_MULTIPLE first");
+    if (initialised == 0)
+        throw transfer_error(status::invalid_operation,
+                             "MPI is not initialised; call MPI_Init_thread with MPI_THREAD_MULTIPLE first");
     if (finalised != 0) throw transfer_error(status::invalid_operation, "MPI has been finalised");
     PMPI_Query_thread(&level);
     if (level < MPI_THREAD_MULTIPLE)
         throw transfer_error(status::invalid_operation,
-                             "MPI is initialised below MPI_THREAD_MULTIPLE: call MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided) "
+                             "MPI is initialised below MPI_THREAD_MULTIPLE: call MPI_Init_thread(&argc, &argv, "
+                             "MPI_THREAD_MULTIPLE, &provided) "
                              "instead of MPI_Init; if it does not provide that level, this MPI was built without it "
                              "(causeway info says what yours provides)");
 }
@@ -442,11 +445,11 @@ bool mpi_port::poll() {
     m_indices.resize(m_requests.size());
     m_statuses.resize(m_requests.size());
     int ended = 0;
-    // Open MPI's MPI_Testsome does not look again after it made progress: what that finished is seen by the second call.
+    // Open MPI's MPI_Testsome does not look again after it made progress: what that finished is seen by the second
+    // call.
     for (int attempt = 0; attempt < 2 && ended == 0; ++attempt) {
-        const int code = insist([&] {
-            return PMPI_Testsome(count, m_requests.data(), &ended, m_indices.data(), m_statuses.data());
-        });
+        const int code = insist(
+            [&] { return PMPI_Testsome(count, m_requests.data(), &ended, m_indices.data(), m_statuses.data()); });
         if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) return poll_one_by_one();
         if (code == MPI_SUCCESS)
             for (int i = 0; i < ended; ++i) m_statuses[static_cast<std::size_t>(i)].MPI_ERROR = MPI_SUCCESS;

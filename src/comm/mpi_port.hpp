@@ -38,8 +38,8 @@ class mpi_port final : public port {
     [[nodiscard]] static std::optional<int> known_space(MPI_Comm comm);
     /// Gives `comm` a private communicator for its space. Collective. Throws if transfers have used `comm`.
     void make_private(MPI_Comm comm, const std::function<void(int space)>& closing);
-    /// `ending` is called in the thread that calls MPI_Finalize, while MPI still works, perhaps more than once. Only the
-    /// first call counts.
+    /// `ending` is called in the thread that calls MPI_Finalize, while MPI still works, perhaps more than once. Only
+    /// the first call counts.
     void at_finalize(const std::function<void()>& ending);
 
     /// Completes `done` with a request that somebody else made. `request` must be active or null; a persistent one is

@@ -60,7 +60,8 @@ node_post::node_post(const socket_key& key, int own_rank)
     : m_own_rank(own_rank), m_listener(listen_at(abstract_address(use, key), SOCK_SEQPACKET)) {}
 
 node_post::lines::iterator node_post::line_to(int rank) {
-    return std::find_if(m_lines.begin(), m_lines.end(), [&](const line& each) { return each.rank == rank && each.takes_ours; });
+    return std::find_if(m_lines.begin(), m_lines.end(),
+                        [&](const line& each) { return each.rank == rank && each.takes_ours; });
 }
 
 node_post::delivery node_post::open_line(int rank) {

@@ -15,9 +15,10 @@
 
 namespace causeway::comm {
 
-/// A note goes through a connection of packets to a socket of the other rank (unix(7), SCM_RIGHTS), and the kernel keeps it
-/// until it is taken. So nobody waits for anybody, no communicator has to last until a note is read, and nothing is left
-/// behind. Both ends look whether the other is of their own user before anything is sent or taken. Engine's thread only.
+/// A note goes through a connection of packets to a socket of the other rank (unix(7), SCM_RIGHTS), and the kernel
+/// keeps it until it is taken. So nobody waits for anybody, no communicator has to last until a note is read, and
+/// nothing is left behind. Both ends look whether the other is of their own user before anything is sent or taken.
+/// Engine's thread only.
 class node_post {
   public:
     static constexpr std::size_t largest_text = 128;
@@ -35,8 +36,8 @@ class node_post {
     /// The key of another rank, which it has told through MPI. The first one counts.
     void know(int rank, const socket_key& key) { m_keys.emplace(rank, key); }
 
-    /// Sends `text`, of at most largest_text, and a copy of `enclosed`, if that is a descriptor, to a rank whose key is known
-    /// or that has sent notes itself.
+    /// Sends `text`, of at most largest_text, and a copy of `enclosed`, if that is a descriptor, to a rank whose key is
+    /// known or that has sent notes itself.
     [[nodiscard]] delivery send(int rank, std::span<const std::byte> text, int enclosed = -1);
     /// The next note, in the order in which each rank has sent them.
     [[nodiscard]] std::optional<note> take();
@@ -44,7 +45,7 @@ class node_post {
   private:
     struct line {
         descriptor socket;
-        int rank = -1;          // -1: has not said
+        int rank = -1; // -1: has not said
         bool takes_ours = true; // not if there was another one to that rank before: notes of one rank keep their order
     };
     using lines = std::list<line>;

@@ -32,10 +32,11 @@ constexpr const char* use = "causeway";
 } // namespace
 
 std::uint64_t peer_liveness::node() {
-    struct stat network {};
+    struct stat network{};
     if (::stat("/proc/self/ns/net", &network) != 0) network.st_ino = 0;
     auto seen = name_of_machine();
-    for (const auto& part : {std::to_string(network.st_ino), std::to_string(::getuid()), launch::job()}) seen += "/" + part;
+    for (const auto& part : {std::to_string(network.st_ino), std::to_string(::getuid()), launch::job()})
+        seen += "/" + part;
     return std::hash<std::string>{}(seen);
 }
 
@@ -46,19 +47,22 @@ peer_liveness::peer_liveness(std::string job, int own_rank, const socket_key& ke
     const abstract_address guessed(use, m_job, own_rank);
     m_first_listener = listen_at(guessed, SOCK_STREAM);
     if (m_first_listener.get() < 0 && connect_to(guessed, SOCK_STREAM).from == answer::stranger)
-        warn_once("another user holds the name of the socket by which ranks of this node that have not heard from rank " +
-                  std::to_string(own_rank) + " yet would notice its end: they wait on if it dies before it has sent them anything");
+        warn_once(
+            "another user holds the name of the socket by which ranks of this node that have not heard from rank " +
+            std::to_string(own_rank) +
+            " yet would notice its end: they wait on if it dies before it has sent them anything");
 }
 
 void peer_liveness::look_for(int rank) {
     const auto known = m_keys.find(rank);
     const bool is_met = known != m_keys.end();
-    auto found = connect_to(is_met ? abstract_address(use, known->second) : abstract_address(use, m_job, rank), SOCK_STREAM);
+    auto found = connect_to(is_met ? abstract_address(use, known->second) : abstract_address(use, m_job, rank),
+                            SOCK_STREAM);
     if (found.from == answer::own_user) {
         m_connections.emplace(rank, std::move(found.socket));
     } else if (is_met && found.from != answer::not_now) {
-        // It had the name when it told it. A name that can be guessed says nothing: the rank may not have come to it yet, be
-        // on another node, or have found it taken.
+        // It had the name when it told it. A name that can be guessed says nothing: the rank may not have come to it
+        // yet, be on another node, or have found it taken.
         m_gone.insert(rank);
     }
 }

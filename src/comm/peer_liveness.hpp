@@ -11,12 +11,12 @@
 
 namespace causeway::comm {
 
-/// Every process listens on a socket in Linux's abstract namespace, under a name with its key that ranks tell each other; they
-/// connect and keep the connection. Nobody accepts or sends: when the process is gone, however it went, the kernel closes the
-/// socket and the peers see it. Nothing is left behind, as no name is in a file system.
+/// Every process listens on a socket in Linux's abstract namespace, under a name with its key that ranks tell each
+/// other; they connect and keep the connection. Nobody accepts or sends: when the process is gone, however it went, the
+/// kernel closes the socket and the peers see it. Nothing is left behind, as no name is in a file system.
 ///
-/// A second socket has a name that ranks can tell before they have heard of each other, which others can take first. A rank
-/// that is not found there, or not of this user, is no less alive. Engine's thread only.
+/// A second socket has a name that ranks can tell before they have heard of each other, which others can take first. A
+/// rank that is not found there, or not of this user, is no less alive. Engine's thread only.
 class peer_liveness {
   public:
     /// Warns if another user has taken the second name.
@@ -45,7 +45,7 @@ class peer_liveness {
     std::string m_job;
     socket_key m_key;
     descriptor m_listener, m_first_listener; // the second has the name that can be guessed
-    std::map<int, socket_key> m_keys;        // of ranks that were met
+    std::map<int, socket_key> m_keys; // of ranks that were met
     std::map<int, descriptor> m_connections; // by rank
     std::set<int> m_gone;
 };

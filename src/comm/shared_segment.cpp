@@ -22,7 +22,8 @@ constexpr std::size_t page = 4096;
 /// More than any machine has, and far from where sums overflow.
 constexpr std::size_t largest = std::size_t{1} << 50;
 
-/// The last page says whose memory it is, so that a number of a process or descriptor that is used again cannot deceive.
+/// The last page says whose memory it is, so that a number of a process or descriptor that is used again cannot
+/// deceive.
 struct label {
     std::uint64_t magic = 0xCA05E3A157EE7000;
     std::uint64_t key = 0;
@@ -30,7 +31,8 @@ struct label {
 
 std::size_t whole_pages(std::size_t bytes) { return (bytes + page - 1) / page * page; }
 
-/// With all its pages: else whoever copies meets a fault at each of them, 64 in a block of 256 KiB, which takes ten times as long then.
+/// With all its pages: else whoever copies meets a fault at each of them, 64 in a block of 256 KiB, which takes ten
+/// times as long then.
 std::byte* map(int descriptor, std::size_t bytes) {
     void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, descriptor, 0);
     return memory == MAP_FAILED ? nullptr : static_cast<std::byte*>(memory);
@@ -39,7 +41,8 @@ std::byte* map(int descriptor, std::size_t bytes) {
 [[noreturn]] void refuse(std::size_t bytes) {
     const int cause = errno;
     throw transfer_error(status::out_of_host_memory,
-                         "making " + bytes_text(bytes) + " of memory that processes share: " + errno_text(cause), cause);
+                         "making " + bytes_text(bytes) + " of memory that processes share: " + errno_text(cause),
+                         cause);
 }
 
 /// -1, and errno.
@@ -84,9 +87,9 @@ std::unique_ptr<shared_segment> shared_segment::open(const segment_address& wher
     const auto is_memory = [&](const struct stat& facts) {
         return S_ISREG(facts.st_mode) && facts.st_size == static_cast<off_t>(size + page);
     };
-    struct stat facts {};
-    // Of anything but memory of the right size not even the label is read. Opening a device would do something, and the number
-    // may be another file's by then.
+    struct stat facts{};
+    // Of anything but memory of the right size not even the label is read. Opening a device would do something, and the
+    // number may be another file's by then.
     if (::stat(path, &facts) != 0 || !is_memory(facts)) return nullptr;
     const descriptor found(::open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     if (found.get() < 0 || ::fstat(found.get(), &facts) != 0 || !is_memory(facts)) return nullptr;

@@ -18,8 +18,8 @@ struct segment_address {
     std::uint64_t bytes = 0; ///< whole pages
 };
 
-/// Anonymous memory of the kernel (memfd_create(2)), mapped shared. Its owner keeps a descriptor open, which processes of
-/// the same user open again through /proc while they hear that it lives. Its size is sealed, so nobody who maps it
+/// Anonymous memory of the kernel (memfd_create(2)), mapped shared. Its owner keeps a descriptor open, which processes
+/// of the same user open again through /proc while they hear that it lives. Its size is sealed, so nobody who maps it
 /// meets SIGBUS. The kernel frees it with the last process that maps it, however that one ends.
 class shared_segment {
   public:

@@ -15,7 +15,8 @@ place_in_chain last_if(bool last) { return last ? place_in_chain::last : place_i
 /// From memory of the program, or a host ring, into a device ring.
 class copy_in final : public actor_work {
   public:
-    copy_in(const host_ring* from, const std::byte* memory, const device_ring& to) : m_from(from), m_memory(memory), m_to(to) {}
+    copy_in(const host_ring* from, const std::byte* memory, const device_ring& to)
+        : m_from(from), m_memory(memory), m_to(to) {}
 
     firing_result fire(std::uint64_t number, command_chain& commands) override {
         const auto size = m_to.layout().produced_bytes;
@@ -45,8 +46,8 @@ class copy_out final : public actor_work {
 
     firing_result fire(std::uint64_t number, command_chain& commands) override {
         const auto size = m_reader.consumed_bytes;
-        auto* const target =
-            m_to != nullptr ? m_to->at(static_cast<std::int64_t>(number * size)) : m_memory + number * size;
+        auto* const target = m_to != nullptr ? m_to->at(static_cast<std::int64_t>(number * size))
+                                             : m_memory + number * size;
         m_from.pieces(m_reader.begin(number), size, [&](const buffer_piece& piece, std::size_t done) {
             commands.add("copying a token from the device", last_if(done + piece.bytes == size),
                          [&](cl_command_queue queue, cl_uint count, const cl_event* waits, cl_event* event) {
@@ -67,8 +68,7 @@ class copy_out final : public actor_work {
 /// What a reader sees, in one piece: in the ring itself, or copied where the ring closes.
 class host_window {
   public:
-    host_window(const host_ring& ring, std::size_t reader)
-        : m_ring(ring), m_reader(ring.layout().readers[reader]) {}
+    host_window(const host_ring& ring, std::size_t reader) : m_ring(ring), m_reader(ring.layout().readers[reader]) {}
 
     [[nodiscard]] std::span<const std::byte> see(std::uint64_t number) {
         const auto size = m_reader.window_bytes();
@@ -101,8 +101,8 @@ class host_input final : public actor_work {
         const auto got = m_from.read(number, {target, size});
         if (got == 0) return firing_result::end_of_stream;
         if (got != size)
-            throw transfer_error(status::end_of_file, "the stream ended after " + bytes_text(got) + " of a token of " +
-                                                          bytes_text(size));
+            throw transfer_error(status::end_of_file,
+                                 "the stream ended after " + bytes_text(got) + " of a token of " + bytes_text(size));
         return firing_result::done;
     }
 
@@ -167,7 +167,8 @@ std::unique_ptr<actor_work> make_work(const work_parts& parts, std::size_t index
     case actor_kind::kernel: return make_kernel_work(parts, index);
     case actor_kind::function: return std::make_unique<function_work>(parts, self, parts.functions[self.node]);
     case actor_kind::copy_in:
-        return std::make_unique<copy_in>(memory.on_host[self.inputs[0].channel].get(), nullptr, *memory.on_device[self.outputs[0]]);
+        return std::make_unique<copy_in>(memory.on_host[self.inputs[0].channel].get(), nullptr,
+                                         *memory.on_device[self.outputs[0]]);
     case actor_kind::copy_out:
         return std::make_unique<copy_out>(*memory.on_device[self.inputs[0].channel], self.inputs[0].reader,
                                           memory.on_host[self.outputs[0]].get(), nullptr);
@@ -193,8 +194,8 @@ void fill_with_zeros(const rings& memory, const channel_range& range, command_ch
         commands.add("filling a window with zeros", place_in_chain::before_others,
                      [&](cl_command_queue queue, cl_uint count, const cl_event* waits, cl_event* event) {
                          constexpr cl_uchar zero = 0;
-                         return clEnqueueFillBuffer(queue, piece.buffer, &zero, sizeof zero, piece.offset, piece.bytes, count,
-                                                    waits, event);
+                         return clEnqueueFillBuffer(queue, piece.buffer, &zero, sizeof zero, piece.offset, piece.bytes,
+                                                    count, waits, event);
                      });
     });
 }

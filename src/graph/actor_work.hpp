@@ -27,8 +27,7 @@ class command_chain {
 
     /// Calls `enqueue(queue, count, list, event)` and throws what is not CL_SUCCESS, with `what`.
     template <class Enqueue> void add(const char* what, place_in_chain where, Enqueue enqueue) {
-        const bool tells =
-            m_wanted == told::every_command || (m_wanted == told::end && where == place_in_chain::last);
+        const bool tells = m_wanted == told::every_command || (m_wanted == told::end && where == place_in_chain::last);
         cl_event made = nullptr;
         const auto count = static_cast<cl_uint>(m_waits.size());
         cl::check(enqueue(m_queue, count, count == 0 ? nullptr : m_waits.data(), tells ? &made : nullptr), what);

@@ -87,7 +87,8 @@ class solver {
         }
         for (const auto member : m_members) {
             auto& count = m_result.repetitions[member];
-            if (__builtin_mul_overflow(m_rates[member].over, unders / m_rates[member].under, &count)) refuse_size(member);
+            if (__builtin_mul_overflow(m_rates[member].over, unders / m_rates[member].under, &count))
+                refuse_size(member);
             common = std::gcd(common, count);
         }
         for (const auto member : m_members) {
@@ -129,9 +130,8 @@ class solver {
         refuse("the rates do not fit: " + m_described.text_of(each) + " brings " + bytes_text(each.produced_bytes) +
                " per firing of '" + name(each.source) + "' and takes " + bytes_text(each.consumed_bytes) +
                " per firing of '" + name(each.target) + "', but by the other edges '" + name(each.target) + "' fires " +
-               std::to_string(per_source.over) +
-               (per_source.under == 1 ? "" : "/" + std::to_string(per_source.under)) + " times for each firing of '" +
-               name(each.source) + "'");
+               std::to_string(per_source.over) + (per_source.under == 1 ? "" : "/" + std::to_string(per_source.under)) +
+               " times for each firing of '" + name(each.source) + "'");
     }
     [[noreturn]] void refuse_size(const edge& each) const {
         refuse("the rates of " + m_described.text_of(each) + ", " + std::to_string(each.produced_bytes) + " and " +

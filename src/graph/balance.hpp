@@ -18,8 +18,8 @@ struct balance {
     std::vector<std::uint64_t> periods;
 };
 
-/// Throws transfer_error(invalid_value) with a sentence that names nodes and numbers where rates or lengths of streams do
-/// not fit one another.
+/// Throws transfer_error(invalid_value) with a sentence that names nodes and numbers where rates or lengths of streams
+/// do not fit one another.
 [[nodiscard]] balance balance_of(const description& described);
 
 } // namespace causeway::graph

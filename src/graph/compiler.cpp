@@ -41,8 +41,11 @@ class compiler {
     }
 
     std::size_t make_actor(actor_kind kind, std::size_t node, std::size_t lane) {
-        m_result.actors.push_back(
-            {.kind = kind, .node = node, .lane = lane, .island = m_balance.island[node], .repetitions = m_balance.repetitions[node]});
+        m_result.actors.push_back({.kind = kind,
+                                   .node = node,
+                                   .lane = lane,
+                                   .island = m_balance.island[node],
+                                   .repetitions = m_balance.repetitions[node]});
         return m_result.actors.size() - 1;
     }
 
@@ -153,8 +156,9 @@ class compiler {
     /// From the host to a device or back; between two devices both, one after the other.
     std::size_t make_copy(const edge& each, place home, place where) {
         const auto from = channel_at(each, home == host || where == host ? home : host);
-        const auto copier = where == host ? make_actor(actor_kind::copy_out, each.source, lane_of(lane_kind::copy_out, home))
-                                          : make_actor(actor_kind::copy_in, each.source, lane_of(lane_kind::copy_in, where));
+        const auto copier = where == host
+                                ? make_actor(actor_kind::copy_out, each.source, lane_of(lane_kind::copy_out, home))
+                                : make_actor(actor_kind::copy_in, each.source, lane_of(lane_kind::copy_in, where));
         auto& readers = m_result.channels[from].readers;
         readers.push_back({.actor = copier, .position = 0, .consumed_bytes = each.produced_bytes, .edges = {}});
         for (std::size_t i = 0; i < m_described.edges().size(); ++i) {
@@ -169,11 +173,12 @@ class compiler {
     std::size_t make_channel(const edge& each, place where, std::size_t writer, std::size_t position) {
         const auto index = m_result.channels.size();
         std::size_t period = 0;
-        if (__builtin_mul_overflow(m_balance.repetitions[each.source], each.produced_bytes, &period) || period > most_bytes)
-            throw transfer_error(status::invalid_value,
-                                 m_described.text_of(each) + ": one period of " +
-                                     std::to_string(m_balance.repetitions[each.source]) + " tokens of " +
-                                     bytes_text(each.produced_bytes) + " is more than any memory holds");
+        if (__builtin_mul_overflow(m_balance.repetitions[each.source], each.produced_bytes, &period) ||
+            period > most_bytes)
+            throw transfer_error(status::invalid_value, m_described.text_of(each) + ": one period of " +
+                                                            std::to_string(m_balance.repetitions[each.source]) +
+                                                            " tokens of " + bytes_text(each.produced_bytes) +
+                                                            " is more than any memory holds");
         m_result.channels.push_back({.where = where,
                                      .writer = writer,
                                      .position = position,
@@ -206,13 +211,14 @@ class compiler {
                 if (largest == nullptr || ring.ring_bytes() > largest->ring_bytes()) largest = &ring;
                 if (ring.cell_bytes > device.buffer_bytes)
                     refuse_memory("a buffer of " + bytes_text(ring.cell_bytes) + " for " + text_of(ring) +
-                                  " is larger than device '" + device.name + "' allows, " + bytes_text(device.buffer_bytes));
+                                  " is larger than device '" + device.name + "' allows, " +
+                                  bytes_text(device.buffer_bytes));
             }
             const auto needed = memory_bytes(m_result, where);
             if (needed > device.memory_bytes)
                 refuse_memory("the graph needs " + bytes_text(needed) + " on device '" + device.name + "', which has " +
-                              bytes_text(device.memory_bytes) + "; most of it, " + std::to_string(largest->buffers) + " x " +
-                              bytes_text(largest->period_bytes) + ", for " + text_of(*largest));
+                              bytes_text(device.memory_bytes) + "; most of it, " + std::to_string(largest->buffers) +
+                              " x " + bytes_text(largest->period_bytes) + ", for " + text_of(*largest));
         }
         check_host_memory();
     }
@@ -220,14 +226,15 @@ class compiler {
     void check_host_memory() const {
         const channel* largest = nullptr;
         for (const auto& ring : m_result.channels)
-            if (ring.where == host && (largest == nullptr || ring.ring_bytes() > largest->ring_bytes())) largest = &ring;
+            if (ring.where == host && (largest == nullptr || ring.ring_bytes() > largest->ring_bytes()))
+                largest = &ring;
         const auto needed = memory_bytes(m_result, host);
         const auto there = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
                            static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
         if (needed > there)
-            refuse_memory("the graph needs " + bytes_text(needed) + " of the host's memory, which has " + bytes_text(there) +
-                          "; most of it, " + std::to_string(largest->buffers) + " x " + bytes_text(largest->period_bytes) +
-                          ", for " + text_of(*largest));
+            refuse_memory("the graph needs " + bytes_text(needed) + " of the host's memory, which has " +
+                          bytes_text(there) + "; most of it, " + std::to_string(largest->buffers) + " x " +
+                          bytes_text(largest->period_bytes) + ", for " + text_of(*largest));
     }
 
     [[noreturn]] static void refuse_memory(const std::string& text) {

@@ -67,20 +67,21 @@ void description::connect(edge added) {
     if (source.kind == node_kind::output) refuse(text + ": " + quoted(source.name) + " is an output stream");
     if (target.kind == node_kind::input) refuse(text + ": " + quoted(target.name) + " is an input stream");
     if (added.produced_bytes == 0 || added.consumed_bytes == 0) refuse(text + ": a token has 0 bytes");
-    for (const auto bytes : {added.produced_bytes, added.consumed_bytes, added.delay_bytes, added.before_bytes, added.after_bytes})
+    for (const auto bytes :
+         {added.produced_bytes, added.consumed_bytes, added.delay_bytes, added.before_bytes, added.after_bytes})
         if (bytes > most_bytes)
-            refuse(text + ": " + bytes_text(bytes) + " are more than a token, window or delay can have, " + bytes_text(most_bytes));
+            refuse(text + ": " + bytes_text(bytes) + " are more than a token, window or delay can have, " +
+                   bytes_text(most_bytes));
     const bool from_stream = source.kind == node_kind::input, to_stream = target.kind == node_kind::output;
     if (from_stream && source.token_bytes != 0 && added.produced_bytes != source.token_bytes)
-        refuse(text + ": the edge begins with tokens of " + bytes_text(added.produced_bytes) + ", the stream has tokens of " +
-               bytes_text(source.token_bytes));
+        refuse(text + ": the edge begins with tokens of " + bytes_text(added.produced_bytes) +
+               ", the stream has tokens of " + bytes_text(source.token_bytes));
     if (to_stream && target.token_bytes != 0 && added.consumed_bytes != target.token_bytes)
-        refuse(text + ": the edge ends with tokens of " + bytes_text(added.consumed_bytes) + ", the stream has tokens of " +
-               bytes_text(target.token_bytes));
+        refuse(text + ": the edge ends with tokens of " + bytes_text(added.consumed_bytes) +
+               ", the stream has tokens of " + bytes_text(target.token_bytes));
     if ((from_stream && added.source_position != 0) || (to_stream && added.target_position != 0))
         refuse(text + ": a stream has position 0 only");
-    if (to_stream && added.before_bytes + added.after_bytes != 0)
-        refuse(text + ": an output stream has no window");
+    if (to_stream && added.before_bytes + added.after_bytes != 0) refuse(text + ": an output stream has no window");
     if (!added.initial.empty() && added.initial.size() != added.delay_bytes)
         refuse(text + ": the delay is " + bytes_text(added.delay_bytes) + ", its initial values are " +
                bytes_text(added.initial.size()));
@@ -90,9 +91,9 @@ void description::connect(edge added) {
                    " is connected already, with " + quoted(m_nodes[other.source].name));
         if (other.source == added.source && other.source_position == added.source_position &&
             other.produced_bytes != added.produced_bytes)
-            refuse(text + ": output " + std::to_string(added.source_position) + " of " + quoted(source.name) + " gives " +
-                   bytes_text(added.produced_bytes) + " here and " + bytes_text(other.produced_bytes) + " to " +
-                   quoted(m_nodes[other.target].name));
+            refuse(text + ": output " + std::to_string(added.source_position) + " of " + quoted(source.name) +
+                   " gives " + bytes_text(added.produced_bytes) + " here and " + bytes_text(other.produced_bytes) +
+                   " to " + quoted(m_nodes[other.target].name));
     }
     auto new_source = source, new_target = target;
     if (from_stream && source.token_bytes == 0) take_token(new_source, added.produced_bytes);

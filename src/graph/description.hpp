@@ -14,7 +14,8 @@ namespace causeway::graph {
 
 enum class node_kind { input, kernel, function, output };
 
-/// The memory in which a node finds and leaves its bytes: that of a device, by its number in the machine, or the host's.
+/// The memory in which a node finds and leaves its bytes: that of a device, by its number in the machine, or the
+/// host's.
 using place = std::size_t;
 inline constexpr place host = std::numeric_limits<place>::max();
 

@@ -45,7 +45,8 @@ void firing_rules::end_after(std::size_t island, std::uint64_t periods) {
 
 void firing_rules::take_back(std::size_t index) {
     --m_fired[index];
-    for (const auto out : m_pipeline.actors[index].outputs) m_written[out] -= as_signed(m_pipeline.channels[out].produced_bytes);
+    for (const auto out : m_pipeline.actors[index].outputs)
+        m_written[out] -= as_signed(m_pipeline.channels[out].produced_bytes);
 }
 
 std::int64_t firing_rules::lowest(const channel& ring) const {
@@ -93,7 +94,8 @@ void firing_rules::add_input(std::size_t self, const actor::input& in, firing_ne
     auto& tails = m_tails[in.channel];
     for (std::size_t i = 0; i < tails.size(); ++i) {
         const auto from = i == 0 ? as_signed(m_fired[ring.writer] * ring.produced_bytes) : tails[i - 1].end;
-        if (from < until && begin < tails[i].end && tails[i].filler.actor != self) needs.after.push_back(tails[i].filler);
+        if (from < until && begin < tails[i].end && tails[i].filler.actor != self)
+            needs.after.push_back(tails[i].filler);
     }
     auto& written = m_written[in.channel];
     if (until <= written) return;

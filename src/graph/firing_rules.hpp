@@ -23,8 +23,8 @@ struct channel_range {
 
 /// What must be done for a firing. Lanes keep their order, so that of many firings of one actor only the last is named.
 struct firing_needs {
-    std::vector<firing> after;              ///< complete before it begins
-    std::vector<firing> inputs;             ///< of these, those that wrote what it reads
+    std::vector<firing> after; ///< complete before it begins
+    std::vector<firing> inputs; ///< of these, those that wrote what it reads
     std::vector<channel_range> zero_filled; ///< first, by the actor's own lane: what a window sees beyond the end
 
     void clear() {
@@ -34,8 +34,8 @@ struct firing_needs {
     }
 };
 
-/// A state machine that counts firings when they are given out, not when they are done. Whoever drives it puts each into
-/// its lane after those that it needs are in theirs, and sees to it that it begins after they are complete. Copies
+/// A state machine that counts firings when they are given out, not when they are done. Whoever drives it puts each
+/// into its lane after those that it needs are in theirs, and sees to it that it begins after they are complete. Copies
 /// nothing and waits for nothing; one thread.
 class firing_rules {
   public:
@@ -74,7 +74,7 @@ class firing_rules {
     const pipeline& m_pipeline;
     std::vector<std::uint64_t> m_fired, m_targets; // by actor
     std::vector<std::size_t> m_history;
-    std::vector<std::int64_t> m_written;     // by channel, with the zeros beyond the end
+    std::vector<std::int64_t> m_written; // by channel, with the zeros beyond the end
     std::vector<std::vector<tail>> m_tails; // by channel: who wrote those zeros
 };
 

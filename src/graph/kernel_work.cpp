@@ -34,7 +34,8 @@ class argument_source {
 
     [[nodiscard]] bound_argument at(std::int64_t position) {
         bound_argument made;
-        m_ring.pieces(position, m_bytes, [&](const buffer_piece& piece, std::size_t done) { made.copied.push_back({piece, done}); });
+        m_ring.pieces(position, m_bytes,
+                      [&](const buffer_piece& piece, std::size_t done) { made.copied.push_back({piece, done}); });
         const auto& first = made.copied.front().piece;
         if (made.copied.size() == 1 && first.offset == 0 && first.bytes == m_ring.layout().cell_bytes) {
             made.buffer = first.buffer;
@@ -52,7 +53,8 @@ class argument_source {
   private:
     [[nodiscard]] cl::buffer new_buffer() const {
         cl_int code = CL_SUCCESS;
-        auto made = cl::buffer::adopt(clCreateBuffer(m_device.context.get(), CL_MEM_READ_WRITE, m_bytes, nullptr, &code));
+        auto made = cl::buffer::adopt(
+            clCreateBuffer(m_device.context.get(), CL_MEM_READ_WRITE, m_bytes, nullptr, &code));
         cl::check(code, "allocating " + bytes_text(m_bytes) + " for a kernel's argument");
         return made;
     }
@@ -66,10 +68,8 @@ class argument_source {
 class kernel_work final : public actor_work {
   public:
     kernel_work(const work_parts& parts, std::size_t index)
-        : m_self(parts.compiled.actors[index]),
-          m_code(parts.kernels[m_self.node]),
-          m_name(parts.described.nodes()[m_self.node].name),
-          m_batch(parts.described.nodes()[m_self.node].batch) {
+        : m_self(parts.compiled.actors[index]), m_code(parts.kernels[m_self.node]),
+          m_name(parts.described.nodes()[m_self.node].name), m_batch(parts.described.nodes()[m_self.node].batch) {
         const auto& where = parts.devices[parts.compiled.lanes[m_self.lane].where];
         std::uint64_t buffers = 1;
         for (const auto& in : m_self.inputs) {
@@ -103,7 +103,8 @@ class kernel_work final : public actor_work {
                      used.copied_after == 0 ? place_in_chain::last : place_in_chain::before_others,
                      [&](cl_command_queue queue, cl_uint count, const cl_event* waits, cl_event* event) {
                          return clEnqueueNDRangeKernel(queue, used.kernel.get(), m_dimensions, nullptr, m_global.data(),
-                                                       m_code.local[0] == 0 ? nullptr : m_code.local.data(), count, waits, event);
+                                                       m_code.local[0] == 0 ? nullptr : m_code.local.data(), count,
+                                                       waits, event);
                      });
         auto left = used.copied_after;
         for (std::size_t i = m_readers.size(); i < used.arguments.size(); ++i)
@@ -120,11 +121,12 @@ class kernel_work final : public actor_work {
         std::size_t copied_after = 0;          // pieces of outputs
     };
 
-    static void copy(cl_mem source, std::size_t source_offset, cl_mem target, std::size_t target_offset, std::size_t bytes,
-                     place_in_chain where, command_chain& commands) {
+    static void copy(cl_mem source, std::size_t source_offset, cl_mem target, std::size_t target_offset,
+                     std::size_t bytes, place_in_chain where, command_chain& commands) {
         commands.add("copying part of a window", where,
                      [&](cl_command_queue queue, cl_uint count, const cl_event* waits, cl_event* event) {
-                         return clEnqueueCopyBuffer(queue, source, target, source_offset, target_offset, bytes, count, waits, event);
+                         return clEnqueueCopyBuffer(queue, source, target, source_offset, target_offset, bytes, count,
+                                                    waits, event);
                      });
     }
 
@@ -143,7 +145,8 @@ class kernel_work final : public actor_work {
     [[nodiscard]] cl::kernel new_kernel() const {
         cl_int code = CL_SUCCESS;
         auto made = cl::kernel::adopt(clCreateKernel(m_code.program.get(), m_code.function.c_str(), &code));
-        if (code == CL_INVALID_KERNEL_NAME) refuse(code, "it has no function '" + m_code.function + "', but " + functions());
+        if (code == CL_INVALID_KERNEL_NAME)
+            refuse(code, "it has no function '" + m_code.function + "', but " + functions());
         if (code != CL_SUCCESS) refuse(code, "making the function '" + m_code.function + "'");
         return made;
     }
@@ -151,7 +154,8 @@ class kernel_work final : public actor_work {
     /// "a;b;c", as OpenCL 1.2 says it.
     [[nodiscard]] std::string functions() const {
         std::size_t bytes = 0;
-        if (clGetProgramInfo(m_code.program.get(), CL_PROGRAM_KERNEL_NAMES, 0, nullptr, &bytes) != CL_SUCCESS) return "others";
+        if (clGetProgramInfo(m_code.program.get(), CL_PROGRAM_KERNEL_NAMES, 0, nullptr, &bytes) != CL_SUCCESS)
+            return "others";
         std::string names(bytes, '\0');
         if (clGetProgramInfo(m_code.program.get(), CL_PROGRAM_KERNEL_NAMES, bytes, names.data(), nullptr) != CL_SUCCESS)
             return "others";
@@ -162,11 +166,13 @@ class kernel_work final : public actor_work {
     void number_arguments() {
         const auto asked = new_kernel();
         cl_uint count = 0;
-        cl::check(clGetKernelInfo(asked.get(), CL_KERNEL_NUM_ARGS, sizeof count, &count, nullptr), "asking for a kernel's arguments");
+        cl::check(clGetKernelInfo(asked.get(), CL_KERNEL_NUM_ARGS, sizeof count, &count, nullptr),
+                  "asking for a kernel's arguments");
         std::vector<bool> has_value(count, false);
         for (const auto& value : m_code.values) {
             if (value.index >= count)
-                refuse("there is no argument " + std::to_string(value.index) + ", the kernel has " + std::to_string(count));
+                refuse("there is no argument " + std::to_string(value.index) + ", the kernel has " +
+                       std::to_string(count));
             has_value[value.index] = true;
         }
         for (cl_uint i = 0; i < count; ++i)
@@ -187,7 +193,8 @@ class kernel_work final : public actor_work {
         const auto token = m_given.empty() ? m_readers.front()->consumed_bytes : m_given.front();
         if (m_code.item_bytes == 0) refuse("neither work_dim nor item_size says how many work items it has");
         if (token % m_code.item_bytes != 0)
-            refuse("its token of " + bytes_text(token) + " does not divide into work items of " + bytes_text(m_code.item_bytes));
+            refuse("its token of " + bytes_text(token) + " does not divide into work items of " +
+                   bytes_text(m_code.item_bytes));
         m_dimensions = 1;
         m_global[0] = token / m_code.item_bytes;
     }
@@ -195,7 +202,8 @@ class kernel_work final : public actor_work {
     void make_slot(slot& made, std::uint64_t number) {
         made.kernel = new_kernel();
         for (const auto& value : m_code.values) {
-            const auto code = clSetKernelArg(made.kernel.get(), value.index, value.bytes, value.value.empty() ? nullptr : value.value.data());
+            const auto code = clSetKernelArg(made.kernel.get(), value.index, value.bytes,
+                                             value.value.empty() ? nullptr : value.value.data());
             if (code != CL_SUCCESS)
                 refuse(code,
                        "argument " + std::to_string(value.index) + " cannot be a value of " + bytes_text(value.bytes));
@@ -207,13 +215,14 @@ class kernel_work final : public actor_work {
         bound.arguments.resize(m_arguments.size());
         bound.copied_after = 0;
         for (std::size_t i = 0; i < m_arguments.size(); ++i) {
-            const auto position = i < m_readers.size() ? m_readers[i]->begin(number)
-                                                       : static_cast<std::int64_t>(number * m_given[i - m_readers.size()]);
+            const auto position = i < m_readers.size()
+                                      ? m_readers[i]->begin(number)
+                                      : static_cast<std::int64_t>(number * m_given[i - m_readers.size()]);
             bound.arguments[i] = m_arguments[i].at(position);
             if (i >= m_readers.size()) bound.copied_after += bound.arguments[i].copied.size();
-            const auto code = clSetKernelArg(bound.kernel.get(), m_numbers[i], sizeof(cl_mem), &bound.arguments[i].buffer);
-            if (code != CL_SUCCESS)
-                refuse(code, "argument " + std::to_string(m_numbers[i]) + " cannot be a buffer");
+            const auto code = clSetKernelArg(bound.kernel.get(), m_numbers[i], sizeof(cl_mem),
+                                             &bound.arguments[i].buffer);
+            if (code != CL_SUCCESS) refuse(code, "argument " + std::to_string(m_numbers[i]) + " cannot be a buffer");
         }
     }
 

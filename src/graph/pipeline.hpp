@@ -20,8 +20,8 @@ struct lane {
 /// A node, or a copy that the compiler put between two places.
 enum class actor_kind { input, kernel, function, output, copy_in, copy_out };
 
-/// A ring of bytes in one place, with one writer and any number of readers. Positions count from the first byte that the
-/// writer gives; what is before position 0 is there when the run begins.
+/// A ring of bytes in one place, with one writer and any number of readers. Positions count from the first byte that
+/// the writer gives; what is before position 0 is there when the run begins.
 struct channel {
     /// One edge at its target's end.
     struct reader {
@@ -32,7 +32,8 @@ struct channel {
         [[nodiscard]] std::size_t window_bytes() const { return before_bytes + consumed_bytes + after_bytes; }
         /// The first position that firing `number` sees.
         [[nodiscard]] std::int64_t begin(std::uint64_t number) const {
-            return static_cast<std::int64_t>(number * consumed_bytes) - static_cast<std::int64_t>(delay_bytes + before_bytes);
+            return static_cast<std::int64_t>(number * consumed_bytes) -
+                   static_cast<std::int64_t>(delay_bytes + before_bytes);
         }
     };
     place where = host;
@@ -64,7 +65,7 @@ struct actor {
     std::size_t stage = 0;
     std::size_t island = 0;
     std::uint64_t repetitions = 1; ///< firings in one period
-    std::vector<input> inputs;        ///< by position
+    std::vector<input> inputs; ///< by position
     std::vector<std::size_t> outputs; ///< channels, by position
 };
 
@@ -95,8 +96,8 @@ struct device_limits {
 /// Bytes that a place must have.
 [[nodiscard]] std::uint64_t memory_bytes(const pipeline& compiled, place where);
 
-/// Stages, buffers and bytes for people to read, and the predicted time of a period: by the seconds per firing of each actor
-/// that were measured, or else by those that are estimated. Either may be empty.
+/// Stages, buffers and bytes for people to read, and the predicted time of a period: by the seconds per firing of each
+/// actor that were measured, or else by those that are estimated. Either may be empty.
 [[nodiscard]] std::string explain(const description& described, const pipeline& compiled,
                                   const std::vector<device_limits>& devices, const std::vector<double>& measured = {},
                                   const std::vector<double>& estimated = {});

@@ -77,7 +77,8 @@ std::string explain(const description& described, const pipeline& compiled, cons
             const auto& each = compiled.actors[i];
             if (each.stage != stage) continue;
             text += "  stage " + std::to_string(stage) + ": " + name_of(described, each) + ", " +
-                    std::to_string(each.repetitions) + " x per period, " + lane_text(compiled.lanes[each.lane], devices);
+                    std::to_string(each.repetitions) + " x per period, " +
+                    lane_text(compiled.lanes[each.lane], devices);
             if (!measured.empty()) text += ", " + time_text(measured[i]);
             text += '\n';
         }
@@ -94,7 +95,8 @@ std::string explain(const description& described, const pipeline& compiled, cons
     if (!measured.empty()) {
         text += prediction(compiled, devices, measured) + '\n';
     } else if (!estimated.empty()) {
-        text += prediction(compiled, devices, estimated) + ", by the bytes it takes and gives alone; the option graph_times measures\n";
+        text += prediction(compiled, devices, estimated) +
+                ", by the bytes it takes and gives alone; the option graph_times measures\n";
     }
     return text;
 }
@@ -107,7 +109,11 @@ std::string to_dot(const description& described, const pipeline& compiled, const
         const bool stream = each.kind == actor_kind::input || each.kind == actor_kind::output;
         text += "  a" + std::to_string(i) + " [label=\"" + escaped(name_of(described, each)) + "\\nstage " +
                 std::to_string(each.stage) + ", " + escaped(lane_text(compiled.lanes[each.lane], devices)) +
-                "\", shape=" + (copy ? "cds" : stream ? "ellipse" : "box") + "];\n";
+                "\", shape=" +
+                (copy     ? "cds"
+                 : stream ? "ellipse"
+                          : "box") +
+                "];\n";
     }
     for (const auto& ring : compiled.channels) {
         for (const auto& reader : ring.readers) {

@@ -12,8 +12,8 @@ namespace causeway::graph {
 device_ring::device_ring(const channel& held, const device& where) : m_channel(held) {
     for (std::size_t begin = 0; begin < held.ring_bytes(); begin += held.cell_bytes) {
         cl_int code = CL_SUCCESS;
-        m_cells.push_back(cl::buffer::adopt(
-            clCreateBuffer(where.context.get(), CL_MEM_READ_WRITE, held.cell_bytes, nullptr, &code)));
+        m_cells.push_back(
+            cl::buffer::adopt(clCreateBuffer(where.context.get(), CL_MEM_READ_WRITE, held.cell_bytes, nullptr, &code)));
         cl::check(code, "allocating " + bytes_text(held.cell_bytes) + " on device '" + where.limits.name + "'");
     }
 }
@@ -48,8 +48,9 @@ host_ring::host_ring(const channel& held, const device* copier, const cl::queue&
     m_buffer = cl::buffer::adopt(clCreateBuffer(copier->context.get(), CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR,
                                                 held.ring_bytes(), nullptr, &code));
     cl::check(code, "allocating " + bytes_text(held.ring_bytes()) + " of page-locked memory");
-    m_memory = static_cast<std::byte*>(clEnqueueMapBuffer(m_queue.get(), m_buffer.get(), CL_TRUE, CL_MAP_READ | CL_MAP_WRITE,
-                                                          0, held.ring_bytes(), 0, nullptr, nullptr, &code));
+    m_memory = static_cast<std::byte*>(clEnqueueMapBuffer(m_queue.get(), m_buffer.get(), CL_TRUE,
+                                                          CL_MAP_READ | CL_MAP_WRITE, 0, held.ring_bytes(), 0, nullptr,
+                                                          nullptr, &code));
     cl::check(code, "mapping " + bytes_text(held.ring_bytes()) + " of page-locked memory");
 }
 
@@ -101,8 +102,8 @@ void write_initial(const rings& memory, const pipeline& compiled, const std::vec
         }
         const auto* const queue = &queues[compiled.actors[ring.writer].lane];
         memory.on_device[i]->pieces(first, values.size(), [&](const buffer_piece& piece, std::size_t done) {
-            cl::check(clEnqueueWriteBuffer(queue->get(), piece.buffer, CL_TRUE, piece.offset, piece.bytes, values.data() + done,
-                                           0, nullptr, nullptr),
+            cl::check(clEnqueueWriteBuffer(queue->get(), piece.buffer, CL_TRUE, piece.offset, piece.bytes,
+                                           values.data() + done, 0, nullptr, nullptr),
                       "writing the initial values of a delay");
         });
     }

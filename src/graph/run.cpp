@@ -240,16 +240,21 @@ void run::tell(std::size_t actor, std::uint64_t number, std::uint64_t begin, std
     if (m_recorder == nullptr) return;
     const auto& self = m_parts.compiled.actors[actor];
     const auto where = m_parts.compiled.lanes[self.lane].where;
-    m_recorder->firing_over({.graph = m_graph, .actor = m_actor_names[actor],
-                             .place = where == host ? std::string_view() : cl::facts_of(m_parts.devices[where].id).identity,
-                             .number = number, .started = begin, .ended = end});
+    m_recorder->firing_over(
+        {.graph = m_graph,
+         .actor = m_actor_names[actor],
+         .place = where == host ? std::string_view() : cl::facts_of(m_parts.devices[where].id).identity,
+         .number = number,
+         .started = begin,
+         .ended = end});
 }
 
 void run::take_time(std::size_t actor, const issued& ended) {
     cl_ulong first = 0, last = 0;
     for (const auto& each : ended.events) {
         cl_ulong begin = 0, end = 0;
-        if (clGetEventProfilingInfo(each.get(), CL_PROFILING_COMMAND_START, sizeof begin, &begin, nullptr) != CL_SUCCESS ||
+        if (clGetEventProfilingInfo(each.get(), CL_PROFILING_COMMAND_START, sizeof begin, &begin, nullptr) !=
+                CL_SUCCESS ||
             clGetEventProfilingInfo(each.get(), CL_PROFILING_COMMAND_END, sizeof end, &end, nullptr) != CL_SUCCESS)
             return;
         m_actors[actor].timed_seconds += static_cast<double>(end - begin) * 1e-9;
@@ -348,12 +353,13 @@ void run::issue(std::size_t actor) {
     self.pending = false;
     auto& place = slot(actor, number);
     place.events.clear();
-    const auto wanted = m_timed                                       ? told::every_command
+    const auto wanted = m_timed                                 ? told::every_command
                         : self.quiet && number >= first_firings ? told::nothing
                                                                 : told::end;
     bool refused = true;
     command_chain commands(self.queue, m_waits, wanted, place.events);
-    const auto begin = m_timed && self.on_host ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
+    const auto begin = m_timed && self.on_host ? std::chrono::steady_clock::now()
+                                               : std::chrono::steady_clock::time_point();
     try {
         for (const auto& range : self.needs.zero_filled) fill_with_zeros(m_parts.memory, range, commands);
         if (self.work->fire(number, commands) == firing_result::end_of_stream) {
@@ -373,7 +379,9 @@ void run::issue(std::size_t actor) {
         if (!m_timed) return;
         const auto end = std::chrono::steady_clock::now();
         self.timed_seconds += std::chrono::duration<double>(end - begin).count();
-        const auto since = [](auto when) { return static_cast<std::uint64_t>(std::chrono::nanoseconds(when.time_since_epoch()).count()); };
+        const auto since = [](auto when) {
+            return static_cast<std::uint64_t>(std::chrono::nanoseconds(when.time_since_epoch()).count());
+        };
         tell(actor, number, since(begin), since(end));
         ++self.timed_firings;
         return;
@@ -412,9 +420,9 @@ void run::end_stream(std::size_t actor) {
     const auto& self = m_parts.compiled.actors[actor];
     const auto tokens = m_rules.fired(actor);
     if (tokens % self.repetitions != 0)
-        fail(actor, tokens, m_sequence, {status::end_of_file, 0, 0,
-                                         "the stream ended, but the graph takes its tokens " +
-                                             std::to_string(self.repetitions) + " at a time"});
+        fail(actor, tokens, m_sequence,
+             {status::end_of_file, 0, 0,
+              "the stream ended, but the graph takes its tokens " + std::to_string(self.repetitions) + " at a time"});
     m_rules.end_after(self.island, tokens / self.repetitions);
 }
 
@@ -434,7 +442,8 @@ void run::end_now(std::size_t island) {
     std::uint64_t begun = 0;
     for (std::size_t i = 0; i < m_actors.size(); ++i) {
         const auto& self = m_parts.compiled.actors[i];
-        if (self.island == island) begun = std::max(begun, (m_rules.fired(i) + self.repetitions - 1) / self.repetitions);
+        if (self.island == island)
+            begun = std::max(begun, (m_rules.fired(i) + self.repetitions - 1) / self.repetitions);
     }
     m_rules.end_after(island, begun);
 }

@@ -42,11 +42,11 @@ class run {
     void record(transfer::recorder& to, std::string graph);
 
   private:
-    /// A firing that is in its lane, perhaps complete. Its events are let go of when another firing takes its place: PoCL
-    /// 3.1 aborts now and then if that happens while it still tells other commands that one is complete.
+    /// A firing that is in its lane, perhaps complete. Its events are let go of when another firing takes its place:
+    /// PoCL 3.1 aborts now and then if that happens while it still tells other commands that one is complete.
     struct issued {
         std::vector<cl::event> events; ///< of its commands; the last one's is the firing's; none of a quiet one
-        std::vector<firing> inputs;    ///< wrote what it reads, or what quiet ones before it read
+        std::vector<firing> inputs; ///< wrote what it reads, or what quiet ones before it read
         bool complete = true;
         std::uint64_t number = 0;
         std::uint64_t sequence = 0; ///< among all firings of the run
@@ -55,7 +55,7 @@ class run {
     struct state {
         std::unique_ptr<actor_work> work;
         const stream_end* end = nullptr; ///< of a stream that may not be ready
-        bool closed = false;             ///< the end has no more to do in this run
+        bool closed = false; ///< the end has no more to do in this run
         bool on_host = false;
         bool hides_failed_waits = false; ///< see cl::device_facts
         bool breaks_on_failed_waits = false;
@@ -105,7 +105,8 @@ class run {
     [[nodiscard]] bool end_is_ready(std::size_t actor);
     step advance(std::size_t actor);
     void block_on(std::size_t actor, issued& waited_for);
-    /// Fills m_waits with the events that the actor's pending firing waits for; false if it cannot go into its lane yet.
+    /// Fills m_waits with the events that the actor's pending firing waits for; false if it cannot go into its lane
+    /// yet.
     [[nodiscard]] bool find_waits(std::size_t actor);
     /// The firing whose event shows when this one is done; null if it is known to be. A mark where there was none.
     [[nodiscard]] issued* shown_by(std::size_t actor, issued& looked_at);
@@ -141,10 +142,10 @@ class run {
     std::vector<std::string> m_actor_names;
     std::vector<cl::queue> m_queues; // by lane
     doorbell& m_bell;
-    std::vector<bool> m_unflushed;   // by lane
-    std::vector<issued*> m_latest;   // by lane: the last of the firings that one waits for
+    std::vector<bool> m_unflushed; // by lane
+    std::vector<issued*> m_latest; // by lane: the last of the firings that one waits for
     std::vector<tellings> m_tellings; // by lane
-    bool m_all_in_queues = false;    // the thread has nothing to do but to enqueue
+    bool m_all_in_queues = false; // the thread has nothing to do but to enqueue
     firing_rules m_rules;
     std::vector<state> m_actors;
     std::vector<std::atomic<std::uint64_t>> m_begun; // by actor: what others may ask for
@@ -152,7 +153,7 @@ class run {
     std::vector<cl_event> m_waits;
     std::uint64_t m_sweeps = 0;
     issued* m_blocker = nullptr; // the oldest that something waits for
-    bool m_end_busy = false;     // an end of a stream is not ready
+    bool m_end_busy = false; // an end of a stream is not ready
     std::uint64_t m_sequence = 0;
     std::optional<fault> m_fault; // the first in sequence
     std::atomic<bool> m_stopping{false};

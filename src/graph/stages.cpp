@@ -101,7 +101,8 @@ class stage_counter {
             moved = false;
             for (const auto member : loop) {
                 const auto before = fired[member];
-                while (fired[member] < m_pipeline.actors[member].repetitions && !waits_for(member, fired)) ++fired[member];
+                while (fired[member] < m_pipeline.actors[member].repetitions && !waits_for(member, fired))
+                    ++fired[member];
                 if (fired[member] == before) continue;
                 moved = true;
                 if (before == 0) order.push_back(member);
@@ -117,9 +118,10 @@ class stage_counter {
         const auto& reader = ring.readers[in.reader];
         if (m_loop[ring.writer] != m_loop[member] || reader.after_bytes <= reader.delay_bytes) return;
         const auto& edge = m_described.edges()[reader.edges.front()];
-        throw transfer_error(status::invalid_operation,
-                             m_described.text_of(edge) + " is part of a loop and looks " + bytes_text(reader.after_bytes) +
-                                 " ahead: it needs a delay of as many bytes, and has " + bytes_text(reader.delay_bytes));
+        throw transfer_error(status::invalid_operation, m_described.text_of(edge) + " is part of a loop and looks " +
+                                                            bytes_text(reader.after_bytes) +
+                                                            " ahead: it needs a delay of as many bytes, and has " +
+                                                            bytes_text(reader.delay_bytes));
     }
 
     /// The input of `member` on which it waits for another of its loop, if any.
@@ -148,11 +150,11 @@ class stage_counter {
             const auto& in = *waits_for(member, fired);
             const auto& ring = m_pipeline.channels[in.channel];
             const auto& reader = ring.readers[in.reader];
-            reasons.push_back(name_of(m_described, m_pipeline.actors[member]) + " waits for " +
-                              bytes_text(static_cast<unsigned long long>(
-                                  missing(ring, reader, fired[member], fired[ring.writer]))) +
-                              " more from " + name_of(m_described, m_pipeline.actors[ring.writer]) + " (delay " +
-                              bytes_text(reader.delay_bytes) + ")");
+            reasons.push_back(
+                name_of(m_described, m_pipeline.actors[member]) + " waits for " +
+                bytes_text(static_cast<unsigned long long>(missing(ring, reader, fired[member], fired[ring.writer]))) +
+                " more from " + name_of(m_described, m_pipeline.actors[ring.writer]) + " (delay " +
+                bytes_text(reader.delay_bytes) + ")");
             member = ring.writer;
         }
         const auto first = static_cast<std::size_t>(std::find(path.begin(), path.end(), member) - path.begin());
@@ -217,7 +219,7 @@ class stage_counter {
 
     const description& m_described;
     pipeline& m_pipeline;
-    std::vector<std::size_t> m_loop;               // of each actor; alone if it is in none
+    std::vector<std::size_t> m_loop; // of each actor; alone if it is in none
     std::vector<std::vector<std::size_t>> m_loops; // sources before targets
 };
 

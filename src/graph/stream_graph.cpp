@@ -26,14 +26,17 @@ device_limits limits_of(cl_device_id id) {
     char name[256] = "";
     cl_ulong memory = 0, buffer = 0;
     if (clGetDeviceInfo(id, CL_DEVICE_NAME, sizeof name, name, nullptr) == CL_SUCCESS) limits.name = name;
-    if (clGetDeviceInfo(id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory, &memory, nullptr) == CL_SUCCESS) limits.memory_bytes = memory;
-    if (clGetDeviceInfo(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof buffer, &buffer, nullptr) == CL_SUCCESS) limits.buffer_bytes = buffer;
+    if (clGetDeviceInfo(id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory, &memory, nullptr) == CL_SUCCESS)
+        limits.memory_bytes = memory;
+    if (clGetDeviceInfo(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof buffer, &buffer, nullptr) == CL_SUCCESS)
+        limits.buffer_bytes = buffer;
     return limits;
 }
 
 std::size_t alignment_of(cl_device_id id) {
     cl_uint bits = 0;
-    if (clGetDeviceInfo(id, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, nullptr) != CL_SUCCESS || bits < 8) return 4096;
+    if (clGetDeviceInfo(id, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, nullptr) != CL_SUCCESS || bits < 8)
+        return 4096;
     return bits / 8;
 }
 
@@ -43,9 +46,8 @@ place stream_graph::place_of(cl::context context, cl_device_id id) {
     for (place where = 0; where < m_devices.size(); ++where)
         if (m_devices[where].context.get() == context.get() && m_devices[where].id == id) return where;
     const auto facts = cl::facts_of(id);
-    m_devices.push_back(
-        {std::move(context), id, facts.host_memory, facts.hides_failed_waits,
-         facts.breaks_on_failed_waits, alignment_of(id), limits_of(id)});
+    m_devices.push_back({std::move(context), id, facts.host_memory, facts.hides_failed_waits,
+                         facts.breaks_on_failed_waits, alignment_of(id), limits_of(id)});
     m_devices.back().limits.own_memory = !facts.host_memory;
     return m_devices.size() - 1;
 }
@@ -84,19 +86,24 @@ void stream_graph::add_function(const std::string& name, host_function function)
     add({.name = name, .kind = node_kind::function}, {}, std::move(function), {});
 }
 
-void stream_graph::add_input(const std::string& name, std::uint64_t total_bytes, std::size_t token_bytes, stream_end end) {
-    add({.name = name, .kind = node_kind::input, .total_bytes = total_bytes, .token_bytes = token_bytes}, {}, {}, std::move(end));
+void stream_graph::add_input(const std::string& name, std::uint64_t total_bytes, std::size_t token_bytes,
+                             stream_end end) {
+    add({.name = name, .kind = node_kind::input, .total_bytes = total_bytes, .token_bytes = token_bytes}, {}, {},
+        std::move(end));
 }
 
-void stream_graph::add_output(const std::string& name, std::uint64_t total_bytes, std::size_t token_bytes, stream_end end) {
-    add({.name = name, .kind = node_kind::output, .total_bytes = total_bytes, .token_bytes = token_bytes}, {}, {}, std::move(end));
+void stream_graph::add_output(const std::string& name, std::uint64_t total_bytes, std::size_t token_bytes,
+                              stream_end end) {
+    add({.name = name, .kind = node_kind::output, .total_bytes = total_bytes, .token_bytes = token_bytes}, {}, {},
+        std::move(end));
 }
 
 void stream_graph::use_page_locked(const std::string& stream) {
     require_open();
     auto& end = m_streams[m_smallest.find(stream)];
     if (end.memory == nullptr)
-        throw transfer_error(status::invalid_value, std::string("'").append(stream).append("' is not a stream of host memory"));
+        throw transfer_error(status::invalid_value,
+                             std::string("'").append(stream).append("' is not a stream of host memory"));
     end.page_locked = true;
 }
 
@@ -105,7 +112,8 @@ void stream_graph::set_file_offset(const std::string& stream, std::int64_t offse
     if (m_executing) throw transfer_error(status::invalid_operation, "the graph is being executed");
     const auto& end = m_streams[m_smallest.find(stream)];
     if (!end.use_offset)
-        throw transfer_error(status::invalid_value, std::string("'").append(stream).append("' is not a stream of a descriptor"));
+        throw transfer_error(status::invalid_value,
+                             std::string("'").append(stream).append("' is not a stream of a descriptor"));
     end.use_offset(offset);
 }
 
@@ -138,7 +146,8 @@ void stream_graph::check_ends() const {
     for (const auto& each : m_compiled.actors)
         if (!ends[each.island])
             throw transfer_error(status::invalid_operation,
-                                 name_of(m_described, each) + " would fire for ever: no stream that it is connected with ends");
+                                 name_of(m_described, each) +
+                                     " would fire for ever: no stream that it is connected with ends");
 }
 
 double stream_graph::plan(overlap wanted) {
@@ -182,8 +191,8 @@ void stream_graph::initialize(overlap wanted, bool timed) {
     require_open();
     m_timed = timed;
     m_smallest.check_complete();
-    const bool own_memory =
-        std::any_of(m_devices.begin(), m_devices.end(), [](const device& each) { return !each.host_memory; });
+    const bool own_memory = std::any_of(m_devices.begin(), m_devices.end(),
+                                        [](const device& each) { return !each.host_memory; });
     if (wanted == overlap::where_it_pays) {
         // Where device memory is host memory, copies and kernels use the same processors and the same memory: side by
         // side they would only be slower than one after another. So are tokens that are done sooner than queues can be
@@ -223,12 +232,14 @@ void stream_graph::build() {
             continue;
         }
         cl_int code = CL_SUCCESS;
-        queues.push_back(cl::queue::adopt(clCreateCommandQueue(m_devices[each.where].context.get(), m_devices[each.where].id,
-                                                              is_timed ? CL_QUEUE_PROFILING_ENABLE : 0, &code)));
+        queues.push_back(
+            cl::queue::adopt(clCreateCommandQueue(m_devices[each.where].context.get(), m_devices[each.where].id,
+                                                  is_timed ? CL_QUEUE_PROFILING_ENABLE : 0, &code)));
         cl::check(code, "creating a command queue on device '" + m_devices[each.where].limits.name + "'");
     }
     m_memory = make_rings(m_compiled, m_devices, queues);
-    m_parts = std::make_unique<work_parts>(work_parts{m_described, m_compiled, m_devices, m_memory, m_kernels, m_functions, m_streams});
+    m_parts = std::make_unique<work_parts>(
+        work_parts{m_described, m_compiled, m_devices, m_memory, m_kernels, m_functions, m_streams});
     auto made = std::make_unique<run>(*m_parts, std::move(queues), *m_bell, is_timed);
     if (m_recorder) made->record(*m_recorder, m_name);
     const std::lock_guard lock(m_run_mutex);

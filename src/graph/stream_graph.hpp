@@ -77,16 +77,16 @@ class stream_graph {
     void add(node added, kernel_code code, host_function function, stream_end end);
     [[nodiscard]] std::vector<device_limits> limits() const;
 
-    description m_smallest;  // as its author describes it
+    description m_smallest; // as its author describes it
     description m_described; // with the batches that were chosen
     std::vector<std::uint64_t> m_batches;
     bool m_timed = false;
     std::shared_ptr<transfer::recorder> m_recorder;
     std::string m_name; // in the timeline
     std::vector<device> m_devices;
-    std::vector<kernel_code> m_kernels;     // by node
+    std::vector<kernel_code> m_kernels; // by node
     std::vector<host_function> m_functions; // by node
-    std::vector<stream_end> m_streams;      // by node
+    std::vector<stream_end> m_streams; // by node
     std::shared_ptr<doorbell> m_bell = std::make_shared<doorbell>();
     pipeline m_compiled;
     rings m_memory;

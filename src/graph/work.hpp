@@ -62,8 +62,8 @@ struct stream_end {
     std::function<bool()> ready;
     /// Once at the end of each run: it has no more tokens for this end, and `why` if it failed.
     std::function<void(const failure& why)> close;
-    /// After close(): whether all is where it belongs, and nothing that the run began is under way. Throws token_error instead if
-    /// that cannot be.
+    /// After close(): whether all is where it belongs, and nothing that the run began is under way. Throws token_error
+    /// instead if that cannot be.
     std::function<bool()> finished;
 };
 

@@ -30,9 +30,11 @@ template <class Type = std::byte> const Type* from(const char* call, const void*
 }
 
 /// `keeps_root`: the root's own target stays as it is, as in calls on active sets.
-void broadcast(const char* call, const members& who, void* target, const void* source, std::size_t bytes, int root, bool keeps_root) {
+void broadcast(const char* call, const members& who, void* target, const void* source, std::size_t bytes, int root,
+               bool keeps_root) {
     auto& all = job::required(call);
-    if (root < 0 || root >= who.size) give_up(call, "there is no root " + std::to_string(root) + " in a set of " + std::to_string(who.size));
+    if (root < 0 || root >= who.size)
+        give_up(call, "there is no root " + std::to_string(root) + " in a set of " + std::to_string(who.size));
     all.meet(who);
     const int giver = who.world(root);
     if (bytes != 0 && !(keeps_root && giver == all.pe())) std::memmove(target, from(call, source, giver), bytes);
@@ -42,7 +44,8 @@ void broadcast(const char* call, const members& who, void* target, const void* s
 void fcollect(const char* call, const members& who, void* target, const void* source, std::size_t bytes) {
     meet(call, who);
     for (int i = 0; i < who.size && bytes != 0; ++i)
-        std::memmove(static_cast<std::byte*>(target) + static_cast<std::size_t>(i) * bytes, from(call, source, who.world(i)), bytes);
+        std::memmove(static_cast<std::byte*>(target) + static_cast<std::size_t>(i) * bytes,
+                     from(call, source, who.world(i)), bytes);
     meet(call, who);
 }
 
@@ -59,10 +62,11 @@ void collect(const char* call, const members& who, void* target, const void* sou
     all.meet(who);
 }
 
-void alltoalls(const char* call, const members& who, void* target, const void* source, std::ptrdiff_t tst, std::ptrdiff_t sst, std::size_t count,
-               std::size_t element) {
+void alltoalls(const char* call, const members& who, void* target, const void* source, std::ptrdiff_t tst,
+               std::ptrdiff_t sst, std::size_t count, std::size_t element) {
     auto& all = job::required(call);
-    const auto own = static_cast<std::ptrdiff_t>(who.index_of(all.pe())), part = static_cast<std::ptrdiff_t>(count * element);
+    const auto own = static_cast<std::ptrdiff_t>(who.index_of(all.pe())),
+               part = static_cast<std::ptrdiff_t>(count * element);
     all.meet(who);
     for (int i = 0; i < who.size && count != 0; ++i) {
         auto* to = static_cast<std::byte*>(target) + i * part * tst;
@@ -80,18 +84,21 @@ void alltoalls(const char* call, const members& who, void* target, const void* s
     all.meet(who);
 }
 
-/// Each PE computes its slice of the result, which only it reads of every source and writes into its own target; so source and
-/// target may be the same. Then it takes the other slices.
-template <class Type, class Combine>
-void reduce(const char* call, const members& who, Type* target, const Type* source, std::size_t count, Combine combine) {
+/// Each PE computes its slice of the result, which only it reads of every source and writes into its own target; so
+/// source and target may be the same. Then it takes the other slices.
+template <class Type, class Combine> void reduce(const char* call, const members& who, Type* target, const Type* source,
+                                                 std::size_t count, Combine combine) {
     auto& all = job::required(call);
-    const auto slice_begin = [&](int i) { return count * static_cast<std::size_t>(i) / static_cast<std::size_t>(who.size); };
+    const auto slice_begin = [&](int i) {
+        return count * static_cast<std::size_t>(i) / static_cast<std::size_t>(who.size);
+    };
     const int own = who.index_of(all.pe());
     all.meet(who);
     const auto first = slice_begin(own), end = slice_begin(own + 1);
     if (first < end) {
         // The same order on all PEs, and for every number of them: sums of numbers with a point agree everywhere.
-        std::vector<Type> sum(from<Type>(call, source, who.world(0)) + first, from<Type>(call, source, who.world(0)) + end);
+        std::vector<Type> sum(from<Type>(call, source, who.world(0)) + first,
+                              from<Type>(call, source, who.world(0)) + end);
         for (int i = 1; i < who.size; ++i) {
             const auto* const theirs = from<Type>(call, source, who.world(i));
             for (std::size_t k = first; k < end; ++k) sum[k - first] = combine(sum[k - first], theirs[k]);
@@ -101,13 +108,14 @@ void reduce(const char* call, const members& who, Type* target, const Type* sour
     all.meet(who);
     for (int i = 0; i < who.size; ++i)
         if (i != own && slice_begin(i) < slice_begin(i + 1))
-            std::memcpy(target + slice_begin(i), from<Type>(call, target, who.world(i)) + slice_begin(i), (slice_begin(i + 1) - slice_begin(i)) * sizeof(Type));
+            std::memcpy(target + slice_begin(i), from<Type>(call, target, who.world(i)) + slice_begin(i),
+                        (slice_begin(i + 1) - slice_begin(i)) * sizeof(Type));
     all.meet(who);
 }
 
-#define COMBINE(OP, EXPRESSION)                                                                                                    \
-    struct combine_##OP {                                                                                                          \
-        template <class Type> Type operator()(Type a, Type b) const { return static_cast<Type>(EXPRESSION); }                      \
+#define COMBINE(OP, EXPRESSION)                                                                                        \
+    struct combine_##OP {                                                                                              \
+        template <class Type> Type operator()(Type a, Type b) const { return static_cast<Type>(EXPRESSION); }          \
     };
 COMBINE(sum, a + b)
 COMBINE(prod, a* b)
@@ -128,40 +136,48 @@ int shmem_team_sync(shmem_team_t team) {
     meet("shmem_team_sync", team->who);
     return 0;
 }
-void shmem_barrier(int start, int log_stride, int size, long*) { meet("shmem_barrier", active_set("shmem_barrier", start, log_stride, size)); }
-void shmem_sync(int start, int log_stride, int size, long*) { meet("shmem_sync", active_set("shmem_sync", start, log_stride, size)); }
+void shmem_barrier(int start, int log_stride, int size, long*) {
+    meet("shmem_barrier", active_set("shmem_barrier", start, log_stride, size));
+}
+void shmem_sync(int start, int log_stride, int size, long*) {
+    meet("shmem_sync", active_set("shmem_sync", start, log_stride, size));
+}
 
-#define TEAM_COLLECTIVES(PREFIX, SUFFIX, TYPE, BYTES)                                                                              \
-    int PREFIX##broadcast##SUFFIX(shmem_team_t team, TYPE* t, const TYPE* s, size_t n, int root) {                                 \
-        broadcast(#PREFIX "broadcast" #SUFFIX, members_of(#PREFIX "broadcast" #SUFFIX, team), t, s, n * (BYTES), root, false);     \
-        return 0;                                                                                                                  \
-    }                                                                                                                              \
-    int PREFIX##collect##SUFFIX(shmem_team_t team, TYPE* t, const TYPE* s, size_t n) {                                             \
-        collect(#PREFIX "collect" #SUFFIX, members_of(#PREFIX "collect" #SUFFIX, team), t, s, n * (BYTES));                        \
-        return 0;                                                                                                                  \
-    }                                                                                                                              \
-    int PREFIX##fcollect##SUFFIX(shmem_team_t team, TYPE* t, const TYPE* s, size_t n) {                                            \
-        fcollect(#PREFIX "fcollect" #SUFFIX, members_of(#PREFIX "fcollect" #SUFFIX, team), t, s, n * (BYTES));                     \
-        return 0;                                                                                                                  \
-    }                                                                                                                              \
-    int PREFIX##alltoall##SUFFIX(shmem_team_t team, TYPE* t, const TYPE* s, size_t n) {                                            \
-        alltoalls(#PREFIX "alltoall" #SUFFIX, members_of(#PREFIX "alltoall" #SUFFIX, team), t, s, 1, 1, n, BYTES);                 \
-        return 0;                                                                                                                  \
-    }                                                                                                                              \
-    int PREFIX##alltoalls##SUFFIX(shmem_team_t team, TYPE* t, const TYPE* s, ptrdiff_t tst, ptrdiff_t sst, size_t n) {             \
-        alltoalls(#PREFIX "alltoalls" #SUFFIX, members_of(#PREFIX "alltoalls" #SUFFIX, team), t, s, tst, sst, n, BYTES);           \
-        return 0;                                                                                                                  \
+#define TEAM_COLLECTIVES(PREFIX, SUFFIX, TYPE, BYTES)                                                                  \
+    int PREFIX##broadcast##SUFFIX(shmem_team_t team, TYPE* t, const TYPE* s, size_t n, int root) {                     \
+        broadcast(#PREFIX "broadcast" #SUFFIX, members_of(#PREFIX "broadcast" #SUFFIX, team), t, s, n*(BYTES), root,   \
+                  false);                                                                                              \
+        return 0;                                                                                                      \
+    }                                                                                                                  \
+    int PREFIX##collect##SUFFIX(shmem_team_t team, TYPE* t, const TYPE* s, size_t n) {                                 \
+        collect(#PREFIX "collect" #SUFFIX, members_of(#PREFIX "collect" #SUFFIX, team), t, s, n*(BYTES));              \
+        return 0;                                                                                                      \
+    }                                                                                                                  \
+    int PREFIX##fcollect##SUFFIX(shmem_team_t team, TYPE* t, const TYPE* s, size_t n) {                                \
+        fcollect(#PREFIX "fcollect" #SUFFIX, members_of(#PREFIX "fcollect" #SUFFIX, team), t, s, n*(BYTES));           \
+        return 0;                                                                                                      \
+    }                                                                                                                  \
+    int PREFIX##alltoall##SUFFIX(shmem_team_t team, TYPE* t, const TYPE* s, size_t n) {                                \
+        alltoalls(#PREFIX "alltoall" #SUFFIX, members_of(#PREFIX "alltoall" #SUFFIX, team), t, s, 1, 1, n, BYTES);     \
+        return 0;                                                                                                      \
+    }                                                                                                                  \
+    int PREFIX##alltoalls##SUFFIX(shmem_team_t team, TYPE* t, const TYPE* s, ptrdiff_t tst, ptrdiff_t sst, size_t n) { \
+        alltoalls(#PREFIX "alltoalls" #SUFFIX, members_of(#PREFIX "alltoalls" #SUFFIX, team), t, s, tst, sst, n,       \
+                  BYTES);                                                                                              \
+        return 0;                                                                                                      \
     }
 #define TYPED_COLLECTIVES(NAME, TYPE) TEAM_COLLECTIVES(shmem_##NAME##_, , TYPE, sizeof(TYPE))
 CAUSEWAY_SHMEM_RMA_TYPES(TYPED_COLLECTIVES)
 TEAM_COLLECTIVES(shmem_, mem, void, 1)
 
-#define TEAM_REDUCE(NAME, TYPE, OP)                                                                                                \
-    int shmem_##NAME##_##OP##_reduce(shmem_team_t team, TYPE* t, const TYPE* s, size_t n) {                                        \
-        reduce("shmem_" #NAME "_" #OP "_reduce", members_of("shmem_" #NAME "_" #OP "_reduce", team), t, s, n, combine_##OP());     \
-        return 0;                                                                                                                  \
+#define TEAM_REDUCE(NAME, TYPE, OP)                                                                                    \
+    int shmem_##NAME##_##OP##_reduce(shmem_team_t team, TYPE* t, const TYPE* s, size_t n) {                            \
+        reduce("shmem_" #NAME "_" #OP "_reduce", members_of("shmem_" #NAME "_" #OP "_reduce", team), t, s, n,          \
+               combine_##OP());                                                                                        \
+        return 0;                                                                                                      \
     }
-#define TEAM_REDUCE_BITS(NAME, TYPE) TEAM_REDUCE(NAME, TYPE, and) TEAM_REDUCE(NAME, TYPE, or) TEAM_REDUCE(NAME, TYPE, xor)
+#define TEAM_REDUCE_BITS(NAME, TYPE)                                                                                   \
+    TEAM_REDUCE(NAME, TYPE, and) TEAM_REDUCE(NAME, TYPE, or) TEAM_REDUCE(NAME, TYPE, xor)
 #define TEAM_REDUCE_ORDER(NAME, TYPE) TEAM_REDUCE(NAME, TYPE, min) TEAM_REDUCE(NAME, TYPE, max)
 #define TEAM_REDUCE_SUMS(NAME, TYPE) TEAM_REDUCE(NAME, TYPE, sum) TEAM_REDUCE(NAME, TYPE, prod)
 CAUSEWAY_SHMEM_REDUCE_BITS_TYPES(TEAM_REDUCE_BITS)
@@ -169,29 +185,38 @@ CAUSEWAY_SHMEM_REDUCE_ORDER_TYPES(TEAM_REDUCE_ORDER)
 CAUSEWAY_SHMEM_REDUCE_ORDER_TYPES(TEAM_REDUCE_SUMS)
 CAUSEWAY_SHMEM_COMPLEX_TYPES(TEAM_REDUCE_SUMS)
 
-#define ACTIVE_SET(BITS)                                                                                                           \
-    void shmem_broadcast##BITS(void* t, const void* s, size_t n, int root, int start, int log_stride, int size, long*) {           \
-        broadcast("shmem_broadcast" #BITS, active_set("shmem_broadcast" #BITS, start, log_stride, size), t, s, n * ((BITS) / 8), root, true); \
-    }                                                                                                                              \
-    void shmem_collect##BITS(void* t, const void* s, size_t n, int start, int log_stride, int size, long*) {                       \
-        collect("shmem_collect" #BITS, active_set("shmem_collect" #BITS, start, log_stride, size), t, s, n * ((BITS) / 8));        \
-    }                                                                                                                              \
-    void shmem_fcollect##BITS(void* t, const void* s, size_t n, int start, int log_stride, int size, long*) {                      \
-        fcollect("shmem_fcollect" #BITS, active_set("shmem_fcollect" #BITS, start, log_stride, size), t, s, n * ((BITS) / 8));     \
-    }                                                                                                                              \
-    void shmem_alltoall##BITS(void* t, const void* s, size_t n, int start, int log_stride, int size, long*) {                      \
-        alltoalls("shmem_alltoall" #BITS, active_set("shmem_alltoall" #BITS, start, log_stride, size), t, s, 1, 1, n, (BITS) / 8); \
-    }                                                                                                                              \
-    void shmem_alltoalls##BITS(void* t, const void* s, ptrdiff_t tst, ptrdiff_t sst, size_t n, int start, int log_stride, int size, long*) { \
-        alltoalls("shmem_alltoalls" #BITS, active_set("shmem_alltoalls" #BITS, start, log_stride, size), t, s, tst, sst, n, (BITS) / 8); \
+#define ACTIVE_SET(BITS)                                                                                               \
+    void shmem_broadcast##BITS(void* t, const void* s, size_t n, int root, int start, int log_stride, int size,        \
+                               long*) {                                                                                \
+        broadcast("shmem_broadcast" #BITS, active_set("shmem_broadcast" #BITS, start, log_stride, size), t, s,         \
+                  n*((BITS) / 8), root, true);                                                                         \
+    }                                                                                                                  \
+    void shmem_collect##BITS(void* t, const void* s, size_t n, int start, int log_stride, int size, long*) {           \
+        collect("shmem_collect" #BITS, active_set("shmem_collect" #BITS, start, log_stride, size), t, s,               \
+                n*((BITS) / 8));                                                                                       \
+    }                                                                                                                  \
+    void shmem_fcollect##BITS(void* t, const void* s, size_t n, int start, int log_stride, int size, long*) {          \
+        fcollect("shmem_fcollect" #BITS, active_set("shmem_fcollect" #BITS, start, log_stride, size), t, s,            \
+                 n*((BITS) / 8));                                                                                      \
+    }                                                                                                                  \
+    void shmem_alltoall##BITS(void* t, const void* s, size_t n, int start, int log_stride, int size, long*) {          \
+        alltoalls("shmem_alltoall" #BITS, active_set("shmem_alltoall" #BITS, start, log_stride, size), t, s, 1, 1, n,  \
+                  (BITS) / 8);                                                                                         \
+    }                                                                                                                  \
+    void shmem_alltoalls##BITS(void* t, const void* s, ptrdiff_t tst, ptrdiff_t sst, size_t n, int start,              \
+                               int log_stride, int size, long*) {                                                      \
+        alltoalls("shmem_alltoalls" #BITS, active_set("shmem_alltoalls" #BITS, start, log_stride, size), t, s, tst,    \
+                  sst, n, (BITS) / 8);                                                                                 \
     }
 ACTIVE_SET(32)
 ACTIVE_SET(64)
 
-#define TO_ALL(NAME, TYPE, OP)                                                                                                     \
-    void shmem_##NAME##_##OP##_to_all(TYPE* t, const TYPE* s, int n, int start, int log_stride, int size, TYPE*, long*) {          \
-        reduce("shmem_" #NAME "_" #OP "_to_all", active_set("shmem_" #NAME "_" #OP "_to_all", start, log_stride, size), t, s,      \
-               n > 0 ? static_cast<size_t>(n) : 0, combine_##OP());                                                                \
+#define TO_ALL(NAME, TYPE, OP)                                                                                         \
+    void shmem_##NAME##_##OP##_to_all(TYPE* t, const TYPE* s, int n, int start, int log_stride, int size, TYPE*,       \
+                                      long*) {                                                                         \
+        reduce("shmem_" #NAME "_" #OP "_to_all",                                                                       \
+               active_set("shmem_" #NAME "_" #OP "_to_all", start, log_stride, size), t, s,                            \
+               n > 0 ? static_cast<size_t>(n) : 0, combine_##OP());                                                    \
     }
 #define TO_ALL_BITS(NAME, TYPE) TO_ALL(NAME, TYPE, and) TO_ALL(NAME, TYPE, or) TO_ALL(NAME, TYPE, xor)
 #define TO_ALL_ORDER(NAME, TYPE) TO_ALL(NAME, TYPE, min) TO_ALL(NAME, TYPE, max)

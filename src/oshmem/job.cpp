@@ -40,10 +40,14 @@ std::size_t size_of(const char* name, std::size_t otherwise) {
     const double count = std::strtod(text, &end);
     std::size_t unit = 1;
     switch (*end) {
-    case 'k': case 'K': unit = std::size_t{1} << 10; break;
-    case 'm': case 'M': unit = std::size_t{1} << 20; break;
-    case 'g': case 'G': unit = std::size_t{1} << 30; break;
-    case 't': case 'T': unit = std::size_t{1} << 40; break;
+    case 'k':
+    case 'K': unit = std::size_t{1} << 10; break;
+    case 'm':
+    case 'M': unit = std::size_t{1} << 20; break;
+    case 'g':
+    case 'G': unit = std::size_t{1} << 30; break;
+    case 't':
+    case 'T': unit = std::size_t{1} << 40; break;
     default: break;
     }
     if (end == text || count <= 0) give_up("shmem_init", std::string(name) + "=" + text + " is no size, such as 512M");
@@ -135,9 +139,10 @@ void job::share(part& what, std::unique_ptr<comm::shared_segment> own) {
     what.peers.resize(all.size());
     for (std::size_t pe = 0; pe < all.size(); ++pe) {
         if (all[pe].bytes != all[0].bytes)
-            throw transfer_error(status::invalid_value, "PEs have symmetric memory of different sizes, " + bytes_text(all[0].bytes) + " on PE 0 and " +
-                                                            bytes_text(all[pe].bytes) + " on PE " + std::to_string(pe) +
-                                                            ": all have to run the same program with the same SHMEM_SYMMETRIC_SIZE");
+            throw transfer_error(status::invalid_value,
+                                 "PEs have symmetric memory of different sizes, " + bytes_text(all[0].bytes) +
+                                     " on PE 0 and " + bytes_text(all[pe].bytes) + " on PE " + std::to_string(pe) +
+                                     ": all have to run the same program with the same SHMEM_SYMMETRIC_SIZE");
         if (static_cast<int>(pe) == m_pe) {
             what.peers[pe] = reinterpret_cast<std::byte*>(what.first);
             if (m_processes.size() <= pe) m_processes.emplace_back();
@@ -146,8 +151,9 @@ void job::share(part& what, std::unique_ptr<comm::shared_segment> own) {
         if (m_processes.size() <= pe) m_processes.emplace_back(all[pe].process);
         auto found = comm::shared_segment::open(all[pe]);
         if (!found)
-            throw transfer_error(status::invalid_operation, "the memory of PE " + std::to_string(pe) +
-                                                                " cannot be reached: PEs on several nodes are not offered");
+            throw transfer_error(status::invalid_operation,
+                                 "the memory of PE " + std::to_string(pe) +
+                                     " cannot be reached: PEs on several nodes are not offered");
         what.peers[pe] = found->memory();
         m_segments.push_back(std::move(found));
     }
@@ -157,7 +163,8 @@ void job::share(part& what, std::unique_ptr<comm::shared_segment> own) {
     (void)m_group->all_gather(0);
 }
 
-/// Variables move into memory that others can map, where they are: the same pages at the same addresses, with the same contents.
+/// Variables move into memory that others can map, where they are: the same pages at the same addresses, with the same
+/// contents.
 void job::make_globals_shared() {
     const auto where = globals_of_program();
     if (where.end <= where.first) return;
@@ -166,7 +173,8 @@ void job::make_globals_shared() {
     auto* const target = reinterpret_cast<void*>(where.first); // NOLINT(performance-no-int-to-ptr)
     std::memcpy(own->memory(), target, bytes);
     if (::mremap(own->memory(), bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, target) == MAP_FAILED)
-        throw transfer_error(status::out_of_host_memory, "sharing the program's variables: " + errno_text(errno), errno);
+        throw transfer_error(status::out_of_host_memory, "sharing the program's variables: " + errno_text(errno),
+                             errno);
     m_globals.first = where.first;
     m_globals.bytes = bytes;
     share(m_globals, std::move(own));
@@ -182,14 +190,18 @@ void job::finish() {
     if (ending.m_has_started_mpi) comm::end_mpi();
 }
 
-std::uint64_t& job::note_of(int pe) const { return reinterpret_cast<control_line*>(m_control.peers[static_cast<std::size_t>(pe)])[1].value; }
-
-std::uint64_t& job::token(int at, int from) const {
-    return reinterpret_cast<control_line*>(m_control.peers[static_cast<std::size_t>(at)])[first_token + static_cast<std::size_t>(from)].value;
+std::uint64_t& job::note_of(int pe) const {
+    return reinterpret_cast<control_line*>(m_control.peers[static_cast<std::size_t>(pe)])[1].value;
 }
 
-/// A dissemination barrier whose rounds need no memory of their own: PEs count what they have sent to each other one, as any two of them
-/// meet in the same order on both sides.
+std::uint64_t& job::token(int at, int from) const {
+    return reinterpret_cast<control_line*>(
+               m_control.peers[static_cast<std::size_t>(at)])[first_token + static_cast<std::size_t>(from)]
+        .value;
+}
+
+/// A dissemination barrier whose rounds need no memory of their own: PEs count what they have sent to each other one,
+/// as any two of them meet in the same order on both sides.
 void job::meet(const members& who) {
     const int own = who.index_of(m_pe);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -208,7 +220,8 @@ void job::pause(unsigned times) {
     if (times % 256 != 0) return;
     for (int pe = 0; pe < m_pes; ++pe) {
         const auto* const other = reinterpret_cast<const control_line*>(m_control.peers[static_cast<std::size_t>(pe)]);
-        if (pe != m_pe && m_processes[static_cast<std::size_t>(pe)].is_gone() && __atomic_load_n(&other[0].value, __ATOMIC_ACQUIRE) == 0)
+        if (pe != m_pe && m_processes[static_cast<std::size_t>(pe)].is_gone() &&
+            __atomic_load_n(&other[0].value, __ATOMIC_ACQUIRE) == 0)
             give_up("waiting", "PE " + std::to_string(pe) + " is gone: its process ended without shmem_finalize");
     }
     if (times > 4096) ::usleep(50); // who waits for long leaves the processor to the others
@@ -218,7 +231,8 @@ void* job::allocate(std::size_t bytes, std::size_t alignment) {
     void* found = nullptr;
     if (bytes != 0) {
         const std::lock_guard lock(m_mutex);
-        if (const auto offset = m_allocator.take(bytes, alignment)) found = reinterpret_cast<void*>(m_heap.first + *offset); // NOLINT
+        if (const auto offset = m_allocator.take(bytes, alignment))
+            found = reinterpret_cast<void*>(m_heap.first + *offset); // NOLINT
     }
     if (bytes != 0) meet({0, 1, m_pes});
     return found;
@@ -230,7 +244,8 @@ void job::free(void* address) {
     const auto where = reinterpret_cast<std::uintptr_t>(address);
     const std::lock_guard lock(m_mutex);
     const auto range = where - m_heap.first < m_heap.bytes ? m_allocator.find(where - m_heap.first) : std::nullopt;
-    if (!range || range->offset != where - m_heap.first) give_up("shmem_free", "the address is none that shmem_malloc has given");
+    if (!range || range->offset != where - m_heap.first)
+        give_up("shmem_free", "the address is none that shmem_malloc has given");
     m_allocator.give(range->offset);
 }
 
@@ -244,8 +259,10 @@ std::size_t job::bytes_at(void* address) {
 void job::refuse(const void* address, int pe, const char* call) const {
     char text[64];
     std::snprintf(text, sizeof text, "%p", address);
-    if (pe < 0 || pe >= m_pes) give_up(call, "there is no PE " + std::to_string(pe) + ": they are 0 to " + std::to_string(m_pes - 1));
-    give_up(call, std::string("the address ") + text + " is not symmetric: neither in the heap nor a global or static variable of the program");
+    if (pe < 0 || pe >= m_pes)
+        give_up(call, "there is no PE " + std::to_string(pe) + ": they are 0 to " + std::to_string(m_pes - 1));
+    give_up(call, std::string("the address ") + text +
+                      " is not symmetric: neither in the heap nor a global or static variable of the program");
 }
 
 } // namespace causeway::oshmem

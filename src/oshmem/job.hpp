@@ -23,9 +23,10 @@ struct members {
     /// -1 for a PE that is none of them.
     [[nodiscard]] int index_of(int pe) const {
         const int distance = pe - start;
-        return stride != 0 && distance % stride == 0 && distance / stride >= 0 && distance / stride < size ? distance / stride
-               : stride == 0 && distance == 0                                                              ? 0
-                                                                                                           : -1;
+        return stride != 0 && distance % stride == 0 && distance / stride >= 0 && distance / stride < size
+                   ? distance / stride
+               : stride == 0 && distance == 0 ? 0
+                                              : -1;
     }
 };
 
@@ -48,7 +49,8 @@ class job {
     [[nodiscard]] int pe() const { return m_pe; }
     [[nodiscard]] int pes() const { return m_pes; }
 
-    /// Where `address`, in the heap or in a global variable, is in the memory of `pe`. Ends the job for any other address or PE.
+    /// Where `address`, in the heap or in a global variable, is in the memory of `pe`. Ends the job for any other
+    /// address or PE.
     [[nodiscard]] void* at(const void* address, int pe, const char* call) const {
         auto* const found = find(address, pe);
         if (found == nullptr) refuse(address, pe, call);
@@ -59,7 +61,8 @@ class job {
         const auto where = reinterpret_cast<std::uintptr_t>(address);
         if (static_cast<unsigned>(pe) >= static_cast<unsigned>(m_pes)) return nullptr;
         for (const auto* const part : {&m_heap, &m_globals})
-            if (where - part->first < part->bytes) return part->peers[static_cast<std::size_t>(pe)] + (where - part->first);
+            if (where - part->first < part->bytes)
+                return part->peers[static_cast<std::size_t>(pe)] + (where - part->first);
         return nullptr;
     }
 

@@ -19,7 +19,9 @@ int in_world(shmem_ctx_t ctx, int pe) {
     if (ctx == SHMEM_CTX_DEFAULT) return pe;
     if (ctx == nullptr) causeway::oshmem::give_up("shmem_ctx_*", "the context is SHMEM_CTX_INVALID");
     const auto& who = ctx->team->who;
-    if (pe < 0 || pe >= who.size) causeway::oshmem::give_up("shmem_ctx_*", "there is no PE " + std::to_string(pe) + " in a team of " + std::to_string(who.size));
+    if (pe < 0 || pe >= who.size)
+        causeway::oshmem::give_up("shmem_ctx_*",
+                                  "there is no PE " + std::to_string(pe) + " in a team of " + std::to_string(who.size));
     return who.world(pe);
 }
 
@@ -30,20 +32,25 @@ void get(const char* call, void* target, const void* source, std::size_t bytes, 
     if (bytes != 0) std::memmove(target, remote(source, pe, call), bytes);
 }
 
-template <std::size_t Bytes> void copy_elements(std::byte* to, const std::byte* from, std::ptrdiff_t to_stride, std::ptrdiff_t from_stride, std::size_t count) {
+template <std::size_t Bytes> void copy_elements(std::byte* to, const std::byte* from, std::ptrdiff_t to_stride,
+                                                std::ptrdiff_t from_stride, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
         std::memcpy(to, from, Bytes);
         to += to_stride * static_cast<std::ptrdiff_t>(Bytes);
         from += from_stride * static_cast<std::ptrdiff_t>(Bytes);
     }
 }
-template <std::size_t Bytes>
-void put_strided(const char* call, void* target, const void* source, std::ptrdiff_t tst, std::ptrdiff_t sst, std::size_t count, int pe) {
-    if (count != 0) copy_elements<Bytes>(static_cast<std::byte*>(remote(target, pe, call)), static_cast<const std::byte*>(source), tst, sst, count);
+template <std::size_t Bytes> void put_strided(const char* call, void* target, const void* source, std::ptrdiff_t tst,
+                                              std::ptrdiff_t sst, std::size_t count, int pe) {
+    if (count != 0)
+        copy_elements<Bytes>(static_cast<std::byte*>(remote(target, pe, call)), static_cast<const std::byte*>(source),
+                             tst, sst, count);
 }
-template <std::size_t Bytes>
-void get_strided(const char* call, void* target, const void* source, std::ptrdiff_t tst, std::ptrdiff_t sst, std::size_t count, int pe) {
-    if (count != 0) copy_elements<Bytes>(static_cast<std::byte*>(target), static_cast<const std::byte*>(remote(source, pe, call)), tst, sst, count);
+template <std::size_t Bytes> void get_strided(const char* call, void* target, const void* source, std::ptrdiff_t tst,
+                                              std::ptrdiff_t sst, std::size_t count, int pe) {
+    if (count != 0)
+        copy_elements<Bytes>(static_cast<std::byte*>(target), static_cast<const std::byte*>(remote(source, pe, call)),
+                             tst, sst, count);
 }
 
 void signal(const char* call, std::uint64_t* word, std::uint64_t value, int operation, int pe) {
@@ -78,175 +85,242 @@ void shmem_quiet(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 void shmem_ctx_quiet(shmem_ctx_t) { shmem_quiet(); }
 
 // Everything is there when a call returns, so that the forms that need not wait are the same.
-#define RMA(NAME, TYPE)                                                                                                            \
-    void shmem_##NAME##_put(TYPE* t, const TYPE* s, size_t n, int pe) { put("shmem_" #NAME "_put", t, s, n * sizeof(TYPE), pe); }  \
-    void shmem_ctx_##NAME##_put(shmem_ctx_t ctx, TYPE* t, const TYPE* s, size_t n, int pe) { shmem_##NAME##_put(t, s, n, in_world(ctx, pe)); } \
-    void shmem_##NAME##_put_nbi(TYPE* t, const TYPE* s, size_t n, int pe) { shmem_##NAME##_put(t, s, n, pe); }                     \
-    void shmem_ctx_##NAME##_put_nbi(shmem_ctx_t ctx, TYPE* t, const TYPE* s, size_t n, int pe) { shmem_##NAME##_put(t, s, n, in_world(ctx, pe)); } \
-    void shmem_##NAME##_get(TYPE* t, const TYPE* s, size_t n, int pe) { get("shmem_" #NAME "_get", t, s, n * sizeof(TYPE), pe); }  \
-    void shmem_ctx_##NAME##_get(shmem_ctx_t ctx, TYPE* t, const TYPE* s, size_t n, int pe) { shmem_##NAME##_get(t, s, n, in_world(ctx, pe)); } \
-    void shmem_##NAME##_get_nbi(TYPE* t, const TYPE* s, size_t n, int pe) { shmem_##NAME##_get(t, s, n, pe); }                     \
-    void shmem_ctx_##NAME##_get_nbi(shmem_ctx_t ctx, TYPE* t, const TYPE* s, size_t n, int pe) { shmem_##NAME##_get(t, s, n, in_world(ctx, pe)); } \
-    void shmem_##NAME##_p(TYPE* t, TYPE value, int pe) { std::memcpy(remote(t, pe, "shmem_" #NAME "_p"), &value, sizeof value); }  \
-    void shmem_ctx_##NAME##_p(shmem_ctx_t ctx, TYPE* t, TYPE value, int pe) { shmem_##NAME##_p(t, value, in_world(ctx, pe)); }     \
-    TYPE shmem_##NAME##_g(const TYPE* s, int pe) {                                                                                 \
-        TYPE value;                                                                                                                \
-        std::memcpy(&value, remote(s, pe, "shmem_" #NAME "_g"), sizeof value);                                                     \
-        return value;                                                                                                              \
-    }                                                                                                                              \
-    TYPE shmem_ctx_##NAME##_g(shmem_ctx_t ctx, const TYPE* s, int pe) { return shmem_##NAME##_g(s, in_world(ctx, pe)); }           \
-    void shmem_##NAME##_iput(TYPE* t, const TYPE* s, ptrdiff_t tst, ptrdiff_t sst, size_t n, int pe) {                             \
-        put_strided<sizeof(TYPE)>("shmem_" #NAME "_iput", t, s, tst, sst, n, pe);                                                  \
-    }                                                                                                                              \
-    void shmem_ctx_##NAME##_iput(shmem_ctx_t ctx, TYPE* t, const TYPE* s, ptrdiff_t tst, ptrdiff_t sst, size_t n, int pe) {        \
-        shmem_##NAME##_iput(t, s, tst, sst, n, in_world(ctx, pe));                                                                 \
-    }                                                                                                                              \
-    void shmem_##NAME##_iget(TYPE* t, const TYPE* s, ptrdiff_t tst, ptrdiff_t sst, size_t n, int pe) {                             \
-        get_strided<sizeof(TYPE)>("shmem_" #NAME "_iget", t, s, tst, sst, n, pe);                                                  \
-    }                                                                                                                              \
-    void shmem_ctx_##NAME##_iget(shmem_ctx_t ctx, TYPE* t, const TYPE* s, ptrdiff_t tst, ptrdiff_t sst, size_t n, int pe) {        \
-        shmem_##NAME##_iget(t, s, tst, sst, n, in_world(ctx, pe));                                                                 \
-    }                                                                                                                              \
-    void shmem_##NAME##_put_signal(TYPE* t, const TYPE* s, size_t n, uint64_t* sig, uint64_t value, int op, int pe) {              \
-        put("shmem_" #NAME "_put_signal", t, s, n * sizeof(TYPE), pe);                                                             \
-        signal("shmem_" #NAME "_put_signal", sig, value, op, pe);                                                                  \
-    }                                                                                                                              \
-    void shmem_ctx_##NAME##_put_signal(shmem_ctx_t ctx, TYPE* t, const TYPE* s, size_t n, uint64_t* sig, uint64_t value, int op, int pe) { \
-        shmem_##NAME##_put_signal(t, s, n, sig, value, op, in_world(ctx, pe));                                                     \
-    }                                                                                                                              \
-    void shmem_##NAME##_put_signal_nbi(TYPE* t, const TYPE* s, size_t n, uint64_t* sig, uint64_t value, int op, int pe) {          \
-        shmem_##NAME##_put_signal(t, s, n, sig, value, op, pe);                                                                    \
-    }                                                                                                                              \
-    void shmem_ctx_##NAME##_put_signal_nbi(shmem_ctx_t ctx, TYPE* t, const TYPE* s, size_t n, uint64_t* sig, uint64_t value, int op, \
-                                           int pe) {                                                                               \
-        shmem_##NAME##_put_signal(t, s, n, sig, value, op, in_world(ctx, pe));                                                     \
+#define RMA(NAME, TYPE)                                                                                                \
+    void shmem_##NAME##_put(TYPE* t, const TYPE* s, size_t n, int pe) {                                                \
+        put("shmem_" #NAME "_put", t, s, n * sizeof(TYPE), pe);                                                        \
+    }                                                                                                                  \
+    void shmem_ctx_##NAME##_put(shmem_ctx_t ctx, TYPE* t, const TYPE* s, size_t n, int pe) {                           \
+        shmem_##NAME##_put(t, s, n, in_world(ctx, pe));                                                                \
+    }                                                                                                                  \
+    void shmem_##NAME##_put_nbi(TYPE* t, const TYPE* s, size_t n, int pe) { shmem_##NAME##_put(t, s, n, pe); }         \
+    void shmem_ctx_##NAME##_put_nbi(shmem_ctx_t ctx, TYPE* t, const TYPE* s, size_t n, int pe) {                       \
+        shmem_##NAME##_put(t, s, n, in_world(ctx, pe));                                                                \
+    }                                                                                                                  \
+    void shmem_##NAME##_get(TYPE* t, const TYPE* s, size_t n, int pe) {                                                \
+        get("shmem_" #NAME "_get", t, s, n * sizeof(TYPE), pe);                                                        \
+    }                                                                                                                  \
+    void shmem_ctx_##NAME##_get(shmem_ctx_t ctx, TYPE* t, const TYPE* s, size_t n, int pe) {                           \
+        shmem_##NAME##_get(t, s, n, in_world(ctx, pe));                                                                \
+    }                                                                                                                  \
+    void shmem_##NAME##_get_nbi(TYPE* t, const TYPE* s, size_t n, int pe) { shmem_##NAME##_get(t, s, n, pe); }         \
+    void shmem_ctx_##NAME##_get_nbi(shmem_ctx_t ctx, TYPE* t, const TYPE* s, size_t n, int pe) {                       \
+        shmem_##NAME##_get(t, s, n, in_world(ctx, pe));                                                                \
+    }                                                                                                                  \
+    void shmem_##NAME##_p(TYPE* t, TYPE value, int pe) {                                                               \
+        std::memcpy(remote(t, pe, "shmem_" #NAME "_p"), &value, sizeof value);                                         \
+    }                                                                                                                  \
+    void shmem_ctx_##NAME##_p(shmem_ctx_t ctx, TYPE* t, TYPE value, int pe) {                                          \
+        shmem_##NAME##_p(t, value, in_world(ctx, pe));                                                                 \
+    }                                                                                                                  \
+    TYPE shmem_##NAME##_g(const TYPE* s, int pe) {                                                                     \
+        TYPE value;                                                                                                    \
+        std::memcpy(&value, remote(s, pe, "shmem_" #NAME "_g"), sizeof value);                                         \
+        return value;                                                                                                  \
+    }                                                                                                                  \
+    TYPE shmem_ctx_##NAME##_g(shmem_ctx_t ctx, const TYPE* s, int pe) {                                                \
+        return shmem_##NAME##_g(s, in_world(ctx, pe));                                                                 \
+    }                                                                                                                  \
+    void shmem_##NAME##_iput(TYPE* t, const TYPE* s, ptrdiff_t tst, ptrdiff_t sst, size_t n, int pe) {                 \
+        put_strided<sizeof(TYPE)>("shmem_" #NAME "_iput", t, s, tst, sst, n, pe);                                      \
+    }                                                                                                                  \
+    void shmem_ctx_##NAME##_iput(shmem_ctx_t ctx, TYPE* t, const TYPE* s, ptrdiff_t tst, ptrdiff_t sst, size_t n,      \
+                                 int pe) {                                                                             \
+        shmem_##NAME##_iput(t, s, tst, sst, n, in_world(ctx, pe));                                                     \
+    }                                                                                                                  \
+    void shmem_##NAME##_iget(TYPE* t, const TYPE* s, ptrdiff_t tst, ptrdiff_t sst, size_t n, int pe) {                 \
+        get_strided<sizeof(TYPE)>("shmem_" #NAME "_iget", t, s, tst, sst, n, pe);                                      \
+    }                                                                                                                  \
+    void shmem_ctx_##NAME##_iget(shmem_ctx_t ctx, TYPE* t, const TYPE* s, ptrdiff_t tst, ptrdiff_t sst, size_t n,      \
+                                 int pe) {                                                                             \
+        shmem_##NAME##_iget(t, s, tst, sst, n, in_world(ctx, pe));                                                     \
+    }                                                                                                                  \
+    void shmem_##NAME##_put_signal(TYPE* t, const TYPE* s, size_t n, uint64_t* sig, uint64_t value, int op, int pe) {  \
+        put("shmem_" #NAME "_put_signal", t, s, n * sizeof(TYPE), pe);                                                 \
+        signal("shmem_" #NAME "_put_signal", sig, value, op, pe);                                                      \
+    }                                                                                                                  \
+    void shmem_ctx_##NAME##_put_signal(shmem_ctx_t ctx, TYPE* t, const TYPE* s, size_t n, uint64_t* sig,               \
+                                       uint64_t value, int op, int pe) {                                               \
+        shmem_##NAME##_put_signal(t, s, n, sig, value, op, in_world(ctx, pe));                                         \
+    }                                                                                                                  \
+    void shmem_##NAME##_put_signal_nbi(TYPE* t, const TYPE* s, size_t n, uint64_t* sig, uint64_t value, int op,        \
+                                       int pe) {                                                                       \
+        shmem_##NAME##_put_signal(t, s, n, sig, value, op, pe);                                                        \
+    }                                                                                                                  \
+    void shmem_ctx_##NAME##_put_signal_nbi(shmem_ctx_t ctx, TYPE* t, const TYPE* s, size_t n, uint64_t* sig,           \
+                                           uint64_t value, int op, int pe) {                                           \
+        shmem_##NAME##_put_signal(t, s, n, sig, value, op, in_world(ctx, pe));                                         \
     }
 CAUSEWAY_SHMEM_RMA_TYPES(RMA)
 
-#define RMA_SIZE(NAME, BYTES)                                                                                                      \
-    void shmem_put##NAME(void* t, const void* s, size_t n, int pe) { put("shmem_put" #NAME, t, s, n * (BYTES), pe); }              \
-    void shmem_ctx_put##NAME(shmem_ctx_t ctx, void* t, const void* s, size_t n, int pe) { shmem_put##NAME(t, s, n, in_world(ctx, pe)); } \
-    void shmem_put##NAME##_nbi(void* t, const void* s, size_t n, int pe) { shmem_put##NAME(t, s, n, pe); }                         \
-    void shmem_ctx_put##NAME##_nbi(shmem_ctx_t ctx, void* t, const void* s, size_t n, int pe) { shmem_put##NAME(t, s, n, in_world(ctx, pe)); } \
-    void shmem_get##NAME(void* t, const void* s, size_t n, int pe) { get("shmem_get" #NAME, t, s, n * (BYTES), pe); }              \
-    void shmem_ctx_get##NAME(shmem_ctx_t ctx, void* t, const void* s, size_t n, int pe) { shmem_get##NAME(t, s, n, in_world(ctx, pe)); } \
-    void shmem_get##NAME##_nbi(void* t, const void* s, size_t n, int pe) { shmem_get##NAME(t, s, n, pe); }                         \
-    void shmem_ctx_get##NAME##_nbi(shmem_ctx_t ctx, void* t, const void* s, size_t n, int pe) { shmem_get##NAME(t, s, n, in_world(ctx, pe)); } \
-    void shmem_put##NAME##_signal(void* t, const void* s, size_t n, uint64_t* sig, uint64_t value, int op, int pe) {               \
-        shmem_put##NAME(t, s, n, pe);                                                                                              \
-        signal("shmem_put" #NAME "_signal", sig, value, op, pe);                                                                   \
-    }                                                                                                                              \
-    void shmem_ctx_put##NAME##_signal(shmem_ctx_t ctx, void* t, const void* s, size_t n, uint64_t* sig, uint64_t value, int op, int pe) { \
-        shmem_put##NAME##_signal(t, s, n, sig, value, op, in_world(ctx, pe));                                                      \
-    }                                                                                                                              \
-    void shmem_put##NAME##_signal_nbi(void* t, const void* s, size_t n, uint64_t* sig, uint64_t value, int op, int pe) {           \
-        shmem_put##NAME##_signal(t, s, n, sig, value, op, pe);                                                                     \
-    }                                                                                                                              \
-    void shmem_ctx_put##NAME##_signal_nbi(shmem_ctx_t ctx, void* t, const void* s, size_t n, uint64_t* sig, uint64_t value, int op, \
-                                          int pe) {                                                                                \
-        shmem_put##NAME##_signal(t, s, n, sig, value, op, in_world(ctx, pe));                                                      \
+#define RMA_SIZE(NAME, BYTES)                                                                                          \
+    void shmem_put##NAME(void* t, const void* s, size_t n, int pe) { put("shmem_put" #NAME, t, s, n*(BYTES), pe); }    \
+    void shmem_ctx_put##NAME(shmem_ctx_t ctx, void* t, const void* s, size_t n, int pe) {                              \
+        shmem_put##NAME(t, s, n, in_world(ctx, pe));                                                                   \
+    }                                                                                                                  \
+    void shmem_put##NAME##_nbi(void* t, const void* s, size_t n, int pe) { shmem_put##NAME(t, s, n, pe); }             \
+    void shmem_ctx_put##NAME##_nbi(shmem_ctx_t ctx, void* t, const void* s, size_t n, int pe) {                        \
+        shmem_put##NAME(t, s, n, in_world(ctx, pe));                                                                   \
+    }                                                                                                                  \
+    void shmem_get##NAME(void* t, const void* s, size_t n, int pe) { get("shmem_get" #NAME, t, s, n*(BYTES), pe); }    \
+    void shmem_ctx_get##NAME(shmem_ctx_t ctx, void* t, const void* s, size_t n, int pe) {                              \
+        shmem_get##NAME(t, s, n, in_world(ctx, pe));                                                                   \
+    }                                                                                                                  \
+    void shmem_get##NAME##_nbi(void* t, const void* s, size_t n, int pe) { shmem_get##NAME(t, s, n, pe); }             \
+    void shmem_ctx_get##NAME##_nbi(shmem_ctx_t ctx, void* t, const void* s, size_t n, int pe) {                        \
+        shmem_get##NAME(t, s, n, in_world(ctx, pe));                                                                   \
+    }                                                                                                                  \
+    void shmem_put##NAME##_signal(void* t, const void* s, size_t n, uint64_t* sig, uint64_t value, int op, int pe) {   \
+        shmem_put##NAME(t, s, n, pe);                                                                                  \
+        signal("shmem_put" #NAME "_signal", sig, value, op, pe);                                                       \
+    }                                                                                                                  \
+    void shmem_ctx_put##NAME##_signal(shmem_ctx_t ctx, void* t, const void* s, size_t n, uint64_t* sig,                \
+                                      uint64_t value, int op, int pe) {                                                \
+        shmem_put##NAME##_signal(t, s, n, sig, value, op, in_world(ctx, pe));                                          \
+    }                                                                                                                  \
+    void shmem_put##NAME##_signal_nbi(void* t, const void* s, size_t n, uint64_t* sig, uint64_t value, int op,         \
+                                      int pe) {                                                                        \
+        shmem_put##NAME##_signal(t, s, n, sig, value, op, pe);                                                         \
+    }                                                                                                                  \
+    void shmem_ctx_put##NAME##_signal_nbi(shmem_ctx_t ctx, void* t, const void* s, size_t n, uint64_t* sig,            \
+                                          uint64_t value, int op, int pe) {                                            \
+        shmem_put##NAME##_signal(t, s, n, sig, value, op, in_world(ctx, pe));                                          \
     }
 CAUSEWAY_SHMEM_SIZES(RMA_SIZE)
 RMA_SIZE(mem, 1)
 
-#define STRIDED_SIZE(NAME, BYTES)                                                                                                  \
-    void shmem_iput##NAME(void* t, const void* s, ptrdiff_t tst, ptrdiff_t sst, size_t n, int pe) {                                \
-        put_strided<BYTES>("shmem_iput" #NAME, t, s, tst, sst, n, pe);                                                             \
-    }                                                                                                                              \
-    void shmem_ctx_iput##NAME(shmem_ctx_t ctx, void* t, const void* s, ptrdiff_t tst, ptrdiff_t sst, size_t n, int pe) {           \
-        shmem_iput##NAME(t, s, tst, sst, n, in_world(ctx, pe));                                                                    \
-    }                                                                                                                              \
-    void shmem_iget##NAME(void* t, const void* s, ptrdiff_t tst, ptrdiff_t sst, size_t n, int pe) {                                \
-        get_strided<BYTES>("shmem_iget" #NAME, t, s, tst, sst, n, pe);                                                             \
-    }                                                                                                                              \
-    void shmem_ctx_iget##NAME(shmem_ctx_t ctx, void* t, const void* s, ptrdiff_t tst, ptrdiff_t sst, size_t n, int pe) {           \
-        shmem_iget##NAME(t, s, tst, sst, n, in_world(ctx, pe));                                                                    \
+#define STRIDED_SIZE(NAME, BYTES)                                                                                      \
+    void shmem_iput##NAME(void* t, const void* s, ptrdiff_t tst, ptrdiff_t sst, size_t n, int pe) {                    \
+        put_strided<BYTES>("shmem_iput" #NAME, t, s, tst, sst, n, pe);                                                 \
+    }                                                                                                                  \
+    void shmem_ctx_iput##NAME(shmem_ctx_t ctx, void* t, const void* s, ptrdiff_t tst, ptrdiff_t sst, size_t n,         \
+                              int pe) {                                                                                \
+        shmem_iput##NAME(t, s, tst, sst, n, in_world(ctx, pe));                                                        \
+    }                                                                                                                  \
+    void shmem_iget##NAME(void* t, const void* s, ptrdiff_t tst, ptrdiff_t sst, size_t n, int pe) {                    \
+        get_strided<BYTES>("shmem_iget" #NAME, t, s, tst, sst, n, pe);                                                 \
+    }                                                                                                                  \
+    void shmem_ctx_iget##NAME(shmem_ctx_t ctx, void* t, const void* s, ptrdiff_t tst, ptrdiff_t sst, size_t n,         \
+                              int pe) {                                                                                \
+        shmem_iget##NAME(t, s, tst, sst, n, in_world(ctx, pe));                                                        \
     }
 CAUSEWAY_SHMEM_SIZES(STRIDED_SIZE)
 
-#define AMO_EXTENDED(NAME, TYPE)                                                                                                   \
-    TYPE shmem_##NAME##_atomic_fetch(const TYPE* s, int pe) {                                                                      \
-        return as<TYPE>(__atomic_load_n(word("shmem_" #NAME "_atomic_fetch", s, pe), __ATOMIC_SEQ_CST));                           \
-    }                                                                                                                              \
-    TYPE shmem_ctx_##NAME##_atomic_fetch(shmem_ctx_t ctx, const TYPE* s, int pe) { return shmem_##NAME##_atomic_fetch(s, in_world(ctx, pe)); } \
-    void shmem_##NAME##_atomic_set(TYPE* t, TYPE value, int pe) {                                                                  \
-        __atomic_store_n(word("shmem_" #NAME "_atomic_set", t, pe), as<bits_of<TYPE>>(value), __ATOMIC_SEQ_CST);                   \
-    }                                                                                                                              \
-    void shmem_ctx_##NAME##_atomic_set(shmem_ctx_t ctx, TYPE* t, TYPE value, int pe) { shmem_##NAME##_atomic_set(t, value, in_world(ctx, pe)); } \
-    TYPE shmem_##NAME##_atomic_swap(TYPE* t, TYPE value, int pe) {                                                                 \
-        return as<TYPE>(__atomic_exchange_n(word("shmem_" #NAME "_atomic_swap", t, pe), as<bits_of<TYPE>>(value), __ATOMIC_SEQ_CST)); \
-    }                                                                                                                              \
-    TYPE shmem_ctx_##NAME##_atomic_swap(shmem_ctx_t ctx, TYPE* t, TYPE value, int pe) { return shmem_##NAME##_atomic_swap(t, value, in_world(ctx, pe)); } \
-    void shmem_##NAME##_atomic_fetch_nbi(TYPE* f, const TYPE* s, int pe) { *f = shmem_##NAME##_atomic_fetch(s, pe); }              \
-    void shmem_ctx_##NAME##_atomic_fetch_nbi(shmem_ctx_t ctx, TYPE* f, const TYPE* s, int pe) { *f = shmem_##NAME##_atomic_fetch(s, in_world(ctx, pe)); } \
-    void shmem_##NAME##_atomic_swap_nbi(TYPE* f, TYPE* t, TYPE value, int pe) { *f = shmem_##NAME##_atomic_swap(t, value, pe); }   \
-    void shmem_ctx_##NAME##_atomic_swap_nbi(shmem_ctx_t ctx, TYPE* f, TYPE* t, TYPE value, int pe) {                               \
-        *f = shmem_##NAME##_atomic_swap(t, value, in_world(ctx, pe));                                                              \
+#define AMO_EXTENDED(NAME, TYPE)                                                                                       \
+    TYPE shmem_##NAME##_atomic_fetch(const TYPE* s, int pe) {                                                          \
+        return as<TYPE>(__atomic_load_n(word("shmem_" #NAME "_atomic_fetch", s, pe), __ATOMIC_SEQ_CST));               \
+    }                                                                                                                  \
+    TYPE shmem_ctx_##NAME##_atomic_fetch(shmem_ctx_t ctx, const TYPE* s, int pe) {                                     \
+        return shmem_##NAME##_atomic_fetch(s, in_world(ctx, pe));                                                      \
+    }                                                                                                                  \
+    void shmem_##NAME##_atomic_set(TYPE* t, TYPE value, int pe) {                                                      \
+        __atomic_store_n(word("shmem_" #NAME "_atomic_set", t, pe), as<bits_of<TYPE>>(value), __ATOMIC_SEQ_CST);       \
+    }                                                                                                                  \
+    void shmem_ctx_##NAME##_atomic_set(shmem_ctx_t ctx, TYPE* t, TYPE value, int pe) {                                 \
+        shmem_##NAME##_atomic_set(t, value, in_world(ctx, pe));                                                        \
+    }                                                                                                                  \
+    TYPE shmem_##NAME##_atomic_swap(TYPE* t, TYPE value, int pe) {                                                     \
+        return as<TYPE>(__atomic_exchange_n(word("shmem_" #NAME "_atomic_swap", t, pe), as<bits_of<TYPE>>(value),      \
+                                            __ATOMIC_SEQ_CST));                                                        \
+    }                                                                                                                  \
+    TYPE shmem_ctx_##NAME##_atomic_swap(shmem_ctx_t ctx, TYPE* t, TYPE value, int pe) {                                \
+        return shmem_##NAME##_atomic_swap(t, value, in_world(ctx, pe));                                                \
+    }                                                                                                                  \
+    void shmem_##NAME##_atomic_fetch_nbi(TYPE* f, const TYPE* s, int pe) { *f = shmem_##NAME##_atomic_fetch(s, pe); }  \
+    void shmem_ctx_##NAME##_atomic_fetch_nbi(shmem_ctx_t ctx, TYPE* f, const TYPE* s, int pe) {                        \
+        *f = shmem_##NAME##_atomic_fetch(s, in_world(ctx, pe));                                                        \
+    }                                                                                                                  \
+    void shmem_##NAME##_atomic_swap_nbi(TYPE* f, TYPE* t, TYPE value, int pe) {                                        \
+        *f = shmem_##NAME##_atomic_swap(t, value, pe);                                                                 \
+    }                                                                                                                  \
+    void shmem_ctx_##NAME##_atomic_swap_nbi(shmem_ctx_t ctx, TYPE* f, TYPE* t, TYPE value, int pe) {                   \
+        *f = shmem_##NAME##_atomic_swap(t, value, in_world(ctx, pe));                                                  \
     }
 CAUSEWAY_SHMEM_EXTENDED_TYPES(AMO_EXTENDED)
 
-#define AMO_STANDARD(NAME, TYPE)                                                                                                   \
-    TYPE shmem_##NAME##_atomic_compare_swap(TYPE* t, TYPE condition, TYPE value, int pe) {                                         \
-        auto seen = as<bits_of<TYPE>>(condition);                                                                                  \
-        __atomic_compare_exchange_n(word("shmem_" #NAME "_atomic_compare_swap", t, pe), &seen, as<bits_of<TYPE>>(value), false,    \
-                                    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                                                           \
-        return as<TYPE>(seen);                                                                                                     \
-    }                                                                                                                              \
-    TYPE shmem_ctx_##NAME##_atomic_compare_swap(shmem_ctx_t ctx, TYPE* t, TYPE condition, TYPE value, int pe) {                    \
-        return shmem_##NAME##_atomic_compare_swap(t, condition, value, in_world(ctx, pe));                                         \
-    }                                                                                                                              \
-    void shmem_##NAME##_atomic_compare_swap_nbi(TYPE* f, TYPE* t, TYPE condition, TYPE value, int pe) {                            \
-        *f = shmem_##NAME##_atomic_compare_swap(t, condition, value, pe);                                                          \
-    }                                                                                                                              \
-    void shmem_ctx_##NAME##_atomic_compare_swap_nbi(shmem_ctx_t ctx, TYPE* f, TYPE* t, TYPE condition, TYPE value, int pe) {       \
-        *f = shmem_##NAME##_atomic_compare_swap(t, condition, value, in_world(ctx, pe));                                           \
-    }                                                                                                                              \
-    TYPE shmem_##NAME##_atomic_fetch_add(TYPE* t, TYPE value, int pe) {                                                            \
-        return as<TYPE>(__atomic_fetch_add(word("shmem_" #NAME "_atomic_fetch_add", t, pe), as<bits_of<TYPE>>(value), __ATOMIC_SEQ_CST)); \
-    }                                                                                                                              \
-    TYPE shmem_ctx_##NAME##_atomic_fetch_add(shmem_ctx_t ctx, TYPE* t, TYPE value, int pe) {                                       \
-        return shmem_##NAME##_atomic_fetch_add(t, value, in_world(ctx, pe));                                                       \
-    }                                                                                                                              \
-    void shmem_##NAME##_atomic_fetch_add_nbi(TYPE* f, TYPE* t, TYPE value, int pe) { *f = shmem_##NAME##_atomic_fetch_add(t, value, pe); } \
-    void shmem_ctx_##NAME##_atomic_fetch_add_nbi(shmem_ctx_t ctx, TYPE* f, TYPE* t, TYPE value, int pe) {                          \
-        *f = shmem_##NAME##_atomic_fetch_add(t, value, in_world(ctx, pe));                                                         \
-    }                                                                                                                              \
-    void shmem_##NAME##_atomic_add(TYPE* t, TYPE value, int pe) { shmem_##NAME##_atomic_fetch_add(t, value, pe); }                 \
-    void shmem_ctx_##NAME##_atomic_add(shmem_ctx_t ctx, TYPE* t, TYPE value, int pe) { shmem_##NAME##_atomic_fetch_add(t, value, in_world(ctx, pe)); } \
-    TYPE shmem_##NAME##_atomic_fetch_inc(TYPE* t, int pe) { return shmem_##NAME##_atomic_fetch_add(t, 1, pe); }                    \
-    TYPE shmem_ctx_##NAME##_atomic_fetch_inc(shmem_ctx_t ctx, TYPE* t, int pe) { return shmem_##NAME##_atomic_fetch_add(t, 1, in_world(ctx, pe)); } \
-    void shmem_##NAME##_atomic_fetch_inc_nbi(TYPE* f, TYPE* t, int pe) { *f = shmem_##NAME##_atomic_fetch_add(t, 1, pe); }         \
-    void shmem_ctx_##NAME##_atomic_fetch_inc_nbi(shmem_ctx_t ctx, TYPE* f, TYPE* t, int pe) { *f = shmem_##NAME##_atomic_fetch_add(t, 1, in_world(ctx, pe)); } \
-    void shmem_##NAME##_atomic_inc(TYPE* t, int pe) { shmem_##NAME##_atomic_fetch_add(t, 1, pe); }                                 \
-    void shmem_ctx_##NAME##_atomic_inc(shmem_ctx_t ctx, TYPE* t, int pe) { shmem_##NAME##_atomic_fetch_add(t, 1, in_world(ctx, pe)); }
+#define AMO_STANDARD(NAME, TYPE)                                                                                       \
+    TYPE shmem_##NAME##_atomic_compare_swap(TYPE* t, TYPE condition, TYPE value, int pe) {                             \
+        auto seen = as<bits_of<TYPE>>(condition);                                                                      \
+        __atomic_compare_exchange_n(word("shmem_" #NAME "_atomic_compare_swap", t, pe), &seen,                         \
+                                    as<bits_of<TYPE>>(value), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);              \
+        return as<TYPE>(seen);                                                                                         \
+    }                                                                                                                  \
+    TYPE shmem_ctx_##NAME##_atomic_compare_swap(shmem_ctx_t ctx, TYPE* t, TYPE condition, TYPE value, int pe) {        \
+        return shmem_##NAME##_atomic_compare_swap(t, condition, value, in_world(ctx, pe));                             \
+    }                                                                                                                  \
+    void shmem_##NAME##_atomic_compare_swap_nbi(TYPE* f, TYPE* t, TYPE condition, TYPE value, int pe) {                \
+        *f = shmem_##NAME##_atomic_compare_swap(t, condition, value, pe);                                              \
+    }                                                                                                                  \
+    void shmem_ctx_##NAME##_atomic_compare_swap_nbi(shmem_ctx_t ctx, TYPE* f, TYPE* t, TYPE condition, TYPE value,     \
+                                                    int pe) {                                                          \
+        *f = shmem_##NAME##_atomic_compare_swap(t, condition, value, in_world(ctx, pe));                               \
+    }                                                                                                                  \
+    TYPE shmem_##NAME##_atomic_fetch_add(TYPE* t, TYPE value, int pe) {                                                \
+        return as<TYPE>(__atomic_fetch_add(word("shmem_" #NAME "_atomic_fetch_add", t, pe), as<bits_of<TYPE>>(value),  \
+                                           __ATOMIC_SEQ_CST));                                                         \
+    }                                                                                                                  \
+    TYPE shmem_ctx_##NAME##_atomic_fetch_add(shmem_ctx_t ctx, TYPE* t, TYPE value, int pe) {                           \
+        return shmem_##NAME##_atomic_fetch_add(t, value, in_world(ctx, pe));                                           \
+    }                                                                                                                  \
+    void shmem_##NAME##_atomic_fetch_add_nbi(TYPE* f, TYPE* t, TYPE value, int pe) {                                   \
+        *f = shmem_##NAME##_atomic_fetch_add(t, value, pe);                                                            \
+    }                                                                                                                  \
+    void shmem_ctx_##NAME##_atomic_fetch_add_nbi(shmem_ctx_t ctx, TYPE* f, TYPE* t, TYPE value, int pe) {              \
+        *f = shmem_##NAME##_atomic_fetch_add(t, value, in_world(ctx, pe));                                             \
+    }                                                                                                                  \
+    void shmem_##NAME##_atomic_add(TYPE* t, TYPE value, int pe) { shmem_##NAME##_atomic_fetch_add(t, value, pe); }     \
+    void shmem_ctx_##NAME##_atomic_add(shmem_ctx_t ctx, TYPE* t, TYPE value, int pe) {                                 \
+        shmem_##NAME##_atomic_fetch_add(t, value, in_world(ctx, pe));                                                  \
+    }                                                                                                                  \
+    TYPE shmem_##NAME##_atomic_fetch_inc(TYPE* t, int pe) { return shmem_##NAME##_atomic_fetch_add(t, 1, pe); }        \
+    TYPE shmem_ctx_##NAME##_atomic_fetch_inc(shmem_ctx_t ctx, TYPE* t, int pe) {                                       \
+        return shmem_##NAME##_atomic_fetch_add(t, 1, in_world(ctx, pe));                                               \
+    }                                                                                                                  \
+    void shmem_##NAME##_atomic_fetch_inc_nbi(TYPE* f, TYPE* t, int pe) {                                               \
+        *f = shmem_##NAME##_atomic_fetch_add(t, 1, pe);                                                                \
+    }                                                                                                                  \
+    void shmem_ctx_##NAME##_atomic_fetch_inc_nbi(shmem_ctx_t ctx, TYPE* f, TYPE* t, int pe) {                          \
+        *f = shmem_##NAME##_atomic_fetch_add(t, 1, in_world(ctx, pe));                                                 \
+    }                                                                                                                  \
+    void shmem_##NAME##_atomic_inc(TYPE* t, int pe) { shmem_##NAME##_atomic_fetch_add(t, 1, pe); }                     \
+    void shmem_ctx_##NAME##_atomic_inc(shmem_ctx_t ctx, TYPE* t, int pe) {                                             \
+        shmem_##NAME##_atomic_fetch_add(t, 1, in_world(ctx, pe));                                                      \
+    }
 CAUSEWAY_SHMEM_AMO_TYPES(AMO_STANDARD)
 
-#define AMO_BITWISE_OP(NAME, TYPE, OP)                                                                                             \
-    TYPE shmem_##NAME##_atomic_fetch_##OP(TYPE* t, TYPE value, int pe) {                                                           \
-        return as<TYPE>(__atomic_fetch_##OP(word("shmem_" #NAME "_atomic_fetch_" #OP, t, pe), as<bits_of<TYPE>>(value), __ATOMIC_SEQ_CST)); \
-    }                                                                                                                              \
-    TYPE shmem_ctx_##NAME##_atomic_fetch_##OP(shmem_ctx_t ctx, TYPE* t, TYPE value, int pe) {                                      \
-        return shmem_##NAME##_atomic_fetch_##OP(t, value, in_world(ctx, pe));                                                      \
-    }                                                                                                                              \
-    void shmem_##NAME##_atomic_fetch_##OP##_nbi(TYPE* f, TYPE* t, TYPE value, int pe) { *f = shmem_##NAME##_atomic_fetch_##OP(t, value, pe); } \
-    void shmem_ctx_##NAME##_atomic_fetch_##OP##_nbi(shmem_ctx_t ctx, TYPE* f, TYPE* t, TYPE value, int pe) {                       \
-        *f = shmem_##NAME##_atomic_fetch_##OP(t, value, in_world(ctx, pe));                                                        \
-    }                                                                                                                              \
-    void shmem_##NAME##_atomic_##OP(TYPE* t, TYPE value, int pe) { shmem_##NAME##_atomic_fetch_##OP(t, value, pe); }               \
-    void shmem_ctx_##NAME##_atomic_##OP(shmem_ctx_t ctx, TYPE* t, TYPE value, int pe) { shmem_##NAME##_atomic_fetch_##OP(t, value, in_world(ctx, pe)); }
+#define AMO_BITWISE_OP(NAME, TYPE, OP)                                                                                 \
+    TYPE shmem_##NAME##_atomic_fetch_##OP(TYPE* t, TYPE value, int pe) {                                               \
+        return as<TYPE>(__atomic_fetch_##OP(word("shmem_" #NAME "_atomic_fetch_" #OP, t, pe),                          \
+                                            as<bits_of<TYPE>>(value), __ATOMIC_SEQ_CST));                              \
+    }                                                                                                                  \
+    TYPE shmem_ctx_##NAME##_atomic_fetch_##OP(shmem_ctx_t ctx, TYPE* t, TYPE value, int pe) {                          \
+        return shmem_##NAME##_atomic_fetch_##OP(t, value, in_world(ctx, pe));                                          \
+    }                                                                                                                  \
+    void shmem_##NAME##_atomic_fetch_##OP##_nbi(TYPE* f, TYPE* t, TYPE value, int pe) {                                \
+        *f = shmem_##NAME##_atomic_fetch_##OP(t, value, pe);                                                           \
+    }                                                                                                                  \
+    void shmem_ctx_##NAME##_atomic_fetch_##OP##_nbi(shmem_ctx_t ctx, TYPE* f, TYPE* t, TYPE value, int pe) {           \
+        *f = shmem_##NAME##_atomic_fetch_##OP(t, value, in_world(ctx, pe));                                            \
+    }                                                                                                                  \
+    void shmem_##NAME##_atomic_##OP(TYPE* t, TYPE value, int pe) { shmem_##NAME##_atomic_fetch_##OP(t, value, pe); }   \
+    void shmem_ctx_##NAME##_atomic_##OP(shmem_ctx_t ctx, TYPE* t, TYPE value, int pe) {                                \
+        shmem_##NAME##_atomic_fetch_##OP(t, value, in_world(ctx, pe));                                                 \
+    }
 // `and`, `or` and `xor` are words of C++, and of the preprocessor none.
-#define AMO_BITWISE(NAME, TYPE) AMO_BITWISE_OP(NAME, TYPE, and) AMO_BITWISE_OP(NAME, TYPE, or) AMO_BITWISE_OP(NAME, TYPE, xor)
+#define AMO_BITWISE(NAME, TYPE)                                                                                        \
+    AMO_BITWISE_OP(NAME, TYPE, and) AMO_BITWISE_OP(NAME, TYPE, or) AMO_BITWISE_OP(NAME, TYPE, xor)
 CAUSEWAY_SHMEM_BITWISE_TYPES(AMO_BITWISE)
 
-#define OLD_SWAP(NAME, TYPE)                                                                                                       \
-    TYPE shmem_##NAME##_swap(TYPE* t, TYPE value, int pe) { return shmem_##NAME##_atomic_swap(t, value, pe); }                     \
-    TYPE shmem_##NAME##_fetch(const TYPE* s, int pe) { return shmem_##NAME##_atomic_fetch(s, pe); }                                \
+#define OLD_SWAP(NAME, TYPE)                                                                                           \
+    TYPE shmem_##NAME##_swap(TYPE* t, TYPE value, int pe) { return shmem_##NAME##_atomic_swap(t, value, pe); }         \
+    TYPE shmem_##NAME##_fetch(const TYPE* s, int pe) { return shmem_##NAME##_atomic_fetch(s, pe); }                    \
     void shmem_##NAME##_set(TYPE* t, TYPE value, int pe) { shmem_##NAME##_atomic_set(t, value, pe); }
-#define OLD_ATOMICS(NAME, TYPE)                                                                                                    \
-    TYPE shmem_##NAME##_cswap(TYPE* t, TYPE c, TYPE value, int pe) { return shmem_##NAME##_atomic_compare_swap(t, c, value, pe); } \
-    TYPE shmem_##NAME##_finc(TYPE* t, int pe) { return shmem_##NAME##_atomic_fetch_inc(t, pe); }                                   \
-    void shmem_##NAME##_inc(TYPE* t, int pe) { shmem_##NAME##_atomic_inc(t, pe); }                                                 \
-    TYPE shmem_##NAME##_fadd(TYPE* t, TYPE value, int pe) { return shmem_##NAME##_atomic_fetch_add(t, value, pe); }                \
+#define OLD_ATOMICS(NAME, TYPE)                                                                                        \
+    TYPE shmem_##NAME##_cswap(TYPE* t, TYPE c, TYPE value, int pe) {                                                   \
+        return shmem_##NAME##_atomic_compare_swap(t, c, value, pe);                                                    \
+    }                                                                                                                  \
+    TYPE shmem_##NAME##_finc(TYPE* t, int pe) { return shmem_##NAME##_atomic_fetch_inc(t, pe); }                       \
+    void shmem_##NAME##_inc(TYPE* t, int pe) { shmem_##NAME##_atomic_inc(t, pe); }                                     \
+    TYPE shmem_##NAME##_fadd(TYPE* t, TYPE value, int pe) { return shmem_##NAME##_atomic_fetch_add(t, value, pe); }    \
     void shmem_##NAME##_add(TYPE* t, TYPE value, int pe) { shmem_##NAME##_atomic_add(t, value, pe); }
 CAUSEWAY_SHMEM_OLD_ATOMIC_TYPES(OLD_SWAP)
 OLD_SWAP(float, float)

@@ -44,7 +44,9 @@ void shmem_global_exit(int status) { job::exit_all(status); }
 int shmem_my_pe(void) { return job::required("shmem_my_pe").pe(); }
 int shmem_n_pes(void) { return job::required("shmem_n_pes").pes(); }
 int shmem_pe_accessible(int pe) { return pe >= 0 && pe < job::required("shmem_pe_accessible").pes() ? 1 : 0; }
-int shmem_addr_accessible(const void* address, int pe) { return job::required("shmem_addr_accessible").find(address, pe) != nullptr ? 1 : 0; }
+int shmem_addr_accessible(const void* address, int pe) {
+    return job::required("shmem_addr_accessible").find(address, pe) != nullptr ? 1 : 0;
+}
 void* shmem_ptr(const void* address, int pe) { return job::required("shmem_ptr").find(address, pe); }
 
 void shmem_info_get_version(int* major, int* minor) {
@@ -84,7 +86,9 @@ void* shmem_realloc(void* address, size_t size) {
 }
 void shmem_free(void* address) { job::required("shmem_free").free(address); }
 
-int shmem_team_my_pe(shmem_team_t team) { return team == nullptr ? -1 : team->who.index_of(job::required("shmem_team_my_pe").pe()); }
+int shmem_team_my_pe(shmem_team_t team) {
+    return team == nullptr ? -1 : team->who.index_of(job::required("shmem_team_my_pe").pe());
+}
 int shmem_team_n_pes(shmem_team_t team) { return team == nullptr ? -1 : team->who.size; }
 int shmem_team_get_config(shmem_team_t team, long mask, shmem_team_config_t* config) {
     if (team == nullptr) return -1;
@@ -96,14 +100,15 @@ int shmem_team_translate_pe(shmem_team_t from, int pe, shmem_team_t to) {
     return to->who.index_of(from->who.world(pe));
 }
 
-int shmem_team_split_strided(shmem_team_t parent, int first, int stride, int size, const shmem_team_config_t* config, long mask,
-                             shmem_team_t* made) {
+int shmem_team_split_strided(shmem_team_t parent, int first, int stride, int size, const shmem_team_config_t* config,
+                             long mask, shmem_team_t* made) {
     auto& all = job::required("shmem_team_split_strided");
     *made = nullptr;
     if (parent == nullptr) return -1;
     const auto& above = parent->who;
     const auto last = static_cast<long long>(first) + static_cast<long long>(size - 1) * stride;
-    const bool is_valid = size > 0 && (stride != 0 || size == 1) && first >= 0 && first < above.size && last >= 0 && last < above.size;
+    const bool is_valid = size > 0 && (stride != 0 || size == 1) && first >= 0 && first < above.size && last >= 0 &&
+                          last < above.size;
     if (is_valid) {
         const members who{above.world(first), size == 1 ? 1 : stride * above.stride, size};
         if (who.index_of(all.pe()) >= 0) {
@@ -115,8 +120,8 @@ int shmem_team_split_strided(shmem_team_t parent, int first, int stride, int siz
     return is_valid ? 0 : -1;
 }
 
-int shmem_team_split_2d(shmem_team_t parent, int xrange, const shmem_team_config_t* xconfig, long xmask, shmem_team_t* xteam,
-                        const shmem_team_config_t* yconfig, long ymask, shmem_team_t* yteam) {
+int shmem_team_split_2d(shmem_team_t parent, int xrange, const shmem_team_config_t* xconfig, long xmask,
+                        shmem_team_t* xteam, const shmem_team_config_t* yconfig, long ymask, shmem_team_t* yteam) {
     *xteam = *yteam = nullptr;
     if (parent == nullptr || xrange <= 0) return -1;
     const int size = parent->who.size, own = shmem_team_my_pe(parent);
@@ -124,12 +129,16 @@ int shmem_team_split_2d(shmem_team_t parent, int xrange, const shmem_team_config
     // All take part in each split, in the same order.
     for (int row = 0; row < rows; ++row) {
         shmem_team_t made = nullptr;
-        if (shmem_team_split_strided(parent, row * width, 1, std::min(width, size - row * width), xconfig, xmask, &made) != 0) return -1;
+        if (shmem_team_split_strided(parent, row * width, 1, std::min(width, size - row * width), xconfig, xmask,
+                                     &made) != 0)
+            return -1;
         if (own / width == row) *xteam = made;
     }
     for (int column = 0; column < width; ++column) {
         shmem_team_t made = nullptr;
-        if (shmem_team_split_strided(parent, column, width, (size - column + width - 1) / width, yconfig, ymask, &made) != 0) return -1;
+        if (shmem_team_split_strided(parent, column, width, (size - column + width - 1) / width, yconfig, ymask,
+                                     &made) != 0)
+            return -1;
         if (own % width == column) *yteam = made;
     }
     return 0;

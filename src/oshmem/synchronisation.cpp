@@ -40,7 +40,8 @@ template <class Type> struct awaited {
 
     [[nodiscard]] bool counts(std::size_t i) const { return status == nullptr || status[i] == 0; }
     [[nodiscard]] bool holds(std::size_t i) const {
-        return compares(call, static_cast<Type>(__atomic_load_n(words + i, __ATOMIC_ACQUIRE)), how, values[has_one_value ? 0 : i]);
+        return compares(call, static_cast<Type>(__atomic_load_n(words + i, __ATOMIC_ACQUIRE)), how,
+                        values[has_one_value ? 0 : i]);
     }
     [[nodiscard]] bool is_empty() const {
         for (std::size_t i = 0; i < count; ++i)
@@ -79,62 +80,72 @@ template <class Type> struct awaited {
 };
 
 /// Tickets in one long of PE 0: the next one to be given in its upper half, the one whose turn it is in the lower.
-std::uint64_t* lock_word(long* lock, const char* call) { return static_cast<std::uint64_t*>(job::required(call).at(lock, 0, call)); }
+std::uint64_t* lock_word(long* lock, const char* call) {
+    return static_cast<std::uint64_t*>(job::required(call).at(lock, 0, call));
+}
 constexpr std::uint64_t one_ticket = std::uint64_t{1} << 32;
 
 } // namespace
 
 extern "C" {
 
-#define WAITS(NAME, TYPE)                                                                                                          \
-    void shmem_##NAME##_wait_until(TYPE* w, int cmp, TYPE value) {                                                                 \
-        awaited<TYPE>{"shmem_" #NAME "_wait_until", w, 1, nullptr, cmp, &value, true}.wait_for_all();                              \
-    }                                                                                                                              \
-    void shmem_##NAME##_wait_until_all(TYPE* w, size_t n, const int* status, int cmp, TYPE value) {                                \
-        awaited<TYPE>{"shmem_" #NAME "_wait_until_all", w, n, status, cmp, &value, true}.wait_for_all();                           \
-    }                                                                                                                              \
-    size_t shmem_##NAME##_wait_until_any(TYPE* w, size_t n, const int* status, int cmp, TYPE value) {                              \
-        return awaited<TYPE>{"shmem_" #NAME "_wait_until_any", w, n, status, cmp, &value, true}.wait_for_any();                    \
-    }                                                                                                                              \
-    size_t shmem_##NAME##_wait_until_some(TYPE* w, size_t n, size_t* indices, const int* status, int cmp, TYPE value) {            \
-        return awaited<TYPE>{"shmem_" #NAME "_wait_until_some", w, n, status, cmp, &value, true}.wait_for_some(indices);           \
-    }                                                                                                                              \
-    void shmem_##NAME##_wait_until_all_vector(TYPE* w, size_t n, const int* status, int cmp, TYPE* values) {                       \
-        awaited<TYPE>{"shmem_" #NAME "_wait_until_all_vector", w, n, status, cmp, values, false}.wait_for_all();                   \
-    }                                                                                                                              \
-    size_t shmem_##NAME##_wait_until_any_vector(TYPE* w, size_t n, const int* status, int cmp, TYPE* values) {                     \
-        return awaited<TYPE>{"shmem_" #NAME "_wait_until_any_vector", w, n, status, cmp, values, false}.wait_for_any();            \
-    }                                                                                                                              \
-    size_t shmem_##NAME##_wait_until_some_vector(TYPE* w, size_t n, size_t* indices, const int* status, int cmp, TYPE* values) {   \
-        return awaited<TYPE>{"shmem_" #NAME "_wait_until_some_vector", w, n, status, cmp, values, false}.wait_for_some(indices);   \
-    }                                                                                                                              \
-    int shmem_##NAME##_test(TYPE* w, int cmp, TYPE value) {                                                                        \
-        return awaited<TYPE>{"shmem_" #NAME "_test", w, 1, nullptr, cmp, &value, true}.all() ? 1 : 0;                              \
-    }                                                                                                                              \
-    int shmem_##NAME##_test_all(TYPE* w, size_t n, const int* status, int cmp, TYPE value) {                                       \
-        return awaited<TYPE>{"shmem_" #NAME "_test_all", w, n, status, cmp, &value, true}.all() ? 1 : 0;                           \
-    }                                                                                                                              \
-    size_t shmem_##NAME##_test_any(TYPE* w, size_t n, const int* status, int cmp, TYPE value) {                                    \
-        return awaited<TYPE>{"shmem_" #NAME "_test_any", w, n, status, cmp, &value, true}.any();                                   \
-    }                                                                                                                              \
-    size_t shmem_##NAME##_test_some(TYPE* w, size_t n, size_t* indices, const int* status, int cmp, TYPE value) {                  \
-        return awaited<TYPE>{"shmem_" #NAME "_test_some", w, n, status, cmp, &value, true}.some(indices);                          \
-    }                                                                                                                              \
-    int shmem_##NAME##_test_all_vector(TYPE* w, size_t n, const int* status, int cmp, TYPE* values) {                              \
-        return awaited<TYPE>{"shmem_" #NAME "_test_all_vector", w, n, status, cmp, values, false}.all() ? 1 : 0;                   \
-    }                                                                                                                              \
-    size_t shmem_##NAME##_test_any_vector(TYPE* w, size_t n, const int* status, int cmp, TYPE* values) {                           \
-        return awaited<TYPE>{"shmem_" #NAME "_test_any_vector", w, n, status, cmp, values, false}.any();                           \
-    }                                                                                                                              \
-    size_t shmem_##NAME##_test_some_vector(TYPE* w, size_t n, size_t* indices, const int* status, int cmp, TYPE* values) {         \
-        return awaited<TYPE>{"shmem_" #NAME "_test_some_vector", w, n, status, cmp, values, false}.some(indices);                  \
+#define WAITS(NAME, TYPE)                                                                                              \
+    void shmem_##NAME##_wait_until(TYPE* w, int cmp, TYPE value) {                                                     \
+        awaited<TYPE>{"shmem_" #NAME "_wait_until", w, 1, nullptr, cmp, &value, true}.wait_for_all();                  \
+    }                                                                                                                  \
+    void shmem_##NAME##_wait_until_all(TYPE* w, size_t n, const int* status, int cmp, TYPE value) {                    \
+        awaited<TYPE>{"shmem_" #NAME "_wait_until_all", w, n, status, cmp, &value, true}.wait_for_all();               \
+    }                                                                                                                  \
+    size_t shmem_##NAME##_wait_until_any(TYPE* w, size_t n, const int* status, int cmp, TYPE value) {                  \
+        return awaited<TYPE>{"shmem_" #NAME "_wait_until_any", w, n, status, cmp, &value, true}.wait_for_any();        \
+    }                                                                                                                  \
+    size_t shmem_##NAME##_wait_until_some(TYPE* w, size_t n, size_t* indices, const int* status, int cmp,              \
+                                          TYPE value) {                                                                \
+        return awaited<TYPE>{"shmem_" #NAME "_wait_until_some", w, n, status, cmp, &value, true}.wait_for_some(        \
+            indices);                                                                                                  \
+    }                                                                                                                  \
+    void shmem_##NAME##_wait_until_all_vector(TYPE* w, size_t n, const int* status, int cmp, TYPE* values) {           \
+        awaited<TYPE>{"shmem_" #NAME "_wait_until_all_vector", w, n, status, cmp, values, false}.wait_for_all();       \
+    }                                                                                                                  \
+    size_t shmem_##NAME##_wait_until_any_vector(TYPE* w, size_t n, const int* status, int cmp, TYPE* values) {         \
+        return awaited<TYPE>{"shmem_" #NAME "_wait_until_any_vector", w, n, status, cmp, values, false}                \
+            .wait_for_any();                                                                                           \
+    }                                                                                                                  \
+    size_t shmem_##NAME##_wait_until_some_vector(TYPE* w, size_t n, size_t* indices, const int* status, int cmp,       \
+                                                 TYPE* values) {                                                       \
+        return awaited<TYPE>{"shmem_" #NAME "_wait_until_some_vector", w, n, status, cmp, values, false}               \
+            .wait_for_some(indices);                                                                                   \
+    }                                                                                                                  \
+    int shmem_##NAME##_test(TYPE* w, int cmp, TYPE value) {                                                            \
+        return awaited<TYPE>{"shmem_" #NAME "_test", w, 1, nullptr, cmp, &value, true}.all() ? 1 : 0;                  \
+    }                                                                                                                  \
+    int shmem_##NAME##_test_all(TYPE* w, size_t n, const int* status, int cmp, TYPE value) {                           \
+        return awaited<TYPE>{"shmem_" #NAME "_test_all", w, n, status, cmp, &value, true}.all() ? 1 : 0;               \
+    }                                                                                                                  \
+    size_t shmem_##NAME##_test_any(TYPE* w, size_t n, const int* status, int cmp, TYPE value) {                        \
+        return awaited<TYPE>{"shmem_" #NAME "_test_any", w, n, status, cmp, &value, true}.any();                       \
+    }                                                                                                                  \
+    size_t shmem_##NAME##_test_some(TYPE* w, size_t n, size_t* indices, const int* status, int cmp, TYPE value) {      \
+        return awaited<TYPE>{"shmem_" #NAME "_test_some", w, n, status, cmp, &value, true}.some(indices);              \
+    }                                                                                                                  \
+    int shmem_##NAME##_test_all_vector(TYPE* w, size_t n, const int* status, int cmp, TYPE* values) {                  \
+        return awaited<TYPE>{"shmem_" #NAME "_test_all_vector", w, n, status, cmp, values, false}.all() ? 1 : 0;       \
+    }                                                                                                                  \
+    size_t shmem_##NAME##_test_any_vector(TYPE* w, size_t n, const int* status, int cmp, TYPE* values) {               \
+        return awaited<TYPE>{"shmem_" #NAME "_test_any_vector", w, n, status, cmp, values, false}.any();               \
+    }                                                                                                                  \
+    size_t shmem_##NAME##_test_some_vector(TYPE* w, size_t n, size_t* indices, const int* status, int cmp,             \
+                                           TYPE* values) {                                                             \
+        return awaited<TYPE>{"shmem_" #NAME "_test_some_vector", w, n, status, cmp, values, false}.some(indices);      \
     }
 CAUSEWAY_SHMEM_WAIT_TYPES(WAITS)
 
 uint64_t shmem_signal_fetch(const uint64_t* signal) { return __atomic_load_n(signal, __ATOMIC_ACQUIRE); }
 uint64_t shmem_signal_wait_until(uint64_t* signal, int cmp, uint64_t value) {
     uint64_t seen = 0;
-    job::required("shmem_signal_wait_until").wait([&] { return compares("shmem_signal_wait_until", seen = shmem_signal_fetch(signal), cmp, value); });
+    job::required("shmem_signal_wait_until").wait([&] {
+        return compares("shmem_signal_wait_until", seen = shmem_signal_fetch(signal), cmp, value);
+    });
     return seen;
 }
 
@@ -155,7 +166,8 @@ int shmem_test_lock(long* lock) {
     auto* const word = lock_word(lock, "shmem_test_lock");
     auto seen = __atomic_load_n(word, __ATOMIC_ACQUIRE);
     while (static_cast<std::uint32_t>(seen >> 32) == static_cast<std::uint32_t>(seen))
-        if (__atomic_compare_exchange_n(word, &seen, seen + one_ticket, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return 0;
+        if (__atomic_compare_exchange_n(word, &seen, seen + one_ticket, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+            return 0;
     return 1;
 }
 

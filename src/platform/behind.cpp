@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Follows in-order queues, wait lists, markers and barriers. As a read ends behind what is before it, the last one stands for
-// all in front: lists stay short.
+// Follows in-order queues, wait lists, markers and barriers. As a read ends behind what is before it, the last one
+// stands for all in front: lists stay short.
 #include "platform/behind.hpp"
 
 #include <algorithm>
@@ -59,8 +59,8 @@ void let_go_when_over(_cl_command_queue& queue) {
         events over; // let go of without the lock
         const std::lock_guard lock(context->order);
         for (auto* const list : {&held->behind, &held->behind_barrier}) {
-            const auto first_over =
-                std::stable_partition(list->begin(), list->end(), [](const auto& one) { return !is_over(one); });
+            const auto first_over = std::stable_partition(list->begin(), list->end(),
+                                                          [](const auto& one) { return !is_over(one); });
             over.insert(over.end(), first_over, list->end());
             list->erase(first_over, list->end());
         }

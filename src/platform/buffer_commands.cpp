@@ -33,7 +33,8 @@ extents extents_of(const size_t* values) {
 }
 
 /// Throws for a box that the buffer does not have.
-void check_box(const _cl_mem& buffer, const extents& origin, const extents& region, size_t row_pitch, size_t slice_pitch) {
+void check_box(const _cl_mem& buffer, const extents& origin, const extents& region, size_t row_pitch,
+               size_t slice_pitch) {
     require(lay_out_box(origin, region, row_pitch, slice_pitch).fits(buffer.size), CL_INVALID_VALUE);
 }
 
@@ -90,10 +91,9 @@ cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue queue_handle, cl_mem bu
 }
 
 cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue queue_handle, cl_mem buffer_handle, cl_bool blocking,
-                                           const size_t* buffer_origin, const size_t* host_origin,
-                                           const size_t* region, size_t buffer_row, size_t buffer_slice,
-                                           size_t host_row, size_t host_slice, void* target, cl_uint count,
-                                           const cl_event* list, cl_event* event) {
+                                           const size_t* buffer_origin, const size_t* host_origin, const size_t* region,
+                                           size_t buffer_row, size_t buffer_slice, size_t host_row, size_t host_slice,
+                                           void* target, cl_uint count, const cl_event* list, cl_event* event) {
     return guard([&] {
         auto& queue = checked(queue_handle, CL_INVALID_COMMAND_QUEUE);
         auto& buffer = checked_buffer(buffer_handle);

@@ -35,8 +35,8 @@ std::string function_of(cl_command_type type) {
          {CL_COMMAND_FILL_IMAGE, "clEnqueueFillImage"},
          {CL_COMMAND_USER, "clCreateUserEvent"},
          {0, "nothing"}}};
-    const auto* const found =
-        std::find_if(functions.begin(), functions.end(), [&](const auto& one) { return one.first == type; });
+    const auto* const found = std::find_if(functions.begin(), functions.end(),
+                                           [&](const auto& one) { return one.first == type; });
     return found == functions.end() ? "command type " + std::to_string(type) : std::string(found->second);
 }
 
@@ -80,9 +80,7 @@ std::string call_record::text() const {
         const auto value = m_values[i];
         if (i != 0) shown += ", ";
         switch (static_cast<call_argument::sort>(m_sorts >> (2 * i) & 3)) {
-        case call_argument::sort::object:
-            shown += value == 0 ? "null" : name_of_object(value);
-            break;
+        case call_argument::sort::object: shown += value == 0 ? "null" : name_of_object(value); break;
         case call_argument::sort::pointer: shown += value == 0 ? "null" : "pointer"; break;
         default: shown += std::to_string(static_cast<std::int64_t>(value)); // statuses are negative
         }
@@ -106,14 +104,14 @@ std::string call_record::difference(int mine, const call_record& other, int thei
         shown = name_of(mine) + " has made " + std::to_string(m_number) + " calls, the last " + text() + "; " +
                 name_of(theirs) + " has made " + std::to_string(other.m_number) + ", the last " + other.text();
     else if (*this == other)
-        shown = "after call " + std::to_string(m_number) + ", " + text() + ", " + name_of(mine) + " and " + name_of(theirs) +
-                " have asked for different things";
+        shown = "after call " + std::to_string(m_number) + ", " + text() + ", " + name_of(mine) + " and " +
+                name_of(theirs) + " have asked for different things";
     else if (looks_like(other))
         shown = "in call " + std::to_string(m_number) + ", " + text() + ", or before, " + name_of(mine) + " and " +
                 name_of(theirs) + " have given different arguments";
     else
-        shown = "call " + std::to_string(m_number) + " is " + text() + " on " + name_of(mine) + ", and " + other.text() +
-                " on " + name_of(theirs);
+        shown = "call " + std::to_string(m_number) + " is " + text() + " on " + name_of(mine) + ", and " +
+                other.text() + " on " + name_of(theirs);
     return shown + " (#n is what call n made)";
 }
 

@@ -52,11 +52,13 @@ class call_record {
     /// What stands behind an argument.
     void mix(std::uint64_t value) {
         m_hash = (m_hash ^ value) * 0x100000001b3;
-        m_hash ^= m_hash >> 32; // a product alone keeps a difference in the top bits there, where the next one may undo it
+        m_hash ^= m_hash >> 32; // a product alone keeps a difference in the top bits there, where the next one may undo
+                                // it
     }
     void mix(const void* bytes, std::size_t size) {
         const auto* from = static_cast<const char*>(bytes);
-        for (std::uint64_t word = 0; size != 0; from += std::min(size, sizeof word), size -= std::min(size, sizeof word)) {
+        for (std::uint64_t word = 0; size != 0;
+             from += std::min(size, sizeof word), size -= std::min(size, sizeof word)) {
             word = 0;
             std::memcpy(&word, from, std::min(size, sizeof word));
             mix(word);

@@ -57,8 +57,9 @@ std::string difference_of(int mine, const call_record& own, int theirs, const ca
 
 cluster* cluster::of_process() {
     // Never destroyed: messages may be under way while the process ends.
-    static cluster* const one =
-        settings()[option::cluster] != 0 || !settings().text(option::dry_run).empty() ? new cluster : nullptr;
+    static cluster* const one = settings()[option::cluster] != 0 || !settings().text(option::dry_run).empty()
+                                    ? new cluster
+                                    : nullptr;
     return one;
 }
 
@@ -155,9 +156,9 @@ void cluster::part(const meeting& at, const call_record& compared) const {
     m_calls.all_gather(&mine, sizeof mine, all.data()); // every rank has seen it
     const auto other = std::find_if(all.begin(), all.end(), [&](const auto& one) { return !(one == all.front()); });
     // Where threads ask at a time, what is gathered may be of other meetings than what was compared, and agree.
-    const auto difference = other == all.end()
-                                ? std::string("threads of one rank ask the others at a time")
-                                : other->record.difference(static_cast<int>(other - all.begin()), all.front().record, 0);
+    const auto difference = other == all.end() ? std::string("threads of one rank ask the others at a time")
+                                               : other->record.difference(static_cast<int>(other - all.begin()),
+                                                                          all.front().record, 0);
     end_parted(difference);
 }
 
@@ -242,22 +243,24 @@ cl_int cluster::agree(cl_int code) const {
 
 bool cluster::refuse_in_callback(api_call function) const {
     if (ranks() > 1 && function != api_call::clFlush && function != api_call::clSetUserEventStatus)
-        give_up(name_of(function) + " in a callback: ranks call back when they like, and could not make it in one order");
+        give_up(name_of(function) +
+                " in a callback: ranks call back when they like, and could not make it in one order");
     return false;
 }
 
 bool cluster::take_over(api_call function) {
     std::thread::id before;
     if (m_thread.compare_exchange_strong(before, std::this_thread::get_id(), std::memory_order_relaxed)) return true;
-    // Each rank does these for itself, whenever; where a wait is for more than user events, it shows when the ranks meet.
+    // Each rank does these for itself, whenever; where a wait is for more than user events, it shows when the ranks
+    // meet.
     for (const auto any_time : {api_call::clFlush, api_call::clSetUserEventStatus, api_call::clSetEventCallback,
                                 api_call::clSetMemObjectDestructorCallback, api_call::clWaitForEvents})
         if (function == any_time) return false;
     if (m_ends || is_dry_run()) return false;
     m_second = function;
     if (ranks() > 1 && (m_in_call || !m_thread.compare_exchange_strong(before, std::this_thread::get_id())))
-        give_up("call from a second thread: " + name_of(function) + " while another thread calls, last in call " + last_call() +
-                ". Threads may call one after the other, as that is an order that all ranks share");
+        give_up("call from a second thread: " + name_of(function) + " while another thread calls, last in call " +
+                last_call() + ". Threads may call one after the other, as that is an order that all ranks share");
     m_thread = std::this_thread::get_id();
     return true;
 }
@@ -273,8 +276,7 @@ void cluster::give_up(const std::string& why) const {
 }
 
 int cluster::next_data_tag(int from, int to) {
-    auto& count =
-        from == rank() ? m_data_out[static_cast<std::size_t>(to)] : m_data_in[static_cast<std::size_t>(from)];
+    auto& count = from == rank() ? m_data_out[static_cast<std::size_t>(to)] : m_data_in[static_cast<std::size_t>(from)];
     return static_cast<int>(count++ % tags);
 }
 
@@ -317,9 +319,10 @@ void cluster::check_head(const message_head& own, const message_head& theirs) co
 void cluster::end_too_long(const message_head& expected, int from) const {
     std::string difference;
     if (expected.is_noted)
-        difference = "in call " + std::to_string(expected.record.number()) + ", " + expected.record.text() + ", or before, ";
-    end_parted(difference + "rank " + std::to_string(rank()) + " expects less than rank " + std::to_string(from) + " has sent" +
-               (expected.is_noted ? " (#n is what call n made)" : ""));
+        difference = "in call " + std::to_string(expected.record.number()) + ", " + expected.record.text() +
+                     ", or before, ";
+    end_parted(difference + "rank " + std::to_string(rank()) + " expects less than rank " + std::to_string(from) +
+               " has sent" + (expected.is_noted ? " (#n is what call n made)" : ""));
 }
 
 std::function<void()> cluster::promise(int to, std::shared_ptr<std::byte[]> bytes, std::size_t size) {

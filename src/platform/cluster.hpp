@@ -62,12 +62,13 @@ class cluster {
         std::memcpy(static_cast<void*>(&value), at.words.data(), sizeof value);
         return value;
     }
-    /// The bytes of rank 0 on every rank. Collective; nothing once messages end: what a program still does then, each rank does
-    /// for itself.
+    /// The bytes of rank 0 on every rank. Collective; nothing once messages end: what a program still does then, each
+    /// rank does for itself.
     void same(std::byte* bytes, std::size_t size) const;
-    /// A thread of the program begins a call, whose arguments are the same on every rank. False for calls whose order does not
-    /// matter in threads that have not made the last one. Threads may take over from each other; where two of them call at a time, no
-    /// order is the same on all ranks, and the job ends. In strict mode the ranks meet here, each time, and at the end.
+    /// A thread of the program begins a call, whose arguments are the same on every rank. False for calls whose order
+    /// does not matter in threads that have not made the last one. Threads may take over from each other; where two of
+    /// them call at a time, no order is the same on all ranks, and the job ends. In strict mode the ranks meet here,
+    /// each time, and at the end.
     template <class... Arguments> bool begin_call(api_call function, Arguments... arguments) {
         if (callback::is_running()) return refuse_in_callback(function);
         if (s_paused != 0) return false;
@@ -111,8 +112,8 @@ class cluster {
         ~pause() { --s_paused; }
     };
 
-    /// A callback of an event runs in this thread as long as this lives. Ranks run callbacks when they like: what they ask is
-    /// answered without the others, and calls that all ranks have to make in one order end the job.
+    /// A callback of an event runs in this thread as long as this lives. Ranks run callbacks when they like: what they
+    /// ask is answered without the others, and calls that all ranks have to make in one order end the job.
     class callback {
       public:
         callback() { s_runs = true; }
@@ -154,15 +155,17 @@ class cluster {
     void imagine(const std::string& text);
 
     enum class purpose : std::uint64_t { value = 1, number, blobs, bytes };
-    /// Of one size, whatever it is that the ranks have come to: where their programs have parted, each of them is at another.
+    /// Of one size, whatever it is that the ranks have come to: where their programs have parted, each of them is at
+    /// another.
     struct meeting {
         purpose why;
         std::uint64_t what; ///< the same on every rank
         /// Become the bitwise or of all ranks' words.
         std::array<std::uint64_t, 2> words;
     };
-    /// All ranks come to this before anything else that they do together. Ends the job, with both records, if one of them has
-    /// come to another meeting or has made other calls: the ranks would wait for each other for ever, or compute nonsense.
+    /// All ranks come to this before anything else that they do together. Ends the job, with both records, if one of
+    /// them has come to another meeting or has made other calls: the ranks would wait for each other for ever, or
+    /// compute nonsense.
     void meet(meeting& at) const;
     [[noreturn]] void part(const meeting& at, const call_record& compared) const;
     [[noreturn]] void end_parted(const std::string& difference) const;
@@ -176,15 +179,16 @@ class cluster {
     [[nodiscard]] static message_head& head_of(const std::shared_ptr<std::byte[]>& bytes);
     [[nodiscard]] message_head own_head() const;
     void check_head(const message_head& own, const message_head& theirs) const;
-    /// Where the head of a message that is too long does not say what the other rank has called: some MPIs give none of it.
+    /// Where the head of a message that is too long does not say what the other rank has called: some MPIs give none of
+    /// it.
     [[noreturn]] void end_too_long(const message_head& expected, int from) const;
 
     /// What a rank tells others that do not ask.
     struct account {
         call_record record;
         std::uint64_t begun = 0; ///< hash of the record when its last call began
-        bool is_noted = false;   ///< else there is nothing to compare
-        bool is_last = false;    ///< no call follows
+        bool is_noted = false; ///< else there is nothing to compare
+        bool is_last = false; ///< no call follows
     };
     /// Messages end: what the program does from now on, its rank does for itself.
     void end();
@@ -196,15 +200,15 @@ class cluster {
     std::size_t m_dry_devices = 0; ///< of each rank; 0: no dry run
     mutable std::mutex m_record_mutex; ///< held where the program's thread writes m_record, and where others read it
     call_record m_record;
-    std::atomic<std::uint64_t> m_calls_made{0};          ///< of the record, until messages end: for other threads
+    std::atomic<std::uint64_t> m_calls_made{0}; ///< of the record, until messages end: for other threads
     /// Hashes of the record when its last calls began: ranks that have come unequally far compare what both have made.
     std::array<std::atomic<std::uint64_t>, 4096> m_begun{};
     account m_last; ///< at the end of messages
-    bool m_strict = false;                               ///< CAUSEWAY_STRICT
-    std::atomic<std::thread::id> m_thread;               ///< the program's, that has made the last call of the record
-    std::atomic<bool> m_in_call{false};                  ///< of that thread
-    std::atomic<api_call> m_second{api_call::none};      ///< the last call with which a thread has taken over from another
-    static inline thread_local unsigned s_paused = 0;    ///< see pause
+    bool m_strict = false; ///< CAUSEWAY_STRICT
+    std::atomic<std::thread::id> m_thread; ///< the program's, that has made the last call of the record
+    std::atomic<bool> m_in_call{false}; ///< of that thread
+    std::atomic<api_call> m_second{api_call::none}; ///< the last call with which a thread has taken over from another
+    static inline thread_local unsigned s_paused = 0; ///< see pause
     mutable std::atomic<bool> m_meets{false}; ///< a thread is where all ranks meet
     std::atomic<bool> m_ends{false};
     std::vector<unsigned> m_data_out, m_data_in, m_out, m_in; ///< how many messages to and from each rank
@@ -219,8 +223,8 @@ inline void note(const void* bytes, std::size_t size) {
 }
 inline void note(const object& named) { note(named.made_by); }
 
-/// Names the i-th of the objects that one call makes, as the first one is named by the call itself. Not in other threads, whose
-/// calls have no number.
+/// Names the i-th of the objects that one call makes, as the first one is named by the call itself. Not in other
+/// threads, whose calls have no number.
 inline void name_one_of(object& made, std::uint64_t i) {
     if (const auto* const job = cluster::of_process(); job != nullptr && job->is_in_noted_call())
         made.made_by = job->record().number() + (i << call_record::several_shift);

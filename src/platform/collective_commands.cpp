@@ -59,8 +59,9 @@ void check_buffers(const buffers& all, const _cl_context& context) {
     }
 }
 
-/// Throws where a target would overwrite what is still to be read, or what a driver refuses to copy onto itself. Sums are made
-/// apart, so that they may go where their sources are; each sum of a scan only to its own, as others may not have been read.
+/// Throws where a target would overwrite what is still to be read, or what a driver refuses to copy onto itself. Sums
+/// are made apart, so that they may go where their sources are; each sum of a scan only to its own, as others may not
+/// have been read.
 void check_overlaps(const collective_call& call) {
     if (call.type == CL_COMMAND_REDUCE_BUFFER || call.type == CL_COMMAND_ALL_REDUCE_BUFFER) return;
     const auto& source = call.source;
@@ -129,9 +130,10 @@ events deliver_each(const collective& all, const std::vector<collective_part>& p
     return made;
 }
 
-/// Part i for each target j, part_for(i, j), one behind the other. In rounds, so that no rank is everybody's next at once.
-template <class PartFor>
-events deliver_in_rounds(const collective& all, const collective_call& call, PartFor part_for) {
+/// Part i for each target j, part_for(i, j), one behind the other. In rounds, so that no rank is everybody's next at
+/// once.
+template <class PartFor> events deliver_in_rounds(const collective& all, const collective_call& call,
+                                                  PartFor part_for) {
     const auto& target = call.target;
     std::vector<events> delivered(target.count);
     for (cl_uint round = 0; round < target.count; ++round)
@@ -155,18 +157,32 @@ collective_part shared_part(const collective& all, _cl_mem& source, size_t offse
 cl_int CL_API_CALL enqueue_broadcast(cl_command_queue* queues, cl_mem source, cl_uint count, cl_mem* targets,
                                      size_t from, size_t* to, size_t bytes, cl_uint wait_count, const cl_event* waits,
                                      cl_event* list) {
-    const collective_call call{CL_COMMAND_BROADCAST_BUFFER, {queues, count}, {1, &source, &from, bytes},
-                               {count, targets, to, bytes}, bytes, {}, wait_count, waits, list};
+    const collective_call call{CL_COMMAND_BROADCAST_BUFFER,
+                               {queues, count},
+                               {1, &source, &from, bytes},
+                               {count, targets, to, bytes},
+                               bytes,
+                               {},
+                               wait_count,
+                               waits,
+                               list};
     return run(call, [&](const collective& all) {
         return deliver_to_all(all, shared_part(all, *source, from, *queues[0]), call.target, queues);
     });
 }
 
-cl_int CL_API_CALL enqueue_scatter(cl_command_queue* queues, cl_mem source, cl_uint count, cl_mem* targets,
-                                   size_t from, size_t* to, size_t bytes, cl_uint wait_count, const cl_event* waits,
+cl_int CL_API_CALL enqueue_scatter(cl_command_queue* queues, cl_mem source, cl_uint count, cl_mem* targets, size_t from,
+                                   size_t* to, size_t bytes, cl_uint wait_count, const cl_event* waits,
                                    cl_event* list) {
-    const collective_call call{CL_COMMAND_SCATTER_BUFFER, {queues, count}, {1, &source, &from, bytes_of(count, bytes)},
-                               {count, targets, to, bytes}, bytes, {}, wait_count, waits, list};
+    const collective_call call{CL_COMMAND_SCATTER_BUFFER,
+                               {queues, count},
+                               {1, &source, &from, bytes_of(count, bytes)},
+                               {count, targets, to, bytes},
+                               bytes,
+                               {},
+                               wait_count,
+                               waits,
+                               list};
     return run(call, [&](const collective& all) {
         events made;
         for (cl_uint i = 0; i < count; ++i)
@@ -177,10 +193,16 @@ cl_int CL_API_CALL enqueue_scatter(cl_command_queue* queues, cl_mem source, cl_u
 }
 
 cl_int CL_API_CALL enqueue_gather(cl_command_queue queue, cl_uint count, cl_mem* sources, cl_mem target, size_t* from,
-                                  size_t to, size_t bytes, cl_uint wait_count, const cl_event* waits,
-                                  cl_event* event) {
-    const collective_call call{CL_COMMAND_GATHER_BUFFER, {&queue, 1}, {count, sources, from, bytes},
-                               {1, &target, &to, bytes_of(count, bytes)}, bytes, {}, wait_count, waits, event};
+                                  size_t to, size_t bytes, cl_uint wait_count, const cl_event* waits, cl_event* event) {
+    const collective_call call{CL_COMMAND_GATHER_BUFFER,
+                               {&queue, 1},
+                               {count, sources, from, bytes},
+                               {1, &target, &to, bytes_of(count, bytes)},
+                               bytes,
+                               {},
+                               wait_count,
+                               waits,
+                               event};
     return run(call, [&](const collective& all) {
         events parts;
         for (cl_uint i = 0; i < count; ++i)
@@ -191,10 +213,17 @@ cl_int CL_API_CALL enqueue_gather(cl_command_queue queue, cl_uint count, cl_mem*
 }
 
 cl_int CL_API_CALL enqueue_all_gather(cl_command_queue* queues, cl_uint count, cl_mem* sources, cl_mem* targets,
-                                      size_t* from, size_t* to, size_t bytes, cl_uint wait_count,
-                                      const cl_event* waits, cl_event* list) {
-    const collective_call call{CL_COMMAND_ALL_GATHER_BUFFER, {queues, count}, {count, sources, from, bytes},
-                               {count, targets, to, bytes_of(count, bytes)}, bytes, {}, wait_count, waits, list};
+                                      size_t* from, size_t* to, size_t bytes, cl_uint wait_count, const cl_event* waits,
+                                      cl_event* list) {
+    const collective_call call{CL_COMMAND_ALL_GATHER_BUFFER,
+                               {queues, count},
+                               {count, sources, from, bytes},
+                               {count, targets, to, bytes_of(count, bytes)},
+                               bytes,
+                               {},
+                               wait_count,
+                               waits,
+                               list};
     return run(call, [&](const collective& all) {
         std::vector<collective_part> parts;
         for (cl_uint i = 0; i < count; ++i)
@@ -204,11 +233,18 @@ cl_int CL_API_CALL enqueue_all_gather(cl_command_queue* queues, cl_uint count, c
 }
 
 cl_int CL_API_CALL enqueue_all_to_all(cl_command_queue* queues, cl_uint count, cl_mem* sources, cl_mem* targets,
-                                      size_t* from, size_t* to, size_t bytes, cl_uint wait_count,
-                                      const cl_event* waits, cl_event* list) {
+                                      size_t* from, size_t* to, size_t bytes, cl_uint wait_count, const cl_event* waits,
+                                      cl_event* list) {
     const auto whole = bytes_of(count, bytes);
-    const collective_call call{CL_COMMAND_ALL_TO_ALL_BUFFER, {queues, count}, {count, sources, from, whole},
-                               {count, targets, to, whole}, bytes, {}, wait_count, waits, list};
+    const collective_call call{CL_COMMAND_ALL_TO_ALL_BUFFER,
+                               {queues, count},
+                               {count, sources, from, whole},
+                               {count, targets, to, whole},
+                               bytes,
+                               {},
+                               wait_count,
+                               waits,
+                               list};
     return run(call, [&](const collective& all) {
         return deliver_in_rounds(all, call, [&](cl_uint i, cl_uint j) {
             return all.part_of(call.source[i], call.source.offset(i) + j * bytes, *queues[j]);
@@ -228,12 +264,20 @@ template <class Act> cl_int with_reduction(cl_channel_type type, cl_reduction_op
 
 } // namespace
 
-cl_int CL_API_CALL enqueue_reduce_with_op(cl_command_queue queue, cl_uint count, cl_mem* sources, cl_mem target, size_t* from,
-                                          size_t to, size_t bytes, cl_channel_type type, cl_reduction_op op, cl_kernel kernel,
-                                          cl_uint wait_count, const cl_event* waits, cl_event* event) {
+cl_int CL_API_CALL enqueue_reduce_with_op(cl_command_queue queue, cl_uint count, cl_mem* sources, cl_mem target,
+                                          size_t* from, size_t to, size_t bytes, cl_channel_type type,
+                                          cl_reduction_op op, cl_kernel kernel, cl_uint wait_count,
+                                          const cl_event* waits, cl_event* event) {
     return with_reduction(type, op, kernel, [&](const reduction& how) {
-        const collective_call call{CL_COMMAND_REDUCE_BUFFER, {&queue, 1}, {count, sources, from, bytes},
-                                   {1, &target, &to, bytes}, bytes, how, wait_count, waits, event};
+        const collective_call call{CL_COMMAND_REDUCE_BUFFER,
+                                   {&queue, 1},
+                                   {count, sources, from, bytes},
+                                   {1, &target, &to, bytes},
+                                   bytes,
+                                   how,
+                                   wait_count,
+                                   waits,
+                                   event};
         return run(call, [&](const collective& all) {
             const std::vector<cl_command_queue> queues(count, queue);
             const auto result = all.combine_all(addends(all, call.source, 0, 0, queues.data()), how);
@@ -243,25 +287,40 @@ cl_int CL_API_CALL enqueue_reduce_with_op(cl_command_queue queue, cl_uint count,
 }
 
 cl_int CL_API_CALL enqueue_all_reduce_with_op(cl_command_queue* queues, cl_uint count, cl_mem* sources, cl_mem* targets,
-                                              size_t* from, size_t* to, size_t bytes, cl_channel_type type, cl_reduction_op op,
-                                              cl_kernel kernel, cl_uint wait_count, const cl_event* waits, cl_event* list) {
+                                              size_t* from, size_t* to, size_t bytes, cl_channel_type type,
+                                              cl_reduction_op op, cl_kernel kernel, cl_uint wait_count,
+                                              const cl_event* waits, cl_event* list) {
     return with_reduction(type, op, kernel, [&](const reduction& how) {
-        const collective_call call{CL_COMMAND_ALL_REDUCE_BUFFER, {queues, count}, {count, sources, from, bytes},
-                                   {count, targets, to, bytes}, bytes, how, wait_count, waits, list};
+        const collective_call call{CL_COMMAND_ALL_REDUCE_BUFFER,
+                                   {queues, count},
+                                   {count, sources, from, bytes},
+                                   {count, targets, to, bytes},
+                                   bytes,
+                                   how,
+                                   wait_count,
+                                   waits,
+                                   list};
         return run(call, [&](const collective& all) {
-            return deliver_to_all(all, all.combine_all(addends(all, call.source, 0, 0, queues), how), call.target, queues);
+            return deliver_to_all(all, all.combine_all(addends(all, call.source, 0, 0, queues), how), call.target,
+                                  queues);
         });
     });
 }
 
-cl_int CL_API_CALL enqueue_reduce_scatter_with_op(cl_command_queue* queues, cl_uint count, cl_mem* sources, cl_mem* targets,
-                                                  size_t* from, size_t* to, size_t bytes, cl_channel_type type,
-                                                  cl_reduction_op op, cl_kernel kernel, cl_uint wait_count,
-                                                  const cl_event* waits, cl_event* list) {
+cl_int CL_API_CALL enqueue_reduce_scatter_with_op(cl_command_queue* queues, cl_uint count, cl_mem* sources,
+                                                  cl_mem* targets, size_t* from, size_t* to, size_t bytes,
+                                                  cl_channel_type type, cl_reduction_op op, cl_kernel kernel,
+                                                  cl_uint wait_count, const cl_event* waits, cl_event* list) {
     return with_reduction(type, op, kernel, [&](const reduction& how) {
-        const collective_call call{CL_COMMAND_REDUCE_SCATTER_BUFFER, {queues, count},
-                                   {count, sources, from, bytes_of(count, bytes)}, {count, targets, to, bytes}, bytes, how,
-                                   wait_count, waits, list};
+        const collective_call call{CL_COMMAND_REDUCE_SCATTER_BUFFER,
+                                   {queues, count},
+                                   {count, sources, from, bytes_of(count, bytes)},
+                                   {count, targets, to, bytes},
+                                   bytes,
+                                   how,
+                                   wait_count,
+                                   waits,
+                                   list};
         return run(call, [&](const collective& all) {
             // Each tree has its root where its result goes. Nothing goes there before every tree has been taken.
             std::vector<collective_part> results;
@@ -272,18 +331,27 @@ cl_int CL_API_CALL enqueue_reduce_scatter_with_op(cl_command_queue* queues, cl_u
     });
 }
 
-cl_int CL_API_CALL enqueue_scan_with_op(cl_command_queue* queues, cl_uint count, cl_mem* sources, cl_mem* targets, size_t* from,
-                                        size_t* to, size_t bytes, cl_channel_type type, cl_reduction_op op, cl_kernel kernel,
-                                        cl_uint wait_count, const cl_event* waits, cl_event* list) {
+cl_int CL_API_CALL enqueue_scan_with_op(cl_command_queue* queues, cl_uint count, cl_mem* sources, cl_mem* targets,
+                                        size_t* from, size_t* to, size_t bytes, cl_channel_type type,
+                                        cl_reduction_op op, cl_kernel kernel, cl_uint wait_count, const cl_event* waits,
+                                        cl_event* list) {
     return with_reduction(type, op, kernel, [&](const reduction& how) {
-        const collective_call call{CL_COMMAND_SCAN_BUFFER, {queues, count}, {count, sources, from, bytes},
-                                   {count, targets, to, bytes}, bytes, how, wait_count, waits, list};
+        const collective_call call{CL_COMMAND_SCAN_BUFFER,
+                                   {queues, count},
+                                   {count, sources, from, bytes},
+                                   {count, targets, to, bytes},
+                                   bytes,
+                                   how,
+                                   wait_count,
+                                   waits,
+                                   list};
         return run(call, [&](const collective& all) {
             auto results = addends(all, call.source, 0, 0, queues);
             // Each round doubles how many sources a result is of (Hillis and Steele).
             for (size_t step = 1; step < results.size(); step *= 2) {
                 const auto before = results;
-                for (size_t i = step; i < results.size(); ++i) results[i] = all.combine(before[i - step], before[i], how);
+                for (size_t i = step; i < results.size(); ++i)
+                    results[i] = all.combine(before[i - step], before[i], how);
             }
             return deliver_each(all, results, call.target, queues);
         });
@@ -294,8 +362,8 @@ cl_int CL_API_CALL enqueue_scan_with_op(cl_command_queue* queues, cl_uint count,
 cl_int CL_API_CALL enqueue_reduce(cl_command_queue queue, cl_uint count, cl_mem* sources, cl_mem target, size_t* from,
                                   size_t to, size_t bytes, cl_channel_type type, cl_uint wait_count,
                                   const cl_event* waits, cl_event* event) {
-    return enqueue_reduce_with_op(queue, count, sources, target, from, to, bytes, type, CL_REDUCTION_SUM, nullptr, wait_count,
-                                  waits, event);
+    return enqueue_reduce_with_op(queue, count, sources, target, from, to, bytes, type, CL_REDUCTION_SUM, nullptr,
+                                  wait_count, waits, event);
 }
 cl_int CL_API_CALL enqueue_all_reduce(cl_command_queue* queues, cl_uint count, cl_mem* sources, cl_mem* targets,
                                       size_t* from, size_t* to, size_t bytes, cl_channel_type type, cl_uint wait_count,
@@ -304,16 +372,16 @@ cl_int CL_API_CALL enqueue_all_reduce(cl_command_queue* queues, cl_uint count, c
                                       wait_count, waits, list);
 }
 cl_int CL_API_CALL enqueue_reduce_scatter(cl_command_queue* queues, cl_uint count, cl_mem* sources, cl_mem* targets,
-                                          size_t* from, size_t* to, size_t bytes, cl_channel_type type, cl_uint wait_count,
-                                          const cl_event* waits, cl_event* list) {
+                                          size_t* from, size_t* to, size_t bytes, cl_channel_type type,
+                                          cl_uint wait_count, const cl_event* waits, cl_event* list) {
     return enqueue_reduce_scatter_with_op(queues, count, sources, targets, from, to, bytes, type, CL_REDUCTION_SUM,
                                           nullptr, wait_count, waits, list);
 }
-cl_int CL_API_CALL enqueue_scan(cl_command_queue* queues, cl_uint count, cl_mem* sources, cl_mem* targets,
-                                size_t* from, size_t* to, size_t bytes, cl_channel_type type, cl_uint wait_count,
+cl_int CL_API_CALL enqueue_scan(cl_command_queue* queues, cl_uint count, cl_mem* sources, cl_mem* targets, size_t* from,
+                                size_t* to, size_t bytes, cl_channel_type type, cl_uint wait_count,
                                 const cl_event* waits, cl_event* list) {
-    return enqueue_scan_with_op(queues, count, sources, targets, from, to, bytes, type, CL_REDUCTION_SUM, nullptr, wait_count,
-                                waits, list);
+    return enqueue_scan_with_op(queues, count, sources, targets, from, to, bytes, type, CL_REDUCTION_SUM, nullptr,
+                                wait_count, waits, list);
 }
 
 } // namespace causeway::platform

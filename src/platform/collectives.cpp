@@ -10,9 +10,9 @@ namespace causeway::platform {
 
 namespace {
 
-template <class Issue>
-ref<_cl_event> enqueue_step(_cl_command_queue& on, cl_command_type type, const std::vector<cl_event>& waits,
-                            std::span<const memory_use> uses, Issue issue) {
+template <class Issue> ref<_cl_event> enqueue_step(_cl_command_queue& on, cl_command_type type,
+                                                   const std::vector<cl_event>& waits, std::span<const memory_use> uses,
+                                                   Issue issue) {
     cl_event made = nullptr;
     const auto* const list = waits.empty() ? nullptr : waits.data();
     new_command command{on, type, CL_FALSE, static_cast<cl_uint>(waits.size()), list, &made, uses};
@@ -27,8 +27,8 @@ bool has_failed(const std::vector<ref<_cl_event>>& waits) {
 
 } // namespace
 
-collective::collective(std::span<const cl_command_queue> queues, cl_command_type type, size_t bytes,
-                       cl_uint wait_count, const cl_event* waits)
+collective::collective(std::span<const cl_command_queue> queues, cl_command_type type, size_t bytes, cl_uint wait_count,
+                       const cl_event* waits)
     : m_queues(queues), m_context(queues.front()->context), m_type(type), m_bytes(bytes) {
     require(bytes != 0, CL_INVALID_VALUE);
     check_command({*queues.front(), type, CL_FALSE, wait_count, waits});
@@ -122,7 +122,8 @@ collective_part collective::addend_of(_cl_mem& source, size_t offset, _cl_comman
     return made;
 }
 
-collective_part collective::combine(const collective_part& first, const collective_part& second, const reduction& how) const {
+collective_part collective::combine(const collective_part& first, const collective_part& second,
+                                    const reduction& how) const {
     auto& on = *second.on;
     collective_part made{room(on), 0, &on};
     const memory_use uses[] = {{first.memory.get(), access::read},
@@ -132,8 +133,8 @@ collective_part collective::combine(const collective_part& first, const collecti
                              [&on, first = first.memory, second = second.memory, result = made.memory, how,
                               bytes = m_bytes](cl_bool, cl_uint waits, const cl_event* list, cl_event* event) {
                                  return enqueue_reduction(on.where, on.raw.raw(), how, first->raw(on.where),
-                                                          second->raw(on.where), result->raw(on.where), bytes, waits, list,
-                                                          event);
+                                                          second->raw(on.where), result->raw(on.where), bytes, waits,
+                                                          list, event);
                              });
     return made;
 }

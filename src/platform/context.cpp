@@ -18,8 +18,8 @@ using namespace causeway::platform;
 
 namespace {
 
-/// A device of this rank that answers for those of others, as like one of them as there is: its driver says of programs what
-/// theirs say. Null if the rank has none.
+/// A device of this rank that answers for those of others, as like one of them as there is: its driver says of programs
+/// what theirs say. Null if the rank has none.
 _cl_device_id* find_stand_in(const std::vector<_cl_device_id*>& others) {
     const auto type_of = [](const _cl_device_id& device) { return ask<cl_device_type>(device, CL_DEVICE_TYPE); };
     _cl_device_id* best = nullptr;
@@ -27,7 +27,8 @@ _cl_device_id* find_stand_in(const std::vector<_cl_device_id*>& others) {
     for (auto* const own : all_devices()) {
         if (own->driver.calls == nullptr) continue;
         for (const auto* other : others) {
-            const int likeness = (own->driver.name == other->driver.name ? 2 : 0) + (type_of(*own) == type_of(*other) ? 1 : 0);
+            const int likeness = (own->driver.name == other->driver.name ? 2 : 0) +
+                                 (type_of(*own) == type_of(*other) ? 1 : 0);
             if (likeness <= best_likeness) continue;
             best = own;
             best_likeness = likeness;
@@ -56,7 +57,8 @@ _cl_context::_cl_context(std::vector<_cl_device_id*> of, std::vector<cl_context_
         if (stand_in == nullptr) {
             const auto& job = *cluster::of_process();
             std::fprintf(stderr,
-                         "causeway: rank %d of %d has no device of its own, which a context needs on every rank: its node has no "
+                         "causeway: rank %d of %d has no device of its own, which a context needs on every rank: its "
+                         "node has no "
                          "driver, or CAUSEWAY_DEVICES leaves none\n",
                          job.rank(), job.ranks());
             throw refusal{CL_DEVICE_NOT_AVAILABLE};

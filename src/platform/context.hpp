@@ -25,8 +25,8 @@ struct _cl_context final : causeway::platform::object {
     /// Throws CL_INVALID_DEVICE for a device of another context.
     [[nodiscard]] causeway::platform::place& place_of(const _cl_device_id& device);
     [[nodiscard]] bool has(const _cl_device_id& device) const;
-    /// Whether contents of memory objects move between places, which only the platform sees to. In a cluster they do also
-    /// from one place alone: the other ranks follow it.
+    /// Whether contents of memory objects move between places, which only the platform sees to. In a cluster they do
+    /// also from one place alone: the other ranks follow it.
     [[nodiscard]] bool spans() const { return m_spans; }
     /// Those of this rank; there is at least one.
     [[nodiscard]] std::span<causeway::platform::place* const> here() const { return m_here; }
@@ -35,8 +35,8 @@ struct _cl_context final : causeway::platform::object {
     std::vector<cl_context_properties> properties;
     std::deque<causeway::platform::place> places;
 
-    std::mutex
-        order; // of commands where the context spans places: memory objects' states change in the order of enqueue
+    std::mutex order; // of commands where the context spans places: memory objects' states change in the order of
+                      // enqueue
 
     std::mutex destructors_mutex; // guards destructors
     std::vector<destructor> destructors;

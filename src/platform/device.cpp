@@ -122,7 +122,8 @@ cl_int device_info(_cl_device_id& device, cl_device_info name, const answer& to)
     case CL_DEVICE_VERSION: return to.text("OpenCL 1.2 Causeway, " + text_of(device, CL_DEVICE_VERSION));
     case CL_DEVICE_OPENCL_C_VERSION: return to.text("OpenCL C 1.2 ");
     case CL_DEVICE_OPENCL_C_ALL_VERSIONS: return to.list(std::span<const cl_name_version>(own_versions(device)));
-    case CL_DEVICE_EXTENSIONS_WITH_VERSION: return to.list(std::span<const cl_name_version>(own_extension_versions(device)));
+    case CL_DEVICE_EXTENSIONS_WITH_VERSION:
+        return to.list(std::span<const cl_name_version>(own_extension_versions(device)));
     case CL_DEVICE_EXTENSIONS: return to.text(own_extensions(text_of(device, CL_DEVICE_EXTENSIONS)));
     // What OpenCL 2 and 3 ask, and this platform does not have.
     case CL_DEVICE_NUMERIC_VERSION: return to(CL_MAKE_VERSION(1, 2, 0));
@@ -168,8 +169,8 @@ std::string take_text(std::string_view& from) {
     return text;
 }
 
-/// What a device of a cluster can be asked, wherever it is: OpenCL's own questions, and those of the vendors whose drivers we
-/// know.
+/// What a device of a cluster can be asked, wherever it is: OpenCL's own questions, and those of the vendors whose
+/// drivers we know.
 constexpr std::array questions = {std::pair{0x1000U, 0x1080U}, std::pair{0x4000U, 0x4040U}};
 constexpr size_t longest_answer = 65536;
 
@@ -223,8 +224,7 @@ std::vector<_cl_device_id*> devices_of_all_ranks(const cluster& job, const std::
         const driver* from = nullptr;
         for (auto left = take_number(blob); left != 0; --left) {
             const auto name = take_text(blob);
-            if (from == nullptr || from->name != name)
-                from = new driver{.name = name, .rank = rank}; // lives on
+            if (from == nullptr || from->name != name) from = new driver{.name = name, .rank = rank}; // lives on
             auto made = ref<_cl_device_id>::adopt(new _cl_device_id(*from, nullptr));
             take_answers(take_text(blob), *made);
             all.push_back(made.give());
@@ -357,8 +357,8 @@ cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_info name, siz
     return guard([&] { return device_info(checked(device, CL_INVALID_DEVICE), name, {size, value, size_ret}); });
 }
 
-cl_int CL_API_CALL clCreateSubDevices(cl_device_id whole, const cl_device_partition_property* properties,
-                                      cl_uint count, cl_device_id* parts, cl_uint* found) {
+cl_int CL_API_CALL clCreateSubDevices(cl_device_id whole, const cl_device_partition_property* properties, cl_uint count,
+                                      cl_device_id* parts, cl_uint* found) {
     return guard([&]() -> cl_int {
         auto& device = checked(whole, CL_INVALID_DEVICE);
         note_properties(properties);

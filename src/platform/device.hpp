@@ -54,7 +54,8 @@ template <class Value> [[nodiscard]] Value ask(const _cl_device_id& device, cl_d
     return std::max<size_t>(ask<cl_uint>(device, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / CHAR_BIT, 1);
 }
 
-/// Whole devices. In a cluster those of all ranks, the same list on each. The first call loads the drivers; the list never changes.
+/// Whole devices. In a cluster those of all ranks, the same list on each. The first call loads the drivers; the list
+/// never changes.
 [[nodiscard]] std::span<_cl_device_id* const> all_devices();
 
 } // namespace causeway::platform

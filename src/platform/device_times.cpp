@@ -35,8 +35,9 @@ std::optional<std::chrono::nanoseconds> profiled(cl_event raw, cl_profiling_info
 
 device_times* device_times::of_process() {
     // Never destroyed: drivers may still call back.
-    static device_times* const one =
-        cluster::of_process() != nullptr && settings()[option::stats] != 0 ? new device_times : nullptr;
+    static device_times* const one = cluster::of_process() != nullptr && settings()[option::stats] != 0
+                                         ? new device_times
+                                         : nullptr;
     return one;
 }
 
@@ -91,8 +92,8 @@ bool device_times::has_settled(const running& command) {
     const auto begin = profiled(command.raw.raw(), CL_PROFILING_COMMAND_START);
     const auto end = profiled(command.raw.raw(), CL_PROFILING_COMMAND_END);
     if (!queued || !begin || !end || *end < *begin) return false;
-    // Devices have clocks of their own; a command was queued at a time that the host knows. Intel's runtime (2026.2) has
-    // some that were queued at 0.
+    // Devices have clocks of their own; a command was queued at a time that the host knows. Intel's runtime (2026.2)
+    // has some that were queued at 0.
     const auto waited = *queued > time::zero() && *begin >= *queued ? *begin - *queued : time::zero();
     m_spans.push_back(
         {command.device, command.what, command.issued + waited, command.issued + waited + (*end - *begin)});
@@ -100,8 +101,8 @@ bool device_times::has_settled(const running& command) {
 }
 
 void device_times::settle() {
-    // Let go of without the lock: what an event holds may call the program. And a round later: a driver may still be on its way
-    // out of the call that has said when the transfer ended.
+    // Let go of without the lock: what an event holds may call the program. And a round later: a driver may still be on
+    // its way out of the call that has said when the transfer ended.
     std::vector<running> over;
     const std::lock_guard lock(m_mutex);
     over.swap(m_over);

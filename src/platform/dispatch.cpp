@@ -10,7 +10,8 @@ namespace causeway::platform {
 
 namespace {
 
-/// A function of any OpenCL signature that refuses: it returns the code, or nothing and the code through its last argument.
+/// A function of any OpenCL signature that refuses: it returns the code, or nothing and the code through its last
+/// argument.
 template <class Function, cl_int Code> struct refused;
 
 template <cl_int Code, class Result, class... Arguments> struct refused<Result(CL_API_CALL*)(Arguments...), Code> {
@@ -44,7 +45,8 @@ template <class Slot, class Function> void fill(Slot& slot, Function function) {
 
 cl_icd_dispatch make_table() {
     cl_icd_dispatch table{};
-#define CAUSEWAY_ENTRY(name) table.name = function_for_programs<api_call::name, &entry::name, goes_into_record(#name)>();
+#define CAUSEWAY_ENTRY(name)                                                                                           \
+    table.name = function_for_programs<api_call::name, &entry::name, goes_into_record(#name)>();
 #define CAUSEWAY_REFUSED(name, code) fill(table.name, refused<decltype(table.name), code>::call);
 #include "platform/entry_points.def"
 #undef CAUSEWAY_ENTRY

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The OpenCL implementations of this machine, called through their own tables and never through the loader, which may be
-// in the middle of loading this library.
+// The OpenCL implementations of this machine, called through their own tables and never through the loader, which may
+// be in the middle of loading this library.
 #pragma once
 
 #include "platform/opencl.hpp"
@@ -16,20 +16,22 @@ struct driver {
     std::string name; ///< of its .icd file, without folder and ending, in small letters
     cl_platform_id platform = nullptr;
     const cl_icd_dispatch* calls = nullptr;
-    /// Says that a command is complete whose wait list failed (Intel's CPU runtime 2026.2); clWaitForEvents knows better.
+    /// Says that a command is complete whose wait list failed (Intel's CPU runtime 2026.2); clWaitForEvents knows
+    /// better.
     bool hides_failed_waits = false;
-    /// Its worker thread waits for itself, for ever, if it is the last that holds an out-of-order queue (Intel's CPU runtime
-    /// 2026.2): such queues are finished before they are given back, and are not made where there is a choice.
+    /// Its worker thread waits for itself, for ever, if it is the last that holds an out-of-order queue (Intel's CPU
+    /// runtime 2026.2): such queues are finished before they are given back, and are not made where there is a choice.
     bool hangs_in_last_release = false;
-    /// Its contexts do not hold the parts of devices that they are made of, and its worker threads look at them when all is
-    /// released (PoCL 3.1; a plain program that releases a part crashes now and then): parts are never given back.
+    /// Its contexts do not hold the parts of devices that they are made of, and its worker threads look at them when
+    /// all is released (PoCL 3.1; a plain program that releases a part crashes now and then): parts are never given
+    /// back.
     bool needs_released_parts = false;
-    /// Lets go of the event of a migration once too often (PoCL 3.1: of 1,000 random graphs on two ranks one crashes in a run of
-    /// three, none without migrations), or crashes in the next commands (NVIDIA 580: graphs of migrations alone do, without this
-    /// platform as well). A migration is advice: a marker stands for it.
+    /// Lets go of the event of a migration once too often (PoCL 3.1: of 1,000 random graphs on two ranks one crashes in
+    /// a run of three, none without migrations), or crashes in the next commands (NVIDIA 580: graphs of migrations
+    /// alone do, without this platform as well). A migration is advice: a marker stands for it.
     bool breaks_migrations = false;
-    /// Processes that link the same program at the same time remove a file of its cache before one another, and who comes too late
-    /// cannot link (PoCL 3.1), which all ranks of a cluster do: it is tried again.
+    /// Processes that link the same program at the same time remove a file of its cache before one another, and who
+    /// comes too late cannot link (PoCL 3.1), which all ranks of a cluster do: it is tried again.
     bool loses_links = false;
     int rank = 0; ///< of a cluster; those of other ranks have no calls here
 };
@@ -46,14 +48,14 @@ class device_filter {
   private:
     struct item {
         std::string name; ///< empty: any
-        int index = -1;   ///< -1: any
+        int index = -1; ///< -1: any
         cl_device_type types = CL_DEVICE_TYPE_ALL;
     };
     std::vector<item> m_items;
 };
 
-/// Loads the drivers that `filter` wants, in the order of their files' names. This library itself is left out, also under
-/// another path. A driver that cannot be loaded is left out, as loaders do.
+/// Loads the drivers that `filter` wants, in the order of their files' names. This library itself is left out, also
+/// under another path. A driver that cannot be loaded is left out, as loaders do.
 [[nodiscard]] std::vector<driver> load_drivers(const device_filter& filter);
 
 /// The table behind a driver's object.
@@ -70,7 +72,8 @@ inline void release_raw(cl_program raw) { calls_of(raw).clReleaseProgram(raw); }
 inline void release_raw(cl_kernel raw) { calls_of(raw).clReleaseKernel(raw); }
 inline void release_raw(cl_event raw) { calls_of(raw).clReleaseEvent(raw); }
 
-/// Owns one reference to a driver's object. The only place where such handles are kept: their C types are those of ours.
+/// Owns one reference to a driver's object. The only place where such handles are kept: their C types are those of
+/// ours.
 template <class Raw> class driver_object {
   public:
     driver_object() = default;

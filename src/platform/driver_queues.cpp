@@ -17,8 +17,8 @@ namespace {
 
 bool is_over(const driver_object<cl_event>& event) {
     cl_int status = CL_COMPLETE;
-    const auto code = event.calls().clGetEventInfo(event.raw(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
-                                                   nullptr);
+    const auto code = event.calls().clGetEventInfo(event.raw(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status,
+                                                   &status, nullptr);
     return code != CL_SUCCESS || status <= CL_COMPLETE;
 }
 
@@ -96,8 +96,8 @@ void driver_queues::end(std::chrono::milliseconds limit) {
 }
 
 void driver_queues::finish_first(std::chrono::milliseconds limit) {
-    // Compilers inside drivers make static objects when they first need them, which end before whatever was registered by
-    // then. What ends before all static objects are the thread's own.
+    // Compilers inside drivers make static objects when they first need them, which end before whatever was registered
+    // by then. What ends before all static objects are the thread's own.
     struct last_wait {
         std::chrono::milliseconds longest;
         pid_t process;

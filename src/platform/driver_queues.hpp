@@ -24,7 +24,8 @@ class driver_queues {
     void finish(std::chrono::milliseconds limit);
     /// The same for the last time: what is removed from then on is not waited for.
     void end(std::chrono::milliseconds limit);
-    /// Calls finish(limit) when the process ends by this thread, if that is its first one: before any handler of `exit`.
+    /// Calls finish(limit) when the process ends by this thread, if that is its first one: before any handler of
+    /// `exit`.
     void finish_first(std::chrono::milliseconds limit);
 
   private:

@@ -107,8 +107,9 @@ _cl_command_queue& queue_seen(const new_command& command) {
 }
 
 /// What a command's call gives on all ranks, of which one knows whether it failed. Blocking for the sake of a code
-/// would have the ranks in step; so only commands that may fail by what they wait for, or by what is outside, do, and those that
-/// may pass user events. One that blocks is over on the rank that runs it, and waits here for what it is behind.
+/// would have the ranks in step; so only commands that may fail by what they wait for, or by what is outside, do, and
+/// those that may pass user events. One that blocks is over on the rank that runs it, and waits here for what it is
+/// behind.
 cl_int result_everywhere(const new_command& command, cl_int code, const std::vector<ref<_cl_event>>& behind) {
     auto& queue = command.queue;
     const bool may_fail = command.wait_count != 0 || command.who == _cl_event::ender::foreign;
@@ -178,7 +179,8 @@ void keep_mapped(const new_command& command, _cl_event& event) {
 
 namespace {
 
-/// What other devices of the context can use, this one may not. Drivers would find out when they make their object, on one rank.
+/// What other devices of the context can use, this one may not. Drivers would find out when they make their object, on
+/// one rank.
 void check_device(const _cl_mem& object, const _cl_device_id& device) {
     require(!object.is_image() || ask<cl_bool>(device, CL_DEVICE_IMAGE_SUPPORT) != CL_FALSE, CL_INVALID_OPERATION);
     require(is_aligned(object, device), CL_MISALIGNED_SUB_BUFFER_OFFSET);
@@ -292,11 +294,12 @@ cl_int read_everywhere(const new_command& command, const host_target& target,
         const auto arrive = [event, target, staging, end_place, behind, parts, &plan] {
             command_end end;
             std::memcpy(&end, end_place, sizeof end);
-            plan.after_all(end.passes_users ? without_users(behind) : behind, [event, target, staging, end, parts, &plan]() mutable {
-                for (const auto& part : parts) end.status = std::min(end.status, part->known_end());
-                if (end.status == CL_COMPLETE) unpack(target, staging.get());
-                plan.end(*event, end);
-            });
+            plan.after_all(end.passes_users ? without_users(behind) : behind,
+                           [event, target, staging, end, parts, &plan]() mutable {
+                               for (const auto& part : parts) end.status = std::min(end.status, part->known_end());
+                               if (end.status == CL_COMPLETE) unpack(target, staging.get());
+                               plan.end(*event, end);
+                           });
         };
         auto pass_on = job.spread(queue.where.rank, staging, target.bytes() + sizeof(command_end), arrive);
         if (queue.where.here) {
@@ -338,8 +341,8 @@ cl_int read_in_parts(const new_command& command, size_t size, const read_functio
         part.made = &parts.emplace_back();
         check(read(part, at, most_in_one_part));
     }
-    // The last one is over, or fails, with all before it. Its driver does not wait for them: they end when the host has their
-    // bytes, and would keep all that comes behind from the device until then.
+    // The last one is over, or fails, with all before it. Its driver does not wait for them: they end when the host has
+    // their bytes, and would keep all that comes behind from the device until then.
     auto last = command;
     last.is_counted = false;
     last.parts = parts;

@@ -29,8 +29,8 @@ struct new_command {
     _cl_event::ender who = _cl_event::ender::driver;
     bool reads_host = false; ///< a read that comes before it must have arrived in the program's memory
     _cl_command_queue* seen_in = nullptr; ///< the queue that the program knows, if it is not the one where it runs
-    bool is_counted = true;               ///< not a part of one that is
-    ref<_cl_event>* made = nullptr;       ///< gets its event for the platform, if it has one
+    bool is_counted = true; ///< not a part of one that is
+    ref<_cl_event>* made = nullptr; ///< gets its event for the platform, if it has one
     std::span<const ref<_cl_event>> parts = {}; ///< the other reads of which it is the last part
 };
 
@@ -57,11 +57,10 @@ void give_event(const new_command& command, cl_event raw, bool had_waits);
 /// A command of the platform itself on the queue of a place. The context's order is held.
 [[nodiscard]] ref<_cl_event> enqueue_copy(_cl_command_queue& queue, cl_command_type type,
                                           std::vector<ref<_cl_event>> waits, std::vector<ref<_cl_event>> orders,
-                                          issue_function issue,
-                                          _cl_event::ender who = _cl_event::ender::driver);
+                                          issue_function issue, _cl_event::ender who = _cl_event::ender::driver);
 
-/// A command that is over when all before it in the queue are. In an in-order queue a barrier, which holds nothing more there: a
-/// marker of NVIDIA's driver waits for kernels of other queues, too.
+/// A command that is over when all before it in the queue are. In an in-order queue a barrier, which holds nothing more
+/// there: a marker of NVIDIA's driver waits for kernels of other queues, too.
 [[nodiscard]] ref<_cl_event> enqueue_mark(_cl_command_queue& queue);
 
 /// Host memory that a command reads into: rows of bytes, in slices.
@@ -105,8 +104,8 @@ template <class Issue> cl_int enqueue(const new_command& command, Issue issue) {
                                          (command.type == CL_COMMAND_MARKER || command.type == CL_COMMAND_BARRIER);
             if (!changes_meaning) {
                 cl_event raw = nullptr;
-                const auto code =
-                    issue(command.blocking, raws.count(), raws.list(), command.event != nullptr ? &raw : nullptr);
+                const auto code = issue(command.blocking, raws.count(), raws.list(),
+                                        command.event != nullptr ? &raw : nullptr);
                 if (code == CL_SUCCESS && command.event != nullptr) give_event(command, raw, raws.count() != 0);
                 return code;
             }
@@ -117,8 +116,8 @@ template <class Issue> cl_int enqueue(const new_command& command, Issue issue) {
 
 /// As enqueue(), for commands that read into host memory: make_issue(address, row pitch, slice pitch) gives what to
 /// issue.
-template <class MakeIssue>
-cl_int enqueue_read(const new_command& command, const host_target& target, MakeIssue make_issue) {
+template <class MakeIssue> cl_int enqueue_read(const new_command& command, const host_target& target,
+                                               MakeIssue make_issue) {
     if (cluster::of_process() == nullptr)
         return enqueue(command, make_issue(target.address, target.row_pitch, target.slice_pitch));
     // With room for how it ended.
@@ -129,8 +128,8 @@ cl_int enqueue_read(const new_command& command, const host_target& target, MakeI
 /// Enqueues the read of some bytes: command, first byte, count.
 using read_function = std::function<cl_int(const new_command&, size_t, size_t)>;
 
-/// A read of many bytes in a cluster: while one part comes from the device, others travel and arrive, and where the program waits
-/// for it, through little memory, which caches hold. The event is the last one's.
+/// A read of many bytes in a cluster: while one part comes from the device, others travel and arrive, and where the
+/// program waits for it, through little memory, which caches hold. The event is the last one's.
 cl_int read_in_parts(const new_command& command, size_t size, const read_function& read);
 inline constexpr size_t most_in_one_part = size_t{4} << 20;
 

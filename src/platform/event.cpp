@@ -15,11 +15,12 @@ using namespace causeway::platform;
 _cl_event::_cl_event(_cl_context& of)
     : object(own_kind), context(&of), type(CL_COMMAND_USER), where(nullptr), rank(-1) {}
 
-_cl_event::_cl_event(_cl_command_queue& in, cl_command_type what, ender who) : _cl_event(in, what, who, in.where.rank) {}
+_cl_event::_cl_event(_cl_command_queue& in, cl_command_type what, ender who)
+    : _cl_event(in, what, who, in.where.rank) {}
 
 _cl_event::_cl_event(_cl_command_queue& in, cl_command_type what, ender who, int on_rank)
-    : object(own_kind), context(&in.context), queue(&in), type(what),
-      where(who == ender::driver ? &in.where : nullptr), rank(who == ender::every_rank ? -1 : on_rank) {}
+    : object(own_kind), context(&in.context), queue(&in), type(what), where(who == ender::driver ? &in.where : nullptr),
+      rank(who == ender::every_rank ? -1 : on_rank) {}
 
 int _cl_event::owner() const { return rank >= 0 ? rank : queue->where.rank; }
 
@@ -43,8 +44,8 @@ cl_int _cl_event::status() {
     const auto raw_event = raw();
     if (raw_event == nullptr) return is_users() ? CL_SUBMITTED : CL_QUEUED;
     cl_int now = CL_QUEUED;
-    const auto code =
-        calls_of(raw_event).clGetEventInfo(raw_event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof now, &now, nullptr);
+    const auto code = calls_of(raw_event).clGetEventInfo(raw_event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof now, &now,
+                                                         nullptr);
     if (code != CL_SUCCESS) now = code;
     if (now > CL_COMPLETE) return now;
     if (now == CL_COMPLETE && m_had_waits && where != nullptr && where->from->hides_failed_waits &&
@@ -67,7 +68,8 @@ cl_int _cl_event::seen_status() {
 cl_int command_end::time(cl_profiling_info what, cl_ulong& time) const {
     if (what < CL_PROFILING_COMMAND_QUEUED || what > CL_PROFILING_COMMAND_COMPLETE) return CL_INVALID_VALUE;
     // Commands of OpenCL 1.2 have no children that could end later.
-    if (times_code == CL_SUCCESS) time = times[std::min<std::size_t>(what - CL_PROFILING_COMMAND_QUEUED, times.size() - 1)];
+    if (times_code == CL_SUCCESS)
+        time = times[std::min<std::size_t>(what - CL_PROFILING_COMMAND_QUEUED, times.size() - 1)];
     return times_code;
 }
 

@@ -32,8 +32,8 @@ struct _cl_event final : causeway::platform::object {
         void* data;
     };
 
-    /// Who ends a command: its driver; somebody else whom no driver may wait for, on the rank that runs it; or everybody on
-    /// each rank of a cluster.
+    /// Who ends a command: its driver; somebody else whom no driver may wait for, on the rank that runs it; or
+    /// everybody on each rank of a cluster.
     enum class ender { driver, foreign, every_rank };
 
     /// A user event.
@@ -83,12 +83,12 @@ struct _cl_event final : causeway::platform::object {
     // In a cluster, under the context's order.
     std::vector<int> told; ///< the ranks that hear of its end
     bool told_all = false;
-    /// In a cluster: what OpenCL puts before it and ends on each rank by itself, see behind.hpp. The program does not see it
-    /// over on a rank before these are. Set before anybody else has the event.
+    /// In a cluster: what OpenCL puts before it and ends on each rank by itself, see behind.hpp. The program does not
+    /// see it over on a rank before these are. Set before anybody else has the event.
     std::vector<causeway::platform::ref<_cl_event>> behind;
 
     bool watched = false;
-    bool rings = false;                               ///< the driver has been asked to call back
+    bool rings = false; ///< the driver has been asked to call back
     std::vector<std::function<void(cl_int)>> actions; ///< of the platform, for when the command is over
 
   private:

@@ -32,8 +32,8 @@ void check_host_may(const _cl_mem& image, cl_mem_flags forbidden) {
     require((image.flags & (forbidden | CL_MEM_HOST_NO_ACCESS)) == 0, CL_INVALID_OPERATION);
 }
 
-/// As drivers want them. Throws for pitches that do not fit the region (OpenCL 1.2, section 5.3.3), and for a region that does
-/// not fit into the address space behind `memory`.
+/// As drivers want them. Throws for pitches that do not fit the region (OpenCL 1.2, section 5.3.3), and for a region
+/// that does not fit into the address space behind `memory`.
 std::array<size_t, 2> checked_pitches(const _cl_mem& image, const void* memory, const extents& region, size_t row_pitch,
                                       size_t slice_pitch) {
     require(slice_pitch == 0 || has_slices(image), CL_INVALID_VALUE);
@@ -70,7 +70,8 @@ cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue queue_handle, cl_mem imag
         check_region(image, from, extent);
         check_host_may(image, CL_MEM_HOST_WRITE_ONLY);
         const memory_use uses[] = {{&image, access::read}};
-        const auto place = target_of(image, extent, target, checked_pitches(image, target, extent, row_pitch, slice_pitch));
+        const auto place = target_of(image, extent, target,
+                                     checked_pitches(image, target, extent, row_pitch, slice_pitch));
         return enqueue_read({queue, CL_COMMAND_READ_IMAGE, blocking, count, list, event, uses}, place,
                             [&](void* to, size_t row, size_t slice) {
                                 return [&queue, held = ref<_cl_mem>(&image), from, extent, row, slice,
@@ -84,9 +85,8 @@ cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue queue_handle, cl_mem imag
 }
 
 cl_int CL_API_CALL clEnqueueWriteImage(cl_command_queue queue_handle, cl_mem image_handle, cl_bool blocking,
-                                       const size_t* origin, const size_t* region, size_t row_pitch,
-                                       size_t slice_pitch, const void* source, cl_uint count, const cl_event* list,
-                                       cl_event* event) {
+                                       const size_t* origin, const size_t* region, size_t row_pitch, size_t slice_pitch,
+                                       const void* source, cl_uint count, const cl_event* list, cl_event* event) {
     return guard([&] {
         auto& queue = checked(queue_handle, CL_INVALID_COMMAND_QUEUE);
         auto& image = checked_image(image_handle);
@@ -124,11 +124,10 @@ cl_int CL_API_CALL clEnqueueFillImage(cl_command_queue queue_handle, cl_mem imag
         note(copy.data(), sizeof copy);
         const memory_use uses[] = {{&image, writing(image, extent)}};
         return enqueue({queue, CL_COMMAND_FILL_IMAGE, CL_FALSE, count, list, event, uses},
-                       [&queue, held = ref<_cl_mem>(&image), copy, to,
-                        extent](cl_bool, cl_uint waits, const cl_event* events, cl_event* made) {
-                           return queue.calls().clEnqueueFillImage(queue.raw.raw(), held->raw(queue.where),
-                                                                   copy.data(), to.data(), extent.data(), waits,
-                                                                   events, made);
+                       [&queue, held = ref<_cl_mem>(&image), copy, to, extent](cl_bool, cl_uint waits,
+                                                                               const cl_event* events, cl_event* made) {
+                           return queue.calls().clEnqueueFillImage(queue.raw.raw(), held->raw(queue.where), copy.data(),
+                                                                   to.data(), extent.data(), waits, events, made);
                        });
     });
 }

@@ -62,7 +62,8 @@ cl_int code_of(const std::string& told) {
 std::vector<argument_facts> facts_of(const std::string& told) {
     std::vector<argument_facts> facts;
     for (std::size_t at = sizeof(cl_int); at < told.size(); at += 5)
-        facts.push_back({static_cast<argument_facts::sort>(told[at]), static_cast<causeway::platform::access>(told[at + 1]),
+        facts.push_back({static_cast<argument_facts::sort>(told[at]),
+                         static_cast<causeway::platform::access>(told[at + 1]),
                          static_cast<unsigned char>(told[at + 2]), told[at + 3] != 0, told[at + 4] != 0});
     return facts;
 }
@@ -107,8 +108,17 @@ number_type number_called(std::string_view type) {
         std::string_view name;
         std::uint32_t bytes;
     };
-    for (const auto& [name, bytes] : {scalar{"char", 1}, {"uchar", 1}, {"short", 2}, {"ushort", 2}, {"int", 4}, {"uint", 4},
-                                      {"long", 8}, {"ulong", 8}, {"half", 2}, {"float", 4}, {"double", 8}}) {
+    for (const auto& [name, bytes] : {scalar{"char", 1},
+                                      {"uchar", 1},
+                                      {"short", 2},
+                                      {"ushort", 2},
+                                      {"int", 4},
+                                      {"uint", 4},
+                                      {"long", 8},
+                                      {"ulong", 8},
+                                      {"half", 2},
+                                      {"float", 4},
+                                      {"double", 8}}) {
         if (!type.starts_with(name)) continue;
         const auto count = type.substr(name.size());
         for (const auto& [text, elements] : {scalar{"", 1}, {"2", 2}, {"3", 4}, {"4", 4}, {"8", 8}, {"16", 16}})
@@ -152,15 +162,17 @@ void _cl_kernel::learn(const part& from) {
             facts.number_bytes = number.bytes;
             facts.every_bit_counts = number.every_bit_counts;
         }
-        const bool reads_only =
-            is_image ? image != CL_KERNEL_ARG_ACCESS_WRITE_ONLY && image != CL_KERNEL_ARG_ACCESS_READ_WRITE
-                     : address == CL_KERNEL_ARG_ADDRESS_CONSTANT || (type & CL_KERNEL_ARG_TYPE_CONST) != 0;
+        const bool reads_only = is_image ? image != CL_KERNEL_ARG_ACCESS_WRITE_ONLY &&
+                                               image != CL_KERNEL_ARG_ACCESS_READ_WRITE
+                                         : address == CL_KERNEL_ARG_ADDRESS_CONSTANT ||
+                                               (type & CL_KERNEL_ARG_TYPE_CONST) != 0;
         facts.how = reads_only ? access::read : access::write;
     }
 }
 
 _cl_kernel::part& _cl_kernel::any_part() {
-    const auto found = std::find_if(parts.begin(), parts.end(), [](const part& one) { return static_cast<bool>(one.raw); });
+    const auto found = std::find_if(parts.begin(), parts.end(),
+                                    [](const part& one) { return static_cast<bool>(one.raw); });
     require(found != parts.end(), CL_INVALID_PROGRAM_EXECUTABLE);
     return *found;
 }
@@ -175,7 +187,8 @@ template <class Handle> Handle handle_in(const void* value) {
 
 /// A kernel that came as a binary may not say what it takes: a value that is a living handle of ours is one.
 argument_facts::sort guess(size_t size, const void* value) {
-    if (value == nullptr) return argument_facts::sort::local; // or no buffer: both are a size alone, for drivers as well
+    if (value == nullptr)
+        return argument_facts::sort::local; // or no buffer: both are a size alone, for drivers as well
     if (size != sizeof(cl_mem)) return argument_facts::sort::value;
     const auto handle = handle_in<object*>(value);
     if (handle == nullptr || !is_live_handle(handle)) return argument_facts::sort::value;
@@ -195,7 +208,8 @@ void _cl_kernel::check_size(cl_uint index, argument_facts::sort takes, size_t si
     case sort::value: {
         const auto exact = m_facts[index].number_bytes;
         size_t most = 0;
-        for (const auto& device : program->devices) most = std::max(most, ask<size_t>(*device, CL_DEVICE_MAX_PARAMETER_SIZE));
+        for (const auto& device : program->devices)
+            most = std::max(most, ask<size_t>(*device, CL_DEVICE_MAX_PARAMETER_SIZE));
         fits = exact != 0 ? size == exact : size != 0 && size <= most;
         break;
     }
@@ -222,7 +236,8 @@ bool has_bytes(const void* value, size_t size) {
 void _cl_kernel::set_value(cl_uint index, size_t size, const void* value) {
     // PoCL 3.1 copies as many bytes for a structure as it is told.
     require(m_facts[index].number_bytes != 0 || has_bytes(value, size), CL_INVALID_ARG_SIZE);
-    const auto judge = std::find_if(parts.begin(), parts.end(), [](const part& one) { return static_cast<bool>(one.raw); });
+    const auto judge = std::find_if(parts.begin(), parts.end(),
+                                    [](const part& one) { return static_cast<bool>(one.raw); });
     // The driver, which knows how large structures are, reads only what it takes.
     if (judge != parts.end()) check(judge->raw.calls().clSetKernelArg(judge->raw.raw(), index, size, value));
     auto& mine = m_arguments[index];
@@ -270,11 +285,12 @@ void _cl_kernel::set(cl_uint index, size_t size, const void* value) {
     }
     ++next.version;
     std::swap(m_arguments[index], next);
-    // Drivers know best what fits: the first one that there is here judges at once. Memory objects and samplers of a context
-    // that spans places wait until a launch says where they are needed.
+    // Drivers know best what fits: the first one that there is here judges at once. Memory objects and samplers of a
+    // context that spans places wait until a launch says where they are needed.
     const bool is_object = takes == argument_facts::sort::memory || takes == argument_facts::sort::sampler;
     if (context->spans() && is_object) return;
-    const auto judge = std::find_if(parts.begin(), parts.end(), [](const part& one) { return static_cast<bool>(one.raw); });
+    const auto judge = std::find_if(parts.begin(), parts.end(),
+                                    [](const part& one) { return static_cast<bool>(one.raw); });
     if (judge == parts.end()) return;
     const auto code = give(judge->raw.raw(), *context->here()[static_cast<std::size_t>(judge - parts.begin())], index);
     if (code != CL_SUCCESS) {

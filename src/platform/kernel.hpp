@@ -47,18 +47,19 @@ struct _cl_kernel final : causeway::platform::object {
 
     void set(cl_uint index, size_t size, const void* value);
     void take_arguments(_cl_kernel& from);
-    /// Gives the driver at `at` what it does not have yet, and returns its kernel. `mutex` is held; so is the context's order
-    /// where the context spans places.
+    /// Gives the driver at `at` what it does not have yet, and returns its kernel. `mutex` is held; so is the context's
+    /// order where the context spans places.
     [[nodiscard]] cl_kernel with_arguments(causeway::platform::place& at);
     /// The memory objects that a launch uses now.
     [[nodiscard]] std::vector<causeway::platform::memory_use> uses();
     /// Another kernel of the driver, without arguments.
     [[nodiscard]] causeway::platform::driver_object<cl_kernel> another(causeway::platform::place& at) const;
     /// Another kernel of the driver with the arguments that are set now, for a launch that comes later. Locks as above.
-    [[nodiscard]] std::shared_ptr<causeway::platform::driver_object<cl_kernel>>
-    snapshot(causeway::platform::place& at);
+    [[nodiscard]] std::shared_ptr<causeway::platform::driver_object<cl_kernel>> snapshot(causeway::platform::place& at);
     /// What is set, and what the kernel says of it; with `mutex` held.
-    [[nodiscard]] const causeway::platform::kernel_argument& argument(cl_uint index) const { return m_arguments[index]; }
+    [[nodiscard]] const causeway::platform::kernel_argument& argument(cl_uint index) const {
+        return m_arguments[index];
+    }
     [[nodiscard]] const causeway::platform::argument_facts& facts(cl_uint index) const { return m_facts[index]; }
     /// Whether the argument is known to be a number or a vector of numbers.
     [[nodiscard]] bool takes_number(cl_uint index) const { return m_facts[index].every_bit_counts; }
@@ -77,13 +78,14 @@ struct _cl_kernel final : causeway::platform::object {
     const causeway::platform::ref<_cl_context> context;
     const std::string name;
     std::vector<part> parts; ///< one for each place
-    int asked;               ///< the rank whose driver is asked about the kernel
-    std::mutex mutex;        ///< guards arguments and what drivers have of them
+    int asked; ///< the rank whose driver is asked about the kernel
+    std::mutex mutex; ///< guards arguments and what drivers have of them
 
   private:
     cl_int make_parts();
     void learn(const part& from);
-    /// Takes what the first owner of a device of the program says of the kernel, as all ranks do; `code` is what came out here.
+    /// Takes what the first owner of a device of the program says of the kernel, as all ranks do; `code` is what came
+    /// out here.
     void agree(cl_int code);
     cl_int give(cl_kernel raw, causeway::platform::place& at, cl_uint index);
     /// Throws CL_INVALID_ARG_SIZE for a size that cannot be the argument's, before anything is read.

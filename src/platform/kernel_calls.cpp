@@ -302,7 +302,8 @@ cl_int CL_API_CALL clEnqueueNativeKernel(cl_command_queue handle, void(CL_CALLBA
         for (cl_uint i = 0; i < memory_count; ++i) {
             held.emplace_back(memory[i]);
             // Before the arguments it is beyond them, too.
-            offsets.push_back(reinterpret_cast<std::uintptr_t>(memory_places[i]) - reinterpret_cast<std::uintptr_t>(arguments));
+            offsets.push_back(reinterpret_cast<std::uintptr_t>(memory_places[i]) -
+                              reinterpret_cast<std::uintptr_t>(arguments));
             require(has_range(size, offsets.back(), sizeof(cl_mem)), CL_INVALID_VALUE);
         }
         const auto* const first = static_cast<const std::byte*>(arguments);

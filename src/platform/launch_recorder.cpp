@@ -61,9 +61,11 @@ void wait_for_turn(const command_shape& shape) {
     for (cl_uint i = 0; i < shape.waits && shape.wait_list != nullptr; ++i) {
         auto* const event = shape.wait_list[i];
         if (event == nullptr || !event->is(kind::event)) return; // the launch will be refused
-        if (event->is_users() && !event->over()) throw std::runtime_error("it waits for an event of the program itself");
+        if (event->is_users() && !event->over())
+            throw std::runtime_error("it waits for an event of the program itself");
     }
-    if (shape.queue->waiting_count.load() != 0) throw std::runtime_error("commands before it wait for an event of the program itself");
+    if (shape.queue->waiting_count.load() != 0)
+        throw std::runtime_error("commands before it wait for an event of the program itself");
     if (shape.waits != 0 && shape.wait_list != nullptr)
         require_code(entry::clWaitForEvents(shape.waits, shape.wait_list), "clWaitForEvents");
     require_code(entry::clFinish(shape.queue), "clFinish");
@@ -71,24 +73,30 @@ void wait_for_turn(const command_shape& shape) {
 
 json image_facts_of(const _cl_mem& image) {
     const auto& shape = image.image.shape;
-    return {{"order", image.image.format.image_channel_order}, {"type", image.image.format.image_channel_data_type},
-            {"shape", shape.image_type}, {"width", shape.image_width}, {"height", shape.image_height},
-            {"depth", shape.image_depth}, {"layers", shape.image_array_size}, {"pixel_bytes", image.image.pixel_bytes}};
+    return {{"order", image.image.format.image_channel_order},
+            {"type", image.image.format.image_channel_data_type},
+            {"shape", shape.image_type},
+            {"width", shape.image_width},
+            {"height", shape.image_height},
+            {"depth", shape.image_depth},
+            {"layers", shape.image_array_size},
+            {"pixel_bytes", image.image.pixel_bytes}};
 }
 
 std::vector<std::byte> contents_of(_cl_command_queue& queue, _cl_mem& object) {
     std::vector<std::byte> bytes;
     if (!object.is_image()) {
         bytes.resize(object.size);
-        require_code(entry::clEnqueueReadBuffer(&queue, &object, CL_TRUE, 0, bytes.size(), bytes.data(), 0, nullptr, nullptr),
-                     "reading a buffer of it");
+        require_code(
+            entry::clEnqueueReadBuffer(&queue, &object, CL_TRUE, 0, bytes.size(), bytes.data(), 0, nullptr, nullptr),
+            "reading a buffer of it");
         return bytes;
     }
     const auto region = whole_region(object);
     const std::array<size_t, 3> origin{};
     bytes.resize(region[0] * region[1] * region[2] * object.image.pixel_bytes);
-    require_code(entry::clEnqueueReadImage(&queue, &object, CL_TRUE, origin.data(), region.data(), 0, 0, bytes.data(), 0, nullptr,
-                                           nullptr),
+    require_code(entry::clEnqueueReadImage(&queue, &object, CL_TRUE, origin.data(), region.data(), 0, 0, bytes.data(),
+                                           0, nullptr, nullptr),
                  "reading an image of it");
     return bytes;
 }
@@ -107,7 +115,9 @@ class objects {
         const auto number = m_numbers.size();
         const auto bytes = contents_of(m_queue, object);
         write(m_folder / std::to_string(number), bytes.data(), bytes.size());
-        json told{{"bytes", bytes.size()}, {"flags", object.flags}, {"host_ptr", reinterpret_cast<std::uintptr_t>(object.host_ptr)}};
+        json told{{"bytes", bytes.size()},
+                  {"flags", object.flags},
+                  {"host_ptr", reinterpret_cast<std::uintptr_t>(object.host_ptr)}};
         if (object.is_image()) told["image"] = image_facts_of(object);
         list.push_back(std::move(told));
         m_numbers.emplace(&object, number);
@@ -156,8 +166,9 @@ template <class Sizes> json list_of(const Sizes& sizes, cl_uint dimensions) {
 } // namespace
 
 launch_recorder* launch_recorder::of_process() {
-    static launch_recorder* const one =
-        observer::hears_calls() && !settings().text(option::study_launches).empty() ? new launch_recorder : nullptr;
+    static launch_recorder* const one = observer::hears_calls() && !settings().text(option::study_launches).empty()
+                                            ? new launch_recorder
+                                            : nullptr;
     return one;
 }
 
@@ -168,7 +179,8 @@ launch_recorder::launch_recorder() {
         wanted one;
         words >> one.kernel >> one.left >> one.dimensions;
         if (!words || one.dimensions < 1 || one.dimensions > 3 || one.left < 1) {
-            std::fprintf(stderr, "causeway: a line of %s names no launch: %s\n", settings().text(option::study_launches).c_str(), line.c_str());
+            std::fprintf(stderr, "causeway: a line of %s names no launch: %s\n",
+                         settings().text(option::study_launches).c_str(), line.c_str());
             continue;
         }
         for (cl_uint i = 0; i < one.dimensions; ++i) words >> one.global[i];
@@ -178,15 +190,17 @@ launch_recorder::launch_recorder() {
 }
 
 void launch_recorder::enqueues(api_call, const command_shape& shape) {
-    if (shape.kernel == nullptr || !shape.kernel->is(kind::kernel) || shape.queue == nullptr || !shape.queue->is(kind::queue)) return;
+    if (shape.kernel == nullptr || !shape.kernel->is(kind::kernel) || shape.queue == nullptr ||
+        !shape.queue->is(kind::queue))
+        return;
     {
         const std::lock_guard lock(m_mutex);
         const auto same = [&](const std::array<size_t, 3>& a, const std::array<size_t, 3>& b) {
             return std::equal(a.begin(), a.begin() + shape.dimensions, b.begin());
         };
         const auto found = std::find_if(m_wanted.begin(), m_wanted.end(), [&](const wanted& one) {
-            return one.dimensions == shape.dimensions && one.kernel == shape.kernel->name && same(one.global, shape.global) &&
-                   same(one.local, shape.local);
+            return one.dimensions == shape.dimensions && one.kernel == shape.kernel->name &&
+                   same(one.global, shape.global) && same(one.local, shape.local);
         });
         if (found == m_wanted.end() || --found->left != 0) return;
         m_wanted.erase(found);
@@ -194,9 +208,11 @@ void launch_recorder::enqueues(api_call, const command_shape& shape) {
     try {
         record(shape);
     } catch (const refusal& refused) {
-        std::fprintf(stderr, "causeway: a launch of %s cannot be recorded: code %d\n", shape.kernel->name.c_str(), refused.code);
+        std::fprintf(stderr, "causeway: a launch of %s cannot be recorded: code %d\n", shape.kernel->name.c_str(),
+                     refused.code);
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "causeway: a launch of %s cannot be recorded: %s\n", shape.kernel->name.c_str(), error.what());
+        std::fprintf(stderr, "causeway: a launch of %s cannot be recorded: %s\n", shape.kernel->name.c_str(),
+                     error.what());
     }
 }
 
@@ -207,17 +223,23 @@ void launch_recorder::record(const command_shape& shape) {
         const std::lock_guard lock(m_mutex);
         return m_recorded++;
     }();
-    const auto folder = fs::path(settings().text(option::study)) / (std::to_string(::getpid()) + "-" + std::to_string(number));
+    const auto folder = fs::path(settings().text(option::study)) /
+                        (std::to_string(::getpid()) + "-" + std::to_string(number));
     fs::create_directories(folder);
     objects used(*shape.queue, folder);
     const auto& device = *shape.queue->device;
-    json told{{"kernel", kernel.name}, {"dimensions", shape.dimensions}, {"offset", list_of(shape.offset, shape.dimensions)},
+    json told{{"kernel", kernel.name},
+              {"dimensions", shape.dimensions},
+              {"offset", list_of(shape.offset, shape.dimensions)},
               {"global", list_of(shape.global, shape.dimensions)},
-              {"local", shape.local[0] == 0 ? json() : list_of(shape.local, shape.dimensions)}, {"options", kernel.program->options},
-              {"device", driver_text(device, CL_DEVICE_NAME)}, {"driver", driver_text(device, CL_DRIVER_VERSION)}};
+              {"local", shape.local[0] == 0 ? json() : list_of(shape.local, shape.dimensions)},
+              {"options", kernel.program->options},
+              {"device", driver_text(device, CL_DEVICE_NAME)},
+              {"driver", driver_text(device, CL_DRIVER_VERSION)}};
     told["arguments"] = arguments_of(kernel, used);
     told["objects"] = used.list;
-    if (kernel.program->source.empty()) throw std::runtime_error("its program has no source: it came as a binary, or was linked");
+    if (kernel.program->source.empty())
+        throw std::runtime_error("its program has no source: it came as a binary, or was linked");
     write(folder / "program.cl", kernel.program->source.data(), kernel.program->source.size());
     const auto text = told.dump(1, ' ', false, json::error_handler_t::replace);
     write(folder / "launch.json", text.data(), text.size());

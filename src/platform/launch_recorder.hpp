@@ -5,7 +5,6 @@
 #include "platform/kernel.hpp"
 #include "platform/observer.hpp"
 
-
 #include <mutex>
 #include <string>
 #include <vector>

@@ -58,11 +58,11 @@ cl_int read_box(_cl_command_queue& queue, _cl_mem& object, const mapping& of, vo
                 const cl_event* events, cl_event* made) {
     const auto raw = object.raw(queue.where);
     if (!object.is_image())
-        return queue.calls().clEnqueueReadBuffer(queue.raw.raw(), raw, CL_FALSE, of.where.origin[0],
-                                                 of.where.region[0], target, waits, events, made);
+        return queue.calls().clEnqueueReadBuffer(queue.raw.raw(), raw, CL_FALSE, of.where.origin[0], of.where.region[0],
+                                                 target, waits, events, made);
     return queue.calls().clEnqueueReadImage(queue.raw.raw(), raw, CL_FALSE, of.where.origin.data(),
-                                            of.where.region.data(), of.pitches[0], of.pitches[1], target, waits,
-                                            events, made);
+                                            of.where.region.data(), of.pitches[0], of.pitches[1], target, waits, events,
+                                            made);
 }
 
 cl_int write_box(_cl_command_queue& queue, _cl_mem& object, const mapping& of, const void* source, cl_uint waits,
@@ -100,7 +100,8 @@ void map_shadow(const new_command& command, _cl_mem& object, mapping made, void*
     turn.uses = uses;
     turn.made = &made.filling;
     const auto& region = made.where.region;
-    const auto place = object.is_image() ? target_of(object, region, address, made.pitches) : host_target{address, region[0]};
+    const auto place = object.is_image() ? target_of(object, region, address, made.pitches)
+                                         : host_target{address, region[0]};
     check(enqueue_read(turn, place, [&](void* to, size_t row, size_t slice) {
         auto into = made;
         into.pitches = {row, slice};
@@ -113,8 +114,8 @@ void map_shadow(const new_command& command, _cl_mem& object, mapping made, void*
 }
 
 /// Calls the driver's map: map(number of events, events, where its event goes, code). Gives the program its event.
-template <class Map>
-void* map_by_driver(const new_command& command, _cl_mem& object, mapping made, const raw_waits& raws, Map map) {
+template <class Map> void* map_by_driver(const new_command& command, _cl_mem& object, mapping made,
+                                         const raw_waits& raws, Map map) {
     cl_event raw = nullptr;
     cl_int code = CL_SUCCESS;
     made.by_driver = true;
@@ -160,9 +161,9 @@ void* map_image(const new_command& command, _cl_mem& image, cl_map_flags flags, 
         return map_by_driver(
             command, image, made, raws, [&](cl_uint waits, const cl_event* events, cl_event* event, cl_int* code) {
                 auto& queue = command.queue;
-                return queue.calls().clEnqueueMapImage(queue.raw.raw(), image.raw(queue.where), command.blocking,
-                                                       flags, origin.data(), region.data(), row_pitch, slice_pitch,
-                                                       waits, events, event, code);
+                return queue.calls().clEnqueueMapImage(queue.raw.raw(), image.raw(queue.where), command.blocking, flags,
+                                                       origin.data(), region.data(), row_pitch, slice_pitch, waits,
+                                                       events, event, code);
             });
     const auto pitches = image.host_pitches();
     // Reading and writing take no slice pitch for images that have no slices.
@@ -185,8 +186,8 @@ void* CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer, cl_b
         auto& in = checked(queue, CL_INVALID_COMMAND_QUEUE);
         auto& object = checked(buffer, CL_INVALID_MEM_OBJECT);
         const memory_use uses[] = {{&object, access::read}};
-        address =
-            map_buffer({in, CL_COMMAND_MAP_BUFFER, blocking, count, list, event, uses}, object, flags, offset, size);
+        address = map_buffer({in, CL_COMMAND_MAP_BUFFER, blocking, count, list, event, uses}, object, flags, offset,
+                             size);
         return CL_SUCCESS;
     });
     if (code != nullptr) *code = result;
@@ -202,9 +203,9 @@ void* CL_API_CALL clEnqueueMapImage(cl_command_queue queue, cl_mem image, cl_boo
         auto& object = checked(image, CL_INVALID_MEM_OBJECT);
         require(origin != nullptr && region != nullptr, CL_INVALID_VALUE);
         const memory_use uses[] = {{&object, access::read}};
-        address =
-            map_image({in, CL_COMMAND_MAP_IMAGE, blocking, count, list, event, uses}, object, flags,
-                      {origin[0], origin[1], origin[2]}, {region[0], region[1], region[2]}, row_pitch, slice_pitch);
+        address = map_image({in, CL_COMMAND_MAP_IMAGE, blocking, count, list, event, uses}, object, flags,
+                            {origin[0], origin[1], origin[2]}, {region[0], region[1], region[2]}, row_pitch,
+                            slice_pitch);
         return CL_SUCCESS;
     });
     if (code != nullptr) *code = result;
@@ -231,8 +232,8 @@ cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue queue_handle, cl_mem
             command.reads_host = true;
             command.filling = of.filling.get();
         }
-        const auto issue = [&queue, held = ref<_cl_mem>(&object), of, address, writes_back](
-                               cl_bool, cl_uint waits, const cl_event* events, cl_event* made) {
+        const auto issue = [&queue, held = ref<_cl_mem>(&object), of, address,
+                            writes_back](cl_bool, cl_uint waits, const cl_event* events, cl_event* made) {
             if (of.by_driver)
                 return queue.calls().clEnqueueUnmapMemObject(queue.raw.raw(), held->raw(queue.where), address, waits,
                                                              events, made);

@@ -26,8 +26,8 @@ void add_unless_over(std::vector<ref<_cl_event>>& events, const ref<_cl_event>& 
 }
 
 issue_function read_whole(_cl_mem& object, place& at, std::shared_ptr<std::byte[]> target) {
-    return [held = ref<_cl_mem>(&object), &at, target = std::move(target)](cl_bool, cl_uint count,
-                                                                           const cl_event* list, cl_event* event) {
+    return [held = ref<_cl_mem>(&object), &at, target = std::move(target)](cl_bool, cl_uint count, const cl_event* list,
+                                                                           cl_event* event) {
         const auto queue = at.copies->raw.raw();
         const auto raw = held->raw(at);
         if (!held->is_image())
@@ -41,8 +41,8 @@ issue_function read_whole(_cl_mem& object, place& at, std::shared_ptr<std::byte[
 }
 
 issue_function write_whole(_cl_mem& object, place& at, std::shared_ptr<std::byte[]> source) {
-    return [held = ref<_cl_mem>(&object), &at, source = std::move(source)](cl_bool, cl_uint count,
-                                                                           const cl_event* list, cl_event* event) {
+    return [held = ref<_cl_mem>(&object), &at, source = std::move(source)](cl_bool, cl_uint count, const cl_event* list,
+                                                                           cl_event* event) {
         const auto queue = at.copies->raw.raw();
         const auto raw = held->raw(at);
         if (!held->is_image())
@@ -94,8 +94,7 @@ namespace {
 /// The same rank, if it has them; else the places that get the contents one after the other form a binomial tree. The
 /// same choice on every rank.
 place& nearest(const std::vector<place*>& latest, const place& to) {
-    const auto own =
-        std::find_if(latest.begin(), latest.end(), [&](const place* one) { return one->rank == to.rank; });
+    const auto own = std::find_if(latest.begin(), latest.end(), [&](const place* one) { return one->rank == to.rank; });
     return own != latest.end() ? **own : *latest[latest.size() - std::bit_floor(latest.size())];
 }
 
@@ -175,8 +174,8 @@ void move_out(_cl_mem& root, place& from, int rank) {
     }
     const auto staging = cluster::room_for_message(root.size);
     auto send = job.promise(rank, staging, root.size);
-    const auto out =
-        enqueue_copy(*from.copies, CL_COMMAND_READ_IMAGE, {}, std::move(orders), read_whole(root, from, staging));
+    const auto out = enqueue_copy(*from.copies, CL_COMMAND_READ_IMAGE, {}, std::move(orders),
+                                  read_whole(root, from, staging));
     source.departures.add(out);
     scheduler::of_process().after(*out, [send = std::move(send), held = ref<_cl_mem>(&root), rank](cl_int status) {
         or_give_up(*held, "sent to rank " + std::to_string(rank), [&] { check(status); });
@@ -194,7 +193,8 @@ void move_in(_cl_mem& root, int rank, place& to) {
         return;
     }
     const auto staging = cluster::room_for_message(root.size);
-    auto message = ref<_cl_event>::adopt(new _cl_event(*to.copies, CL_COMMAND_WRITE_IMAGE, _cl_event::ender::every_rank));
+    auto message = ref<_cl_event>::adopt(
+        new _cl_event(*to.copies, CL_COMMAND_WRITE_IMAGE, _cl_event::ender::every_rank));
     job.receive(rank, staging, root.size, [message] { scheduler::of_process().end(*message, {}); });
     target.arrival = enqueue_copy(*to.copies, CL_COMMAND_WRITE_IMAGE, {message}, before_arriving(target),
                                   write_whole(root, to, staging));
@@ -367,9 +367,11 @@ cl_mem _cl_mem::create_as(cl_mem_flags driver_flags, place& at, cl_int& code) {
         driver_flags &= ~static_cast<cl_mem_flags>(CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR | CL_MEM_ALLOC_HOST_PTR);
     if (type == CL_MEM_OBJECT_BUFFER && parent) {
         const cl_buffer_region region{offset, size};
-        return at.calls().clCreateSubBuffer(parent->raw(at), driver_flags, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
+        return at.calls().clCreateSubBuffer(parent->raw(at), driver_flags, CL_BUFFER_CREATE_TYPE_REGION, &region,
+                                            &code);
     }
-    if (type == CL_MEM_OBJECT_BUFFER) return at.calls().clCreateBuffer(at.context.raw(), driver_flags, size, host, &code);
+    if (type == CL_MEM_OBJECT_BUFFER)
+        return at.calls().clCreateBuffer(at.context.raw(), driver_flags, size, host, &code);
     auto shape = image.shape;
     if (parent) shape.buffer = parent->raw(at);
     if (spans && host != nullptr) shape.image_row_pitch = shape.image_slice_pitch = 0; // `initial` is packed

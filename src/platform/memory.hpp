@@ -12,8 +12,8 @@
 
 namespace causeway::platform {
 
-/// Vendors' flags that only advise, which drivers that do not know them refuse: AMD's persistent memory (1 << 6), Intel's uncached
-/// (18 and 19), host (20), compressed and uncompressed (21 and 22) memory.
+/// Vendors' flags that only advise, which drivers that do not know them refuse: AMD's persistent memory (1 << 6),
+/// Intel's uncached (18 and 19), host (20), compressed and uncompressed (21 and 22) memory.
 inline constexpr cl_mem_flags advice_flags = cl_mem_flags{1} << 6 | cl_mem_flags{0x1f} << 18;
 
 /// A box of bytes (buffers) or of pixels (images).
@@ -39,8 +39,8 @@ class pending_commands {
   private:
     static constexpr std::size_t few = 16;
     std::vector<ref<_cl_event>> m_commands;
-    std::size_t m_next_sweep =
-        few; ///< asking drivers for each command at each turn would cost the square of their number
+    std::size_t m_next_sweep = few; ///< asking drivers for each command at each turn would cost the square of their
+             ///< number
 };
 
 /// One driver's object behind a memory object, and the commands that its contents wait for. The context's order guards
@@ -99,14 +99,14 @@ struct _cl_mem final : causeway::platform::object {
     size_t size;
     void* const host_ptr;
     causeway::platform::ref<_cl_mem> parent; ///< of a sub-buffer or of an image that is made of a buffer
-    size_t offset = 0;                       ///< of a sub-buffer in its parent
+    size_t offset = 0; ///< of a sub-buffer in its parent
     image_facts image{};
 
     // For contexts that span places; roots only.
     bool has_contents = false;
     std::vector<causeway::platform::place*> latest; ///< which have the latest contents
-    causeway::platform::place* attached = nullptr;  ///< by clAttachBufferToDevice: always among `latest`
-    std::shared_ptr<std::byte[]> initial;           ///< what it was made with, until a command has written to it
+    causeway::platform::place* attached = nullptr; ///< by clAttachBufferToDevice: always among `latest`
+    std::shared_ptr<std::byte[]> initial; ///< what it was made with, until a command has written to it
 
     std::vector<causeway::platform::memory_copy> copies; ///< one for each place of this rank
 

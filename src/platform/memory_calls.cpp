@@ -22,8 +22,8 @@ bool at_most_one(cl_mem_flags of, cl_mem_flags flags) {
 }
 
 void check_flags(cl_mem_flags flags) {
-    require((flags & ~(kernel_access | host_access | host_pointer | advice_flags)) == 0 && at_most_one(kernel_access, flags) &&
-                at_most_one(host_access, flags) &&
+    require((flags & ~(kernel_access | host_access | host_pointer | advice_flags)) == 0 &&
+                at_most_one(kernel_access, flags) && at_most_one(host_access, flags) &&
                 ((flags & CL_MEM_USE_HOST_PTR) == 0 || (flags & (CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR)) == 0),
             CL_INVALID_VALUE);
 }
@@ -36,8 +36,8 @@ cl_mem_flags with_default_access(cl_mem_flags flags) {
     return (flags & kernel_access) == 0 ? flags | CL_MEM_READ_WRITE : flags;
 }
 
-/// Of a sub-buffer or an image of a buffer: what its parent has, unless it says otherwise. Throws CL_INVALID_VALUE where it may
-/// not.
+/// Of a sub-buffer or an image of a buffer: what its parent has, unless it says otherwise. Throws CL_INVALID_VALUE
+/// where it may not.
 cl_mem_flags flags_of_part(cl_mem_flags flags, const _cl_mem& parent) {
     const auto may = [&](cl_mem_flags wanted, cl_mem_flags unless) {
         return (flags & wanted) == 0 || (parent.flags & unless) == 0;
@@ -52,8 +52,8 @@ cl_mem_flags flags_of_part(cl_mem_flags flags, const _cl_mem& parent) {
     return flags | (parent.flags & host_pointer);
 }
 
-/// Gives the object its contents. One driver gets them, and makes its object, now; where the context spans places, they are
-/// kept until each place that uses the object has them.
+/// Gives the object its contents. One driver gets them, and makes its object, now; where the context spans places, they
+/// are kept until each place that uses the object has them.
 void fill(_cl_mem& made, void* host) {
     auto& context = *made.context;
     if (!context.spans()) {
@@ -90,8 +90,7 @@ ref<_cl_mem> create_buffer(cl_context handle, cl_mem_flags flags, size_t size, v
         largest = std::max(largest, ask<cl_ulong>(*device, CL_DEVICE_MAX_MEM_ALLOC_SIZE));
     require(size <= largest, CL_INVALID_BUFFER_SIZE);
     check_host_pointer(flags, host);
-    auto made =
-        ref<_cl_mem>::adopt(new _cl_mem(context, CL_MEM_OBJECT_BUFFER, with_default_access(flags), size, host));
+    auto made = ref<_cl_mem>::adopt(new _cl_mem(context, CL_MEM_OBJECT_BUFFER, with_default_access(flags), size, host));
     fill(*made, host);
     return made;
 }
@@ -135,8 +134,8 @@ cl_image_desc meaning_of(cl_image_desc shape) {
     const auto type = shape.image_type;
     const bool is_array = type == CL_MEM_OBJECT_IMAGE1D_ARRAY || type == CL_MEM_OBJECT_IMAGE2D_ARRAY;
     const bool is_volume = type == CL_MEM_OBJECT_IMAGE3D;
-    const bool is_line =
-        type == CL_MEM_OBJECT_IMAGE1D || type == CL_MEM_OBJECT_IMAGE1D_BUFFER || type == CL_MEM_OBJECT_IMAGE1D_ARRAY;
+    const bool is_line = type == CL_MEM_OBJECT_IMAGE1D || type == CL_MEM_OBJECT_IMAGE1D_BUFFER ||
+                         type == CL_MEM_OBJECT_IMAGE1D_ARRAY;
     if (is_line) shape.image_height = 0;
     if (!is_volume) shape.image_depth = 0;
     if (!is_array) shape.image_array_size = 0;
@@ -192,12 +191,12 @@ ref<_cl_mem> create_image(cl_context handle, cl_mem_flags flags, const cl_image_
     require(std::any_of(context.devices.begin(), context.devices.end(),
                         [](const auto& device) { return ask<cl_bool>(*device, CL_DEVICE_IMAGE_SUPPORT) != CL_FALSE; }),
             CL_INVALID_OPERATION);
-    for (const std::uint64_t part : {std::uint64_t{format->image_channel_order}, std::uint64_t{format->image_channel_data_type},
-                                     std::uint64_t{shape.image_type}, std::uint64_t{shape.image_width},
-                                     std::uint64_t{shape.image_height}, std::uint64_t{shape.image_depth},
-                                     std::uint64_t{shape.image_array_size}, std::uint64_t{shape.image_row_pitch},
-                                     std::uint64_t{shape.image_slice_pitch}, std::uint64_t{shape.num_mip_levels},
-                                     std::uint64_t{shape.num_samples}})
+    for (const std::uint64_t part :
+         {std::uint64_t{format->image_channel_order}, std::uint64_t{format->image_channel_data_type},
+          std::uint64_t{shape.image_type}, std::uint64_t{shape.image_width}, std::uint64_t{shape.image_height},
+          std::uint64_t{shape.image_depth}, std::uint64_t{shape.image_array_size}, std::uint64_t{shape.image_row_pitch},
+          std::uint64_t{shape.image_slice_pitch}, std::uint64_t{shape.num_mip_levels},
+          std::uint64_t{shape.num_samples}})
         note(part);
     ref<_cl_mem> parent;
     if (shape.buffer != nullptr) {
@@ -209,8 +208,8 @@ ref<_cl_mem> create_image(cl_context handle, cl_mem_flags flags, const cl_image_
     auto made = ref<_cl_mem>::adopt(new _cl_mem(context, shape.image_type, flags, 0, host));
     made->parent = parent;
     made->image = {*format, shape, bytes_of_pixel(*format)};
-    // Only drivers know all rules for shapes and formats: all are asked before anything is computed from them, as a driver that
-    // refuses the image when it is first used would end a cluster's job.
+    // Only drivers know all rules for shapes and formats: all are asked before anything is computed from them, as a
+    // driver that refuses the image when it is first used would end a cluster's job.
     for (auto* const at : context.here())
         if (context.spans() && can_have(*made, *at)) try_image(*made, *at, host);
     if (context.spans()) made->size = checked_size(*made); // else the driver's affair, which is asked below
@@ -264,8 +263,8 @@ cl_mem CL_API_CALL clCreateSubBuffer(cl_mem handle, cl_mem_flags flags, cl_buffe
         require(std::any_of(parent.context->devices.begin(), parent.context->devices.end(),
                             [&](const auto& device) { return region.origin % alignment_of(*device) == 0; }),
                 CL_MISALIGNED_SUB_BUFFER_OFFSET);
-        void* const host =
-            parent.host_ptr == nullptr ? nullptr : static_cast<std::byte*>(parent.host_ptr) + region.origin;
+        void* const host = parent.host_ptr == nullptr ? nullptr
+                                                      : static_cast<std::byte*>(parent.host_ptr) + region.origin;
         auto made = ref<_cl_mem>::adopt(new _cl_mem(*parent.context, CL_MEM_OBJECT_BUFFER, flags, region.size, host));
         made->parent = ref<_cl_mem>(&parent);
         made->offset = region.origin;
@@ -319,8 +318,7 @@ cl_mem CL_API_CALL clCreateImage3D(cl_context context, cl_mem_flags flags, const
 cl_int CL_API_CALL clRetainMemObject(cl_mem object) { return retain(object, CL_INVALID_MEM_OBJECT); }
 cl_int CL_API_CALL clReleaseMemObject(cl_mem object) { return release(object, CL_INVALID_MEM_OBJECT); }
 
-cl_int CL_API_CALL clSetMemObjectDestructorCallback(cl_mem handle, void(CL_CALLBACK* call)(cl_mem, void*),
-                                                    void* data) {
+cl_int CL_API_CALL clSetMemObjectDestructorCallback(cl_mem handle, void(CL_CALLBACK* call)(cl_mem, void*), void* data) {
     return guard([&]() -> cl_int {
         auto& object = checked(handle, CL_INVALID_MEM_OBJECT);
         require(call != nullptr, CL_INVALID_VALUE);
@@ -457,8 +455,8 @@ cl_int CL_API_CALL clGetSupportedImageFormats(cl_context handle, cl_mem_flags fl
     return guard([&]() -> cl_int {
         auto& context = checked(handle, CL_INVALID_CONTEXT);
         require(list == nullptr || room != 0, CL_INVALID_VALUE);
-        const auto common =
-            common_of(asks_ranks() ? formats_of_ranks(context, flags, type) : own_formats(context, flags, type));
+        const auto common = common_of(asks_ranks() ? formats_of_ranks(context, flags, type)
+                                                   : own_formats(context, flags, type));
         if (list != nullptr) std::copy_n(common.begin(), std::min<size_t>(room, common.size()), list);
         if (found != nullptr) *found = static_cast<cl_uint>(common.size());
         return CL_SUCCESS;

@@ -23,8 +23,8 @@ namespace causeway::platform {
     return true;
 }
 
-template <class Value>
-constexpr bool is_handle = std::is_pointer_v<Value> && std::is_base_of_v<object, std::remove_pointer_t<Value>>;
+template <class Value> constexpr bool is_handle = std::is_pointer_v<Value> &&
+                                                  std::is_base_of_v<object, std::remove_pointer_t<Value>>;
 
 template <class Value> call_argument argument_of(Value value) {
     using sort = call_argument::sort;
@@ -54,15 +54,16 @@ template <api_call Which, class... Arguments> auto meaning_of(Arguments... given
     std::array<call_argument, sizeof...(Arguments)> all{argument_of(given)...};
     if constexpr (makes_list(Which))
         for (std::size_t i = 1; i < all.size(); ++i)
-            if (all[i].what == call_argument::sort::pointer && all[i].value == 0 && all[i - 1].what == call_argument::sort::number)
+            if (all[i].what == call_argument::sort::pointer && all[i].value == 0 &&
+                all[i - 1].what == call_argument::sort::number)
                 all[i - 1].value = 0;
     return all;
 }
 
 template <api_call Which, auto Function> struct noted;
 
-template <api_call Which, class Result, class... Arguments, Result(CL_API_CALL* Function)(Arguments...)>
-struct noted<Which, Function> {
+template <api_call Which, class Result, class... Arguments, Result(CL_API_CALL* Function)(Arguments...)> struct noted<
+    Which, Function> {
     static Result CL_API_CALL call(Arguments... arguments) {
         auto* const job = cluster::of_process();
         if (job == nullptr) return Function(arguments...);

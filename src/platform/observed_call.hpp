@@ -11,8 +11,8 @@
 
 namespace causeway::platform {
 
-/// What a call enqueues, by its arguments. Unknown handles and null pointers are the platform's to refuse: nothing is looked at
-/// that may not be there.
+/// What a call enqueues, by its arguments. Unknown handles and null pointers are the platform's to refuse: nothing is
+/// looked at that may not be there.
 template <api_call Which, class... Arguments> command_shape shape_of(const std::tuple<Arguments...>& given) {
     command_shape shape;
     shape.queue = std::get<0>(given);
@@ -48,7 +48,8 @@ template <api_call Which, class... Arguments> command_shape shape_of(const std::
             shape.bytes = std::get<5>(given);
         } else if constexpr (Which == api_call::clEnqueueCopyBuffer || Which == api_call::clEnqueueFillBuffer) {
             shape.bytes = std::get<5>(given);
-        } else if constexpr (Which == api_call::clEnqueueReadBufferRect || Which == api_call::clEnqueueWriteBufferRect) {
+        } else if constexpr (Which == api_call::clEnqueueReadBufferRect ||
+                             Which == api_call::clEnqueueWriteBufferRect) {
             shape.blocks = std::get<2>(given) != CL_FALSE;
             shape.bytes = volume(std::get<5>(given));
         } else if constexpr (Which == api_call::clEnqueueCopyBufferRect) {

@@ -12,7 +12,7 @@
 namespace causeway::platform {
 
 std::span<observer* const> observer::all() {
-    static const auto& list = [] () -> const std::vector<observer*>& {
+    static const auto& list = []() -> const std::vector<observer*>& {
         auto& made = *new std::vector<observer*>; // drivers may still call back while the process ends
         if (auto* const times = device_times::of_process()) made.push_back(times);
         if (auto* const one = launch_recorder::of_process()) made.push_back(one);

@@ -18,10 +18,10 @@ struct command_shape {
     _cl_kernel* kernel = nullptr; ///< of a launch
     cl_uint dimensions = 0;
     std::array<size_t, 3> offset{}, global{1, 1, 1}, local{}; ///< local[0] is 0 where the driver chooses
-    size_t bytes = 0;                                         ///< that move between host and device, or between objects
-    _cl_mem* object = nullptr;                                ///< the first one of a copy or a map
-    cl_uint waits = 0;                                        ///< events in its wait list
-    const cl_event* wait_list = nullptr;                      ///< of a launch
+    size_t bytes = 0; ///< that move between host and device, or between objects
+    _cl_mem* object = nullptr; ///< the first one of a copy or a map
+    cl_uint waits = 0; ///< events in its wait list
+    const cl_event* wait_list = nullptr; ///< of a launch
     bool blocks = false;
 };
 
@@ -39,8 +39,8 @@ class observer {
     }
     /// A driver has the command, since now; commands of the platform itself are told, too. Any thread.
     virtual void issued(const _cl_event&) {}
-    /// Something was waited for: drivers may be asked now for the times of commands that are over. At the end of the process it
-    /// is too late: drivers may hang. Any thread; no lock may be held.
+    /// Something was waited for: drivers may be asked now for the times of commands that are over. At the end of the
+    /// process it is too late: drivers may hang. Any thread; no lock may be held.
     virtual void settle() {}
 
     /// All of this process; the list never changes once drivers are loaded.

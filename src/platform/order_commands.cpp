@@ -54,8 +54,8 @@ cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_queue handle, cl_uint o
         for (cl_uint i = 0; i < object_count; ++i) {
             held.emplace_back(&checked(objects[i], CL_INVALID_MEM_OBJECT));
             note(*objects[i]);
-            uses.push_back({objects[i], (flags & CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED) != 0 ? access::overwrite
-                                                                                               : access::read});
+            uses.push_back({objects[i],
+                            (flags & CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED) != 0 ? access::overwrite : access::read});
         }
         return enqueue(
             {queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, CL_FALSE, count, list, event, uses},

@@ -27,7 +27,7 @@ const std::map<std::string, void*, std::less<>>& functions() {
 #undef CAUSEWAY_ENTRY
 #undef CAUSEWAY_REFUSED
         {"clIcdGetPlatformIDsKHR", reinterpret_cast<void*>(dispatch_table.clGetPlatformIDs)},
-#define CAUSEWAY_EXTENSION(name, function)                                                                                 \
+#define CAUSEWAY_EXTENSION(name, function)                                                                             \
     {#name, reinterpret_cast<void*>(observed_if_wanted<api_call::name, &noted<api_call::name, &function>::call>())},
 #include "platform/extension_points.def"
 #undef CAUSEWAY_EXTENSION

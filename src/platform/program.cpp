@@ -31,7 +31,8 @@ _cl_program::_cl_program(_cl_context& of, std::vector<_cl_device_id*> on)
 
 _cl_program::part& _cl_program::any_part() {
     const auto is_there = [](const part& one) { return static_cast<bool>(one.raw); };
-    auto found = std::find_if(parts.begin(), parts.end(), [&](const part& one) { return is_there(one) && one.is_built; });
+    auto found = std::find_if(parts.begin(), parts.end(),
+                              [&](const part& one) { return is_there(one) && one.is_built; });
     if (found == parts.end()) found = std::find_if(parts.begin(), parts.end(), is_there);
     require(found != parts.end(), CL_INVALID_PROGRAM);
     return *found;
@@ -69,8 +70,8 @@ std::vector<_cl_device_id*> checked_devices(cl_uint count, const cl_device_id* l
 bool may_fail(const place& at) { return at.understudy && asks_ranks(); }
 
 /// A program with a driver's program at each place that has devices of it: create(place, part, code).
-template <class Create>
-ref<_cl_program> create(_cl_context& context, std::vector<_cl_device_id*> devices, Create create_part) {
+template <class Create> ref<_cl_program> create(_cl_context& context, std::vector<_cl_device_id*> devices,
+                                                Create create_part) {
     auto made = ref<_cl_program>::adopt(new _cl_program(context, std::move(devices)));
     for (auto* const place : context.here()) {
         auto& at = *place;
@@ -118,8 +119,8 @@ template <class Act> cl_int for_each_part(_cl_program& program, cl_uint count, c
     }
     const auto* const job = cluster::of_process();
     if (job == nullptr) return first_failure;
-    // A rank none of whose devices are asked for knows the kernels and their arguments by its own driver, if that can build
-    // them.
+    // A rank none of whose devices are asked for knows the kernels and their arguments by its own driver, if that can
+    // build them.
     if (!any) {
         auto& at = *program.context->here().front();
         (void)act_on(at, program.part_of(at).devices);
@@ -137,7 +138,8 @@ void check_parts(cl_uint count, const cl_program* programs, const _cl_context& c
         require(one.context.get() == &context, CL_INVALID_PROGRAM);
         note(one);
         for (size_t at = 0; at < parts.size(); ++at)
-            require(parts[at].devices.empty() || one.parts[at].raw || may_fail(*context.here()[at]), CL_INVALID_PROGRAM);
+            require(parts[at].devices.empty() || one.parts[at].raw || may_fail(*context.here()[at]),
+                    CL_INVALID_PROGRAM);
     }
 }
 
@@ -194,8 +196,8 @@ cl_program CL_API_CALL clCreateProgramWithIL(cl_context handle, const void* il, 
             // Drivers of OpenCL 1.2 have the extension, if they have it at all.
             auto call = at.calls().clCreateProgramWithIL;
             if (call == nullptr)
-                call = reinterpret_cast<decltype(call)>(at.calls().clGetExtensionFunctionAddressForPlatform(
-                    at.from->platform, "clCreateProgramWithILKHR"));
+                call = reinterpret_cast<decltype(call)>(
+                    at.calls().clGetExtensionFunctionAddressForPlatform(at.from->platform, "clCreateProgramWithILKHR"));
             if (call != nullptr) return call(at.context.raw(), il, length, failed);
             *failed = CL_INVALID_OPERATION;
             return nullptr;
@@ -240,9 +242,9 @@ cl_program CL_API_CALL clCreateProgramWithBinary(cl_context handle, cl_uint coun
             *failed = CL_INVALID_BINARY;
             if (positions.empty()) return cl_program{nullptr};
             const auto raws = raws_of(part.devices);
-            auto* const raw =
-                at.calls().clCreateProgramWithBinary(at.context.raw(), static_cast<cl_uint>(raws.size()), raws.data(),
-                                                     sizes.data(), theirs.data(), results.data(), failed);
+            auto* const raw = at.calls().clCreateProgramWithBinary(at.context.raw(), static_cast<cl_uint>(raws.size()),
+                                                                   raws.data(), sizes.data(), theirs.data(),
+                                                                   results.data(), failed);
             for (std::size_t i = 0; status != nullptr && !at.understudy && i < positions.size(); ++i)
                 status[positions[i]] = results[i];
             return raw;
@@ -281,8 +283,8 @@ cl_int CL_API_CALL clBuildProgram(cl_program handle, cl_uint count, const cl_dev
         program.options = options == nullptr ? "" : options;
         note(program.options.data(), program.options.size());
         const auto theirs = with_argument_info(program.options);
-        const auto code =
-            for_each_part(program, count, list, [&](place& at, _cl_program::part& part, const auto& raws) {
+        const auto code = for_each_part(
+            program, count, list, [&](place& at, _cl_program::part& part, const auto& raws) {
                 return at.calls().clBuildProgram(part.raw.raw(), static_cast<cl_uint>(raws.size()), raws.data(),
                                                  theirs.c_str(), nullptr, nullptr);
             });
@@ -306,8 +308,8 @@ cl_int CL_API_CALL clCompileProgram(cl_program handle, cl_uint count, const cl_d
         program.options = options == nullptr ? "" : options;
         note(program.options.data(), program.options.size());
         const auto theirs = with_argument_info(program.options);
-        const auto code =
-            for_each_part(program, count, list, [&](place& at, _cl_program::part& part, const auto& raws) -> cl_int {
+        const auto code = for_each_part(
+            program, count, list, [&](place& at, _cl_program::part& part, const auto& raws) -> cl_int {
                 const auto raw_headers = raws_at(at, header_count, headers);
                 if (raw_headers.size() != header_count) return CL_INVALID_PROGRAM;
                 return at.calls().clCompileProgram(
@@ -345,8 +347,8 @@ cl_program CL_API_CALL clLinkProgram(cl_context handle, cl_uint count, const cl_
             cl_int failed = CL_SUCCESS;
             for (int tries = at.from->loses_links ? most_links : 1; tries > 0; --tries) {
                 part.raw = driver_object<cl_program>(at.calls().clLinkProgram(
-                    at.context.raw(), static_cast<cl_uint>(raws.size()), raws.data(), linked->options.c_str(), input_count,
-                    raw_inputs.data(), nullptr, nullptr, &failed));
+                    at.context.raw(), static_cast<cl_uint>(raws.size()), raws.data(), linked->options.c_str(),
+                    input_count, raw_inputs.data(), nullptr, nullptr, &failed));
                 if (failed != CL_LINK_PROGRAM_FAILURE) break;
             }
             part.is_built = failed == CL_SUCCESS;
@@ -378,10 +380,12 @@ size_t place_of(const _cl_program& program, const _cl_device_id* device) {
     return static_cast<size_t>(at - program.devices.begin());
 }
 
-/// What a dry run says of the devices of other ranks: what one of its own has. In callbacks, and when the ranks have left, those
-/// have nothing: the program's memory has the size of their own binaries.
+/// What a dry run says of the devices of other ranks: what one of its own has. In callbacks, and when the ranks have
+/// left, those have nothing: the program's memory has the size of their own binaries.
 template <class Value> void stand_in_for_others(const _cl_program& program, std::vector<Value>& all) {
-    const auto is_own = [own = cluster::of_process()->rank()](const auto& device) { return device->driver.rank == own; };
+    const auto is_own = [own = cluster::of_process()->rank()](const auto& device) {
+        return device->driver.rank == own;
+    };
     const auto own = std::find_if(program.devices.begin(), program.devices.end(), is_own);
     if (own == program.devices.end()) return;
     for (size_t i = 0; i < all.size(); ++i)
@@ -402,8 +406,7 @@ std::vector<size_t> binary_sizes(_cl_program& program) {
     if (job == nullptr) return all;
     if (cluster::is_dry_run()) stand_in_for_others(program, all);
     if (!asks_ranks()) return all;
-    const auto blobs =
-        job->gather(std::string(reinterpret_cast<const char*>(all.data()), all.size() * sizeof(size_t)));
+    const auto blobs = job->gather(std::string(reinterpret_cast<const char*>(all.data()), all.size() * sizeof(size_t)));
     for (size_t i = 0; i < all.size(); ++i)
         std::memcpy(&all[i], blobs[static_cast<size_t>(program.devices[i]->driver.rank)].data() + i * sizeof(size_t),
                     sizeof(size_t));

@@ -10,9 +10,9 @@
 
 namespace causeway::platform {
 
-/// Hands a command to its driver, once at most, on any thread: issue(blocking, number of events, events of the driver, where
-/// its event goes or null). Any callable; its detach(), if it has one, is called before it is kept for later: what the
-/// program may change after the call has to be copied then.
+/// Hands a command to its driver, once at most, on any thread: issue(blocking, number of events, events of the driver,
+/// where its event goes or null). Any callable; its detach(), if it has one, is called before it is kept for later:
+/// what the program may change after the call has to be copied then.
 class issue_function {
   public:
     template <class Issue>
@@ -85,12 +85,13 @@ struct _cl_command_queue final : causeway::platform::object {
         cl_int none = CL_SUCCESS;
         refused.compare_exchange_strong(none, code);
     }
-    /// Whether a command has ended because its wait list failed, before all that it came behind was over. See behind.hpp.
+    /// Whether a command has ended because its wait list failed, before all that it came behind was over. See
+    /// behind.hpp.
     std::atomic<bool> has_failed_waits{false};
     /// Whether one of its commands comes behind a user event, set or not: the same on every rank of a cluster.
     std::atomic<bool> is_behind_users{false};
-    // In a cluster, under the context's order: what all its commands, and those in front of its last barrier, come behind. See
-    // behind.hpp.
+    // In a cluster, under the context's order: what all its commands, and those in front of its last barrier, come
+    // behind. See behind.hpp.
     std::vector<causeway::platform::ref<_cl_event>> behind, behind_barrier;
 
     [[nodiscard]] bool in_order() const { return (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0; }
@@ -99,8 +100,9 @@ struct _cl_command_queue final : causeway::platform::object {
         if (raw) (void)calls().clFlush(raw.raw());
     }
 
-    std::atomic<unsigned> waiting_count{0};                  ///< of commands that the driver does not have yet
+    std::atomic<unsigned> waiting_count{0}; ///< of commands that the driver does not have yet
     std::deque<causeway::platform::waiting_command> waiting; // the scheduler's mutex guards it
-    /// Parts of collectives of which the queue has not heard yet how they ended: until then `refused` may be about to change.
+    /// Parts of collectives of which the queue has not heard yet how they ended: until then `refused` may be about to
+    /// change.
     std::atomic<unsigned> unheard_count{0};
 };

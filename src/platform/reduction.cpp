@@ -29,8 +29,8 @@ constexpr std::array<data_type, 9> data_types = {{{CL_SIGNED_INT8, 1, "char"},
                                                   {CL_DOUBLE, 8, "double"}}};
 
 const data_type& find(cl_channel_type code) {
-    const auto* const found =
-        std::find_if(data_types.begin(), data_types.end(), [&](const data_type& one) { return one.code == code; });
+    const auto* const found = std::find_if(data_types.begin(), data_types.end(),
+                                           [&](const data_type& one) { return one.code == code; });
     require(found != data_types.end(), CL_INVALID_VALUE);
     return *found;
 }
@@ -61,9 +61,9 @@ std::string source_for(const data_type& type, cl_reduction_op op) {
     const auto load = [&](const std::string& from) { return is_half ? "vload_half(i, " + from + ")" : from + "[i]"; };
     const std::string pragma = type.code == CL_DOUBLE ? "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" : "";
     const std::string combined = expression_for(type, op);
-    return pragma + "__kernel void combine(__global const " + name + "* first, __global const " + name + "* second, __global " +
-           name + "* result) { const size_t i = get_global_id(0); const " + value + " a = " + load("first") + ", b = " +
-           load("second") + "; " +
+    return pragma + "__kernel void combine(__global const " + name + "* first, __global const " + name +
+           "* second, __global " + name + "* result) { const size_t i = get_global_id(0); const " + value +
+           " a = " + load("first") + ", b = " + load("second") + "; " +
            (is_half ? "vstore_half(" + combined + ", i, result);" : "result[i] = " + combined + ";") + " }";
 }
 
@@ -104,8 +104,8 @@ void check_reduction(const reduction& what, const _cl_context& context) {
 
 size_t element_size(const reduction& what) { return find(what.elements).bytes; }
 
-cl_int enqueue_reduction(place& at, cl_command_queue queue, const reduction& what, cl_mem first, cl_mem second, cl_mem result,
-                         size_t bytes, cl_uint waits, const cl_event* list, cl_event* event) {
+cl_int enqueue_reduction(place& at, cl_command_queue queue, const reduction& what, cl_mem first, cl_mem second,
+                         cl_mem result, size_t bytes, cl_uint waits, const cl_event* list, cl_event* event) {
     const auto& type = find(what.elements);
     const size_t items = bytes / type.bytes;
     const auto enqueue_with = [&](cl_kernel kernel) {

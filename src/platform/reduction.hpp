@@ -14,15 +14,16 @@ struct reduction {
     ref<_cl_kernel> kernel = {}; ///< the program's, for CL_REDUCTION_KERNEL
 };
 
-/// Throws the code for what cannot be: an unknown type or operator, another kernel than the operator needs, or a type that a
-/// device of the context cannot compute with.
+/// Throws the code for what cannot be: an unknown type or operator, another kernel than the operator needs, or a type
+/// that a device of the context cannot compute with.
 void check_reduction(const reduction& what, const _cl_context& context);
 
 /// Bytes of an element.
 [[nodiscard]] size_t element_size(const reduction& what);
 
 /// Enqueues result = first op second on a queue of `at`, whose driver's buffers they are.
-[[nodiscard]] cl_int enqueue_reduction(place& at, cl_command_queue queue, const reduction& what, cl_mem first, cl_mem second,
-                                       cl_mem result, size_t bytes, cl_uint waits, const cl_event* list, cl_event* event);
+[[nodiscard]] cl_int enqueue_reduction(place& at, cl_command_queue queue, const reduction& what, cl_mem first,
+                                       cl_mem second, cl_mem result, size_t bytes, cl_uint waits, const cl_event* list,
+                                       cl_event* event);
 
 } // namespace causeway::platform

@@ -20,8 +20,8 @@ namespace causeway::platform {
 namespace {
 
 using namespace std::chrono_literals;
-/// How long the thread looks without a pause after something has moved, where processors are many, and how long a pause is at
-/// most. Drivers call back when a command ends well, so that the longest pause matters for failed ones alone.
+/// How long the thread looks without a pause after something has moved, where processors are many, and how long a pause
+/// is at most. Drivers call back when a command ends well, so that the longest pause matters for failed ones alone.
 constexpr auto hot = 50us;
 constexpr auto longest_pause = 5ms;
 /// How long the end of the process waits for a thread that is inside a driver's call.
@@ -63,8 +63,7 @@ obstacle look_at_all(const waiting_command& command, const _cl_command_queue& qu
     }
     for (const auto* const list : {&command.waits, &command.orders})
         for (const auto& event : *list)
-            if (event->known_end() > CL_COMPLETE && event->queue && event->queue.get() != &queue)
-                event->queue->flush();
+            if (event->known_end() > CL_COMPLETE && event->queue && event->queue.get() != &queue) event->queue->flush();
     return {};
 }
 
@@ -81,7 +80,8 @@ void scheduler::start() {
     std::thread([this] { run(); }).detach();
     std::thread([this] { run_callbacks(); }).detach();
     m_started = true;
-    // Drivers, which are loaded by now, end after what is registered later. A child of fork() has the handler, but no threads.
+    // Drivers, which are loaded by now, end after what is registered later. A child of fork() has the handler, but no
+    // threads.
     static const auto process = ::getpid();
     std::atexit([] {
         if (process == ::getpid()) of_process().stop();

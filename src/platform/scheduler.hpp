@@ -66,8 +66,8 @@ class scheduler {
     void call_back(_cl_event& event, _cl_event::callback callback);
     /// Calls `action` with the final status once the event is over, on the scheduler's thread: it must not wait.
     void after(_cl_event& event, std::function<void(cl_int)> action);
-    /// Calls `action` once all of `events` are over, which end on each rank of a cluster by themselves: in this thread if they
-    /// are. It must not wait.
+    /// Calls `action` once all of `events` are over, which end on each rank of a cluster by themselves: in this thread
+    /// if they are. It must not wait.
     void after_all(std::vector<ref<_cl_event>> events, std::function<void()> action);
     /// A command that no driver has here is over.
     void end(_cl_event& event, const command_end& how);
@@ -82,7 +82,8 @@ class scheduler {
 
     /// A line for each of the first commands that wait, and for what, for the user.
     [[nodiscard]] std::string describe_waits();
-    /// The threads start, if they have not: handlers of `exit` that are registered later run before its own, on every rank.
+    /// The threads start, if they have not: handlers of `exit` that are registered later run before its own, on every
+    /// rank.
     void begin();
     /// Waits until nothing is left to do, at most for `limit`; says whether that is so.
     bool drain(std::chrono::milliseconds limit);
@@ -132,8 +133,8 @@ class scheduler {
     bool m_idle = true; ///< since the last look, which found nothing that waits
     std::condition_variable m_settled;
 
-    std::mutex
-        m_bell_mutex; // guards m_rung; drivers ring while they hold locks of theirs, so nothing else is done under it
+    std::mutex m_bell_mutex; // guards m_rung; drivers ring while they hold locks of theirs, so nothing else is done
+                             // under it
     std::condition_variable m_bell;
     bool m_rung = false;
     std::vector<cl_event> m_called_back, m_left_call; // guarded by m_bell_mutex too
@@ -141,7 +142,7 @@ class scheduler {
     std::mutex m_changed_mutex; // for m_changed: an event was issued or is over, or a queue ran empty
     std::condition_variable m_changed;
     bool m_stopping = false; // guarded by m_changed_mutex, as is the next one
-    unsigned m_running = 0;  // threads
+    unsigned m_running = 0; // threads
 
     std::mutex m_due_mutex; // guards m_due and m_calls_back
     std::condition_variable m_due_bell;

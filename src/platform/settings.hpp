@@ -10,7 +10,7 @@ namespace causeway::platform {
 
 /// As the environment was at the first call.
 [[nodiscard]] inline const options& settings() {
-    static const auto& all = [] () -> options& {
+    static const auto& all = []() -> options& {
         auto& made = *new options; // threads of drivers outlive static objects
         made.read_environment(environ, option_reader::platform);
         return made;

@@ -123,8 +123,10 @@ study::row& study::row_of(api_call which, const command_shape& shape) {
     const auto* const device = shape.queue->device.get();
     const auto flags = shape.object != nullptr ? shape.object->flags : cl_mem_flags{0};
     // Copies are alike up to a factor of two.
-    row_key key{which, shape.kernel != nullptr ? shape.kernel->name : std::string(), device, shape.dimensions, shape.global,
-                shape.local, flags, shape.kernel != nullptr ? 0U : static_cast<unsigned>(std::bit_width(shape.bytes))};
+    row_key key{which,        shape.kernel != nullptr ? shape.kernel->name : std::string(),
+                device,       shape.dimensions,
+                shape.global, shape.local,
+                flags,        shape.kernel != nullptr ? 0U : static_cast<unsigned>(std::bit_width(shape.bytes))};
     const bool is_full = m_rows.size() >= most_rows && !m_rows.contains(key);
     if (is_full) key = {which, std::get<1>(key), device, 0, {}, {}, 0, 0};
     auto& found = m_rows[key];
@@ -177,8 +179,8 @@ study::outcome study::look_at(running& command) {
     const auto began = profiled(raw, CL_PROFILING_COMMAND_START);
     const auto ended = profiled(raw, CL_PROFILING_COMMAND_END);
     if (!queued || !began || !ended || *ended < *began) return outcome::over;
-    // Devices have clocks of their own; a command was queued at a time that the host knows. Intel's runtime (2026.2) has some
-    // that were queued at 0.
+    // Devices have clocks of their own; a command was queued at a time that the host knows. Intel's runtime (2026.2)
+    // has some that were queued at 0.
     const auto waited = *queued > time::zero() && *began >= *queued ? *began - *queued : time::zero();
     const auto lasted = *ended - *began;
     ++of.timed;
@@ -245,14 +247,25 @@ std::string study::report() const {
     std::map<const row*, std::size_t> numbers;
     for (const auto& [key, of] : m_rows) {
         numbers.emplace(&of, commands.size());
-        commands.push_back({{"function", name_of(of.which)}, {"device", of.device}, {"count", of.count},
-                            {"blocking", of.blocking}, {"with_wait_list", of.waited}, {"timed", of.timed},
-                            {"failed", of.failed}, {"flags", of.flags}, {"bytes_read", of.bytes_read},
-                            {"bytes_written", of.bytes_written}, {"in_call", seconds(of.in_call)},
-                            {"to_start", seconds(of.to_start)}, {"seconds", seconds(of.total)},
-                            {"shortest", of.timed == 0 ? 0 : seconds(of.shortest)}, {"longest", seconds(of.longest)},
-                            {"first", {{"in_call", seconds(of.first_in_call)}, {"to_start", seconds(of.first_to_start)},
-                                       {"seconds", seconds(of.first)}}}});
+        commands.push_back({{"function", name_of(of.which)},
+                            {"device", of.device},
+                            {"count", of.count},
+                            {"blocking", of.blocking},
+                            {"with_wait_list", of.waited},
+                            {"timed", of.timed},
+                            {"failed", of.failed},
+                            {"flags", of.flags},
+                            {"bytes_read", of.bytes_read},
+                            {"bytes_written", of.bytes_written},
+                            {"in_call", seconds(of.in_call)},
+                            {"to_start", seconds(of.to_start)},
+                            {"seconds", seconds(of.total)},
+                            {"shortest", of.timed == 0 ? 0 : seconds(of.shortest)},
+                            {"longest", seconds(of.longest)},
+                            {"first",
+                             {{"in_call", seconds(of.first_in_call)},
+                              {"to_start", seconds(of.first_to_start)},
+                              {"seconds", seconds(of.first)}}}});
         if (of.kernel.empty()) continue;
         auto& launch = commands.back();
         launch["kernel"] = of.kernel;
@@ -265,12 +278,23 @@ std::string study::report() const {
     std::ifstream line("/proc/self/cmdline", std::ios::binary);
     for (std::string word; std::getline(line, word, '\0');) words += (words.empty() ? "" : " ") + word;
     const auto each_call = cost_of_a_call();
-    return json{{"program", words}, {"process", m_process}, {"loaded", m_loaded.count()},
-                {"first_call", m_first_call.load()}, {"last_call", m_last_call.load()}, {"ended", ended.count()},
-                {"calls", calls}, {"devices", devices}, {"commands", commands}, {"spans", spans},
-                {"spans_left_out", m_left_out}, {"busy", seconds(m_busy)}, {"still_running", m_running.size()},
-                {"observer", {{"calls", count}, {"seconds_per_call", each_call},
-                              {"seconds", each_call * static_cast<double>(count) + seconds(time(m_bookkeeping))}}}}
+    return json{{"program", words},
+                {"process", m_process},
+                {"loaded", m_loaded.count()},
+                {"first_call", m_first_call.load()},
+                {"last_call", m_last_call.load()},
+                {"ended", ended.count()},
+                {"calls", calls},
+                {"devices", devices},
+                {"commands", commands},
+                {"spans", spans},
+                {"spans_left_out", m_left_out},
+                {"busy", seconds(m_busy)},
+                {"still_running", m_running.size()},
+                {"observer",
+                 {{"calls", count},
+                  {"seconds_per_call", each_call},
+                  {"seconds", each_call * static_cast<double>(count) + seconds(time(m_bookkeeping))}}}}
         .dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -289,7 +313,8 @@ void study::write() {
     file << text;
     file.close();
     if (!file || std::rename((path + ".new").c_str(), path.c_str()) != 0)
-        std::fprintf(stderr, "causeway: cannot write the study of this process to %s: %s\n", path.c_str(), std::strerror(errno));
+        std::fprintf(stderr, "causeway: cannot write the study of this process to %s: %s\n", path.c_str(),
+                     std::strerror(errno));
 }
 
 } // namespace causeway::platform

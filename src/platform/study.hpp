@@ -73,7 +73,8 @@ class study final : public observer {
     std::mutex m_mutex; // guards what follows
     std::map<row_key, row> m_rows;
     std::map<const _cl_device_id*, std::size_t> m_device_numbers;
-    std::vector<std::string> m_devices; ///< what they say of themselves, as JSON: at the end of the process they are not asked
+    std::vector<std::string> m_devices; ///< what they say of themselves, as JSON: at the end of the process they are
+                                        ///< not asked
     std::deque<running> m_running;
     std::vector<running> m_over; ///< let go of a round later, as device_times does
     std::vector<span> m_spans;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands of CL/cl_data_transfer.h in a cluster: libcauseway, which the program is linked with, has them followed by
-// all ranks, and runs them on one.
+// The commands of CL/cl_data_transfer.h in a cluster: libcauseway, which the program is linked with, has them followed
+// by all ranks, and runs them on one.
 #include "platform/transfer_commands.hpp"
 
 #include "platform/collectives.hpp"
@@ -74,9 +74,8 @@ int enqueue_transfer(const cluster_transfer& given) {
         }
         auto& places = seen.context.places;
         const bool aside = given.on_rank >= 0 && given.on_rank != seen.where.rank;
-        const auto there =
-            std::find_if(places.begin(), places.end(),
-                         [&](const place& one) { return one.rank == given.on_rank && !one.understudy; });
+        const auto there = std::find_if(places.begin(), places.end(),
+                                        [&](const place& one) { return one.rank == given.on_rank && !one.understudy; });
         require(!aside || there != places.end(), CL_INVALID_OPERATION);
         auto& on = aside ? *there->steps : seen;
         new_command command{on,

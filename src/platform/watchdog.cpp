@@ -45,10 +45,11 @@ void watchdog::run(std::chrono::seconds limit) {
 
 void watchdog::report(std::chrono::seconds limit, const char* what) const {
     const auto& job = *cluster::of_process();
-    std::fprintf(stderr,
-                 "causeway: rank %d of %d: nothing has moved for %ld s: the program waits for %s; its last call is %s\n%s",
-                 job.rank(), job.ranks(), static_cast<long>(limit.count()), what, job.last_call().c_str(),
-                 scheduler::of_process().describe_waits().c_str());
+    std::fprintf(
+        stderr,
+        "causeway: rank %d of %d: nothing has moved for %ld s: the program waits for %s; its last call is %s\n%s",
+        job.rank(), job.ranks(), static_cast<long>(limit.count()), what, job.last_call().c_str(),
+        scheduler::of_process().describe_waits().c_str());
 }
 
 } // namespace causeway::platform

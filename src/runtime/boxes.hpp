@@ -18,8 +18,8 @@ struct box_arguments {
     size_t row_pitch, slice_pitch;
 };
 
-/// A box in `bytes` of `whole` ("the buffer"), by the rules of clEnqueueReadBufferRect (OpenCL 1.2, section 5.2.2). Throws
-/// transfer_error(invalid_value).
+/// A box in `bytes` of `whole` ("the buffer"), by the rules of clEnqueueReadBufferRect (OpenCL 1.2, section 5.2.2).
+/// Throws transfer_error(invalid_value).
 [[nodiscard]] endpoints::box check_box(size_t bytes, const char* whole, const box_arguments& given);
 
 } // namespace causeway::capi

@@ -33,7 +33,8 @@ constexpr auto longest_end = std::chrono::seconds(30);
 /// Beside this library.
 std::string trial_program() {
     Dl_info own{};
-    if (::dladdr(reinterpret_cast<const void*>(&causeway_buffer_create), &own) == 0 || own.dli_fname == nullptr) return "";
+    if (::dladdr(reinterpret_cast<const void*>(&causeway_buffer_create), &own) == 0 || own.dli_fname == nullptr)
+        return "";
     return (std::filesystem::path(own.dli_fname).parent_path() / "causeway" / "try-links").string();
 }
 
@@ -101,9 +102,9 @@ void bridge_keeper::begin(std::vector<bridge::device_uuid> devices, const cl::de
         m_thread = std::thread([this, over, devices = std::move(devices), one, ending = m_ending.get_token()] {
             try {
                 const bridge::trial first(trial_program(), cache_file("links.json"));
-                const auto why_not =
-                    first.run({std::string(one.identity), transfer::machine_digits(), devices_of(one.platform)},
-                              longest_trial, ending);
+                const auto why_not = first.run(
+                    {std::string(one.identity), transfer::machine_digits(), devices_of(one.platform)}, longest_trial,
+                    ending);
                 if (!why_not.empty()) throw transfer_error(status::invalid_operation, why_not);
                 const auto go_on = [&] {
                     if (ending.stop_requested()) throw transfer_error(status::cancelled, "the process is ending");

@@ -25,8 +25,8 @@ class bridge_keeper {
   public:
     explicit bridge_keeper(runtime& process) : m_process(process) {}
 
-    /// A transfer of `bytes` from device to device was enqueued on `devices`, in this process or between ranks. Until the
-    /// bridge is there, transfers go without. Call with the enqueue mutex held.
+    /// A transfer of `bytes` from device to device was enqueued on `devices`, in this process or between ranks. Until
+    /// the bridge is there, transfers go without. Call with the enqueue mutex held.
     void wanted(std::span<const cl_device_id> devices, std::size_t bytes) noexcept;
     /// Begins it whatever the size, and waits until it is there or has failed. Call without the enqueue mutex.
     void await(cl_device_id device);
@@ -34,8 +34,8 @@ class bridge_keeper {
     void tell(const std::string& why, bridge::given_up how_long);
     /// "CUDA 13.0 and Vulkan", and the last reason why transfers did not take it; or why there is none. Any thread.
     [[nodiscard]] std::string state() const;
-    /// Waits for the thread, which begins nothing more; drivers shut down with the process, those that it has loaded before
-    /// anything else. If it is wanted again after that, it starts anew. Call without the enqueue mutex.
+    /// Waits for the thread, which begins nothing more; drivers shut down with the process, those that it has loaded
+    /// before anything else. If it is wanted again after that, it starts anew. Call without the enqueue mutex.
     void end();
 
   private:
@@ -48,7 +48,7 @@ class bridge_keeper {
 
     runtime& m_process;
     bool m_is_begun = false; // guarded by the enqueue mutex
-    bool m_is_late = false;  // as well: nobody waits for it again
+    bool m_is_late = false; // as well: nobody waits for it again
     bool m_was_stopped = false; // written by the thread
     mutable std::mutex m_mutex; // guards the next three
     std::string m_state = "none: not wanted yet";

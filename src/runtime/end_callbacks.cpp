@@ -33,7 +33,8 @@ class callback_thread {
             running.detach();
         } catch (const std::system_error& refused) {
             throw transfer_error(status::out_of_resources,
-                                 std::string("making the thread that calls back: ") + refused.what(), refused.code().value());
+                                 std::string("making the thread that calls back: ") + refused.what(),
+                                 refused.code().value());
         }
     }
 

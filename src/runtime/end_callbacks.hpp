@@ -23,7 +23,8 @@ class end_callbacks {
     /// Once: CL_COMPLETE or why it failed.
     void over(cl_int status);
 
-    /// The process ends: waits until those that are due have been called, or for `limit`; no more are called afterwards.
+    /// The process ends: waits until those that are due have been called, or for `limit`; no more are called
+    /// afterwards.
     static void end(std::chrono::milliseconds limit);
 
   private:

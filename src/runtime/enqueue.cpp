@@ -90,8 +90,9 @@ cl::event make_user_event(cl_context context) {
 void CL_CALLBACK do_nothing(void*) {}
 
 /// In an in-order queue: a mark, whose event says that all before is done, and a barrier that holds back all behind.
-/// In an out-of-order queue only clFinish and later barriers have to wait: a marker behind the transfer. (A marker before it,
-/// to obey barriers of the program, does not work: PoCL 3.1's waits for everything, Intel's passes the barrier.)
+/// In an out-of-order queue only clFinish and later barriers have to wait: a marker behind the transfer. (A marker
+/// before it, to obey barriers of the program, does not work: PoCL 3.1's waits for everything, Intel's passes the
+/// barrier.)
 cl::event enter_queue(const checked_queue& queue, cl_event passed, event_registry& events) {
     const auto device = cl::facts_of(queue.facts.device);
     const bool hold = device.needs_held_events;
@@ -148,7 +149,8 @@ void check_access(const endpoints::device_place& place, host_access access) {
 void check_range(const endpoints::device_place& place, size_t offset, size_t bytes) {
     if (!has_range(place.buffer_bytes, offset, bytes))
         throw transfer_error(status::invalid_value, bytes_text(bytes) + " at " + bytes_text(offset) +
-                                                        " reach beyond the buffer of " + bytes_text(place.buffer_bytes));
+                                                        " reach beyond the buffer of " +
+                                                        bytes_text(place.buffer_bytes));
 }
 
 bool is_best_by_host(const endpoints::device_place& place, size_t bytes) {
@@ -158,9 +160,9 @@ bool is_best_by_host(const endpoints::device_place& place, size_t bytes) {
 
 void check_wait_list(const event_arguments& events, cl_context context, cl_context other_context) {
     if ((events.count == 0) != (events.list == nullptr))
-        throw transfer_error(status::invalid_event_wait_list,
-                             "the wait list of " + std::to_string(events.count) + " events is " +
-                                 (events.list == nullptr ? "null" : "not null"));
+        throw transfer_error(status::invalid_event_wait_list, "the wait list of " + std::to_string(events.count) +
+                                                                  " events is " +
+                                                                  (events.list == nullptr ? "null" : "not null"));
     for (cl_uint i = 0; i < events.count; ++i) {
         cl_context owner = nullptr;
         try {
@@ -181,9 +183,9 @@ void check_overlap(cl_mem first, size_t first_offset, cl_mem second, size_t seco
     const auto one = cl::root_of(first), other = cl::root_of(second);
     const auto begin = one.offset + first_offset, other_begin = other.offset + second_offset;
     if (one.root == other.root && begin < other_begin + second_size && other_begin < begin + first_size)
-        throw transfer_error(status::mem_copy_overlap,
-                             bytes_text(first_size) + " at " + bytes_text(begin) + " and " + bytes_text(second_size) +
-                                 " at " + bytes_text(other_begin) + " of one buffer overlap");
+        throw transfer_error(status::mem_copy_overlap, bytes_text(first_size) + " at " + bytes_text(begin) + " and " +
+                                                           bytes_text(second_size) + " at " + bytes_text(other_begin) +
+                                                           " of one buffer overlap");
 }
 
 std::vector<std::unique_ptr<transfer::flow>> one_flow(std::unique_ptr<transfer::endpoint> source,
@@ -193,10 +195,11 @@ std::vector<std::unique_ptr<transfer::flow>> one_flow(std::unique_ptr<transfer::
     return flows;
 }
 
-/// Of a transfer of one block, which a blocking call waits for: each of its copies goes into the program's queue by itself, and has
-/// the place there that the transfer has, as if the program had called clEnqueueReadBuffer or clEnqueueWriteBuffer
-/// (docs/decisions/0018-blocking-calls-in-the-programs-queue.md). Transfers with a list of events, beside others that are ordered by
-/// events, and on buffers that the engine works on in place, have the engine's own order.
+/// Of a transfer of one block, which a blocking call waits for: each of its copies goes into the program's queue by
+/// itself, and has the place there that the transfer has, as if the program had called clEnqueueReadBuffer or
+/// clEnqueueWriteBuffer (docs/decisions/0018-blocking-calls-in-the-programs-queue.md). Transfers with a list of events,
+/// beside others that are ordered by events, and on buffers that the engine works on in place, have the engine's own
+/// order.
 static bool goes_into_queues(const new_command& made, cl_bool blocking, const event_arguments& events) {
     const auto& chosen = process_options();
     if (blocking == CL_FALSE || events.count != 0 || !made.is_one_copy || transfer::forces_plans(chosen)) return false;
@@ -279,8 +282,7 @@ static std::shared_ptr<transfer::command> submit(new_command made, cl_bool block
             for (std::size_t i = 0; i < setter->m_order.size(); ++i) {
                 auto marker = enter_queue(made.queues[i], setter->m_order[i].get(), process.events());
                 if (marker) order.push_back(marker);
-                if (marker)
-                    gates.push_back(endpoints::make_event_gate(std::move(marker), endpoints::on_failure::open));
+                if (marker) gates.push_back(endpoints::make_event_gate(std::move(marker), endpoints::on_failure::open));
             }
             if (!has_own_order) {
                 for (auto& each : enter_queues(made)) gates.push_back(std::move(each));
@@ -295,14 +297,20 @@ static std::shared_ptr<transfer::command> submit(new_command made, cl_bool block
                 const cl_device_id devices[] = {made.queues.front().facts.device, made.queues.back().facts.device};
                 process.bridges().wanted(devices, bytes);
             }
-            command = std::make_shared<transfer::command>(std::move(made.flows), setter, std::move(gates), std::move(dependencies));
+            command = std::make_shared<transfer::command>(std::move(made.flows), setter, std::move(gates),
+                                                          std::move(dependencies));
             if (status_event)
-                process.events().add(status_event, {command, made.type, made.queues.front().raw, context, made.envelope,
+                process.events().add(status_event, {command,
+                                                    made.type,
+                                                    made.queues.front().raw,
+                                                    context,
+                                                    made.envelope,
                                                     {setter, &setter->m_callbacks}});
             if (made.needs_mpi) process.needs_mpi(command);
             if (blocking != CL_FALSE) driver.emplace(process.thread());
             process.engine().submit(command);
-            for (const auto& queue : made.queues) process.figures().used(queue.facts.context, queue.facts.device, bytes);
+            for (const auto& queue : made.queues)
+                process.figures().used(queue.facts.context, queue.facts.device, bytes);
         } catch (...) {
             setter->pass();
             throw;

@@ -30,14 +30,15 @@ struct checked_queue {
 /// Throws with OpenCL's code for a queue that cannot be used.
 [[nodiscard]] checked_queue check_queue(cl_command_queue queue);
 
-/// The checks of a buffer, to be called in this order with the wait list's before the last, as clEnqueueReadBuffer's errors
-/// come (OpenCL 1.2, section 5.2.2). They throw for one that is null or of another context; for a range beyond its end; for
-/// an access that its CL_MEM_HOST_* flags forbid, or by another device than a linked buffer's.
+/// The checks of a buffer, to be called in this order with the wait list's before the last, as clEnqueueReadBuffer's
+/// errors come (OpenCL 1.2, section 5.2.2). They throw for one that is null or of another context; for a range beyond
+/// its end; for an access that its CL_MEM_HOST_* flags forbid, or by another device than a linked buffer's.
 [[nodiscard]] endpoints::device_place check_buffer(const checked_queue& queue, cl_mem buffer);
 void check_access(const endpoints::device_place& place, host_access access);
 void check_range(const endpoints::device_place& place, size_t offset, size_t bytes);
 
-/// Whether `bytes` of the buffer had better go through the host's memory: more, from buffers that a direct link reaches, take that.
+/// Whether `bytes` of the buffer had better go through the host's memory: more, from buffers that a direct link
+/// reaches, take that.
 [[nodiscard]] bool is_best_by_host(const endpoints::device_place& place, size_t bytes);
 
 /// Throws for a list that does not fit its count, or events of other contexts than the given ones.
@@ -64,8 +65,7 @@ struct new_command {
 [[nodiscard]] cl_int enqueue(new_command made, cl_bool blocking, const event_arguments& events);
 
 /// A flow from `source` to `target`.
-[[nodiscard]] std::vector<std::unique_ptr<transfer::flow>> one_flow(std::unique_ptr<transfer::endpoint> source,
-                                                                    std::unique_ptr<transfer::endpoint> target,
-                                                                    size_t bytes);
+[[nodiscard]] std::vector<std::unique_ptr<transfer::flow>>
+one_flow(std::unique_ptr<transfer::endpoint> source, std::unique_ptr<transfer::endpoint> target, size_t bytes);
 
 } // namespace causeway::capi

@@ -103,8 +103,7 @@ void figure_keeper::measure(cl_context context, cl_device_id device) {
         save();
     } catch (const transfer_error&) {
         // Rules do, and whatever is wrong shows in the program's own transfers.
-    } catch (const std::bad_alloc&) {
-    }
+    } catch (const std::bad_alloc&) {}
 }
 
 void figure_keeper::save() {

@@ -63,7 +63,7 @@ class figure_keeper {
     transfer::tuner& m_figures;
     transfer::figures_file m_file = transfer::figures_file::of_user();
     std::vector<device_use> m_devices; // guarded by the enqueue mutex
-    std::mutex m_mutex;                // guards m_ending, m_thread, m_busy, m_problem
+    std::mutex m_mutex; // guards m_ending, m_thread, m_busy, m_problem
     std::condition_variable m_ended;
     bool m_ending = false;
     bool m_busy = false;

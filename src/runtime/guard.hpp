@@ -25,7 +25,8 @@ template <class Action> int guard(Action action) noexcept {
     }
 }
 
-/// Copies at most `size` bytes of `from`, always terminated, if there is somewhere to copy to; returns the length of the whole.
+/// Copies at most `size` bytes of `from`, always terminated, if there is somewhere to copy to; returns the length of
+/// the whole.
 inline long give_text(std::string_view from, char* to, std::size_t size) {
     if (to != nullptr && size > 0) to[from.copy(to, size - 1)] = '\0';
     return static_cast<long>(from.size());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests are small messages of a communicator of the heap's own; bytes go as those of any two ranks do, by the same plans.
+// Requests are small messages of a communicator of the heap's own; bytes go as those of any two ranks do, by the same
+// plans.
 #include "runtime/heap_server.hpp"
 
 #include "endpoints/host/host_endpoint.hpp"
@@ -28,15 +29,18 @@ class told_of_end final : public transfer::completion_listener {
 
 failure cancelled() { return {status::cancelled, 0, 0, "the transfer was cancelled"}; }
 
-/// Asks, in the order of the heap's operations, and opens with the answer: what was in the word before, if that was asked for.
+/// Asks, in the order of the heap's operations, and opens with the answer: what was in the word before, if that was
+/// asked for.
 class asked_endpoint final : public transfer::endpoint, private endpoints::heap_waiter {
   public:
     asked_endpoint(std::shared_ptr<heap_server> server, int pe, const heap_message& request, std::string name)
-        : m_server(std::move(server)), m_place(m_server->served()->order(), endpoints::operation_order::kind::plain), m_pe(pe), m_request(request),
-          m_name(std::move(name)) {}
+        : m_server(std::move(server)), m_place(m_server->served()->order(), endpoints::operation_order::kind::plain),
+          m_pe(pe), m_request(request), m_name(std::move(name)) {}
     ~asked_endpoint() override { let_go(); }
 
-    [[nodiscard]] transfer::endpoint_traits traits() const override { return {.kind = transfer::medium::host, .has_memory = true}; }
+    [[nodiscard]] transfer::endpoint_traits traits() const override {
+        return {.kind = transfer::medium::host, .has_memory = true};
+    }
     [[nodiscard]] std::string name() const override { return m_name; }
     [[nodiscard]] std::byte* memory() const override { return const_cast<std::byte*>(m_before.data()); }
 
@@ -101,10 +105,13 @@ class asked_endpoint final : public transfer::endpoint, private endpoints::heap_
 
 class served_wait final : public transfer::endpoint, private endpoints::heap_waiter {
   public:
-    served_wait(std::shared_ptr<heap_server> server, const endpoints::awaited_word& what) : m_server(std::move(server)), m_what(what) {}
+    served_wait(std::shared_ptr<heap_server> server, const endpoints::awaited_word& what)
+        : m_server(std::move(server)), m_what(what) {}
     ~served_wait() override { let_go(); }
 
-    [[nodiscard]] transfer::endpoint_traits traits() const override { return {.kind = transfer::medium::host, .has_memory = true}; }
+    [[nodiscard]] transfer::endpoint_traits traits() const override {
+        return {.kind = transfer::medium::host, .has_memory = true};
+    }
     [[nodiscard]] std::string name() const override { return "the word at " + bytes_text(m_what.offset); }
     void open(const transfer::open_request&, step& done) override {
         m_opening = &done;
@@ -151,7 +158,8 @@ struct heap_server::outgoing final : comm::operation {
     void over(const comm::arrival& result) override {
         const auto failed = result.error;
         const auto number = message.number;
-        const bool is_request = message.what != heap_message::kind::answer && message.what != heap_message::kind::arrival;
+        const bool is_request = message.what != heap_message::kind::answer &&
+                                message.what != heap_message::kind::arrival;
         auto& all = server;
         all.m_outgoing.remove_if([this](const auto& each) { return each.get() == this; });
         if (!failed || !is_request) return;
@@ -166,7 +174,8 @@ struct heap_server::outgoing final : comm::operation {
     heap_message message;
 };
 
-heap_server::heap_server(runtime& process, std::shared_ptr<endpoints::heap> served, int space, endpoints::device_place device, std::byte* memory)
+heap_server::heap_server(runtime& process, std::shared_ptr<endpoints::heap> served, int space,
+                         endpoints::device_place device, std::byte* memory)
     : m_process(process), m_heap(std::move(served)), m_space(space), m_device(std::move(device)), m_memory(memory) {}
 
 heap_server::~heap_server() = default;
@@ -176,7 +185,8 @@ void heap_server::start() {
     m_interest.emplace(talk);
     talk.listen(m_space);
     m_heap->tell_others_by([this](int pe, const endpoints::heap_control::arrival& own) {
-        heap_message told{.what = heap_message::kind::arrival, .value = own.number, .purpose = own.purpose, .brought = own.value};
+        heap_message told{
+            .what = heap_message::kind::arrival, .value = own.number, .purpose = own.purpose, .brought = own.value};
         told.has_failed = static_cast<std::int32_t>(own.has_failed);
         send(pe, told);
     });
@@ -226,10 +236,14 @@ void heap_server::take(int from, const heap_message& message) {
                       .what = static_cast<endpoints::atomic_operation>(message.operation),
                       .operand = message.operand,
                       .compared = message.compared},
-                     [this, from, message](const failure& error, std::uint64_t before) { answer(from, message, error, before); });
+                     [this, from, message](const failure& error, std::uint64_t before) {
+                         answer(from, message, error, before);
+                     });
         break;
     case heap_message::kind::arrival:
-        m_heap->note_arrival(from, {.number = message.value, .purpose = message.purpose, .value = message.brought,
+        m_heap->note_arrival(from, {.number = message.value,
+                                    .purpose = message.purpose,
+                                    .value = message.brought,
                                     .has_failed = static_cast<std::uint32_t>(message.has_failed)});
         break;
     case heap_message::kind::answer:
@@ -237,7 +251,8 @@ void heap_server::take(int from, const heap_message& message) {
             const auto then = std::move(found->second);
             m_asked.erase(found);
             failure error;
-            if (message.status != 0) error = {message.status, 0, 0, "PE " + std::to_string(from) + ": " + message.reason.data()};
+            if (message.status != 0)
+                error = {message.status, 0, 0, "PE " + std::to_string(from) + ": " + message.reason.data()};
             then(error, message.value);
         }
         break;
@@ -261,7 +276,8 @@ void heap_server::serve_put(int from, const heap_message& message) {
             return;
         }
         const auto reach = message.is_box == 0 ? message.bytes
-                                               : (message.region[2] - 1) * message.slice_pitch + (message.region[1] - 1) * message.row_pitch + message.region[0];
+                                               : (message.region[2] - 1) * message.slice_pitch +
+                                                     (message.region[1] - 1) * message.row_pitch + message.region[0];
         if (message.bytes != 0) changed(message.offset, reach);
         if (message.has_word == 0) {
             answer(from, message, {});
@@ -276,13 +292,14 @@ void heap_server::serve_put(int from, const heap_message& message) {
         behind({});
         return;
     }
-    submit(endpoints::make_receive_endpoint(m_process.ranks(), m_space, from, static_cast<int>(message.tag), nullptr), device_part(message),
-           message.bytes, behind);
+    submit(endpoints::make_receive_endpoint(m_process.ranks(), m_space, from, static_cast<int>(message.tag), nullptr),
+           device_part(message), message.bytes, behind);
 }
 
 void heap_server::serve_get(int from, const heap_message& message) {
-    submit(device_part(message), endpoints::make_send_endpoint(m_process.ranks(), m_space, from, static_cast<int>(message.tag)), message.bytes,
-           [this, from, message](const failure& error) { answer(from, message, error); });
+    submit(device_part(message),
+           endpoints::make_send_endpoint(m_process.ranks(), m_space, from, static_cast<int>(message.tag)),
+           message.bytes, [this, from, message](const failure& error) { answer(from, message, error); });
 }
 
 void heap_server::answer(int to, const heap_message& request, const failure& error, std::uint64_t before) {
@@ -293,11 +310,12 @@ void heap_server::answer(int to, const heap_message& request, const failure& err
     send(to, said);
 }
 
-void heap_server::submit(std::unique_ptr<transfer::endpoint> source, std::unique_ptr<transfer::endpoint> target, std::size_t bytes,
-                         std::function<void(const failure&)> then) {
+void heap_server::submit(std::unique_ptr<transfer::endpoint> source, std::unique_ptr<transfer::endpoint> target,
+                         std::size_t bytes, std::function<void(const failure&)> then) {
     std::vector<std::unique_ptr<transfer::flow>> flows;
     flows.push_back(std::make_unique<transfer::flow>(std::move(source), std::move(target), bytes));
-    auto listener = std::make_shared<told_of_end>([self = shared_from_this(), then = std::move(then)](const failure& error) { then(error); });
+    auto listener = std::make_shared<told_of_end>(
+        [self = shared_from_this(), then = std::move(then)](const failure& error) { then(error); });
     m_process.engine().submit(std::make_shared<transfer::command>(std::move(flows), std::move(listener)));
 }
 
@@ -326,7 +344,8 @@ void heap_server::begin_word() {
         m_words.pop_front();
         if (!m_words.empty()) begin_word();
         over->done(error, before);
-        if (!error && over->what.what != endpoints::atomic_operation::fetch) changed(over->what.offset, over->what.bytes);
+        if (!error && over->what.what != endpoints::atomic_operation::fetch)
+            changed(over->what.offset, over->what.bytes);
     };
     const auto write = [this, &job, end] {
         const auto before = endpoints::carry_out(job.what, job.bytes.data());
@@ -337,13 +356,14 @@ void heap_server::begin_word() {
         submit(endpoints::make_host_endpoint(job.bytes.data()), device_word(job.what), job.what.bytes,
                [end, before](const failure& error) { end(error, before); });
     };
-    submit(device_word(job.what), endpoints::make_host_endpoint(job.bytes.data()), job.what.bytes, [end, write](const failure& error) {
-        if (error) {
-            end(error, 0);
-        } else {
-            write();
-        }
-    });
+    submit(device_word(job.what), endpoints::make_host_endpoint(job.bytes.data()), job.what.bytes,
+           [end, write](const failure& error) {
+               if (error) {
+                   end(error, 0);
+               } else {
+                   write();
+               }
+           });
 }
 
 void heap_server::changed(std::size_t offset, std::size_t bytes) {
@@ -396,25 +416,30 @@ static heap_message request_for(heap_message::kind what, const endpoints::heap_p
     return request;
 }
 
-static std::string name_of(int pe, std::size_t offset) { return "PE " + std::to_string(pe) + " at " + bytes_text(offset); }
+static std::string name_of(int pe, std::size_t offset) {
+    return "PE " + std::to_string(pe) + " at " + bytes_text(offset);
+}
 
 /// The bytes go by a message; what asks for them, and hears of the end, is the other flow.
-static std::vector<std::unique_ptr<transfer::flow>> both(std::unique_ptr<transfer::flow> bytes, std::unique_ptr<transfer::flow> asked) {
+static std::vector<std::unique_ptr<transfer::flow>> both(std::unique_ptr<transfer::flow> bytes,
+                                                         std::unique_ptr<transfer::flow> asked) {
     std::vector<std::unique_ptr<transfer::flow>> flows;
     if (bytes) flows.push_back(std::move(bytes));
     flows.push_back(std::move(asked));
     return flows;
 }
 
-std::vector<std::unique_ptr<transfer::flow>> make_asked_put(const std::shared_ptr<heap_server>& server, std::unique_ptr<transfer::endpoint> own,
+std::vector<std::unique_ptr<transfer::flow>> make_asked_put(const std::shared_ptr<heap_server>& server,
+                                                            std::unique_ptr<transfer::endpoint> own,
                                                             const endpoints::heap_place& where, std::size_t bytes,
                                                             std::optional<endpoints::heap_signal> then) {
     auto request = request_for(heap_message::kind::put, where, bytes);
     if (then) {
         request.has_word = 1;
         request.word_offset = then->offset;
-        request.operation = static_cast<std::uint32_t>(then->what == endpoints::heap_signal::operation::set ? endpoints::atomic_operation::set
-                                                                                                            : endpoints::atomic_operation::add);
+        request.operation = static_cast<std::uint32_t>(then->what == endpoints::heap_signal::operation::set
+                                                           ? endpoints::atomic_operation::set
+                                                           : endpoints::atomic_operation::add);
         request.operand = then->value;
     }
     std::unique_ptr<transfer::flow> sent;
@@ -422,27 +447,37 @@ std::vector<std::unique_ptr<transfer::flow>> make_asked_put(const std::shared_pt
         request.tag = server->new_tag();
         auto& process = runtime::instance();
         sent = std::make_unique<transfer::flow>(
-            std::move(own), endpoints::make_send_endpoint(process.ranks(), server->space(), where.pe, static_cast<int>(request.tag)), bytes);
+            std::move(own),
+            endpoints::make_send_endpoint(process.ranks(), server->space(), where.pe, static_cast<int>(request.tag)),
+            bytes);
     }
-    return both(std::move(sent), std::make_unique<transfer::flow>(
-                                     std::make_unique<asked_endpoint>(server, where.pe, request, name_of(where.pe, where.offset)),
-                                     endpoints::make_empty_endpoint("put"), 0));
+    return both(std::move(sent),
+                std::make_unique<transfer::flow>(
+                    std::make_unique<asked_endpoint>(server, where.pe, request, name_of(where.pe, where.offset)),
+                    endpoints::make_empty_endpoint("put"), 0));
 }
 
-std::vector<std::unique_ptr<transfer::flow>> make_asked_get(const std::shared_ptr<heap_server>& server, std::unique_ptr<transfer::endpoint> own,
+std::vector<std::unique_ptr<transfer::flow>> make_asked_get(const std::shared_ptr<heap_server>& server,
+                                                            std::unique_ptr<transfer::endpoint> own,
                                                             const endpoints::heap_place& where, std::size_t bytes) {
     auto request = request_for(heap_message::kind::get, where, bytes);
-    if (bytes == 0) return both(nullptr, std::make_unique<transfer::flow>(endpoints::make_empty_endpoint("get"), std::move(own), 0));
+    if (bytes == 0)
+        return both(nullptr,
+                    std::make_unique<transfer::flow>(endpoints::make_empty_endpoint("get"), std::move(own), 0));
     request.tag = server->new_tag();
     auto& process = runtime::instance();
     auto received = std::make_unique<transfer::flow>(
-        endpoints::make_receive_endpoint(process.ranks(), server->space(), where.pe, static_cast<int>(request.tag), nullptr), std::move(own), bytes);
-    return both(std::move(received), std::make_unique<transfer::flow>(
-                                         std::make_unique<asked_endpoint>(server, where.pe, request, name_of(where.pe, where.offset)),
-                                         endpoints::make_empty_endpoint("get"), 0));
+        endpoints::make_receive_endpoint(process.ranks(), server->space(), where.pe, static_cast<int>(request.tag),
+                                         nullptr),
+        std::move(own), bytes);
+    return both(std::move(received),
+                std::make_unique<transfer::flow>(
+                    std::make_unique<asked_endpoint>(server, where.pe, request, name_of(where.pe, where.offset)),
+                    endpoints::make_empty_endpoint("get"), 0));
 }
 
-std::unique_ptr<transfer::endpoint> make_asked_atomic(const std::shared_ptr<heap_server>& server, const endpoints::heap_atomic& what) {
+std::unique_ptr<transfer::endpoint> make_asked_atomic(const std::shared_ptr<heap_server>& server,
+                                                      const endpoints::heap_atomic& what) {
     heap_message request{.what = heap_message::kind::atomic};
     request.operation = static_cast<std::uint32_t>(what.what);
     request.word_bytes = what.bytes;
@@ -452,7 +487,8 @@ std::unique_ptr<transfer::endpoint> make_asked_atomic(const std::shared_ptr<heap
     return std::make_unique<asked_endpoint>(server, what.pe, request, "atomic on " + name_of(what.pe, what.offset));
 }
 
-std::unique_ptr<transfer::endpoint> make_served_wait(const std::shared_ptr<heap_server>& server, const endpoints::awaited_word& what) {
+std::unique_ptr<transfer::endpoint> make_served_wait(const std::shared_ptr<heap_server>& server,
+                                                     const endpoints::awaited_word& what) {
     return std::make_unique<served_wait>(server, what);
 }
 

@@ -41,11 +41,13 @@ struct heap_message {
     std::array<char, 160> reason{};
 };
 
-/// Serves the heap of this PE, and asks the others. One for each heap that needs it; engine's thread only, but for new_tag().
+/// Serves the heap of this PE, and asks the others. One for each heap that needs it; engine's thread only, but for
+/// new_tag().
 class heap_server final : private comm::operation, public std::enable_shared_from_this<heap_server> {
   public:
     /// `memory` is the heap's, if the host may work in it; else `device` is.
-    heap_server(runtime& process, std::shared_ptr<endpoints::heap> served, int space, endpoints::device_place device, std::byte* memory);
+    heap_server(runtime& process, std::shared_ptr<endpoints::heap> served, int space, endpoints::device_place device,
+                std::byte* memory);
     ~heap_server();
 
     void start();
@@ -98,8 +100,8 @@ class heap_server final : private comm::operation, public std::enable_shared_fro
     [[nodiscard]] std::unique_ptr<transfer::endpoint> device_part(const heap_message& message);
     [[nodiscard]] std::unique_ptr<transfer::endpoint> device_word(const endpoints::heap_atomic& what);
     /// A command of the engine's own; `then` is told of its end.
-    void submit(std::unique_ptr<transfer::endpoint> source, std::unique_ptr<transfer::endpoint> target, std::size_t bytes,
-                std::function<void(const failure&)> then);
+    void submit(std::unique_ptr<transfer::endpoint> source, std::unique_ptr<transfer::endpoint> target,
+                std::size_t bytes, std::function<void(const failure&)> then);
 
     runtime& m_process;
     std::shared_ptr<endpoints::heap> m_heap;
@@ -118,15 +120,18 @@ class heap_server final : private comm::operation, public std::enable_shared_fro
 };
 
 /// The flows of a put or get of PE `where.pe`, whose own end is `own`.
-[[nodiscard]] std::vector<std::unique_ptr<transfer::flow>> make_asked_put(const std::shared_ptr<heap_server>& server,
-                                                                          std::unique_ptr<transfer::endpoint> own, const endpoints::heap_place& where,
-                                                                          std::size_t bytes, std::optional<endpoints::heap_signal> then);
+[[nodiscard]] std::vector<std::unique_ptr<transfer::flow>>
+make_asked_put(const std::shared_ptr<heap_server>& server, std::unique_ptr<transfer::endpoint> own,
+               const endpoints::heap_place& where, std::size_t bytes, std::optional<endpoints::heap_signal> then);
 [[nodiscard]] std::vector<std::unique_ptr<transfer::flow>> make_asked_get(const std::shared_ptr<heap_server>& server,
-                                                                          std::unique_ptr<transfer::endpoint> own, const endpoints::heap_place& where,
+                                                                          std::unique_ptr<transfer::endpoint> own,
+                                                                          const endpoints::heap_place& where,
                                                                           std::size_t bytes);
 /// As make_atomic_source().
-[[nodiscard]] std::unique_ptr<transfer::endpoint> make_asked_atomic(const std::shared_ptr<heap_server>& server, const endpoints::heap_atomic& what);
+[[nodiscard]] std::unique_ptr<transfer::endpoint> make_asked_atomic(const std::shared_ptr<heap_server>& server,
+                                                                    const endpoints::heap_atomic& what);
 /// As make_word_wait().
-[[nodiscard]] std::unique_ptr<transfer::endpoint> make_served_wait(const std::shared_ptr<heap_server>& server, const endpoints::awaited_word& what);
+[[nodiscard]] std::unique_ptr<transfer::endpoint> make_served_wait(const std::shared_ptr<heap_server>& server,
+                                                                   const endpoints::awaited_word& what);
 
 } // namespace causeway::capi

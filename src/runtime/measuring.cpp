@@ -39,7 +39,8 @@ class nothing final : public transfer::endpoint {
 void add(std::vector<measured_stage>& found, operation what, const std::vector<stage_sample>& samples) {
     // Nothing, if all of it ran beside other transfers.
     const auto is_alone = [](const stage_sample& each) { return each.company <= 1; };
-    if (std::count_if(samples.begin(), samples.end(), is_alone) >= 2) found.push_back({what, transfer::fit(what, samples)});
+    if (std::count_if(samples.begin(), samples.end(), is_alone) >= 2)
+        found.push_back({what, transfer::fit(what, samples)});
 }
 
 std::unique_ptr<transfer::endpoint> make_nothing() { return std::make_unique<nothing>(); }
@@ -204,9 +205,8 @@ bool measuring::link(const endpoints::device_place& source, cl_device_id other, 
 std::vector<measured_stage> measuring::file(int fd) {
     const std::size_t most = 32 * mib;
     const auto open = [&](endpoints::access how) {
-        return end_maker([this, fd, most, how] {
-            return endpoints::make_descriptor_endpoint(m_process.files(), fd, 0, most, how);
-        });
+        return end_maker(
+            [this, fd, most, how] { return endpoints::make_descriptor_endpoint(m_process.files(), fd, 0, most, how); });
     };
     const auto blocks = [&](const end_maker& file) {
         auto made = shapes(4 * kib, 4 * mib, most, many);

@@ -94,7 +94,8 @@ runtime::runtime()
       m_workers(transfer::make_worker_threads(m_engine.inbox(), lane_count(process_options()),
                                               worker_patience(m_engine.spin()))),
       m_windows(process_options()), m_bridge(m_windows), m_links(process_options(), m_clock, m_bridge, m_copies),
-      m_messenger(process_options(), m_port, comm::shared_segment::open, comm::peer_liveness::node(), &m_windows), m_figures(*this), m_bridges(*this) {
+      m_messenger(process_options(), m_port, comm::shared_segment::open, comm::peer_liveness::node(), &m_windows),
+      m_figures(*this), m_bridges(*this) {
     m_windows.tell_to([this](const std::string& why, bridge::given_up how_long) { m_bridges.tell(why, how_long); });
     m_copies.wake(m_engine.inbox());
     // Blocks that wait for room go on when what has ended is told.
@@ -180,11 +181,11 @@ void runtime::at_exit() {
         m_ended = true;
     }
     end_helpers();
-    const bool ended =
-        m_thread->drain(drain_time(process_options()), {status::cancelled, 0, 0, "the process ended before the transfer"});
+    const bool ended = m_thread->drain(drain_time(process_options()),
+                                       {status::cancelled, 0, 0, "the process ended before the transfer"});
     end_callbacks::end(longest_call);
-    // Everything stays as it is, and the process ends around it: what still runs uses its memory, and a driver may have shut
-    // down before us.
+    // Everything stays as it is, and the process ends around it: what still runs uses its memory, and a driver may have
+    // shut down before us.
     if (ended) {
         m_figures.save();
         if (m_timeline) call_and_wait([this] { m_timeline->look_at_last(); });
@@ -206,8 +207,10 @@ void runtime::use_mpi() {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (m_timeline) m_timeline->know_rank(rank, ranks);
     if (ranks == 1 && launch::ranks() > 1)
-        warn_once("the launcher has started " + std::to_string(launch::ranks()) + " ranks, but for MPI this is the only one: "
-                  "the launcher and the library that the program is linked with (" + std::string(m_port.library()) +
+        warn_once("the launcher has started " + std::to_string(launch::ranks()) +
+                  " ranks, but for MPI this is the only one: "
+                  "the launcher and the library that the program is linked with (" +
+                  std::string(m_port.library()) +
                   ") are of different MPIs; start it with that library's mpirun, or by causeway run; srun is told the "
                   "kind of MPI by --mpi (srun --mpi=list)");
     const auto key = comm::socket_key::make();
@@ -237,7 +240,8 @@ void runtime::make_private(MPI_Comm comm) {
     m_port.make_private(comm, [this](int space) { close_space(space); });
 }
 
-std::shared_ptr<endpoints::heap> runtime::make_heap(int pe, std::size_t bytes, std::vector<endpoints::heap_member> members) {
+std::shared_ptr<endpoints::heap> runtime::make_heap(int pe, std::size_t bytes,
+                                                    std::vector<endpoints::heap_member> members) {
     auto made = std::make_shared<endpoints::heap>(m_heap_waits, pe, bytes, std::move(members));
     const std::lock_guard lock(m_mpi_mutex);
     std::erase_if(m_heaps, [](const auto& each) { return each.expired(); });
@@ -248,8 +252,8 @@ std::shared_ptr<endpoints::heap> runtime::make_heap(int pe, std::size_t bytes, s
 void runtime::close_space(int space) {
     {
         const std::lock_guard lock(m_mpi_mutex);
-        // MPICH deletes the attributes of a communicator that was freed when its last request ends: that may be here, in
-        // the engine's thread, while it closes the space.
+        // MPICH deletes the attributes of a communicator that was freed when its last request ends: that may be here,
+        // in the engine's thread, while it closes the space.
         if (m_mpi_ended || !m_closed_spaces.insert(space).second) return;
     }
     (void)call_and_wait([this, space] { m_messenger.close(space); });
@@ -313,7 +317,8 @@ void runtime::at_finalize() {
         until = m_clock.now() + longest_call;
         for (const auto& each : work)
             if (const auto alive = each.lock())
-                m_engine.cancel(alive, {status::cancelled, 0, 0, "MPI_Finalize was called before the transfer was complete"});
+                m_engine.cancel(alive,
+                                {status::cancelled, 0, 0, "MPI_Finalize was called before the transfer was complete"});
         (void)all_over(until);
     }
     for (const auto& each : heaps)

@@ -66,21 +66,20 @@ class runtime {
     /// The program needs the window no more. Any thread.
     void let_go(std::shared_ptr<bridge::known_window> window);
 
-    /// Runs `action` on the engine's thread and waits for it, but not for ever; in this thread once that one is gone. False
-    /// if it is still to come.
+    /// Runs `action` on the engine's thread and waits for it, but not for ever; in this thread once that one is gone.
+    /// False if it is still to come.
     bool call_and_wait(std::function<void()> action);
 
-    /// As above: what `question` gives, or none. It may be asked after this has returned: it refers to nothing that ends
-    /// before the process does.
-    template <class Question>
-    [[nodiscard]] std::optional<std::invoke_result_t<Question>> answer_of(Question question) {
+    /// As above: what `question` gives, or none. It may be asked after this has returned: it refers to nothing that
+    /// ends before the process does.
+    template <class Question> [[nodiscard]] std::optional<std::invoke_result_t<Question>> answer_of(Question question) {
         const auto answer = std::make_shared<std::optional<std::invoke_result_t<Question>>>();
         if (!call_and_wait([answer, question = std::move(question)] { *answer = question(); })) return {};
         return std::move(*answer);
     }
     /// As above, but throws transfer_error with `what` if the engine's thread does not answer.
-    template <class Question>
-    [[nodiscard]] std::invoke_result_t<Question> require_answer(const char* what, Question question) {
+    template <class Question> [[nodiscard]] std::invoke_result_t<Question> require_answer(const char* what,
+                                                                                          Question question) {
         auto answer = answer_of(std::move(question));
         if (!answer) throw transfer_error(status::out_of_resources, std::string(what) + ": " + no_answer);
         return std::move(*answer);
@@ -91,8 +90,8 @@ class runtime {
     /// enqueue, for queues, files and messages alike.
     [[nodiscard]] std::mutex& enqueue_mutex() { return m_enqueue_mutex; }
 
-    /// Ends what calls drivers beside the program's transfers, and waits a while for these. For whoever knows that the process
-    /// ends before drivers shut down.
+    /// Ends what calls drivers beside the program's transfers, and waits a while for these. For whoever knows that the
+    /// process ends before drivers shut down.
     void exit_begins();
     /// Has that called at exit before the handlers of those that have been loaded until now. May be called again.
     static void exit_begins_before_others_end();
@@ -106,7 +105,8 @@ class runtime {
     [[nodiscard]] int space_of(MPI_Comm comm);
     void make_private(MPI_Comm comm);
     /// A symmetric heap of this process, which takes part until MPI ends, or it leaves.
-    [[nodiscard]] std::shared_ptr<endpoints::heap> make_heap(int pe, std::size_t bytes, std::vector<endpoints::heap_member> members);
+    [[nodiscard]] std::shared_ptr<endpoints::heap> make_heap(int pe, std::size_t bytes,
+                                                             std::vector<endpoints::heap_member> members);
     /// Prepares for work that needs MPI.
     void use_mpi();
     /// `work` must be over before MPI ends.

@@ -47,17 +47,21 @@ void refuse(introduction& own, const failure& why) {
 /// Throws the first refusal, on every PE.
 void require_all(const std::vector<introduction>& all) {
     for (std::size_t pe = 0; pe < all.size(); ++pe)
-        if (all[pe].code != 0) throw transfer_error(all[pe].code, "PE " + std::to_string(pe) + ": " + all[pe].reason.data());
+        if (all[pe].code != 0)
+            throw transfer_error(all[pe].code, "PE " + std::to_string(pe) + ": " + all[pe].reason.data());
 }
 
 void check_device(cl_context context, cl_device_id device, std::size_t heap_bytes) {
-    if (!cl::has_device(context, device)) throw transfer_error(CL_INVALID_DEVICE, "the device is not one of the context");
+    if (!cl::has_device(context, device))
+        throw transfer_error(CL_INVALID_DEVICE, "the device is not one of the context");
     if (heap_bytes == 0) throw transfer_error(status::invalid_value, "a symmetric heap of 0 bytes");
     cl_ulong largest = 0;
-    cl::check(clGetDeviceInfo(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof largest, &largest, nullptr), "asking for the largest buffer");
+    cl::check(clGetDeviceInfo(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof largest, &largest, nullptr),
+              "asking for the largest buffer");
     if (heap_bytes > largest)
         throw transfer_error(CL_INVALID_BUFFER_SIZE, "a symmetric heap of " + bytes_text(heap_bytes) +
-                                                         " is above the largest buffer of the device's driver, " + bytes_text(largest));
+                                                         " is above the largest buffer of the device's driver, " +
+                                                         bytes_text(largest));
 }
 
 } // namespace
@@ -78,7 +82,8 @@ std::shared_ptr<symmetric_heap> symmetric_heap::of_process_if_any() {
 
 std::shared_ptr<symmetric_heap> symmetric_heap::of_process() {
     auto found = of_process_if_any();
-    if (!found) throw transfer_error(status::invalid_operation, "this process is no PE: causeway_symmetric_init comes first");
+    if (!found)
+        throw transfer_error(status::invalid_operation, "this process is no PE: causeway_symmetric_init comes first");
     return found;
 }
 
@@ -115,8 +120,9 @@ symmetric_heap::symmetric_heap(cl_context context, cl_device_id device, MPI_Comm
     require_all(all);
     for (std::size_t pe = 0; pe < all.size(); ++pe)
         if (all[pe].heap_bytes != all[0].heap_bytes)
-            throw transfer_error(status::invalid_value, "the symmetric heap has one size on all PEs: " + bytes_text(all[0].heap_bytes) +
-                                                            " on PE 0, " + bytes_text(all[pe].heap_bytes) + " on PE " + std::to_string(pe));
+            throw transfer_error(status::invalid_value,
+                                 "the symmetric heap has one size on all PEs: " + bytes_text(all[0].heap_bytes) +
+                                     " on PE 0, " + bytes_text(all[pe].heap_bytes) + " on PE " + std::to_string(pe));
 
     std::vector<endpoints::heap_member> members(all.size());
     const auto own_pe = static_cast<std::size_t>(m_group->rank());
@@ -127,7 +133,9 @@ symmetric_heap::symmetric_heap(cl_context context, cl_device_id device, MPI_Comm
             const bool is_near = all[pe].machine == own.machine;
             // Watched before the segment is found, which says that it is still that process.
             comm::process_watch process(is_near && pe != own_pe ? member.number : -1);
-            auto found = pe == own_pe ? std::move(segment) : is_near ? comm::shared_segment::open(all[pe].segment) : nullptr;
+            auto found = pe == own_pe ? std::move(segment)
+                         : is_near    ? comm::shared_segment::open(all[pe].segment)
+                                      : nullptr;
             own.needs_server = own.needs_server || !found;
             if (!found) continue;
             member.process = std::move(process);
@@ -148,7 +156,8 @@ symmetric_heap::symmetric_heap(cl_context context, cl_device_id device, MPI_Comm
 
     endpoints::device_place place{m_context, device, m_buffer, heap_bytes, CL_MEM_READ_WRITE};
     window_buffers::of_process().locate(place);
-    m_server = std::make_shared<heap_server>(process, m_heap, process.space_of(m_group->communicator()), std::move(place), host_memory);
+    m_server = std::make_shared<heap_server>(process, m_heap, process.space_of(m_group->communicator()),
+                                             std::move(place), host_memory);
     m_heap->at_end_of_mpi([server = std::weak_ptr(m_server)] {
         if (const auto alive = server.lock()) alive->stop();
     });
@@ -160,11 +169,13 @@ symmetric_heap::symmetric_heap(cl_context context, cl_device_id device, MPI_Comm
     (void)m_group->all_gather(own);
 }
 
-/// On memory that the other PEs map the device works in place; else the buffer is one that a link reaches, where there are links.
+/// On memory that the other PEs map the device works in place; else the buffer is one that a link reaches, where there
+/// are links.
 void symmetric_heap::make_buffer(cl_device_id device, std::size_t heap_bytes, std::byte* host_memory) {
     if (host_memory != nullptr) {
         cl_int code = CL_SUCCESS;
-        m_buffer = cl::buffer::adopt(clCreateBuffer(m_context.get(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, heap_bytes, host_memory, &code));
+        m_buffer = cl::buffer::adopt(
+            clCreateBuffer(m_context.get(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, heap_bytes, host_memory, &code));
         cl::check(code, "making the buffer of the symmetric heap, of " + bytes_text(heap_bytes));
         m_base = host_memory;
         return;
@@ -174,11 +185,15 @@ void symmetric_heap::make_buffer(cl_device_id device, std::size_t heap_bytes, st
     endpoints::device_place place{m_context, device, m_buffer, heap_bytes, CL_MEM_READ_WRITE};
     windows.locate(place);
     cl_uint devices = 0;
-    cl::check(clGetContextInfo(m_context.get(), CL_CONTEXT_NUM_DEVICES, sizeof devices, &devices, nullptr), "counting the context's devices");
+    cl::check(clGetContextInfo(m_context.get(), CL_CONTEXT_NUM_DEVICES, sizeof devices, &devices, nullptr),
+              "counting the context's devices");
     // Another device's command on it would end the process (decision 10).
     if (place.window && devices > 1)
-        throw transfer_error(status::invalid_operation, "a symmetric heap in memory that a link between devices reaches needs a context of that device "
-                                                        "alone; this one has " + std::to_string(devices) + " devices");
+        throw transfer_error(
+            status::invalid_operation,
+            "a symmetric heap in memory that a link between devices reaches needs a context of that device "
+            "alone; this one has " +
+                std::to_string(devices) + " devices");
     m_range.emplace(heap_bytes);
     m_base = m_range->first();
 }
@@ -187,13 +202,14 @@ void symmetric_heap::stop_serving() {
     if (m_server) (void)runtime::instance().call_and_wait([server = m_server] { server->stop(); });
 }
 
-symmetric_heap::flows symmetric_heap::put(std::unique_ptr<transfer::endpoint> own, const endpoints::heap_place& where, std::size_t bytes,
-                                          std::optional<endpoints::heap_signal> then) const {
+symmetric_heap::flows symmetric_heap::put(std::unique_ptr<transfer::endpoint> own, const endpoints::heap_place& where,
+                                          std::size_t bytes, std::optional<endpoints::heap_signal> then) const {
     if (m_server) return make_asked_put(m_server, std::move(own), where, bytes, then);
     return one_flow(std::move(own), endpoints::make_put_target(m_heap, where, then), bytes);
 }
 
-symmetric_heap::flows symmetric_heap::get(std::unique_ptr<transfer::endpoint> own, const endpoints::heap_place& where, std::size_t bytes) const {
+symmetric_heap::flows symmetric_heap::get(std::unique_ptr<transfer::endpoint> own, const endpoints::heap_place& where,
+                                          std::size_t bytes) const {
     if (m_server) return make_asked_get(m_server, std::move(own), where, bytes);
     return one_flow(endpoints::make_get_source(m_heap, where), std::move(own), bytes);
 }
@@ -208,8 +224,10 @@ std::unique_ptr<transfer::endpoint> symmetric_heap::wait(const endpoints::awaite
 
 void symmetric_heap::require_direct(const char* what) const {
     if (m_server)
-        throw transfer_error(status::invalid_operation, std::string(what) + " is offered where all PEs are on one node and their devices' memory is the "
-                                                                            "host's; here heaps are reached by messages");
+        throw transfer_error(status::invalid_operation,
+                             std::string(what) +
+                                 " is offered where all PEs are on one node and their devices' memory is the "
+                                 "host's; here heaps are reached by messages");
 }
 
 void symmetric_heap::clear(void* address, std::size_t bytes) const {
@@ -220,7 +238,8 @@ void symmetric_heap::clear(void* address, std::size_t bytes) const {
     std::vector<std::byte> zeros(std::min(bytes, std::size_t{4} << 20));
     const auto first = locate(address, bytes, "the address");
     for (std::size_t done = 0; done < bytes; done += zeros.size())
-        run(put(endpoints::make_host_endpoint(zeros.data()), {m_heap->pe(), first + done}, std::min(zeros.size(), bytes - done)));
+        run(put(endpoints::make_host_endpoint(zeros.data()), {m_heap->pe(), first + done},
+                std::min(zeros.size(), bytes - done)));
 }
 
 void symmetric_heap::meet(const endpoints::meeting_purpose& purpose) const {
@@ -240,16 +259,20 @@ void symmetric_heap::run(flows moved) {
 
 void* symmetric_heap::allocate(std::size_t bytes, std::size_t alignment) {
     if (!std::has_single_bit(alignment))
-        throw transfer_error(status::invalid_value, "an alignment of " + std::to_string(alignment) + ", which is no power of two");
-    meet({.name = "an allocation in the symmetric heap", .number = 2 + alignment, .value = bytes,
+        throw transfer_error(status::invalid_value,
+                             "an alignment of " + std::to_string(alignment) + ", which is no power of two");
+    meet({.name = "an allocation in the symmetric heap",
+          .number = 2 + alignment,
+          .value = bytes,
           .value_name = "the number of bytes"});
     if (bytes == 0) return nullptr;
     const std::lock_guard lock(m_mutex);
     const auto found = m_allocator.take(bytes, alignment);
     if (!found)
         throw transfer_error(status::mem_object_allocation_failure,
-                             "the symmetric heap of " + bytes_text(m_allocator.bytes()) + " has no room for " + bytes_text(bytes) +
-                                 ": its largest free range has " + bytes_text(m_allocator.largest_free()));
+                             "the symmetric heap of " + bytes_text(m_allocator.bytes()) + " has no room for " +
+                                 bytes_text(bytes) + ": its largest free range has " +
+                                 bytes_text(m_allocator.largest_free()));
     return m_base + *found;
 }
 
@@ -259,7 +282,8 @@ void symmetric_heap::free(void* address) {
         offset = locate(address, 0, "the address");
         const std::lock_guard lock(m_mutex);
         if (m_allocator.find(offset)->offset != offset)
-            throw transfer_error(status::invalid_value, "the address is in the middle of an allocation of the symmetric heap");
+            throw transfer_error(status::invalid_value,
+                                 "the address is in the middle of an allocation of the symmetric heap");
     }
     meet({.name = "causeway_symmetric_free", .number = 3, .value = offset, .value_name = "the offset"});
     const std::lock_guard lock(m_mutex);
@@ -287,8 +311,9 @@ std::size_t symmetric_heap::locate(const void* address, std::size_t bytes, const
 std::size_t symmetric_heap::locate_word(const void* address, std::size_t bytes, const char* what) const {
     const auto offset = locate(address, bytes, what);
     if (offset % bytes != 0)
-        throw transfer_error(status::invalid_value, std::string(what) + " is misaligned: its offset in the symmetric heap, " +
-                                                        std::to_string(offset) + ", is no multiple of " + std::to_string(bytes));
+        throw transfer_error(status::invalid_value,
+                             std::string(what) + " is misaligned: its offset in the symmetric heap, " +
+                                 std::to_string(offset) + ", is no multiple of " + std::to_string(bytes));
     return offset;
 }
 
@@ -300,7 +325,8 @@ std::size_t symmetric_heap::bytes_from(std::size_t offset) const {
 
 void symmetric_heap::require_pe(int pe) const {
     if (pe < 0 || pe >= m_heap->pes())
-        throw transfer_error(status::invalid_value, "there is no PE " + std::to_string(pe) + ": they are 0 to " + std::to_string(m_heap->pes() - 1));
+        throw transfer_error(status::invalid_value, "there is no PE " + std::to_string(pe) + ": they are 0 to " +
+                                                        std::to_string(m_heap->pes() - 1));
 }
 
 void* symmetric_heap::address_of(cl_mem buffer, std::size_t offset) const {

@@ -43,7 +43,8 @@ class symmetric_heap {
     [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment);
     void free(void* address);
 
-    /// The offset of `bytes` that lie in one allocation; `what` names them in the error. Throws transfer_error(invalid_value).
+    /// The offset of `bytes` that lie in one allocation; `what` names them in the error. Throws
+    /// transfer_error(invalid_value).
     [[nodiscard]] std::size_t locate(const void* address, std::size_t bytes, const char* what) const;
     /// The same, of a word that is aligned.
     [[nodiscard]] std::size_t locate_word(const void* address, std::size_t bytes, const char* what) const;
@@ -55,9 +56,10 @@ class symmetric_heap {
 
     using flows = std::vector<std::unique_ptr<transfer::flow>>;
     /// Between `own`, the end at this PE, and another heap: straight, or by messages that the other PE's engine serves.
-    [[nodiscard]] flows put(std::unique_ptr<transfer::endpoint> own, const endpoints::heap_place& where, std::size_t bytes,
-                            std::optional<endpoints::heap_signal> then = {}) const;
-    [[nodiscard]] flows get(std::unique_ptr<transfer::endpoint> own, const endpoints::heap_place& where, std::size_t bytes) const;
+    [[nodiscard]] flows put(std::unique_ptr<transfer::endpoint> own, const endpoints::heap_place& where,
+                            std::size_t bytes, std::optional<endpoints::heap_signal> then = {}) const;
+    [[nodiscard]] flows get(std::unique_ptr<transfer::endpoint> own, const endpoints::heap_place& where,
+                            std::size_t bytes) const;
     /// Sources: see make_atomic_source() and make_word_wait().
     [[nodiscard]] std::unique_ptr<transfer::endpoint> atomic(const endpoints::heap_atomic& what) const;
     [[nodiscard]] std::unique_ptr<transfer::endpoint> wait(const endpoints::awaited_word& what) const;
@@ -80,7 +82,7 @@ class symmetric_heap {
     std::vector<std::unique_ptr<comm::shared_segment>> m_segments; // by PE
     cl::buffer m_buffer;
     std::optional<untouchable_range> m_range; // the addresses of memory that the host does not reach
-    std::byte* m_base = nullptr;              // the first address
+    std::byte* m_base = nullptr; // the first address
     std::shared_ptr<endpoints::heap> m_heap;
     std::shared_ptr<heap_server> m_server; // null where every PE reaches all heaps
     mutable std::mutex m_mutex; // guards m_allocator

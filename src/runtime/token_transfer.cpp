@@ -25,8 +25,8 @@ void token_transfer::begin(std::uint64_t number, std::unique_ptr<transfer::endpo
     std::vector<std::shared_ptr<transfer::command>> dependencies;
     if (before != nullptr) dependencies.push_back(before->m_moving);
     const auto told = std::make_shared<listener>(m_bell);
-    const auto moving = std::make_shared<transfer::command>(std::move(flows), told, std::vector<std::unique_ptr<transfer::gate>>{},
-                                                            std::move(dependencies));
+    const auto moving = std::make_shared<transfer::command>(
+        std::move(flows), told, std::vector<std::unique_ptr<transfer::gate>>{}, std::move(dependencies));
     runtime::instance().submit(moving, mpi);
     m_number = number;
     m_listener = told;

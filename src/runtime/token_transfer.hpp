@@ -27,7 +27,8 @@ class token_transfer {
     token_transfer(std::size_t bytes, std::shared_ptr<graph::doorbell> bell)
         : m_memory(bytes), m_bell(std::move(bell)) {}
 
-    /// What the token begins with, instead of the first bytes of `other`. One that has all of it is over, and does not begin.
+    /// What the token begins with, instead of the first bytes of `other`. One that has all of it is over, and does not
+    /// begin.
     void hold(std::span<const std::byte> first);
     /// Not while one is under way. Does not start if `before` fails. Throws transfer_error once the process is ending.
     void begin(std::uint64_t number, std::unique_ptr<transfer::endpoint> other, direction way, uses_mpi mpi,

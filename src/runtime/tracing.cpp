@@ -67,8 +67,8 @@ std::unique_ptr<tracing> tracing::start(const options& settings, const monotonic
         // The program may change its directory.
         const auto place = std::filesystem::absolute(timeline).string();
         trace::check_timeline(place);
-        auto made = std::make_unique<tracing>(place, own_identity(settings, clock),
-                                              settings[option::trace_size], clock);
+        auto made = std::make_unique<tracing>(place, own_identity(settings, clock), settings[option::trace_size],
+                                              clock);
         static const int registered = ::pthread_atfork(nullptr, nullptr, [] {
             if (auto* const of_parent = recording.load()) of_parent->m_ended = true;
         });
@@ -176,10 +176,15 @@ void tracing::look_on() {
 bool tracing::tell(const watched& which) {
     if (cl::status_of(which.event.get()) > CL_COMPLETE) return false;
     const auto found = cl::times_of(which.event.get());
-    m_program.command_over({.number = which.number, .queue = reinterpret_cast<std::uintptr_t>(found.queue),
-                            .place = found.place, .name = which.name.empty() ? found.name : std::string_view(which.name),
-                            .queued = found.queued, .submitted = found.submitted, .started = found.started,
-                            .ended = found.ended, .seen = m_clock.now()});
+    m_program.command_over({.number = which.number,
+                            .queue = reinterpret_cast<std::uintptr_t>(found.queue),
+                            .place = found.place,
+                            .name = which.name.empty() ? found.name : std::string_view(which.name),
+                            .queued = found.queued,
+                            .submitted = found.submitted,
+                            .started = found.started,
+                            .ended = found.ended,
+                            .seen = m_clock.now()});
     return true;
 }
 

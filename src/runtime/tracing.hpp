@@ -45,10 +45,12 @@ class tracing {
 
     /// The process begins to end: nothing is asked of drivers, or given back to them, beside the program.
     void look_no_more() { m_looks_no_more = true; }
-    /// Once, when the process ends: asks drivers for the times of all that is still watched, and gives nothing back to them.
+    /// Once, when the process ends: asks drivers for the times of all that is still watched, and gives nothing back to
+    /// them.
     void look_at_last();
 
-    /// The process ends: adds its part to the timeline. Asks no driver, and waits for nobody who does: it may have shut down.
+    /// The process ends: adds its part to the timeline. Asks no driver, and waits for nobody who does: it may have shut
+    /// down.
     void end();
 
   private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does once, in a process of its own, what a driver may not survive: memory of Vulkan in OpenCL and in CUDA, on every device,
-// and sees whether each link brings what it was given.
+// Does once, in a process of its own, what a driver may not survive: memory of Vulkan in OpenCL and in CUDA, on every
+// device, and sees whether each link brings what it was given.
 #include "base/error.hpp"
 #include "bridge/device_bridge.hpp"
 #include "cl/calls.hpp"
@@ -59,7 +59,8 @@ class tried_device {
 
     void fill() const {
         cl::check(m_external.acquire(m_queue.get(), m_buffer.get()), "acquiring");
-        cl::check(clEnqueueFillBuffer(m_queue.get(), m_buffer.get(), &m_number, sizeof m_number, 0, bytes, 0, nullptr, nullptr),
+        cl::check(clEnqueueFillBuffer(m_queue.get(), m_buffer.get(), &m_number, sizeof m_number, 0, bytes, 0, nullptr,
+                                      nullptr),
                   "filling");
         cl::check(m_external.release(m_queue.get(), m_buffer.get(), nullptr), "releasing");
         cl::check(clFinish(m_queue.get()), "clFinish");
@@ -67,7 +68,9 @@ class tried_device {
     [[nodiscard]] bool is_full_of(cl_uint number) const {
         std::vector<cl_uint> found(bytes / sizeof number);
         cl::check(m_external.acquire(m_queue.get(), m_buffer.get()), "acquiring");
-        cl::check(clEnqueueReadBuffer(m_queue.get(), m_buffer.get(), CL_TRUE, 0, bytes, found.data(), 0, nullptr, nullptr), "reading");
+        cl::check(
+            clEnqueueReadBuffer(m_queue.get(), m_buffer.get(), CL_TRUE, 0, bytes, found.data(), 0, nullptr, nullptr),
+            "reading");
         cl::check(m_external.release(m_queue.get(), m_buffer.get(), nullptr), "releasing");
         cl::check(clFinish(m_queue.get()), "clFinish");
         return std::all_of(found.begin(), found.end(), [&](cl_uint each) { return each == number; });
@@ -88,7 +91,8 @@ void try_link(bridge::device_bridge& bridge, const tried_device& from, const tri
     if (!bridge.reaches(from.uuid(), to.uuid())) return;
     const auto copy = bridge.begin_copy(from.uuid(), to.address(), from.address(), bytes);
     auto state = bridge::copy_state::running;
-    while (state == bridge::copy_state::running) state = bridge.look(copy); // whoever waits for this program has a limit
+    while (state == bridge::copy_state::running)
+        state = bridge.look(copy); // whoever waits for this program has a limit
     if (state == bridge::copy_state::failed) throw std::runtime_error("a copy over the direct link failed");
     if (!to.is_full_of(from.number())) throw std::runtime_error("other bytes come over the direct link than were sent");
     to.fill();

@@ -25,8 +25,10 @@ struct sigaction before;
 void say_so(int number, siginfo_t* info, void* context) {
     const auto where = reinterpret_cast<std::uintptr_t>(info->si_addr);
     if (where >= begin && where < end) {
-        static constexpr char text[] = "causeway: the program touches an address of the symmetric heap, which is memory of a device that the host does "
-                                       "not reach: use causeway_symmetric_get and causeway_symmetric_put, or commands\n";
+        static constexpr char
+            text[] = "causeway: the program touches an address of the symmetric heap, which is memory of a device that "
+                     "the host does "
+                     "not reach: use causeway_symmetric_get and causeway_symmetric_put, or commands\n";
         [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text, sizeof text - 1);
     } else if ((before.sa_flags & SA_SIGINFO) != 0 && before.sa_sigaction != nullptr) {
         before.sa_sigaction(number, info, context);
@@ -45,14 +47,15 @@ untouchable_range::untouchable_range(std::size_t bytes) : m_bytes(bytes) {
     void* const made = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (made == MAP_FAILED) {
         const int cause = errno;
-        throw transfer_error(status::out_of_host_memory, "reserving " + bytes_text(bytes) + " of addresses: " + errno_text(cause), cause);
+        throw transfer_error(status::out_of_host_memory,
+                             "reserving " + bytes_text(bytes) + " of addresses: " + errno_text(cause), cause);
     }
     m_first = static_cast<std::byte*>(made);
     begin = reinterpret_cast<std::uintptr_t>(made);
     end = begin + bytes;
     static std::once_flag installed;
     std::call_once(installed, [] {
-        struct sigaction ours {};
+        struct sigaction ours{};
         ours.sa_sigaction = say_so;
         ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
         sigemptyset(&ours.sa_mask);

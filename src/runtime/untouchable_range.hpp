@@ -6,7 +6,8 @@
 
 namespace causeway::capi {
 
-/// Reserved, and of no memory: a program that touches them ends with SIGSEGV, as for any such address, but is told before what they are.
+/// Reserved, and of no memory: a program that touches them ends with SIGSEGV, as for any such address, but is told
+/// before what they are.
 class untouchable_range {
   public:
     /// Throws transfer_error(out_of_host_memory).

@@ -58,7 +58,8 @@ new_window make_window(cl_device_id device, std::size_t bytes) {
     return made ? std::move(*made) : new_window{.reason = runtime::no_answer};
 }
 
-cl::buffer import(cl_context context, cl_device_id device, cl_mem_flags flags, std::size_t bytes, const new_window& made) {
+cl::buffer import(cl_context context, cl_device_id device, cl_mem_flags flags, std::size_t bytes,
+                  const new_window& made) {
     if (!made.is_host_memory)
         return cl::external_memory(device).import(context, made.window->shared().release(), bytes, flags);
     cl_int code = CL_SUCCESS;
@@ -115,8 +116,9 @@ void window_buffers::check_device(const endpoints::device_place& place) const {
     const auto root = cl::root_of(place.buffer.get()).root;
     const std::lock_guard lock(m_mutex);
     if (m_entries.contains(root))
-        throw transfer_error(status::invalid_operation, "the buffer was made by causeway_buffer_create for another device "
-                                                        "of its context than that of the command queue");
+        throw transfer_error(status::invalid_operation,
+                             "the buffer was made by causeway_buffer_create for another device "
+                             "of its context than that of the command queue");
 }
 
 void CL_CALLBACK window_buffers::released(cl_mem buffer, void* self) {
@@ -138,11 +140,10 @@ void CL_CALLBACK window_buffers::released(cl_mem buffer, void* self) {
 cl_mem causeway_buffer_create(cl_context context, cl_device_id device, cl_mem_flags flags, size_t size,
                               cl_int* errcode_ret) {
     cl_mem made = nullptr;
-    const cl_int code =
-        causeway::capi::guard([&] {
-            made = causeway::capi::window_buffers::of_process().create(context, device, flags, size);
-            return CL_SUCCESS;
-        });
+    const cl_int code = causeway::capi::guard([&] {
+        made = causeway::capi::window_buffers::of_process().create(context, device, flags, size);
+        return CL_SUCCESS;
+    });
     if (errcode_ret != nullptr) *errcode_ret = code;
     return made;
 }

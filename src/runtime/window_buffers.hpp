@@ -25,8 +25,8 @@ class window_buffers {
 
     /// Fills in the window of place.buffer, if that or what it is part of lies in one of place.device.
     void locate(endpoints::device_place& place) const;
-    /// After locate(). Throws transfer_error if the buffer lies in a window of another device: NVIDIA's driver (580) ends the
-    /// process when it copies such memory for this one.
+    /// After locate(). Throws transfer_error if the buffer lies in a window of another device: NVIDIA's driver (580)
+    /// ends the process when it copies such memory for this one.
     void check_device(const endpoints::device_place& place) const;
 
   private:

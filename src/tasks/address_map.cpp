@@ -67,8 +67,8 @@ std::uint64_t address_map::count(const region& range, std::uint64_t* counts) con
         const auto* known = find(from);
         if (!known) {
             // Foreign memory has no granules here: ahead by one where the table covers it, else all of it.
-            const auto step =
-                from - m_begin < m_bytes ? std::min(left, m_granule - (from - m_begin) % m_granule) : left;
+            const auto step = from - m_begin < m_bytes ? std::min(left, m_granule - (from - m_begin) % m_granule)
+                                                       : left;
             foreign += step;
             from += step;
             continue;

@@ -84,9 +84,9 @@ void dependence_domain::sweep() {
     for (auto each = m_segments.begin(); each != m_segments.end();) {
         const auto* writer = each->second.writer;
         const auto& readers = each->second.readers;
-        const bool over =
-            (!writer || writer->is_done()) &&
-            std::all_of(readers.begin(), readers.end(), [](const auto* reader) { return reader->is_done(); });
+        const bool over = (!writer || writer->is_done()) &&
+                          std::all_of(readers.begin(), readers.end(),
+                                      [](const auto* reader) { return reader->is_done(); });
         if (over) drop(each->second);
         each = over ? m_segments.erase(each) : std::next(each);
     }

@@ -24,7 +24,7 @@ struct victim {
 /// Groups of workers: each has an inbox, and its members steal from one another.
 struct grouping {
     std::vector<unsigned> group_of_worker;
-    std::vector<unsigned> node_of_group;      ///< position in the machine; of its first worker
+    std::vector<unsigned> node_of_group; ///< position in the machine; of its first worker
     std::vector<std::vector<victim>> victims; ///< of each group: others, nearest first
     [[nodiscard]] unsigned groups() const { return static_cast<unsigned>(node_of_group.size()); }
 };
@@ -32,10 +32,10 @@ struct grouping {
 /// What is known of a task when it becomes ready.
 struct deal_question {
     std::span<const std::uint64_t> bytes_on_node; ///< of its regions, of known addresses
-    std::uint64_t bytes = 0;                      ///< their sum
-    std::uint64_t coarse_bytes = 0;               ///< of them, those of allocations that lie on one node
-    int most_used_node = -1;                      ///< of the region that is marked, if it lies on one node
-    unsigned own_group = 0;                       ///< of the worker that asks
+    std::uint64_t bytes = 0; ///< their sum
+    std::uint64_t coarse_bytes = 0; ///< of them, those of allocations that lie on one node
+    int most_used_node = -1; ///< of the region that is marked, if it lies on one node
+    unsigned own_group = 0; ///< of the worker that asks
     std::span<const double> backlog; ///< of each group: distance-weighted bytes of dealt tasks that wait, for each core
 };
 
@@ -59,10 +59,10 @@ class policy {
 
 /// How the policy `locality` differs from the paper's.
 struct locality_rules {
-    bool load_term = true;    ///< deals by bytes and backlog, not by bytes alone
-    bool release = true;      ///< starving thieves may steal from nearly empty queues
+    bool load_term = true; ///< deals by bytes and backlog, not by bytes alone
+    bool release = true; ///< starving thieves may steal from nearly empty queues
     bool home_caches = false; ///< Algorithm 3 for tiles, instead of Algorithm 1 and 2 for nodes
-    unsigned vicinity = 0;    ///< of tiles: how many may steal from one another; 0 for all
+    unsigned vicinity = 0; ///< of tiles: how many may steal from one another; 0 for all
 };
 
 /// One group, a deque for each worker: the baseline.

@@ -75,7 +75,7 @@ class pool {
     friend class worker;
     struct alignas(64) group_queue {
         inbox<task> urgent, ordinary;
-        std::atomic<double> backlog{0};      ///< distance-weighted bytes of what waits here
+        std::atomic<double> backlog{0}; ///< distance-weighted bytes of what waits here
         std::atomic<std::uint32_t> taken{0}; ///< tasks that left the inboxes, or were stolen here
         doorbell<> bell;
         std::vector<worker*> members;
@@ -108,7 +108,7 @@ class pool {
     std::vector<std::unique_ptr<worker>> m_workers; ///< those of callers first
     unsigned m_callers = 0;
     std::vector<std::thread> m_threads;
-    std::atomic<unsigned> m_next_group{0};         ///< for tasks of threads that are no workers
+    std::atomic<unsigned> m_next_group{0}; ///< for tasks of threads that are no workers
     alignas(64) std::atomic<unsigned> m_asleep{0}; ///< as many as all groups' bells count, or more
     std::atomic<bool> m_stopping{false};
     doorbell<> m_callers_bell; ///< for waiting threads that found no place

@@ -53,8 +53,8 @@ class run_record {
     const std::chrono::steady_clock::time_point m_start = std::chrono::steady_clock::now();
     mutable std::mutex m_mutex; // guards what follows
     std::vector<recorded_task> m_tasks;
-    std::unordered_map<const void*, std::uint32_t>
-        m_groups; ///< by address: of those that follow one another there, one is over before the next
+    std::unordered_map<const void*, std::uint32_t> m_groups; ///< by address: of those that follow one another there,
+                  ///< one is over before the next
 };
 
 } // namespace causeway::tasks

@@ -46,7 +46,7 @@ machine tile_mesh(unsigned columns, unsigned rows, unsigned missing) {
     made.name = "mesh of " + std::to_string(columns) + " x " + std::to_string(rows) + " tiles";
     made.columns = columns;
     made.cache_bytes = 8u << 10; // what Algorithm 3 compares with: the first-level cache
-    made.page_bytes = 64;        // home caches own lines
+    made.page_bytes = 64; // home caches own lines
     for (unsigned tile = 0; tile < tiles; ++tile) {
         made.nodes.push_back({tile, 64u << 10, {tile}});
         made.cores.push_back({tile, tile});

@@ -52,7 +52,8 @@ constexpr std::int64_t longest_start = 10 * second;
 class open_file {
   public:
     open_file(std::string path, int flags)
-        : m_path(std::move(path)), m_number(above_standard(::open(m_path.c_str(), flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600))) {}
+        : m_path(std::move(path)),
+          m_number(above_standard(::open(m_path.c_str(), flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600))) {}
     ~open_file() {
         if (m_number >= 0) ::close(m_number);
     }
@@ -64,7 +65,8 @@ class open_file {
     [[nodiscard]] const std::string& path() const { return m_path; }
     /// After it was given another name.
     void name(std::string path) { m_path = std::move(path); }
-    /// Waits for others while they write, and for `patience` after that. False, and errno, which is EWOULDBLOCK if others have it.
+    /// Waits for others while they write, and for `patience` after that. False, and errno, which is EWOULDBLOCK if
+    /// others have it.
     [[nodiscard]] bool lock(std::chrono::milliseconds patience) const {
         constexpr auto between = std::chrono::milliseconds(5);
         auto seen = last_change();
@@ -80,22 +82,22 @@ class open_file {
         }
     }
     [[nodiscard]] bool is_regular() const {
-        struct stat facts {};
+        struct stat facts{};
         return ::fstat(m_number, &facts) == 0 && S_ISREG(facts.st_mode);
     }
     [[nodiscard]] bool is_own() const {
-        struct stat facts {};
+        struct stat facts{};
         return ::fstat(m_number, &facts) == 0 && facts.st_uid == ::geteuid();
     }
     /// Whether another file has taken its name, or none has it any more.
     [[nodiscard]] bool is_replaced() const {
-        struct stat own {}, named {};
+        struct stat own{}, named{};
         if (::fstat(m_number, &own) != 0) return false;
         if (::stat(m_path.c_str(), &named) != 0) return errno == ENOENT;
         return own.st_ino != named.st_ino || own.st_dev != named.st_dev;
     }
     void take_rights_of(const open_file& other) const {
-        struct stat facts {};
+        struct stat facts{};
         if (::fstat(other.m_number, &facts) != 0) return;
         const int not_ours = ::fchown(m_number, static_cast<uid_t>(-1), facts.st_gid);
         (void)not_ours; // the group of another user's file
@@ -138,13 +140,13 @@ class open_file {
     }
     [[noreturn]] void refuse(const char* what) const {
         const int reason = errno;
-        throw transfer_error(status::io_error, std::string(what) + " the timeline " + m_path + ": " + errno_text(reason),
-                             reason);
+        throw transfer_error(status::io_error,
+                             std::string(what) + " the timeline " + m_path + ": " + errno_text(reason), reason);
     }
 
   private:
     [[nodiscard]] std::tuple<off_t, time_t, long> last_change() const {
-        struct stat facts {};
+        struct stat facts{};
         (void)::fstat(m_number, &facts);
         return {facts.st_size, facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec};
     }
@@ -169,16 +171,18 @@ std::string behind_links(const std::string& timeline) {
             continue;
         }
         const auto next = done / part;
-        struct stat facts {};
+        struct stat facts{};
         if (::lstat(next.c_str(), &facts) != 0 || !S_ISLNK(facts.st_mode)) {
             done = next;
             continue;
         }
         if (facts.st_uid != ::geteuid() && facts.st_uid != 0)
-            throw transfer_error(status::io_error, "the way to the timeline " + timeline + " has another user's link, " + next.string() +
+            throw transfer_error(status::io_error, "the way to the timeline " + timeline +
+                                                       " has another user's link, " + next.string() +
                                                        ", which is not followed");
         if (++links > most_links)
-            throw transfer_error(status::io_error, "the timeline " + timeline + " is behind more than " + std::to_string(most_links) + " links");
+            throw transfer_error(status::io_error, "the timeline " + timeline + " is behind more than " +
+                                                       std::to_string(most_links) + " links");
         std::error_code ignored;
         const auto target = fs::read_symlink(next, ignored);
         left.insert(left.begin(), target.begin(), target.end());
@@ -191,8 +195,9 @@ void require_timeline(const open_file& file, const std::string& path) {
     if (!file.is_regular()) throw transfer_error(status::io_error, "the timeline " + path + " is no regular file");
     const auto begin = file.read(0, first_words.size());
     if (!first_words.starts_with(begin)) // all of one that was cut off may be less
-        throw transfer_error(status::io_error, "the file " + path + " is there and is no timeline of Causeway; "
-                                               "remove it, or name another");
+        throw transfer_error(status::io_error, "the file " + path +
+                                                   " is there and is no timeline of Causeway; "
+                                                   "remove it, or name another");
 }
 
 /// The parts that lie beside `timeline`.
@@ -223,7 +228,8 @@ bool is_over(const record::file_header& who) {
     if (who.ended != 0) return true;
     utsname here{};
     (void)::uname(&here);
-    return who.host == std::string_view(here.nodename) && ::kill(static_cast<pid_t>(who.process), 0) != 0 && errno == ESRCH;
+    return who.host == std::string_view(here.nodename) && ::kill(static_cast<pid_t>(who.process), 0) != 0 &&
+           errno == ESRCH;
 }
 
 /// Left by a process that was killed before it had written anything. Other files may have such a name, too.
@@ -270,7 +276,8 @@ json json_of(const clock_line& line) {
 enum class without_lock { refuse, go_on };
 
 /// Behind a link, what it leads to. Another rank that adds its part ends soon, or dies and lets go.
-std::unique_ptr<open_file> open_timeline(const std::string& timeline, without_lock then, std::chrono::milliseconds patience) {
+std::unique_ptr<open_file> open_timeline(const std::string& timeline, without_lock then,
+                                         std::chrono::milliseconds patience) {
     const auto path = behind_links(timeline);
     for (;;) {
         auto file = std::make_unique<open_file>(path, O_RDWR | O_CREAT | O_NOFOLLOW);
@@ -278,8 +285,12 @@ std::unique_ptr<open_file> open_timeline(const std::string& timeline, without_lo
         require_timeline(*file, timeline);
         if (!file->lock(patience)) {
             if (errno == EWOULDBLOCK)
-                throw transfer_error(status::io_error, "locking the timeline " + timeline + ": another process holds a lock on it, and has not "
-                                                       "written to it for " + std::to_string(patience.count()) + " ms", errno);
+                throw transfer_error(status::io_error,
+                                     "locking the timeline " + timeline +
+                                         ": another process holds a lock on it, and has not "
+                                         "written to it for " +
+                                         std::to_string(patience.count()) + " ms",
+                                     errno);
             if (then == without_lock::refuse) file->refuse("locking");
         }
         if (!file->is_replaced()) return file;
@@ -328,7 +339,8 @@ class collection {
         m_replaces = m_size > 0;
         m_size = m_end = m_last_rank = 0;
         const auto version = json_text(std::string(who.version));
-        m_head = std::string(first_words) + version.substr(1) + R"(,"job":)" + json_text(who.job) + "},\"traceEvents\":[";
+        m_head = std::string(first_words) + version.substr(1) + R"(,"job":)" + json_text(who.job) +
+                 "},\"traceEvents\":[";
     }
 
     /// Whether it was not there yet.
@@ -343,13 +355,24 @@ class collection {
         const auto place = place_of(who);
         const bool has_messages = std::any_of(part.transfers.begin(), part.transfers.end(),
                                               [](const auto& each) { return each.message != 0; });
-        const json about{{"rank", who.rank}, {"ranks", who.ranks}, {"host", who.host}, {"process", who.process},
-                         {"direct_links", who.links}, {"node", std::to_string(who.node)}, {"job", who.job},
-                         {"job_guessed", who.is_job_guessed != 0}, {"begun", who.begun},
-                         {"begun_since_1970", who.begun_since_1970}, {"ended", who.ended != 0}, {"cut", who.is_cut != 0},
-                         {"clock", m_compared}, {"clock_points", json_of(line)},
-                         {"clock_uncertainty_ns", line.uncertainty()}, {"has_messages", has_messages},
-                         {"commands_without_times", commands_without_times(part)}, {"rank_before", m_last_rank}};
+        const json about{{"rank", who.rank},
+                         {"ranks", who.ranks},
+                         {"host", who.host},
+                         {"process", who.process},
+                         {"direct_links", who.links},
+                         {"node", std::to_string(who.node)},
+                         {"job", who.job},
+                         {"job_guessed", who.is_job_guessed != 0},
+                         {"begun", who.begun},
+                         {"begun_since_1970", who.begun_since_1970},
+                         {"ended", who.ended != 0},
+                         {"cut", who.is_cut != 0},
+                         {"clock", m_compared},
+                         {"clock_points", json_of(line)},
+                         {"clock_uncertainty_ns", line.uncertainty()},
+                         {"has_messages", has_messages},
+                         {"commands_without_times", commands_without_times(part)},
+                         {"rank_before", m_last_rank}};
         auto added = m_head + (m_ranks.empty() ? "\n" : ",\n");
         const auto rank_at = m_end + added.size();
         const auto pid = R"(,"pid":)" + std::to_string(place.process) + R"(,"tid":0,"args":)";
@@ -387,7 +410,8 @@ class collection {
         m_size = m_end = 0;
         // Without any tail all is kept but for the last process, which may not be whole.
         const auto torn = whole.rfind(rank_mark);
-        const auto before = torn == std::string::npos || torn == 0 ? std::string::npos : whole.rfind(rank_mark, torn - 1);
+        const auto before = torn == std::string::npos || torn == 0 ? std::string::npos
+                                                                   : whole.rfind(rank_mark, torn - 1);
         if (before == std::string::npos) return;
         m_last_rank = before;
         m_size = m_end = torn - std::string_view(",\n").size();
@@ -403,8 +427,8 @@ class collection {
                 const auto before = told["args"].value("rank_before", std::size_t{0});
                 at = before < at ? before : 0;
             } catch (const std::exception&) { // of a type that nothing of ours writes, or a number that is none
-                throw transfer_error(status::io_error, "the timeline " + m_file->path() + " is damaged at byte " + std::to_string(at) +
-                                                           "; remove it, or name another");
+                throw transfer_error(status::io_error, "the timeline " + m_file->path() + " is damaged at byte " +
+                                                           std::to_string(at) + "; remove it, or name another");
             }
         }
         std::reverse(m_ranks.begin(), m_ranks.end());
@@ -425,12 +449,18 @@ class collection {
         const auto& args = told["args"];
         m_job = args.value("job", "");
         m_is_job_guessed = args.value("job_guessed", false);
-        known_rank known{args.value("rank", 0), args.value("ranks", 1), told.value("pid", 0),
-                         std::stoull(args.value("node", "0")), args.value("process", std::int64_t{0}),
-                         args.value("begun", std::int64_t{0}), args.value("begun_since_1970", std::int64_t{0}),
-                         args.value("has_messages", false), {}};
+        known_rank known{args.value("rank", 0),
+                         args.value("ranks", 1),
+                         told.value("pid", 0),
+                         std::stoull(args.value("node", "0")),
+                         args.value("process", std::int64_t{0}),
+                         args.value("begun", std::int64_t{0}),
+                         args.value("begun_since_1970", std::int64_t{0}),
+                         args.value("has_messages", false),
+                         {}};
         constexpr int most = 1 << 30;
-        if (known.ranks <= 0 || known.ranks > most || known.shown_as < 0 || known.shown_as > most) throw std::out_of_range("rank");
+        if (known.ranks <= 0 || known.ranks > most || known.shown_as < 0 || known.shown_as > most)
+            throw std::out_of_range("rank");
         for (const auto& each : args.value("clock_points", json::array()))
             known.to_reference.add(each.at(0), each.at(1), each.at(2));
         m_ranks.push_back(std::move(known));
@@ -463,8 +493,10 @@ class collection {
             write_in_place(whole);
             return;
         }
-        if (!file->is_regular()) throw transfer_error(status::io_error, "writing a timeline: " + beside + " is no regular file");
-        if (!file->is_own()) throw transfer_error(status::io_error, "writing a timeline: " + beside + " is another user's");
+        if (!file->is_regular())
+            throw transfer_error(status::io_error, "writing a timeline: " + beside + " is no regular file");
+        if (!file->is_own())
+            throw transfer_error(status::io_error, "writing a timeline: " + beside + " is another user's");
         require_timeline(*file, beside);
         // Whoever opens it by its later name waits; that of what it replaces is held until then.
         (void)file->lock(lock_patience);
@@ -500,7 +532,8 @@ class collection {
         m_replaces = false;
     }
 
-    /// A mark without times, as NVIDIA's driver has them, stands for a command before it in its queue, if those are seen.
+    /// A mark without times, as NVIDIA's driver has them, stands for a command before it in its queue, if those are
+    /// seen.
     static std::size_t commands_without_times(const part_content& part) {
         std::set<std::uint64_t> seen;
         for (const auto* told : {&part.commands, &part.waits_for_commands})
@@ -554,7 +587,7 @@ class collection {
     bool m_is_job_guessed = false;
     bool m_replaces = false; // what is there is of another job, until the first rank is written
     std::size_t m_end = 0, m_size = 0; // of the events; of all, but for what was cut off while it was added
-    std::size_t m_last_rank = 0;       // where its line begins
+    std::size_t m_last_rank = 0; // where its line begins
     std::vector<known_rank> m_ranks;
     const char* m_compared = "";
 };
@@ -603,9 +636,8 @@ void add_part(const std::string& timeline, const std::string& part, std::chrono:
 std::size_t add_left_parts(const std::string& timeline, std::chrono::milliseconds patience) {
     auto left = left_parts(timeline);
     if (left.empty()) return 0;
-    std::sort(left.begin(), left.end(), [](const auto& a, const auto& b) {
-        return a.header.begun_since_1970 > b.header.begun_since_1970;
-    });
+    std::sort(left.begin(), left.end(),
+              [](const auto& a, const auto& b) { return a.header.begun_since_1970 > b.header.begun_since_1970; });
     const auto& newest = left.front().header;
     collection all(timeline, without_lock::go_on, patience);
     // A job of which no rank came to its end has not replaced the timeline of the one before.

@@ -49,7 +49,8 @@ part::part(const std::string& timeline, const identity& who, std::uint64_t most_
             ::unlink(m_path.c_str());
             ::close(m_file);
         }
-        throw transfer_error(status::invalid_value, std::string(what) + " " + m_path + ": " + errno_text(reason), reason);
+        throw transfer_error(status::invalid_value, std::string(what) + " " + m_path + ": " + errno_text(reason),
+                             reason);
     };
     const auto own_name = timeline + "." + host_name() + "." + std::to_string(::getpid());
     for (int namesakes = 0; m_file < 0; ++namesakes) {
@@ -83,7 +84,7 @@ bool part::claim() {
     // Tells others that this process lives. Where no lock can be had, nobody is taken for dead.
     const bool is_taken = ::flock(m_file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     // Who collects parts may have found it before it was locked, and takes it for left.
-    struct stat made {}, named {};
+    struct stat made{}, named{};
     if (!is_taken && ::fstat(m_file, &made) == 0 && ::stat(m_path.c_str(), &named) == 0 && made.st_ino == named.st_ino)
         return true;
     ::close(std::exchange(m_file, -1));
@@ -111,7 +112,7 @@ std::byte* part::take_chunk(std::uint32_t recorder) {
     if (reason != 0) {
         m_header->is_cut = 1;
         warn_once("the timeline ends here: " + m_path +
-                  (is_at_option     ? " has reached CAUSEWAY_TRACE_SIZE"
+                  (is_at_option      ? " has reached CAUSEWAY_TRACE_SIZE"
                    : reason == EFBIG ? " has reached the process's limit of file sizes (ulimit -f)"
                                      : ": " + errno_text(reason)));
         return nullptr;

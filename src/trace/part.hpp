@@ -23,7 +23,8 @@ struct identity {
 /// Any thread.
 class part {
   public:
-    /// Makes `timeline`.<host>.<process>.part, for its user alone, numbered if there is one already; throws transfer_error if it cannot. Takes at most `most_bytes`.
+    /// Makes `timeline`.<host>.<process>.part, for its user alone, numbered if there is one already; throws
+    /// transfer_error if it cannot. Takes at most `most_bytes`.
     part(const std::string& timeline, const identity& who, std::uint64_t most_bytes);
     ~part();
     part(const part&) = delete;

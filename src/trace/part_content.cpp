@@ -107,8 +107,9 @@ bool is_possible(const record::file_header& header) {
     constexpr int most_ranks = 1 << 24;
     constexpr std::int64_t latest = std::int64_t{1} << 61;
     const auto is_time = [](std::int64_t when) { return when >= 0 && when < latest; };
-    return header.rank >= 0 && header.rank < most_ranks && header.ranks > 0 && header.ranks <= most_ranks && header.process > 0 &&
-           header.process <= INT32_MAX && is_time(header.begun) && is_time(header.begun_since_1970) && is_time(header.ended);
+    return header.rank >= 0 && header.rank < most_ranks && header.ranks > 0 && header.ranks <= most_ranks &&
+           header.process > 0 && header.process <= INT32_MAX && is_time(header.begun) &&
+           is_time(header.begun_since_1970) && is_time(header.ended);
 }
 
 template <std::size_t Size> void end_text(char (&text)[Size]) { text[Size - 1] = '\0'; }
@@ -129,12 +130,14 @@ std::optional<record::file_header> read_header(int file) {
 
 part_content read_part(int file, const std::string& path) {
     const auto header = read_header(file);
-    if (!header) throw transfer_error(status::io_error, path + " cannot be read, or is no part of a timeline of this version");
+    if (!header)
+        throw transfer_error(status::io_error, path + " cannot be read, or is no part of a timeline of this version");
     part_content read;
     read.header = *header;
     reader to(read);
     std::string bytes(record::chunk_bytes, '\0');
-    for (auto at = std::uint64_t{record::header_bytes}; read_at(file, at, bytes.data(), bytes.size()) == bytes.size(); at += bytes.size())
+    for (auto at = std::uint64_t{record::header_bytes}; read_at(file, at, bytes.data(), bytes.size()) == bytes.size();
+         at += bytes.size())
         to.chunk(bytes);
     return read;
 }

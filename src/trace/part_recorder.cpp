@@ -73,32 +73,51 @@ std::uint32_t part_recorder::number_of_place(std::string_view place) {
 }
 
 void part_recorder::block_over(const transfer::block_span& what) {
-    put(record::kind::block,
-        record::block{.transfer = what.transfer, .offset = what.offset, .bytes = what.bytes,
-                      .begin = nanoseconds(what.begin), .end = nanoseconds(what.end), .place = number_of_place(what.place),
-                      .flow = static_cast<std::uint16_t>(what.flow), .what = static_cast<std::uint8_t>(what.what),
-                      .failed = static_cast<std::uint8_t>(what.failed)});
+    put(record::kind::block, record::block{.transfer = what.transfer,
+                                           .offset = what.offset,
+                                           .bytes = what.bytes,
+                                           .begin = nanoseconds(what.begin),
+                                           .end = nanoseconds(what.end),
+                                           .place = number_of_place(what.place),
+                                           .flow = static_cast<std::uint16_t>(what.flow),
+                                           .what = static_cast<std::uint8_t>(what.what),
+                                           .failed = static_cast<std::uint8_t>(what.failed)});
 }
 
 void part_recorder::transfer_over(const transfer::transfer_span& what) {
-    put(record::kind::transfer,
-        record::transfer{.transfer = what.transfer, .bytes = what.bytes, .moved = what.moved,
-                         .block_bytes = what.chosen.block_bytes, .message = what.message.number,
-                         .queued = nanoseconds(what.queued), .submitted = nanoseconds(what.submitted),
-                         .started = nanoseconds(what.started), .ended = nanoseconds(what.ended),
-                         .expected_seconds = what.expected_seconds.value_or(0),
-                         .limit_seconds = what.limit_seconds.value_or(0), .source = number_of(what.source),
-                         .target = number_of(what.target), .strategy = number_of(what.chosen.strategy),
-                         .error = what.error ? tell(what.error.message) : 0, .depth = what.chosen.depth,
-                         .lanes = what.chosen.lanes, .status = what.error.status,
-                         .message_rank = what.message.job_rank, .flow = what.flow,
-                         .reason = static_cast<std::uint32_t>(what.chosen.why)});
+    put(record::kind::transfer, record::transfer{.transfer = what.transfer,
+                                                 .bytes = what.bytes,
+                                                 .moved = what.moved,
+                                                 .block_bytes = what.chosen.block_bytes,
+                                                 .message = what.message.number,
+                                                 .queued = nanoseconds(what.queued),
+                                                 .submitted = nanoseconds(what.submitted),
+                                                 .started = nanoseconds(what.started),
+                                                 .ended = nanoseconds(what.ended),
+                                                 .expected_seconds = what.expected_seconds.value_or(0),
+                                                 .limit_seconds = what.limit_seconds.value_or(0),
+                                                 .source = number_of(what.source),
+                                                 .target = number_of(what.target),
+                                                 .strategy = number_of(what.chosen.strategy),
+                                                 .error = what.error ? tell(what.error.message) : 0,
+                                                 .depth = what.chosen.depth,
+                                                 .lanes = what.chosen.lanes,
+                                                 .status = what.error.status,
+                                                 .message_rank = what.message.job_rank,
+                                                 .flow = what.flow,
+                                                 .reason = static_cast<std::uint32_t>(what.chosen.why)});
 }
 
 void part_recorder::put_command(record::kind kind, std::uint64_t transfer, const transfer::command_span& what) {
-    put(kind, record::command{.number = what.number, .queue = what.queue, .transfer = transfer, .queued = what.queued,
-                              .submitted = what.submitted, .started = what.started, .ended = what.ended,
-                              .seen = nanoseconds(what.seen), .place = number_of_place(what.place),
+    put(kind, record::command{.number = what.number,
+                              .queue = what.queue,
+                              .transfer = transfer,
+                              .queued = what.queued,
+                              .submitted = what.submitted,
+                              .started = what.started,
+                              .ended = what.ended,
+                              .seen = nanoseconds(what.seen),
+                              .place = number_of_place(what.place),
                               .name = number_of(what.name)});
 }
 
@@ -117,19 +136,24 @@ void part_recorder::command_waits(std::uint64_t number, std::uint64_t transfer) 
 }
 
 void part_recorder::firing_over(const transfer::firing_span& what) {
-    put(record::kind::firing,
-        record::firing{.number = what.number, .started = what.started, .ended = what.ended,
-                       .graph = number_of(what.graph), .actor = number_of(what.actor), .place = number_of(what.place)});
+    put(record::kind::firing, record::firing{.number = what.number,
+                                             .started = what.started,
+                                             .ended = what.ended,
+                                             .graph = number_of(what.graph),
+                                             .actor = number_of(what.actor),
+                                             .place = number_of(what.place)});
 }
 
 void part_recorder::clock_seen(const transfer::clock_sample& what) {
-    put(record::kind::clock, record::clock{.device = what.device, .before = nanoseconds(what.before),
-                                           .after = nanoseconds(what.after), .place = number_of(what.place)});
+    put(record::kind::clock, record::clock{.device = what.device,
+                                           .before = nanoseconds(what.before),
+                                           .after = nanoseconds(what.after),
+                                           .place = number_of(what.place)});
 }
 
 void part_recorder::peer_seen(const transfer::peer_clock& what) {
-    put(record::kind::peer, record::peer{.least = what.least, .most = what.most, .when = nanoseconds(what.when),
-                                         .rank = what.job_rank});
+    put(record::kind::peer,
+        record::peer{.least = what.least, .most = what.most, .when = nanoseconds(what.when), .rank = what.job_rank});
 }
 
 void part_recorder::level_is(transfer::level what, std::uint64_t value) {

@@ -13,8 +13,8 @@
 
 namespace causeway::trace {
 
-/// A record is a copy into mapped memory; a chunk of some thousand of them costs a system call or two. Memory is allocated
-/// for texts that are new only.
+/// A record is a copy into mapped memory; a chunk of some thousand of them costs a system call or two. Memory is
+/// allocated for texts that are new only.
 class part_recorder final : public transfer::recorder {
   public:
     /// `to` and `clock` outlive it.

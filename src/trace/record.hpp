@@ -32,7 +32,18 @@ struct chunk_header {
 };
 
 enum class kind : std::uint32_t {
-    none, text, block, transfer, command, wait_for_command, wait_for_transfer, command_wait, firing, clock, peer, level
+    none,
+    text,
+    block,
+    transfer,
+    command,
+    wait_for_command,
+    wait_for_transfer,
+    command_wait,
+    firing,
+    clock,
+    peer,
+    level
 };
 
 /// Before each record; written last, in one piece.

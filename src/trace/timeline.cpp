@@ -86,8 +86,8 @@ class event_writer {
         if (!m_text.empty()) m_text += ",\n";
         m_text += R"({"ph":")";
         m_text += phase;
-        m_text += R"(","name":)" + json_text(name) + R"(,"pid":)" + std::to_string(m_place.process) +
-                  R"(,"tid":)" + std::to_string(lane);
+        m_text += R"(","name":)" + json_text(name) + R"(,"pid":)" + std::to_string(m_place.process) + R"(,"tid":)" +
+                  std::to_string(lane);
         m_text += rest;
         m_text += '}';
     }
@@ -122,16 +122,17 @@ class event_writer {
               : put_arrow_end("f", "message", id, at.lane, m_reference.of(std::max(at.begin, at.end - 1)));
     }
 
-    std::string own_id(std::uint64_t number) {
-        return std::to_string(m_place.process) + "." + std::to_string(number);
-    }
+    std::string own_id(std::uint64_t number) { return std::to_string(m_place.process) + "." + std::to_string(number); }
 
     void add_transfers() {
         for (const auto& each : m_part.transfers) {
             auto& place = m_transfers[{each.transfer, each.flow}];
             const bool ran = each.started != 0;
             place = {0, ran ? each.started : each.ended, each.ended};
-            json details{{"transfer", each.transfer}, {"flow", each.flow}, {"bytes", each.bytes}, {"moved", each.moved},
+            json details{{"transfer", each.transfer},
+                         {"flow", each.flow},
+                         {"bytes", each.bytes},
+                         {"moved", each.moved},
                          {"waited_us", static_cast<double>(place.begin - each.queued) / 1e3}};
             if (each.strategy != 0) {
                 details["strategy"] = m_part.text(each.strategy);
@@ -150,8 +151,10 @@ class event_writer {
             const bool is_own = m_part.text(each.strategy) == transfer::measuring_strategy;
             auto& lane = m_tracks[{0, is_own ? "what the tuner measures" : "transfers"}];
             lane.push_back({place.begin, place.end, is_own ? "measuring: " + name : name,
-                            is_own ? "measuring" : each.status != 0 ? "failure" : "transfer", std::move(details),
-                            &place.lane, each.queued});
+                            is_own             ? "measuring"
+                            : each.status != 0 ? "failure"
+                                               : "transfer",
+                            std::move(details), &place.lane, each.queued});
         }
     }
 
@@ -225,7 +228,8 @@ class event_writer {
     void add_firings() {
         for (const auto& each : m_part.firings) {
             const bool on_device = each.place != 0;
-            const auto begin = on_device ? host_time(each.place, each.started) : static_cast<std::int64_t>(each.started);
+            const auto begin = on_device ? host_time(each.place, each.started)
+                                         : static_cast<std::int64_t>(each.started);
             const auto end = on_device ? host_time(each.place, each.ended) : static_cast<std::int64_t>(each.ended);
             const auto& graph = m_part.text(each.graph);
             m_tracks[{2, graph + ": " + m_part.text(each.actor)}].push_back(
@@ -233,8 +237,8 @@ class event_writer {
         }
     }
 
-    /// Slices of one lane must not overlap: each goes into the first lane of its track that is free. What waits is shown
-    /// before it as far as the lane has room: of a program that is far ahead, hundreds wait at once.
+    /// Slices of one lane must not overlap: each goes into the first lane of its track that is free. What waits is
+    /// shown before it as far as the lane has room: of a program that is far ahead, hundreds wait at once.
     void add_lanes() {
         const auto& who = m_part.header;
         const auto program = m_place.process == who.rank ? "" : ", process " + std::to_string(who.process);
@@ -256,7 +260,8 @@ class event_writer {
                 if (each.lane != nullptr) *each.lane = lane;
                 if (waits_from < each.begin)
                     put_slice({waits_from, each.begin, "waits: " + each.name, "wait",
-                               json{{"transfer", each.details["transfer"]}, {"flow", each.details["flow"]}}}, lane);
+                               json{{"transfer", each.details["transfer"]}, {"flow", each.details["flow"]}}},
+                              lane);
                 put_slice(each, lane);
             }
             for (std::size_t i = 0; i < free_from.size(); ++i) {
@@ -268,7 +273,8 @@ class event_writer {
         }
     }
 
-    /// Of a marker the last command before it in its queue, if that was seen. NVIDIA's driver gives barriers no times: before it was seen.
+    /// Of a marker the last command before it in its queue, if that was seen. NVIDIA's driver gives barriers no times:
+    /// before it was seen.
     [[nodiscard]] std::optional<std::size_t> awaited(const record::command& told) {
         if (m_part.text(told.name) != "marker") return slice_of(told);
         const auto queue = m_ends_of_queue.find(told.queue);
@@ -316,7 +322,8 @@ class event_writer {
         for (const auto& each : m_part.levels) {
             if (each.what >= level_names.size()) continue;
             put("C", level_names[each.what], 0,
-                R"(,"ts":)" + time_text(m_reference.of(each.when)) + R"(,"args":{"value":)" + std::to_string(each.value) + "}");
+                R"(,"ts":)" + time_text(m_reference.of(each.when)) + R"(,"args":{"value":)" +
+                    std::to_string(each.value) + "}");
         }
     }
 
@@ -326,9 +333,9 @@ class event_writer {
     std::string m_text;
     std::map<track, std::vector<slice>> m_tracks;
     std::map<std::pair<std::uint64_t, std::uint32_t>, slice_place> m_transfers;
-    std::map<std::uint32_t, clock_line> m_devices;     // by place
-    std::map<std::uint32_t, std::int64_t> m_guessed;   // by place, for those without samples
-    std::map<std::uint64_t, std::size_t> m_queues;     // their numbers
+    std::map<std::uint32_t, clock_line> m_devices; // by place
+    std::map<std::uint32_t, std::int64_t> m_guessed; // by place, for those without samples
+    std::map<std::uint64_t, std::size_t> m_queues; // their numbers
     std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>, std::size_t> m_command_of; // queue and times
     std::map<std::uint64_t, std::map<std::int64_t, std::size_t>> m_ends_of_queue; // by the host's time
     std::map<std::uint64_t, std::size_t> m_by_number;

@@ -22,8 +22,8 @@ bool thread_apart::is_called_from(int processor, time_point now) {
 }
 
 void thread_apart::keep_off() {
-    // What others have done to it since is to last: the thread's processors are asked for now, and given back only if they
-    // are what is set here. More than the set can name are left to the system.
+    // What others have done to it since is to last: the thread's processors are asked for now, and given back only if
+    // they are what is set here. More than the set can name are left to the system.
     cpu_set_t now{};
     if (::sched_getaffinity(m_thread, sizeof now, &now) != 0) return;
     if (m_avoided < 0 || CPU_EQUAL(&now, &m_kept_on) == 0) m_allowed = now;

@@ -11,11 +11,12 @@
 
 namespace causeway::transfer {
 
-/// Of one thread that sleeps until it is called. Linux wakes a thread on the processor of whoever calls it unless it knows
-/// of an idle one, and in a virtual machine those that sleep do not count as idle, as the hypervisor runs nothing there
-/// (`vcpu_is_preempted()`; seen with kernel 6.18 on KVM). Then both share one processor for milliseconds while others sleep:
-/// two threads took as long as one for 4 MiB. A thread that found itself there is kept off its caller's processor for a
-/// while; where that does not happen, nothing is done.
+/// Of one thread that sleeps until it is called. Linux wakes a thread on the processor of whoever calls it unless it
+/// knows of an idle one, and in a virtual machine those that sleep do not count as idle, as the hypervisor runs nothing
+/// there
+/// (`vcpu_is_preempted()`; seen with kernel 6.18 on KVM). Then both share one processor for milliseconds while others
+/// sleep: two threads took as long as one for 4 MiB. A thread that found itself there is kept off its caller's
+/// processor for a while; where that does not happen, nothing is done.
 ///
 /// Who calls it does so while it sleeps and nobody else may call it; all other functions are the thread's own.
 class thread_apart {

@@ -81,24 +81,25 @@ struct endpoint_traits {
 
 /// What open() is asked for.
 struct open_request {
-    std::size_t bytes = 0;       ///< of the whole transfer; a source may turn out to have fewer
+    std::size_t bytes = 0; ///< of the whole transfer; a source may turn out to have fewer
     std::size_t block_bytes = 0; ///< of the plan
-    bool map = false;            ///< show the bytes as host memory
+    bool map = false; ///< show the bytes as host memory
     bool is_source = false;
-    bool ahead = false;          ///< the gates of the command are still closed, see reads_ahead()
+    bool ahead = false; ///< the gates of the command are still closed, see reads_ahead()
     unsigned lanes = std::numeric_limits<unsigned>::max(); ///< of the plan: workers that are busy with it at once
     std::size_t piece_bytes = 0; ///< of the plan: several workers read a block of a file at once; 0: one does
-    bool for_device = false;     ///< what is read is for a device to fetch: this processor's caches are not the place for it
-    bool window = false;         ///< the bytes go through staging memory, which may be shared with another process
-    bool device_window = false;  ///< that memory may be a device's
-    device_name device;          ///< of the other end
-    bool has_device = false;     ///< the other end is a device
-    bool in_place = false;       ///< which maps at once
+    bool for_device = false; ///< what is read is for a device to fetch: this processor's caches are not the place for
+                             ///< it
+    bool window = false; ///< the bytes go through staging memory, which may be shared with another process
+    bool device_window = false; ///< that memory may be a device's
+    device_name device; ///< of the other end
+    bool has_device = false; ///< the other end is a device
+    bool in_place = false; ///< which maps at once
 };
 
 /// One side of a flow. Every function is called on the engine's thread. The life of an endpoint: enqueued(); then
-/// either abandoned(), or open(), prepare() once there is memory for a block, read()s or write()s, and close(), which is
-/// called after every open() that succeeded; a failed one cleans up after itself. A source that reads ahead may be
+/// either abandoned(), or open(), prepare() once there is memory for a block, read()s or write()s, and close(), which
+/// is called after every open() that succeeded; a failed one cleans up after itself. A source that reads ahead may be
 /// opened, prepared and read once before the gates of the command are open, and be abandoned after that.
 class endpoint {
   public:
@@ -131,11 +132,12 @@ class endpoint {
     /// The flow has memory for a block, and will read or write at once. `block_bytes` is what the flow uses.
     virtual void prepare(std::size_t block_bytes) { (void)block_bytes; }
 
-    /// After open() with `map`, always if has_memory, or if a source has come with its bytes: the first byte of the transfer.
+    /// After open() with `map`, always if has_memory, or if a source has come with its bytes: the first byte of the
+    /// transfer.
     [[nodiscard]] virtual std::byte* memory() const { return nullptr; }
 
-    /// Fills `block` from `offset` of the transfer on. Finishes with an error if it cannot be filled wholly. An endpoint
-    /// that is only ever a target, or always shows its memory, has no use for it.
+    /// Fills `block` from `offset` of the transfer on. Finishes with an error if it cannot be filled wholly. An
+    /// endpoint that is only ever a target, or always shows its memory, has no use for it.
     virtual void read(std::size_t offset, std::span<std::byte> block, step& done) {
         (void)offset;
         done.finish({block.size(), {}});
@@ -145,13 +147,15 @@ class endpoint {
         done.finish({block.size(), {}});
     }
 
-    /// A source: what is read from now on lies in memory that a process reads next, by number, as told by the target's reader().
+    /// A source: what is read from now on lies in memory that a process reads next, by number, as told by the target's
+    /// reader().
     virtual void goes_to(std::uint64_t process) { (void)process; }
     /// A target that shares_memory(): a number for who reads it.
     [[nodiscard]] virtual std::uint64_t reader() const { return 0; }
 
-    /// Whether the source may be opened, and one block of it be read by read_ahead(), before the gates of the command are
-    /// open. One that sets_size() is read ahead only if that block is all there is, and takes it back if it is abandoned.
+    /// Whether the source may be opened, and one block of it be read by read_ahead(), before the gates of the command
+    /// are open. One that sets_size() is read ahead only if that block is all there is, and takes it back if it is
+    /// abandoned.
     [[nodiscard]] virtual bool reads_ahead() { return false; }
     /// As read(), but a device puts it behind what the command waits for.
     virtual void read_ahead(std::size_t offset, std::span<std::byte> block, step& done) { read(offset, block, done); }
@@ -172,13 +176,13 @@ class endpoint {
         done.finish({bytes, {}});
     }
 
-    /// Whether the bytes travel through memory that both processes have mapped: of a source since allocator(), of a target
-    /// since it is open. The blocks of such a target are filled in memory of its own.
+    /// Whether the bytes travel through memory that both processes have mapped: of a source since allocator(), of a
+    /// target since it is open. The blocks of such a target are filled in memory of its own.
     [[nodiscard]] virtual bool shares_memory() const { return false; }
     /// A target that shares_memory(): whether it is a device's, in windows that are open here.
     [[nodiscard]] virtual bool shares_device_memory() const { return false; }
-    /// A target that shares memory: `device` is where the source's staging memory would come from, if not null; `more` is
-    /// called when borrow() can say more than before.
+    /// A target that shares memory: `device` is where the source's staging memory would come from, if not null; `more`
+    /// is called when borrow() can say more than before.
     virtual void lend(std::shared_ptr<staging_allocator> device, std::function<void()> more) {
         (void)device;
         (void)more;
@@ -195,8 +199,8 @@ class endpoint {
         (void)device;
         return false;
     }
-    /// A source that reaches(): makes what its blocks need on their way, if they are to go there; false if that is not to be had
-    /// now.
+    /// A source that reaches(): makes what its blocks need on their way, if they are to go there; false if that is not
+    /// to be had now.
     [[nodiscard]] virtual bool can_leave_for(const device_name& device) {
         (void)device;
         return true;

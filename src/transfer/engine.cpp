@@ -22,11 +22,11 @@ constexpr auto hot_time = milliseconds(1);
 /// now and then.
 constexpr auto first_cold_look = microseconds(100);
 constexpr auto longest_cold_look = std::chrono::seconds(1);
-/// A gate that was closed for a time is looked at again after a sixteenth of it: callbacks of some implementations come late,
-/// and this bounds what that costs.
+/// A gate that was closed for a time is looked at again after a sixteenth of it: callbacks of some implementations come
+/// late, and this bounds what that costs.
 constexpr auto patience = 16;
-/// Of many that wait each is looked at as much more rarely, and several at a time: a look takes two microseconds, so all of them
-/// together under two per cent of a core.
+/// Of many that wait each is looked at as much more rarely, and several at a time: a look takes two microseconds, so
+/// all of them together under two per cent of a core.
 constexpr auto cold_time_per_command = microseconds(150);
 constexpr std::size_t few_cold = 8;
 /// Commands behind one that has ended are looked at at once: in an in-order queue one of them is next.
@@ -39,14 +39,14 @@ constexpr std::size_t largest_small = std::size_t{64} << 10;
 constexpr auto longest_without_look = microseconds(50);
 /// Of those that have ended and are to be asked what they waited for.
 constexpr std::size_t most_unasked = 64;
-/// Who copies for a while works with others that copy as long. Longer steps than that are something else: the thread had to wait
-/// for a processor, or a driver.
+/// Who copies for a while works with others that copy as long. Longer steps than that are something else: the thread
+/// had to wait for a processor, or a driver.
 constexpr auto longest_copying = microseconds(1000);
 constexpr auto longest_spin_for_others = microseconds(300);
 constexpr auto shortest_sleep = microseconds(20);
 constexpr auto longest_sleep = microseconds(200);
-/// What has not come for a while may be seen a hundredth of that while later: polling for it costs under a per cent of a
-/// core.
+/// What has not come for a while may be seen a hundredth of that while later: polling for it costs under a per cent of
+/// a core.
 constexpr auto share_of_long_wait = 100;
 constexpr auto long_wait = milliseconds(4);
 constexpr auto longest_sleep_in_long_wait = milliseconds(4), longest_sleep_of_all = milliseconds(20);
@@ -58,7 +58,8 @@ constexpr std::size_t most_mail_kept = 1024;
 time_point next_cold_look(time_point now, std::chrono::nanoseconds waited, std::size_t cold) {
     const bool are_few = cold <= few_cold;
     const std::chrono::nanoseconds share = cold_time_per_command * static_cast<std::int64_t>(are_few ? 0 : cold);
-    const auto pause = std::clamp<std::chrono::nanoseconds>(std::max(waited / patience, share), first_cold_look, longest_cold_look);
+    const auto pause = std::clamp<std::chrono::nanoseconds>(std::max(waited / patience, share), first_cold_look,
+                                                            longest_cold_look);
     const auto next = now + pause;
     if (are_few) return next;
     // Each time of its own would be a wake-up.
@@ -76,7 +77,8 @@ failure passed_on(const failure& cause) {
 
 engine::engine(const options& settings, const monotonic_clock& clock, unsigned lanes, std::chrono::nanoseconds spin)
     : m_options(settings), m_clock(clock), m_lanes(lanes), m_spin(spin), m_mailbox(std::make_shared<mailbox>()),
-      m_pool(settings, clock), m_tuner(settings, clock), m_planner(settings, &m_tuner), m_last_progress(clock.now()), m_spin_until(m_last_progress + m_spin) {}
+      m_pool(settings, clock), m_tuner(settings, clock), m_planner(settings, &m_tuner), m_last_progress(clock.now()),
+      m_spin_until(m_last_progress + m_spin) {}
 
 engine::~engine() {
     // What one gives back may be for another that waits: nobody goes on now.
@@ -150,8 +152,8 @@ bool engine::step() {
 std::optional<std::chrono::nanoseconds> engine::pause() const {
     if (!m_next_turn.empty() || !m_ready.empty()) return std::chrono::nanoseconds(0);
     const auto now = m_clock.now();
-    const bool polling =
-        !m_small_hot.all.empty() || !m_hot.all.empty() || std::any_of(m_sources.begin(), m_sources.end(), [](auto* source) { return source->busy(); });
+    const bool polling = !m_small_hot.all.empty() || !m_hot.all.empty() ||
+                         std::any_of(m_sources.begin(), m_sources.end(), [](auto* source) { return source->busy(); });
     std::optional<std::chrono::nanoseconds> longest;
     const auto at_most = [&](std::chrono::nanoseconds limit) {
         limit = std::max(limit, std::chrono::nanoseconds(0));
@@ -161,12 +163,14 @@ std::optional<std::chrono::nanoseconds> engine::pause() const {
     // Also steps of workers end soon, and being woken takes longer than most of them.
     if ((polling || m_running > 0) && now < m_spin_until) return std::chrono::nanoseconds(0);
     if (polling) {
-        auto cap = std::clamp<std::chrono::nanoseconds>(idle / share_of_long_wait, longest_sleep, longest_sleep_in_long_wait);
-        // Sleeps of s in a wait of t are seen s / 2t of it late, and take c / s of the processors for looks of c: as much for s = sqrt(2tc).
-        // Where bytes are on their way, blocks end sooner.
+        auto cap = std::clamp<std::chrono::nanoseconds>(idle / share_of_long_wait, longest_sleep,
+                                                        longest_sleep_in_long_wait);
+        // Sleeps of s in a wait of t are seen s / 2t of it late, and take c / s of the processors for looks of c: as
+        // much for s = sqrt(2tc). Where bytes are on their way, blocks end sooner.
         if (idle > long_wait) {
             const std::chrono::duration<double, std::nano> waited = idle, cost = m_cost_of_look;
-            const std::chrono::nanoseconds balanced(static_cast<std::int64_t>(std::sqrt(2 * waited.count() * cost.count())));
+            const std::chrono::nanoseconds balanced(
+                static_cast<std::int64_t>(std::sqrt(2 * waited.count() * cost.count())));
             cap = std::max(cap, std::min<std::chrono::nanoseconds>(balanced, longest_sleep_of_all));
         }
         at_most(std::clamp<std::chrono::nanoseconds>(idle / 8, shortest_sleep, cap));
@@ -178,7 +182,9 @@ std::optional<std::chrono::nanoseconds> engine::pause() const {
 
 void engine::looked_in_vain(std::chrono::nanoseconds cost) {
     const auto seen = std::min<std::chrono::nanoseconds>(cost, dearest_look);
-    m_cost_of_look = m_cost_of_look.count() == 0 ? seen : std::min(seen, m_cost_of_look + m_cost_of_look / 16 + std::chrono::nanoseconds(1));
+    m_cost_of_look = m_cost_of_look.count() == 0
+                         ? seen
+                         : std::min(seen, m_cost_of_look + m_cost_of_look / 16 + std::chrono::nanoseconds(1));
 }
 
 bool engine::take_mail() {
@@ -189,8 +195,7 @@ bool engine::take_mail() {
             done->which->finish(std::move(done->result));
         } else if (auto* const awake = std::get_if<mailbox::wake_up>(&each)) {
             const auto found = m_commands.find(awake->command);
-            if (found != m_commands.end() && found->second->m_stage == command::stage::gated)
-                schedule(*found->second);
+            if (found != m_commands.end() && found->second->m_stage == command::stage::gated) schedule(*found->second);
         } else if (auto* const submitted = std::get_if<std::shared_ptr<command>>(&each)) {
             admit(*submitted);
         } else {
@@ -249,7 +254,8 @@ void engine::schedule(command& work) {
 }
 
 bool engine::is_small(const command& work) {
-    return std::all_of(work.m_flows.begin(), work.m_flows.end(), [](const auto& part) { return part->bytes() <= largest_small; });
+    return std::all_of(work.m_flows.begin(), work.m_flows.end(),
+                       [](const auto& part) { return part->bytes() <= largest_small; });
 }
 
 bool engine::look(command& work) {
@@ -296,8 +302,8 @@ bool engine::look_at_gates(time_point now) {
 
 bool engine::look_at(hot_commands& some, time_point now) {
     bool progress = false;
-    // Each look is a call of the driver, and whatever runs waits meanwhile. Who sleeps between steps looks at all, until it
-    // has something to do.
+    // Each look is a call of the driver, and whatever runs waits meanwhile. Who sleeps between steps looks at all,
+    // until it has something to do.
     const bool sleeps = now >= m_spin_until;
     const auto most = some.all.size();
     for (std::size_t i = 0; i < most && !some.all.empty() && (i < looks_in_a_step || (sleeps && !progress)); ++i) {
@@ -396,8 +402,12 @@ void engine::look_back(const command& work) {
 
 void engine::tell(const command& work) {
     const auto known = work.report();
-    transfer_span told{.transfer = work.m_number, .queued = known.queued, .submitted = known.submitted,
-                       .started = known.started, .ended = known.ended, .error = known.error};
+    transfer_span told{.transfer = work.m_number,
+                       .queued = known.queued,
+                       .submitted = known.submitted,
+                       .started = known.started,
+                       .ended = known.ended,
+                       .error = known.error};
     for (const auto& part : work.m_flows) flow_review(*part).tell(told, m_tuner);
     m_recorder->level_is(level::transfers_running, m_running);
     if (std::exchange(m_held_told, m_pool.held_bytes()) != m_pool.held_bytes())

@@ -26,8 +26,8 @@ namespace causeway::transfer {
 /// The state machine. It has no thread: whoever drives it calls step(), always from one thread at a time.
 class engine {
   public:
-    /// `spin` is the polling without a pause after the last progress; more after steps that copied for longer, unless the option
-    /// says how long.
+    /// `spin` is the polling without a pause after the last progress; more after steps that copied for longer, unless
+    /// the option says how long.
     engine(const options& settings, const monotonic_clock& clock, unsigned lanes,
            std::chrono::nanoseconds spin = std::chrono::microseconds(20));
     ~engine();
@@ -57,8 +57,8 @@ class engine {
     void cancel(const std::shared_ptr<command>& work, const failure& reason);
     /// Any thread. Cancels everything that is there when the request is taken.
     void cancel_all(const failure& reason);
-    /// Any thread. From now on nothing is given back that is kept for speed: the process ends, and with it what its drivers
-    /// need to give anything back (NVIDIA's 580 waits for ever).
+    /// Any thread. From now on nothing is given back that is kept for speed: the process ends, and with it what its
+    /// drivers need to give anything back (NVIDIA's 580 waits for ever).
     void keep_all() { m_keeps_all = true; }
     /// Any thread. Runs `action` on the thread that drives the engine, outside of any command.
     void call(std::function<void()> action);
@@ -74,8 +74,8 @@ class engine {
 
     /// How long the driver may sleep when step() found nothing: zero to poll on, a time, or none to wait for the inbox.
     [[nodiscard]] std::optional<std::chrono::nanoseconds> pause() const;
-    /// Waking up for a step that found nothing took so much of all processors' time. The least of late counts: what else such a
-    /// step did is no cost of looking.
+    /// Waking up for a step that found nothing took so much of all processors' time. The least of late counts: what
+    /// else such a step did is no cost of looking.
     void looked_in_vain(std::chrono::nanoseconds cost);
 
     /// Any thread: commands that are submitted and not complete.
@@ -132,7 +132,7 @@ class engine {
     recorder* m_recorder = nullptr;
     std::size_t m_held_told = 0; // to it
     std::pmr::unsynchronized_pool_resource m_places; // of that map
-    commands m_commands{&m_places};                  // all that are not ended
+    commands m_commands{&m_places}; // all that are not ended
     hot_commands m_small_hot, m_hot;
     std::multimap<time_point, std::uint64_t> m_cold; // gated and armed: when to look again
     std::vector<std::shared_ptr<command>> m_ready, m_next_turn;
@@ -143,9 +143,9 @@ class engine {
     std::vector<std::shared_ptr<command>> m_next;
     std::vector<std::shared_ptr<command>> m_orphans; // ended, with a block that is still being read ahead
     std::vector<std::shared_ptr<command>> m_ended; // in this step
-    std::size_t m_started_at_once = 0;             // by the end of what they waited for, in this step
+    std::size_t m_started_at_once = 0; // by the end of what they waited for, in this step
     std::vector<std::unique_ptr<gate>> m_passed; // gates that have opened in this step
-    std::deque<std::shared_ptr<command>> m_unasked;  // ended, and what they waited for is to be asked for its times
+    std::deque<std::shared_ptr<command>> m_unasked; // ended, and what they waited for is to be asked for its times
     std::atomic<std::uint64_t> m_next_number{1};
     std::atomic<std::size_t> m_active{0};
     std::atomic<bool> m_keeps_all{false};

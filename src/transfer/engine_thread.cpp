@@ -24,7 +24,8 @@ std::chrono::nanoseconds time_on_processor() {
     return std::chrono::seconds(spent.tv_sec) + std::chrono::nanoseconds(spent.tv_nsec);
 }
 
-/// A thread of the program takes no signals while it drives the engine: their handlers may do anything, even not return.
+/// A thread of the program takes no signals while it drives the engine: their handlers may do anything, even not
+/// return.
 constexpr auto longest_without_signals = std::chrono::milliseconds(10);
 
 /// Sleeps of microseconds need that; the default turns one of 20 into one of 70.

@@ -16,8 +16,9 @@ namespace causeway::transfer {
 /// Runs engine::step() until stopped; sleeps when there is nothing to do. Blocks all signals in its thread.
 class engine_thread {
   public:
-    /// Drives the engine in its own thread, which waits for a command anyway: nobody has to be woken for it, and nobody to tell it
-    /// of the end. Takes no part if the engine's thread is awake, as that is as fast then, or if somebody else does.
+    /// Drives the engine in its own thread, which waits for a command anyway: nobody has to be woken for it, and nobody
+    /// to tell it of the end. Takes no part if the engine's thread is awake, as that is as fast then, or if somebody
+    /// else does.
     class inline_driver {
       public:
         /// Right before the command is submitted. The thread takes no signals and cannot be cancelled until its end.
@@ -26,14 +27,15 @@ class engine_thread {
         inline_driver(const inline_driver&) = delete;
         inline_driver& operator=(const inline_driver&) = delete;
 
-        /// Until `work` has ended, or for so long that signals should not wait longer: then the engine's thread goes on. Call
-        /// without locks that a step of the engine could want.
+        /// Until `work` has ended, or for so long that signals should not wait longer: then the engine's thread goes
+        /// on. Call without locks that a step of the engine could want.
         void advance(const command& work);
         [[nodiscard]] bool drives() const { return m_drives; }
 
       private:
-        /// In a thread of the program: it is not ended in the middle of a step, neither by what its handlers of signals do nor by
-        /// pthread_cancel(3), nor by what a closed pipe or a full file raises in it, of which the call's error tells.
+        /// In a thread of the program: it is not ended in the middle of a step, neither by what its handlers of signals
+        /// do nor by pthread_cancel(3), nor by what a closed pipe or a full file raises in it, of which the call's
+        /// error tells.
         class undisturbed {
           public:
             undisturbed();
@@ -62,8 +64,8 @@ class engine_thread {
 
     /// Stops after the step under way. Commands that are left never end.
     void stop();
-    /// The same, but if that step takes longer than `longest`, the thread is left behind: it may be in a driver that has shut
-    /// down. False then, and the engine must live on.
+    /// The same, but if that step takes longer than `longest`, the thread is left behind: it may be in a driver that
+    /// has shut down. False then, and the engine must live on.
     [[nodiscard]] bool stop_within(std::chrono::milliseconds longest);
 
     /// Whether the caller drives the engine.

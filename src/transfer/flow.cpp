@@ -13,7 +13,8 @@ namespace {
 
 /// What the engine's thread moves of one transfer before it looks after the others.
 constexpr std::size_t most_at_once = std::size_t{1} << 20;
-/// To plan takes a third of the time that the engine spends on a small one; what is chosen for a larger one may change until it starts.
+/// To plan takes a third of the time that the engine spends on a small one; what is chosen for a larger one may change
+/// until it starts.
 constexpr std::size_t largest_planned_early = std::size_t{64} << 10;
 
 } // namespace
@@ -72,9 +73,13 @@ void flow::plan_for(flow_owner& owner, staging_pool& pool, const planner& choice
 }
 
 route flow::way() const {
-    return {.source = m_source_traits, .target = m_target_traits, .bytes = m_bytes,
+    return {.source = m_source_traits,
+            .target = m_target_traits,
+            .bytes = m_bytes,
             .lanes = std::min({m_lanes, m_source_traits.most_lanes, m_target_traits.most_lanes}),
-            .largest_block = m_pool->largest_block(), .direct = m_target->takes_from(*m_source), .both_ways = m_both_ways};
+            .largest_block = m_pool->largest_block(),
+            .direct = m_target->takes_from(*m_source),
+            .both_ways = m_both_ways};
 }
 
 /// The ends are open: they tell whether blocks can go to a window of the target's device after all.
@@ -102,14 +107,19 @@ void flow::read_ahead(flow_owner& owner, staging_pool& pool, const planner& choi
         return;
     }
     plan_for(owner, pool, choices, lanes);
-    if (m_plan->direct || m_plan->device_window || m_plan->map_source || m_plan->map_target || m_target_traits.has_memory)
+    if (m_plan->direct || m_plan->device_window || m_plan->map_source || m_plan->map_target ||
+        m_target_traits.has_memory)
         return;
     m_ahead = true;
     m_advancing = true;
     m_source_step.begin();
     m_asked_bytes = m_bytes;
-    m_source->open({.bytes = m_bytes, .block_bytes = m_block_bytes, .is_source = true, .ahead = true,
-                    .window = m_plan->window, .has_device = m_target_traits.kind == medium::device,
+    m_source->open({.bytes = m_bytes,
+                    .block_bytes = m_block_bytes,
+                    .is_source = true,
+                    .ahead = true,
+                    .window = m_plan->window,
+                    .has_device = m_target_traits.kind == medium::device,
                     .in_place = m_target_traits.maps_at_once},
                    m_source_step);
     m_advancing = false;
@@ -159,10 +169,18 @@ void flow::start(flow_owner& owner, staging_pool& pool, const planner& choices, 
         m_source_step.begin();
         const bool staged = !m_plan->map_source && !m_plan->map_target && m_target_traits.kind == medium::device;
         if (m_plan->map_source) m_timer.begin_map(side::source);
-        m_source->open({.bytes = m_bytes, .block_bytes = m_block_bytes, .map = m_plan->map_source, .is_source = true,
-                        .lanes = m_plan->lanes, .piece_bytes = m_plan->piece_bytes, .for_device = staged, .window = m_plan->window,
-                        .device_window = m_plan->device_window, .device = m_target_traits.device,
-                        .has_device = m_target_traits.kind == medium::device, .in_place = m_target_traits.maps_at_once},
+        m_source->open({.bytes = m_bytes,
+                        .block_bytes = m_block_bytes,
+                        .map = m_plan->map_source,
+                        .is_source = true,
+                        .lanes = m_plan->lanes,
+                        .piece_bytes = m_plan->piece_bytes,
+                        .for_device = staged,
+                        .window = m_plan->window,
+                        .device_window = m_plan->device_window,
+                        .device = m_target_traits.device,
+                        .has_device = m_target_traits.kind == medium::device,
+                        .in_place = m_target_traits.maps_at_once},
                        m_source_step);
     }
     m_stage = stage::opening;
@@ -183,18 +201,27 @@ void flow::make_share() {
     auto whom = staging_share::waits_for::nobody;
     if (m_target_traits.waits_for_receiver) whom = staging_share::waits_for::receiver;
     if (m_source_traits.waits_for_sender) whom = staging_share::waits_for::sender;
-    m_share.emplace(m_window.pool != nullptr ? *m_window.pool : *m_pool, std::move(allocator), m_block_bytes, whom, [this] { m_owner->flow_ready(); },
-                    m_bytes > m_block_bytes ? staging_share::needs::several : staging_share::needs::one_block);
+    m_share.emplace(
+        m_window.pool != nullptr ? *m_window.pool : *m_pool, std::move(allocator), m_block_bytes, whom,
+        [this] { m_owner->flow_ready(); },
+        m_bytes > m_block_bytes ? staging_share::needs::several : staging_share::needs::one_block);
 }
 
 void flow::open_target() {
     m_target_asked = true;
     m_target_step.begin();
-    if (m_plan->device_window && !m_source->sets_size()) m_block_bytes = std::min(m_block_bytes, m_source->block_limit());
+    if (m_plan->device_window && !m_source->sets_size())
+        m_block_bytes = std::min(m_block_bytes, m_source->block_limit());
     if (m_plan->map_target) m_timer.begin_map(side::target);
-    m_target->open({.bytes = m_bytes, .block_bytes = m_block_bytes, .map = m_plan->map_target, .lanes = m_plan->lanes,
-                    .window = m_plan->window, .device_window = m_plan->device_window, .device = m_source_traits.device,
-                    .has_device = m_source_traits.kind == medium::device, .in_place = m_source_traits.maps_at_once},
+    m_target->open({.bytes = m_bytes,
+                    .block_bytes = m_block_bytes,
+                    .map = m_plan->map_target,
+                    .lanes = m_plan->lanes,
+                    .window = m_plan->window,
+                    .device_window = m_plan->device_window,
+                    .device = m_source_traits.device,
+                    .has_device = m_source_traits.kind == medium::device,
+                    .in_place = m_source_traits.maps_at_once},
                    m_target_step);
 }
 
@@ -316,7 +343,8 @@ flow::home flow::find_home() {
     return m_target->shares_memory() ? home::lent : home::staging;
 }
 
-/// The target is not open yet, perhaps as others are before it: a device's small block is read meanwhile, together with theirs.
+/// The target is not open yet, perhaps as others are before it: a device's small block is read meanwhile, together with
+/// theirs.
 void flow::read_early() {
     const bool may_be_lent = m_plan->device_window || (m_plan->window && m_bytes > m_target_traits.largest_piece);
     const bool is_staged = !m_plan->direct && !m_plan->map_source && !m_plan->map_target && !may_be_lent &&
@@ -451,9 +479,8 @@ flow::blocks::iterator flow::drop(blocks::iterator which) {
 bool flow::begin_reads() {
     bool progress = false;
     while (m_next_offset < m_end && m_blocks.size() < m_plan->depth) {
-        const auto reading = static_cast<std::size_t>(
-            std::count_if(m_blocks.begin(), m_blocks.end(),
-                          [](const auto& each) { return each.state == block_state::reading; }));
+        const auto reading = static_cast<std::size_t>(std::count_if(
+            m_blocks.begin(), m_blocks.end(), [](const auto& each) { return each.state == block_state::reading; }));
         if (reading >= m_source_traits.in_flight) break;
         std::byte* memory = nullptr;
         if (m_home == home::staging || m_home == home::lent) {
@@ -509,7 +536,8 @@ void flow::begin_read(std::byte* memory, bool ahead) {
 
 /// Blocks of a message have places that both ranks know, and those of memory that is there need no help.
 std::size_t flow::first_block_bytes() const {
-    const bool has_place = m_home != home::staging || m_source_traits.kind == medium::rank || m_target_traits.kind == medium::rank;
+    const bool has_place = m_home != home::staging || m_source_traits.kind == medium::rank ||
+                           m_target_traits.kind == medium::rank;
     if (has_place || m_bytes <= m_block_bytes) return m_block_bytes;
     return std::min(m_source->first_block(m_block_bytes), m_target->first_block(m_block_bytes));
 }

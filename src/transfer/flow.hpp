@@ -38,8 +38,8 @@ struct flow_probe {
     bool linked = false; ///< the blocks were in windows of the target's device
 };
 
-/// A state machine; engine's thread only, but for moved(). Life: enqueued(); perhaps read_ahead(); then abandon(), or start();
-/// advance() whenever something may have finished, until finished().
+/// A state machine; engine's thread only, but for moved(). Life: enqueued(); perhaps read_ahead(); then abandon(), or
+/// start(); advance() whenever something may have finished, until finished().
 class flow final : private step_owner {
   public:
     flow(std::unique_ptr<endpoint> source, std::unique_ptr<endpoint> target, std::size_t bytes);
@@ -55,7 +55,8 @@ class flow final : private step_owner {
     void record(recorder* to, std::uint64_t transfer, unsigned number) { m_trace.use(to, transfer, number); }
 
     void enqueued();
-    /// While the command is still gated: begins to read the first block, if the source can and memory is plenty, or plans, if it is small.
+    /// While the command is still gated: begins to read the first block, if the source can and memory is plenty, or
+    /// plans, if it is small.
     void read_ahead(flow_owner& owner, staging_pool& pool, const planner& choices, unsigned lanes);
     void abandon();
     /// After abandon(): nothing that was begun is still under way.
@@ -77,8 +78,8 @@ class flow final : private step_owner {
     friend class flow_review;
     enum class stage { waiting, opening, securing, running, closing, finished };
     enum class block_state { reading, ready, writing };
-    /// Where blocks are between their ends: nowhere, as the target takes them from the source; in the memory of an end itself;
-    /// in memory that the target lends; in staging memory.
+    /// Where blocks are between their ends: nowhere, as the target takes them from the source; in the memory of an end
+    /// itself; in memory that the target lends; in staging memory.
     enum class home { nowhere, source, target, lent, staging };
 
     struct block {
@@ -86,9 +87,9 @@ class flow final : private step_owner {
         block_state state = block_state::reading;
         std::size_t offset = 0, bytes = 0;
         std::byte* memory = nullptr; // staging memory, if it has some
-        std::byte* first = nullptr;  // where its bytes begin
+        std::byte* first = nullptr; // where its bytes begin
         bool ahead = false; // begun before the gates were open
-        bool lent = false;  // `memory` is the target's
+        bool lent = false; // `memory` is the target's
         flow_timer::mark timed;
         time_point begun; // if it is recorded
         step work;
@@ -135,7 +136,8 @@ class flow final : private step_owner {
     unsigned m_lanes = 1;
     device_memory m_window; // the target's device's, where blocks go
     std::optional<plan> m_plan;
-    std::optional<std::uint64_t> m_planned_for; // the planner's version, if the plan was made while the command was gated
+    std::optional<std::uint64_t> m_planned_for; // the planner's version, if the plan was made while the command was
+                                                // gated
     flow_timer m_timer;
     flow_trace m_trace;
     message_identity m_message;

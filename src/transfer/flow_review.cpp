@@ -14,7 +14,9 @@ constexpr double longest_of_a_link = 4;
 
 } // namespace
 
-bool flow_review::shared_memory() const { return m_flow.m_home == flow::home::lent || m_flow.m_source->shares_memory(); }
+bool flow_review::shared_memory() const {
+    return m_flow.m_home == flow::home::lent || m_flow.m_source->shares_memory();
+}
 
 void flow_review::teach(tuner& pupil, bool was_alone) const {
     const auto& chosen = m_flow.m_plan;
@@ -87,8 +89,8 @@ void flow_review::teach_link(tuner& pupil) const {
 std::string flow_review::explanation(const tuner& known, std::chrono::nanoseconds took) const {
     if (!m_flow.m_plan || m_flow.m_probe) return {};
     const auto expected = estimate(known, way()).seconds(*m_flow.m_plan, m_flow.m_bytes);
-    return explain({m_flow.m_source->name(), m_flow.m_target->name(), m_flow.m_bytes, m_flow.moved(), *m_flow.m_plan, expected, took,
-                    m_flow.m_failure});
+    return explain({m_flow.m_source->name(), m_flow.m_target->name(), m_flow.m_bytes, m_flow.moved(), *m_flow.m_plan,
+                    expected, took, m_flow.m_failure});
 }
 
 void flow_review::tell(transfer_span& told, const tuner& known) const {

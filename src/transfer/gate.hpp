@@ -28,7 +28,8 @@ class gate {
     virtual void arm(const std::shared_ptr<waker>& engine, std::uint64_t command) = 0;
     /// Whether waited_for() may tell something.
     [[nodiscard]] virtual bool knows_what() const { return true; }
-    /// What it waited for, once it was `seen` open; nothing if that cannot be told. For the timeline. May ask a driver much.
+    /// What it waited for, once it was `seen` open; nothing if that cannot be told. For the timeline. May ask a driver
+    /// much.
     [[nodiscard]] virtual std::optional<command_span> waited_for(time_point seen) {
         (void)seen;
         return {};

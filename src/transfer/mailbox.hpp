@@ -75,8 +75,8 @@ class mailbox final : public waker {
 
     /// Whether take_place() would do so now. Cheap.
     [[nodiscard]] bool is_place_free() const { return m_asleep; }
-    /// Takes the place of the thread that sleeps in wait(), without waking it. False if none does, or another one has. From then on
-    /// the caller alone takes and waits for mail, until it leaves.
+    /// Takes the place of the thread that sleeps in wait(), without waking it. False if none does, or another one has.
+    /// From then on the caller alone takes and waits for mail, until it leaves.
     [[nodiscard]] bool take_place() {
         const std::lock_guard lock(m_sleep);
         if (!m_sleeps || m_has_inline_driver) return false;
@@ -91,7 +91,8 @@ class mailbox final : public waker {
         m_arrived_inline.wait_for(lock, longest, [this] { return !m_empty; });
         m_asleep = false;
     }
-    /// Gives the place back. The one that sleeps there is woken if there is mail, or if it would sleep for longer than `longest`.
+    /// Gives the place back. The one that sleeps there is woken if there is mail, or if it would sleep for longer than
+    /// `longest`.
     void leave_place(std::optional<std::chrono::nanoseconds> longest) {
         const std::lock_guard lock(m_sleep);
         m_has_inline_driver = false;

@@ -19,9 +19,10 @@ constexpr std::size_t largest_piece = std::size_t{512} << 10;
 
 /// What suits by rules, and a strategy's own plan, is kept unless figures promise more: they are not that exact.
 constexpr double margin = 0.04;
-/// Smaller blocks cost more than they bring, whatever figures say: those of so few bytes of a file are of reads that no worker had
-/// to come for, and with smaller ones of messages ranks mostly talk to each other.
-constexpr std::size_t smallest_block = std::size_t{128} << 10, smallest_read = std::size_t{512} << 10, smallest_message = std::size_t{256} << 10;
+/// Smaller blocks cost more than they bring, whatever figures say: those of so few bytes of a file are of reads that no
+/// worker had to come for, and with smaller ones of messages ranks mostly talk to each other.
+constexpr std::size_t smallest_block = std::size_t{128} << 10, smallest_read = std::size_t{512} << 10,
+                      smallest_message = std::size_t{256} << 10;
 constexpr std::size_t greatest_block = std::size_t{16} << 20;
 constexpr unsigned depths[] = {2, 3, 4, 6, 8, 16, 32};
 constexpr std::size_t most_decisions = 1024;
@@ -71,9 +72,11 @@ plan planner::choose(const route& way) const {
         suitable.why = plan::reason::forced;
         return suitable;
     }
-    const bool has_no_figures = suitable.direct || (way.device_window && (way.source.in_window || way.target.in_window ||
-                                                                          same_device(way.source.device, way.target.device)));
-    // What figures of one stage at a time promise of stages that share processors and caches does not come true (decision 5).
+    const bool has_no_figures = suitable.direct ||
+                                (way.device_window && (way.source.in_window || way.target.in_window ||
+                                                       same_device(way.source.device, way.target.device)));
+    // What figures of one stage at a time promise of stages that share processors and caches does not come true
+    // (decision 5).
     if (m_tuner == nullptr || m_tuner->mode() == tuner_mode::off || has_no_figures || way.goes_through_caches() ||
         way.source.place.empty() || way.target.place.empty() || way.bytes == 0)
         return suitable;
@@ -161,10 +164,16 @@ const planner::decision& planner::decide(const route& way) const {
         m_decided_for = version;
     }
     const auto kind_of = [](const endpoint_traits& end) {
-        return static_cast<unsigned>(end.kind) << 3 | unsigned{end.maps_at_once} << 2 | unsigned{end.can_map} << 1 | unsigned{end.has_memory};
+        return static_cast<unsigned>(end.kind) << 3 | unsigned{end.maps_at_once} << 2 | unsigned{end.can_map} << 1 |
+               unsigned{end.has_memory};
     };
-    const situation key{way.source.place, way.target.place, class_of(way.bytes), way.largest_block,
-                        unsigned{way.both_ways} << 17 | unsigned{way.device_window} << 16 | kind_of(way.source) << 8 | kind_of(way.target), way.lanes};
+    const situation key{way.source.place,
+                        way.target.place,
+                        class_of(way.bytes),
+                        way.largest_block,
+                        unsigned{way.both_ways} << 17 | unsigned{way.device_window} << 16 | kind_of(way.source) << 8 |
+                            kind_of(way.target),
+                        way.lanes};
     const auto [place, is_new] = m_decisions.try_emplace(key);
     if (is_new) {
         auto typical = way;

@@ -54,9 +54,12 @@ struct route {
     [[nodiscard]] bool copies_itself() const {
         return (source.maps_at_once && target.is_near_in_place) || (target.maps_at_once && source.is_near_in_place);
     }
-    [[nodiscard]] std::size_t smallest_through_caches() const { return copies_itself() ? largest_of_caches / 8 : largest_of_caches; }
-    /// Between devices of two ranks of a node, one of which at least has its memory in the host's: from here on two processors
-    /// that copy through caches are faster than one that copies from process to process, if there is memory for several blocks.
+    [[nodiscard]] std::size_t smallest_through_caches() const {
+        return copies_itself() ? largest_of_caches / 8 : largest_of_caches;
+    }
+    /// Between devices of two ranks of a node, one of which at least has its memory in the host's: from here on two
+    /// processors that copy through caches are faster than one that copies from process to process, if there is memory
+    /// for several blocks.
     [[nodiscard]] bool goes_through_caches() const {
         return bytes >= smallest_through_caches() && largest_block >= 4 * largest_of_caches &&
                ((source.can_map && target.is_near_device) || (target.can_map && source.is_near_device));

@@ -16,8 +16,8 @@ class progress_source {
     virtual void settle(time_point now) { (void)now; }
     /// Whether there is anything to poll for.
     [[nodiscard]] virtual bool busy() const = 0;
-    /// The engine has nothing left to do for a while: let go of what is only kept for speed. True if something is left for
-    /// a later call.
+    /// The engine has nothing left to do for a while: let go of what is only kept for speed. True if something is left
+    /// for a later call.
     virtual bool trim(time_point now) {
         (void)now;
         return false;

@@ -22,10 +22,11 @@ constexpr std::size_t blocks_of_reserve = 8;
 constexpr unsigned blocks_of_a_turn = 4;
 /// A flow of several blocks is passed by so many that need one.
 constexpr unsigned most_passed = 8;
-/// Blocks that are read before it is their turn: each is an event that lives, and NVIDIA's driver (580) takes the longer for every
-/// call the more of them there are (256 messages of 8 bytes at once: 60 us each with none, 36 with 4, 90 with all).
+/// Blocks that are read before it is their turn: each is an event that lives, and NVIDIA's driver (580) takes the
+/// longer for every call the more of them there are (256 messages of 8 bytes at once: 60 us each with none, 36 with 4,
+/// 90 with all).
 constexpr std::size_t most_early = 4;
-}
+} // namespace
 
 std::byte* host_allocator::allocate(std::size_t bytes) {
     void* const memory = std::aligned_alloc(page, (bytes + page - 1) / page * page);
@@ -177,7 +178,8 @@ bool staging_pool::anybody_waits() const {
 }
 
 bool staging_pool::has_room(const staging_share& share) {
-    if (m_held == 0 || share.m_allocator->has_room(share.m_block_bytes) || find_cached(share) != m_cache.rend()) return true;
+    if (m_held == 0 || share.m_allocator->has_room(share.m_block_bytes) || find_cached(share) != m_cache.rend())
+        return true;
     make_room(share);
     return share.m_allocator->has_room(share.m_block_bytes);
 }

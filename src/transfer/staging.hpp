@@ -38,8 +38,8 @@ class staging_allocator {
     }
     /// Others may still write to the block when it is released, nobody knows until when.
     virtual void give_up(const std::byte* memory) { (void)memory; }
-    /// Makes memory of somebody else as fast as what allocate() gives, while the result lives; whole pages. Null if there is
-    /// nothing to do. Throws transfer_error.
+    /// Makes memory of somebody else as fast as what allocate() gives, while the result lives; whole pages. Null if
+    /// there is nothing to do. Throws transfer_error.
     [[nodiscard]] virtual std::shared_ptr<void> pin(std::byte* memory, std::size_t bytes) {
         (void)memory;
         (void)bytes;
@@ -62,9 +62,9 @@ class staging_pool;
 /// but that one which needs a single block passes others a few times; flows that wait for a sender while they hold a
 /// block (they could fill the pools of two processes that send to each other, or of a pipe's two ends) together hold at
 /// most half of the cap, and so do those that wait for a receiver who may need a block himself; of each of the three
-/// kinds one flow gets a block whatever the cap says, as those of the other kinds may be waiting for it. A sixteenth of the half
-/// for those that wait for a sender is for small ones alone, which so need not wait until a large one is done; nobody waits for
-/// any of that: who takes a block there has one more chance, and is in line all the same.
+/// kinds one flow gets a block whatever the cap says, as those of the other kinds may be waiting for it. A sixteenth of
+/// the half for those that wait for a sender is for small ones alone, which so need not wait until a large one is done;
+/// nobody waits for any of that: who takes a block there has one more chance, and is in line all the same.
 class staging_share {
   public:
     enum class waits_for { nobody, sender, receiver };
@@ -79,11 +79,11 @@ class staging_share {
 
     /// A block, or null: then this share waits in line. Throws what the allocator throws.
     [[nodiscard]] std::byte* acquire();
-    /// As acquire() for a flow whose command is still gated: nothing that waits may have to wait for it, so it only takes
-    /// from a sixteenth of a large cap that no other block can need, and never waits in line.
+    /// As acquire() for a flow whose command is still gated: nothing that waits may have to wait for it, so it only
+    /// takes from a sixteenth of a large cap that no other block can need, and never waits in line.
     [[nodiscard]] std::byte* acquire_ahead();
-    /// The same for one whose turn has not come; only a few shares at a time, in order of arrival: the others wait in a line of their
-    /// own, and `available` is called.
+    /// The same for one whose turn has not come; only a few shares at a time, in order of arrival: the others wait in a
+    /// line of their own, and `available` is called.
     [[nodiscard]] std::byte* acquire_early();
     [[nodiscard]] bool waits_to_be_early() const { return m_in_early_line; }
     /// The command has started, and its turn has come: what was acquired ahead counts as any other block now.
@@ -111,24 +111,25 @@ class staging_share {
     waits_for m_waits_for;
     std::function<void()> m_available;
     needs m_needs;
-    unsigned m_passed = 0;   // by others, in line
-    unsigned m_used = 0;     // blocks, since it stood in line
+    unsigned m_passed = 0; // by others, in line
+    unsigned m_used = 0; // blocks, since it stood in line
     std::size_t m_held = 0;
-    bool m_ahead = false;           // took its first block by acquire_ahead(), and has not started
-    bool m_early = false;           // one of those few
-    bool m_in_early_line = false;   // wants to be
-    bool m_reserved = false;        // took its block from the reserve of small receives
+    bool m_ahead = false; // took its first block by acquire_ahead(), and has not started
+    bool m_early = false; // one of those few
+    bool m_in_early_line = false; // wants to be
+    bool m_reserved = false; // took its block from the reserve of small receives
     // Held, not in use; the list of a single one takes nothing from the heap.
     std::byte* m_first_idle[1];
     std::pmr::monotonic_buffer_resource m_room{m_first_idle, sizeof m_first_idle};
     std::pmr::vector<std::byte*> m_idle{&m_room};
 };
 
-/// One for each engine, and one for each kind of memory that is not to be had beyond a limit of its own; engine's thread only.
+/// One for each engine, and one for each kind of memory that is not to be had beyond a limit of its own; engine's
+/// thread only.
 class staging_pool {
   public:
-    /// `cap` is the most that all shares together hold; 0 for what the option `staging` says. Memory with a cap of its own is
-    /// only for what arrives: no sender waits for any of it, so that flows that wait for senders may hold all.
+    /// `cap` is the most that all shares together hold; 0 for what the option `staging` says. Memory with a cap of its
+    /// own is only for what arrives: no sender waits for any of it, so that flows that wait for senders may hold all.
     staging_pool(const options& settings, const monotonic_clock& clock, std::size_t cap = 0);
     ~staging_pool();
     staging_pool(const staging_pool&) = delete;
@@ -176,8 +177,8 @@ class staging_pool {
     std::size_t m_cap;
     std::shared_ptr<staging_allocator> m_host;
     std::size_t m_held = 0;
-    std::size_t m_held_by[3] = {};   // by kind of share, of those that have started
-    std::size_t m_held_ahead = 0;    // by the others
+    std::size_t m_held_by[3] = {}; // by kind of share, of those that have started
+    std::size_t m_held_ahead = 0; // by the others
     std::size_t m_held_reserved = 0; // of the reserve; not in m_held_by
     std::size_t m_cached = 0;
     std::vector<cached_block> m_cache;

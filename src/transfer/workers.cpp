@@ -34,13 +34,14 @@ constexpr int times_early = 2;
 /// microseconds: they wake the others.
 constexpr std::size_t called_by_engine = 4;
 
-/// One set of threads with one queue. Shared with its threads, so that one that never returns can be left behind. The engine
-/// never sleeps for its lock, and wakes one thread by a call that does not wait for others (that of a condition variable may).
+/// One set of threads with one queue. Shared with its threads, so that one that never returns can be left behind. The
+/// engine never sleeps for its lock, and wakes one thread by a call that does not wait for others (that of a condition
+/// variable may).
 ///
-/// Nobody is called for a job that somebody comes for anyway; whoever drives the engine comes for one that it shares. Whoever comes looks at the jobs under the lock before it
-/// sleeps, and calls another if there are more jobs than threads that come: so no job waits while a thread sleeps that
-/// could do it. Jobs that may not begin, as their transfer or device has enough threads, do not count: who is done with one of
-/// its jobs comes for them.
+/// Nobody is called for a job that somebody comes for anyway; whoever drives the engine comes for one that it shares.
+/// Whoever comes looks at the jobs under the lock before it sleeps, and calls another if there are more jobs than
+/// threads that come: so no job waits while a thread sleeps that could do it. Jobs that may not begin, as their
+/// transfer or device has enough threads, do not count: who is done with one of its jobs comes for them.
 struct crew {
     struct job {
         worker_pool::work work;
@@ -93,14 +94,16 @@ struct crew {
 
     crew(std::shared_ptr<mailbox> engine_inbox, std::chrono::nanoseconds looks_on, std::size_t most_called,
          std::size_t most_of_device)
-        : inbox(std::move(engine_inbox)), patience(looks_on), called_at_once(most_called), busy_on_device(most_of_device) {}
+        : inbox(std::move(engine_inbox)), patience(looks_on), called_at_once(most_called),
+          busy_on_device(most_of_device) {}
 
     std::shared_ptr<mailbox> inbox;
     const std::chrono::nanoseconds patience;
     const std::size_t called_at_once; // by the engine's thread
     const std::size_t busy_on_device; // threads, at most
     std::atomic<std::size_t> waiting{0}; // jobs that may begin; changed under the lock
-    /// Threads that are about to look for a job: called, started, or done with one. Each counts less by one under the lock.
+    /// Threads that are about to look for a job: called, started, or done with one. Each counts less by one under the
+    /// lock.
     std::atomic<std::size_t> coming{0};
     /// Whether there is a job for whoever drives the engine; changed under the lock.
     std::atomic<bool> has_share{false};
@@ -167,21 +170,21 @@ struct crew {
         const std::size_t some = coming + (has_share ? 1 : 0), all = waiting;
         return all > some ? all - some : 0;
     }
-    /// Who is to be called for a job; null if nobody sleeps. One that works along with its caller is not to have the same
-    /// processor; where the caller waits, that one is the nearest: another takes 30 us more to wake.
+    /// Who is to be called for a job; null if nobody sleeps. One that works along with its caller is not to have the
+    /// same processor; where the caller waits, that one is the nearest: another takes 30 us more to wake.
     sleeper* wake_one(bool works_along) {
         if (asleep.empty()) return nullptr;
         auto* const one = asleep.back();
         asleep.pop_back();
-        one->meets_its_caller = one->place.is_called_from(works_along ? sched_getcpu() : -1, std::chrono::steady_clock::now());
+        one->meets_its_caller = one->place.is_called_from(works_along ? sched_getcpu() : -1,
+                                                          std::chrono::steady_clock::now());
         ++coming;
         return one;
     }
 
   private:
     static bool is_shared(const line& some) { return some.may_begin() > 0 && some.jobs.front().here; }
-    template <class Which>
-    job take_of(Which which) {
+    template <class Which> job take_of(Which which) {
         const auto place = std::ranges::find_if(lines, [&](const auto& each) {
             return each.may_begin() > 0 && which(each) && load_of(each.from.device).busy < busy_on_device;
         });
@@ -208,8 +211,8 @@ struct crew {
         for (const auto& each : loads) may_begin += std::min(each.may_begin, busy_on_device - each.busy);
         waiting.store(may_begin, std::memory_order_relaxed);
         has_share = may_begin > 0 && std::ranges::any_of(lines, [this](const line& each) {
-            return is_shared(each) && load_of(each.from.device).busy < busy_on_device;
-        });
+                        return is_shared(each) && load_of(each.from.device).busy < busy_on_device;
+                    });
     }
 };
 
@@ -257,11 +260,13 @@ crew::job next_job(crew& team, crew::sleeper& self, bool leaves_when_idle) {
     }
 }
 
-/// How the system runs the thread that makes it: another one may start workers, bound to a processor or with a priority.
+/// How the system runs the thread that makes it: another one may start workers, bound to a processor or with a
+/// priority.
 class thread_habits {
   public:
     thread_habits() : m_policy(sched_getscheduler(0)) {
-        m_is_known = sched_getaffinity(0, sizeof m_processors, &m_processors) == 0 && sched_getparam(0, &m_priority) == 0;
+        m_is_known = sched_getaffinity(0, sizeof m_processors, &m_processors) == 0 &&
+                     sched_getparam(0, &m_priority) == 0;
     }
     /// The calling thread runs as that one did then.
     void adopt() const {
@@ -279,8 +284,8 @@ class thread_habits {
 
 void work_for(const std::shared_ptr<crew>& team, const thread_habits& habits, bool leaves_when_idle) {
     habits.adopt();
-    // A write beyond RLIMIT_FSIZE or to a closed pipe also raises a signal, in this thread, that would kill the process; the
-    // call's error is what we want.
+    // A write beyond RLIMIT_FSIZE or to a closed pipe also raises a signal, in this thread, that would kill the
+    // process; the call's error is what we want.
     const blocked_signals all;
     crew::sleeper self;
     self.place.begin();
@@ -396,13 +401,12 @@ class worker_threads final : public worker_pool, private progress_source {
         }
     }
 
-    template <class More>
-    static void hand_to(crew& team, crew::job made, More more) {
+    template <class More> static void hand_to(crew& team, crew::job made, More more) {
         call_for(team, [&] { team.put(std::move(made)); }, more);
     }
-    /// Wakes a thread if none comes for a job after `change`, which is made under the lock; if not enough sleep, `more` makes one.
-    template <class Change, class More>
-    static void call_for(crew& team, Change change, More more) {
+    /// Wakes a thread if none comes for a job after `change`, which is made under the lock; if not enough sleep, `more`
+    /// makes one.
+    template <class Change, class More> static void call_for(crew& team, Change change, More more) {
         crew::sleeper* one = nullptr;
         {
             const std::lock_guard lock(team.lock);
@@ -428,8 +432,7 @@ class worker_threads final : public worker_pool, private progress_source {
         }
         if (!newest.work) return; // somebody has taken it after all
         team.inbox->post(mailbox::finished_step{
-            newest.done,
-            {0, {status::out_of_resources, 0, 0, "no thread can be made for a file's reads and writes"}}});
+            newest.done, {0, {status::out_of_resources, 0, 0, "no thread can be made for a file's reads and writes"}}});
     }
 
     unsigned m_lanes;

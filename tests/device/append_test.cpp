@@ -36,7 +36,8 @@ TEST_P(append, goes_behind_what_others_have_written_meanwhile) {
         write_file(path(), pattern(10, 1));
         auto file = open_descriptor(path(), flags);
         gate start(context());
-        const auto done = read_buffer_to(queue(), buffer.get(), 0, size, file.get(), CL_TRANSFER_APPEND, {start.event()});
+        const auto done = read_buffer_to(queue(), buffer.get(), 0, size, file.get(), CL_TRANSFER_APPEND,
+                                         {start.event()});
         EXPECT_EQ(lseek(file.get(), 0, SEEK_CUR), 0);
         file.close(); // as with any descriptor
         add(pattern(7, 2));
@@ -44,7 +45,8 @@ TEST_P(append, goes_behind_what_others_have_written_meanwhile) {
         ASSERT_TRUE(completes(done));
         EXPECT_EQ(bytes_moved(done), size);
         add(pattern(3, 3));
-        EXPECT_TRUE(same_bytes(join(join(join(pattern(10, 1), pattern(7, 2)), contents), pattern(3, 3)), file_contents(path())));
+        EXPECT_TRUE(same_bytes(join(join(join(pattern(10, 1), pattern(7, 2)), contents), pattern(3, 3)),
+                               file_contents(path())));
     }
 }
 
@@ -59,7 +61,8 @@ TEST_P(append, of_several_transfers_does_not_mix) {
     for (std::size_t i = 0; i < count; ++i) {
         queues.push_back(new_queue());
         buffers.push_back(new_buffer(bytes(size, static_cast<unsigned char>('a' + i))));
-        events.push_back(read_buffer_to(queues[i].get(), buffers[i].get(), 0, size, file.get(), CL_TRANSFER_APPEND, {start.event()}));
+        events.push_back(read_buffer_to(queues[i].get(), buffers[i].get(), 0, size, file.get(), CL_TRANSFER_APPEND,
+                                        {start.event()}));
     }
     start.open();
     for (const auto& each : events) ASSERT_TRUE(completes(each));
@@ -86,7 +89,8 @@ TEST_P(append, may_be_cancelled_and_holds_nobody_back) {
 TEST_P(append, is_refused_where_there_is_no_end) {
     const auto buffer = new_buffer(pattern(100));
     const auto refused = [&](int fd) {
-        return clEnqueueReadBufferToFile(queue(), buffer.get(), CL_FALSE, 0, 100, fd, CL_TRANSFER_APPEND, 0, nullptr, nullptr);
+        return clEnqueueReadBufferToFile(queue(), buffer.get(), CL_FALSE, 0, 100, fd, CL_TRANSFER_APPEND, 0, nullptr,
+                                         nullptr);
     };
     const auto ends = make_pipe();
     EXPECT_EQ(refused(ends.writing.get()), CL_INVALID_VALUE);
@@ -94,6 +98,7 @@ TEST_P(append, is_refused_where_there_is_no_end) {
     write_file(path(), {});
     const auto file = open_descriptor(path(), O_RDONLY);
     EXPECT_EQ(refused(file.get()), CL_INVALID_VALUE);
-    EXPECT_EQ(clEnqueueWriteBufferFromFile(queue(), buffer.get(), CL_FALSE, 0, 100, file.get(), CL_TRANSFER_APPEND, 0, nullptr, nullptr),
+    EXPECT_EQ(clEnqueueWriteBufferFromFile(queue(), buffer.get(), CL_FALSE, 0, 100, file.get(), CL_TRANSFER_APPEND, 0,
+                                           nullptr, nullptr),
               CL_INVALID_VALUE);
 }

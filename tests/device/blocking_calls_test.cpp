@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocking calls whose copies go into the program's own queue: pretend_discrete.c makes devices say that they are cards, and counts what
-// else a transfer would be ordered by.
+// Blocking calls whose copies go into the program's own queue: pretend_discrete.c makes devices say that they are
+// cards, and counts what else a transfer would be ordered by.
 #include "support/events.hpp"
 #include "support/files.hpp"
 #include "support/opencl_fixture.hpp"
@@ -41,9 +41,10 @@ class blocking_calls : public device_test {
                                           cl_event* event = nullptr) {
         return clEnqueueWriteBufferFromFile(queue, to.get(), CL_TRUE, 0, size, fd, 0, 0, nullptr, event);
     }
-    [[nodiscard]] static cl_int copy(cl_command_queue source_queue, const buffer_handle& source, cl_command_queue target_queue,
-                                     const buffer_handle& target, std::size_t size) {
-        return clEnqueuePeerCopyBuffer(source_queue, source.get(), target_queue, target.get(), CL_TRUE, 0, 0, size, 0, nullptr, nullptr);
+    [[nodiscard]] static cl_int copy(cl_command_queue source_queue, const buffer_handle& source,
+                                     cl_command_queue target_queue, const buffer_handle& target, std::size_t size) {
+        return clEnqueuePeerCopyBuffer(source_queue, source.get(), target_queue, target.get(), CL_TRUE, 0, 0, size, 0,
+                                       nullptr, nullptr);
     }
 
     const temporary_folder m_folder;
@@ -65,7 +66,8 @@ TEST_P(blocking_calls, take_no_events_of_their_own_up_to_one_block) {
             EXPECT_EQ(ordered_by([&] { EXPECT_EQ(from_file(queue.get(), buffer, size, file.get()), CL_SUCCESS); }), 0);
             EXPECT_TRUE(same_bytes(slice(contents, 0, size), contents_of(buffer, 0, size)));
         }
-        EXPECT_GT(ordered_by([&] { EXPECT_EQ(from_file(queue.get(), buffer, largest + 1, file.get()), CL_SUCCESS); }), 0);
+        EXPECT_GT(ordered_by([&] { EXPECT_EQ(from_file(queue.get(), buffer, largest + 1, file.get()), CL_SUCCESS); }),
+                  0);
         EXPECT_TRUE(same_bytes(slice(contents, 0, largest + 1), contents_of(buffer, 0, largest + 1)));
     }
 }
@@ -77,7 +79,8 @@ TEST_P(blocking_calls, come_after_what_is_in_their_queue) {
     for (unsigned char i = 1; i <= 5; ++i) {
         const auto running = enqueue_add(queue(), add.get(), buffer.get(), 64 * KiB, 100);
         ASSERT_EQ(to_file(queue(), buffer, 64 * KiB, file.get()), CL_SUCCESS);
-        EXPECT_TRUE(same_bytes(bytes(64 * KiB, static_cast<unsigned char>(i * 100)), file_contents(m_folder.path("out"))));
+        EXPECT_TRUE(
+            same_bytes(bytes(64 * KiB, static_cast<unsigned char>(i * 100)), file_contents(m_folder.path("out"))));
     }
     // Nor does a write overtake them.
     const bytes contents = pattern(64 * KiB);
@@ -161,7 +164,8 @@ TEST_P(blocking_calls, do_not_wait_for_kernels_of_other_queues) {
         EXPECT_EQ(copy(queue(), target, second.get(), source, size), CL_SUCCESS);
         EXPECT_EQ(copy(queue(), target, second.get(), source, 8), CL_SUCCESS);
         EXPECT_EQ(copy(queue(), target, second.get(), source, 0), CL_SUCCESS);
-        EXPECT_NE(from_file(second.get(), target, 8, empty.get()), CL_SUCCESS); // ends in its place, with no byte written
+        EXPECT_NE(from_file(second.get(), target, 8, empty.get()), CL_SUCCESS); // ends in its place, with no byte
+                                                                                // written
         const option_scope little("staging", "8M"); // no memory to read ahead
         EXPECT_EQ(to_file(queue(), source, 64 * KiB, file.get()), CL_SUCCESS);
     }));
@@ -177,7 +181,8 @@ TEST_P(blocking_calls, keep_their_order_without_memory_to_read_ahead) {
     for (unsigned char i = 1; i <= 5; ++i) {
         const auto one = enqueue_add(queue(), add.get(), source.get(), 64 * KiB, 20);
         ASSERT_EQ(to_file(queue(), source, 64 * KiB, file.get()), CL_SUCCESS);
-        EXPECT_TRUE(same_bytes(bytes(64 * KiB, static_cast<unsigned char>(i * 40 - 20)), file_contents(m_folder.path("out"))));
+        EXPECT_TRUE(
+            same_bytes(bytes(64 * KiB, static_cast<unsigned char>(i * 40 - 20)), file_contents(m_folder.path("out"))));
         const auto other = enqueue_add(second.get(), add.get(), source.get(), 64 * KiB, 20);
         ASSERT_EQ(copy(queue(), source, second.get(), target, 64 * KiB), CL_SUCCESS);
         EXPECT_TRUE(same_bytes(bytes(64 * KiB, static_cast<unsigned char>(i * 40)), contents_of(target, 0, 64 * KiB)));

@@ -32,8 +32,8 @@ TEST_P(descriptor_files, a_transfer_reads_at_its_offset_at_every_size) {
     const bytes contents = pattern(17 * MiB);
     write_file(folder.path("in"), contents);
     const descriptor file = open_descriptor(folder.path("in"), O_RDONLY);
-    for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{4095}, std::size_t{4096}, MiB + 1,
-                                   16 * MiB + 3}) {
+    for (const std::size_t size :
+         {std::size_t{0}, std::size_t{1}, std::size_t{4095}, std::size_t{4096}, MiB + 1, 16 * MiB + 3}) {
         for (const std::size_t file_offset : {0, 1, 4096, 777'777}) {
             SCOPED_TRACE(testing::Message() << size << " bytes at " << file_offset);
             const bytes before = pattern(size + 20, 2);
@@ -42,8 +42,8 @@ TEST_P(descriptor_files, a_transfer_reads_at_its_offset_at_every_size) {
                                                 static_cast<std::int64_t>(file_offset));
             ASSERT_TRUE(completes(done));
             EXPECT_EQ(bytes_moved(done), size);
-            const bytes expected =
-                join(join(slice(before, 0, 10), slice(contents, file_offset, size)), slice(before, size + 10, 10));
+            const bytes expected = join(join(slice(before, 0, 10), slice(contents, file_offset, size)),
+                                        slice(before, size + 10, 10));
             EXPECT_TRUE(same_bytes(expected, contents_of(buffer, 0, expected.size())));
         }
     }
@@ -51,8 +51,8 @@ TEST_P(descriptor_files, a_transfer_reads_at_its_offset_at_every_size) {
 
 TEST_P(descriptor_files, a_transfer_writes_at_its_offset_at_every_size) {
     const temporary_folder folder;
-    for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{4095}, std::size_t{4096}, MiB + 1,
-                                   16 * MiB + 3}) {
+    for (const std::size_t size :
+         {std::size_t{0}, std::size_t{1}, std::size_t{4095}, std::size_t{4096}, MiB + 1, 16 * MiB + 3}) {
         for (const std::size_t file_offset : {0, 1, 4096, 777'777}) {
             SCOPED_TRACE(testing::Message() << size << " bytes at " << file_offset);
             const bytes before = pattern(file_offset + size + 100, 2);
@@ -82,10 +82,11 @@ TEST_P(descriptor_files, large_transfers_past_the_page_cache_move_the_same_bytes
         const descriptor input = open_descriptor(folder.path("in"), O_RDONLY);
         // Some of its pages are in the cache, some are not, where there is a disk.
         ASSERT_EQ(fsync(input.get()), 0);
-        ASSERT_EQ(posix_fadvise(input.get(), static_cast<off_t>(MiB), static_cast<off_t>(5 * MiB), POSIX_FADV_DONTNEED), 0);
+        ASSERT_EQ(posix_fadvise(input.get(), static_cast<off_t>(MiB), static_cast<off_t>(5 * MiB), POSIX_FADV_DONTNEED),
+                  0);
         const auto buffer = new_buffer(bytes(size));
-        const auto loaded =
-            write_buffer_from(queue(), buffer.get(), 0, size, input.get(), static_cast<std::int64_t>(file_offset));
+        const auto loaded = write_buffer_from(queue(), buffer.get(), 0, size, input.get(),
+                                              static_cast<std::int64_t>(file_offset));
         ASSERT_TRUE(completes(loaded));
         EXPECT_TRUE(same_bytes(slice(contents, file_offset, size), contents_of(buffer, 0, size)));
 
@@ -105,7 +106,8 @@ TEST_P(descriptor_files, what_is_sent_to_the_disk_behind_a_large_transfer_is_ove
     const bytes contents = pattern(65 * MiB + 77);
     const auto buffer = new_buffer(contents);
     const auto open_descriptors = [] {
-        return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
+        return std::distance(std::filesystem::directory_iterator("/proc/self/fd"),
+                             std::filesystem::directory_iterator());
     };
     for (int round = 0; round < 3; ++round) {
         descriptor file = open_descriptor(folder.path("out"), O_RDWR | O_CREAT);

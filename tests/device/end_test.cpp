@@ -14,8 +14,7 @@ constexpr int good_exit = 7;
 
 class end_of_process : public device_test {
   protected:
-    [[nodiscard]] std::optional<ending> run(const std::string& scenario,
-                                            const std::string& drain_milliseconds) const {
+    [[nodiscard]] std::optional<ending> run(const std::string& scenario, const std::string& drain_milliseconds) const {
         return run_program(CAUSEWAY_TEST_ENDING_PROGRAM, {scenario, index_of(GetParam()), path()},
                            {"CAUSEWAY_DRAIN=" + drain_milliseconds});
     }

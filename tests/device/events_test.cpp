@@ -179,8 +179,8 @@ TEST_P(events, a_transfer_waits_for_every_event_of_its_list) {
     gate first(context());
     gate second(context());
     gate third(context());
-    const auto done =
-        read_buffer_to(queue(), buffer.get(), 0, 100, fd(), 0, {first.event(), second.event(), third.event()});
+    const auto done = read_buffer_to(queue(), buffer.get(), 0, 100, fd(), 0,
+                                     {first.event(), second.event(), third.event()});
     third.open();
     first.open();
     // Another transfer goes all the way meanwhile.
@@ -220,9 +220,8 @@ TEST_P(events, a_blocking_call_returns_when_the_bytes_are_there) {
     const bytes contents = pattern(size);
     const auto buffer = new_buffer(contents);
     event_handle done;
-    ASSERT_EQ(
-        clEnqueueReadBufferToFile(queue(), buffer.get(), CL_TRUE, 0, size, fd(), 0, 0, nullptr, done.out()),
-        CL_SUCCESS);
+    ASSERT_EQ(clEnqueueReadBufferToFile(queue(), buffer.get(), CL_TRUE, 0, size, fd(), 0, 0, nullptr, done.out()),
+              CL_SUCCESS);
     EXPECT_EQ(status_of(done.get()), CL_COMPLETE);
     EXPECT_TRUE(same_bytes(contents, file_bytes()));
 }
@@ -231,18 +230,16 @@ TEST_P(events, a_blocking_call_without_an_event_returns_when_the_bytes_are_there
     const bytes contents = pattern(size);
     set_file(contents);
     const auto buffer = new_buffer(bytes(size));
-    ASSERT_EQ(
-        clEnqueueWriteBufferFromFile(queue(), buffer.get(), CL_TRUE, 0, size, fd(), 0, 0, nullptr, nullptr),
-        CL_SUCCESS);
+    ASSERT_EQ(clEnqueueWriteBufferFromFile(queue(), buffer.get(), CL_TRUE, 0, size, fd(), 0, 0, nullptr, nullptr),
+              CL_SUCCESS);
     EXPECT_TRUE(same_bytes(contents, contents_of(buffer, 0, size)));
 }
 
 TEST_P(events, a_blocking_call_comes_after_the_earlier_commands_of_its_queue) {
     const auto buffer = new_buffer(bytes(size));
     const auto filled = enqueue_fill(queue(), buffer.get(), 33, size);
-    ASSERT_EQ(
-        clEnqueueReadBufferToFile(queue(), buffer.get(), CL_TRUE, 0, size, fd(), 0, 0, nullptr, nullptr),
-        CL_SUCCESS);
+    ASSERT_EQ(clEnqueueReadBufferToFile(queue(), buffer.get(), CL_TRUE, 0, size, fd(), 0, 0, nullptr, nullptr),
+              CL_SUCCESS);
     EXPECT_TRUE(same_bytes(bytes(size, 33), file_bytes()));
 }
 
@@ -264,9 +261,8 @@ TEST_P(events, a_blocking_call_waits_for_a_gate_that_another_thread_opens) {
 TEST_P(events, a_transfer_without_an_event_runs_in_its_queue) {
     const bytes contents = pattern(size);
     const auto buffer = new_buffer(contents);
-    ASSERT_EQ(
-        clEnqueueReadBufferToFile(queue(), buffer.get(), CL_FALSE, 0, size, fd(), 0, 0, nullptr, nullptr),
-        CL_SUCCESS);
+    ASSERT_EQ(clEnqueueReadBufferToFile(queue(), buffer.get(), CL_FALSE, 0, size, fd(), 0, 0, nullptr, nullptr),
+              CL_SUCCESS);
     ASSERT_EQ(clFinish(queue()), CL_SUCCESS);
     EXPECT_TRUE(same_bytes(contents, file_bytes()));
 }
@@ -413,7 +409,8 @@ TEST_P(out_of_order_events, many_transfers_may_wait_in_a_queue) {
     gate start(context());
     std::vector<event_handle> waiting;
     for (std::size_t i = 0; i < count; ++i)
-        waiting.push_back(read_buffer_to(free_queue(), buffer.get(), i, 1, fd(), static_cast<off_t>(i), {start.event()}));
+        waiting.push_back(
+            read_buffer_to(free_queue(), buffer.get(), i, 1, fd(), static_cast<off_t>(i), {start.event()}));
     start.open();
     ASSERT_EQ(clFinish(free_queue()), CL_SUCCESS);
     for (const auto& each : waiting) ASSERT_EQ(status_of(each.get()), CL_COMPLETE);
@@ -422,7 +419,8 @@ TEST_P(out_of_order_events, many_transfers_may_wait_in_a_queue) {
 
 TEST_P(out_of_order_events, a_barrier_of_the_program_that_fails_takes_no_transfer_behind_it_along) {
     // Its clFinish uses the event of such a barrier after that was freed, also without any transfer.
-    if (GetParam().name.starts_with("intel")) GTEST_SKIP() << "Intel's runtime (2026.2) does not survive a barrier that fails";
+    if (GetParam().name.starts_with("intel"))
+        GTEST_SKIP() << "Intel's runtime (2026.2) does not survive a barrier that fails";
     const auto buffer = new_buffer(pattern(size));
     gate start(context());
     cl_event raw = start.event(), barrier = nullptr;

@@ -159,8 +159,7 @@ TEST_P(failures, a_blocking_call_returns_the_failure_and_sets_the_event) {
     write_file(folder.path("short"), pattern(10));
     const stream file = open_stream(folder.path("short"), "r");
     event_handle done;
-    EXPECT_EQ(clEnqueueWriteBufferFromStdioFile(queue(), buffer(), CL_TRUE, 0, 100, file.get(), 0, nullptr,
-                                                done.out()),
+    EXPECT_EQ(clEnqueueWriteBufferFromStdioFile(queue(), buffer(), CL_TRUE, 0, 100, file.get(), 0, nullptr, done.out()),
               CL_TRANSFER_END_OF_FILE);
     ASSERT_NE(done.get(), nullptr);
     EXPECT_EQ(status_of(done.get()), CL_TRANSFER_END_OF_FILE);
@@ -200,9 +199,9 @@ TEST_P(failures, a_failed_peer_copy_in_the_wait_list_fails_a_file_transfer) {
     gate start(context());
     event_handle copied;
     const cl_event list[] = {start.event()};
-    ASSERT_EQ(clEnqueuePeerCopyBuffer(queue(), buffer(), queue(), other.get(), CL_FALSE, 0, 0, 4096, 1, list,
-                                      copied.out()),
-              CL_SUCCESS);
+    ASSERT_EQ(
+        clEnqueuePeerCopyBuffer(queue(), buffer(), queue(), other.get(), CL_FALSE, 0, 0, 4096, 1, list, copied.out()),
+        CL_SUCCESS);
     const auto dependent = enqueue_good(queue(), {copied.get()});
     start.fail(-5);
     EXPECT_TRUE(fails_with(copied, wait_list_failed));

@@ -138,8 +138,7 @@ TEST_P(faults, a_size_limit_stops_a_write_to_a_descriptor_at_the_limit) {
     ASSERT_TRUE(fails_with(done, CL_TRANSFER_IO_ERROR));
     EXPECT_EQ(transfer_errno(done), EFBIG);
     EXPECT_EQ(bytes_moved(done), limit - 1000);
-    EXPECT_TRUE(same_bytes(slice(contents, 0, limit - 1000),
-                           file_contents(folder.path("out"), 1000, contents.size())));
+    EXPECT_TRUE(same_bytes(slice(contents, 0, limit - 1000), file_contents(folder.path("out"), 1000, contents.size())));
 }
 
 TEST_P(faults, a_write_that_starts_behind_the_size_limit_moves_nothing) {

@@ -196,9 +196,7 @@ TEST_P(graph_ends, release_a_graph_whose_pipe_is_silent) {
         built.initialize();
         EXPECT_TRUE(write_all(in.writing.get(), pattern(token)));
         built.execute();
-        {
-            const auto last = std::move(built);
-        }
+        { const auto last = std::move(built); }
         released = true;
     });
     EXPECT_TRUE(eventually([&] { return released.load(); }));
@@ -301,8 +299,8 @@ TEST_P(graph_ends, choose_a_token_size_that_divides_the_stream) {
             built.execute();
             for (std::size_t i = 0; i < count; ++i) {
                 const float left = i == 0 ? 0 : data[i - 1], right = i + 1 == count ? 0 : data[i + 1];
-                ASSERT_EQ(result[i], (left + 2 * data[i] + right) * 2 + 1) << count << " numbers, token of "
-                                                                           << built.token_size("i") << " B, at " << i;
+                ASSERT_EQ(result[i], (left + 2 * data[i] + right) * 2 + 1)
+                    << count << " numbers, token of " << built.token_size("i") << " B, at " << i;
             }
         }
     }

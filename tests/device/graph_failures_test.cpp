@@ -62,8 +62,8 @@ TEST_P(graph_failures, name_the_stream_and_the_token_that_a_reader_or_writer_fai
     const auto short_token = run([](uint64_t number, void*, size_t size) { return number == 5 ? size - 1 : size; }, 0);
     EXPECT_EQ(short_token.code(), -31001);
     EXPECT_THAT(short_token.what(), AllOf(HasSubstr("'source', token 5:"), HasSubstr("63 B of a token of 64 B")));
-    const auto failed =
-        run([](uint64_t number, void*, size_t size) { return number == 9 ? CAUSEWAY_TOKEN_FAILED : size; }, 0);
+    const auto failed = run(
+        [](uint64_t number, void*, size_t size) { return number == 9 ? CAUSEWAY_TOKEN_FAILED : size; }, 0);
     EXPECT_EQ(failed.code(), -31002);
     EXPECT_THAT(failed.what(), HasSubstr("'source', token 9: the reader failed"));
     const auto refused = run([](uint64_t, void*, size_t size) { return size; }, -77);
@@ -183,7 +183,8 @@ TEST_P(graph_failures, refuse_a_device_of_another_context_and_work_without_items
                 HasSubstr("kernel 'k' has no work items: global_size[1] is 0"));
     empty.global_size[1] = 4;
     empty.local_size[0] = 2;
-    EXPECT_THAT(refusal([&] { built.add_kernel("k", empty, factors{1, 0}); }).what(), HasSubstr("a local size in some"));
+    EXPECT_THAT(refusal([&] { built.add_kernel("k", empty, factors{1, 0}); }).what(),
+                HasSubstr("a local size in some"));
     const auto there = std::move(built);
     EXPECT_THAT(refusal([&] { built.execute(); }).what(), HasSubstr("moved elsewhere"));
     EXPECT_THAT(refusal([&] { built.add_host_function("f", {}); }).what(), HasSubstr("moved elsewhere"));
@@ -199,8 +200,8 @@ TEST_P(graph_failures, say_what_is_wrong_with_a_kernel) {
         built.connect("k", "o", 64);
         return std::string(refusal([&] { built.initialize(); }).what());
     };
-    EXPECT_THAT(refused(code("skale")), AllOf(HasSubstr("kernel 'k': it has no function 'skale', but "), HasSubstr("scale"),
-                                              HasSubstr("CL_INVALID_KERNEL_NAME")));
+    EXPECT_THAT(refused(code("skale")), AllOf(HasSubstr("kernel 'k': it has no function 'skale', but "),
+                                              HasSubstr("scale"), HasSubstr("CL_INVALID_KERNEL_NAME")));
     auto sizeless = code("scale");
     sizeless.item_size = 0;
     EXPECT_THAT(refused(sizeless), HasSubstr("kernel 'k': neither work_dim nor item_size says"));

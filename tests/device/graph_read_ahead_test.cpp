@@ -17,7 +17,8 @@ constexpr std::size_t token = 64;
 /// A graph that copies tokens from `from`, of unknown length, to memory for `tokens` of them.
 class copying {
   public:
-    copying(stream_graph made, std::FILE* from, std::size_t tokens) : m_result(token * tokens), m_built(std::move(made)) {
+    copying(stream_graph made, std::FILE* from, std::size_t tokens)
+        : m_result(token * tokens), m_built(std::move(made)) {
         m_built.add_input_stream("i", from, token);
         m_built.add_output_stream("o", m_result.data(), m_result.size(), token);
         m_built.connect("i", "o", token);
@@ -94,7 +95,8 @@ TEST_P(graph_read_ahead, of_a_pipe_is_kept_for_the_next_run) {
     const auto file = open_stream(std::move(ends.reading), "rb");
     const bytes contents = pattern(9 * token);
     auto copies = copy_from(file.get(), 2);
-    // Parts of tokens, too: with two tokens taken, half of one is left in the first run, and one and a half in the second.
+    // Parts of tokens, too: with two tokens taken, half of one is left in the first run, and one and a half in the
+    // second.
     std::size_t written = 0;
     for (const std::size_t until : {5 * token / 2, 11 * token / 2, 9 * token}) {
         ASSERT_TRUE(write_all(ends.writing.get(), slice(contents, written, until - written)));

@@ -265,9 +265,11 @@ TEST_P(graphs, say_what_takes_the_time) {
 TEST_P(graphs, explain_themselves) {
     chain made(context(), device(), [](uint64_t) {});
     made.built.initialize();
-    EXPECT_THAT(made.built.explain(), AllOf(HasSubstr("'half', 1 x per period, the host"), HasSubstr("buffers\n"), HasSubstr("'double'"), HasSubstr("predicted time of a period: ")));
+    EXPECT_THAT(made.built.explain(), AllOf(HasSubstr("'half', 1 x per period, the host"), HasSubstr("buffers\n"),
+                                            HasSubstr("'double'"), HasSubstr("predicted time of a period: ")));
     EXPECT_THAT(made.built.to_dot(), HasSubstr("digraph"));
-    EXPECT_THAT(refusal([&] { made.built.add_kernel("late", code("scale")); }).what(), HasSubstr("initialised already"));
+    EXPECT_THAT(refusal([&] { made.built.add_kernel("late", code("scale")); }).what(),
+                HasSubstr("initialised already"));
 }
 
 TEST_P(graphs, take_kernels_from_binaries) {

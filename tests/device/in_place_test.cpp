@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transfers that work on buffers where they lie: without commands of OpenCL, on the right bytes, and only where a device works
-// there too.
+// Transfers that work on buffers where they lie: without commands of OpenCL, on the right bytes, and only where a
+// device works there too.
 #include "support/events.hpp"
 #include "support/files.hpp"
 #include "support/opencl_fixture.hpp"
@@ -33,35 +33,42 @@ struct shadow {
 std::mutex shadows_mutex; // guards shadows
 std::map<void*, std::shared_ptr<shadow>> shadows;
 
-template <class Function> Function next(const char* name) {
-    return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
-}
+template <class Function> Function next(const char* name) { return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name)); }
 
 } // namespace
 
 // The library finds these before those of the loader.
 extern "C" {
 
-__attribute__((visibility("default"))) cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size,
-                                       void* to, cl_uint count, const cl_event* list, cl_event* event) {
+__attribute__((visibility("default"))) cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue queue, cl_mem buffer,
+                                                                              cl_bool blocking, size_t offset,
+                                                                              size_t size, void* to, cl_uint count,
+                                                                              const cl_event* list, cl_event* event) {
     static const auto real = next<decltype(&clEnqueueReadBuffer)>("clEnqueueReadBuffer");
     ++commands;
     return real(queue, buffer, blocking, offset, size, to, count, list, event);
 }
 
-__attribute__((visibility("default"))) cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size,
-                                        const void* from, cl_uint count, const cl_event* list, cl_event* event) {
+__attribute__((visibility("default"))) cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer,
+                                                                               cl_bool blocking, size_t offset,
+                                                                               size_t size, const void* from,
+                                                                               cl_uint count, const cl_event* list,
+                                                                               cl_event* event) {
     static const auto real = next<decltype(&clEnqueueWriteBuffer)>("clEnqueueWriteBuffer");
     ++commands;
     return real(queue, buffer, blocking, offset, size, from, count, list, event);
 }
 
-__attribute__((visibility("default"))) void* CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, cl_map_flags flags, size_t offset,
-                                     size_t size, cl_uint count, const cl_event* list, cl_event* event, cl_int* code) {
+__attribute__((visibility("default"))) void* CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer,
+                                                                            cl_bool blocking, cl_map_flags flags,
+                                                                            size_t offset, size_t size, cl_uint count,
+                                                                            const cl_event* list, cl_event* event,
+                                                                            cl_int* code) {
     static const auto real = next<decltype(&clEnqueueMapBuffer)>("clEnqueueMapBuffer");
     ++commands;
     if (!maps_copy) return real(queue, buffer, blocking, flags, offset, size, count, list, event, code);
-    auto made = std::make_shared<shadow>(shadow{buffer, offset, (flags & CL_MAP_WRITE) != 0, std::vector<unsigned char>(size)});
+    auto made = std::make_shared<shadow>(
+        shadow{buffer, offset, (flags & CL_MAP_WRITE) != 0, std::vector<unsigned char>(size)});
     auto* const memory = made->bytes.data();
     {
         const std::lock_guard lock(shadows_mutex);
@@ -72,8 +79,10 @@ __attribute__((visibility("default"))) void* CL_API_CALL clEnqueueMapBuffer(cl_c
     return result == CL_SUCCESS ? memory : nullptr;
 }
 
-__attribute__((visibility("default"))) cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem buffer, void* memory, cl_uint count,
-                                           const cl_event* list, cl_event* event) {
+__attribute__((visibility("default"))) cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem buffer,
+                                                                                  void* memory, cl_uint count,
+                                                                                  const cl_event* list,
+                                                                                  cl_event* event) {
     static const auto real = next<decltype(&clEnqueueUnmapMemObject)>("clEnqueueUnmapMemObject");
     std::shared_ptr<shadow> found;
     {
@@ -82,7 +91,8 @@ __attribute__((visibility("default"))) cl_int CL_API_CALL clEnqueueUnmapMemObjec
     }
     if (!found) return real(queue, buffer, memory, count, list, event);
     if (!found->is_written) return clEnqueueMarkerWithWaitList(queue, count, list, event);
-    return clEnqueueWriteBuffer(queue, buffer, CL_FALSE, found->offset, found->bytes.size(), memory, count, list, event);
+    return clEnqueueWriteBuffer(queue, buffer, CL_FALSE, found->offset, found->bytes.size(), memory, count, list,
+                                event);
 }
 
 } // extern "C"
@@ -98,12 +108,15 @@ class in_place : public device_test {
         if ((kind & CL_DEVICE_TYPE_CPU) == 0) GTEST_SKIP() << "not a CPU device";
     }
 
-    /// Through a file and back, each from a transfer of `size` bytes at `offset` of `buffer`; true if the bytes are right.
-    [[nodiscard]] testing::AssertionResult there_and_back(cl_mem buffer, std::size_t offset, std::size_t size, std::uint64_t seed) {
+    /// Through a file and back, each from a transfer of `size` bytes at `offset` of `buffer`; true if the bytes are
+    /// right.
+    [[nodiscard]] testing::AssertionResult there_and_back(cl_mem buffer, std::size_t offset, std::size_t size,
+                                                          std::uint64_t seed) {
         const auto wanted = pattern(size, seed);
         write_file(m_folder.path("in"), wanted);
         const descriptor source = open_descriptor(m_folder.path("in"), O_RDONLY);
-        if (const auto done = completes(write_buffer_from(queue(), buffer, offset, size, source.get(), 0)); !done) return done;
+        if (const auto done = completes(write_buffer_from(queue(), buffer, offset, size, source.get(), 0)); !done)
+            return done;
         bytes seen(size);
         if (clEnqueueReadBuffer(queue(), buffer, CL_TRUE, offset, size, seen.data(), 0, nullptr, nullptr) != CL_SUCCESS)
             return testing::AssertionFailure() << "reading back";
@@ -112,7 +125,8 @@ class in_place : public device_test {
         // What a kernel would write, not the library.
         const auto later = pattern(size, seed + 1);
         fill(queue(), buffer, offset, later);
-        if (const auto done = completes(read_buffer_to(queue(), buffer, offset, size, target.get(), 0)); !done) return done;
+        if (const auto done = completes(read_buffer_to(queue(), buffer, offset, size, target.get(), 0)); !done)
+            return done;
         return same_bytes(later, file_contents(m_folder.path("out")));
     }
 

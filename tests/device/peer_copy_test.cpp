@@ -40,10 +40,9 @@ event_handle peer_copy(cl_command_queue source_queue, const buffer_handle& sourc
                        const buffer_handle& target, std::size_t source_offset, std::size_t target_offset,
                        std::size_t size, const wait_list& waits = {}) {
     event_handle event;
-    const cl_int code =
-        clEnqueuePeerCopyBuffer(source_queue, source.get(), target_queue, target.get(), CL_FALSE, source_offset,
-                                target_offset, size, static_cast<cl_uint>(waits.size()),
-                                waits.empty() ? nullptr : waits.data(), event.out());
+    const cl_int code = clEnqueuePeerCopyBuffer(source_queue, source.get(), target_queue, target.get(), CL_FALSE,
+                                                source_offset, target_offset, size, static_cast<cl_uint>(waits.size()),
+                                                waits.empty() ? nullptr : waits.data(), event.out());
     if (code != CL_SUCCESS) {
         throw std::runtime_error("clEnqueuePeerCopyBuffer gave " + std::to_string(code));
     }
@@ -59,8 +58,7 @@ cl_context context_of(const event_handle& event) {
 buffer_handle sub_buffer(const buffer_handle& whole, std::size_t origin, std::size_t size) {
     const cl_buffer_region region{origin, size};
     cl_int code = CL_SUCCESS;
-    buffer_handle part(
-        clCreateSubBuffer(whole.get(), CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &code));
+    buffer_handle part(clCreateSubBuffer(whole.get(), CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &code));
     if (code != CL_SUCCESS) {
         throw std::runtime_error("clCreateSubBuffer gave " + std::to_string(code));
     }
@@ -85,8 +83,8 @@ TEST_P(peer_copies, move_any_size_between_contexts_of_any_two_devices) {
             const auto done = peer_copy(here.queue(), source, there.queue(), target, 33, 44, size);
             ASSERT_TRUE(completes(done));
             EXPECT_EQ(bytes_moved(done), size);
-            const bytes expected =
-                join(join(slice(before, 0, 44), slice(contents, 33, size)), slice(before, 44 + size, 56));
+            const bytes expected = join(join(slice(before, 0, 44), slice(contents, 33, size)),
+                                        slice(before, 44 + size, 56));
             EXPECT_TRUE(same_bytes(expected, there.contents_of(target, 0, size + 100)));
             EXPECT_TRUE(same_bytes(contents, here.contents_of(source, 0, size + 100)));
         }
@@ -111,8 +109,8 @@ TEST_P(peer_copies, move_bytes_between_two_devices_of_one_context) {
         const auto done = peer_copy(source_queue.get(), source, target_queue.get(), target, 0, 0,
                                     contents_of_source.size());
         ASSERT_TRUE(completes(done));
-        EXPECT_TRUE(same_bytes(contents_of_source,
-                               contents(target_queue.get(), target.get(), 0, contents_of_source.size())));
+        EXPECT_TRUE(
+            same_bytes(contents_of_source, contents(target_queue.get(), target.get(), 0, contents_of_source.size())));
     }
     if (!found) {
         GTEST_SKIP() << "the platform has one device only";
@@ -152,12 +150,12 @@ TEST_P(peer_copies, of_sub_buffers_that_overlap_are_refused) {
     const auto whole = new_buffer(pattern(64 * 1024));
     const auto low = sub_buffer(whole, 0, 32 * 1024);
     const auto middle = sub_buffer(whole, 16 * 1024, 32 * 1024);
-    EXPECT_EQ(clEnqueuePeerCopyBuffer(queue(), low.get(), queue(), middle.get(), CL_FALSE, 0, 0, 32 * 1024, 0,
-                                      nullptr, nullptr),
-              CL_MEM_COPY_OVERLAP);
-    EXPECT_EQ(clEnqueuePeerCopyBuffer(queue(), whole.get(), queue(), low.get(), CL_FALSE, 1000, 0, 1001, 0, nullptr,
+    EXPECT_EQ(clEnqueuePeerCopyBuffer(queue(), low.get(), queue(), middle.get(), CL_FALSE, 0, 0, 32 * 1024, 0, nullptr,
                                       nullptr),
               CL_MEM_COPY_OVERLAP);
+    EXPECT_EQ(
+        clEnqueuePeerCopyBuffer(queue(), whole.get(), queue(), low.get(), CL_FALSE, 1000, 0, 1001, 0, nullptr, nullptr),
+        CL_MEM_COPY_OVERLAP);
 }
 
 TEST_P(peer_copies, of_sub_buffers_that_do_not_overlap_move_bytes) {

@@ -77,7 +77,8 @@ class device_graph {
         described::testing::results delivered;
         for (std::size_t i = 0; i < m_streams.size(); ++i)
             if (m_graph.nodes()[i].kind == described::node_kind::output && m_graph.nodes()[i].total_bytes > 0)
-                delivered[i] = {m_streams[i].begin(), m_streams[i].begin() + static_cast<std::ptrdiff_t>(m_graph.nodes()[i].total_bytes)};
+                delivered[i] = {m_streams[i].begin(),
+                                m_streams[i].begin() + static_cast<std::ptrdiff_t>(m_graph.nodes()[i].total_bytes)};
         return delivered;
     }
 
@@ -87,7 +88,8 @@ class device_graph {
         auto& memory = m_streams[number];
         switch (node.kind) {
         case described::node_kind::input:
-            for (std::uint64_t i = 0; i < node.total_bytes; ++i) memory.push_back(described::testing::input_byte(number, i));
+            for (std::uint64_t i = 0; i < node.total_bytes; ++i)
+                memory.push_back(described::testing::input_byte(number, i));
             memory.push_back({}); // an address also where there are no bytes
             m_built.add_input_stream(node.name, memory.data(), node.total_bytes, node.token_bytes);
             if (node.direct) m_built.use_page_locked(node.name);
@@ -110,9 +112,8 @@ class device_graph {
             break;
         }
         case described::node_kind::function:
-            m_built.add_host_function(node.name, [this, number](std::uint64_t, const void* const* in, void* const* out) {
-                call(number, in, out);
-            });
+            m_built.add_host_function(node.name, [this, number](std::uint64_t, const void* const* in,
+                                                                void* const* out) { call(number, in, out); });
             break;
         }
     }
@@ -143,9 +144,7 @@ class device_graph {
 class random_graphs : public testing::TestWithParam<std::tuple<device_under_test, const char*>> {};
 INSTANTIATE_TEST_SUITE_P(devices, random_graphs,
                          testing::Combine(testing::ValuesIn(all_devices()), testing::Values("plain", "overlap")),
-                         [](const auto& info) {
-                             return std::get<0>(info.param).name + "_" + std::get<1>(info.param);
-                         });
+                         [](const auto& info) { return std::get<0>(info.param).name + "_" + std::get<1>(info.param); });
 
 } // namespace
 

@@ -66,40 +66,36 @@ class refusals : public device_test {
 
     /// The four functions between a buffer and a file.
     [[nodiscard]] std::vector<transfer_call> file_calls() const {
-        return {{"clEnqueueWriteBufferFromStdioFile",
-                 [this](auto queue, auto mem, auto offset, auto size, auto count, auto list, auto event) {
-                     return clEnqueueWriteBufferFromStdioFile(queue, mem, CL_FALSE, offset, size, file(), count, list,
-                                                              event);
-                 }},
-                {"clEnqueueReadBufferToStdioFile",
-                 [this](auto queue, auto mem, auto offset, auto size, auto count, auto list, auto event) {
-                     return clEnqueueReadBufferToStdioFile(queue, mem, CL_FALSE, offset, size, file(), count, list,
-                                                           event);
-                 }},
-                {"clEnqueueWriteBufferFromFile",
-                 [this](auto queue, auto mem, auto offset, auto size, auto count, auto list, auto event) {
-                     return clEnqueueWriteBufferFromFile(queue, mem, CL_FALSE, offset, size, fd(), 0, count, list,
-                                                         event);
-                 }},
-                {"clEnqueueReadBufferToFile",
-                 [this](auto queue, auto mem, auto offset, auto size, auto count, auto list, auto event) {
-                     return clEnqueueReadBufferToFile(queue, mem, CL_FALSE, offset, size, fd(), 0, count, list,
-                                                      event);
-                 }}};
+        return {
+            {"clEnqueueWriteBufferFromStdioFile",
+             [this](auto queue, auto mem, auto offset, auto size, auto count, auto list, auto event) {
+                 return clEnqueueWriteBufferFromStdioFile(queue, mem, CL_FALSE, offset, size, file(), count, list,
+                                                          event);
+             }},
+            {"clEnqueueReadBufferToStdioFile",
+             [this](auto queue, auto mem, auto offset, auto size, auto count, auto list, auto event) {
+                 return clEnqueueReadBufferToStdioFile(queue, mem, CL_FALSE, offset, size, file(), count, list, event);
+             }},
+            {"clEnqueueWriteBufferFromFile",
+             [this](auto queue, auto mem, auto offset, auto size, auto count, auto list, auto event) {
+                 return clEnqueueWriteBufferFromFile(queue, mem, CL_FALSE, offset, size, fd(), 0, count, list, event);
+             }},
+            {"clEnqueueReadBufferToFile",
+             [this](auto queue, auto mem, auto offset, auto size, auto count, auto list, auto event) {
+                 return clEnqueueReadBufferToFile(queue, mem, CL_FALSE, offset, size, fd(), 0, count, list, event);
+             }}};
     }
 
     /// The file functions and both sides of a peer copy.
     [[nodiscard]] std::vector<transfer_call> all_calls() const {
         std::vector<transfer_call> calls = file_calls();
-        calls.push_back({"clEnqueuePeerCopyBuffer, source",
-                         [this](auto source_queue, auto mem, auto offset, auto size, auto count, auto list,
-                                auto event) {
+        calls.push_back({"clEnqueuePeerCopyBuffer, source", [this](auto source_queue, auto mem, auto offset, auto size,
+                                                                   auto count, auto list, auto event) {
                              return clEnqueuePeerCopyBuffer(source_queue, mem, queue(), other_buffer(), CL_FALSE,
                                                             offset, 0, size, count, list, event);
                          }});
-        calls.push_back({"clEnqueuePeerCopyBuffer, target",
-                         [this](auto target_queue, auto mem, auto offset, auto size, auto count, auto list,
-                                auto event) {
+        calls.push_back({"clEnqueuePeerCopyBuffer, target", [this](auto target_queue, auto mem, auto offset, auto size,
+                                                                   auto count, auto list, auto event) {
                              return clEnqueuePeerCopyBuffer(queue(), other_buffer(), target_queue, mem, CL_FALSE, 0,
                                                             offset, size, count, list, event);
                          }});
@@ -258,9 +254,9 @@ TEST_P(refusals, a_stream_that_is_not_open_for_reading) {
         const temporary_folder folder;
         const stream writing = open_stream(folder.path("out"), mode);
         cl_event event = untouched;
-        EXPECT_EQ(clEnqueueWriteBufferFromStdioFile(queue(), buffer(), CL_FALSE, 0, 100, writing.get(), 0, nullptr,
-                                                    &event),
-                  CL_INVALID_VALUE);
+        EXPECT_EQ(
+            clEnqueueWriteBufferFromStdioFile(queue(), buffer(), CL_FALSE, 0, 100, writing.get(), 0, nullptr, &event),
+            CL_INVALID_VALUE);
         EXPECT_TRUE(message_names("read"));
         EXPECT_EQ(event, untouched);
     }
@@ -270,9 +266,8 @@ TEST_P(refusals, a_stream_that_is_not_open_for_reading) {
 TEST_P(refusals, a_stream_that_is_not_open_for_writing) {
     const stream reading = open_stream(path(), "r");
     cl_event event = untouched;
-    EXPECT_EQ(
-        clEnqueueReadBufferToStdioFile(queue(), buffer(), CL_FALSE, 0, 100, reading.get(), 0, nullptr, &event),
-        CL_INVALID_VALUE);
+    EXPECT_EQ(clEnqueueReadBufferToStdioFile(queue(), buffer(), CL_FALSE, 0, 100, reading.get(), 0, nullptr, &event),
+              CL_INVALID_VALUE);
     EXPECT_TRUE(message_names("writ"));
     EXPECT_EQ(event, untouched);
     expect_nothing_happened();
@@ -290,13 +285,13 @@ TEST_P(refusals, a_descriptor_that_cannot_be_used) {
     for (std::size_t i = 0; i < std::size(bad_to_read); ++i) {
         SCOPED_TRACE(testing::Message() << "case " << i);
         cl_event event = untouched;
-        EXPECT_EQ(clEnqueueWriteBufferFromFile(queue(), buffer(), CL_FALSE, 0, 100, bad_to_read[i], 0, 0, nullptr,
-                                               &event),
-                  CL_INVALID_VALUE);
+        EXPECT_EQ(
+            clEnqueueWriteBufferFromFile(queue(), buffer(), CL_FALSE, 0, 100, bad_to_read[i], 0, 0, nullptr, &event),
+            CL_INVALID_VALUE);
         EXPECT_NE(last_message(), "");
-        EXPECT_EQ(clEnqueueReadBufferToFile(queue(), buffer(), CL_FALSE, 0, 100, bad_to_write[i], 0, 0, nullptr,
-                                            &event),
-                  CL_INVALID_VALUE);
+        EXPECT_EQ(
+            clEnqueueReadBufferToFile(queue(), buffer(), CL_FALSE, 0, 100, bad_to_write[i], 0, 0, nullptr, &event),
+            CL_INVALID_VALUE);
         EXPECT_NE(last_message(), "");
         EXPECT_EQ(event, untouched);
     }
@@ -324,12 +319,11 @@ TEST_P(refusals, a_file_range_whose_end_overflows) {
         const std::int64_t offset = most - static_cast<std::int64_t>(size) + 1;
         cl_event event = untouched;
         for (const cl_bool blocking : {CL_FALSE, CL_TRUE}) {
-            EXPECT_EQ(clEnqueueWriteBufferFromFile(queue(), buffer(), blocking, 0, size, fd(), offset, 0, nullptr,
-                                                   &event),
-                      CL_INVALID_VALUE);
+            EXPECT_EQ(
+                clEnqueueWriteBufferFromFile(queue(), buffer(), blocking, 0, size, fd(), offset, 0, nullptr, &event),
+                CL_INVALID_VALUE);
             EXPECT_TRUE(message_names("file"));
-            EXPECT_EQ(clEnqueueReadBufferToFile(queue(), buffer(), blocking, 0, size, fd(), offset, 0, nullptr,
-                                                &event),
+            EXPECT_EQ(clEnqueueReadBufferToFile(queue(), buffer(), blocking, 0, size, fd(), offset, 0, nullptr, &event),
                       CL_INVALID_VALUE);
             EXPECT_TRUE(message_names("file"));
         }
@@ -340,9 +334,9 @@ TEST_P(refusals, a_file_range_whose_end_overflows) {
 
 TEST_P(refusals, a_blocking_call_is_refused_like_any_other) {
     cl_event event = untouched;
-    EXPECT_EQ(clEnqueueReadBufferToStdioFile(queue(), buffer(), CL_TRUE, 0, buffer_size + 1, file(), 0, nullptr,
-                                             &event),
-              CL_INVALID_VALUE);
+    EXPECT_EQ(
+        clEnqueueReadBufferToStdioFile(queue(), buffer(), CL_TRUE, 0, buffer_size + 1, file(), 0, nullptr, &event),
+        CL_INVALID_VALUE);
     EXPECT_EQ(event, untouched);
     expect_nothing_happened();
 }

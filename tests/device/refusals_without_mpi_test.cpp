@@ -35,14 +35,14 @@ INSTANTIATE_TEST_SUITE_P(devices, refusals_without_mpi, testing::ValuesIn(all_de
 
 TEST_P(refusals_without_mpi, a_send) {
     cl_event event = untouched;
-    expect_refused(
-        clEnqueueSendBuffer(queue(), buffer(), CL_FALSE, 0, 100, 0, 1, MPI_COMM_WORLD, 0, nullptr, &event), event);
+    expect_refused(clEnqueueSendBuffer(queue(), buffer(), CL_FALSE, 0, 100, 0, 1, MPI_COMM_WORLD, 0, nullptr, &event),
+                   event);
 }
 
 TEST_P(refusals_without_mpi, a_receive) {
     cl_event event = untouched;
-    expect_refused(
-        clEnqueueRecvBuffer(queue(), buffer(), CL_FALSE, 0, 100, 0, 1, MPI_COMM_WORLD, 0, nullptr, &event), event);
+    expect_refused(clEnqueueRecvBuffer(queue(), buffer(), CL_FALSE, 0, 100, 0, 1, MPI_COMM_WORLD, 0, nullptr, &event),
+                   event);
 }
 
 TEST_P(refusals_without_mpi, a_send_receive) {

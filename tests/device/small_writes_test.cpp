@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Few bytes to a card that another process seems to use: pretend_discrete.c makes devices say that they are cards, and plain writes slow.
+// Few bytes to a card that another process seems to use: pretend_discrete.c makes devices say that they are cards, and
+// plain writes slow.
 #include "support/events.hpp"
 #include "support/files.hpp"
 #include "support/opencl_fixture.hpp"
@@ -75,7 +76,8 @@ TEST_P(small_writes, reach_a_part_of_a_buffer) {
     const auto buffer = new_buffer(before);
     const cl_buffer_region region{1024, 1024};
     cl_int code = CL_SUCCESS;
-    const buffer_handle part(clCreateSubBuffer(buffer.get(), CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &code));
+    const buffer_handle part(
+        clCreateSubBuffer(buffer.get(), CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &code));
     ASSERT_EQ(code, CL_SUCCESS);
     const auto known = *rectangles();
     ASSERT_TRUE(completes(write_buffer_from(queue(), part.get(), 5, 64, file.get(), 3)));

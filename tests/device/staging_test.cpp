@@ -44,8 +44,7 @@ class staging : public device_test {
             const planned& plan = plans.back();
             write_file(name(i), plan.into_buffer ? pattern(plan.size, plan.seed) : bytes());
             files.push_back(open_descriptor(name(i), O_RDWR));
-            buffers.push_back(new_buffer(plan.into_buffer ? bytes(plan.size + 1)
-                                                          : pattern(plan.size + 1, plan.seed)));
+            buffers.push_back(new_buffer(plan.into_buffer ? bytes(plan.size + 1) : pattern(plan.size + 1, plan.seed)));
         }
         std::vector<queue_handle> queues;
         for (std::size_t i = 0; i < lane_count; ++i) {
@@ -56,11 +55,10 @@ class staging : public device_test {
         std::vector<event_handle> done;
         for (std::size_t i = 0; i < transfer_count; ++i) {
             const cl_command_queue on = queues[i % lane_count].get();
-            done.push_back(plans[i].into_buffer
-                               ? write_buffer_from(on, buffers[i].get(), 0, plans[i].size, files[i].get(), 0,
-                                                   {start.event()})
-                               : read_buffer_to(on, buffers[i].get(), 0, plans[i].size, files[i].get(), 0,
-                                                {start.event()}));
+            done.push_back(
+                plans[i].into_buffer
+                    ? write_buffer_from(on, buffers[i].get(), 0, plans[i].size, files[i].get(), 0, {start.event()})
+                    : read_buffer_to(on, buffers[i].get(), 0, plans[i].size, files[i].get(), 0, {start.event()}));
         }
         start.open();
         meanwhile();
@@ -68,9 +66,9 @@ class staging : public device_test {
             SCOPED_TRACE(testing::Message() << "transfer " << i << ", " << plans[i].size << " bytes");
             ASSERT_TRUE(completes(done[i]));
             EXPECT_EQ(bytes_moved(done[i]), plans[i].size);
-            EXPECT_TRUE(same_bytes(pattern(plans[i].size, plans[i].seed),
-                                   plans[i].into_buffer ? contents_of(buffers[i], 0, plans[i].size)
-                                                        : file_contents(name(i))));
+            EXPECT_TRUE(
+                same_bytes(pattern(plans[i].size, plans[i].seed),
+                           plans[i].into_buffer ? contents_of(buffers[i], 0, plans[i].size) : file_contents(name(i))));
         }
     }
 };
@@ -118,8 +116,7 @@ TEST_P(staging, serves_the_smallest_cap_there_is) {
     const auto buffer = new_buffer(bytes(500'001));
     const auto other_queue = new_queue();
     const auto read = write_buffer_from(queue(), buffer.get(), 0, 500'001, input.get(), 0);
-    const auto written =
-        read_buffer_to(other_queue.get(), buffer.get(), 0, 500'001, output.get(), 0, {read.get()});
+    const auto written = read_buffer_to(other_queue.get(), buffer.get(), 0, 500'001, output.get(), 0, {read.get()});
     ASSERT_TRUE(completes(written));
     EXPECT_TRUE(same_bytes(pattern(500'001), file_contents(folder.path("out"))));
 }

@@ -80,13 +80,15 @@ TEST_P(standard_descriptors, that_are_closed_are_not_taken_by_a_transfers_own_de
         SCOPED_TRACE(testing::Message() << "flags " << more);
         write_file(folder.path("out"), {});
         const auto file = open_descriptor(folder.path("out"), O_RDWR | more);
-        const auto found = open_during(
-            [&](const wait_list& waits) { return read_buffer_to(queue(), buffer.get(), 0, contents.size(), file.get(), 0, waits); });
+        const auto found = open_during([&](const wait_list& waits) {
+            return read_buffer_to(queue(), buffer.get(), 0, contents.size(), file.get(), 0, waits);
+        });
         EXPECT_TRUE(found.empty()) << "descriptor " << found.front();
         EXPECT_TRUE(same_bytes(contents, file_contents(folder.path("out"))));
         const auto back = new_buffer(bytes(contents.size()));
-        const auto also = open_during(
-            [&](const wait_list& waits) { return write_buffer_from(queue(), back.get(), 0, contents.size(), file.get(), 0, waits); });
+        const auto also = open_during([&](const wait_list& waits) {
+            return write_buffer_from(queue(), back.get(), 0, contents.size(), file.get(), 0, waits);
+        });
         EXPECT_TRUE(also.empty()) << "descriptor " << also.front();
         EXPECT_TRUE(same_bytes(contents, contents_of(back, 0, contents.size())));
     }
@@ -99,8 +101,9 @@ TEST_P(standard_descriptors, that_are_closed_are_not_taken_where_a_large_file_is
     const auto buffer = new_buffer(contents);
     write_file(folder.path("out"), {});
     const auto file = open_descriptor(folder.path("out"), O_RDWR);
-    const auto found = open_during(
-        [&](const wait_list& waits) { return read_buffer_to(queue(), buffer.get(), 0, contents.size(), file.get(), 0, waits); });
+    const auto found = open_during([&](const wait_list& waits) {
+        return read_buffer_to(queue(), buffer.get(), 0, contents.size(), file.get(), 0, waits);
+    });
     EXPECT_TRUE(found.empty()) << "descriptor " << found.front();
     EXPECT_TRUE(same_bytes(contents, file_contents(folder.path("out"))));
 }
@@ -112,8 +115,9 @@ TEST_P(standard_descriptors, that_are_closed_are_not_taken_by_a_streams_transfer
     for (const char* mode : {"w", "a"}) {
         SCOPED_TRACE(mode);
         const auto file = open_stream(folder.path(mode), mode);
-        const auto found = open_during(
-            [&](const wait_list& waits) { return read_buffer_to(queue(), buffer.get(), 0, contents.size(), file.get(), waits); });
+        const auto found = open_during([&](const wait_list& waits) {
+            return read_buffer_to(queue(), buffer.get(), 0, contents.size(), file.get(), waits);
+        });
         EXPECT_TRUE(found.empty()) << "descriptor " << found.front();
         EXPECT_TRUE(same_bytes(contents, file_contents(folder.path(mode))));
     }

@@ -164,8 +164,8 @@ TEST_P(stdio_files, an_append_lands_behind_what_others_have_appended_meanwhile) 
         const auto buffer = new_buffer(contents);
         gate start(context());
 
-        const auto done =
-            read_buffer_to(queue(), buffer.get(), 0, contents.size(), files.transferred(), {start.event()});
+        const auto done = read_buffer_to(queue(), buffer.get(), 0, contents.size(), files.transferred(),
+                                         {start.event()});
         for (const std::string& path : {files.transferred_path(), files.reference_path()}) {
             fwrite_bytes(open_stream(path, "a").get(), pattern(333, 3));
         }

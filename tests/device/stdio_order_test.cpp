@@ -83,8 +83,8 @@ TEST_P(stdio_order, gates_that_open_in_reverse_do_not_change_the_order) {
     gate second_gate(context());
 
     const auto first = read_buffer_to(queue(), buffer.get(), 0, piece, file.get(), {first_gate.event()});
-    const auto second =
-        read_buffer_to(other_queue.get(), buffer.get(), piece, piece, file.get(), {second_gate.event()});
+    const auto second = read_buffer_to(other_queue.get(), buffer.get(), piece, piece, file.get(),
+                                       {second_gate.event()});
     second_gate.open();
     first_gate.open();
 
@@ -172,8 +172,8 @@ TEST_P(stdio_order, an_out_of_order_queue_keeps_the_order_of_one_file) {
 
     const auto first = read_buffer_to(free_queue.get(), buffer.get(), 0, piece, file.get());
     const auto second = read_buffer_to(free_queue.get(), buffer.get(), piece, piece, file.get(), {first.get()});
-    const auto third =
-        read_buffer_to(free_queue.get(), buffer.get(), 2 * piece, piece, file.get(), {first.get(), second.get()});
+    const auto third = read_buffer_to(free_queue.get(), buffer.get(), 2 * piece, piece, file.get(),
+                                      {first.get(), second.get()});
     ASSERT_EQ(clFinish(free_queue.get()), CL_SUCCESS);
     ASSERT_TRUE(completes(third));
     EXPECT_TRUE(same_bytes(contents, file_contents(folder.path("out"))));

@@ -290,8 +290,8 @@ TEST_P(stream_ends, a_terminal_that_loses_its_other_end_ends_as_it_does_for_frea
     // Linux: to the program's end a lost other end is an end of file, to the other end it is EIO.
     const option_scope block("block", "100"); // so that the bytes that have come can be counted
     const bytes contents = pattern(500);
-    // It marks a terminal whose other end goes before it hangs it up: of 20,000 that waited in poll(2) and then read, 1,353 came in
-    // between and got EIO, which only another try tells from an error of ours.
+    // It marks a terminal whose other end goes before it hangs it up: of 20,000 that waited in poll(2) and then read,
+    // 1,353 came in between and got EIO, which only another try tells from an error of ours.
     constexpr int tries = 10;
     for (const bool program_reads : {true, false}) {
         SCOPED_TRACE(program_reads ? "the program reads" : "the other end reads");

@@ -12,8 +12,8 @@ class without_threads : public device_test {
   protected:
     void expect_good(const std::string& scenario) const {
         const temporary_folder folder;
-        const auto end = run_program(CAUSEWAY_TEST_THREADLESS_PROGRAM, {scenario, index_of(GetParam()),
-                                                                        folder.path("file")});
+        const auto end = run_program(CAUSEWAY_TEST_THREADLESS_PROGRAM,
+                                     {scenario, index_of(GetParam()), folder.path("file")});
         ASSERT_TRUE(end) << "the process does not end";
         EXPECT_EQ(end->code, 7);
         EXPECT_TRUE(same_bytes(bytes(64 << 20, 0x5a), file_contents(folder.path("file"))));

@@ -40,7 +40,9 @@ class listener {
 
 class transfer_callbacks : public device_test {
   protected:
-    [[nodiscard]] descriptor new_file() const { return open_descriptor(m_folder.path("file"), O_RDWR | O_CREAT | O_TRUNC); }
+    [[nodiscard]] descriptor new_file() const {
+        return open_descriptor(m_folder.path("file"), O_RDWR | O_CREAT | O_TRUNC);
+    }
     [[nodiscard]] event_handle write(int fd, const wait_list& waits = {}) const {
         return read_buffer_to(queue(), m_buffer.get(), 0, size, fd, 0, waits);
     }
@@ -127,7 +129,8 @@ TEST_P(transfer_callbacks, may_block) {
     const auto first = write(file.get());
     const auto go_on = [](cl_event, cl_int, void* data) {
         auto& rest = *static_cast<next*>(data);
-        rest.code.set_value(clEnqueueReadBufferToFile(rest.queue, rest.buffer, CL_TRUE, 0, size, rest.fd, 0, 0, nullptr, nullptr));
+        rest.code.set_value(
+            clEnqueueReadBufferToFile(rest.queue, rest.buffer, CL_TRUE, 0, size, rest.fd, 0, 0, nullptr, nullptr));
     };
     ASSERT_EQ(clSetTransferCallback(first.get(), go_on, &second), CL_SUCCESS);
     ASSERT_EQ(answer.wait_for(patience), std::future_status::ready);
@@ -157,7 +160,8 @@ TEST_P(transfer_callbacks, of_many_threads_are_all_called) {
     constexpr std::size_t count = 4, each = 100;
     for (std::size_t i = 0; i < count; ++i)
         threads.emplace_back([&] {
-            for (std::size_t k = 0; k < each; ++k) EXPECT_EQ(clSetTransferCallback(done.get(), listener::hear, &told), CL_SUCCESS);
+            for (std::size_t k = 0; k < each; ++k)
+                EXPECT_EQ(clSetTransferCallback(done.get(), listener::hear, &told), CL_SUCCESS);
         });
     start.open(); // some come before the end, some after
     for (auto& thread : threads) thread.join();

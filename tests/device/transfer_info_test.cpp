@@ -77,9 +77,9 @@ TEST_P(transfer_information, the_command_type_names_the_function) {
     EXPECT_EQ(type(write_buffer_from(queue(), buffer(), 0, 0, file.get())),
               cl_command_type{CL_COMMAND_WRITE_BUFFER_FROM_FILE});
     event_handle copied;
-    ASSERT_EQ(clEnqueuePeerCopyBuffer(queue(), buffer(), queue(), other.get(), CL_FALSE, 0, 0, 100, 0, nullptr,
-                                      copied.out()),
-              CL_SUCCESS);
+    ASSERT_EQ(
+        clEnqueuePeerCopyBuffer(queue(), buffer(), queue(), other.get(), CL_FALSE, 0, 0, 100, 0, nullptr, copied.out()),
+        CL_SUCCESS);
     EXPECT_EQ(type(copied), cl_command_type{CL_COMMAND_PEER_COPY_BUFFER});
     ASSERT_EQ(clFinish(queue()), CL_SUCCESS);
 }
@@ -256,8 +256,7 @@ TEST_P(transfer_information, an_unknown_name_is_refused) {
 TEST_P(transfer_information, an_event_that_is_no_transfer_is_refused) {
     cl_int status = 0;
     const gate users(context());
-    EXPECT_EQ(clGetTransferInfo(users.event(), CL_TRANSFER_STATUS, sizeof status, &status, nullptr),
-              CL_INVALID_EVENT);
+    EXPECT_EQ(clGetTransferInfo(users.event(), CL_TRANSFER_STATUS, sizeof status, &status, nullptr), CL_INVALID_EVENT);
     EXPECT_EQ(clGetTransferInfo(nullptr, CL_TRANSFER_STATUS, sizeof status, &status, nullptr), CL_INVALID_EVENT);
     const auto filled = enqueue_fill(queue(), buffer(), 1, 100);
     EXPECT_EQ(clGetTransferInfo(filled.get(), CL_TRANSFER_STATUS, sizeof status, &status, nullptr), CL_INVALID_EVENT);

@@ -64,8 +64,8 @@ auto open_descriptors() {
     return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
 }
 
-/// Whether buffers of these devices lie in windows: between two contexts, nothing else moves bytes in one step. A link may
-/// not be known at once.
+/// Whether buffers of these devices lie in windows: between two contexts, nothing else moves bytes in one step. A link
+/// may not be known at once.
 bool linked(cl_device_id one, cl_device_id other) {
     char text[200] = "";
     (void)causeway_direct_links(one, text, sizeof text);
@@ -137,15 +137,15 @@ TEST_P(window_buffers, and_ordinary_ones_meet_in_every_combination) {
         for (const auto from : {kind::ordinary, kind::in_window})
             for (const auto to : {kind::ordinary, kind::in_window})
                 for (const std::size_t size : {std::size_t{1}, std::size_t{4097}, 5 * MiB + 3}) {
-                    SCOPED_TRACE(testing::Message() << size << " bytes to " << other.name << ", " << static_cast<int>(from)
-                                                    << " to " << static_cast<int>(to));
+                    SCOPED_TRACE(testing::Message() << size << " bytes to " << other.name << ", "
+                                                    << static_cast<int>(from) << " to " << static_cast<int>(to));
                     const bytes source = pattern(size + 100), before = pattern(size + 100, 2);
                     const auto out = here.new_buffer(from, source);
                     const auto in = there.new_buffer(to, before);
                     ASSERT_TRUE(completes(copy(here, out.get(), 33, there, in.get(), 44, size)));
-                    EXPECT_TRUE(same_bytes(join(join(slice(before, 0, 44), slice(source, 33, size)),
-                                                slice(before, 44 + size, 56)),
-                                           contents(there.queue(), in.get(), 0, size + 100)));
+                    EXPECT_TRUE(same_bytes(
+                        join(join(slice(before, 0, 44), slice(source, 33, size)), slice(before, 44 + size, 56)),
+                        contents(there.queue(), in.get(), 0, size + 100)));
                 }
     }
 }
@@ -168,7 +168,8 @@ TEST_P(window_buffers, of_one_context_belong_to_a_device_each) {
         // The other's queue in place of its own.
         const cl_buffer_region region{MiB, MiB};
         cl_int made = CL_SUCCESS;
-        const buffer_handle part(clCreateSubBuffer(out.get(), CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &made));
+        const buffer_handle part(
+            clCreateSubBuffer(out.get(), CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &made));
         ASSERT_EQ(made, CL_SUCCESS);
         write_file(folder.path("data"), pattern(MiB));
         const descriptor file = open_descriptor(folder.path("data"), O_RDWR);
@@ -195,10 +196,12 @@ TEST_P(window_buffers, of_one_context_belong_to_a_device_each) {
         use("part of it", peer_copy(two.queue(), part.get(), two.queue(), in.get()));
         use("target", peer_copy(one.queue(), out.get(), one.queue(), in.get()));
         use("to a file", [&](cl_event* event) {
-            return clEnqueueReadBufferToFile(two.queue(), out.get(), CL_FALSE, 0, MiB, file.get(), 0, 0, nullptr, event);
+            return clEnqueueReadBufferToFile(two.queue(), out.get(), CL_FALSE, 0, MiB, file.get(), 0, 0, nullptr,
+                                             event);
         });
         use("from a file", [&](cl_event* event) {
-            return clEnqueueWriteBufferFromFile(two.queue(), out.get(), CL_FALSE, 0, MiB, file.get(), 0, 0, nullptr, event);
+            return clEnqueueWriteBufferFromFile(two.queue(), out.get(), CL_FALSE, 0, MiB, file.get(), 0, 0, nullptr,
+                                                event);
         });
         if (are_linked) {
             EXPECT_TRUE(same_bytes(source, contents(one.queue(), out.get(), 0, source.size())));
@@ -221,15 +224,17 @@ TEST_P(window_buffers, are_reached_through_their_parts) {
         clCreateSubBuffer(in.get(), CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &second, &code));
     ASSERT_EQ(code, CL_SUCCESS);
     ASSERT_TRUE(completes(copy(here, part_of_out.get(), 100, there, part_of_in.get(), 200, MiB - 200)));
-    EXPECT_TRUE(same_bytes(join(join(slice(before, 0, 2 * MiB + 200), slice(source, MiB + 100, MiB - 200)),
-                                slice(before, 3 * MiB, MiB)),
-                           contents(there.queue(), in.get(), 0, 4 * MiB)));
+    EXPECT_TRUE(same_bytes(
+        join(join(slice(before, 0, 2 * MiB + 200), slice(source, MiB + 100, MiB - 200)), slice(before, 3 * MiB, MiB)),
+        contents(there.queue(), in.get(), 0, 4 * MiB)));
 }
 
 TEST_P(window_buffers, are_written_after_kernels_before_and_read_by_kernels_behind) {
     const island there(device());
-    const auto out = here.new_buffer(kind::in_window, bytes(MiB, 1)), in = there.new_buffer(kind::in_window, bytes(MiB, 0));
-    const auto add_here = make_add_kernel(here.context(), device()), add_there = make_add_kernel(there.context(), device());
+    const auto out = here.new_buffer(kind::in_window, bytes(MiB, 1)),
+               in = there.new_buffer(kind::in_window, bytes(MiB, 0));
+    const auto add_here = make_add_kernel(here.context(), device()),
+               add_there = make_add_kernel(there.context(), device());
     unsigned char value = 1;
     for (int round = 0; round < 20; ++round) {
         (void)enqueue_add(here.queue(), add_here.get(), out.get(), MiB, 1);
@@ -237,7 +242,8 @@ TEST_P(window_buffers, are_written_after_kernels_before_and_read_by_kernels_behi
         const auto added = enqueue_add(there.queue(), add_there.get(), in.get(), MiB, 2);
         ASSERT_TRUE(completes(added));
         ++value;
-        ASSERT_TRUE(same_bytes(bytes(MiB, static_cast<unsigned char>(value + 2)), contents(there.queue(), in.get(), 0, MiB)))
+        ASSERT_TRUE(
+            same_bytes(bytes(MiB, static_cast<unsigned char>(value + 2)), contents(there.queue(), in.get(), 0, MiB)))
             << "round " << round;
     }
 }
@@ -264,5 +270,6 @@ TEST_P(window_buffers, give_everything_back) {
     const auto before = open_descriptors();
     for (int i = 0; i < 50; ++i) once();
     // The engine lets go of them soon.
-    EXPECT_TRUE(eventually([&] { return open_descriptors() <= before; })) << open_descriptors() << " instead of " << before;
+    EXPECT_TRUE(eventually([&] { return open_descriptors() <= before; }))
+        << open_descriptors() << " instead of " << before;
 }

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Heat in two dimensions on all devices: Algorithm 10 of the paper, repaired. The exchange belongs into each step, and the
- * kernel names its device. Compared with the host, step for step the same arithmetic. */
+/* Heat in two dimensions on all devices: Algorithm 10 of the paper, repaired. The exchange belongs into each step, and
+ * the kernel names its device. Compared with the host, step for step the same arithmetic. */
 #include <openacc.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #define I2D(ni, i, j) ((i) + (ni) * (j))
 
-static void step_kernel(int ni, int nj, float tfac, float *temp_in, float *temp_out, int dev) {
+static void step_kernel(int ni, int nj, float tfac, float* temp_in, float* temp_out, int dev) {
     int i00, im10, ip10, i0m1, i0p1, i, j;
     float d2tdx2, d2tdy2;
-    #pragma acc parallel present(temp_in[0:ni*nj], temp_out[0:ni*nj]) num_gangs(32) vector_length(32) deviceid(dev)
+#pragma acc parallel present(temp_in[0 : ni * nj], temp_out[0 : ni * nj]) num_gangs(32) vector_length(32) deviceid(dev)
     {
-        #pragma acc loop gang
+#pragma acc loop gang
         for (j = 1; j < nj - 1; j++) {
-            #pragma acc loop vector
+#pragma acc loop vector
             for (i = 1; i < ni - 1; i++) {
                 i00 = I2D(ni, i, j);
                 im10 = I2D(ni, i - 1, j);
@@ -29,11 +29,12 @@ static void step_kernel(int ni, int nj, float tfac, float *temp_in, float *temp_
     }
 }
 
-static void host_step(int ni, int nj, float tfac, const float *in, float *out) {
+static void host_step(int ni, int nj, float tfac, const float* in, float* out) {
     for (int j = 1; j < nj - 1; j++)
         for (int i = 1; i < ni - 1; i++) {
             const int at = I2D(ni, i, j);
-            out[at] = in[at] + tfac * ((in[at - 1] - 2 * in[at] + in[at + 1]) + (in[at - ni] - 2 * in[at] + in[at + ni]));
+            out[at] = in[at] +
+                      tfac * ((in[at - 1] - 2 * in[at] + in[at + 1]) + (in[at - ni] - 2 * in[at] + in[at + ni]));
         }
 }
 
@@ -48,20 +49,20 @@ int main(void) {
     if (num_devices < 2) return fprintf(stderr, "heat: two devices are needed\n"), 1;
     for (size_t i = 0; i < all; i++) temp1_h[i] = temp2_h[i] = one[i] = two[i] = (float)((i * 37) % 101);
     for (d = 0; d < num_devices; d++) {
-        #pragma acc enter data copyin(temp1_h[d*rows*LDA:(rows+2)*LDA]) device(d)
-        #pragma acc enter data copyin(temp2_h[d*rows*LDA:(rows+2)*LDA]) deviceid(d)
+#pragma acc enter data copyin(temp1_h[d * rows * LDA : (rows + 2) * LDA]) device(d)
+#pragma acc enter data copyin(temp2_h[d * rows * LDA : (rows + 2) * LDA]) deviceid(d)
     }
     for (istep = 0; istep < nstep; istep++) {
         for (d = 0; d < num_devices; d++)
             step_kernel(ni + 2, rows + 2, tfac, temp1_h + d * rows * LDA, temp2_h + d * rows * LDA, d);
         for (d = 0; d < num_devices; d++) {
             if (d > 0) {
-                #pragma acc update peer to(temp2_h[d*rows*LDA:LDA]) to_device(d) \
-                    from(temp2_h[d*rows*LDA:LDA]) from_device(d-1)
+#pragma acc update peer to(temp2_h[d * rows * LDA : LDA]) to_device(d) from(temp2_h[d * rows * LDA : LDA])             \
+    from_device(d - 1)
             }
             if (d < num_devices - 1) {
-                #pragma acc update peer to(temp2_h[((d+1)*rows+1)*LDA:LDA]) to_device(d) \
-                    from(temp2_h[((d+1)*rows+1)*LDA:LDA]) from_device(d+1)
+#pragma acc update peer to(temp2_h[((d + 1) * rows + 1) * LDA : LDA]) to_device(d)                                     \
+    from(temp2_h[((d + 1) * rows + 1) * LDA : LDA]) from_device(d + 1)
             }
         }
         temp_tmp = temp1_h;
@@ -69,18 +70,18 @@ int main(void) {
         temp2_h = temp_tmp;
     }
     for (d = 0; d < num_devices; d++) {
-        #pragma acc exit data copyout(temp1_h[(d*rows+1)*LDA:rows*LDA]) deviceid(d)
-        #pragma acc exit data delete(temp2_h[d*rows*LDA:(rows+2)*LDA]) deviceid(d)
+#pragma acc exit data copyout(temp1_h[(d * rows + 1) * LDA : rows * LDA]) deviceid(d)
+#pragma acc exit data delete (temp2_h[d * rows * LDA : (rows + 2) * LDA]) deviceid(d)
     }
     for (d = 0; d < num_devices; d++) {
-        #pragma acc wait device(d)
+#pragma acc wait device(d)
         acc_set_device_num(d, acc_device_not_host);
         if (acc_is_present(temp1_h + d * rows * LDA, 4) || acc_is_present(temp2_h + d * rows * LDA, 4))
             return fprintf(stderr, "heat: device %d still has something mapped\n", d), 1;
     }
     for (istep = 0; istep < nstep; istep++) {
         host_step(ni + 2, nj + 2, tfac, one, two);
-        float *swap = one;
+        float* swap = one;
         one = two;
         two = swap;
     }

@@ -7,16 +7,18 @@
 
 static int failures;
 
-#define DEFINE(type, name, operation, combine, first, clause, level)                                                          \
-    static void name##_##type##_##level(const type *a) {                                                                     \
-        type found = first, wanted = first;                                                                                  \
-        DIRECTIVE(acc parallel loop clause reduction(operation:found) copyin(a[0:N]) vector_length(16) num_workers(2) num_gangs(5)) \
-        for (int i = 0; i < N; i++) found = combine(found, a[i]);                                                            \
-        for (int i = 0; i < N; i++) wanted = combine(wanted, a[i]);                                                          \
-        if (found != wanted) {                                                                                               \
-            failures++;                                                                                                      \
-            fprintf(stderr, "reductions: %s of %s, %s: %g instead of %g\n", #name, #type, #level, (double)found, (double)wanted); \
-        }                                                                                                                    \
+#define DEFINE(type, name, operation, combine, first, clause, level)                                                   \
+    static void name##_##type##_##level(const type* a) {                                                               \
+        type found = first, wanted = first;                                                                            \
+        DIRECTIVE(acc parallel loop clause reduction(operation : found) copyin(a [0:N]) vector_length(16)              \
+                      num_workers(2) num_gangs(5))                                                                     \
+        for (int i = 0; i < N; i++) found = combine(found, a[i]);                                                      \
+        for (int i = 0; i < N; i++) wanted = combine(wanted, a[i]);                                                    \
+        if (found != wanted) {                                                                                         \
+            failures++;                                                                                                \
+            fprintf(stderr, "reductions: %s of %s, %s: %g instead of %g\n", #name, #type, #level, (double)found,       \
+                    (double)wanted);                                                                                   \
+        }                                                                                                              \
     }
 
 #define ADD(x, y) ((x) + (y))
@@ -44,16 +46,17 @@ DEFINE(int, both, &&, BOTH, 1, gang, g)
 DEFINE(int, either, ||, EITHER, 0, gang vector, gv)
 
 /* A sum of each row by workers, by vector lanes and by both, inside a gang's loop. */
-static void rows(const int *a) {
+static void rows(const int* a) {
     int sums[3][9], total = 5, wanted_total = 5;
-    #pragma acc parallel loop gang copyin(a[0:N]) copyout(sums) reduction(+:total) num_gangs(4) num_workers(3) vector_length(8)
+#pragma acc parallel loop gang copyin(a[0 : N]) copyout(sums) reduction(+ : total) num_gangs(4) num_workers(3)         \
+    vector_length(8)
     for (int row = 0; row < 9; row++) {
         int by_worker = 1, by_vector = 2, by_both = 3;
-        #pragma acc loop worker reduction(+:by_worker)
+#pragma acc loop worker reduction(+ : by_worker)
         for (int i = 0; i < 37; i++) by_worker += a[row * 37 + i];
-        #pragma acc loop vector reduction(+:by_vector)
+#pragma acc loop vector reduction(+ : by_vector)
         for (int i = 0; i < 37; i++) by_vector += a[row * 37 + i];
-        #pragma acc loop worker vector reduction(+:by_both, total)
+#pragma acc loop worker vector reduction(+ : by_both, total)
         for (int i = 0; i < 37; i++) {
             by_both += a[row * 37 + i];
             total += a[row * 37 + i];
@@ -76,14 +79,14 @@ static void rows(const int *a) {
 }
 
 /* Workers' loop with lanes' reductions inside: the lanes of one worker cannot wait for those of another. */
-static void nested(const double *a) {
+static void nested(const double* a) {
     double out[12], sum;
-    #pragma acc parallel copyin(a[0:N]) copyout(out) num_gangs(2) num_workers(4) vector_length(8)
+#pragma acc parallel copyin(a[0 : N]) copyout(out) num_gangs(2) num_workers(4) vector_length(8)
     {
-        #pragma acc loop gang worker private(sum)
+#pragma acc loop gang worker private(sum)
         for (int row = 0; row < 12; row++) {
             sum = 0;
-            #pragma acc loop vector reduction(+:sum)
+#pragma acc loop vector reduction(+ : sum)
             for (int i = 0; i < 25; i++) sum += a[row * 25 + i];
             out[row] = sum;
         }
@@ -91,18 +94,20 @@ static void nested(const double *a) {
     for (int row = 0; row < 12; row++) {
         double wanted = 0;
         for (int i = 0; i < 25; i++) wanted += a[row * 25 + i];
-        if (out[row] != wanted) failures++, fprintf(stderr, "reductions: nested row %d: %g instead of %g\n", row, out[row], wanted);
+        if (out[row] != wanted)
+            failures++, fprintf(stderr, "reductions: nested row %d: %g instead of %g\n", row, out[row], wanted);
     }
 }
 
 /* An array's elements. */
-static void array(const int *a) {
+static void array(const int* a) {
     int bins[4] = {1, 2, 3, 4}, wanted[4] = {1, 2, 3, 4};
-    #pragma acc parallel loop copyin(a[0:N]) reduction(+:bins)
+#pragma acc parallel loop copyin(a[0 : N]) reduction(+ : bins)
     for (int i = 0; i < N; i++) bins[i % 4] += a[i];
     for (int i = 0; i < N; i++) wanted[i % 4] += a[i];
     for (int bin = 0; bin < 4; bin++)
-        if (bins[bin] != wanted[bin]) failures++, fprintf(stderr, "reductions: bin %d: %d instead of %d\n", bin, bins[bin], wanted[bin]);
+        if (bins[bin] != wanted[bin])
+            failures++, fprintf(stderr, "reductions: bin %d: %d instead of %d\n", bin, bins[bin], wanted[bin]);
 }
 
 int main(void) {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 static int failures;
-static void expect(int holds, const char *rule) {
+static void expect(int holds, const char* rule) {
     if (holds) return;
     failures++;
     fprintf(stderr, "regions: broken: %s\n", rule);
@@ -16,32 +16,32 @@ static double table[4][5];
 static int scale = 3;
 
 static double scaled(double value, int by) { return by > 0 ? value * by : 0; }
-static void fill(int *where, int n, int value) {
+static void fill(int* where, int n, int value) {
     for (int i = 0; i < n; i++) where[i] = value;
 }
 
 static void scalars(void) {
     int x = 1, y = 2, z[4] = {0, 0, 0, 0};
-    #pragma acc parallel copyout(z)
+#pragma acc parallel copyout(z)
     {
         x = 5; /* a copy of its own */
         z[0] = x + y;
     }
     expect(x == 1 && z[0] == 7, "scalars of a parallel construct are firstprivate");
-    #pragma acc kernels
+#pragma acc kernels
     {
         x = y + 4;
         z[1] = x;
     }
     expect(x == 6 && z[1] == 6, "scalars of a kernels construct are copied");
-    #pragma acc data copy(x)
+#pragma acc data copy(x)
     {
-        #pragma acc parallel
+#pragma acc parallel
         x = 9;
         expect(x == 6, "a scalar in a data clause is the device's");
     }
     expect(x == 9, "and comes back at its end");
-    #pragma acc serial copy(y)
+#pragma acc serial copy(y)
     y += scale;
     expect(y == 5, "a global scalar is firstprivate");
 }
@@ -50,7 +50,7 @@ static void arrays(int n) {
     double vla[n][n + 1], sum = 0;
     for (int i = 0; i < n; i++)
         for (int j = 0; j <= n; j++) vla[i][j] = i * 10 + j;
-    #pragma acc parallel loop collapse(2) reduction(+:sum)
+#pragma acc parallel loop collapse(2) reduction(+ : sum)
     for (int i = 0; i < n; i++)
         for (int j = 0; j <= n; j++) {
             vla[i][j] = scaled(vla[i][j], 2);
@@ -65,9 +65,9 @@ static void arrays(int n) {
         }
     expect(!wrong && sum == wanted, "arrays of variable length, collapsed loops and calls of functions");
     for (int i = 0; i < 20; i++) table[i / 5][i % 5] = i;
-    #pragma acc parallel loop gang
+#pragma acc parallel loop gang
     for (int i = 3; i >= 0; i--) {
-        #pragma acc loop vector
+#pragma acc loop vector
         for (int j = 4; j > 0; j -= 2) table[i][j] += 100;
     }
     wrong = 0;
@@ -77,25 +77,26 @@ static void arrays(int n) {
 
 static void sections(void) {
     enum { n = 64 };
-    float *a = malloc(n * sizeof(float));
+    float* a = malloc(n * sizeof(float));
     for (int i = 0; i < n; i++) a[i] = i;
-    #pragma acc enter data copyin(a[16:32])
+#pragma acc enter data copyin(a[16 : 32])
     expect(acc_is_present(a + 16, 128) && !acc_is_present(a, 4), "a section is present, and what is around it is not");
-    #pragma acc parallel loop present(a[16:32])
+#pragma acc parallel loop present(a[16 : 32])
     for (int i = 16; i < 48; i++) a[i] += 1000;
-    #pragma acc update self(a[20:2])
+#pragma acc update self(a[20 : 2])
     expect(a[20] == 1020 && a[21] == 1021 && a[22] == 22, "update moves its section alone");
-    #pragma acc enter data copyin(a[16:32])
-    #pragma acc exit data copyout(a[16:32])
+#pragma acc enter data copyin(a[16 : 32])
+#pragma acc exit data copyout(a[16 : 32])
     expect(a[30] == 30, "exit data with a count left moves nothing");
-    #pragma acc exit data copyout(a[24:8])
-    expect(a[24] == 1024 && a[31] == 1031 && a[32] == 32 && !acc_is_present(a + 16, 4), "the last exit moves its section and unmaps all");
-    #pragma acc enter data create(a[0:8])
-    #pragma acc enter data create(a[0:8])
-    #pragma acc exit data delete(a[0:8]) finalize
+#pragma acc exit data copyout(a[24 : 8])
+    expect(a[24] == 1024 && a[31] == 1031 && a[32] == 32 && !acc_is_present(a + 16, 4),
+           "the last exit moves its section and unmaps all");
+#pragma acc enter data create(a[0 : 8])
+#pragma acc enter data create(a[0 : 8])
+#pragma acc exit data delete (a[0 : 8])finalize
     expect(!acc_is_present(a, 4), "finalize takes all counts away");
-    #pragma acc update device(a[0:8]) if_present
-    #pragma acc exit data delete(a[0:8])
+#pragma acc update device(a[0 : 8]) if_present
+#pragma acc exit data delete (a[0 : 8])
     free(a);
 }
 
@@ -103,13 +104,13 @@ static void redundant(void) {
     enum { n = 40 };
     int a[n], b[n], count[4] = {0, 0, 0, 0};
     for (int i = 0; i < n; i++) a[i] = b[i] = 0;
-    #pragma acc parallel copy(a, b, count) num_gangs(1) num_workers(2) vector_length(8)
+#pragma acc parallel copy(a, b, count) num_gangs(1) num_workers(2) vector_length(8)
     {
         count[0] += 1; /* once in the gang, though each of its threads comes by */
-        #pragma acc loop worker vector
+#pragma acc loop worker vector
         for (int i = 0; i < n; i++) a[i] = i + count[0];
         count[1] = count[0] + a[n - 1];
-        #pragma acc loop vector
+#pragma acc loop vector
         for (int i = 0; i < n; i++) b[i] = a[n - 1 - i] + count[1];
         if (b[3] > 0) count[2]++;
     }
@@ -121,17 +122,17 @@ static void redundant(void) {
 static void privates(int n) {
     int out[8], scratch[4], *own = malloc(sizeof(int) * n);
     for (int i = 0; i < n; i++) own[i] = -1;
-    #pragma acc parallel loop gang private(scratch) copyout(out)
+#pragma acc parallel loop gang private(scratch) copyout(out)
     for (int i = 0; i < 8; i++) {
         fill(scratch, 4, i);
-        #pragma acc loop seq
+#pragma acc loop seq
         for (int j = 0; j < 4; j++) scratch[j] += j;
         out[i] = scratch[3];
     }
     int wrong = 0;
     for (int i = 0; i < 8; i++) wrong += out[i] != i + 3;
     expect(!wrong, "private arrays");
-    #pragma acc parallel loop gang private(own[0:n]) copyout(out)
+#pragma acc parallel loop gang private(own[0 : n]) copyout(out)
     for (int i = 0; i < 8; i++) {
         for (int j = 0; j < n; j++) own[j] = i * j;
         out[i] = own[n - 1];
@@ -144,33 +145,33 @@ static void privates(int n) {
 static void queues(void) {
     enum { n = 1000 };
     static int a[n], b[n];
-    #pragma acc enter data create(a, b)
-    #pragma acc parallel loop async(1) present(a)
+#pragma acc enter data create(a, b)
+#pragma acc parallel loop async(1) present(a)
     for (int i = 0; i < n; i++) a[i] = i;
-    #pragma acc parallel loop async(2) wait(1) present(a, b)
+#pragma acc parallel loop async(2) wait(1) present(a, b)
     for (int i = 0; i < n; i++) b[i] = 2 * a[i];
-    #pragma acc update self(b) async(2)
-    #pragma acc wait(2)
+#pragma acc update self(b) async(2)
+#pragma acc wait(2)
     expect(b[n - 1] == 2 * (n - 1) && acc_async_test(2) && acc_async_test(1), "async queues and wait");
-    #pragma acc wait(1) async(3)
-    #pragma acc exit data delete(a, b) async(3)
-    #pragma acc wait
+#pragma acc wait(1) async(3)
+#pragma acc exit data delete (a, b)async(3)
+#pragma acc wait
 }
 
 static void dependent_loops(void) {
     enum { n = 50 };
     int a[n], b[n];
     for (int i = 0; i < n; i++) a[i] = b[i] = 1;
-    #pragma acc kernels
+#pragma acc kernels
     {
         for (int i = 1; i < n; i++) a[i] = a[i - 1] + 1;
         for (int i = 0; i < n; i++) b[i] = 2 * a[i];
     }
     expect(a[n - 1] == n && b[n - 1] == 2 * n, "kernels keeps the order of dependent iterations and of its loops");
-    int *alias = b;
-    #pragma acc data copy(b)
+    int* alias = b;
+#pragma acc data copy(b)
     {
-        #pragma acc kernels present(alias[0:n])
+#pragma acc kernels present(alias[0 : n])
         for (int i = 1; i < n; i++) b[i] = alias[i - 1] + 1;
     }
     expect(b[n - 1] == b[0] + n - 1, "two names of one array are no independent iterations");
@@ -178,14 +179,14 @@ static void dependent_loops(void) {
 
 static void host_version(void) {
     int a[3] = {1, 2, 3}, where = 1;
-    #pragma acc parallel if(0) copy(a)
+#pragma acc parallel if (0) copy(a)
     {
         a[0] = 10;
         where = acc_on_device(acc_device_host);
         a[1] = where;
     }
     expect(a[0] == 10 && a[1] == 1 && where == 1, "the host runs what `if` keeps from the device");
-    #pragma acc parallel copy(a)
+#pragma acc parallel copy(a)
     a[2] = acc_on_device(acc_device_not_host);
     expect(a[2] == 1, "acc_on_device() on the device");
 }
@@ -193,7 +194,7 @@ static void host_version(void) {
 static void implied(int n) {
     int *a = malloc(n * sizeof(int)), *b = malloc((n + 3) * sizeof(int));
     for (int i = 0; i < n + 3; i++) b[i] = i;
-    #pragma acc parallel loop
+#pragma acc parallel loop
     for (int i = 0; i < n; i++) a[i] = b[i + 3] + b[n - 1 - i];
     int wrong = 0;
     for (int i = 0; i < n; i++) wrong += a[i] != i + 3 + n - 1 - i;
@@ -207,22 +208,27 @@ static void atomics(void) {
     static int slots[n], counts[7];
     int next = 0, highest = -1;
     double sum = 0;
-    #pragma acc parallel loop gang vector num_gangs(8) vector_length(16) copy(counts, next, sum, highest) copyout(slots)
+#pragma acc parallel loop gang vector num_gangs(8) vector_length(16) copy(counts, next, sum, highest) copyout(slots)
     for (int i = 0; i < n; i++) {
         int mine;
-        #pragma acc atomic
+#pragma acc atomic
         counts[i % 7]++;
-        #pragma acc atomic update
+#pragma acc atomic update
         sum = sum + i;
-        #pragma acc atomic capture
-        { mine = next; next += 1; }
+#pragma acc atomic capture
+        {
+            mine = next;
+            next += 1;
+        }
         slots[mine] = i + 1;
         if (i == n - 1) {
-            #pragma acc atomic write
+#pragma acc atomic write
             highest = i;
         }
     }
-    int wrong = next != n || sum != n * (n - 1) / 2.0 || highest != n - 1 || counts[0] != (n + 6) / 7 || counts[6] != n / 7, total = 0;
+    int wrong = next != n || sum != n * (n - 1) / 2.0 || highest != n - 1 || counts[0] != (n + 6) / 7 ||
+                counts[6] != n / 7,
+        total = 0;
     for (int i = 0; i < n; i++) total += slots[i];
     expect(!wrong && total == n * (n + 1) / 2, "atomic updates, captures and writes");
 }
@@ -231,16 +237,16 @@ static void device_memory(void) {
     float host[16], *there = acc_malloc(sizeof host);
     for (int i = 0; i < 16; i++) host[i] = i;
     acc_memcpy_to_device(there, host, sizeof host);
-    #pragma acc parallel loop deviceptr(there)
+#pragma acc parallel loop deviceptr(there)
     for (int i = 0; i < 16; i++) there[i] *= 2;
     acc_memcpy_from_device(host, there + 4, 4 * sizeof(float));
     expect(host[0] == 8 && host[3] == 14, "acc_malloc() and deviceptr");
     acc_free(there);
-    #pragma acc data copyin(host)
+#pragma acc data copyin(host)
     {
-        float *address = acc_deviceptr(host);
+        float* address = acc_deviceptr(host);
         expect(address && acc_hostptr(address + 2) == host + 2, "acc_deviceptr() and acc_hostptr()");
-        #pragma acc host_data use_device(host)
+#pragma acc host_data use_device(host)
         expect(host == address, "use_device");
     }
 }

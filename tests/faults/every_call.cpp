@@ -19,8 +19,8 @@
 namespace faults {
 
 void PrintTo(const ending& shown, std::ostream* out) {
-    *out << shown.code() << " (error " << shown.error_number << ", of MPI " << shown.mpi_error << ", " << shown.moved << " bytes moved"
-         << (shown.withdrawn ? ", withdrawn" : "") << "): " << shown.message;
+    *out << shown.code() << " (error " << shown.error_number << ", of MPI " << shown.mpi_error << ", " << shown.moved
+         << " bytes moved" << (shown.withdrawn ? ", withdrawn" : "") << "): " << shown.message;
 }
 
 namespace {
@@ -154,8 +154,8 @@ bool makes_what_is_kept(const fault_point& which) {
 }
 constexpr std::chrono::milliseconds trim_time{40};
 
-/// One that has started hears of a failure before it is cancelled. Where that failure is not known but its cause lies, it is given
-/// time for it, as another rank may have heard first. One behind others that never end does not start.
+/// One that has started hears of a failure before it is cancelled. Where that failure is not known but its cause lies,
+/// it is given time for it, as another rank may have heard first. One behind others that never end does not start.
 void withdraw(const support::event_handle& transfer, bool may_not_know_yet) {
     using clock = std::chrono::steady_clock;
     constexpr std::chrono::milliseconds longest{1000}, to_hear{200};
@@ -209,12 +209,12 @@ class run_of_scenario {
 
         if (some_hit) {
             const bool told = check_codes(endings, *failing, m_run.has_messages());
-            const bool failed = std::any_of(endings.begin(), endings.end(), [](const auto& each) {
-                return !each.succeeded() && !each.cancelled();
-            });
+            const bool failed = std::any_of(endings.begin(), endings.end(),
+                                            [](const auto& each) { return !each.succeeded() && !each.cancelled(); });
             const bool anybody_told = m_team.any(told);
             const bool anybody_failed = m_team.any(failed);
-            EXPECT_EQ(anybody_told, anybody_failed) << "nobody was told the cause, but: " << testing::PrintToString(endings);
+            EXPECT_EQ(anybody_told, anybody_failed)
+                << "nobody was told the cause, but: " << testing::PrintToString(endings);
         } else {
             for (const auto& each : endings) EXPECT_TRUE(each.succeeded()) << each.code() << ": " << each.message;
         }
@@ -233,8 +233,8 @@ class run_of_scenario {
             m_least_threads = std::min(m_least_threads, now.other_threads);
             bool as_few = true;
             for (std::size_t i = 0; i < m_least.size(); ++i) as_few &= now.references[i] <= m_least[i];
-            return as_few && now.descriptors == m_least_descriptors &&
-                   now.other_threads == m_least_threads && now.own_threads <= most_own_threads;
+            return as_few && now.descriptors == m_least_descriptors && now.other_threads == m_least_threads &&
+                   now.own_threads <= most_own_threads;
         });
         EXPECT_TRUE(settled) << "least: " << m_least_descriptors << " descriptors, " << m_least_threads
                              << " other threads, references of contexts: " << testing::PrintToString(m_least)
@@ -271,8 +271,10 @@ void fail_every_call(scenario& run, team& together) {
 
     const auto fail = [&](fault_point* failing, unsigned nth, unsigned count) {
         auto step = "call " + std::to_string(nth) + " of " + failing->name + " fails";
-        if (count == all_that_follow) step += ", and all that follow";
-        else if (count > 1) step += ", and those up to " + std::to_string(nth + count - 1);
+        if (count == all_that_follow)
+            step += ", and all that follow";
+        else if (count > 1)
+            step += ", and those up to " + std::to_string(nth + count - 1);
         SCOPED_TRACE(step);
         enter_step(step);
         const auto failures_before = failures();

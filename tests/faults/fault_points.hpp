@@ -49,7 +49,8 @@ void arm_late_failure(unsigned nth, bool pretended);
 bool disarm_late_failure();
 void fail_late();
 
-/// While one lives, devices tell the library that their memory is not the host's, so that it stages in page-locked memory.
+/// While one lives, devices tell the library that their memory is not the host's, so that it stages in page-locked
+/// memory.
 class pretended_discrete_devices {
   public:
     /// `another`: nor is their platform one whose peculiarities are known.
@@ -66,8 +67,8 @@ class pretended_discrete_devices {
     platform m_of;
 };
 
-/// While one lives: once the thread that made it asks for the platform of a device, the library's own thread does not come back
-/// from asking for the state of an event, as in a driver that is busy.
+/// While one lives: once the thread that made it asks for the platform of a device, the library's own thread does not
+/// come back from asking for the state of an event, as in a driver that is busy.
 class held_up_engine {
   public:
     held_up_engine();

@@ -51,8 +51,8 @@ class file_scenario : public scenario {
     void expect_in_file(const ending& result) const {
         const auto moved = result.moved;
         ASSERT_LE(moved, size);
-        EXPECT_TRUE(support::same_bytes(support::slice(m_source, 0, moved),
-                                        support::file_contents(path(), head, moved)));
+        EXPECT_TRUE(
+            support::same_bytes(support::slice(m_source, 0, moved), support::file_contents(path(), head, moved)));
         if (result.succeeded()) {
             EXPECT_EQ(moved, size);
         }
@@ -82,13 +82,17 @@ class descriptor_read final : public file_scenario {
     void reset() override { range().fill(support::pattern(size, 3)); }
     std::vector<started> start() override {
         std::vector<started> all;
-        all.push_back(start_one([&](cl_event* event) {
-            return clEnqueueWriteBufferFromFile(scene().queue(), range().buffer(), m_blocking, range().offset(), size,
-                                                m_file.get(), head, 0, nullptr, event);
-        }, m_blocking));
+        all.push_back(start_one(
+            [&](cl_event* event) {
+                return clEnqueueWriteBufferFromFile(scene().queue(), range().buffer(), m_blocking, range().offset(),
+                                                    size, m_file.get(), head, 0, nullptr, event);
+            },
+            m_blocking));
         return all;
     }
-    void check(const std::vector<ending>& endings, const fault_point* failed) override { expect_in_buffer(endings[0], failed); }
+    void check(const std::vector<ending>& endings, const fault_point* failed) override {
+        expect_in_buffer(endings[0], failed);
+    }
 
   private:
     cl_bool m_blocking;
@@ -107,10 +111,12 @@ class descriptor_write final : public file_scenario {
     }
     std::vector<started> start() override {
         std::vector<started> all;
-        all.push_back(start_one([&](cl_event* event) {
-            return clEnqueueReadBufferToFile(scene().queue(), range().buffer(), m_blocking, range().offset(), size,
-                                             m_file.get(), head, 0, nullptr, event);
-        }, m_blocking));
+        all.push_back(start_one(
+            [&](cl_event* event) {
+                return clEnqueueReadBufferToFile(scene().queue(), range().buffer(), m_blocking, range().offset(), size,
+                                                 m_file.get(), head, 0, nullptr, event);
+            },
+            m_blocking));
         return all;
     }
     void check(const std::vector<ending>& endings, const fault_point* failed) override {
@@ -249,7 +255,9 @@ class gated_read final : public file_scenario {
         gate.open();
         return all;
     }
-    void check(const std::vector<ending>& endings, const fault_point* failed) override { expect_in_buffer(endings[0], failed); }
+    void check(const std::vector<ending>& endings, const fault_point* failed) override {
+        expect_in_buffer(endings[0], failed);
+    }
 
   private:
     support::descriptor m_file;
@@ -296,8 +304,8 @@ class gated_write final : public file_scenario {
 
 } // namespace
 
-/// Blocking calls on a device that says it has memory of its own (pretend_discrete.c): their copies go into the program's queue, if no
-/// plan is forced.
+/// Blocking calls on a device that says it has memory of its own (pretend_discrete.c): their copies go into the
+/// program's queue, if no plan is forced.
 class blocking_faults : public testing::TestWithParam<support::device_under_test> {
   protected:
     void SetUp() override {

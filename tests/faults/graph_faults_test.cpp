@@ -87,8 +87,7 @@ using parameters = std::tuple<support::device_under_test, way>;
 class graph_faults : public testing::TestWithParam<parameters> {
   protected:
     graph_faults()
-        : m_keep("keep", "0"),
-          m_mode("graph", mode() == way::plain ? "plain" : "overlap"),
+        : m_keep("keep", "0"), m_mode("graph", mode() == way::plain ? "plain" : "overlap"),
           m_file(support::open_stream(path(), "w+b")) {
         m_device = std::get<0>(GetParam()).device;
         if (mode() == way::page_locked) {
@@ -181,8 +180,8 @@ INSTANTIATE_TEST_SUITE_P(devices, graph_faults,
 } // namespace
 
 TEST_P(graph_faults, any_call_may_fail_once_or_from_then_on) {
-    // Later calls repeat what earlier ones do: of these each way on each runtime has one in six, together they have all. With
-    // CAUSEWAY_TEST_EVERY_CALL each has all, which takes some minutes.
+    // Later calls repeat what earlier ones do: of these each way on each runtime has one in six, together they have
+    // all. With CAUSEWAY_TEST_EVERY_CALL each has all, which takes some minutes.
     const bool every_call = std::getenv("CAUSEWAY_TEST_EVERY_CALL") != nullptr;
     const unsigned turn = static_cast<unsigned>(mode()) + (std::get<0>(GetParam()).name.starts_with("pocl") ? 0 : 3);
     ASSERT_FALSE(once(nullptr, 0, 0));
@@ -216,8 +215,8 @@ TEST_P(graph_faults, a_kernel_that_fails_late_ends_the_run_with_its_name_and_tok
         return message.find("'twice', token ") == 0 || message.find("'beside', token ") == 0 ? token_of(message) <= nth
                                                                                              : false;
     };
-    // PoCL 3.1 aborts now and then when a command in its queues fails, and Intel's runtime 2026.2 when two events fail that a
-    // command waits for, as commands of several queues may.
+    // PoCL 3.1 aborts now and then when a command in its queues fails, and Intel's runtime 2026.2 when two events fail
+    // that a command waits for, as commands of several queues may.
     const auto& runtime = std::get<0>(GetParam()).name;
     const bool pretended = runtime.starts_with("pocl") || (runtime.starts_with("intel") && mode() != way::plain);
     for (unsigned nth = 0; nth < 2 * tokens; ++nth) {
@@ -236,7 +235,8 @@ TEST_P(graph_faults, a_kernel_that_fails_late_ends_the_run_with_its_name_and_tok
         EXPECT_TRUE(name(nth, ended->what())) << ended->what();
         // Kernels of earlier tokens that are behind it in its queue may fail with it.
         made.expect(pretended ? delivered_before(ended->what()) : 0, path());
-        EXPECT_LE(support::file_contents(path()).size(), token_of(ended->what()) * token) << "what it gave was delivered";
+        EXPECT_LE(support::file_contents(path()).size(), token_of(ended->what()) * token)
+            << "what it gave was delivered";
         made.run();
         made.expect(tokens, path());
         if (HasFailure()) return;

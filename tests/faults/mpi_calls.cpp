@@ -25,8 +25,8 @@ fault_point query_thread{"PMPI_Query_thread", layer::mpi, MPI_ERR_OTHER};
 } // namespace
 
 std::vector<fault_point*> faults::mpi_points() {
-    return {&isend,      &irecv,     &testsome, &test,       &cancel,      &get_attribute, &set_attribute, &group,
-            &group_size, &translate, &size,     &test_inter, &query_thread};
+    return {&isend, &irecv,      &testsome,  &test, &cancel,     &get_attribute, &set_attribute,
+            &group, &group_size, &translate, &size, &test_inter, &query_thread};
 }
 
 int PMPI_Isend(const void* bytes, int count, MPI_Datatype type, int destination, int tag, MPI_Comm comm,

@@ -42,10 +42,9 @@ template <class Object> Object no_object(const fault_point& which, cl_int* code)
 } // namespace
 
 std::vector<fault_point*> faults::opencl_points() {
-    return {&create_buffer, &create_queue, &create_user_event, &barrier,    &marker,      &copy,      &map,
-            &unmap,         &read_buffer,  &write_buffer,      &read_rect,  &write_rect,  &flush,     &finish,
-            &queue_info,    &device_info,  &event_info,        &memory_info, &callback,   &wait_for,
-            &native_kernel};
+    return {&create_buffer, &create_queue, &create_user_event, &barrier,     &marker,     &copy,     &map,
+            &unmap,         &read_buffer,  &write_buffer,      &read_rect,   &write_rect, &flush,    &finish,
+            &queue_info,    &device_info,  &event_info,        &memory_info, &callback,   &wait_for, &native_kernel};
 }
 
 unsigned faults::released_events() { return release_event.calls; }
@@ -131,9 +130,9 @@ cl_int clEnqueueReadBufferRect(cl_command_queue queue, cl_mem buffer, cl_bool bl
 }
 
 cl_int clEnqueueWriteBufferRect(cl_command_queue queue, cl_mem buffer, cl_bool blocking, const size_t* buffer_origin,
-                                const size_t* host_origin, const size_t* region, size_t buffer_row,
-                                size_t buffer_slice, size_t host_row, size_t host_slice, const void* host,
-                                cl_uint count, const cl_event* list, cl_event* event) {
+                                const size_t* host_origin, const size_t* region, size_t buffer_row, size_t buffer_slice,
+                                size_t host_row, size_t host_slice, const void* host, cl_uint count,
+                                const cl_event* list, cl_event* event) {
     if (write_rect.fails(__builtin_return_address(0))) return write_rect.code;
     return real<&clEnqueueWriteBufferRect>(write_rect)(queue, buffer, blocking, buffer_origin, host_origin, region,
                                                        buffer_row, buffer_slice, host_row, host_slice, host, count,
@@ -181,8 +180,8 @@ cl_int clGetEventInfo(cl_event event, cl_event_info name, size_t size, void* val
     if (event_info.fails(__builtin_return_address(0))) return event_info.code;
     if (name == CL_EVENT_COMMAND_EXECUTION_STATUS) held_up_engine::state_is_asked_for(__builtin_return_address(0));
     const auto code = real<&clGetEventInfo>(event_info)(event, name, size, value, size_ret);
-    if (name == CL_EVENT_COMMAND_EXECUTION_STATUS && code == CL_SUCCESS && *static_cast<cl_int*>(value) == CL_COMPLETE &&
-        pretends_failure(event))
+    if (name == CL_EVENT_COMMAND_EXECUTION_STATUS && code == CL_SUCCESS &&
+        *static_cast<cl_int*>(value) == CL_COMPLETE && pretends_failure(event))
         *static_cast<cl_int*>(value) = CL_OUT_OF_RESOURCES;
     return code;
 }

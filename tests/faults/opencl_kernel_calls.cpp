@@ -82,7 +82,8 @@ void faults::fail_late() {
         std::swap(before, late_before);
     }
     if (failing == nullptr) return;
-    // A kernel that fails by itself does so after all that comes before it. PoCL would let what is behind it run at once.
+    // A kernel that fails by itself does so after all that comes before it. PoCL would let what is behind it run at
+    // once.
     for (auto* const each : before) {
         clWaitForEvents(1, &each);
         clReleaseEvent(each);

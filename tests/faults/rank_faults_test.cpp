@@ -32,8 +32,9 @@ class message_scenario final : public scenario {
     /// Of an exchange `waits_for_peer` says which side ends first if something fails.
     message_scenario(cl_device_id device, MPI_Comm comm, int peer, side own, form shape, std::size_t size,
                      bool waits_for_peer = false)
-        : m_scene(device), m_receive_queue(support::make_queue(m_scene.context(), device, support::queue_order::in_order)),
-          m_comm(comm), m_peer(peer), m_own(own), m_form(shape), m_waits_for_peer(waits_for_peer), m_size(size),
+        : m_scene(device),
+          m_receive_queue(support::make_queue(m_scene.context(), device, support::queue_order::in_order)), m_comm(comm),
+          m_peer(peer), m_own(own), m_form(shape), m_waits_for_peer(waits_for_peer), m_size(size),
           m_extent(shape == form::box ? box_of_rows::extent : size), m_sent(m_scene, m_extent),
           m_received(m_scene, m_extent) {}
     message_scenario(const message_scenario&) = delete;
@@ -116,16 +117,16 @@ class message_scenario final : public scenario {
     cl_int send(cl_event* event) {
         if (m_form == form::box)
             return clEnqueueSendBufferRect(m_scene.queue(), m_sent.buffer(), CL_FALSE, box_origin().data(),
-                                           box_region().data(), box_of_rows::pitch, 0, m_peer, m_tag, m_comm, 0, nullptr,
-                                           event);
+                                           box_region().data(), box_of_rows::pitch, 0, m_peer, m_tag, m_comm, 0,
+                                           nullptr, event);
         return clEnqueueSendBuffer(m_scene.queue(), m_sent.buffer(), CL_FALSE, m_sent.offset(), m_size, m_peer, m_tag,
                                    m_comm, 0, nullptr, event);
     }
     cl_int receive(cl_event* event) {
         if (m_form == form::box)
             return clEnqueueRecvBufferRect(m_receive_queue.get(), m_received.buffer(), CL_FALSE, box_origin().data(),
-                                           box_region().data(), box_of_rows::pitch, 0, m_peer, m_tag, m_comm, 0, nullptr,
-                                           event);
+                                           box_region().data(), box_of_rows::pitch, 0, m_peer, m_tag, m_comm, 0,
+                                           nullptr, event);
         return clEnqueueRecvBuffer(m_receive_queue.get(), m_received.buffer(), CL_FALSE, m_received.offset(), m_size,
                                    m_peer, m_tag, m_comm, 0, nullptr, event);
     }
@@ -164,9 +165,7 @@ class message_scenario final : public scenario {
 /// Two ranks that run the halves of a scenario.
 class two_ranks final : public team {
   public:
-    two_ranks(MPI_Comm control, int leader) : m_control(control), m_leader(leader) {
-        MPI_Comm_rank(control, &m_rank);
-    }
+    two_ranks(MPI_Comm control, int leader) : m_control(control), m_leader(leader) { MPI_Comm_rank(control, &m_rank); }
     bool leads() const override { return m_rank == m_leader; }
     bool any(bool mine) override {
         int all = mine ? 1 : 0;

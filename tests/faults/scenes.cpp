@@ -65,13 +65,9 @@ void framed_range::fill(const bytes& contents) {
     support::fill(m_where.own_queue(), m_buffer.get(), 0, m_before);
 }
 
-void framed_range::touch() const {
-    static_cast<void>(support::contents(m_where.own_queue(), m_buffer.get(), 0, 1));
-}
+void framed_range::touch() const { static_cast<void>(support::contents(m_where.own_queue(), m_buffer.get(), 0, 1)); }
 
-bytes framed_range::contents() const {
-    return support::contents(m_where.own_queue(), m_buffer.get(), margin, m_size);
-}
+bytes framed_range::contents() const { return support::contents(m_where.own_queue(), m_buffer.get(), margin, m_size); }
 
 cl_uint framed_range::maps() const {
     cl_uint count = 0;
@@ -79,10 +75,10 @@ cl_uint framed_range::maps() const {
     return count;
 }
 
-void framed_range::expect(const bytes& source, std::size_t moved, bool untouched,
-                          const fault_point* failed) {
+void framed_range::expect(const bytes& source, std::size_t moved, bool untouched, const fault_point* failed) {
     if (failed == nullptr || std::strcmp(failed->name, "clEnqueueUnmapMemObject") != 0) {
-        // PoCL 3.1 counts down behind the unmapping's event: of 260,000 maps 6 % were still counted when it was complete.
+        // PoCL 3.1 counts down behind the unmapping's event: of 260,000 maps 6 % were still counted when it was
+        // complete.
         EXPECT_TRUE(support::eventually([&] { return maps() <= m_maps; })) << "the transfer has left the buffer mapped";
     }
     m_maps = maps();

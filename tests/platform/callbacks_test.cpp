@@ -59,7 +59,8 @@ TEST_F(callbacks, ask_about_the_command_that_is_over) {
         ASSERT_EQ(clEnqueueFillBuffer(on, buffer.get(), &one, 4, 0, size, 0, nullptr, filled.out()), CL_SUCCESS);
         ASSERT_EQ(clFlush(on), CL_SUCCESS);
         expect_same_answers(filled.get(), "a fill");
-        ASSERT_EQ(clEnqueueReadBuffer(on, buffer.get(), CL_FALSE, 0, size, back.data(), 0, nullptr, read.out()), CL_SUCCESS);
+        ASSERT_EQ(clEnqueueReadBuffer(on, buffer.get(), CL_FALSE, 0, size, back.data(), 0, nullptr, read.out()),
+                  CL_SUCCESS);
         ASSERT_EQ(clFlush(on), CL_SUCCESS);
         expect_same_answers(read.get(), "a read");
         // One that another rank waits for, too.

@@ -16,8 +16,8 @@ constexpr std::size_t piece_bytes = piece * sizeof(cl_uint);
 constexpr std::size_t length = piece * parts;
 using values = std::vector<cl_uint>;
 
-/// Part i is on device i, round and round. Sources are written without waiting where collectives come after all that is done to
-/// their buffers, in any queue; targets are full of nines.
+/// Part i is on device i, round and round. Sources are written without waiting where collectives come after all that is
+/// done to their buffers, in any queue; targets are full of nines.
 class collectives : public platform_test {
   protected:
     void SetUp() override {
@@ -92,8 +92,8 @@ TEST_F(collectives, scatter) {
 
 TEST_F(collectives, gather) {
     std::size_t from[parts] = {0, 4, 8, 12, 16};
-    ASSERT_EQ(clEnqueueGatherBuffer(queue_list()[0], parts, source_list.data(), target_list[0], from, 0, piece_bytes,
-                                    0, nullptr, event_list()),
+    ASSERT_EQ(clEnqueueGatherBuffer(queue_list()[0], parts, source_list.data(), target_list[0], from, 0, piece_bytes, 0,
+                                    nullptr, event_list()),
               CL_SUCCESS);
     check(CL_COMMAND_GATHER_BUFFER, 1,
           [&](cl_uint, std::size_t k) { return source(static_cast<cl_uint>(k / piece), k / piece + k % piece); });
@@ -116,8 +116,8 @@ TEST_F(collectives, all_to_all) {
 }
 
 TEST_F(collectives, reduce) {
-    ASSERT_EQ(clEnqueueReduceBuffer(queue_list()[0], parts, source_list.data(), target_list[0], nullptr, 0,
-                                    piece_bytes, CL_UNSIGNED_INT32, 0, nullptr, event_list()),
+    ASSERT_EQ(clEnqueueReduceBuffer(queue_list()[0], parts, source_list.data(), target_list[0], nullptr, 0, piece_bytes,
+                                    CL_UNSIGNED_INT32, 0, nullptr, event_list()),
               CL_SUCCESS);
     check(CL_COMMAND_REDUCE_BUFFER, 1, [&](cl_uint, std::size_t k) {
         return k < piece ? static_cast<cl_uint>(10000 + parts * k) : 9U; // 0 + 1000 + ... + 4000
@@ -157,10 +157,12 @@ TEST_F(collectives, combine_by_other_operators) {
         return all;
     };
     const auto expect = [&](cl_reduction_op op, auto combine) {
-        ASSERT_EQ(clEnqueueAllReduceBufferWithOp(queue_list(), parts, source_list.data(), target_list.data(), nullptr, nullptr,
-                                                 piece_bytes, CL_UNSIGNED_INT32, op, nullptr, 0, nullptr, event_list()),
+        ASSERT_EQ(clEnqueueAllReduceBufferWithOp(queue_list(), parts, source_list.data(), target_list.data(), nullptr,
+                                                 nullptr, piece_bytes, CL_UNSIGNED_INT32, op, nullptr, 0, nullptr,
+                                                 event_list()),
                   CL_SUCCESS);
-        check(CL_COMMAND_ALL_REDUCE_BUFFER, parts, [&](cl_uint, std::size_t k) { return k < piece ? fold(k, combine) : 9U; });
+        check(CL_COMMAND_ALL_REDUCE_BUFFER, parts,
+              [&](cl_uint, std::size_t k) { return k < piece ? fold(k, combine) : 9U; });
     };
     expect(CL_REDUCTION_PRODUCT, [](cl_uint a, cl_uint b) { return a * b; });
     expect(CL_REDUCTION_MIN, [](cl_uint a, cl_uint b) { return std::min(a, b); });
@@ -171,13 +173,14 @@ TEST_F(collectives, combine_by_other_operators) {
 TEST_F(collectives, combine_floats_of_every_size) {
     const auto expect = [&](cl_channel_type type, auto zero, std::size_t bytes) {
         using element = decltype(zero);
-        const std::vector<element> given(piece, static_cast<element>(type == CL_HALF_FLOAT ? 0x3C00 : 1)); // each is one
-        const element largest = static_cast<element>(type == CL_HALF_FLOAT ? 0x4000 : 2);                  // or two
+        const std::vector<element> given(piece, static_cast<element>(type == CL_HALF_FLOAT ? 0x3C00 : 1)); // each is
+                                                                                                           // one
+        const element largest = static_cast<element>(type == CL_HALF_FLOAT ? 0x4000 : 2); // or two
         for (cl_uint i = 0; i < parts; ++i) {
             auto own = given;
             own[i] = largest;
-            ASSERT_EQ(clEnqueueWriteBuffer(queue_list()[i], source_list[i], CL_TRUE, 0, piece * bytes, own.data(), 0, nullptr,
-                                           nullptr),
+            ASSERT_EQ(clEnqueueWriteBuffer(queue_list()[i], source_list[i], CL_TRUE, 0, piece * bytes, own.data(), 0,
+                                           nullptr, nullptr),
                       CL_SUCCESS);
         }
         ASSERT_EQ(clEnqueueReduceBufferWithOp(queue_list()[0], parts, source_list.data(), target_list[0], nullptr, 0,
@@ -187,7 +190,8 @@ TEST_F(collectives, combine_floats_of_every_size) {
         ASSERT_EQ(clEnqueueReadBuffer(queue_list()[0], target_list[0], CL_TRUE, 0, piece * bytes, back.data(), 0,
                                       nullptr, nullptr),
                   CL_SUCCESS);
-        for (std::size_t k = 0; k < piece; ++k) EXPECT_EQ(back[k], k < parts ? largest : given[k]) << type << ", element " << k;
+        for (std::size_t k = 0; k < piece; ++k)
+            EXPECT_EQ(back[k], k < parts ? largest : given[k]) << type << ", element " << k;
     };
     expect(CL_FLOAT, cl_float{}, 4);
     expect(CL_HALF_FLOAT, cl_half{}, 2);
@@ -201,19 +205,20 @@ TEST_F(collectives, combine_floats_of_every_size) {
 
 TEST_F(collectives, combine_by_a_kernel_of_the_programs_own) {
     // The larger of two by its lower bits.
-    const auto program = build("__kernel void pick(__global const uint* a, __global const uint* b, __global uint* to) {"
-                               "    size_t i = get_global_id(0);"
-                               "    to[i] = a[i] % 7 > b[i] % 7 || (a[i] % 7 == b[i] % 7 && a[i] > b[i]) ? a[i] : b[i]; }"
-                               "__kernel void odd(__global uint* a) { a[0] = 1; }"
-                               "__kernel void by_value(__global const uint* a, __global uint* to, uint value) {"
-                               "    to[get_global_id(0)] = a[get_global_id(0)] + value; }");
+    const auto program = build(
+        "__kernel void pick(__global const uint* a, __global const uint* b, __global uint* to) {"
+        "    size_t i = get_global_id(0);"
+        "    to[i] = a[i] % 7 > b[i] % 7 || (a[i] % 7 == b[i] % 7 && a[i] > b[i]) ? a[i] : b[i]; }"
+        "__kernel void odd(__global uint* a) { a[0] = 1; }"
+        "__kernel void by_value(__global const uint* a, __global uint* to, uint value) {"
+        "    to[get_global_id(0)] = a[get_global_id(0)] + value; }");
     const auto pick = kernel_of(program, "pick");
     const auto odd = kernel_of(program, "odd");
     const auto by_value = kernel_of(program, "by_value");
     const auto better = [](cl_uint a, cl_uint b) { return a % 7 > b % 7 || (a % 7 == b % 7 && a > b) ? a : b; };
     ASSERT_EQ(clEnqueueScanBufferWithOp(queue_list(), parts, source_list.data(), target_list.data(), nullptr, nullptr,
-                                        piece_bytes,
-                                        CL_UNSIGNED_INT32, CL_REDUCTION_KERNEL, pick.get(), 0, nullptr, event_list()),
+                                        piece_bytes, CL_UNSIGNED_INT32, CL_REDUCTION_KERNEL, pick.get(), 0, nullptr,
+                                        event_list()),
               CL_SUCCESS);
     check(CL_COMMAND_SCAN_BUFFER, parts, [&](cl_uint i, std::size_t k) {
         if (k >= piece) return 9U;
@@ -221,9 +226,9 @@ TEST_F(collectives, combine_by_a_kernel_of_the_programs_own) {
         for (cl_uint of = 1; of <= i; ++of) best = better(best, source(of, k));
         return best;
     });
-    ASSERT_EQ(clEnqueueReduceScatterBufferWithOp(queue_list(), parts, source_list.data(), target_list.data(), nullptr, nullptr,
-                                                 piece_bytes, CL_UNSIGNED_INT32, CL_REDUCTION_KERNEL, pick.get(), 0, nullptr,
-                                                 event_list()),
+    ASSERT_EQ(clEnqueueReduceScatterBufferWithOp(queue_list(), parts, source_list.data(), target_list.data(), nullptr,
+                                                 nullptr, piece_bytes, CL_UNSIGNED_INT32, CL_REDUCTION_KERNEL,
+                                                 pick.get(), 0, nullptr, event_list()),
               CL_SUCCESS);
     check(CL_COMMAND_REDUCE_SCATTER_BUFFER, parts, [&](cl_uint i, std::size_t k) {
         if (k >= piece) return 9U;
@@ -249,10 +254,9 @@ TEST_F(collectives, whose_step_fails_deliver_nothing_and_the_next_finish_says_so
                                "    to[get_global_id(0)] = a[get_global_id(0)]; }");
     // No driver takes it for sixteen elements.
     const auto threes = kernel_of(program, "threes");
-    const auto code =
-        clEnqueueAllReduceBufferWithOp(queue_list(), parts, source_list.data(), target_list.data(), nullptr, nullptr,
-                                       piece_bytes,
-                                       CL_UNSIGNED_INT32, CL_REDUCTION_KERNEL, threes.get(), 0, nullptr, event_list());
+    const auto code = clEnqueueAllReduceBufferWithOp(queue_list(), parts, source_list.data(), target_list.data(),
+                                                     nullptr, nullptr, piece_bytes, CL_UNSIGNED_INT32,
+                                                     CL_REDUCTION_KERNEL, threes.get(), 0, nullptr, event_list());
     if (!spans()) {
         EXPECT_EQ(code, CL_INVALID_WORK_GROUP_SIZE);
     } else if (code != CL_INVALID_WORK_GROUP_SIZE) { // the step had to wait, or is another rank's
@@ -293,27 +297,35 @@ TEST_F(collectives, refuse_targets_that_are_sources_before_anything_moves) {
     auto* const all = source_list.data();
     const auto expect_refused = [](cl_int code) { EXPECT_EQ(code, CL_MEM_COPY_OVERLAP); };
     const std::size_t inside = piece_bytes / 2;
-    expect_refused(clEnqueueBroadcastBuffer(queue_list(), all[4], parts, all, inside, nullptr, piece_bytes, 0, nullptr, nullptr));
-    expect_refused(clEnqueueScatterBuffer(queue_list(), all[4], parts, all, 0, nullptr, piece_bytes, 0, nullptr, nullptr));
-    expect_refused(clEnqueueGatherBuffer(queue_list()[0], parts, all, all[4], nullptr, 0, piece_bytes, 0, nullptr, nullptr));
-    expect_refused(clEnqueueAllGatherBuffer(queue_list(), parts, all, all, nullptr, nullptr, piece_bytes, 0, nullptr, nullptr));
-    expect_refused(clEnqueueAlltoAllBuffer(queue_list(), parts, all, all, nullptr, nullptr, piece_bytes, 0, nullptr, nullptr));
+    expect_refused(
+        clEnqueueBroadcastBuffer(queue_list(), all[4], parts, all, inside, nullptr, piece_bytes, 0, nullptr, nullptr));
+    expect_refused(
+        clEnqueueScatterBuffer(queue_list(), all[4], parts, all, 0, nullptr, piece_bytes, 0, nullptr, nullptr));
+    expect_refused(
+        clEnqueueGatherBuffer(queue_list()[0], parts, all, all[4], nullptr, 0, piece_bytes, 0, nullptr, nullptr));
+    expect_refused(
+        clEnqueueAllGatherBuffer(queue_list(), parts, all, all, nullptr, nullptr, piece_bytes, 0, nullptr, nullptr));
+    expect_refused(
+        clEnqueueAlltoAllBuffer(queue_list(), parts, all, all, nullptr, nullptr, piece_bytes, 0, nullptr, nullptr));
     expect_refused(clEnqueueReduceScatterBuffer(queue_list(), parts, all, all, nullptr, nullptr, piece_bytes,
                                                 CL_UNSIGNED_INT32, 0, nullptr, nullptr));
     for (cl_uint i = 0; i < parts; ++i) {
         values seen(length);
-        ASSERT_EQ(clEnqueueReadBuffer(queue_list()[i], all[i], CL_TRUE, 0, length * 4, seen.data(), 0, nullptr, nullptr),
-                  CL_SUCCESS);
-        for (std::size_t k = 0; k < length; ++k) ASSERT_EQ(seen[k], source(i, k)) << "source " << i << ", element " << k;
+        ASSERT_EQ(
+            clEnqueueReadBuffer(queue_list()[i], all[i], CL_TRUE, 0, length * 4, seen.data(), 0, nullptr, nullptr),
+            CL_SUCCESS);
+        for (std::size_t k = 0; k < length; ++k)
+            ASSERT_EQ(seen[k], source(i, k)) << "source " << i << ", element " << k;
     }
     // Sums go where their sources are.
-    ASSERT_EQ(clEnqueueAllReduceBuffer(queue_list(), parts, all, all, nullptr, nullptr, piece_bytes, CL_UNSIGNED_INT32, 0,
-                                       nullptr, event_list()),
+    ASSERT_EQ(clEnqueueAllReduceBuffer(queue_list(), parts, all, all, nullptr, nullptr, piece_bytes, CL_UNSIGNED_INT32,
+                                       0, nullptr, event_list()),
               CL_SUCCESS);
     for (cl_uint i = 0; i < parts; ++i) {
         const event_handle over(event_list()[i]);
         values seen(piece);
-        ASSERT_EQ(clEnqueueReadBuffer(queue_list()[i], all[i], CL_TRUE, 0, piece_bytes, seen.data(), 1, &event_list()[i], nullptr),
+        ASSERT_EQ(clEnqueueReadBuffer(queue_list()[i], all[i], CL_TRUE, 0, piece_bytes, seen.data(), 1,
+                                      &event_list()[i], nullptr),
                   CL_SUCCESS);
         for (std::size_t k = 0; k < piece; ++k) {
             cl_uint sum = 0;
@@ -337,8 +349,9 @@ TEST_F(collectives, refuse_what_does_not_fit) {
     EXPECT_EQ(
         clEnqueueReduceBuffer(queues[0], parts, from, to[0], nullptr, 0, 6, CL_UNSIGNED_INT32, 0, nullptr, nullptr),
         CL_INVALID_VALUE);
-    EXPECT_EQ(clEnqueueReduceBuffer(queues[0], parts, from, to[0], nullptr, 0, 8, CL_UNORM_INT_101010, 0, nullptr, nullptr),
-              CL_INVALID_VALUE);
+    EXPECT_EQ(
+        clEnqueueReduceBuffer(queues[0], parts, from, to[0], nullptr, 0, 8, CL_UNORM_INT_101010, 0, nullptr, nullptr),
+        CL_INVALID_VALUE);
     EXPECT_EQ(clEnqueueGatherBuffer(nullptr, parts, from, to[0], nullptr, 0, 4, 0, nullptr, nullptr),
               CL_INVALID_OPERATION);
 }

@@ -30,20 +30,21 @@ TEST_F(dry_run, has_the_devices_of_all_ranks_and_ends_all_that_it_waits_for) {
     ASSERT_EQ(clSetUserEventStatus(gate.get(), CL_COMPLETE), CL_SUCCESS);
     for (const auto& event : events) EXPECT_EQ(clWaitForEvents(1, std::vector{event.get()}.data()), CL_SUCCESS);
     // Nothing has run.
-    for (std::size_t i = 0; i < devices().size(); ++i)
-        EXPECT_EQ(read(queue(i), buffer, 8), std::vector<cl_uint>(8, 0));
+    for (std::size_t i = 0; i < devices().size(); ++i) EXPECT_EQ(read(queue(i), buffer, 8), std::vector<cl_uint>(8, 0));
     for (std::size_t i = 0; i < devices().size(); ++i) EXPECT_EQ(clFinish(queue(i)), CL_SUCCESS);
     // Devices of other ranks have the binaries of a like one.
     std::vector<std::size_t> sizes(devices().size());
-    ASSERT_EQ(clGetProgramInfo(program.get(), CL_PROGRAM_BINARY_SIZES, sizes.size() * sizeof sizes[0], sizes.data(), nullptr),
-              CL_SUCCESS);
+    ASSERT_EQ(
+        clGetProgramInfo(program.get(), CL_PROGRAM_BINARY_SIZES, sizes.size() * sizeof sizes[0], sizes.data(), nullptr),
+        CL_SUCCESS);
     EXPECT_GT(sizes[1], 0U); // its own
     EXPECT_EQ(sizes, std::vector(sizes.size(), sizes[1]));
     std::vector<std::vector<unsigned char>> binaries(sizes.size(), std::vector<unsigned char>(sizes[1]));
     std::vector<unsigned char*> places;
     for (auto& binary : binaries) places.push_back(binary.data());
-    ASSERT_EQ(clGetProgramInfo(program.get(), CL_PROGRAM_BINARIES, places.size() * sizeof places[0], places.data(), nullptr),
-              CL_SUCCESS);
+    ASSERT_EQ(
+        clGetProgramInfo(program.get(), CL_PROGRAM_BINARIES, places.size() * sizeof places[0], places.data(), nullptr),
+        CL_SUCCESS);
     EXPECT_NE(binaries[1], std::vector<unsigned char>(sizes[1]));
     EXPECT_EQ(binaries, std::vector(sizes.size(), binaries[1]));
 }

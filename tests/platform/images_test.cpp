@@ -59,23 +59,23 @@ TEST_F(images, arrays_of_lines_are_read_and_written_with_pitches_between_lines) 
     const triple region{width, lines, 1};
     for (std::size_t i = 0; i < devices().size(); ++i) {
         const auto pixels = pattern(pitch * lines);
-        ASSERT_EQ(clEnqueueWriteImage(queue(i), image.get(), CL_TRUE, none.data(), region.data(), 0, pitch, pixels.data(), 0,
-                                      nullptr, nullptr),
+        ASSERT_EQ(clEnqueueWriteImage(queue(i), image.get(), CL_TRUE, none.data(), region.data(), 0, pitch,
+                                      pixels.data(), 0, nullptr, nullptr),
                   CL_SUCCESS);
         bytes back(pitch * lines, 9);
         auto expected = back;
-        for (size_t line = 0; line < lines; ++line) std::copy_n(&pixels[line * pitch], width * pixel, &expected[line * pitch]);
-        ASSERT_EQ(clEnqueueReadImage(last_queue(), image.get(), CL_TRUE, none.data(), region.data(), 0, pitch, back.data(), 0,
-                                     nullptr, nullptr),
+        for (size_t line = 0; line < lines; ++line)
+            std::copy_n(&pixels[line * pitch], width * pixel, &expected[line * pitch]);
+        ASSERT_EQ(clEnqueueReadImage(last_queue(), image.get(), CL_TRUE, none.data(), region.data(), 0, pitch,
+                                     back.data(), 0, nullptr, nullptr),
                   CL_SUCCESS);
         EXPECT_TRUE(same_bytes(expected, back));
         const triple second{1, 1, 0}, part{3, 2, 1};
         size_t row_pitch = 0, slice_pitch = 0;
         cl_int code = CL_SUCCESS;
         auto* const mapped = static_cast<unsigned char*>(clEnqueueMapImage(queue(i), image.get(), CL_TRUE, CL_MAP_READ,
-                                                                           second.data(),
-                                                                       part.data(), &row_pitch, &slice_pitch, 0, nullptr,
-                                                                       nullptr, &code));
+                                                                           second.data(), part.data(), &row_pitch,
+                                                                           &slice_pitch, 0, nullptr, nullptr, &code));
         ASSERT_EQ(code, CL_SUCCESS);
         for (size_t line = 0; line < 2; ++line)
             EXPECT_TRUE(std::equal(mapped + line * slice_pitch, mapped + line * slice_pitch + 3 * pixel,
@@ -138,10 +138,9 @@ TEST_F(images, the_programs_own_memory_keeps_its_pitch_where_it_is_mapped) {
     for (std::size_t i = 0; i < devices().size(); ++i) {
         size_t row_pitch = 0;
         cl_int code = CL_SUCCESS;
-        auto* const mapped = static_cast<unsigned char*>(clEnqueueMapImage(queue(i), image.get(), CL_TRUE,
-                                                                           CL_MAP_READ | CL_MAP_WRITE,
-                                                                       corner.data(), part.data(), &row_pitch, nullptr, 0,
-                                                                       nullptr, nullptr, &code));
+        auto* const mapped = static_cast<unsigned char*>(
+            clEnqueueMapImage(queue(i), image.get(), CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, corner.data(), part.data(),
+                              &row_pitch, nullptr, 0, nullptr, nullptr, &code));
         ASSERT_EQ(code, CL_SUCCESS);
         EXPECT_EQ(row_pitch, pitch);
         EXPECT_EQ(mapped, memory.data() + pitch + 2 * pixel);
@@ -155,22 +154,25 @@ TEST_F(images, the_programs_own_memory_keeps_its_pitch_where_it_is_mapped) {
                                  nullptr, nullptr),
               CL_SUCCESS);
     for (size_t y = 0; y < height; ++y)
-        EXPECT_TRUE(std::equal(&back[y * width * pixel], &back[(y + 1) * width * pixel], &start[y * pitch])) << "row " << y;
+        EXPECT_TRUE(std::equal(&back[y * width * pixel], &back[(y + 1) * width * pixel], &start[y * pitch]))
+            << "row " << y;
 }
 
 TEST_F(images, what_is_said_of_them_is_the_same_on_every_rank) {
     cl_uint count = 0;
-    ASSERT_EQ(clGetSupportedImageFormats(context(), CL_MEM_READ_WRITE, CL_MEM_OBJECT_IMAGE2D, 0, nullptr, &count), CL_SUCCESS);
+    ASSERT_EQ(clGetSupportedImageFormats(context(), CL_MEM_READ_WRITE, CL_MEM_OBJECT_IMAGE2D, 0, nullptr, &count),
+              CL_SUCCESS);
     ASSERT_GT(count, 0U);
     std::vector<cl_image_format> formats(count);
-    ASSERT_EQ(clGetSupportedImageFormats(context(), CL_MEM_READ_WRITE, CL_MEM_OBJECT_IMAGE2D, count, formats.data(), nullptr),
-              CL_SUCCESS);
+    ASSERT_EQ(
+        clGetSupportedImageFormats(context(), CL_MEM_READ_WRITE, CL_MEM_OBJECT_IMAGE2D, count, formats.data(), nullptr),
+        CL_SUCCESS);
     cl_uint sum = 0;
     for (const auto& one : formats) sum = sum * 31 + one.image_channel_order * 17 + one.image_channel_data_type;
     expect_everywhere(sum);
     const auto image = new_image(shape_of(CL_MEM_OBJECT_IMAGE2D, 7, 3, 0, 0));
-    for (const cl_image_info what : {CL_IMAGE_ROW_PITCH, CL_IMAGE_SLICE_PITCH, CL_IMAGE_WIDTH, CL_IMAGE_HEIGHT, CL_IMAGE_DEPTH,
-                                     CL_IMAGE_ARRAY_SIZE, CL_IMAGE_ELEMENT_SIZE}) {
+    for (const cl_image_info what : {CL_IMAGE_ROW_PITCH, CL_IMAGE_SLICE_PITCH, CL_IMAGE_WIDTH, CL_IMAGE_HEIGHT,
+                                     CL_IMAGE_DEPTH, CL_IMAGE_ARRAY_SIZE, CL_IMAGE_ELEMENT_SIZE}) {
         size_t value = 99;
         ASSERT_EQ(clGetImageInfo(image.get(), what, sizeof value, &value, nullptr), CL_SUCCESS);
         expect_everywhere(static_cast<cl_uint>(value));
@@ -195,10 +197,12 @@ TEST_F(images, what_is_said_of_them_is_the_same_on_every_rank) {
 TEST_F(images, of_a_format_that_one_driver_has_are_refused_in_the_call) {
     const auto formats_of = [](cl_context of) {
         cl_uint count = 0;
-        EXPECT_EQ(clGetSupportedImageFormats(of, CL_MEM_READ_WRITE, CL_MEM_OBJECT_IMAGE2D, 0, nullptr, &count), CL_SUCCESS);
-        std::vector<cl_image_format> formats(count);
-        EXPECT_EQ(clGetSupportedImageFormats(of, CL_MEM_READ_WRITE, CL_MEM_OBJECT_IMAGE2D, count, formats.data(), nullptr),
+        EXPECT_EQ(clGetSupportedImageFormats(of, CL_MEM_READ_WRITE, CL_MEM_OBJECT_IMAGE2D, 0, nullptr, &count),
                   CL_SUCCESS);
+        std::vector<cl_image_format> formats(count);
+        EXPECT_EQ(
+            clGetSupportedImageFormats(of, CL_MEM_READ_WRITE, CL_MEM_OBJECT_IMAGE2D, count, formats.data(), nullptr),
+            CL_SUCCESS);
         return formats;
     };
     const auto shape = shape_of(CL_MEM_OBJECT_IMAGE2D, 4, 4, 0, 0);
@@ -206,7 +210,8 @@ TEST_F(images, of_a_format_that_one_driver_has_are_refused_in_the_call) {
         auto list = devices();
         if (backwards) std::reverse(list.begin(), list.end());
         cl_int code = CL_SUCCESS;
-        const context_handle all(clCreateContext(nullptr, static_cast<cl_uint>(list.size()), list.data(), nullptr, nullptr, &code));
+        const context_handle all(
+            clCreateContext(nullptr, static_cast<cl_uint>(list.size()), list.data(), nullptr, nullptr, &code));
         ASSERT_EQ(code, CL_SUCCESS);
         const auto common = formats_of(all.get());
         const context_handle one(clCreateContext(nullptr, 1, list.data(), nullptr, nullptr, &code));
@@ -231,7 +236,8 @@ TEST_F(images, of_a_buffer_may_do_what_the_buffer_may) {
     cl_mem_flags flags = 0;
     ASSERT_EQ(clGetMemObjectInfo(image.get(), CL_MEM_FLAGS, sizeof flags, &flags, nullptr), CL_SUCCESS);
     EXPECT_EQ(flags, cl_mem_flags{CL_MEM_READ_ONLY | CL_MEM_HOST_WRITE_ONLY});
-    for (const cl_mem_flags wrong : {CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY, CL_MEM_HOST_READ_ONLY, CL_MEM_ALLOC_HOST_PTR}) {
+    for (const cl_mem_flags wrong :
+         {CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY, CL_MEM_HOST_READ_ONLY, CL_MEM_ALLOC_HOST_PTR}) {
         cl_int code = CL_SUCCESS;
         EXPECT_EQ(clCreateImage(context(), wrong, &format, &shape, nullptr, &code), nullptr);
         EXPECT_EQ(code, CL_INVALID_VALUE) << wrong;
@@ -264,13 +270,13 @@ TEST_F(images, members_that_a_type_does_not_use_may_hold_anything) {
         const auto image = new_image(shape);
         ASSERT_NE(image.get(), nullptr);
         const auto pixels = pattern(5 * 4 * 3 * pixel);
-        ASSERT_EQ(clEnqueueWriteImage(queue(), image.get(), CL_TRUE, none.data(), region.data(), 0, 0, pixels.data(), 0, nullptr,
-                                      nullptr),
+        ASSERT_EQ(clEnqueueWriteImage(queue(), image.get(), CL_TRUE, none.data(), region.data(), 0, 0, pixels.data(), 0,
+                                      nullptr, nullptr),
                   CL_SUCCESS);
         auto found = pixels;
         found.assign(found.size(), 0);
-        ASSERT_EQ(clEnqueueReadImage(last_queue(), image.get(), CL_TRUE, none.data(), region.data(), 0, 0, found.data(), 0, nullptr,
-                                     nullptr),
+        ASSERT_EQ(clEnqueueReadImage(last_queue(), image.get(), CL_TRUE, none.data(), region.data(), 0, 0, found.data(),
+                                     0, nullptr, nullptr),
                   CL_SUCCESS);
         const auto bytes = static_cast<long>(pixel * region[0] * region[1] * region[2]);
         EXPECT_TRUE(std::equal(found.begin(), found.begin() + bytes, pixels.begin()));

@@ -25,9 +25,9 @@ TEST_F(lifetimes, a_mapped_buffer_may_be_released_before_its_unmapping_is_over) 
     auto buffer = new_buffer(large);
     cl_int code = CL_SUCCESS;
     // What waits for a user event cannot be mapped by a driver: a shadow stands for the contents.
-    auto* const values =
-        static_cast<cl_uint*>(clEnqueueMapBuffer(queue(), buffer.get(), CL_FALSE, CL_MAP_READ | CL_MAP_WRITE, 0, large,
-                                                 1, std::vector{gate.get()}.data(), nullptr, &code));
+    auto* const values = static_cast<cl_uint*>(clEnqueueMapBuffer(queue(), buffer.get(), CL_FALSE,
+                                                                  CL_MAP_READ | CL_MAP_WRITE, 0, large, 1,
+                                                                  std::vector{gate.get()}.data(), nullptr, &code));
     ASSERT_EQ(code, CL_SUCCESS);
     ASSERT_EQ(clSetUserEventStatus(gate.get(), CL_COMPLETE), CL_SUCCESS);
     ASSERT_EQ(clFinish(queue()), CL_SUCCESS);
@@ -61,8 +61,8 @@ TEST_F(lifetimes, a_context_whose_last_command_ends_calls_the_program_which_may_
     {
         const context_handle own(clCreateContext(nullptr, 1, devices().data(), nullptr, nullptr, &code));
         ASSERT_EQ(code, CL_SUCCESS);
-        const auto set =
-            reinterpret_cast<cl_int(CL_API_CALL*)(cl_context, void(CL_CALLBACK*)(cl_context, void*), void*)>(
+        const auto
+            set = reinterpret_cast<cl_int(CL_API_CALL*)(cl_context, void(CL_CALLBACK*)(cl_context, void*), void*)>(
                 clGetExtensionFunctionAddressForPlatform(platform(), "clSetContextDestructorCallback"));
         ASSERT_NE(set, nullptr);
         ASSERT_EQ(set(own.get(), say_farewell, &how), CL_SUCCESS);
@@ -92,8 +92,8 @@ TEST_F(lifetimes, a_context_ends_with_a_collective_that_waited_longer_than_the_p
         const auto count = static_cast<cl_uint>(devices().size());
         const context_handle own(clCreateContext(nullptr, count, devices().data(), nullptr, nullptr, &code));
         ASSERT_EQ(code, CL_SUCCESS);
-        const auto set =
-            reinterpret_cast<cl_int(CL_API_CALL*)(cl_context, void(CL_CALLBACK*)(cl_context, void*), void*)>(
+        const auto
+            set = reinterpret_cast<cl_int(CL_API_CALL*)(cl_context, void(CL_CALLBACK*)(cl_context, void*), void*)>(
                 clGetExtensionFunctionAddressForPlatform(platform(), "clSetContextDestructorCallback"));
         ASSERT_EQ(set(own.get(), on_farewell, &over), CL_SUCCESS);
         *gate.out() = clCreateUserEvent(own.get(), &code);
@@ -109,10 +109,11 @@ TEST_F(lifetimes, a_context_ends_with_a_collective_that_waited_longer_than_the_p
                 list->push_back(buffers.back().get());
             }
             const cl_uint one = 1;
-            ASSERT_EQ(clEnqueueFillBuffer(queue_list.back(), sources.back(), &one, 4, 0, 64, 0, nullptr, nullptr), CL_SUCCESS);
+            ASSERT_EQ(clEnqueueFillBuffer(queue_list.back(), sources.back(), &one, 4, 0, 64, 0, nullptr, nullptr),
+                      CL_SUCCESS);
         }
-        ASSERT_EQ(clEnqueueAllReduceBuffer(queue_list.data(), count, sources.data(), targets.data(), nullptr, nullptr, 64,
-                                           CL_UNSIGNED_INT32, 1, std::vector{gate.get()}.data(), nullptr),
+        ASSERT_EQ(clEnqueueAllReduceBuffer(queue_list.data(), count, sources.data(), targets.data(), nullptr, nullptr,
+                                           64, CL_UNSIGNED_INT32, 1, std::vector{gate.get()}.data(), nullptr),
                   CL_SUCCESS);
     }
     ASSERT_EQ(clSetUserEventStatus(gate.get(), CL_COMPLETE), CL_SUCCESS);
@@ -133,11 +134,12 @@ TEST_F(lifetimes, what_an_object_still_holds_may_be_named_and_retained_again) {
     ASSERT_EQ(code, CL_SUCCESS);
     const queue_handle on(clCreateCommandQueue(own.get(), devices().front(), 0, &code));
     ASSERT_EQ(clReleaseContext(own.get()), CL_SUCCESS);
-    auto* const context = answer<cl_context>([&](auto... to) { return clGetCommandQueueInfo(on.get(), CL_QUEUE_CONTEXT,
-                                                                                            to...); });
+    auto* const context = answer<cl_context>(
+        [&](auto... to) { return clGetCommandQueueInfo(on.get(), CL_QUEUE_CONTEXT, to...); });
     ASSERT_EQ(context, own.get());
     EXPECT_EQ(clReleaseContext(context), CL_INVALID_CONTEXT) << "the program has no reference left";
-    EXPECT_EQ(answer<cl_uint>([&](auto... to) { return clGetContextInfo(context, CL_CONTEXT_REFERENCE_COUNT, to...); }), 0U);
+    EXPECT_EQ(answer<cl_uint>([&](auto... to) { return clGetContextInfo(context, CL_CONTEXT_REFERENCE_COUNT, to...); }),
+              0U);
     const buffer_handle whole(clCreateBuffer(context, CL_MEM_READ_WRITE, 64, nullptr, &code));
     ASSERT_EQ(code, CL_SUCCESS);
     const cl_buffer_region region{0, 16};
@@ -151,12 +153,12 @@ TEST_F(lifetimes, what_an_object_still_holds_may_be_named_and_retained_again) {
     ASSERT_EQ(clReleaseProgram(program.get()), CL_SUCCESS);
     const cl_uint seven = 7;
     event_handle filled;
-    auto* const held = answer<cl_mem>([&](auto... to) { return clGetMemObjectInfo(part.get(),
-                                                                                  CL_MEM_ASSOCIATED_MEMOBJECT, to...); });
+    auto* const held = answer<cl_mem>(
+        [&](auto... to) { return clGetMemObjectInfo(part.get(), CL_MEM_ASSOCIATED_MEMOBJECT, to...); });
     ASSERT_EQ(clEnqueueFillBuffer(on.get(), held, &seven, 4, 0, 64, 0, nullptr, filled.out()), CL_SUCCESS);
     ASSERT_EQ(clReleaseCommandQueue(on.get()), CL_SUCCESS);
-    auto* const queue = answer<cl_command_queue>([&](auto... to) { return clGetEventInfo(filled.get(),
-                                                                                         CL_EVENT_COMMAND_QUEUE, to...); });
+    auto* const queue = answer<cl_command_queue>(
+        [&](auto... to) { return clGetEventInfo(filled.get(), CL_EVENT_COMMAND_QUEUE, to...); });
     launch(queue, add, part, 2, 4);
     std::vector<cl_uint> back(16);
     ASSERT_EQ(clEnqueueReadBuffer(queue, held, CL_TRUE, 0, 64, back.data(), 0, nullptr, nullptr), CL_SUCCESS);
@@ -166,8 +168,8 @@ TEST_F(lifetimes, what_an_object_still_holds_may_be_named_and_retained_again) {
     EXPECT_EQ(clRetainCommandQueue(queue), CL_SUCCESS);
     EXPECT_EQ(clRetainMemObject(held), CL_SUCCESS);
     EXPECT_EQ(clRetainContext(context), CL_SUCCESS);
-    EXPECT_EQ(clRetainProgram(answer<cl_program>([&](auto... to) { return clGetKernelInfo(add.get(), CL_KERNEL_PROGRAM,
-                                                                                          to...); })),
+    EXPECT_EQ(clRetainProgram(
+                  answer<cl_program>([&](auto... to) { return clGetKernelInfo(add.get(), CL_KERNEL_PROGRAM, to...); })),
               CL_SUCCESS);
 }
 
@@ -183,7 +185,8 @@ TEST_F(lifetimes, parts_live_with_their_context) {
     ASSERT_EQ(code, CL_SUCCESS);
     for (auto* const part : parts) ASSERT_EQ(clReleaseDevice(part), CL_SUCCESS);
     std::vector<cl_device_id> named(count);
-    ASSERT_EQ(clGetContextInfo(own.get(), CL_CONTEXT_DEVICES, count * sizeof(cl_device_id), named.data(), nullptr), CL_SUCCESS);
+    ASSERT_EQ(clGetContextInfo(own.get(), CL_CONTEXT_DEVICES, count * sizeof(cl_device_id), named.data(), nullptr),
+              CL_SUCCESS);
     const queue_handle on(clCreateCommandQueue(own.get(), named.back(), 0, &code));
     EXPECT_EQ(code, CL_SUCCESS);
     EXPECT_EQ(clReleaseDevice(named.back()), CL_INVALID_DEVICE);
@@ -211,7 +214,8 @@ TEST_F(lifetimes, an_event_that_was_released_may_be_named_in_its_callback) {
         asked to;
         {
             event_handle marker;
-            ASSERT_EQ(clEnqueueMarkerWithWaitList(queue(i), 1, std::vector{gate.get()}.data(), marker.out()), CL_SUCCESS);
+            ASSERT_EQ(clEnqueueMarkerWithWaitList(queue(i), 1, std::vector{gate.get()}.data(), marker.out()),
+                      CL_SUCCESS);
             ASSERT_EQ(clSetEventCallback(marker.get(), CL_COMPLETE, ask_about, &to), CL_SUCCESS);
         }
         ASSERT_EQ(clSetUserEventStatus(gate.get(), CL_COMPLETE), CL_SUCCESS);
@@ -232,7 +236,8 @@ TEST_F(lifetimes, references_come_and_go_in_threads_while_another_object_holds) 
     for (int i = 0; i < 4; ++i)
         threads.emplace_back([&] {
             for (int round = 0; round < 2000; ++round)
-                if (clRetainProgram(program.get()) != CL_SUCCESS || clReleaseProgram(program.get()) != CL_SUCCESS) ++refused;
+                if (clRetainProgram(program.get()) != CL_SUCCESS || clReleaseProgram(program.get()) != CL_SUCCESS)
+                    ++refused;
         });
     for (auto& thread : threads) thread.join();
     EXPECT_EQ(refused, 0);

@@ -12,8 +12,8 @@ using maps = platform_test;
 
 cl_uint* map(cl_command_queue on, const buffer_handle& buffer, cl_map_flags how) {
     cl_int code = CL_SUCCESS;
-    auto* const mapped =
-        static_cast<cl_uint*>(clEnqueueMapBuffer(on, buffer.get(), CL_TRUE, how, 0, 64, 0, nullptr, nullptr, &code));
+    auto* const mapped = static_cast<cl_uint*>(
+        clEnqueueMapBuffer(on, buffer.get(), CL_TRUE, how, 0, 64, 0, nullptr, nullptr, &code));
     EXPECT_EQ(code, CL_SUCCESS);
     return mapped;
 }
@@ -72,12 +72,14 @@ TEST_F(maps, flags_that_only_advise_are_no_reason_to_refuse) {
         EXPECT_EQ(flags, CL_MEM_READ_WRITE | advice);
         const std::vector<cl_uint> values(16, 3);
         for (std::size_t i = 0; i < devices().size(); ++i) {
-            ASSERT_EQ(clEnqueueWriteBuffer(queue(i), buffer.get(), CL_TRUE, 0, 64, values.data(), 0, nullptr, nullptr), CL_SUCCESS);
+            ASSERT_EQ(clEnqueueWriteBuffer(queue(i), buffer.get(), CL_TRUE, 0, 64, values.data(), 0, nullptr, nullptr),
+                      CL_SUCCESS);
             EXPECT_EQ(read(queue(i), buffer, 16), values);
         }
         const cl_buffer_region half{0, 32};
         cl_int code = CL_SUCCESS;
-        const buffer_handle part(clCreateSubBuffer(buffer.get(), CL_MEM_READ_ONLY, CL_BUFFER_CREATE_TYPE_REGION, &half, &code));
+        const buffer_handle part(
+            clCreateSubBuffer(buffer.get(), CL_MEM_READ_ONLY, CL_BUFFER_CREATE_TYPE_REGION, &half, &code));
         EXPECT_EQ(code, CL_SUCCESS);
     }
     cl_int code = CL_SUCCESS;
@@ -91,7 +93,8 @@ TEST_F(maps, workers_may_call_one_after_the_other) {
         std::vector<cl_uint> found;
         const auto target = round % 2 != 0 ? last_queue() : queue();
         std::thread([&] {
-            ASSERT_EQ(clEnqueueFillBuffer(target, buffer.get(), &round, sizeof round, 0, 64, 0, nullptr, nullptr), CL_SUCCESS);
+            ASSERT_EQ(clEnqueueFillBuffer(target, buffer.get(), &round, sizeof round, 0, 64, 0, nullptr, nullptr),
+                      CL_SUCCESS);
             ASSERT_EQ(clFinish(target), CL_SUCCESS);
             found = read(last_queue(), buffer, 16);
         }).join();

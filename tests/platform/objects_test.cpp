@@ -82,9 +82,9 @@ TEST_F(objects, answers_name_our_objects_and_no_drivers) {
     EXPECT_EQ(answer<cl_context>([&](auto... to) { return clGetMemObjectInfo(buffer.get(), CL_MEM_CONTEXT, to...); }),
               context());
     const auto gate = new_user_event();
-    EXPECT_EQ(answer<cl_command_queue>(
-                  [&](auto... to) { return clGetEventInfo(gate.get(), CL_EVENT_COMMAND_QUEUE, to...); }),
-              nullptr);
+    EXPECT_EQ(
+        answer<cl_command_queue>([&](auto... to) { return clGetEventInfo(gate.get(), CL_EVENT_COMMAND_QUEUE, to...); }),
+        nullptr);
     ASSERT_EQ(clSetUserEventStatus(gate.get(), CL_COMPLETE), CL_SUCCESS);
 }
 
@@ -194,10 +194,8 @@ TEST_F(objects, arguments_out_of_range_are_refused_at_the_call) {
     const auto gate = new_user_event();
     auto* const wait = gate.get();
     // Also where the command would have to wait before its driver could judge.
-    EXPECT_EQ(clEnqueueReadBuffer(queue(), buffer.get(), CL_FALSE, 61, 4, &value, 1, &wait, nullptr),
-              CL_INVALID_VALUE);
-    EXPECT_EQ(clEnqueueReadBuffer(queue(), buffer.get(), CL_FALSE, 0, 4, nullptr, 1, &wait, nullptr),
-              CL_INVALID_VALUE);
+    EXPECT_EQ(clEnqueueReadBuffer(queue(), buffer.get(), CL_FALSE, 61, 4, &value, 1, &wait, nullptr), CL_INVALID_VALUE);
+    EXPECT_EQ(clEnqueueReadBuffer(queue(), buffer.get(), CL_FALSE, 0, 4, nullptr, 1, &wait, nullptr), CL_INVALID_VALUE);
     EXPECT_EQ(clEnqueueReadBuffer(queue(), buffer.get(), CL_FALSE, 0, 4, &value, 0, &wait, nullptr),
               CL_INVALID_EVENT_WAIT_LIST);
     EXPECT_EQ(clEnqueueCopyBuffer(queue(), buffer.get(), buffer.get(), 0, 4, 8, 1, &wait, nullptr),
@@ -308,8 +306,8 @@ TEST_F(objects, profiling_times_follow_one_another) {
         cl_ulong before = 0;
         for (const cl_profiling_info name : {CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_SUBMIT,
                                              CL_PROFILING_COMMAND_START, CL_PROFILING_COMMAND_END}) {
-            const auto time =
-                answer<cl_ulong>([&](auto... to) { return clGetEventProfilingInfo(event.get(), name, to...); });
+            const auto time = answer<cl_ulong>(
+                [&](auto... to) { return clGetEventProfilingInfo(event.get(), name, to...); });
             EXPECT_LE(before, time);
             before = time;
         }
@@ -327,9 +325,9 @@ TEST_F(objects, an_out_of_order_queue_keeps_its_barriers_and_nothing_more) {
         const auto buffer = new_buffer(64);
         const cl_uint one = 1;
         event_handle gated, free, marked, behind;
-        ASSERT_EQ(clEnqueueFillBuffer(own.get(), buffer.get(), &one, 4, 0, 4, 1, std::vector{gate.get()}.data(),
-                                      gated.out()),
-                  CL_SUCCESS);
+        ASSERT_EQ(
+            clEnqueueFillBuffer(own.get(), buffer.get(), &one, 4, 0, 4, 1, std::vector{gate.get()}.data(), gated.out()),
+            CL_SUCCESS);
         ASSERT_EQ(clEnqueueMarkerWithWaitList(own.get(), 1, std::vector{last.get()}.data(), nullptr),
                   CL_SUCCESS); // holds nobody
         const auto other = new_buffer(64);
@@ -357,7 +355,8 @@ TEST_F(objects, commands_that_need_no_driver_have_times) {
         ASSERT_EQ(clWaitForEvents(1, std::vector{marker.get()}.data()), CL_SUCCESS);
         cl_ulong before = 0;
         for (cl_profiling_info name = CL_PROFILING_COMMAND_QUEUED; name <= CL_PROFILING_COMMAND_END; ++name) {
-            const auto time = answer<cl_ulong>([&](auto... to) { return clGetEventProfilingInfo(marker.get(), name, to...); });
+            const auto time = answer<cl_ulong>(
+                [&](auto... to) { return clGetEventProfilingInfo(marker.get(), name, to...); });
             EXPECT_GT(time, 0U);
             EXPECT_LE(before, time);
             before = time;
@@ -373,7 +372,8 @@ TEST_F(objects, a_failed_event_fails_a_command_that_waits_for_another_one_too) {
         event_handle marker;
         ASSERT_EQ(clEnqueueMarkerWithWaitList(queue(i), 2, std::vector{never.get(), failed.get()}.data(), marker.out()),
                   CL_SUCCESS);
-        if (std::getenv("CAUSEWAY_CLUSTER") != nullptr) continue; // each rank waits for the user event before it tells the program
+        if (std::getenv("CAUSEWAY_CLUSTER") != nullptr)
+            continue; // each rank waits for the user event before it tells the program
         EXPECT_EQ(clWaitForEvents(1, std::vector{marker.get()}.data()), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
         EXPECT_EQ(clFinish(queue(i)), CL_SUCCESS);
     }
@@ -384,7 +384,8 @@ TEST_F(objects, a_map_that_is_refused_is_not_counted) {
     const auto buffer = new_buffer(64);
     cl_event none = nullptr;
     cl_int code = CL_SUCCESS;
-    EXPECT_EQ(clEnqueueMapBuffer(last_queue(), buffer.get(), CL_FALSE, CL_MAP_READ, 0, 64, 1, &none, nullptr, &code), nullptr);
+    EXPECT_EQ(clEnqueueMapBuffer(last_queue(), buffer.get(), CL_FALSE, CL_MAP_READ, 0, 64, 1, &none, nullptr, &code),
+              nullptr);
     EXPECT_EQ(code, CL_INVALID_EVENT_WAIT_LIST);
     const auto failed = new_user_event();
     ASSERT_EQ(clSetUserEventStatus(failed.get(), -5), CL_SUCCESS);
@@ -392,7 +393,8 @@ TEST_F(objects, a_map_that_is_refused_is_not_counted) {
                                  std::vector{failed.get()}.data(), nullptr, &code),
               nullptr);
     EXPECT_EQ(code, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
-    EXPECT_EQ(answer<cl_uint>([&](auto... to) { return clGetMemObjectInfo(buffer.get(), CL_MEM_MAP_COUNT, to...); }), 0U);
+    EXPECT_EQ(answer<cl_uint>([&](auto... to) { return clGetMemObjectInfo(buffer.get(), CL_MEM_MAP_COUNT, to...); }),
+              0U);
 }
 
 TEST_F(objects, extensions_have_the_same_names_with_and_without_versions) {

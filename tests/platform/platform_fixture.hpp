@@ -20,8 +20,8 @@ namespace support {
 inline void release_sampler(cl_sampler sampler) { clReleaseSampler(sampler); }
 using sampler_handle = handle<cl_sampler, release_sampler>;
 
-/// A context over every device of the platform and an in-order queue on each. With CAUSEWAY_TEST_DRIVER the platform is whatever
-/// comes first: what fails there as well is the driver's.
+/// A context over every device of the platform and an in-order queue on each. With CAUSEWAY_TEST_DRIVER the platform is
+/// whatever comes first: what fails there as well is the driver's.
 class platform_test : public testing::Test {
   protected:
     void SetUp() override {
@@ -47,7 +47,8 @@ class platform_test : public testing::Test {
     [[nodiscard]] cl_command_queue queue(std::size_t of = 0) const { return m_queues.at(of).get(); }
     [[nodiscard]] cl_command_queue last_queue() const { return m_queues.back().get(); }
 
-    /// Whether contents move between the first device and the last: they are of different drivers or of different ranks.
+    /// Whether contents move between the first device and the last: they are of different drivers or of different
+    /// ranks.
     [[nodiscard]] bool spans() const {
         const auto vendor = [](cl_device_id device) {
             char name[256] = "";
@@ -115,26 +116,26 @@ class platform_test : public testing::Test {
         return status;
     }
 
-    static constexpr const char* add_source =
-        "__kernel void add(__global uint* data, uint value) {"
-        "    data[get_global_id(0)] += value;"
-        "}"
-        "__kernel void scale(__global const uint* from, __global uint* to, uint by) {"
-        "    to[get_global_id(0)] = from[get_global_id(0)] * by;"
-        "}";
+    static constexpr const char*
+        add_source = "__kernel void add(__global uint* data, uint value) {"
+                     "    data[get_global_id(0)] += value;"
+                     "}"
+                     "__kernel void scale(__global const uint* from, __global uint* to, uint by) {"
+                     "    to[get_global_id(0)] = from[get_global_id(0)] * by;"
+                     "}";
 
     /// Takes its time: some nanoseconds for each round.
-    static constexpr const char* slow_source =
-        "__kernel void slow(__global uint* data, uint rounds) {"
-        "    uint x = data[0];"
-        "    for (uint i = 0; i < rounds; ++i) x = x * 1664525 + 1013904223;"
-        "    data[0] = x;"
-        "}"
-        "__kernel void slow_copy(__global const volatile uint* from, __global uint* to, uint rounds) {"
-        "    uint x = rounds;"
-        "    for (uint i = 0; i < rounds; ++i) x = x * 1664525 + 1013904223;"
-        "    to[0] = x == 1 ? x : from[0];"
-        "}";
+    static constexpr const char*
+        slow_source = "__kernel void slow(__global uint* data, uint rounds) {"
+                      "    uint x = data[0];"
+                      "    for (uint i = 0; i < rounds; ++i) x = x * 1664525 + 1013904223;"
+                      "    data[0] = x;"
+                      "}"
+                      "__kernel void slow_copy(__global const volatile uint* from, __global uint* to, uint rounds) {"
+                      "    uint x = rounds;"
+                      "    for (uint i = 0; i < rounds; ++i) x = x * 1664525 + 1013904223;"
+                      "    to[0] = x == 1 ? x : from[0];"
+                      "}";
 
   private:
     cl_platform_id m_platform = nullptr;

@@ -60,8 +60,9 @@ TEST_F(programs, what_was_built_comes_back_from_its_binaries_for_every_device) {
     const std::vector<unsigned char> nonsense(reversed_sizes.front(), 7);
     auto with_nonsense = reversed_places;
     with_nonsense.front() = nonsense.data();
-    const program_handle refused(clCreateProgramWithBinary(context(), static_cast<cl_uint>(reversed.size()), reversed.data(),
-                                                           reversed_sizes.data(), with_nonsense.data(), status.data(), &code));
+    const program_handle refused(clCreateProgramWithBinary(context(), static_cast<cl_uint>(reversed.size()),
+                                                           reversed.data(), reversed_sizes.data(), with_nonsense.data(),
+                                                           status.data(), &code));
     if (refused.get() != nullptr) { // NVIDIA's driver looks at a binary when it is built
         EXPECT_NE(clBuildProgram(refused.get(), 0, nullptr, "", nullptr, nullptr), CL_SUCCESS);
     } else {
@@ -97,9 +98,10 @@ TEST_F(programs, in_callbacks_only_the_own_devices_have_binaries) {
         for (auto& binary : of.binaries) places.push_back(binary.data());
         const auto code = clGetProgramInfo(of.program, CL_PROGRAM_BINARY_SIZES, of.sizes.size() * sizeof(size_t),
                                            of.sizes.data(), nullptr);
-        of.code.set_value(code != CL_SUCCESS ? code
-                                             : clGetProgramInfo(of.program, CL_PROGRAM_BINARIES,
-                                                                places.size() * sizeof places[0], places.data(), nullptr));
+        of.code.set_value(code != CL_SUCCESS
+                              ? code
+                              : clGetProgramInfo(of.program, CL_PROGRAM_BINARIES, places.size() * sizeof places[0],
+                                                 places.data(), nullptr));
     };
     auto code = of.code.get_future();
     event_handle marker;
@@ -112,8 +114,8 @@ TEST_F(programs, in_callbacks_only_the_own_devices_have_binaries) {
     for (std::size_t i = 0; i < sizes.size(); ++i) {
         own += of.sizes[i] == 0 ? 0 : 1;
         EXPECT_TRUE(of.sizes[i] == 0 || of.sizes[i] == sizes[i]) << "device " << i;
-        const bool is_untouched =
-            std::all_of(of.binaries[i].begin(), of.binaries[i].end(), [](auto byte) { return byte == 7; });
+        const bool is_untouched = std::all_of(of.binaries[i].begin(), of.binaries[i].end(),
+                                              [](auto byte) { return byte == 7; });
         EXPECT_EQ(is_untouched, of.sizes[i] == 0) << "device " << i;
     }
     EXPECT_GT(own, 0U);
@@ -218,7 +220,8 @@ TEST_F(programs, what_cannot_be_linked_says_so_on_every_rank) {
     std::vector<program_handle> parts;
     for (const char* source : {"uint one(void) { return 1; }", "uint one(void) { return 2; }"}) {
         parts.emplace_back(clCreateProgramWithSource(context(), 1, &source, nullptr, &code));
-        ASSERT_EQ(clCompileProgram(parts.back().get(), 0, nullptr, "", 0, nullptr, nullptr, nullptr, nullptr), CL_SUCCESS);
+        ASSERT_EQ(clCompileProgram(parts.back().get(), 0, nullptr, "", 0, nullptr, nullptr, nullptr, nullptr),
+                  CL_SUCCESS);
     }
     const std::vector<cl_program> inputs{parts[0].get(), parts[1].get()};
     const program_handle linked(clLinkProgram(context(), 0, nullptr, "", 2, inputs.data(), nullptr, nullptr, &code));
@@ -250,7 +253,8 @@ TEST_F(programs, parts_of_another_context_are_refused) {
 bool is_pocl(cl_device_id device) {
     char version[256] = "";
     EXPECT_EQ(clGetDeviceInfo(device, CL_DEVICE_VERSION, sizeof version, version, nullptr), CL_SUCCESS);
-    return std::string(version).find("PoCL") != std::string::npos || std::string(version).find("pocl") != std::string::npos;
+    return std::string(version).find("PoCL") != std::string::npos ||
+           std::string(version).find("pocl") != std::string::npos;
 }
 
 TEST_F(programs, a_build_that_fails_for_one_driver_fails_with_its_log_on_every_rank) {
@@ -282,8 +286,9 @@ TEST_F(programs, a_build_that_fails_for_one_driver_fails_with_its_log_on_every_r
     EXPECT_EQ(clFinish(queue()), CL_SUCCESS);
 }
 
-constexpr const char* not_for_pocl = "#ifdef POCL_DEVICE_ADDRESS_BITS\n#error not with this driver\n#endif\n"
-                                     "__kernel void put(__global uint* data, uint value) { data[get_global_id(0)] = value; }";
+constexpr const char*
+    not_for_pocl = "#ifdef POCL_DEVICE_ADDRESS_BITS\n#error not with this driver\n#endif\n"
+                   "__kernel void put(__global uint* data, uint value) { data[get_global_id(0)] = value; }";
 
 TEST_F(programs, a_build_is_its_owners_affair) {
     // Ranks that have none of a context's devices only follow it, also with a driver that cannot build what they build.
@@ -332,14 +337,13 @@ TEST_F(programs, a_build_for_one_device_needs_no_other) {
 
 constexpr cl_program_info program_il = 0x1169; // CL_PROGRAM_IL of OpenCL 2.1
 /// kernel void one(global uint* p, local uint* l, global uint* q) { *p = 7; }
-constexpr cl_uint spir_v[] = {0x07230203, 0x00010000, 0,       12,      0,          0x20011, 4,          0x20011,    6,
-                              0x3000e,    2,          2,       0x4000f, 6,          6,       0x00656e6f, // OpEntryPoint "one"
-                              0x20013,    1,          0x40015, 2,       32,         0,       0x40020,    3,          5,
-                              2,          0x40020,    9,       4,       2,          0x60021, 4,          1,          3,
-                              9,          3,          0x4002b, 2,       5,          7,       0x50036,    1,          6,
-                              0,          4,          0x30037, 3,       7,          0x30037, 9,          10,         0x30037,
-                              3,          11,         0x200f8, 8,       0x5003e,    7,       5,          2,          4,
-                              0x100fd,    0x10038};
+constexpr cl_uint spir_v[] = {
+    0x07230203, 0x00010000, 0,       12,         0,       0x20011, 4,       0x20011, 6,       0x3000e, 2,       2,
+    0x4000f,    6,          6,       0x00656e6f, // OpEntryPoint "one"
+    0x20013,    1,          0x40015, 2,          32,      0,       0x40020, 3,       5,       2,       0x40020, 9,
+    4,          2,          0x60021, 4,          1,       3,       9,       3,       0x4002b, 2,       5,       7,
+    0x50036,    1,          6,       0,          4,       0x30037, 3,       7,       0x30037, 9,       10,      0x30037,
+    3,          11,         0x200f8, 8,          0x5003e, 7,       5,       2,       4,       0x100fd, 0x10038};
 
 TEST_F(programs, from_an_intermediate_language_run_on_every_device) {
     const auto create = reinterpret_cast<cl_program(CL_API_CALL*)(cl_context, const void*, size_t, cl_int*)>(
@@ -365,7 +369,8 @@ TEST_F(programs, from_an_intermediate_language_run_on_every_device) {
         const cl_mem nothing = nullptr;
         ASSERT_EQ(clSetKernelArg(one.get(), 2, sizeof nothing, &nothing), CL_SUCCESS);
         const size_t global = 1;
-        ASSERT_EQ(clEnqueueNDRangeKernel(queue(i), one.get(), 1, nullptr, &global, nullptr, 0, nullptr, nullptr), CL_SUCCESS);
+        ASSERT_EQ(clEnqueueNDRangeKernel(queue(i), one.get(), 1, nullptr, &global, nullptr, 0, nullptr, nullptr),
+                  CL_SUCCESS);
         EXPECT_EQ(read(queue(i), buffer, 1), std::vector<cl_uint>{7});
     }
 }
@@ -391,7 +396,8 @@ TEST_F(programs, a_clone_of_a_kernel_has_its_arguments_and_keeps_them) {
     const size_t global = items;
     cl_uint sum = 0;
     for (std::size_t i = 0; i < devices().size(); ++i) {
-        ASSERT_EQ(clEnqueueNDRangeKernel(queue(i), copy.get(), 1, nullptr, &global, nullptr, 0, nullptr, nullptr), CL_SUCCESS);
+        ASSERT_EQ(clEnqueueNDRangeKernel(queue(i), copy.get(), 1, nullptr, &global, nullptr, 0, nullptr, nullptr),
+                  CL_SUCCESS);
         ASSERT_EQ(clFinish(queue(i)), CL_SUCCESS);
         sum += three;
     }
@@ -417,15 +423,15 @@ TEST_F(programs, all_kernels_of_a_program_at_once) {
 }
 
 TEST_F(programs, local_memory_samplers_and_images_reach_kernels) {
-    const auto program =
-        build("__kernel void sum(__global uint* data, __local uint* scratch) {"
-              "    scratch[get_local_id(0)] = data[get_global_id(0)];"
-              "    barrier(CLK_LOCAL_MEM_FENCE);"
-              "    uint all = 0;"
-              "    for (uint i = 0; i < get_local_size(0); ++i) all += scratch[i];"
-              "    data[get_global_id(0)] = all; }"
-              "__kernel void pick(read_only image2d_t image, sampler_t how, __global uint* data) {"
-              "    data[get_global_id(0)] = read_imageui(image, how, (int2)(get_global_id(0), 0)).x; }");
+    const auto program = build(
+        "__kernel void sum(__global uint* data, __local uint* scratch) {"
+        "    scratch[get_local_id(0)] = data[get_global_id(0)];"
+        "    barrier(CLK_LOCAL_MEM_FENCE);"
+        "    uint all = 0;"
+        "    for (uint i = 0; i < get_local_size(0); ++i) all += scratch[i];"
+        "    data[get_global_id(0)] = all; }"
+        "__kernel void pick(read_only image2d_t image, sampler_t how, __global uint* data) {"
+        "    data[get_global_id(0)] = read_imageui(image, how, (int2)(get_global_id(0), 0)).x; }");
     const auto sum = kernel_of(program, "sum");
     const auto pick = kernel_of(program, "pick");
     std::vector<cl_uint> start(items, 1);
@@ -477,7 +483,8 @@ TEST_F(programs, a_type_of_the_programs_own_may_be_called_as_images_are) {
     ASSERT_EQ(clSetKernelArg(sum.get(), 0, sizeof of, of.data()), CL_SUCCESS);
     ASSERT_EQ(clSetKernelArg(sum.get(), 1, sizeof raw, &raw), CL_SUCCESS);
     const size_t global = items;
-    ASSERT_EQ(clEnqueueNDRangeKernel(queue(), sum.get(), 1, nullptr, &global, nullptr, 0, nullptr, nullptr), CL_SUCCESS);
+    ASSERT_EQ(clEnqueueNDRangeKernel(queue(), sum.get(), 1, nullptr, &global, nullptr, 0, nullptr, nullptr),
+              CL_SUCCESS);
     ASSERT_EQ(clFinish(queue()), CL_SUCCESS);
     // Also where contents have to move: the kernel writes what is called an image's.
     EXPECT_EQ(read(last_queue(), buffer, items), std::vector<cl_uint>(items, 8));
@@ -502,8 +509,8 @@ TEST_F(programs, native_kernels_get_memory_where_their_device_has_it) {
         arguments given{nullptr, 5};
         auto* const raw = buffer.get();
         const void* place = &given.data;
-        const auto code =
-            clEnqueueNativeKernel(queue(i), function, &given, sizeof given, 1, &raw, &place, 0, nullptr, nullptr);
+        const auto code = clEnqueueNativeKernel(queue(i), function, &given, sizeof given, 1, &raw, &place, 0, nullptr,
+                                                nullptr);
         if ((can & CL_EXEC_NATIVE_KERNEL) == 0) {
             EXPECT_EQ(code, CL_INVALID_OPERATION);
             continue;
@@ -585,8 +592,8 @@ TEST_F(programs, parts_of_two_devices_share_a_context_and_its_contents) {
         ASSERT_EQ(clBuildProgram(program.get(), 0, nullptr, "", nullptr, nullptr), CL_SUCCESS);
         const auto add = kernel_of(program, "add");
         std::vector<cl_uint> start(items, 1);
-        const buffer_handle buffer(clCreateBuffer(own.get(), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, items * 4,
-                                                  start.data(), &code));
+        const buffer_handle buffer(
+            clCreateBuffer(own.get(), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, items * 4, start.data(), &code));
         ASSERT_EQ(code, CL_SUCCESS);
         launch(first.get(), add, buffer, 2, items);
         ASSERT_EQ(clFinish(first.get()), CL_SUCCESS);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls with arguments by chance, most of them wrong: what is refused has moved nothing, what is not has done what it says, and no
-// byte is read or written that a call does not name. CAUSEWAY_TEST_SEED and CAUSEWAY_TEST_CALLS repeat a run.
+// Calls with arguments by chance, most of them wrong: what is refused has moved nothing, what is not has done what it
+// says, and no byte is read or written that a call does not name. CAUSEWAY_TEST_SEED and CAUSEWAY_TEST_CALLS repeat a
+// run.
 #include "platform_fixture.hpp"
 
 #include <sys/mman.h>
@@ -87,7 +88,8 @@ struct box {
 
 std::string text_of(const box& one) {
     std::string text = "{";
-    for (const auto number : {one.origin[0], one.origin[1], one.origin[2], one.region[0], one.region[1], one.region[2], one.row, one.slice})
+    for (const auto number :
+         {one.origin[0], one.origin[1], one.origin[2], one.region[0], one.region[1], one.region[2], one.row, one.slice})
         text += std::to_string(number) + " ";
     return text + "}";
 }
@@ -114,9 +116,20 @@ class random_arguments : public platform_test {
     bool one_of(std::size_t chances) { return below(chances) == 0; }
     /// A size, an offset or a pitch, small ones more often.
     std::size_t number() {
-        static constexpr std::array<std::size_t, 14> edges{
-            0, 1, size - 1, size, size + 1, 1U << 31, std::size_t{1} << 32, std::size_t{1} << 60, SIZE_MAX / 16, SIZE_MAX / 2,
-            SIZE_MAX / 2 + 1, SIZE_MAX - size, SIZE_MAX - 1, SIZE_MAX};
+        static constexpr std::array<std::size_t, 14> edges{0,
+                                                           1,
+                                                           size - 1,
+                                                           size,
+                                                           size + 1,
+                                                           1U << 31,
+                                                           std::size_t{1} << 32,
+                                                           std::size_t{1} << 60,
+                                                           SIZE_MAX / 16,
+                                                           SIZE_MAX / 2,
+                                                           SIZE_MAX / 2 + 1,
+                                                           SIZE_MAX - size,
+                                                           SIZE_MAX - 1,
+                                                           SIZE_MAX};
         switch (below(4)) {
         case 0: return edges[below(edges.size())];
         case 1: return below(size);
@@ -153,7 +166,8 @@ TEST_F(random_arguments, of_commands_on_buffers_do_what_they_say_or_nothing) {
     for (auto& one : both) {
         one.buffer = new_buffer(size);
         one.model = start;
-        ASSERT_EQ(clEnqueueWriteBuffer(queue(), one.buffer.get(), CL_TRUE, 0, size, start.data(), 0, nullptr, nullptr), CL_SUCCESS);
+        ASSERT_EQ(clEnqueueWriteBuffer(queue(), one.buffer.get(), CL_TRUE, 0, size, start.data(), 0, nullptr, nullptr),
+                  CL_SUCCESS);
     }
     const guarded_memory memory(host_size);
     auto* const host = reinterpret_cast<unsigned char*>(memory.last(host_size));
@@ -168,8 +182,8 @@ TEST_F(random_arguments, of_commands_on_buffers_do_what_they_say_or_nothing) {
         const auto in_buffer = any_box(region);
         const auto second = any_box(region);
         const auto which = below(8);
-        const std::string what = "call " + std::to_string(i) + " (" + std::to_string(which) + ") with " + text_of(in_buffer) +
-                                 " and " + text_of(second);
+        const std::string what = "call " + std::to_string(i) + " (" + std::to_string(which) + ") with " +
+                                 text_of(in_buffer) + " and " + text_of(second);
         cl_int code = CL_SUCCESS;
         bool fits = false;
         bool is_moderate = true;
@@ -181,8 +195,9 @@ TEST_F(random_arguments, of_commands_on_buffers_do_what_they_say_or_nothing) {
             fits = in_buffer.fits(size) && second.fits(host_size);
             is_moderate = in_buffer.is_moderate() && second.is_moderate();
             const auto call = [&](auto function) {
-                return function(in, one.buffer.get(), CL_TRUE, in_buffer.origin.data(), second.origin.data(), region.data(),
-                                in_buffer.row, in_buffer.slice, second.row, second.slice, host, 0, nullptr, nullptr);
+                return function(in, one.buffer.get(), CL_TRUE, in_buffer.origin.data(), second.origin.data(),
+                                region.data(), in_buffer.row, in_buffer.slice, second.row, second.slice, host, 0,
+                                nullptr, nullptr);
             };
             code = which == 0 ? call(clEnqueueReadBufferRect) : call(clEnqueueWriteBufferRect);
             if (code != CL_SUCCESS) break;
@@ -197,11 +212,12 @@ TEST_F(random_arguments, of_commands_on_buffers_do_what_they_say_or_nothing) {
             if (&one == &other) continue; // whether boxes overlap is another question
             fits = in_buffer.fits(size) && second.fits(size);
             is_moderate = in_buffer.is_moderate() && second.is_moderate();
-            code = clEnqueueCopyBufferRect(in, one.buffer.get(), other.buffer.get(), in_buffer.origin.data(), second.origin.data(),
-                                           region.data(), in_buffer.row, in_buffer.slice, second.row, second.slice, 0, nullptr,
-                                           nullptr);
+            code = clEnqueueCopyBufferRect(in, one.buffer.get(), other.buffer.get(), in_buffer.origin.data(),
+                                           second.origin.data(), region.data(), in_buffer.row, in_buffer.slice,
+                                           second.row, second.slice, 0, nullptr, nullptr);
             if (code != CL_SUCCESS) break;
-            visit(region, [&](auto x, auto y, auto z) { other.model[second.at(x, y, z)] = one.model[in_buffer.at(x, y, z)]; });
+            visit(region,
+                  [&](auto x, auto y, auto z) { other.model[second.at(x, y, z)] = one.model[in_buffer.at(x, y, z)]; });
             break;
         }
         default: {
@@ -210,35 +226,43 @@ TEST_F(random_arguments, of_commands_on_buffers_do_what_they_say_or_nothing) {
             fits = bytes != 0 && large(offset) + bytes <= large(size);
             if (which == 3) {
                 code = clEnqueueReadBuffer(in, one.buffer.get(), CL_TRUE, offset, bytes, host, 0, nullptr, nullptr);
-                if (code == CL_SUCCESS) std::copy_n(one.model.begin() + static_cast<long>(offset), bytes, host_model.begin());
+                if (code == CL_SUCCESS)
+                    std::copy_n(one.model.begin() + static_cast<long>(offset), bytes, host_model.begin());
             } else if (which == 4) {
                 code = clEnqueueWriteBuffer(in, one.buffer.get(), CL_TRUE, offset, bytes, host, 0, nullptr, nullptr);
-                if (code == CL_SUCCESS) std::copy_n(host_model.begin(), bytes, one.model.begin() + static_cast<long>(offset));
+                if (code == CL_SUCCESS)
+                    std::copy_n(host_model.begin(), bytes, one.model.begin() + static_cast<long>(offset));
             } else if (which == 5) {
                 const auto to = number();
                 if (&one == &other) continue;
                 fits = fits && large(to) + bytes <= large(size);
-                code = clEnqueueCopyBuffer(in, one.buffer.get(), other.buffer.get(), offset, to, bytes, 0, nullptr, nullptr);
+                code = clEnqueueCopyBuffer(in, one.buffer.get(), other.buffer.get(), offset, to, bytes, 0, nullptr,
+                                           nullptr);
                 if (code == CL_SUCCESS)
-                    std::copy_n(one.model.begin() + static_cast<long>(offset), bytes, other.model.begin() + static_cast<long>(to));
+                    std::copy_n(one.model.begin() + static_cast<long>(offset), bytes,
+                                other.model.begin() + static_cast<long>(to));
             } else if (which == 6) {
                 const auto pattern_size = one_of(4) ? number() : std::size_t{1} << below(8);
                 const guarded_memory pattern(128);
-                const bool is_pattern = pattern_size != 0 && pattern_size <= 128 && (pattern_size & (pattern_size - 1)) == 0;
+                const bool is_pattern = pattern_size != 0 && pattern_size <= 128 &&
+                                        (pattern_size & (pattern_size - 1)) == 0;
                 auto* const first = pattern.last(is_pattern ? pattern_size : 1);
-                for (std::size_t k = 0; k < (is_pattern ? pattern_size : 1); ++k) first[k] = static_cast<std::byte>(below(256));
+                for (std::size_t k = 0; k < (is_pattern ? pattern_size : 1); ++k)
+                    first[k] = static_cast<std::byte>(below(256));
                 fits = fits && is_pattern && offset % pattern_size == 0 && bytes % pattern_size == 0;
-                code = clEnqueueFillBuffer(in, one.buffer.get(), first, pattern_size, offset, bytes, 0, nullptr, nullptr);
+                code = clEnqueueFillBuffer(in, one.buffer.get(), first, pattern_size, offset, bytes, 0, nullptr,
+                                           nullptr);
                 if (code == CL_SUCCESS) {
                     EXPECT_EQ(clFinish(in), CL_SUCCESS);
                     for (std::size_t k = 0; k < bytes; ++k)
                         one.model[offset + k] = static_cast<unsigned char>(first[k % pattern_size]);
                 }
             } else {
-                auto* const mapped = static_cast<unsigned char*>(
-                    clEnqueueMapBuffer(in, one.buffer.get(), CL_TRUE, CL_MAP_READ, offset, bytes, 0, nullptr, nullptr, &code));
+                auto* const mapped = static_cast<unsigned char*>(clEnqueueMapBuffer(
+                    in, one.buffer.get(), CL_TRUE, CL_MAP_READ, offset, bytes, 0, nullptr, nullptr, &code));
                 if (code == CL_SUCCESS) {
-                    EXPECT_TRUE(std::equal(mapped, mapped + bytes, one.model.begin() + static_cast<long>(offset))) << what;
+                    EXPECT_TRUE(std::equal(mapped, mapped + bytes, one.model.begin() + static_cast<long>(offset)))
+                        << what;
                     EXPECT_EQ(clEnqueueUnmapMemObject(in, one.buffer.get(), mapped, 0, nullptr, nullptr), CL_SUCCESS);
                 }
             }
@@ -253,7 +277,8 @@ TEST_F(random_arguments, of_commands_on_buffers_do_what_they_say_or_nothing) {
         ASSERT_EQ(std::memcmp(host, host_model.data(), host_size), 0) << what;
         for (const auto& each : both) {
             std::vector<unsigned char> found(size);
-            ASSERT_EQ(clEnqueueReadBuffer(in, each.buffer.get(), CL_TRUE, 0, size, found.data(), 0, nullptr, nullptr), CL_SUCCESS);
+            ASSERT_EQ(clEnqueueReadBuffer(in, each.buffer.get(), CL_TRUE, 0, size, found.data(), 0, nullptr, nullptr),
+                      CL_SUCCESS);
             ASSERT_EQ(found, each.model) << what;
         }
     }
@@ -264,7 +289,8 @@ TEST_F(random_arguments, of_commands_on_buffers_do_what_they_say_or_nothing) {
 TEST_F(random_arguments, of_commands_on_images_are_checked_against_the_image) {
     for (auto* const device : devices()) {
         cl_bool has_images = CL_FALSE;
-        ASSERT_EQ(clGetDeviceInfo(device, CL_DEVICE_IMAGE_SUPPORT, sizeof has_images, &has_images, nullptr), CL_SUCCESS);
+        ASSERT_EQ(clGetDeviceInfo(device, CL_DEVICE_IMAGE_SUPPORT, sizeof has_images, &has_images, nullptr),
+                  CL_SUCCESS);
         if (has_images == CL_FALSE) GTEST_SKIP() << "a device has no images";
     }
     const cl_image_format format{CL_RGBA, CL_UNSIGNED_INT8};
@@ -272,8 +298,10 @@ TEST_F(random_arguments, of_commands_on_images_are_checked_against_the_image) {
         cl_mem_object_type type;
         triple whole;
     };
-    const std::array<shaped, 4> shapes{shaped{CL_MEM_OBJECT_IMAGE2D, {8, 5, 1}}, {CL_MEM_OBJECT_IMAGE3D, {4, 3, 5}},
-                                       {CL_MEM_OBJECT_IMAGE1D_ARRAY, {8, 5, 1}}, {CL_MEM_OBJECT_IMAGE2D_ARRAY, {4, 3, 5}}};
+    const std::array<shaped, 4> shapes{shaped{CL_MEM_OBJECT_IMAGE2D, {8, 5, 1}},
+                                       {CL_MEM_OBJECT_IMAGE3D, {4, 3, 5}},
+                                       {CL_MEM_OBJECT_IMAGE1D_ARRAY, {8, 5, 1}},
+                                       {CL_MEM_OBJECT_IMAGE2D_ARRAY, {4, 3, 5}}};
     std::vector<buffer_handle> images;
     for (const auto& [type, whole] : shapes) {
         cl_image_desc shape{};
@@ -305,40 +333,48 @@ TEST_F(random_arguments, of_commands_on_images_are_checked_against_the_image) {
             at.region[k] = one_of(12) ? number() : 1 + below(whole[k]);
         }
         if (one_of(3)) at.row = one_of(4) ? number() : 4 * (at.region[0] + below(4));
-        if (one_of(3)) at.slice = one_of(4) ? number() : std::max(at.row, 4 * at.region[0]) * (has_lines ? 1 : at.region[1] + below(2));
+        if (one_of(3))
+            at.slice = one_of(4) ? number()
+                                 : std::max(at.row, 4 * at.region[0]) * (has_lines ? 1 : at.region[1] + below(2));
         bool in_image = true;
         for (std::size_t k = 0; k < 3; ++k)
             in_image = in_image && at.region[k] != 0 && large(at.origin[k]) + at.region[k] <= large(whole[k]);
         // In host memory, in bytes.
-        const box rows{{}, has_lines ? triple{4 * at.region[0], 1, at.region[1]} : triple{4 * at.region[0], at.region[1], at.region[2]},
-                       at.row, at.slice};
+        const box rows{{},
+                       has_lines ? triple{4 * at.region[0], 1, at.region[1]}
+                                 : triple{4 * at.region[0], at.region[1], at.region[2]},
+                       at.row,
+                       at.slice};
         const auto pitch = large(rows.row_pitch()) * rows.region[1];
-        const bool pitches_fit = rows.row_pitch() >= rows.region[0] && (at.slice == 0 || (has_slices && pitch <= large(at.slice)));
+        const bool pitches_fit = rows.row_pitch() >= rows.region[0] &&
+                                 (at.slice == 0 || (has_slices && pitch <= large(at.slice)));
         const auto slice = at.slice == 0 ? pitch : large(at.slice);
-        const auto end = large(rows.region[2] - 1) * slice + large(rows.region[1] - 1) * rows.row_pitch() + rows.region[0];
+        const auto end = large(rows.region[2] - 1) * slice + large(rows.region[1] - 1) * rows.row_pitch() +
+                         rows.region[0];
         const auto which = below(5);
-        const auto what = "call " + std::to_string(i) + " (" + std::to_string(which) + ") on image " + std::to_string(which_image) +
-                          " with " + text_of(at);
+        const auto what = "call " + std::to_string(i) + " (" + std::to_string(which) + ") on image " +
+                          std::to_string(which_image) + " with " + text_of(at);
         bool fits = in_image;
         cl_int code = CL_SUCCESS;
         if (which < 2) {
             if (!(pitch <= large(SIZE_MAX / 2))) continue; // may be of one row
             fits = in_image && pitches_fit && end <= large(host_size);
             if (in_image && pitches_fit && !fits && end <= large(SIZE_MAX / 2)) continue; // the program's own memory
-            code = which == 0 ? clEnqueueReadImage(in, image, CL_TRUE, at.origin.data(), at.region.data(), at.row, at.slice, host, 0,
-                                                   nullptr, nullptr)
-                              : clEnqueueWriteImage(in, image, CL_TRUE, at.origin.data(), at.region.data(), at.row, at.slice, host,
-                                                    0, nullptr, nullptr);
+            code = which == 0 ? clEnqueueReadImage(in, image, CL_TRUE, at.origin.data(), at.region.data(), at.row,
+                                                   at.slice, host, 0, nullptr, nullptr)
+                              : clEnqueueWriteImage(in, image, CL_TRUE, at.origin.data(), at.region.data(), at.row,
+                                                    at.slice, host, 0, nullptr, nullptr);
         } else if (which == 2) {
             const std::array<cl_uint, 4> colour{1, 2, 3, 4};
-            code = clEnqueueFillImage(in, image, colour.data(), at.origin.data(), at.region.data(), 0, nullptr, nullptr);
+            code = clEnqueueFillImage(in, image, colour.data(), at.origin.data(), at.region.data(), 0, nullptr,
+                                      nullptr);
         } else {
             const auto offset = number();
             fits = in_image && large(4) * at.region[0] * at.region[1] * at.region[2] + offset <= large(size);
-            code = which == 3 ? clEnqueueCopyImageToBuffer(in, image, buffer.get(), at.origin.data(), at.region.data(), offset, 0,
-                                                           nullptr, nullptr)
-                              : clEnqueueCopyBufferToImage(in, buffer.get(), image, offset, at.origin.data(), at.region.data(), 0,
-                                                           nullptr, nullptr);
+            code = which == 3 ? clEnqueueCopyImageToBuffer(in, image, buffer.get(), at.origin.data(), at.region.data(),
+                                                           offset, 0, nullptr, nullptr)
+                              : clEnqueueCopyBufferToImage(in, buffer.get(), image, offset, at.origin.data(),
+                                                           at.region.data(), 0, nullptr, nullptr);
         }
         ASSERT_TRUE(code != CL_SUCCESS || fits) << what;
         // Intel's CPU runtime wants offsets into buffers that fit pixels, which the specification does not.
@@ -350,11 +386,12 @@ TEST_F(random_arguments, of_commands_on_images_are_checked_against_the_image) {
 }
 
 TEST_F(random_arguments, of_kernels_are_judged_before_a_byte_is_read) {
-    const auto program = build("typedef struct { int a; float b[5]; } settings;"
-                               "__kernel void take(int one, float4 four, char tiny, uint3 three, settings all, __global int* to,"
-                               "                   __local int* room) {"
-                               "    room[0] = one; to[0] = room[0] + (int)four.x + tiny + (int)three.y + all.a;"
-                               "}");
+    const auto program = build(
+        "typedef struct { int a; float b[5]; } settings;"
+        "__kernel void take(int one, float4 four, char tiny, uint3 three, settings all, __global int* to,"
+        "                   __local int* room) {"
+        "    room[0] = one; to[0] = room[0] + (int)four.x + tiny + (int)three.y + all.a;"
+        "}");
     const auto kernel = kernel_of(program, "take");
     const std::array<std::size_t, 5> right{4, 16, 1, 16, 24};
     const std::array<std::size_t, 12> sizes{0, 1, 2, 4, 8, 12, 16, 24, 1024, 1U << 20, SIZE_MAX / 2, SIZE_MAX};
@@ -365,16 +402,20 @@ TEST_F(random_arguments, of_kernels_are_judged_before_a_byte_is_read) {
         const auto bytes = one_of(3) ? number() : sizes[below(sizes.size())];
         const auto what = "argument " + std::to_string(index) + " of " + std::to_string(bytes) + " bytes";
         if (index > 6) {
-            EXPECT_EQ(clSetKernelArg(kernel.get(), static_cast<cl_uint>(index), 4, memory.last(4)), CL_INVALID_ARG_INDEX);
+            EXPECT_EQ(clSetKernelArg(kernel.get(), static_cast<cl_uint>(index), 4, memory.last(4)),
+                      CL_INVALID_ARG_INDEX);
         } else if (index == 6) {
             const auto code = clSetKernelArg(kernel.get(), 6, bytes, nullptr);
-            ASSERT_TRUE(bytes != 0 ? bytes > 1U << 16 || code == CL_SUCCESS : code == CL_INVALID_ARG_SIZE) << what << ": " << code;
+            ASSERT_TRUE(bytes != 0 ? bytes > 1U << 16 || code == CL_SUCCESS : code == CL_INVALID_ARG_SIZE)
+                << what << ": " << code;
             ASSERT_EQ(clSetKernelArg(kernel.get(), 6, 64, nullptr), CL_SUCCESS);
         } else if (index == 5) {
             auto* const place = memory.last(sizeof(cl_mem));
             auto* const raw = buffer.get();
             std::memcpy(place, &raw, sizeof raw);
-            ASSERT_EQ(clSetKernelArg(kernel.get(), 5, bytes, place), bytes == sizeof raw ? CL_SUCCESS : CL_INVALID_ARG_SIZE) << what;
+            ASSERT_EQ(clSetKernelArg(kernel.get(), 5, bytes, place),
+                      bytes == sizeof raw ? CL_SUCCESS : CL_INVALID_ARG_SIZE)
+                << what;
         } else {
             auto* const place = memory.last(right[index]);
             std::memset(place, 0, right[index]);
@@ -382,7 +423,8 @@ TEST_F(random_arguments, of_kernels_are_judged_before_a_byte_is_read) {
             // PoCL 3.1 takes too little for a structure.
             if (index != 4 || bytes == 0 || bytes >= right[4] || code != CL_SUCCESS)
                 ASSERT_EQ(code, bytes == right[index] ? CL_SUCCESS : CL_INVALID_ARG_SIZE) << what;
-            ASSERT_EQ(clSetKernelArg(kernel.get(), static_cast<cl_uint>(index), right[index], nullptr), CL_INVALID_ARG_VALUE);
+            ASSERT_EQ(clSetKernelArg(kernel.get(), static_cast<cl_uint>(index), right[index], nullptr),
+                      CL_INVALID_ARG_VALUE);
         }
     }
     for (cl_uint index = 0; index < right.size(); ++index)
@@ -401,17 +443,20 @@ TEST_F(random_arguments, of_kernels_are_judged_before_a_byte_is_read) {
         }
         cl_int expected = CL_SUCCESS;
         for (std::size_t k = 0; k < dimensions && k < 3 && expected == CL_SUCCESS; ++k) {
-            if (global[k] == 0) expected = CL_INVALID_GLOBAL_WORK_SIZE;
-            else if (has_offset && offset[k] > SIZE_MAX - global[k]) expected = CL_INVALID_GLOBAL_OFFSET;
-            else if (has_local && local[k] == 0) expected = CL_INVALID_WORK_GROUP_SIZE;
+            if (global[k] == 0)
+                expected = CL_INVALID_GLOBAL_WORK_SIZE;
+            else if (has_offset && offset[k] > SIZE_MAX - global[k])
+                expected = CL_INVALID_GLOBAL_OFFSET;
+            else if (has_local && local[k] == 0)
+                expected = CL_INVALID_WORK_GROUP_SIZE;
         }
         if (dimensions == 0 || dimensions > 3) expected = CL_INVALID_WORK_DIMENSION;
         if (expected == CL_SUCCESS && has_local) { // what only its driver knows is another question
             local = {1, 1, 1};
         }
         auto* const in = queue(below(devices().size()));
-        EXPECT_EQ(clEnqueueNDRangeKernel(in, kernel.get(), dimensions, has_offset ? offset.data() : nullptr, global.data(),
-                                         has_local ? local.data() : nullptr, 0, nullptr, nullptr),
+        EXPECT_EQ(clEnqueueNDRangeKernel(in, kernel.get(), dimensions, has_offset ? offset.data() : nullptr,
+                                         global.data(), has_local ? local.data() : nullptr, 0, nullptr, nullptr),
                   expected);
         EXPECT_EQ(clFinish(in), CL_SUCCESS);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random commands of all kinds over devices, buffers, parts of buffers, host memory and queues of both kinds, ordered by events
-// alone, against the same on the host. CAUSEWAY_TEST_GRAPHS says how many, CAUSEWAY_TEST_COMMANDS of which kinds (their numbers below, as
-// "0,2,3"), CAUSEWAY_TEST_SEED which ones.
+// Random commands of all kinds over devices, buffers, parts of buffers, host memory and queues of both kinds, ordered
+// by events alone, against the same on the host. CAUSEWAY_TEST_GRAPHS says how many, CAUSEWAY_TEST_COMMANDS of which
+// kinds (their numbers below, as "0,2,3"), CAUSEWAY_TEST_SEED which ones.
 #include "platform_fixture.hpp"
 
 #include <algorithm>
@@ -18,9 +18,9 @@ namespace {
 
 constexpr std::size_t buffer_count = 4;
 constexpr std::size_t length = 256;         // elements of a buffer and of host memory
-constexpr std::size_t half = length / 2;    // where the part of a buffer begins: NVIDIA asks for multiples of 512 bytes
-constexpr std::size_t row = 8;              // elements, where buffers and host memory are planes
-constexpr std::size_t host_count = 2;       // that reads go to; writes come from them or from one more
+constexpr std::size_t half = length / 2; // where the part of a buffer begins: NVIDIA asks for multiples of 512 bytes
+constexpr std::size_t row = 8; // elements, where buffers and host memory are planes
+constexpr std::size_t host_count = 2; // that reads go to; writes come from them or from one more
 using values = std::vector<cl_uint>;
 using triple = std::array<std::size_t, 3>;
 
@@ -39,7 +39,8 @@ struct plane_box {
     }
     void copy(const values& source, values& target) const {
         for (std::size_t y = 0; y < region[1]; ++y)
-            std::copy_n(&source[(from[1] + y) * row + from[0] / 4], region[0] / 4, &target[(to[1] + y) * row + to[0] / 4]);
+            std::copy_n(&source[(from[1] + y) * row + from[0] / 4], region[0] / 4,
+                        &target[(to[1] + y) * row + to[0] / 4]);
     }
 };
 
@@ -71,7 +72,8 @@ class random_graphs : public platform_test {
             m_buffers.push_back(new_buffer(length * 4, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, m_expected[i].data()));
             const cl_buffer_region region{half * 4, (length - half) * 4};
             cl_int code = CL_SUCCESS;
-            m_parts.emplace_back(clCreateSubBuffer(m_buffers[i].get(), 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code));
+            m_parts.emplace_back(
+                clCreateSubBuffer(m_buffers[i].get(), 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code));
             ASSERT_EQ(code, CL_SUCCESS);
         }
     }
@@ -127,17 +129,18 @@ class random_graphs : public platform_test {
             for (std::size_t i = half; i < length; ++i) m_expected[first][i] += value;
             break;
         case 6:
-            code = clEnqueueCopyBuffer(on, m_parts[first].get(), to, 0, 0, (length - half) * 4, count, list, made.out());
+            code = clEnqueueCopyBuffer(on, m_parts[first].get(), to, 0, 0, (length - half) * 4, count, list,
+                                       made.out());
             std::copy(m_expected[first].begin() + half, m_expected[first].end(), m_expected[second].begin());
             break;
         case 7:
-            code = clEnqueueReadBuffer(on, m_parts[first].get(), CL_FALSE, 0, (length - half) * 4, host.data(), count, list,
-                                       made.out());
+            code = clEnqueueReadBuffer(on, m_parts[first].get(), CL_FALSE, 0, (length - half) * 4, host.data(), count,
+                                       list, made.out());
             std::copy(m_expected[first].begin() + half, m_expected[first].end(), m_expected_host[place].begin());
             break;
         case 8:
-            code = clEnqueueCopyBufferRect(on, from, to, box.from.data(), box.to.data(), box.region.data(), pitch, 0, pitch, 0,
-                                           count, list, made.out());
+            code = clEnqueueCopyBufferRect(on, from, to, box.from.data(), box.to.data(), box.region.data(), pitch, 0,
+                                           pitch, 0, count, list, made.out());
             box.copy(m_expected[first], m_expected[second]);
             break;
         case 9:
@@ -152,8 +155,8 @@ class random_graphs : public platform_test {
             break;
         case 11: {
             const std::array both{from, to};
-            code = clEnqueueMigrateMemObjects(on, 2, both.data(), value == 1 ? CL_MIGRATE_MEM_OBJECT_HOST : 0, count, list,
-                                              made.out());
+            code = clEnqueueMigrateMemObjects(on, 2, both.data(), value == 1 ? CL_MIGRATE_MEM_OBJECT_HOST : 0, count,
+                                              list, made.out());
             break;
         }
         default: { // what is mapped and not touched comes back as it was
@@ -183,8 +186,10 @@ class random_graphs : public platform_test {
             ASSERT_EQ(read(any_queue(), m_buffers[i], length), m_expected[i]) << "graph " << graph << ", buffer " << i;
             write_by_map(i);
             const values part(m_expected[i].begin() + half, m_expected[i].end());
-            ASSERT_EQ(read(any_queue(), m_parts[i], part.size()), part) << "graph " << graph << ", part of buffer " << i;
-            ASSERT_EQ(read(any_queue(), m_buffers[i], length), m_expected[i]) << "graph " << graph << ", mapped buffer " << i;
+            ASSERT_EQ(read(any_queue(), m_parts[i], part.size()), part)
+                << "graph " << graph << ", part of buffer " << i;
+            ASSERT_EQ(read(any_queue(), m_buffers[i], length), m_expected[i])
+                << "graph " << graph << ", mapped buffer " << i;
         }
     }
 
@@ -193,10 +198,9 @@ class random_graphs : public platform_test {
         const bool anew = m_random() % 2 == 0;
         cl_int code = CL_SUCCESS;
         auto* const on = any_queue();
-        auto* const mapped = static_cast<cl_uint*>(
-            clEnqueueMapBuffer(on, m_buffers[i].get(), CL_TRUE,
-                               anew ? CL_MAP_WRITE_INVALIDATE_REGION : CL_MAP_READ | CL_MAP_WRITE,
-                               begin * 4, size * 4, 0, nullptr, nullptr, &code));
+        auto* const mapped = static_cast<cl_uint*>(clEnqueueMapBuffer(
+            on, m_buffers[i].get(), CL_TRUE, anew ? CL_MAP_WRITE_INVALIDATE_REGION : CL_MAP_READ | CL_MAP_WRITE,
+            begin * 4, size * 4, 0, nullptr, nullptr, &code));
         ASSERT_EQ(code, CL_SUCCESS);
         for (std::size_t k = 0; k < size; ++k) {
             auto& expected = m_expected[i][begin + k];
@@ -221,8 +225,9 @@ class random_graphs : public platform_test {
         return numbers;
     }
 
-    /// Whether a driver may take what a write sends when that is enqueued, and so before the end of a read into the same memory
-    /// that comes before it (NVIDIA 580, also in one in-order queue). OpenCL lets it: that memory is not the program's to change.
+    /// Whether a driver may take what a write sends when that is enqueued, and so before the end of a read into the
+    /// same memory that comes before it (NVIDIA 580, also in one in-order queue). OpenCL lets it: that memory is not
+    /// the program's to change.
     [[nodiscard]] bool has_early_writes() const {
         return std::any_of(devices().begin(), devices().end(), [](cl_device_id device) {
             char vendor[256] = "";
@@ -230,20 +235,21 @@ class random_graphs : public platform_test {
             return std::string_view(vendor).starts_with("NVIDIA");
         });
     }
-    [[nodiscard]] cl_int scale(cl_command_queue on, cl_mem from, cl_mem to, cl_uint value, const std::vector<cl_event>& waits,
-                               cl_event* made) {
+    [[nodiscard]] cl_int scale(cl_command_queue on, cl_mem from, cl_mem to, cl_uint value,
+                               const std::vector<cl_event>& waits, cl_event* made) {
         EXPECT_EQ(clSetKernelArg(m_scale.get(), 0, sizeof from, &from), CL_SUCCESS);
         EXPECT_EQ(clSetKernelArg(m_scale.get(), 1, sizeof to, &to), CL_SUCCESS);
         EXPECT_EQ(clSetKernelArg(m_scale.get(), 2, sizeof value, &value), CL_SUCCESS);
-        return clEnqueueNDRangeKernel(on, m_scale.get(), 1, nullptr, &length, nullptr, static_cast<cl_uint>(waits.size()),
-                                      waits.empty() ? nullptr : waits.data(), made);
+        return clEnqueueNDRangeKernel(on, m_scale.get(), 1, nullptr, &length, nullptr,
+                                      static_cast<cl_uint>(waits.size()), waits.empty() ? nullptr : waits.data(), made);
     }
 
     program_handle m_program;
     kernel_handle m_add, m_scale;
     std::vector<queue_handle> m_others;
     bool m_takes_early = false;
-    const std::vector<unsigned> m_kinds = numbers_of("CAUSEWAY_TEST_COMMANDS", {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+    const std::vector<unsigned> m_kinds = numbers_of("CAUSEWAY_TEST_COMMANDS",
+                                                     {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
     // Of one graph.
     std::vector<buffer_handle> m_buffers, m_parts;
     std::vector<values> m_expected, m_host, m_expected_host;

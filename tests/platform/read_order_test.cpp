@@ -27,7 +27,8 @@ class read_order : public platform_test {
     /// A buffer with the values, which are on the device of `on`.
     [[nodiscard]] buffer_handle full_buffer(cl_command_queue on) const {
         auto made = new_buffer(size);
-        EXPECT_EQ(clEnqueueWriteBuffer(on, made.get(), CL_TRUE, 0, size, m_values.data(), 0, nullptr, nullptr), CL_SUCCESS);
+        EXPECT_EQ(clEnqueueWriteBuffer(on, made.get(), CL_TRUE, 0, size, m_values.data(), 0, nullptr, nullptr),
+                  CL_SUCCESS);
         return made;
     }
     static void read_later(cl_command_queue on, const buffer_handle& from, std::vector<cl_uint>& to,
@@ -46,7 +47,8 @@ TEST_F(read_order, a_write_sends_what_a_read_in_front_of_it_brought) {
         const auto from = full_buffer(on), to = new_buffer(size);
         std::vector<cl_uint> between(many), back(many);
         read_later(on, from, between);
-        ASSERT_EQ(clEnqueueWriteBuffer(on, to.get(), CL_FALSE, 0, size, between.data(), 0, nullptr, nullptr), CL_SUCCESS);
+        ASSERT_EQ(clEnqueueWriteBuffer(on, to.get(), CL_FALSE, 0, size, between.data(), 0, nullptr, nullptr),
+                  CL_SUCCESS);
         ASSERT_EQ(clEnqueueReadBuffer(on, to.get(), CL_TRUE, 0, size, back.data(), 0, nullptr, nullptr), CL_SUCCESS);
         EXPECT_TRUE(back == values()) << "device " << device;
     }
@@ -57,8 +59,8 @@ TEST_F(read_order, an_unmap_writes_back_what_a_map_in_front_of_it_showed) {
         auto* const on = queue(device);
         const auto buffer = full_buffer(on);
         cl_int code = CL_SUCCESS;
-        void* const place = clEnqueueMapBuffer(on, buffer.get(), CL_FALSE, CL_MAP_READ | CL_MAP_WRITE, 0, size, 0, nullptr,
-                                               nullptr, &code);
+        void* const place = clEnqueueMapBuffer(on, buffer.get(), CL_FALSE, CL_MAP_READ | CL_MAP_WRITE, 0, size, 0,
+                                               nullptr, nullptr, &code);
         ASSERT_EQ(code, CL_SUCCESS);
         ASSERT_EQ(clEnqueueUnmapMemObject(on, buffer.get(), place, 0, nullptr, nullptr), CL_SUCCESS);
         EXPECT_TRUE(read(on, buffer, many) == values()) << "device " << device;
@@ -74,8 +76,8 @@ TEST_F(read_order, an_unmap_behind_a_map_that_failed_writes_nothing) {
         const std::vector waits{gate.get()};
         cl_int code = CL_SUCCESS;
         event_handle unmapped;
-        void* const place = clEnqueueMapBuffer(other.get(), buffer.get(), CL_FALSE, CL_MAP_READ | CL_MAP_WRITE, 0, size, 1,
-                                               waits.data(), nullptr, &code);
+        void* const place = clEnqueueMapBuffer(other.get(), buffer.get(), CL_FALSE, CL_MAP_READ | CL_MAP_WRITE, 0, size,
+                                               1, waits.data(), nullptr, &code);
         ASSERT_EQ(code, CL_SUCCESS);
         ASSERT_EQ(clSetUserEventStatus(gate.get(), -7), CL_SUCCESS);
         ASSERT_EQ(clEnqueueUnmapMemObject(other.get(), buffer.get(), place, 0, nullptr, unmapped.out()), CL_SUCCESS);
@@ -115,7 +117,8 @@ TEST_F(read_order, markers_and_barriers_of_an_out_of_order_queue_are_over_after_
             const cl_uint one = 1;
             if (by_barrier) {
                 ASSERT_EQ(clEnqueueBarrierWithWaitList(on.get(), 0, nullptr, nullptr), CL_SUCCESS);
-                ASSERT_EQ(clEnqueueFillBuffer(on.get(), small.get(), &one, 4, 0, 4, 0, nullptr, behind.out()), CL_SUCCESS);
+                ASSERT_EQ(clEnqueueFillBuffer(on.get(), small.get(), &one, 4, 0, 4, 0, nullptr, behind.out()),
+                          CL_SUCCESS);
             } else {
                 ASSERT_EQ(clEnqueueMarkerWithWaitList(on.get(), 0, nullptr, behind.out()), CL_SUCCESS);
             }
@@ -191,8 +194,9 @@ TEST_F(read_order, the_later_of_two_reads_into_one_place_is_what_stays) {
         const auto large = full_buffer(on);
         const std::vector<cl_uint> fives(64, 5);
         const auto small = new_buffer(fives.size() * 4);
-        ASSERT_EQ(clEnqueueWriteBuffer(on, small.get(), CL_TRUE, 0, fives.size() * 4, fives.data(), 0, nullptr, nullptr),
-                  CL_SUCCESS);
+        ASSERT_EQ(
+            clEnqueueWriteBuffer(on, small.get(), CL_TRUE, 0, fives.size() * 4, fives.data(), 0, nullptr, nullptr),
+            CL_SUCCESS);
         std::vector<cl_uint> back(many);
         read_later(on, large, back);
         ASSERT_EQ(clEnqueueReadBuffer(on, small.get(), CL_FALSE, 0, fives.size() * 4, back.data(), 0, nullptr, nullptr),
@@ -251,8 +255,8 @@ TEST_F(read_order, bytes_come_after_a_user_event_on_each_rank) {
             clSetUserEventStatus(of.gate, status);
         };
         ASSERT_EQ(clEnqueueMarkerWithWaitList(early, 1, std::vector{gate.get()}.data(), behind.out()), CL_SUCCESS);
-        ASSERT_EQ(clEnqueueReadBuffer(on, from.get(), CL_FALSE, 0, 4096, back.data(), 1, std::vector{behind.get()}.data(),
-                                      arrived.out()),
+        ASSERT_EQ(clEnqueueReadBuffer(on, from.get(), CL_FALSE, 0, 4096, back.data(), 1,
+                                      std::vector{behind.get()}.data(), arrived.out()),
                   CL_SUCCESS);
         ASSERT_EQ(clSetEventCallback(start.get(), CL_COMPLETE, open, &by_callback), CL_SUCCESS);
         ASSERT_EQ(clFlush(queue()), CL_SUCCESS);
@@ -273,7 +277,8 @@ TEST_F(read_order, large_reads_arrive_whole_or_fail_whole) {
             const std::vector waits{gate.get()};
             std::vector<unsigned char> back(bytes, 7);
             event_handle over;
-            auto setting = std::async(std::launch::async, [&] { return clSetUserEventStatus(gate.get(), CL_COMPLETE); });
+            auto setting = std::async(std::launch::async,
+                                      [&] { return clSetUserEventStatus(gate.get(), CL_COMPLETE); });
             ASSERT_EQ(clEnqueueReadBuffer(on.get(), from.get(), CL_TRUE, offset, bytes, back.data(), 1, waits.data(),
                                           over.out()),
                       CL_SUCCESS);
@@ -285,7 +290,8 @@ TEST_F(read_order, large_reads_arrive_whole_or_fail_whole) {
             // The same without waiting.
             std::fill(back.begin(), back.end(), static_cast<unsigned char>(7));
             event_handle later;
-            ASSERT_EQ(clEnqueueReadBuffer(on.get(), from.get(), CL_FALSE, offset, bytes, back.data(), 0, nullptr, later.out()),
+            ASSERT_EQ(clEnqueueReadBuffer(on.get(), from.get(), CL_FALSE, offset, bytes, back.data(), 0, nullptr,
+                                          later.out()),
                       CL_SUCCESS);
             ASSERT_EQ(clWaitForEvents(1, std::vector{later.get()}.data()), CL_SUCCESS);
             EXPECT_TRUE(std::equal(back.begin(), back.end(), all + offset)) << "device " << device;
@@ -296,14 +302,15 @@ TEST_F(read_order, large_reads_arrive_whole_or_fail_whole) {
             std::fill(back.begin(), back.end(), static_cast<unsigned char>(7));
             for (const cl_bool blocking : {CL_TRUE, CL_FALSE}) {
                 event_handle never;
-                const auto code = clEnqueueReadBuffer(on.get(), from.get(), blocking, offset, bytes, back.data(), 1, fails.data(),
-                                                      never.out());
+                const auto code = clEnqueueReadBuffer(on.get(), from.get(), blocking, offset, bytes, back.data(), 1,
+                                                      fails.data(), never.out());
                 EXPECT_EQ(code, blocking ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : CL_SUCCESS);
                 if (!blocking) {
                     EXPECT_NE(clWaitForEvents(1, std::vector{never.get()}.data()), CL_SUCCESS);
                 }
             }
-            EXPECT_TRUE(std::all_of(back.begin(), back.end(), [](auto byte) { return byte == 7; })) << "device " << device;
+            EXPECT_TRUE(std::all_of(back.begin(), back.end(), [](auto byte) { return byte == 7; }))
+                << "device " << device;
         }
 }
 

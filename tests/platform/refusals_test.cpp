@@ -36,10 +36,10 @@ TEST_F(refusals, a_kernel_that_takes_an_image_takes_no_buffer) {
 }
 
 TEST_F(refusals, a_command_that_its_driver_refuses_fails_on_every_rank) {
-    const auto program =
-        build("__kernel __attribute__((reqd_work_group_size(4, 1, 1))) void fours(__global uint* data) {"
-              "    data[get_global_id(0)] = 4;"
-              "}");
+    const auto program = build(
+        "__kernel __attribute__((reqd_work_group_size(4, 1, 1))) void fours(__global uint* data) {"
+        "    data[get_global_id(0)] = 4;"
+        "}");
     const auto kernel = kernel_of(program, "fours");
     const bool in_cluster = std::getenv("CAUSEWAY_CLUSTER") != nullptr;
     for (std::size_t i = 0; i < devices().size(); ++i) {
@@ -52,8 +52,8 @@ TEST_F(refusals, a_command_that_its_driver_refuses_fails_on_every_rank) {
         const std::size_t global = 8;
         const std::size_t wrong = 2;
         event_handle event;
-        const auto code =
-            clEnqueueNDRangeKernel(queue(i), kernel.get(), 1, nullptr, &global, &wrong, 0, nullptr, event.out());
+        const auto code = clEnqueueNDRangeKernel(queue(i), kernel.get(), 1, nullptr, &global, &wrong, 0, nullptr,
+                                                 event.out());
         if (in_cluster) {
             // The ranks do not ask one another at each command: the event says so, and clFinish.
             ASSERT_EQ(code, CL_SUCCESS);
@@ -79,12 +79,14 @@ TEST_F(refusals, what_has_failed_waits_for_no_user_event) {
         ASSERT_EQ(clSetUserEventStatus(failed.get(), -7), CL_SUCCESS);
         const std::vector waits{gate.get(), failed.get()};
         const std::vector<cl_uint> start(8, 1);
-        const auto buffer = new_buffer(32, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, const_cast<cl_uint*>(start.data()));
+        const auto buffer = new_buffer(32, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
+                                       const_cast<cl_uint*>(start.data()));
         event_handle marker, write, later;
         ASSERT_EQ(clEnqueueMarkerWithWaitList(queue(i), 2, waits.data(), marker.out()), CL_SUCCESS);
         EXPECT_EQ(clFinish(queue(i)), CL_SUCCESS);
-        EXPECT_EQ(clEnqueueWriteBuffer(queue(i), buffer.get(), CL_TRUE, 0, 4, waits.data(), 2, waits.data(), write.out()),
-                  CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+        EXPECT_EQ(
+            clEnqueueWriteBuffer(queue(i), buffer.get(), CL_TRUE, 0, 4, waits.data(), 2, waits.data(), write.out()),
+            CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
         EXPECT_EQ(status_of(marker.get()), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
         EXPECT_EQ(clWaitForEvents(1, std::vector{marker.get()}.data()), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
         const cl_uint two = 2;
@@ -105,10 +107,10 @@ TEST_F(refusals, what_has_failed_waits_for_no_user_event) {
 }
 
 TEST_F(refusals, a_command_that_waits_and_is_refused_then_fails_the_next_finish) {
-    const auto program =
-        build("__kernel __attribute__((reqd_work_group_size(4, 1, 1))) void fours(__global uint* data) {"
-              "    data[get_global_id(0)] = 4;"
-              "}");
+    const auto program = build(
+        "__kernel __attribute__((reqd_work_group_size(4, 1, 1))) void fours(__global uint* data) {"
+        "    data[get_global_id(0)] = 4;"
+        "}");
     const auto kernel = kernel_of(program, "fours");
     const auto buffer = new_buffer(32);
     auto* const raw = buffer.get();
@@ -132,8 +134,8 @@ TEST_F(refusals, a_blocking_command_whose_wait_list_fails_says_so_on_every_rank)
         const auto buffer = new_buffer(4);
         const cl_uint value = 1;
         ASSERT_EQ(clSetUserEventStatus(gate.get(), -3), CL_SUCCESS);
-        EXPECT_EQ(clEnqueueWriteBuffer(queue(i), buffer.get(), CL_TRUE, 0, 4, &value, 1,
-                                       std::vector{gate.get()}.data(), nullptr),
+        EXPECT_EQ(clEnqueueWriteBuffer(queue(i), buffer.get(), CL_TRUE, 0, 4, &value, 1, std::vector{gate.get()}.data(),
+                                       nullptr),
                   CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
         EXPECT_EQ(clFinish(queue(i)), CL_SUCCESS);
     }

@@ -37,7 +37,8 @@ TEST_F(spanning, what_is_behind_a_read_in_its_queue_is_over_after_it) {
         auto* const on = queue(device);
         const auto large = new_buffer(many * 4), small = new_buffer(4);
         const cl_uint one = 1;
-        ASSERT_EQ(clEnqueueWriteBuffer(on, large.get(), CL_TRUE, 0, many * 4, values.data(), 0, nullptr, nullptr), CL_SUCCESS);
+        ASSERT_EQ(clEnqueueWriteBuffer(on, large.get(), CL_TRUE, 0, many * 4, values.data(), 0, nullptr, nullptr),
+                  CL_SUCCESS);
         ASSERT_EQ(clEnqueueWriteBuffer(on, small.get(), CL_TRUE, 0, 4, &one, 0, nullptr, nullptr), CL_SUCCESS);
         for (const bool by_event : {false, true}) {
             std::vector<cl_uint> back(many);
@@ -78,8 +79,8 @@ TEST_F(spanning, each_device_may_have_a_context_of_its_own) {
                   CL_SUCCESS);
         launch(on.get(), kernel_of(program, "add"), buffer, 7, items);
         auto* const mapped = static_cast<cl_uint*>(clEnqueueMapBuffer(on.get(), buffer.get(), CL_TRUE,
-                                                                      CL_MAP_READ | CL_MAP_WRITE, 0, sizeof(cl_uint),
-                                                                      0, nullptr, nullptr, &code));
+                                                                      CL_MAP_READ | CL_MAP_WRITE, 0, sizeof(cl_uint), 0,
+                                                                      nullptr, nullptr, &code));
         ASSERT_EQ(code, CL_SUCCESS);
         EXPECT_EQ(*mapped, 12u);
         *mapped = 13;
@@ -198,9 +199,8 @@ TEST_F(spanning, maps_show_what_another_device_wrote_and_write_it_back) {
         ASSERT_EQ(clFinish(queue()), CL_SUCCESS);
         cl_int code = CL_SUCCESS;
         event_handle mapped;
-        auto* const values =
-            static_cast<cl_uint*>(clEnqueueMapBuffer(last_queue(), buffer.get(), CL_TRUE, CL_MAP_READ | CL_MAP_WRITE,
-                                                     400, 40, 0, nullptr, mapped.out(), &code));
+        auto* const values = static_cast<cl_uint*>(clEnqueueMapBuffer(
+            last_queue(), buffer.get(), CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 400, 40, 0, nullptr, mapped.out(), &code));
         ASSERT_EQ(code, CL_SUCCESS);
         if (flags == CL_MEM_USE_HOST_PTR) {
             EXPECT_EQ(values, host.data() + 100);
@@ -268,9 +268,9 @@ TEST_F(spanning, images_move_between_devices) {
     const size_t corner[3] = {3, 5, 0};
     const size_t part[3] = {4, 2, 1};
     size_t row_pitch = 0;
-    auto* const mapped =
-        static_cast<unsigned char*>(clEnqueueMapImage(last_queue(), image.get(), CL_TRUE, CL_MAP_READ, corner, part,
-                                                      &row_pitch, nullptr, 0, nullptr, nullptr, &code));
+    auto* const mapped = static_cast<unsigned char*>(clEnqueueMapImage(last_queue(), image.get(), CL_TRUE, CL_MAP_READ,
+                                                                       corner, part, &row_pitch, nullptr, 0, nullptr,
+                                                                       nullptr, &code));
     ASSERT_EQ(code, CL_SUCCESS);
     for (std::size_t y = 0; y < 2; ++y)
         for (std::size_t x = 0; x < 16; ++x) ASSERT_EQ(mapped[y * row_pitch + x], pixels[(5 + y) * 33 * 4 + 12 + x]);

@@ -15,8 +15,8 @@ typedef double f64;
 enum element { type_of_i8, type_of_i16, type_of_i32, type_of_i64, type_of_u32, type_of_f32, type_of_f64 };
 
 struct kernel {
-    const char *name;
-    void (*run)(void *c, const void *a, const void *b, long n);
+    const char* name;
+    void (*run)(void* c, const void* a, const void* b, long n);
     size_t c_size, a_size, b_size; // of an element, in bytes
     enum element type;             // of c
     long only;                     // if not 0, the one n that it works for

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A C++ program with the C++ bindings' manners: an out-of-order queue, a user event, images, a second thread that enqueues, and a
-// child process that calls nothing.
+// A C++ program with the C++ bindings' manners: an out-of-order queue, a user event, images, a second thread that
+// enqueues, and a child process that calls nothing.
 #include <CL/cl.h>
 
 #include <sys/wait.h>
@@ -43,7 +43,8 @@ int main() {
     const auto kernel = clCreateKernel(program, "next", &code);
     check(code, "clCreateKernel");
     std::vector<int> values(1024, 7);
-    const auto buffer = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, values.size() * sizeof(int), values.data(), &code);
+    const auto buffer = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, values.size() * sizeof(int),
+                                       values.data(), &code);
     check(code, "clCreateBuffer");
     check(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), "clSetKernelArg");
     // A launch that waits for the program itself.
@@ -53,13 +54,16 @@ int main() {
     cl_event first = nullptr, second = nullptr;
     check(clEnqueueNDRangeKernel(queue, kernel, 2, nullptr, global.data(), local.data(), 1, &go, &first), "launch");
     std::thread other([&] {
-        check(clEnqueueNDRangeKernel(queue, kernel, 2, nullptr, global.data(), local.data(), 1, &first, &second), "launch");
+        check(clEnqueueNDRangeKernel(queue, kernel, 2, nullptr, global.data(), local.data(), 1, &first, &second),
+              "launch");
         check(clSetUserEventStatus(go, CL_COMPLETE), "clSetUserEventStatus");
     });
     other.join();
     check(clWaitForEvents(1, &second), "clWaitForEvents");
     std::vector<int> result(values.size());
-    check(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, result.size() * sizeof(int), result.data(), 0, nullptr, nullptr), "read");
+    check(
+        clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, result.size() * sizeof(int), result.data(), 0, nullptr, nullptr),
+        "read");
     for (const int each : result)
         if (each != 9) return 1;
     if (const auto child = fork(); child == 0)

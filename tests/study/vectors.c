@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plain OpenCL program with known counts: 3 launches of `square` with the driver's size, 2 of `add` with 64 work-items each.
+// A plain OpenCL program with known counts: 3 launches of `square` with the driver's size, 2 of `add` with 64
+// work-items each.
 #include <CL/cl.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #define COUNT 65536
-#define CHECK(code) \
-    if ((code) != CL_SUCCESS) { \
-        fprintf(stderr, "line %d: code %d\n", __LINE__, (int)(code)); \
-        exit(1); \
+#define CHECK(code)                                                                                                    \
+    if ((code) != CL_SUCCESS) {                                                                                        \
+        fprintf(stderr, "line %d: code %d\n", __LINE__, (int)(code));                                                  \
+        exit(1);                                                                                                       \
     }
 
-static const char* const source =
-    "__kernel void square(__global const float* from, __global float* to) {\n"
-    "    size_t i = get_global_id(0);\n"
-    "    to[i] = from[i] * from[i];\n"
-    "}\n"
-    "__kernel void add(__global const float* from, __global float* to, const float by) {\n"
-    "    size_t i = get_global_id(0);\n"
-    "    to[i] = from[i] + by;\n"
-    "}\n";
+static const char* const
+    source = "__kernel void square(__global const float* from, __global float* to) {\n"
+             "    size_t i = get_global_id(0);\n"
+             "    to[i] = from[i] * from[i];\n"
+             "}\n"
+             "__kernel void add(__global const float* from, __global float* to, const float by) {\n"
+             "    size_t i = get_global_id(0);\n"
+             "    to[i] = from[i] + by;\n"
+             "}\n";
 
 int main(int count, char** words) {
     static float from[COUNT], to[COUNT];

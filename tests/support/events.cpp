@@ -65,8 +65,7 @@ bool kernel_elsewhere::is_outrun_by(const std::function<void()>& work) {
 
 cl_int status_of(cl_event event) {
     cl_int status = CL_QUEUED;
-    const cl_int code =
-        clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+    const cl_int code = clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
     if (code != CL_SUCCESS) {
         throw std::runtime_error("clGetEventInfo gave " + std::to_string(code));
     }

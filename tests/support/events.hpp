@@ -44,7 +44,8 @@ class gate {
     bool m_set = false;
 };
 
-/// Where pretend_discrete.c is preloaded: while it lives, a kernel runs in another queue, for which markers without a list wait.
+/// Where pretend_discrete.c is preloaded: while it lives, a kernel runs in another queue, for which markers without a
+/// list wait.
 class kernel_elsewhere {
   public:
     [[nodiscard]] static bool can_be_pretended();
@@ -69,8 +70,7 @@ class kernel_elsewhere {
 [[nodiscard]] testing::AssertionResult fails_with(const event_handle& event, cl_int status);
 
 /// One answer of clGetTransferInfo; throws std::runtime_error if it is refused.
-template <typename Value>
-[[nodiscard]] Value transfer_info(const event_handle& event, cl_transfer_info name) {
+template <typename Value> [[nodiscard]] Value transfer_info(const event_handle& event, cl_transfer_info name) {
     Value value{};
     std::size_t size = 0;
     const cl_int code = clGetTransferInfo(event.get(), name, sizeof value, &value, &size);

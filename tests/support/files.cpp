@@ -156,12 +156,12 @@ twin_streams::twin_streams(const bytes& contents, const char* mode) {
 
 testing::AssertionResult twin_streams::agree() const {
     if (ftello(transferred()) != ftello(reference())) {
-        return testing::AssertionFailure() << "the position is " << ftello(transferred()) << ", stdio's would be "
-                                           << ftello(reference());
+        return testing::AssertionFailure()
+               << "the position is " << ftello(transferred()) << ", stdio's would be " << ftello(reference());
     }
     if ((std::feof(transferred()) != 0) != (std::feof(reference()) != 0)) {
-        return testing::AssertionFailure() << "feof is " << std::feof(transferred()) << ", stdio's would be "
-                                           << std::feof(reference());
+        return testing::AssertionFailure()
+               << "feof is " << std::feof(transferred()) << ", stdio's would be " << std::feof(reference());
     }
     on_both([](std::FILE* file) { std::fflush(file); });
     const auto contents = same_bytes(file_contents(reference_path()), file_contents(transferred_path()));

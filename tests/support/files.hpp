@@ -83,8 +83,7 @@ class twin_streams {
     [[nodiscard]] std::string transferred_path() const { return m_folder.path("transferred"); }
     [[nodiscard]] std::string reference_path() const { return m_folder.path("reference"); }
 
-    template <typename Action>
-    void on_both(Action action) const {
+    template <typename Action> void on_both(Action action) const {
         action(m_transferred.get());
         action(m_reference.get());
     }

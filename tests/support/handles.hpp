@@ -9,8 +9,7 @@
 namespace support {
 
 /// Owns one reference to an OpenCL object.
-template <typename Object, auto Release>
-class handle {
+template <typename Object, auto Release> class handle {
   public:
     handle() = default;
     explicit handle(Object adopted) : m_object(adopted) {}

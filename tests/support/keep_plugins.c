@@ -5,8 +5,7 @@
  * MPI and OpenCL libraries unload their plugins before the process ends. The leak checker runs later: it then names
  * neither the plugin, so that no suppression matches, nor sees the pointers that lived in the plugin's own data.
  */
-__attribute__((visibility("default"))) int dlclose(void *handle)
-{
+__attribute__((visibility("default"))) int dlclose(void* handle) {
     (void)handle;
     return 0;
 }

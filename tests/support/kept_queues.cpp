@@ -50,6 +50,7 @@ bool is_intel(cl_command_queue queue) {
 
 void support::keep_while_commands_end(cl_command_queue queue) {
     cl_command_queue_properties properties = 0;
-    if (clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, nullptr) != CL_SUCCESS) return;
+    if (clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, nullptr) != CL_SUCCESS)
+        return;
     if ((properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0 && is_intel(queue)) kept->keep(queue);
 }

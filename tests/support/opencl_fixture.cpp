@@ -35,15 +35,16 @@ std::string name_of(const testing::TestParamInfo<device_under_test>& info) { ret
 
 context_handle make_context(const std::vector<cl_device_id>& devices) {
     cl_int code = CL_SUCCESS;
-    context_handle made(clCreateContext(nullptr, static_cast<cl_uint>(devices.size()), devices.data(), nullptr,
-                                        nullptr, &code));
+    context_handle made(
+        clCreateContext(nullptr, static_cast<cl_uint>(devices.size()), devices.data(), nullptr, nullptr, &code));
     check(code, "clCreateContext");
     return made;
 }
 
 queue_handle make_queue(cl_context context, cl_device_id device, queue_order order) {
-    const cl_command_queue_properties properties =
-        order == queue_order::out_of_order ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0;
+    const cl_command_queue_properties properties = order == queue_order::out_of_order
+                                                       ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE
+                                                       : 0;
     cl_int code = CL_SUCCESS;
     queue_handle made(clCreateCommandQueue(context, device, properties, &code));
     check(code, "clCreateCommandQueue");
@@ -67,9 +68,9 @@ buffer_handle make_buffer(cl_context context, std::size_t size, cl_mem_flags fla
 
 void fill(cl_command_queue queue, cl_mem buffer, std::size_t offset, const bytes& contents) {
     if (!contents.empty()) {
-        check(clEnqueueWriteBuffer(queue, buffer, CL_TRUE, offset, contents.size(), contents.data(), 0, nullptr,
-                                   nullptr),
-              "clEnqueueWriteBuffer");
+        check(
+            clEnqueueWriteBuffer(queue, buffer, CL_TRUE, offset, contents.size(), contents.data(), 0, nullptr, nullptr),
+            "clEnqueueWriteBuffer");
         // A blocking write may return once it has copied the host's bytes (OpenCL 1.2, section 5.2.2); Intel's does.
         check(clFinish(queue), "clFinish");
     }

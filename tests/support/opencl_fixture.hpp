@@ -27,8 +27,7 @@ enum class queue_order { in_order, out_of_order };
 [[nodiscard]] context_handle make_context(const std::vector<cl_device_id>& devices);
 [[nodiscard]] queue_handle make_queue(cl_context context, cl_device_id device, queue_order order);
 [[nodiscard]] bool supports_out_of_order(cl_device_id device);
-[[nodiscard]] buffer_handle make_buffer(cl_context context, std::size_t size,
-                                        cl_mem_flags flags = CL_MEM_READ_WRITE);
+[[nodiscard]] buffer_handle make_buffer(cl_context context, std::size_t size, cl_mem_flags flags = CL_MEM_READ_WRITE);
 void fill(cl_command_queue queue, cl_mem buffer, std::size_t offset, const bytes& contents);
 [[nodiscard]] bytes contents(cl_command_queue queue, cl_mem buffer, std::size_t offset, std::size_t size);
 
@@ -44,14 +43,13 @@ void fill(cl_command_queue queue, cl_mem buffer, std::size_t offset, const bytes
 // Non-blocking transfers. They throw std::runtime_error with the library's text if the call is refused.
 [[nodiscard]] event_handle write_buffer_from(cl_command_queue queue, cl_mem buffer, std::size_t offset,
                                              std::size_t size, std::FILE* file, const wait_list& waits = {});
-[[nodiscard]] event_handle read_buffer_to(cl_command_queue queue, cl_mem buffer, std::size_t offset,
-                                          std::size_t size, std::FILE* file, const wait_list& waits = {});
+[[nodiscard]] event_handle read_buffer_to(cl_command_queue queue, cl_mem buffer, std::size_t offset, std::size_t size,
+                                          std::FILE* file, const wait_list& waits = {});
 [[nodiscard]] event_handle write_buffer_from(cl_command_queue queue, cl_mem buffer, std::size_t offset,
                                              std::size_t size, int fd, std::int64_t file_offset,
                                              const wait_list& waits = {});
-[[nodiscard]] event_handle read_buffer_to(cl_command_queue queue, cl_mem buffer, std::size_t offset,
-                                          std::size_t size, int fd, std::int64_t file_offset,
-                                          const wait_list& waits = {});
+[[nodiscard]] event_handle read_buffer_to(cl_command_queue queue, cl_mem buffer, std::size_t offset, std::size_t size,
+                                          int fd, std::int64_t file_offset, const wait_list& waits = {});
 
 /// A context on the device under test, an in-order queue, and a second in-order queue that moves the test's own data.
 class device_test : public testing::TestWithParam<device_under_test> {

@@ -40,8 +40,7 @@ bytes join(const bytes& first, const bytes& second) {
     return result;
 }
 
-testing::AssertionResult same_bytes(std::span<const unsigned char> expected,
-                                    std::span<const unsigned char> actual) {
+testing::AssertionResult same_bytes(std::span<const unsigned char> expected, std::span<const unsigned char> actual) {
     const std::size_t common = std::min(expected.size(), actual.size());
     if (common != 0 && std::memcmp(expected.data(), actual.data(), common) != 0) {
         const auto difference = std::mismatch(expected.begin(), expected.begin() + common, actual.begin());

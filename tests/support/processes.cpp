@@ -56,8 +56,8 @@ std::optional<ending> run_program(const std::string& path, const std::vector<std
 
 std::string index_of(const device_under_test& device) {
     const auto& all = all_devices();
-    const auto found =
-        std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.device == device.device; });
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [&](const auto& each) { return each.device == device.device; });
     return std::to_string(found - all.begin());
 }
 

@@ -17,7 +17,8 @@ namespace {
 
 std::atomic<unsigned> answers{0};
 
-// Only async-signal-safe calls: whatever hangs may hold any lock. (The first call of backtrace, which loads a library, was before.)
+// Only async-signal-safe calls: whatever hangs may hold any lock. (The first call of backtrace, which loads a library,
+// was before.)
 extern "C" void print_own_stack(int) {
     std::array<void*, 64> frames{};
     const int count = backtrace(frames.data(), static_cast<int>(frames.size()));
@@ -31,7 +32,7 @@ void support::print_stacks() {
     std::array<void*, 1> first{};
     (void)backtrace(first.data(), 1);
     const int request = SIGRTMIN + 3;
-    struct sigaction how {};
+    struct sigaction how{};
     how.sa_handler = print_own_stack;
     how.sa_flags = SA_RESTART;
     sigaction(request, &how, nullptr);
@@ -43,7 +44,8 @@ void support::print_stacks() {
         std::fprintf(stderr, "thread %d of process %d:\n", id, getpid());
         const auto before = answers.load();
         if (syscall(SYS_tgkill, getpid(), id, request) != 0) continue;
-        for (int i = 0; i < 100 && answers.load() == before; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        for (int i = 0; i < 100 && answers.load() == before; ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
     closedir(threads);
 }

@@ -13,18 +13,15 @@ namespace {
 
 using symmetric_heap = with_heap;
 
-::testing::AssertionResult refused(cl_int code, cl_int expected, const std::string &part)
-{
+::testing::AssertionResult refused(cl_int code, cl_int expected, const std::string& part) {
     const std::string message = causeway_error_last_message();
-    if (code == expected && message.find(part) != std::string::npos)
-        return ::testing::AssertionSuccess();
+    if (code == expected && message.find(part) != std::string::npos) return ::testing::AssertionSuccess();
     return ::testing::AssertionFailure() << code << " instead of " << expected << ": " << message;
 }
 
-TEST_F(symmetric_heap, gives_the_same_offsets_everywhere)
-{
+TEST_F(symmetric_heap, gives_the_same_offsets_everywhere) {
     std::vector<std::uint64_t> offsets;
-    std::vector<void *> taken;
+    std::vector<void*> taken;
     for (const std::size_t size : {std::size_t{1}, std::size_t{100}, std::size_t{1} << 20, std::size_t{64}}) {
         taken.push_back(causeway_symmetric_malloc(size));
         ASSERT_NE(taken.back(), nullptr) << causeway_error_last_message();
@@ -37,17 +34,15 @@ TEST_F(symmetric_heap, gives_the_same_offsets_everywhere)
     MPI_Allreduce(MPI_IN_PLACE, most.data(), static_cast<int>(most.size()), MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
     MPI_Allreduce(MPI_IN_PLACE, least.data(), static_cast<int>(least.size()), MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
     EXPECT_EQ(most, least);
-    for (void *each : taken)
-        EXPECT_EQ(causeway_symmetric_free(each), CL_SUCCESS);
-    void *const aligned = causeway_symmetric_align(4096, 10);
+    for (void* each : taken) EXPECT_EQ(causeway_symmetric_free(each), CL_SUCCESS);
+    void* const aligned = causeway_symmetric_align(4096, 10);
     std::size_t offset = 1;
     EXPECT_NE(causeway_symmetric_buffer(aligned, &offset, nullptr), nullptr);
     EXPECT_EQ(offset % 4096, 0u);
 }
 
-TEST_F(symmetric_heap, finds_addresses_in_the_middle_and_in_sub_buffers)
-{
-    auto *const memory = allocate<unsigned char>(8192);
+TEST_F(symmetric_heap, finds_addresses_in_the_middle_and_in_sub_buffers) {
+    auto* const memory = allocate<unsigned char>(8192);
     std::size_t offset = 0, middle = 0;
     cl_mem heap = causeway_symmetric_buffer(memory, &offset, nullptr);
     EXPECT_EQ(causeway_symmetric_buffer(memory + 4321, &middle, nullptr), heap);
@@ -63,35 +58,34 @@ TEST_F(symmetric_heap, finds_addresses_in_the_middle_and_in_sub_buffers)
     EXPECT_EQ(causeway_symmetric_address(other.get(), 0), nullptr);
 }
 
-TEST_F(symmetric_heap, says_that_it_has_no_room)
-{
+TEST_F(symmetric_heap, says_that_it_has_no_room) {
     EXPECT_EQ(causeway_symmetric_malloc(heap_bytes + 1), nullptr);
     EXPECT_TRUE(refused(0, 0, "no room"));
-    void *const most = causeway_symmetric_malloc(heap_bytes);
+    void* const most = causeway_symmetric_malloc(heap_bytes);
     EXPECT_NE(most, nullptr);
     EXPECT_EQ(causeway_symmetric_malloc(1), nullptr);
     EXPECT_EQ(causeway_symmetric_free(most), CL_SUCCESS);
-    void *const again = causeway_symmetric_malloc(heap_bytes);
+    void* const again = causeway_symmetric_malloc(heap_bytes);
     EXPECT_EQ(again, most);
 }
 
-TEST_F(symmetric_heap, refuses_allocations_that_differ)
-{
+TEST_F(symmetric_heap, refuses_allocations_that_differ) {
     NEEDS_RANKS(2);
     EXPECT_EQ(causeway_symmetric_malloc(me == 0 ? 64 : 128), nullptr);
     EXPECT_TRUE(refused(0, 0, "the number of bytes is"));
     EXPECT_NE(causeway_symmetric_malloc(64), nullptr) << causeway_error_last_message();
 }
 
-TEST_F(symmetric_heap, refuses_by_name)
-{
-    auto *const words = allocate<std::uint64_t>(16); // 128 bytes
-    auto *const freed = allocate<std::uint64_t>(16);
+TEST_F(symmetric_heap, refuses_by_name) {
+    auto* const words = allocate<std::uint64_t>(16); // 128 bytes
+    auto* const freed = allocate<std::uint64_t>(16);
     ASSERT_EQ(causeway_symmetric_free(freed), CL_SUCCESS);
     const queue on = make_queue(order::in_order);
     const buffer source = own().make_buffer(256, 0);
-    const auto put = [&](void *target, std::size_t size, int pe, std::uint64_t *signal, cl_signal_operation operation = CL_SIGNAL_SET) {
-        return clEnqueuePutSignal(on.get(), source.get(), CL_FALSE, 0, size, target, signal, 1, operation, pe, 0, nullptr, nullptr);
+    const auto put = [&](void* target, std::size_t size, int pe, std::uint64_t* signal,
+                         cl_signal_operation operation = CL_SIGNAL_SET) {
+        return clEnqueuePutSignal(on.get(), source.get(), CL_FALSE, 0, size, target, signal, 1, operation, pe, 0,
+                                  nullptr, nullptr);
     };
     std::uint64_t elsewhere = 0;
     EXPECT_TRUE(refused(put(nullptr, 8, next, words), CL_INVALID_VALUE, "the target, (nil), is null"));
@@ -102,29 +96,32 @@ TEST_F(symmetric_heap, refuses_by_name)
     EXPECT_TRUE(refused(put(words, 8, all, words), CL_INVALID_VALUE, "there is no PE"));
     EXPECT_TRUE(refused(put(words, 8, -1, words), CL_INVALID_VALUE, "there is no PE"));
     EXPECT_TRUE(refused(put(words, 8, next, words, 7), CL_INVALID_VALUE, "there is no signal operation 7"));
-    auto *const crooked = reinterpret_cast<std::uint64_t *>(reinterpret_cast<unsigned char *>(words) + 4);
+    auto* const crooked = reinterpret_cast<std::uint64_t*>(reinterpret_cast<unsigned char*>(words) + 4);
     EXPECT_TRUE(refused(put(words, 8, next, crooked), CL_INVALID_VALUE, "the signal is misaligned"));
-    EXPECT_TRUE(refused(clEnqueueSignalWait(on.get(), CL_FALSE, words, 17, 0, 0, nullptr, nullptr), CL_INVALID_VALUE, "no comparison 17"));
-    EXPECT_TRUE(refused(clEnqueueSignalWait(nullptr, CL_FALSE, words, CL_COMPARE_EQ, 0, 0, nullptr, nullptr), CL_INVALID_COMMAND_QUEUE, ""));
-    EXPECT_TRUE(refused(clEnqueueSignalWait(on.get(), CL_FALSE, words, CL_COMPARE_EQ, 0, 1, nullptr, nullptr), CL_INVALID_EVENT_WAIT_LIST, ""));
-    EXPECT_TRUE(refused(causeway_symmetric_init(own().context(), own().device(), MPI_COMM_WORLD, 4096), CL_INVALID_OPERATION, "a PE already"));
+    EXPECT_TRUE(refused(clEnqueueSignalWait(on.get(), CL_FALSE, words, 17, 0, 0, nullptr, nullptr), CL_INVALID_VALUE,
+                        "no comparison 17"));
+    EXPECT_TRUE(refused(clEnqueueSignalWait(nullptr, CL_FALSE, words, CL_COMPARE_EQ, 0, 0, nullptr, nullptr),
+                        CL_INVALID_COMMAND_QUEUE, ""));
+    EXPECT_TRUE(refused(clEnqueueSignalWait(on.get(), CL_FALSE, words, CL_COMPARE_EQ, 0, 1, nullptr, nullptr),
+                        CL_INVALID_EVENT_WAIT_LIST, ""));
+    EXPECT_TRUE(refused(causeway_symmetric_init(own().context(), own().device(), MPI_COMM_WORLD, 4096),
+                        CL_INVALID_OPERATION, "a PE already"));
     const context other = own().make_context();
     cl_int code = CL_SUCCESS;
     const queue foreign(clCreateCommandQueue(other.get(), own().device(), 0, &code));
-    EXPECT_TRUE(refused(clEnqueueSignalWait(foreign.get(), CL_FALSE, words, CL_COMPARE_EQ, 0, 0, nullptr, nullptr), CL_INVALID_CONTEXT, ""));
+    EXPECT_TRUE(refused(clEnqueueSignalWait(foreign.get(), CL_FALSE, words, CL_COMPARE_EQ, 0, 0, nullptr, nullptr),
+                        CL_INVALID_CONTEXT, ""));
 }
 
-TEST_F(symmetric_heap, tells_who_touches_memory_that_the_host_does_not_reach)
-{
-    if (own().is_host_memory())
-        GTEST_SKIP() << "the host reaches it";
-    auto *const memory = allocate<unsigned char>(64);
+TEST_F(symmetric_heap, tells_who_touches_memory_that_the_host_does_not_reach) {
+    if (own().is_host_memory()) GTEST_SKIP() << "the host reaches it";
+    auto* const memory = allocate<unsigned char>(64);
     int ends[2];
     ASSERT_EQ(pipe(ends), 0);
     const pid_t child = fork();
     if (child == 0) {
         dup2(ends[1], STDERR_FILENO);
-        *static_cast<volatile unsigned char *>(memory) = 1;
+        *static_cast<volatile unsigned char*>(memory) = 1;
         _exit(0);
     }
     close(ends[1]);
@@ -137,9 +134,10 @@ TEST_F(symmetric_heap, tells_who_touches_memory_that_the_host_does_not_reach)
     EXPECT_NE(said.find("an address of the symmetric heap"), std::string::npos) << said;
 }
 
-TEST(no_symmetric_heap, is_refused_by_every_pe_if_by_one)
-{
-    const auto init = [](std::size_t size) { return causeway_symmetric_init(own().context(), own().device(), MPI_COMM_WORLD, size); };
+TEST(no_symmetric_heap, is_refused_by_every_pe_if_by_one) {
+    const auto init = [](std::size_t size) {
+        return causeway_symmetric_init(own().context(), own().device(), MPI_COMM_WORLD, size);
+    };
     EXPECT_TRUE(refused(init(0), CL_INVALID_VALUE, "PE 0: a symmetric heap of 0 bytes"));
     EXPECT_TRUE(refused(init(std::size_t{1} << 60), CL_INVALID_BUFFER_SIZE, "above the largest buffer"));
     if (world_size() > 1) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program of several PEs: the last one kills itself; what the others wait for must end in time, with the PE and the cause.
+// A program of several PEs: the last one kills itself; what the others wait for must end in time, with the PE and the
+// cause.
 #include "device.hpp"
 
 #include <causeway/symmetric.h>
@@ -18,8 +19,7 @@ using namespace system_test;
 
 constexpr std::chrono::seconds limit{5};
 
-[[noreturn]] void end(bool good)
-{
+[[noreturn]] void end(bool good) {
     std::printf("verdict: %s\n", good ? "passed" : "FAILED");
     std::fflush(stdout);
     // MPI cannot be finalised with a dead rank.
@@ -28,8 +28,7 @@ constexpr std::chrono::seconds limit{5};
 
 } // namespace
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
     alarm(60);
     int provided = MPI_THREAD_SINGLE;
     int rank = 0;
@@ -41,22 +40,24 @@ int main(int argc, char **argv)
     const std::string moment = argc > 1 ? argv[1] : "";
     const rank_device own(rank);
     const queue on = own.make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
-    check(causeway_symmetric_init(own.context(), own.device(), MPI_COMM_WORLD, std::size_t{64} << 20), causeway_error_last_message());
+    check(causeway_symmetric_init(own.context(), own.device(), MPI_COMM_WORLD, std::size_t{64} << 20),
+          causeway_error_last_message());
     constexpr std::size_t size = std::size_t{8} << 20;
-    auto *const data = static_cast<unsigned char *>(causeway_symmetric_malloc(size));
-    auto *const word = static_cast<std::uint64_t *>(causeway_symmetric_calloc(1, 8));
+    auto* const data = static_cast<unsigned char*>(causeway_symmetric_malloc(size));
+    auto* const word = static_cast<std::uint64_t*>(causeway_symmetric_calloc(1, 8));
     const buffer source = own.make_buffer(size, 1);
     const int last = ranks - 1;
 
-    if (rank == last && moment == "idle")
-        raise(SIGKILL);
+    if (rank == last && moment == "idle") raise(SIGKILL);
     if (rank == last && moment == "putting") {
         std::thread([] {
             usleep(100000);
             raise(SIGKILL);
         }).detach();
         for (;;)
-            check(clEnqueuePutSignal(on.get(), source.get(), CL_TRUE, 0, size, data, word, 1, CL_SIGNAL_ADD, 0, 0, nullptr, nullptr), "put");
+            check(clEnqueuePutSignal(on.get(), source.get(), CL_TRUE, 0, size, data, word, 1, CL_SIGNAL_ADD, 0, 0,
+                                     nullptr, nullptr),
+                  "put");
     }
     if (rank == last) { // in a barrier, to which its own command does not come
         const event gate = own.make_user_event();
@@ -67,14 +68,16 @@ int main(int argc, char **argv)
     }
 
     bool good = true;
-    const auto expect_failed = [&](const event &of, const char *name) {
+    const auto expect_failed = [&](const event& of, const char* name) {
         const cl_int status = wait(of.get(), limit);
         const auto message = transfer_text(of.get(), CL_TRANSFER_ERROR_MESSAGE);
         std::printf("PE %d: %s: status %d, %s\n", rank, name, status, message.c_str());
-        good = good && status == CL_TRANSFER_PEER_FAILED && message.find("PE " + std::to_string(last) + " is gone") != std::string::npos;
+        good = good && status == CL_TRANSFER_PEER_FAILED &&
+               message.find("PE " + std::to_string(last) + " is gone") != std::string::npos;
     };
     event waited, barrier;
-    check(clEnqueueSignalWait(on.get(), CL_FALSE, word, CL_COMPARE_EQ, ~std::uint64_t{0}, 0, nullptr, waited.out()), "wait");
+    check(clEnqueueSignalWait(on.get(), CL_FALSE, word, CL_COMPARE_EQ, ~std::uint64_t{0}, 0, nullptr, waited.out()),
+          "wait");
     check(clEnqueueSymmetricBarrier(on.get(), CL_FALSE, 0, nullptr, barrier.out()), "barrier");
     expect_failed(waited, "wait");
     expect_failed(barrier, "barrier");

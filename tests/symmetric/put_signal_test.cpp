@@ -8,35 +8,35 @@ namespace {
 
 using put_signal = with_heap;
 
-TEST_F(put_signal, brings_bytes_and_then_says_so)
-{
+TEST_F(put_signal, brings_bytes_and_then_says_so) {
     const queue on = make_queue(order::in_order);
     for (const std::size_t size : {std::size_t{8}, std::size_t{1000}, std::size_t{65536}, (std::size_t{3} << 20) + 5}) {
-        auto *const target = allocate<unsigned char>(size);
-        auto *const signal = allocate<std::uint64_t>(1);
+        auto* const target = allocate<unsigned char>(size);
+        auto* const signal = allocate<std::uint64_t>(1);
         const buffer source = own().make_buffer(pattern(me, 1, size));
         event put, waited;
-        ASSERT_EQ(clEnqueuePutSignal(on.get(), source.get(), CL_FALSE, 0, size, target, signal, size, CL_SIGNAL_SET, next, 0, nullptr,
-                                     put.out()),
+        ASSERT_EQ(clEnqueuePutSignal(on.get(), source.get(), CL_FALSE, 0, size, target, signal, size, CL_SIGNAL_SET,
+                                     next, 0, nullptr, put.out()),
                   CL_SUCCESS)
             << causeway_error_last_message();
-        ASSERT_EQ(clEnqueueSignalWait(on.get(), CL_FALSE, signal, CL_COMPARE_EQ, size, 0, nullptr, waited.out()), CL_SUCCESS)
+        ASSERT_EQ(clEnqueueSignalWait(on.get(), CL_FALSE, signal, CL_COMPARE_EQ, size, 0, nullptr, waited.out()),
+                  CL_SUCCESS)
             << causeway_error_last_message();
         EXPECT_TRUE(completes(waited));
         EXPECT_TRUE(completes(put));
         EXPECT_EQ(transfer_info<std::size_t>(put.get(), CL_TRANSFER_BYTES_MOVED), size);
-        EXPECT_EQ(transfer_info<cl_command_type>(put.get(), CL_TRANSFER_COMMAND_TYPE), cl_command_type{CL_COMMAND_PUT_SIGNAL});
+        EXPECT_EQ(transfer_info<cl_command_type>(put.get(), CL_TRANSFER_COMMAND_TYPE),
+                  cl_command_type{CL_COMMAND_PUT_SIGNAL});
         EXPECT_TRUE(same(contents(target, size), pattern(before, 1, size)));
         ASSERT_EQ(causeway_symmetric_free(signal), CL_SUCCESS);
         ASSERT_EQ(causeway_symmetric_free(target), CL_SUCCESS);
     }
 }
 
-TEST_F(put_signal, is_seen_by_a_kernel_behind_the_wait)
-{
+TEST_F(put_signal, is_seen_by_a_kernel_behind_the_wait) {
     constexpr std::size_t size = 4096;
-    auto *const target = allocate<unsigned char>(size);
-    auto *const signal = allocate<std::uint64_t>(1);
+    auto* const target = allocate<unsigned char>(size);
+    auto* const signal = allocate<std::uint64_t>(1);
     const queue on = make_queue(order::in_order);
     const buffer source = own().make_buffer(size, 7);
     const kernel add = own().make_adding_kernel(3);
@@ -49,35 +49,38 @@ TEST_F(put_signal, is_seen_by_a_kernel_behind_the_wait)
     cl_mem argument = own_part.get();
     ASSERT_EQ(clSetKernelArg(add.get(), 0, sizeof argument, &argument), CL_SUCCESS);
 
-    ASSERT_EQ(clEnqueuePutSignal(on.get(), source.get(), CL_FALSE, 0, size, target, signal, 1, CL_SIGNAL_ADD, next, 0, nullptr, nullptr),
+    ASSERT_EQ(clEnqueuePutSignal(on.get(), source.get(), CL_FALSE, 0, size, target, signal, 1, CL_SIGNAL_ADD, next, 0,
+                                 nullptr, nullptr),
               CL_SUCCESS);
     ASSERT_EQ(clEnqueueSignalWait(on.get(), CL_FALSE, signal, CL_COMPARE_GE, 1, 0, nullptr, nullptr), CL_SUCCESS);
     event done;
-    ASSERT_EQ(clEnqueueNDRangeKernel(on.get(), add.get(), 1, nullptr, &size, nullptr, 0, nullptr, done.out()), CL_SUCCESS);
+    ASSERT_EQ(clEnqueueNDRangeKernel(on.get(), add.get(), 1, nullptr, &size, nullptr, 0, nullptr, done.out()),
+              CL_SUCCESS);
     ASSERT_EQ(clFlush(on.get()), CL_SUCCESS);
     EXPECT_TRUE(completes(done));
     EXPECT_TRUE(same(contents(target, size), bytes(size, 10)));
 }
 
-TEST_F(put_signal, waits_for_its_list_and_fails_with_it)
-{
-    auto *const words = allocate<std::uint64_t>(2);
+TEST_F(put_signal, waits_for_its_list_and_fails_with_it) {
+    auto* const words = allocate<std::uint64_t>(2);
     const queue on = make_queue(order::out_of_order);
     const buffer source = own().make_buffer(pattern(me, 1, 8));
     const event gate = own().make_user_event(), broken = own().make_user_event();
     cl_event first = gate.get(), second = broken.get();
     event put, failing;
-    ASSERT_EQ(clEnqueuePutSignal(on.get(), source.get(), CL_FALSE, 0, 8, words, words + 1, 1, CL_SIGNAL_ADD, next, 1, &first, put.out()),
+    ASSERT_EQ(clEnqueuePutSignal(on.get(), source.get(), CL_FALSE, 0, 8, words, words + 1, 1, CL_SIGNAL_ADD, next, 1,
+                                 &first, put.out()),
               CL_SUCCESS);
-    ASSERT_EQ(clEnqueuePutSignal(on.get(), source.get(), CL_FALSE, 0, 8, words, words + 1, 100, CL_SIGNAL_ADD, next, 1, &second,
-                                 failing.out()),
+    ASSERT_EQ(clEnqueuePutSignal(on.get(), source.get(), CL_FALSE, 0, 8, words, words + 1, 100, CL_SIGNAL_ADD, next, 1,
+                                 &second, failing.out()),
               CL_SUCCESS);
     ASSERT_EQ(clSetUserEventStatus(broken.get(), -5), CL_SUCCESS);
     EXPECT_TRUE(ends_with(failing, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST));
     EXPECT_GT(status_of(put.get()), CL_COMPLETE);
     ASSERT_EQ(clSetUserEventStatus(gate.get(), CL_COMPLETE), CL_SUCCESS);
     event waited;
-    ASSERT_EQ(clEnqueueSignalWait(on.get(), CL_FALSE, words + 1, CL_COMPARE_NE, 0, 0, nullptr, waited.out()), CL_SUCCESS);
+    ASSERT_EQ(clEnqueueSignalWait(on.get(), CL_FALSE, words + 1, CL_COMPARE_NE, 0, 0, nullptr, waited.out()),
+              CL_SUCCESS);
     EXPECT_TRUE(completes(waited));
     EXPECT_TRUE(completes(put));
     EXPECT_TRUE(same(contents(words, 8), pattern(before, 1, 8)));
@@ -87,25 +90,28 @@ TEST_F(put_signal, waits_for_its_list_and_fails_with_it)
     EXPECT_TRUE(same(contents(words + 1, 8), expected));
 }
 
-TEST_F(put_signal, goes_to_every_pe_and_comes_back_by_gets)
-{
+TEST_F(put_signal, goes_to_every_pe_and_comes_back_by_gets) {
     constexpr std::size_t size = 5000;
-    auto *const target = allocate<unsigned char>(size * static_cast<std::size_t>(all));
-    auto *const signal = allocate<std::uint64_t>(1);
+    auto* const target = allocate<unsigned char>(size * static_cast<std::size_t>(all));
+    auto* const signal = allocate<std::uint64_t>(1);
     const queue on = make_queue(order::out_of_order);
     const buffer source = own().make_buffer(pattern(me, 2, size));
     for (int pe = 0; pe < all; ++pe)
-        ASSERT_EQ(clEnqueuePutSignal(on.get(), source.get(), CL_FALSE, 0, size, target + size * static_cast<std::size_t>(me), signal, 1,
-                                     CL_SIGNAL_ADD, pe, 0, nullptr, nullptr),
+        ASSERT_EQ(clEnqueuePutSignal(on.get(), source.get(), CL_FALSE, 0, size,
+                                     target + size * static_cast<std::size_t>(me), signal, 1, CL_SIGNAL_ADD, pe, 0,
+                                     nullptr, nullptr),
                   CL_SUCCESS);
-    ASSERT_EQ(clEnqueueSignalWait(on.get(), CL_TRUE, signal, CL_COMPARE_GE, static_cast<std::uint64_t>(all), 0, nullptr, nullptr), CL_SUCCESS);
+    ASSERT_EQ(clEnqueueSignalWait(on.get(), CL_TRUE, signal, CL_COMPARE_GE, static_cast<std::uint64_t>(all), 0, nullptr,
+                                  nullptr),
+              CL_SUCCESS);
     for (int pe = 0; pe < all; ++pe)
         EXPECT_TRUE(same(contents(target + size * static_cast<std::size_t>(pe), size), pattern(pe, 2, size)));
 
     MPI_Barrier(MPI_COMM_WORLD);
     const buffer copy = own().make_buffer(size + 3, 0);
     for (int pe = 0; pe < all; ++pe) {
-        ASSERT_EQ(clEnqueueGet(on.get(), copy.get(), CL_TRUE, 3, size, target + size * static_cast<std::size_t>(me), pe, 0, nullptr, nullptr),
+        ASSERT_EQ(clEnqueueGet(on.get(), copy.get(), CL_TRUE, 3, size, target + size * static_cast<std::size_t>(me), pe,
+                               0, nullptr, nullptr),
                   CL_SUCCESS)
             << causeway_error_last_message();
         EXPECT_TRUE(same(own().read(copy.get(), 3, size), pattern(me, 2, size)));
@@ -113,17 +119,18 @@ TEST_F(put_signal, goes_to_every_pe_and_comes_back_by_gets)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-TEST_F(put_signal, may_come_from_the_heap_itself)
-{
+TEST_F(put_signal, may_come_from_the_heap_itself) {
     constexpr std::size_t size = 100000;
-    auto *const two = allocate<unsigned char>(2 * size);
-    auto *const signal = allocate<std::uint64_t>(1);
+    auto* const two = allocate<unsigned char>(2 * size);
+    auto* const signal = allocate<std::uint64_t>(1);
     const queue on = make_queue(order::in_order);
     std::size_t offset = 0;
     cl_mem heap = causeway_symmetric_buffer(two, &offset, nullptr);
     const auto mine = pattern(me, 3, size);
-    ASSERT_EQ(clEnqueueWriteBuffer(on.get(), heap, CL_FALSE, offset, size, mine.data(), 0, nullptr, nullptr), CL_SUCCESS);
-    ASSERT_EQ(clEnqueuePutSignal(on.get(), heap, CL_FALSE, offset, size, two + size, signal, 1, CL_SIGNAL_SET, next, 0, nullptr, nullptr),
+    ASSERT_EQ(clEnqueueWriteBuffer(on.get(), heap, CL_FALSE, offset, size, mine.data(), 0, nullptr, nullptr),
+              CL_SUCCESS);
+    ASSERT_EQ(clEnqueuePutSignal(on.get(), heap, CL_FALSE, offset, size, two + size, signal, 1, CL_SIGNAL_SET, next, 0,
+                                 nullptr, nullptr),
               CL_SUCCESS);
     ASSERT_EQ(clEnqueueSignalWait(on.get(), CL_TRUE, signal, CL_COMPARE_EQ, 1, 0, nullptr, nullptr), CL_SUCCESS)
         << causeway_error_last_message();
@@ -131,12 +138,12 @@ TEST_F(put_signal, may_come_from_the_heap_itself)
     ASSERT_EQ(clFinish(on.get()), CL_SUCCESS);
 }
 
-TEST_F(put_signal, moves_nothing_and_still_signals)
-{
-    auto *const signal = allocate<std::uint64_t>(1);
+TEST_F(put_signal, moves_nothing_and_still_signals) {
+    auto* const signal = allocate<std::uint64_t>(1);
     const queue on = make_queue(order::in_order);
     const buffer source = own().make_buffer(8, 0);
-    ASSERT_EQ(clEnqueuePutSignal(on.get(), source.get(), CL_TRUE, 0, 0, signal, signal, 4, CL_SIGNAL_ADD, next, 0, nullptr, nullptr),
+    ASSERT_EQ(clEnqueuePutSignal(on.get(), source.get(), CL_TRUE, 0, 0, signal, signal, 4, CL_SIGNAL_ADD, next, 0,
+                                 nullptr, nullptr),
               CL_SUCCESS)
         << causeway_error_last_message();
     ASSERT_EQ(clEnqueueSignal(on.get(), CL_TRUE, signal, 5, CL_SIGNAL_ADD, next, 0, nullptr, nullptr), CL_SUCCESS);

@@ -11,11 +11,10 @@ namespace symmetric_test {
 using namespace system_test;
 
 class with_heap : public ::testing::Test {
-protected:
+  protected:
     static constexpr std::size_t heap_bytes = std::size_t{16} << 20;
 
-    void SetUp() override
-    {
+    void SetUp() override {
         ASSERT_EQ(causeway_symmetric_init(own().context(), own().device(), MPI_COMM_WORLD, heap_bytes), CL_SUCCESS)
             << causeway_error_last_message();
         me = causeway_symmetric_pe();
@@ -24,24 +23,20 @@ protected:
         before = (me + all - 1) % all;
     }
 
-    void TearDown() override
-    {
+    void TearDown() override {
         if (causeway_symmetric_pe() >= 0) {
             EXPECT_EQ(causeway_symmetric_finalize(), CL_SUCCESS) << causeway_error_last_message();
         }
     }
 
-    template <typename Value>
-    [[nodiscard]] static Value *allocate(std::size_t count)
-    {
-        auto *const made = static_cast<Value *>(causeway_symmetric_calloc(count, sizeof(Value)));
+    template <typename Value> [[nodiscard]] static Value* allocate(std::size_t count) {
+        auto* const made = static_cast<Value*>(causeway_symmetric_calloc(count, sizeof(Value)));
         EXPECT_NE(made, nullptr) << causeway_error_last_message();
         return made;
     }
 
     /// What this PE's heap has at `address`, read by its device.
-    [[nodiscard]] static bytes contents(const void *address, std::size_t size)
-    {
+    [[nodiscard]] static bytes contents(const void* address, std::size_t size) {
         std::size_t offset = 0;
         cl_mem buffer = causeway_symmetric_buffer(address, &offset, nullptr);
         EXPECT_NE(buffer, nullptr) << causeway_error_last_message();

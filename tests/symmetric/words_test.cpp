@@ -10,17 +10,21 @@ namespace {
 
 using symmetric_words = with_heap;
 
-TEST_F(symmetric_words, count_what_all_pes_add)
-{
+TEST_F(symmetric_words, count_what_all_pes_add) {
     constexpr int rounds = 50;
-    auto *const words = allocate<std::uint64_t>(2);
+    auto* const words = allocate<std::uint64_t>(2);
     const queue on = make_queue(order::out_of_order);
     for (int round = 0; round < rounds; ++round) {
-        ASSERT_EQ(clEnqueueSymmetricAtomic(on.get(), CL_FALSE, CL_ATOMIC_ADD, 8, words, 3, 0, 0, nullptr, 0, 0, nullptr, nullptr), CL_SUCCESS)
+        ASSERT_EQ(clEnqueueSymmetricAtomic(on.get(), CL_FALSE, CL_ATOMIC_ADD, 8, words, 3, 0, 0, nullptr, 0, 0, nullptr,
+                                           nullptr),
+                  CL_SUCCESS)
             << causeway_error_last_message();
-        ASSERT_EQ(clEnqueueSymmetricAtomic(on.get(), CL_FALSE, CL_ATOMIC_INC, 4, words + 1, 0, 0, 0, nullptr, 0, 0, nullptr, nullptr), CL_SUCCESS);
+        ASSERT_EQ(clEnqueueSymmetricAtomic(on.get(), CL_FALSE, CL_ATOMIC_INC, 4, words + 1, 0, 0, 0, nullptr, 0, 0,
+                                           nullptr, nullptr),
+                  CL_SUCCESS);
     }
-    ASSERT_EQ(clEnqueueSymmetricBarrier(on.get(), CL_TRUE, 0, nullptr, nullptr), CL_SUCCESS) << causeway_error_last_message();
+    ASSERT_EQ(clEnqueueSymmetricBarrier(on.get(), CL_TRUE, 0, nullptr, nullptr), CL_SUCCESS)
+        << causeway_error_last_message();
     std::uint64_t sum = 0;
     ASSERT_EQ(causeway_symmetric_get(&sum, words, 8, 0), CL_SUCCESS);
     EXPECT_EQ(sum, 3u * rounds * static_cast<unsigned>(all));
@@ -28,14 +32,15 @@ TEST_F(symmetric_words, count_what_all_pes_add)
     EXPECT_EQ(sum, static_cast<unsigned>(rounds * all)); // its upper half untouched
 }
 
-TEST_F(symmetric_words, give_each_pe_a_ticket_of_its_own)
-{
-    auto *const word = allocate<std::uint32_t>(1);
-    auto *const tickets = allocate<std::uint32_t>(static_cast<std::size_t>(all));
+TEST_F(symmetric_words, give_each_pe_a_ticket_of_its_own) {
+    auto* const word = allocate<std::uint32_t>(1);
+    auto* const tickets = allocate<std::uint32_t>(static_cast<std::size_t>(all));
     const queue on = make_queue(order::in_order);
     std::size_t offset = 0;
     cl_mem heap = causeway_symmetric_buffer(tickets + me, &offset, nullptr);
-    ASSERT_EQ(clEnqueueSymmetricAtomic(on.get(), CL_TRUE, CL_ATOMIC_ADD, 4, word, 1, 0, all - 1, heap, offset, 0, nullptr, nullptr), CL_SUCCESS)
+    ASSERT_EQ(clEnqueueSymmetricAtomic(on.get(), CL_TRUE, CL_ATOMIC_ADD, 4, word, 1, 0, all - 1, heap, offset, 0,
+                                       nullptr, nullptr),
+              CL_SUCCESS)
         << causeway_error_last_message();
     ASSERT_EQ(clEnqueuePut(on.get(), heap, CL_TRUE, offset, 4, tickets + me, 0, 0, nullptr, nullptr), CL_SUCCESS);
     ASSERT_EQ(causeway_symmetric_barrier(), CL_SUCCESS);
@@ -46,24 +51,31 @@ TEST_F(symmetric_words, give_each_pe_a_ticket_of_its_own)
     ASSERT_EQ(causeway_symmetric_barrier(), CL_SUCCESS);
 }
 
-TEST_F(symmetric_words, know_every_operation)
-{
-    auto *const words = allocate<std::uint64_t>(2);
+TEST_F(symmetric_words, know_every_operation) {
+    auto* const words = allocate<std::uint64_t>(2);
     struct one {
         cl_atomic_operation what;
         std::uint64_t operand, compared, expected;
     };
-    const one all_operations[] = {{CL_ATOMIC_SET, 12, 0, 12},          {CL_ATOMIC_FETCH, 99, 0, 12},        {CL_ATOMIC_ADD, 30, 0, 42},
-                                  {CL_ATOMIC_INC, 99, 0, 43},          {CL_ATOMIC_COMPARE_SWAP, 7, 1, 43},  {CL_ATOMIC_COMPARE_SWAP, 7, 43, 7},
-                                  {CL_ATOMIC_SWAP, 0xF0, 0, 0xF0},     {CL_ATOMIC_AND, 0x3C, 0, 0x30},      {CL_ATOMIC_OR, 0x03, 0, 0x33},
-                                  {CL_ATOMIC_XOR, 0x11, 0, 0x22},      {CL_ATOMIC_ADD, std::uint64_t(-0x23), 0, std::uint64_t(-1)}};
+    const one all_operations[] = {{CL_ATOMIC_SET, 12, 0, 12},
+                                  {CL_ATOMIC_FETCH, 99, 0, 12},
+                                  {CL_ATOMIC_ADD, 30, 0, 42},
+                                  {CL_ATOMIC_INC, 99, 0, 43},
+                                  {CL_ATOMIC_COMPARE_SWAP, 7, 1, 43},
+                                  {CL_ATOMIC_COMPARE_SWAP, 7, 43, 7},
+                                  {CL_ATOMIC_SWAP, 0xF0, 0, 0xF0},
+                                  {CL_ATOMIC_AND, 0x3C, 0, 0x30},
+                                  {CL_ATOMIC_OR, 0x03, 0, 0x33},
+                                  {CL_ATOMIC_XOR, 0x11, 0, 0x22},
+                                  {CL_ATOMIC_ADD, std::uint64_t(-0x23), 0, std::uint64_t(-1)}};
     for (const std::size_t size : {std::size_t{4}, std::size_t{8}}) {
         const std::uint64_t mask = size == 4 ? 0xFFFFFFFFu : ~std::uint64_t{0};
         std::uint64_t last = 0;
-        auto *const word = words + (size == 4 ? 0 : 1);
-        for (const auto &each : all_operations) {
+        auto* const word = words + (size == 4 ? 0 : 1);
+        for (const auto& each : all_operations) {
             std::uint64_t before = 77;
-            ASSERT_EQ(causeway_symmetric_atomic(each.what, size, word, each.operand, each.compared, me, &before), CL_SUCCESS)
+            ASSERT_EQ(causeway_symmetric_atomic(each.what, size, word, each.operand, each.compared, me, &before),
+                      CL_SUCCESS)
                 << causeway_error_last_message();
             EXPECT_EQ(before, last & mask) << "operation " << each.what << " of " << size << " bytes";
             last = each.expected;
@@ -77,9 +89,8 @@ TEST_F(symmetric_words, know_every_operation)
     EXPECT_EQ(causeway_symmetric_atomic(CL_ATOMIC_SET, 4, words, 0, 0, all, nullptr), CL_INVALID_VALUE);
 }
 
-TEST_F(symmetric_words, are_waited_for_by_every_comparison)
-{
-    auto *const words = allocate<std::uint64_t>(1);
+TEST_F(symmetric_words, are_waited_for_by_every_comparison) {
+    auto* const words = allocate<std::uint64_t>(1);
     const queue on = make_queue(order::out_of_order);
     const std::uint64_t five = 5;
     ASSERT_EQ(causeway_symmetric_put(words, &five, 8, me), CL_SUCCESS) << causeway_error_last_message();
@@ -91,16 +102,17 @@ TEST_F(symmetric_words, are_waited_for_by_every_comparison)
     };
     for (const std::size_t size : {std::size_t{4}, std::size_t{8}}) {
         const std::uint64_t minus = size == 4 ? 0xFFFFFFFFu : ~std::uint64_t{0};
-        const event hold[] = {ends(CL_COMPARE_EQ, 5, size), ends(CL_COMPARE_NE, 6, size), ends(CL_COMPARE_GT, 4, size),
-                              ends(CL_COMPARE_GE, 5, size), ends(CL_COMPARE_LT, 6, size), ends(CL_COMPARE_LE, 5, size),
+        const event hold[] = {ends(CL_COMPARE_EQ, 5, size),     ends(CL_COMPARE_NE, 6, size),
+                              ends(CL_COMPARE_GT, 4, size),     ends(CL_COMPARE_GE, 5, size),
+                              ends(CL_COMPARE_LT, 6, size),     ends(CL_COMPARE_LE, 5, size),
                               ends(CL_COMPARE_LT, minus, size), ends(CL_COMPARE_GT | CL_COMPARE_SIGNED, minus, size)};
-        for (const auto &each : hold)
-            EXPECT_TRUE(completes(each));
-        const event never[] = {ends(CL_COMPARE_EQ, 6, size), ends(CL_COMPARE_NE, 5, size), ends(CL_COMPARE_GT, 5, size),
-                               ends(CL_COMPARE_GE, 6, size), ends(CL_COMPARE_LT, 5, size), ends(CL_COMPARE_LE, 4, size),
+        for (const auto& each : hold) EXPECT_TRUE(completes(each));
+        const event never[] = {ends(CL_COMPARE_EQ, 6, size),     ends(CL_COMPARE_NE, 5, size),
+                               ends(CL_COMPARE_GT, 5, size),     ends(CL_COMPARE_GE, 6, size),
+                               ends(CL_COMPARE_LT, 5, size),     ends(CL_COMPARE_LE, 4, size),
                                ends(CL_COMPARE_GT, minus, size), ends(CL_COMPARE_LT | CL_COMPARE_SIGNED, minus, size)};
         EXPECT_TRUE(completes(ends(CL_COMPARE_EQ, 5, size))); // behind them all
-        for (const auto &each : never) {
+        for (const auto& each : never) {
             EXPECT_GT(status_of(each.get()), CL_COMPLETE);
             EXPECT_EQ(clCancelTransfer(each.get()), CL_SUCCESS);
             EXPECT_TRUE(ends_with(each, CL_TRANSFER_CANCELLED));
@@ -108,10 +120,9 @@ TEST_F(symmetric_words, are_waited_for_by_every_comparison)
     }
 }
 
-TEST_F(symmetric_words, are_seen_behind_a_fence_in_its_order)
-{
+TEST_F(symmetric_words, are_seen_behind_a_fence_in_its_order) {
     // A gated put, a fence and a flag, in an out-of-order queue: who sees the flag sees what was put.
-    auto *const data = allocate<std::uint64_t>(2);
+    auto* const data = allocate<std::uint64_t>(2);
     const queue on = make_queue(order::out_of_order);
     for (std::uint64_t round = 1; round <= 20; ++round) {
         const buffer source = own().make_buffer(pattern(me, static_cast<int>(round), 8));
@@ -120,18 +131,19 @@ TEST_F(symmetric_words, are_seen_behind_a_fence_in_its_order)
         ASSERT_EQ(clEnqueuePut(on.get(), source.get(), CL_FALSE, 0, 8, data, next, 1, &closed, nullptr), CL_SUCCESS);
         ASSERT_EQ(clEnqueueFence(on.get(), 0, nullptr, nullptr), CL_SUCCESS);
         event flagged;
-        ASSERT_EQ(clEnqueueSignal(on.get(), CL_FALSE, data + 1, round, CL_SIGNAL_SET, next, 0, nullptr, flagged.out()), CL_SUCCESS);
+        ASSERT_EQ(clEnqueueSignal(on.get(), CL_FALSE, data + 1, round, CL_SIGNAL_SET, next, 0, nullptr, flagged.out()),
+                  CL_SUCCESS);
         EXPECT_GT(status_of(flagged.get()), CL_COMPLETE);
         ASSERT_EQ(clSetUserEventStatus(gate.get(), CL_COMPLETE), CL_SUCCESS);
-        ASSERT_EQ(clEnqueueSignalWait(on.get(), CL_TRUE, data + 1, CL_COMPARE_GE, round, 0, nullptr, nullptr), CL_SUCCESS);
+        ASSERT_EQ(clEnqueueSignalWait(on.get(), CL_TRUE, data + 1, CL_COMPARE_GE, round, 0, nullptr, nullptr),
+                  CL_SUCCESS);
         EXPECT_TRUE(same(contents(data, 8), pattern(before, static_cast<int>(round), 8)));
         ASSERT_EQ(clEnqueueSymmetricBarrier(on.get(), CL_TRUE, 0, nullptr, nullptr), CL_SUCCESS);
     }
 }
 
-TEST_F(symmetric_words, are_quiet_also_behind_a_put_that_never_began)
-{
-    auto *const data = allocate<std::uint64_t>(1);
+TEST_F(symmetric_words, are_quiet_also_behind_a_put_that_never_began) {
+    auto* const data = allocate<std::uint64_t>(1);
     const queue on = make_queue(order::out_of_order);
     const buffer source = own().make_buffer(8, 1);
     const event broken = own().make_user_event();
@@ -143,9 +155,8 @@ TEST_F(symmetric_words, are_quiet_also_behind_a_put_that_never_began)
     EXPECT_TRUE(completes(quiet));
 }
 
-TEST_F(symmetric_words, tell_by_a_quiet_once_what_failed)
-{
-    auto *const data = allocate<std::uint64_t>(1);
+TEST_F(symmetric_words, tell_by_a_quiet_once_what_failed) {
+    auto* const data = allocate<std::uint64_t>(1);
     const queue on = make_queue(order::out_of_order);
     const buffer source = own().make_buffer(8, 1);
     const event gate = own().make_user_event();
@@ -160,17 +171,18 @@ TEST_F(symmetric_words, tell_by_a_quiet_once_what_failed)
     EXPECT_TRUE(ends_with(held, CL_TRANSFER_CANCELLED));
     ASSERT_EQ(clSetUserEventStatus(gate.get(), CL_COMPLETE), CL_SUCCESS);
     EXPECT_EQ(clEnqueueQuiet(on.get(), CL_TRUE, 0, nullptr, nullptr), CL_TRANSFER_CANCELLED);
-    EXPECT_NE(std::string(causeway_error_last_message()).find("a one-sided command before the quiet failed"), std::string::npos);
+    EXPECT_NE(std::string(causeway_error_last_message()).find("a one-sided command before the quiet failed"),
+              std::string::npos);
     EXPECT_EQ(clEnqueueQuiet(on.get(), CL_TRUE, 0, nullptr, nullptr), CL_SUCCESS);
 }
 
-TEST_F(symmetric_words, meet_in_barriers_of_commands_and_of_the_host)
-{
-    auto *const count = allocate<std::uint64_t>(1);
+TEST_F(symmetric_words, meet_in_barriers_of_commands_and_of_the_host) {
+    auto* const count = allocate<std::uint64_t>(1);
     const queue on = make_queue(order::in_order);
     for (std::uint64_t round = 1; round <= 20; ++round) {
         ASSERT_EQ(causeway_symmetric_signal(count, 1, CL_SIGNAL_ADD, 0), CL_SUCCESS) << causeway_error_last_message();
-        const cl_int met = round % 2 == 0 ? clEnqueueSymmetricBarrier(on.get(), CL_TRUE, 0, nullptr, nullptr) : causeway_symmetric_barrier();
+        const cl_int met = round % 2 == 0 ? clEnqueueSymmetricBarrier(on.get(), CL_TRUE, 0, nullptr, nullptr)
+                                          : causeway_symmetric_barrier();
         ASSERT_EQ(met, CL_SUCCESS) << causeway_error_last_message();
         std::uint64_t sum = 0;
         ASSERT_EQ(causeway_symmetric_get(&sum, count, 8, 0), CL_SUCCESS);
@@ -179,37 +191,41 @@ TEST_F(symmetric_words, meet_in_barriers_of_commands_and_of_the_host)
     }
 }
 
-TEST_F(symmetric_words, let_the_others_out_of_a_barrier_that_one_cannot_come_to)
-{
+TEST_F(symmetric_words, let_the_others_out_of_a_barrier_that_one_cannot_come_to) {
     const queue on = make_queue(order::out_of_order);
     const event broken = own().make_user_event();
     cl_event failing = broken.get();
     event barrier;
-    ASSERT_EQ(clEnqueueSymmetricBarrier(on.get(), CL_FALSE, me == 0 ? 1 : 0, me == 0 ? &failing : nullptr, barrier.out()), CL_SUCCESS);
+    ASSERT_EQ(
+        clEnqueueSymmetricBarrier(on.get(), CL_FALSE, me == 0 ? 1 : 0, me == 0 ? &failing : nullptr, barrier.out()),
+        CL_SUCCESS);
     ASSERT_EQ(clSetUserEventStatus(broken.get(), -5), CL_SUCCESS);
     EXPECT_TRUE(ends_with(barrier, me == 0 ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : CL_TRANSFER_PEER_FAILED));
     if (me != 0) {
         EXPECT_EQ(transfer_text(barrier.get(), CL_TRANSFER_ERROR_MESSAGE), "a barrier failed on PE 0");
     }
     // And the next one is as any.
-    ASSERT_EQ(clEnqueueSymmetricBarrier(on.get(), CL_TRUE, 0, nullptr, nullptr), CL_SUCCESS) << causeway_error_last_message();
+    ASSERT_EQ(clEnqueueSymmetricBarrier(on.get(), CL_TRUE, 0, nullptr, nullptr), CL_SUCCESS)
+        << causeway_error_last_message();
 }
 
-TEST_F(symmetric_words, say_who_calls_another_collective)
-{
+TEST_F(symmetric_words, say_who_calls_another_collective) {
     NEEDS_RANKS(2);
-    auto *const words = allocate<std::uint64_t>(8);
+    auto* const words = allocate<std::uint64_t>(8);
     const queue on = make_queue(order::out_of_order);
     event met;
     const cl_int enqueued = me == 0 ? clEnqueueSymmetricBarrier(on.get(), CL_FALSE, 0, nullptr, met.out())
-                                    : clEnqueueSymmetricBroadcast(on.get(), CL_FALSE, words, words + 1, 8, 0, 0, nullptr, met.out());
+                                    : clEnqueueSymmetricBroadcast(on.get(), CL_FALSE, words, words + 1, 8, 0, 0,
+                                                                  nullptr, met.out());
     ASSERT_EQ(enqueued, CL_SUCCESS) << causeway_error_last_message();
     EXPECT_TRUE(ends_with(met, CL_INVALID_OPERATION));
-    EXPECT_NE(transfer_text(met.get(), CL_TRANSFER_ERROR_MESSAGE).find("make their collective calls in the same order"), std::string::npos);
+    EXPECT_NE(transfer_text(met.get(), CL_TRANSFER_ERROR_MESSAGE).find("make their collective calls in the same order"),
+              std::string::npos);
     if (me == 0) { // the others still come to the broadcast's second meeting
         EXPECT_NE(clEnqueueSymmetricBarrier(on.get(), CL_TRUE, 0, nullptr, nullptr), CL_SUCCESS);
     }
-    ASSERT_EQ(clEnqueueSymmetricBarrier(on.get(), CL_TRUE, 0, nullptr, nullptr), CL_SUCCESS) << causeway_error_last_message();
+    ASSERT_EQ(clEnqueueSymmetricBarrier(on.get(), CL_TRUE, 0, nullptr, nullptr), CL_SUCCESS)
+        << causeway_error_last_message();
 }
 
 } // namespace

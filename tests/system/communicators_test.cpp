@@ -10,15 +10,14 @@ namespace {
 constexpr std::size_t kib = 1024;
 
 class communicators : public ranks_test {
-protected:
+  protected:
     [[nodiscard]] int right() const { return (m_rank + 1) % m_size; }
     [[nodiscard]] int left() const { return (m_rank + m_size - 1) % m_size; }
 
     const queue m_on = make_queue(order::out_of_order);
 };
 
-TEST_F(communicators, with_equal_tags_do_not_mix)
-{
+TEST_F(communicators, with_equal_tags_do_not_mix) {
     const std::size_t size = 68 * kib;
     MPI_Comm other = MPI_COMM_NULL;
     MPI_Comm_dup(m_comm, &other);
@@ -39,8 +38,7 @@ TEST_F(communicators, with_equal_tags_do_not_mix)
     MPI_Comm_free(&other);
 }
 
-TEST_F(communicators, do_not_see_one_anothers_messages_through_wildcards)
-{
+TEST_F(communicators, do_not_see_one_anothers_messages_through_wildcards) {
     MPI_Comm other = MPI_COMM_NULL;
     MPI_Comm_dup(m_comm, &other);
     const framed_buffer outgoing(pattern(m_rank, 1, 900));
@@ -59,8 +57,7 @@ TEST_F(communicators, do_not_see_one_anothers_messages_through_wildcards)
     MPI_Comm_free(&other);
 }
 
-TEST_F(communicators, that_were_split_count_their_own_ranks)
-{
+TEST_F(communicators, that_were_split_count_their_own_ranks) {
     const std::size_t size = 100 * kib;
     MPI_Comm reversed = MPI_COMM_NULL;
     MPI_Comm_split(m_comm, 0, -m_rank, &reversed);
@@ -80,8 +77,7 @@ TEST_F(communicators, that_were_split_count_their_own_ranks)
     MPI_Comm_free(&reversed);
 }
 
-TEST_F(communicators, of_half_the_ranks_work_at_the_same_time)
-{
+TEST_F(communicators, of_half_the_ranks_work_at_the_same_time) {
     const std::size_t size = 100 * kib;
     MPI_Comm half = MPI_COMM_NULL;
     MPI_Comm_split(m_comm, m_rank % 2, m_rank, &half);
@@ -101,8 +97,7 @@ TEST_F(communicators, of_half_the_ranks_work_at_the_same_time)
     MPI_Comm_free(&half);
 }
 
-TEST_F(communicators, between_groups_reach_the_remote_group)
-{
+TEST_F(communicators, between_groups_reach_the_remote_group) {
     NEEDS_RANKS(2);
     MPI_Comm half = MPI_COMM_NULL;
     MPI_Comm_split(m_comm, m_rank % 2, m_rank, &half);
@@ -129,8 +124,7 @@ TEST_F(communicators, between_groups_reach_the_remote_group)
     MPI_Comm_free(&half);
 }
 
-TEST_F(communicators, between_groups_take_any_source)
-{
+TEST_F(communicators, between_groups_take_any_source) {
     NEEDS_RANKS(2);
     MPI_Comm half = MPI_COMM_NULL;
     MPI_Comm_split(m_comm, m_rank == 0 ? 0 : 1, m_rank, &half);
@@ -153,8 +147,7 @@ TEST_F(communicators, between_groups_take_any_source)
     MPI_Comm_free(&half);
 }
 
-TEST_F(communicators, of_one_rank_carry_messages_to_oneself)
-{
+TEST_F(communicators, of_one_rank_carry_messages_to_oneself) {
     const framed_buffer outgoing(pattern(m_rank, 1, 70 * kib));
     const framed_buffer incoming(70 * kib);
     const event received = enqueue_receive(m_on.get(), incoming.whole(), 0, 1, MPI_COMM_SELF);
@@ -164,8 +157,7 @@ TEST_F(communicators, of_one_rank_carry_messages_to_oneself)
     EXPECT_TRUE(incoming.holds(pattern(m_rank, 1, 70 * kib)));
 }
 
-TEST_F(communicators, that_come_and_go_are_not_used_up)
-{
+TEST_F(communicators, that_come_and_go_are_not_used_up) {
     const framed_buffer outgoing(pattern(m_rank, 1, 8));
     const framed_buffer incoming(8);
     for (int i = 0; i < 2500; ++i) { // MPICH has 2048 at a time
@@ -178,8 +170,7 @@ TEST_F(communicators, that_come_and_go_are_not_used_up)
     }
 }
 
-TEST_F(communicators, can_be_disconnected_after_their_transfers)
-{
+TEST_F(communicators, can_be_disconnected_after_their_transfers) {
     MPI_Comm other = MPI_COMM_NULL;
     MPI_Comm_dup(m_comm, &other);
     const framed_buffer outgoing(pattern(m_rank, 1, 900));
@@ -190,8 +181,7 @@ TEST_F(communicators, can_be_disconnected_after_their_transfers)
     EXPECT_EQ(MPI_Comm_disconnect(&other), MPI_SUCCESS);
 }
 
-TEST_F(communicators, that_are_attached_hide_transfers_from_wildcards_of_the_application)
-{
+TEST_F(communicators, that_are_attached_hide_transfers_from_wildcards_of_the_application) {
     ASSERT_EQ(clAttachCommunicator(m_comm), CL_SUCCESS) << causeway_error_last_message();
     for (const std::size_t size : {std::size_t{500}, 200 * kib}) {
         SCOPED_TRACE(size);
@@ -220,8 +210,7 @@ TEST_F(communicators, that_are_attached_hide_transfers_from_wildcards_of_the_app
     }
 }
 
-TEST_F(communicators, that_are_attached_still_match_host_and_device)
-{
+TEST_F(communicators, that_are_attached_still_match_host_and_device) {
     ASSERT_EQ(clAttachCommunicator(m_comm), CL_SUCCESS) << causeway_error_last_message();
     const std::size_t size = 90 * kib;
     const framed_buffer outgoing(pattern(m_rank, 1, size));
@@ -233,30 +222,26 @@ TEST_F(communicators, that_are_attached_still_match_host_and_device)
     ASSERT_TRUE(completes(sent));
 }
 
-TEST_F(communicators, that_one_rank_cannot_attach_are_attached_by_none)
-{
+TEST_F(communicators, that_one_rank_cannot_attach_are_attached_by_none) {
     const std::size_t size = 100 * kib;
     const int busy = m_size - 1;
     const framed_buffer outgoing(pattern(m_rank, 1, size));
     const framed_buffer incoming(size);
     event received;
-    if (m_rank == busy)
-        received = enqueue_receive(m_on.get(), incoming.whole(), left(), 3, m_comm);
+    if (m_rank == busy) received = enqueue_receive(m_on.get(), incoming.whole(), left(), 3, m_comm);
     for (int attempt = 0; attempt < 2; ++attempt) {
         EXPECT_EQ(clAttachCommunicator(m_comm), CL_INVALID_OPERATION);
         EXPECT_STRNE(causeway_error_last_message(), "");
     }
     // The communicator is as it was for all of them.
-    if (m_rank != busy)
-        received = enqueue_receive(m_on.get(), incoming.whole(), left(), 3, m_comm);
+    if (m_rank != busy) received = enqueue_receive(m_on.get(), incoming.whole(), left(), 3, m_comm);
     const event sent = enqueue_send(m_on.get(), outgoing.whole(), right(), 3, m_comm);
     ASSERT_TRUE(completes(received));
     ASSERT_TRUE(completes(sent));
     EXPECT_TRUE(incoming.holds(pattern(left(), 1, size)));
 }
 
-TEST_F(communicators, between_groups_are_attached_by_all_or_none)
-{
+TEST_F(communicators, between_groups_are_attached_by_all_or_none) {
     NEEDS_RANKS(2);
     MPI_Comm half = MPI_COMM_NULL;
     MPI_Comm_split(m_comm, m_rank == 0 ? 0 : 1, m_rank, &half);
@@ -267,11 +252,9 @@ TEST_F(communicators, between_groups_are_attached_by_all_or_none)
         const framed_buffer outgoing(pattern(m_rank, 1, 500));
         const framed_buffer incoming(500);
         event received;
-        if (busy && m_rank == 0)
-            received = enqueue_receive(m_on.get(), incoming.whole(), 0, 3, between);
+        if (busy && m_rank == 0) received = enqueue_receive(m_on.get(), incoming.whole(), 0, 3, between);
         EXPECT_EQ(clAttachCommunicator(between), busy ? CL_INVALID_OPERATION : CL_SUCCESS);
-        if (!busy && m_rank == 0)
-            received = enqueue_receive(m_on.get(), incoming.whole(), 0, 3, between);
+        if (!busy && m_rank == 0) received = enqueue_receive(m_on.get(), incoming.whole(), 0, 3, between);
         if (m_rank == 1) {
             EXPECT_TRUE(completes(enqueue_send(m_on.get(), outgoing.whole(), 0, 3, between)));
         }
@@ -285,8 +268,7 @@ TEST_F(communicators, between_groups_are_attached_by_all_or_none)
     MPI_Comm_free(&half);
 }
 
-TEST_F(communicators, that_are_attached_already_are_attached_again)
-{
+TEST_F(communicators, that_are_attached_already_are_attached_again) {
     ASSERT_EQ(clAttachCommunicator(m_comm), CL_SUCCESS) << causeway_error_last_message();
     const framed_buffer outgoing(pattern(m_rank, 1, 500));
     const framed_buffer incoming(500);
@@ -297,14 +279,12 @@ TEST_F(communicators, that_are_attached_already_are_attached_again)
     EXPECT_TRUE(incoming.holds(pattern(left(), 1, 500)));
 }
 
-TEST_F(communicators, refuse_to_attach_the_null_communicator)
-{
+TEST_F(communicators, refuse_to_attach_the_null_communicator) {
     EXPECT_EQ(clAttachCommunicator(MPI_COMM_NULL), CL_INVALID_VALUE);
     EXPECT_STRNE(causeway_error_last_message(), "");
 }
 
-TEST_F(communicators, carry_the_applications_own_messages_beside_transfers)
-{
+TEST_F(communicators, carry_the_applications_own_messages_beside_transfers) {
     // The application's thread uses other tags of the same communicator, and wildcards on one of its own.
     MPI_Comm private_comm = MPI_COMM_NULL;
     MPI_Comm_dup(m_comm, &private_comm);
@@ -342,8 +322,7 @@ TEST_F(communicators, carry_the_applications_own_messages_beside_transfers)
     MPI_Comm_free(&private_comm);
 }
 
-TEST_F(communicators, serve_several_threads_that_enqueue_at_once)
-{
+TEST_F(communicators, serve_several_threads_that_enqueue_at_once) {
     constexpr int thread_count = 4;
     constexpr int rounds = 25;
     std::atomic<int> wrong{0};
@@ -364,8 +343,7 @@ TEST_F(communicators, serve_several_threads_that_enqueue_at_once)
             }
         });
     }
-    for (std::jthread &thread : threads)
-        thread.join();
+    for (std::jthread& thread : threads) thread.join();
     EXPECT_EQ(wrong, 0);
 }
 

@@ -21,9 +21,8 @@ namespace system_test {
 using bytes = std::vector<unsigned char>;
 
 /// How long a wait may take before it counts as a hang; CAUSEWAY_TEST_PATIENCE=<seconds> changes it.
-inline std::chrono::seconds patience()
-{
-    static const char *const wanted = std::getenv("CAUSEWAY_TEST_PATIENCE");
+inline std::chrono::seconds patience() {
+    static const char* const wanted = std::getenv("CAUSEWAY_TEST_PATIENCE");
     return std::chrono::seconds(wanted ? std::max(1, std::atoi(wanted)) : 60);
 }
 
@@ -31,29 +30,24 @@ inline std::chrono::seconds patience()
 inline constexpr cl_int timed_out = 1 << 20;
 
 /// Throws if an OpenCL call of the test's own set-up failed.
-inline void check(cl_int code, const char *what)
-{
-    if (code != CL_SUCCESS)
-        throw std::runtime_error(std::string(what) + " gave " + std::to_string(code));
+inline void check(cl_int code, const char* what) {
+    if (code != CL_SUCCESS) throw std::runtime_error(std::string(what) + " gave " + std::to_string(code));
 }
 
 /// With CAUSEWAY_TEST_BUFFERS=mixed: in turn false and true.
-inline bool every_second_in_window()
-{
+inline bool every_second_in_window() {
     static const bool is_mixed = std::getenv("CAUSEWAY_TEST_BUFFERS") != nullptr;
     static bool last = true;
     return is_mixed && (last = !last);
 }
 
 /// Owns one reference to an OpenCL object.
-template <typename Handle, cl_int (*Release)(Handle)>
-class owned {
-public:
+template <typename Handle, cl_int (*Release)(Handle)> class owned {
+  public:
     owned() = default;
     explicit owned(Handle handle) : m_handle(handle) {}
-    owned(owned &&other) noexcept : m_handle(std::exchange(other.m_handle, nullptr)) {}
-    owned &operator=(owned &&other) noexcept
-    {
+    owned(owned&& other) noexcept : m_handle(std::exchange(other.m_handle, nullptr)) {}
+    owned& operator=(owned&& other) noexcept {
         std::swap(m_handle, other.m_handle);
         return *this;
     }
@@ -62,20 +56,17 @@ public:
     [[nodiscard]] Handle get() const { return m_handle; }
 
     /// Where a call may store a new handle; releases the one held.
-    [[nodiscard]] Handle *out()
-    {
+    [[nodiscard]] Handle* out() {
         reset();
         return &m_handle;
     }
 
-    void reset()
-    {
-        if (m_handle)
-            Release(m_handle);
+    void reset() {
+        if (m_handle) Release(m_handle);
         m_handle = nullptr;
     }
 
-private:
+  private:
     Handle m_handle = nullptr;
 };
 
@@ -87,8 +78,7 @@ using program = owned<cl_program, clReleaseProgram>;
 using kernel = owned<cl_kernel, clReleaseKernel>;
 
 /// All devices of all platforms that the loader shows.
-inline std::vector<cl_device_id> all_devices()
-{
+inline std::vector<cl_device_id> all_devices() {
     cl_uint platform_count = 0;
     check(clGetPlatformIDs(0, nullptr, &platform_count), "clGetPlatformIDs");
     std::vector<cl_platform_id> platforms(platform_count);
@@ -96,21 +86,17 @@ inline std::vector<cl_device_id> all_devices()
     std::vector<cl_device_id> devices;
     for (cl_platform_id platform : platforms) {
         cl_uint count = 0;
-        if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count) != CL_SUCCESS)
-            continue;
+        if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count) != CL_SUCCESS) continue;
         const std::size_t before = devices.size();
         devices.resize(before + count);
-        check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, devices.data() + before, nullptr),
-              "clGetDeviceIDs");
+        check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, devices.data() + before, nullptr), "clGetDeviceIDs");
     }
-    if (devices.empty())
-        throw std::runtime_error("no OpenCL device");
+    if (devices.empty()) throw std::runtime_error("no OpenCL device");
     return devices;
 }
 
 /// Eight bytes of the pattern that tells one message of one rank, and each of its positions, from every other.
-inline std::uint64_t pattern_word(int rank, int message, std::uint64_t word)
-{
+inline std::uint64_t pattern_word(int rank, int message, std::uint64_t word) {
     std::uint64_t mixed = static_cast<std::uint64_t>(rank + 1) << 52;
     mixed += static_cast<std::uint64_t>(message + 1) << 36;
     mixed = (mixed + word) * 0x9E3779B97F4A7C15u;
@@ -120,8 +106,7 @@ inline std::uint64_t pattern_word(int rank, int message, std::uint64_t word)
 }
 
 /// `size` bytes of a message from its position `first`, a multiple of 8.
-inline bytes pattern(int rank, int message, std::size_t size, std::size_t first = 0)
-{
+inline bytes pattern(int rank, int message, std::size_t size, std::size_t first = 0) {
     bytes made(size);
     for (std::size_t at = 0; at < size; at += 8) {
         const std::uint64_t word = pattern_word(rank, message, (first + at) / 8);
@@ -132,9 +117,8 @@ inline bytes pattern(int rank, int message, std::size_t size, std::size_t first 
 
 /// The device of one rank with a context and a queue for the test's own reads and writes.
 class rank_device {
-public:
-    explicit rank_device(int rank)
-    {
+  public:
+    explicit rank_device(int rank) {
         const std::vector<cl_device_id> devices = all_devices();
         m_device = devices[static_cast<std::size_t>(rank) % devices.size()];
         m_context = make_context();
@@ -142,26 +126,24 @@ public:
     }
 
     [[nodiscard]] cl_device_id device() const { return m_device; }
-    [[nodiscard]] bool is_host_memory() const
-    {
+    [[nodiscard]] bool is_host_memory() const {
         cl_bool unified = CL_FALSE;
-        check(clGetDeviceInfo(m_device, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof unified, &unified, nullptr), "clGetDeviceInfo");
+        check(clGetDeviceInfo(m_device, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof unified, &unified, nullptr),
+              "clGetDeviceInfo");
         return unified == CL_TRUE;
     }
     [[nodiscard]] cl_context context() const { return m_context.get(); }
     [[nodiscard]] cl_command_queue queue() const { return m_queue.get(); }
 
     /// One more context on the same device.
-    [[nodiscard]] system_test::context make_context() const
-    {
+    [[nodiscard]] system_test::context make_context() const {
         cl_int code = CL_SUCCESS;
         system_test::context made(clCreateContext(nullptr, 1, &m_device, nullptr, nullptr, &code));
         check(code, "clCreateContext");
         return made;
     }
 
-    [[nodiscard]] system_test::queue make_queue(cl_command_queue_properties properties) const
-    {
+    [[nodiscard]] system_test::queue make_queue(cl_command_queue_properties properties) const {
         cl_int code = CL_SUCCESS;
         system_test::queue made(clCreateCommandQueue(context(), m_device, properties, &code));
         check(code, "clCreateCommandQueue");
@@ -169,10 +151,8 @@ public:
     }
 
     /// A buffer with `contents`; of one byte if they are empty.
-    [[nodiscard]] buffer make_buffer(bytes contents, cl_mem_flags flags = 0) const
-    {
-        if (every_second_in_window() && flags == 0 && !contents.empty())
-            return make_buffer_in_window(contents);
+    [[nodiscard]] buffer make_buffer(bytes contents, cl_mem_flags flags = 0) const {
+        if (every_second_in_window() && flags == 0 && !contents.empty()) return make_buffer_in_window(contents);
         unsigned char nothing = 0;
         cl_int code = CL_SUCCESS;
         buffer made(clCreateBuffer(context(), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR | flags,
@@ -182,32 +162,29 @@ public:
         return made;
     }
 
-    [[nodiscard]] buffer make_buffer_in_window(const bytes &contents) const
-    {
+    [[nodiscard]] buffer make_buffer_in_window(const bytes& contents) const {
         cl_int code = CL_SUCCESS;
         buffer made(causeway_buffer_create(context(), m_device, CL_MEM_READ_WRITE, contents.size(), &code));
         check(code, "causeway_buffer_create");
-        check(clEnqueueWriteBuffer(queue(), made.get(), CL_TRUE, 0, contents.size(), contents.data(), 0, nullptr, nullptr),
+        check(clEnqueueWriteBuffer(queue(), made.get(), CL_TRUE, 0, contents.size(), contents.data(), 0, nullptr,
+                                   nullptr),
               "clEnqueueWriteBuffer");
         return made;
     }
 
-    [[nodiscard]] buffer make_buffer(std::size_t size, unsigned char fill) const
-    {
+    [[nodiscard]] buffer make_buffer(std::size_t size, unsigned char fill) const {
         return make_buffer(bytes(size, fill));
     }
 
     /// A buffer that is born without contents, for flags that forbid the host to write any.
-    [[nodiscard]] buffer make_empty_buffer(std::size_t size, cl_mem_flags flags) const
-    {
+    [[nodiscard]] buffer make_empty_buffer(std::size_t size, cl_mem_flags flags) const {
         cl_int code = CL_SUCCESS;
         buffer made(clCreateBuffer(context(), CL_MEM_READ_WRITE | flags, size, nullptr, &code));
         check(code, "clCreateBuffer");
         return made;
     }
 
-    [[nodiscard]] bytes read(cl_mem source, std::size_t offset, std::size_t size) const
-    {
+    [[nodiscard]] bytes read(cl_mem source, std::size_t offset, std::size_t size) const {
         bytes contents(size);
         if (size != 0)
             check(clEnqueueReadBuffer(queue(), source, CL_TRUE, offset, size, contents.data(), 0, nullptr, nullptr),
@@ -215,8 +192,7 @@ public:
         return contents;
     }
 
-    [[nodiscard]] event make_user_event() const
-    {
+    [[nodiscard]] event make_user_event() const {
         cl_int code = CL_SUCCESS;
         event made(clCreateUserEvent(context(), &code));
         check(code, "clCreateUserEvent");
@@ -224,11 +200,10 @@ public:
     }
 
     /// A kernel that adds `amount` to each byte of its one buffer argument.
-    [[nodiscard]] kernel make_adding_kernel(unsigned amount) const
-    {
-        const std::string source = "__kernel void add(__global uchar *data) { data[get_global_id(0)] += "
-                                   + std::to_string(amount) + "; }";
-        const char *text = source.c_str();
+    [[nodiscard]] kernel make_adding_kernel(unsigned amount) const {
+        const std::string source = "__kernel void add(__global uchar *data) { data[get_global_id(0)] += " +
+                                   std::to_string(amount) + "; }";
+        const char* text = source.c_str();
         cl_int code = CL_SUCCESS;
         program built(clCreateProgramWithSource(context(), 1, &text, nullptr, &code));
         check(code, "clCreateProgramWithSource");
@@ -238,29 +213,25 @@ public:
         return made;
     }
 
-private:
+  private:
     cl_device_id m_device = nullptr;
     system_test::context m_context;
     system_test::queue m_queue;
 };
 
-inline cl_int status_of(cl_event of)
-{
+inline cl_int status_of(cl_event of) {
     cl_int status = CL_QUEUED;
     check(clGetEventInfo(of, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr), "clGetEventInfo");
     return status;
 }
 
 /// Polls until the event is complete or has failed; its status then, or `timed_out`.
-inline cl_int wait(cl_event of, std::chrono::nanoseconds limit = patience())
-{
+inline cl_int wait(cl_event of, std::chrono::nanoseconds limit = patience()) {
     const auto end = std::chrono::steady_clock::now() + limit;
     for (int round = 0;; ++round) {
         const cl_int status = status_of(of);
-        if (status <= CL_COMPLETE)
-            return status;
-        if (std::chrono::steady_clock::now() > end)
-            return timed_out;
+        if (status <= CL_COMPLETE) return status;
+        if (std::chrono::steady_clock::now() > end) return timed_out;
         if (round < 100)
             std::this_thread::yield();
         else
@@ -269,19 +240,15 @@ inline cl_int wait(cl_event of, std::chrono::nanoseconds limit = patience())
 }
 
 /// One answer of clGetTransferInfo.
-template <typename Value>
-Value transfer_info(cl_event of, cl_transfer_info name)
-{
+template <typename Value> Value transfer_info(cl_event of, cl_transfer_info name) {
     Value value{};
     check(clGetTransferInfo(of, name, sizeof value, &value, nullptr), "clGetTransferInfo");
     return value;
 }
 
-inline std::string transfer_text(cl_event of, cl_transfer_info name)
-{
+inline std::string transfer_text(cl_event of, cl_transfer_info name) {
     std::size_t size = 0;
-    if (clGetTransferInfo(of, name, 0, nullptr, &size) != CL_SUCCESS || size == 0)
-        return {};
+    if (clGetTransferInfo(of, name, 0, nullptr, &size) != CL_SUCCESS || size == 0) return {};
     std::string text(size, '\0');
     check(clGetTransferInfo(of, name, size, text.data(), nullptr), "clGetTransferInfo");
     text.resize(size - 1);

@@ -11,15 +11,14 @@ constexpr std::size_t kib = 1024;
 constexpr std::size_t mib = 1024 * kib;
 
 class failures : public ranks_test {
-protected:
+  protected:
     [[nodiscard]] int right() const { return (m_rank + 1) % m_size; }
     [[nodiscard]] int left() const { return (m_rank + m_size - 1) % m_size; }
 
     const queue m_on = make_queue(order::out_of_order);
 };
 
-TEST_F(failures, of_a_wait_list_keep_a_send_from_starting_and_leave_its_match_to_the_next)
-{
+TEST_F(failures, of_a_wait_list_keep_a_send_from_starting_and_leave_its_match_to_the_next) {
     for (const std::size_t size : {std::size_t{500}, 200 * kib}) {
         SCOPED_TRACE(size);
         const event gate = own().make_user_event();
@@ -38,8 +37,7 @@ TEST_F(failures, of_a_wait_list_keep_a_send_from_starting_and_leave_its_match_to
     }
 }
 
-TEST_F(failures, of_a_wait_list_keep_a_receive_from_starting_and_leave_its_match_to_the_next)
-{
+TEST_F(failures, of_a_wait_list_keep_a_receive_from_starting_and_leave_its_match_to_the_next) {
     for (const std::size_t size : {std::size_t{500}, 200 * kib}) {
         SCOPED_TRACE(size);
         const event gate = own().make_user_event();
@@ -58,8 +56,7 @@ TEST_F(failures, of_a_wait_list_keep_a_receive_from_starting_and_leave_its_match
     }
 }
 
-TEST_F(failures, before_the_enqueue_are_seen)
-{
+TEST_F(failures, before_the_enqueue_are_seen) {
     const event failed = own().make_user_event();
     check(clSetUserEventStatus(failed.get(), -5), "clSetUserEventStatus");
     const framed_buffer some(1000);
@@ -71,8 +68,7 @@ TEST_F(failures, before_the_enqueue_are_seen)
     EXPECT_EQ(clFinish(m_on.get()), CL_SUCCESS);
 }
 
-TEST_F(failures, are_the_code_of_a_blocking_call)
-{
+TEST_F(failures, are_the_code_of_a_blocking_call) {
     const event failed = own().make_user_event();
     check(clSetUserEventStatus(failed.get(), -5), "clSetUserEventStatus");
     const cl_event list = failed.get();
@@ -84,8 +80,7 @@ TEST_F(failures, are_the_code_of_a_blocking_call)
     EXPECT_TRUE(fails(sent));
 }
 
-TEST_F(failures, run_along_a_chain_of_transfers)
-{
+TEST_F(failures, run_along_a_chain_of_transfers) {
     const event gate = own().make_user_event();
     const framed_buffer some(1000);
     std::vector<event> chain;
@@ -96,13 +91,11 @@ TEST_F(failures, run_along_a_chain_of_transfers)
                                  : enqueue_send(m_on.get(), some.whole(), right(), link, m_comm, before));
     }
     check(clSetUserEventStatus(gate.get(), -77), "clSetUserEventStatus");
-    for (const event &link : chain)
-        EXPECT_TRUE(fails(link));
+    for (const event& link : chain) EXPECT_TRUE(fails(link));
     EXPECT_TRUE(some.holds({}));
 }
 
-TEST_F(failures, do_not_poison_an_in_order_queue)
-{
+TEST_F(failures, do_not_poison_an_in_order_queue) {
     const queue in_turn = make_queue(order::in_order);
     const event gate = own().make_user_event();
     const framed_buffer some(1000);
@@ -119,8 +112,7 @@ TEST_F(failures, do_not_poison_an_in_order_queue)
     EXPECT_EQ(clFinish(in_turn.get()), CL_SUCCESS);
 }
 
-TEST_F(failures, by_cancelling_a_receive_leave_its_message_to_the_next)
-{
+TEST_F(failures, by_cancelling_a_receive_leave_its_message_to_the_next) {
     const framed_buffer untouched(100 * kib);
     const framed_buffer incoming(100 * kib);
     const framed_buffer outgoing(pattern(m_rank, 1, 100 * kib));
@@ -137,8 +129,7 @@ TEST_F(failures, by_cancelling_a_receive_leave_its_message_to_the_next)
     EXPECT_TRUE(incoming.holds(pattern(left(), 1, 100 * kib)));
 }
 
-TEST_F(failures, by_cancelling_a_wildcard_receive_leave_the_message_to_the_next)
-{
+TEST_F(failures, by_cancelling_a_wildcard_receive_leave_the_message_to_the_next) {
     const framed_buffer untouched(1000);
     const framed_buffer incoming(1000);
     const framed_buffer outgoing(pattern(m_rank, 1, 1000));
@@ -153,8 +144,7 @@ TEST_F(failures, by_cancelling_a_wildcard_receive_leave_the_message_to_the_next)
     EXPECT_TRUE(completes(sent));
 }
 
-TEST_F(failures, by_cancelling_a_gated_send_leave_its_receive_to_the_next)
-{
+TEST_F(failures, by_cancelling_a_gated_send_leave_its_receive_to_the_next) {
     const event gate = own().make_user_event();
     const framed_buffer first(pattern(m_rank, 1, 1000));
     const framed_buffer second(pattern(m_rank, 2, 1000));
@@ -170,8 +160,7 @@ TEST_F(failures, by_cancelling_a_gated_send_leave_its_receive_to_the_next)
     EXPECT_EQ(status_of(cancelled.get()), CL_TRANSFER_CANCELLED);
 }
 
-TEST_F(failures, by_cancelling_a_send_without_receive_leave_the_receive_to_the_next)
-{
+TEST_F(failures, by_cancelling_a_send_without_receive_leave_the_receive_to_the_next) {
     const framed_buffer first(pattern(m_rank, 1, 2 * mib));
     const framed_buffer second(pattern(m_rank, 2, 2 * mib));
     const framed_buffer incoming(2 * mib);
@@ -191,8 +180,7 @@ TEST_F(failures, by_cancelling_a_send_without_receive_leave_the_receive_to_the_n
     EXPECT_TRUE(completes(next));
 }
 
-TEST_F(failures, by_cancelling_a_running_message_end_both_sides)
-{
+TEST_F(failures, by_cancelling_a_running_message_end_both_sides) {
     // Cancelled at any moment: each side ends, and the channel carries the next message.
     const option_scope block("block", "64K");
     const option_scope strategy("strategy", "pipelined");
@@ -222,8 +210,7 @@ TEST_F(failures, by_cancelling_a_running_message_end_both_sides)
     EXPECT_TRUE(after_incoming.holds(pattern(left(), 2, size)));
 }
 
-TEST_F(failures, to_cancel_are_told)
-{
+TEST_F(failures, to_cancel_are_told) {
     const event stranger = own().make_user_event();
     EXPECT_EQ(clCancelTransfer(stranger.get()), CL_INVALID_EVENT);
     EXPECT_EQ(clCancelTransfer(nullptr), CL_INVALID_EVENT);
@@ -234,8 +221,7 @@ TEST_F(failures, to_cancel_are_told)
     check(clSetUserEventStatus(stranger.get(), CL_COMPLETE), "clSetUserEventStatus");
 }
 
-TEST_F(failures, are_none_where_nobody_sends_or_receives_and_explain_says_who_that_is)
-{
+TEST_F(failures, are_none_where_nobody_sends_or_receives_and_explain_says_who_that_is) {
     const option_scope explains("explain", "1");
     const framed_buffer some(10);
     testing::internal::CaptureStderr();
@@ -247,8 +233,7 @@ TEST_F(failures, are_none_where_nobody_sends_or_receives_and_explain_says_who_th
                                      testing::HasSubstr("MPI_PROC_NULL -> device buffer, 0 B")));
 }
 
-TEST_F(failures, do_not_come_from_objects_released_right_after_the_enqueue)
-{
+TEST_F(failures, do_not_come_from_objects_released_right_after_the_enqueue) {
     const std::size_t size = 3 * mib;
     event gate = own().make_user_event();
     event received;
@@ -267,8 +252,7 @@ TEST_F(failures, do_not_come_from_objects_released_right_after_the_enqueue)
     EXPECT_TRUE(incoming.holds(pattern(left(), 1, size)));
 }
 
-TEST_F(failures, do_not_come_from_a_context_released_with_work_in_flight)
-{
+TEST_F(failures, do_not_come_from_a_context_released_with_work_in_flight) {
     const std::size_t size = 2 * mib;
     event sent;
     {
@@ -278,8 +262,8 @@ TEST_F(failures, do_not_come_from_a_context_released_with_work_in_flight)
         const queue on(clCreateCommandQueue(short_lived.get(), device, 0, &code));
         ASSERT_EQ(code, CL_SUCCESS);
         bytes contents = pattern(m_rank, 1, size);
-        const buffer outgoing(clCreateBuffer(short_lived.get(), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, size,
-                                             contents.data(), &code));
+        const buffer outgoing(
+            clCreateBuffer(short_lived.get(), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, size, contents.data(), &code));
         ASSERT_EQ(code, CL_SUCCESS);
         sent = enqueue_send(on.get(), {outgoing.get(), 0, size}, right(), 1, m_comm);
     }
@@ -289,16 +273,14 @@ TEST_F(failures, do_not_come_from_a_context_released_with_work_in_flight)
     EXPECT_TRUE(completes(sent));
 }
 
-TEST_F(failures, do_not_come_from_events_released_right_after_the_enqueue)
-{
+TEST_F(failures, do_not_come_from_events_released_right_after_the_enqueue) {
     constexpr int count = 20;
     std::vector<framed_buffer> incoming;
-    for (int message = 0; message < count; ++message)
-        incoming.emplace_back(50 * kib);
+    for (int message = 0; message < count; ++message) incoming.emplace_back(50 * kib);
     for (int message = 0; message < count; ++message) {
         const framed_buffer outgoing(pattern(m_rank, message, 50 * kib));
-        const event received =
-            enqueue_receive(m_on.get(), incoming[static_cast<std::size_t>(message)].whole(), left(), 1, m_comm);
+        const event received = enqueue_receive(m_on.get(), incoming[static_cast<std::size_t>(message)].whole(), left(),
+                                               1, m_comm);
         const event sent = enqueue_send(m_on.get(), outgoing.whole(), right(), 1, m_comm);
     }
     ASSERT_EQ(clFinish(m_on.get()), CL_SUCCESS);

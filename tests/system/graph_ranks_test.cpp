@@ -19,23 +19,20 @@ using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
-constexpr const char *source = "kernel void add(uint amount, global const uint *in, global uint *out)"
+constexpr const char* source = "kernel void add(uint amount, global const uint *in, global uint *out)"
                                "{ out[get_global_id(0)] = in[get_global_id(0)] + amount; }";
 
 using numbers = std::vector<cl_uint>;
 
-numbers counting(std::size_t count, cl_uint first)
-{
+numbers counting(std::size_t count, cl_uint first) {
     numbers made(count);
-    for (std::size_t i = 0; i < count; ++i)
-        made[i] = first + static_cast<cl_uint>(i);
+    for (std::size_t i = 0; i < count; ++i) made[i] = first + static_cast<cl_uint>(i);
     return made;
 }
 
 stream_graph new_graph() { return {own().context(), own().device()}; }
 
-void add_kernel(stream_graph &to, const std::string &name, cl_uint amount)
-{
+void add_kernel(stream_graph& to, const std::string& name, cl_uint amount) {
     causeway_kernel code{};
     code.source = source;
     code.function = "add";
@@ -43,32 +40,28 @@ void add_kernel(stream_graph &to, const std::string &name, cl_uint amount)
     to.add_kernel(name, code, amount);
 }
 
-void input(stream_graph &to, const std::string &name, const numbers &data, std::size_t token)
-{
+void input(stream_graph& to, const std::string& name, const numbers& data, std::size_t token) {
     to.add_input_stream(name, data.data(), data.size() * sizeof(cl_uint), token);
 }
 
-void output(stream_graph &to, const std::string &name, numbers &data, std::size_t token)
-{
+void output(stream_graph& to, const std::string& name, numbers& data, std::size_t token) {
     to.add_output_stream(name, data.data(), data.size() * sizeof(cl_uint), token);
 }
 
 /// What a run ended with; code 0 if it did not fail.
-graph_error run(stream_graph &graph)
-{
+graph_error run(stream_graph& graph) {
     try {
         graph.execute();
-    } catch (const graph_error &error) {
+    } catch (const graph_error& error) {
         return error;
     }
     return {CL_SUCCESS, ""};
 }
 
 class graph_ranks : public ranks_test {
-protected:
+  protected:
     /// Two ends of one stream: in a pair of ranks one each; in two threads of a rank that is left over.
-    void pair(const std::function<void(int)> &sending, const std::function<void(int)> &receiving) const
-    {
+    void pair(const std::function<void(int)>& sending, const std::function<void(int)>& receiving) const {
         if (partner() != MPI_PROC_NULL) {
             (m_rank % 2 == 0 ? sending : receiving)(partner());
             return;
@@ -81,14 +74,12 @@ protected:
 
 /// A stream of `sent` tokens to the other rank, and what its runs end with.
 class sender {
-public:
+  public:
     sender(int to, MPI_Comm comm, std::size_t tokens, std::size_t token)
-        : data(counting(tokens * token / sizeof(cl_uint), 5)), graph(new_graph())
-    {
+        : data(counting(tokens * token / sizeof(cl_uint), 5)), graph(new_graph()) {
         input(graph, "data", data, token);
-        graph.add_host_function("look", [this, token](uint64_t number, const void *const *in, void *const *out) {
-            if (number == failing)
-                throw std::runtime_error("cannot look");
+        graph.add_host_function("look", [this, token](uint64_t number, const void* const* in, void* const* out) {
+            if (number == failing) throw std::runtime_error("cannot look");
             std::memcpy(out[0], in[0], token);
         });
         add_output_rank(graph, "there", to, 7, comm, token);
@@ -104,20 +95,17 @@ public:
 
 /// The other end: adds 1 on the device.
 class receiver {
-public:
-    receiver(int from, MPI_Comm comm, std::size_t token, uint64_t total = CAUSEWAY_ENDLESS) : graph(new_graph())
-    {
+  public:
+    receiver(int from, MPI_Comm comm, std::size_t token, uint64_t total = CAUSEWAY_ENDLESS) : graph(new_graph()) {
         add_input_rank(graph, "here", from, 7, comm, token, total);
         add_kernel(graph, "plus", 1);
         graph.add_output_stream(
             "seen",
-            [this](uint64_t number, const void *bytes, size_t size) {
-                const auto *first = static_cast<const cl_uint *>(bytes);
+            [this](uint64_t number, const void* bytes, size_t size) {
+                const auto* first = static_cast<const cl_uint*>(bytes);
                 result.insert(result.end(), first, first + size / sizeof *first);
-                if (number == stopping)
-                    graph.stop();
-                if (number == failing)
-                    throw std::runtime_error("cannot see");
+                if (number == stopping) graph.stop();
+                if (number == failing) throw std::runtime_error("cannot see");
             },
             token);
         graph.connect("here", "plus", token);
@@ -132,8 +120,7 @@ public:
 
 } // namespace
 
-TEST_F(graph_ranks, a_chain_over_all_ranks_runs_again_and_again)
-{
+TEST_F(graph_ranks, a_chain_over_all_ranks_runs_again_and_again) {
     for (const std::size_t token : {std::size_t{4}, std::size_t{4000}, std::size_t{1} << 20}) {
         constexpr std::size_t tokens = 13;
         const numbers data = counting(tokens * token / sizeof(cl_uint), 1);
@@ -168,8 +155,7 @@ TEST_F(graph_ranks, a_chain_over_all_ranks_runs_again_and_again)
     }
 }
 
-TEST_F(graph_ranks, neighbours_exchange_in_both_directions_with_one_tag)
-{
+TEST_F(graph_ranks, neighbours_exchange_in_both_directions_with_one_tag) {
     constexpr std::size_t token = 300 << 10, tokens = 40, words = token / sizeof(cl_uint);
     const int next = (m_rank + 1) % m_size, previous = (m_rank + m_size - 1) % m_size;
     const numbers data = counting(words * tokens, static_cast<cl_uint>(m_rank) << 28);
@@ -196,8 +182,7 @@ TEST_F(graph_ranks, neighbours_exchange_in_both_directions_with_one_tag)
     }
 }
 
-TEST_F(graph_ranks, a_failed_run_ends_the_other_with_its_cause_and_both_can_run_again)
-{
+TEST_F(graph_ranks, a_failed_run_ends_the_other_with_its_cause_and_both_can_run_again) {
     constexpr std::size_t token = 100 << 10, tokens = 20, words = token / sizeof(cl_uint);
     for (const uint64_t bad : {uint64_t{0}, uint64_t{7}, tokens - 1}) {
         pair(
@@ -240,8 +225,7 @@ TEST_F(graph_ranks, a_failed_run_ends_the_other_with_its_cause_and_both_can_run_
     }
 }
 
-TEST_F(graph_ranks, a_receiver_that_stops_early_ends_the_senders_run)
-{
+TEST_F(graph_ranks, a_receiver_that_stops_early_ends_the_senders_run) {
     constexpr std::size_t token = 80 << 10, tokens = 60, words = token / sizeof(cl_uint);
     pair(
         [&](int other) {
@@ -265,17 +249,16 @@ TEST_F(graph_ranks, a_receiver_that_stops_early_ends_the_senders_run)
         });
 }
 
-TEST_F(graph_ranks, lengths_and_sizes_that_do_not_agree_are_said)
-{
+TEST_F(graph_ranks, lengths_and_sizes_that_do_not_agree_are_said) {
     constexpr std::size_t token = 72 << 10, tokens = 9;
-    const auto sending = [&](const std::vector<cl_int> &expected) {
+    const auto sending = [&](const std::vector<cl_int>& expected) {
         return [&, expected](int other) {
             sender from(other, m_comm, tokens, token);
             const auto ended = run(from.graph);
             EXPECT_THAT(expected, Contains(ended.code())) << ended.what();
         };
     };
-    const auto receiving = [&](std::size_t size, uint64_t total, cl_int expected, const char *text) {
+    const auto receiving = [&](std::size_t size, uint64_t total, cl_int expected, const char* text) {
         return [=, this](int other) {
             receiver to(other, m_comm, size, total);
             const auto ended = run(to.graph);
@@ -295,8 +278,7 @@ TEST_F(graph_ranks, lengths_and_sizes_that_do_not_agree_are_said)
     pair(sending({CL_SUCCESS}), receiving(token, token * tokens, CL_SUCCESS, ""));
 }
 
-TEST_F(graph_ranks, refuse_what_is_no_end_of_a_stream)
-{
+TEST_F(graph_ranks, refuse_what_is_no_end_of_a_stream) {
     auto graph = new_graph();
     const auto refused = [&](int rank, int tag, MPI_Comm comm) {
         return causeway_graph_add_input_rank(graph.raw(), "in", rank, tag, comm, CAUSEWAY_ENDLESS, 64);

@@ -13,16 +13,15 @@ constexpr std::size_t kib = 1024;
 const auto sizes = ::testing::Values(std::size_t{0}, std::size_t{1}, std::size_t{1000}, 64 * kib, 64 * kib + 1,
                                      3 * 1024 * kib + 5);
 
-int count_of(const bytes &contents) { return static_cast<int>(contents.size()); }
+int count_of(const bytes& contents) { return static_cast<int>(contents.size()); }
 
 class host_peer : public ranks_test {
-protected:
+  protected:
     [[nodiscard]] int right() const { return (m_rank + 1) % m_size; }
     [[nodiscard]] int left() const { return (m_rank + m_size - 1) % m_size; }
 
     /// The status of a message from the left, checked in all its parts.
-    void expect_status(const MPI_Status &status, int tag, std::size_t size) const
-    {
+    void expect_status(const MPI_Status& status, int tag, std::size_t size) const {
         EXPECT_EQ(status.MPI_SOURCE, left());
         EXPECT_EQ(status.MPI_TAG, tag);
         int count = -1;
@@ -37,8 +36,7 @@ protected:
 
 class host_peer_of : public host_peer, public ::testing::WithParamInterface<std::size_t> {};
 
-TEST_P(host_peer_of, receives_from_a_device)
-{
+TEST_P(host_peer_of, receives_from_a_device) {
     const std::size_t size = GetParam();
     const framed_buffer outgoing(pattern(m_rank, 1, size));
     const event sent = enqueue_send(m_on.get(), outgoing.whole(), right(), 3, m_comm);
@@ -50,8 +48,7 @@ TEST_P(host_peer_of, receives_from_a_device)
     EXPECT_TRUE(completes(sent));
 }
 
-TEST_P(host_peer_of, sends_to_a_device)
-{
+TEST_P(host_peer_of, sends_to_a_device) {
     const std::size_t size = GetParam();
     const framed_buffer incoming(size);
     const event received = enqueue_receive(m_on.get(), incoming.whole(), MPI_ANY_SOURCE, MPI_ANY_TAG, m_comm);
@@ -63,8 +60,7 @@ TEST_P(host_peer_of, sends_to_a_device)
     EXPECT_TRUE(incoming.holds(pattern(left(), 1, size)));
 }
 
-TEST_P(host_peer_of, exchanges_with_devices_by_requests)
-{
+TEST_P(host_peer_of, exchanges_with_devices_by_requests) {
     const std::size_t size = GetParam();
     const framed_buffer device_outgoing(pattern(m_rank, 1, size));
     const framed_buffer device_incoming(size);
@@ -88,8 +84,7 @@ TEST_P(host_peer_of, exchanges_with_devices_by_requests)
     EXPECT_TRUE(device_incoming.holds(pattern(left(), 2, size)));
 }
 
-TEST_P(host_peer_of, exchanges_with_host_memory_in_one_call)
-{
+TEST_P(host_peer_of, exchanges_with_host_memory_in_one_call) {
     const std::size_t size = GetParam();
     const bytes outgoing = pattern(m_rank, 1, size);
     bytes incoming(size);
@@ -102,10 +97,9 @@ TEST_P(host_peer_of, exchanges_with_host_memory_in_one_call)
 }
 
 INSTANTIATE_TEST_SUITE_P(sizes, host_peer_of, sizes,
-                         [](const auto &info) { return std::to_string(info.param) + "_bytes"; });
+                         [](const auto& info) { return std::to_string(info.param) + "_bytes"; });
 
-TEST_F(host_peer, takes_arguments_with_commas)
-{
+TEST_F(host_peer, takes_arguments_with_commas) {
     int incoming = 0;
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Irecv(&incoming, 1, MPI_INT, left(), 6, m_comm, &request);
@@ -114,11 +108,9 @@ TEST_F(host_peer, takes_arguments_with_commas)
     EXPECT_EQ(incoming, left());
 }
 
-TEST_F(host_peer, sends_and_receives_in_one_call_with_a_device)
-{
+TEST_F(host_peer, sends_and_receives_in_one_call_with_a_device) {
     NEEDS_RANKS(2);
-    if (partner() == MPI_PROC_NULL)
-        return;
+    if (partner() == MPI_PROC_NULL) return;
     const std::size_t size = 200 * kib;
     const framed_buffer device_outgoing(pattern(m_rank, 1, size));
     const framed_buffer device_incoming(size);
@@ -140,8 +132,7 @@ TEST_F(host_peer, sends_and_receives_in_one_call_with_a_device)
     }
 }
 
-TEST_F(host_peer, leaves_ordinary_types_to_mpi)
-{
+TEST_F(host_peer, leaves_ordinary_types_to_mpi) {
     const int outgoing = 70 + m_rank;
     int incoming = 0;
     MPI_Status status;
@@ -150,8 +141,7 @@ TEST_F(host_peer, leaves_ordinary_types_to_mpi)
     EXPECT_EQ(status.MPI_SOURCE, left());
 }
 
-TEST_F(host_peer, takes_messages_of_any_source_and_tag)
-{
+TEST_F(host_peer, takes_messages_of_any_source_and_tag) {
     const std::size_t size = 90 * kib;
     const framed_buffer outgoing(pattern(m_rank, 1, size));
     const event sent = enqueue_send(m_on.get(), outgoing.whole(), 0, 30 + m_rank, m_comm);
@@ -159,9 +149,9 @@ TEST_F(host_peer, takes_messages_of_any_source_and_tag)
         for (int message = 0; message < m_size; ++message) {
             bytes incoming(size + 10);
             MPI_Status status;
-            ASSERT_EQ(MPI_Recv(incoming.data(), count_of(incoming), MPI_CL_MEM, MPI_ANY_SOURCE, MPI_ANY_TAG, m_comm,
-                               &status),
-                      MPI_SUCCESS);
+            ASSERT_EQ(
+                MPI_Recv(incoming.data(), count_of(incoming), MPI_CL_MEM, MPI_ANY_SOURCE, MPI_ANY_TAG, m_comm, &status),
+                MPI_SUCCESS);
             EXPECT_EQ(status.MPI_TAG, 30 + status.MPI_SOURCE);
             int count = 0;
             MPI_Get_count(&status, MPI_BYTE, &count);
@@ -173,19 +163,18 @@ TEST_F(host_peer, takes_messages_of_any_source_and_tag)
     EXPECT_TRUE(completes(sent));
 }
 
-TEST_F(host_peer, keeps_the_order_of_host_and_device_messages)
-{
+TEST_F(host_peer, keeps_the_order_of_host_and_device_messages) {
     const std::size_t size = 70 * kib;
     std::array<bytes, 2> host_outgoing{pattern(m_rank, 1, size), pattern(m_rank, 3, size)};
     const framed_buffer device_outgoing(pattern(m_rank, 2, size));
     std::array<MPI_Request, 2> requests;
-    ASSERT_EQ(MPI_Isend(host_outgoing[0].data(), count_of(host_outgoing[0]), MPI_CL_MEM, right(), 1, m_comm,
-                        &requests[0]),
-              MPI_SUCCESS);
+    ASSERT_EQ(
+        MPI_Isend(host_outgoing[0].data(), count_of(host_outgoing[0]), MPI_CL_MEM, right(), 1, m_comm, &requests[0]),
+        MPI_SUCCESS);
     const event sent = enqueue_send(m_on.get(), device_outgoing.whole(), right(), 1, m_comm);
-    ASSERT_EQ(MPI_Isend(host_outgoing[1].data(), count_of(host_outgoing[1]), MPI_CL_MEM, right(), 1, m_comm,
-                        &requests[1]),
-              MPI_SUCCESS);
+    ASSERT_EQ(
+        MPI_Isend(host_outgoing[1].data(), count_of(host_outgoing[1]), MPI_CL_MEM, right(), 1, m_comm, &requests[1]),
+        MPI_SUCCESS);
     const framed_buffer first(size);
     bytes second(size);
     const framed_buffer third(size);
@@ -203,8 +192,7 @@ TEST_F(host_peer, keeps_the_order_of_host_and_device_messages)
     ASSERT_TRUE(completes(sent));
 }
 
-TEST_F(host_peer, completes_at_once_with_the_null_rank)
-{
+TEST_F(host_peer, completes_at_once_with_the_null_rank) {
     bytes contents(100, 0x55);
     EXPECT_EQ(MPI_Send(contents.data(), 100, MPI_CL_MEM, MPI_PROC_NULL, 1, m_comm), MPI_SUCCESS);
     MPI_Status status;
@@ -221,8 +209,7 @@ TEST_F(host_peer, completes_at_once_with_the_null_rank)
     EXPECT_EQ(MPI_Waitall(2, requests.data(), MPI_STATUSES_IGNORE), MPI_SUCCESS);
 }
 
-TEST_F(host_peer, works_between_groups)
-{
+TEST_F(host_peer, works_between_groups) {
     NEEDS_RANKS(2);
     MPI_Comm half = MPI_COMM_NULL;
     MPI_Comm_split(m_comm, m_rank == 0 ? 0 : 1, m_rank, &half);
@@ -244,31 +231,25 @@ TEST_F(host_peer, works_between_groups)
 
 /// Errors come back as codes, on the communicator and where MPI asks for requests that have none.
 class host_peer_errors : public host_peer {
-protected:
-    void SetUp() override
-    {
+  protected:
+    void SetUp() override {
         host_peer::SetUp();
-        for (MPI_Comm comm : {m_comm, MPI_COMM_WORLD, MPI_COMM_SELF})
-            MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+        for (MPI_Comm comm : {m_comm, MPI_COMM_WORLD, MPI_COMM_SELF}) MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     }
 
-    void TearDown() override
-    {
-        for (MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF})
-            MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
+    void TearDown() override {
+        for (MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF}) MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
         host_peer::TearDown();
     }
 
-    static int class_of(int code)
-    {
+    static int class_of(int code) {
         int error_class = -1;
         MPI_Error_class(code, &error_class);
         return error_class;
     }
 };
 
-TEST_F(host_peer_errors, tell_a_receive_that_the_message_was_too_large)
-{
+TEST_F(host_peer_errors, tell_a_receive_that_the_message_was_too_large) {
     for (const std::size_t size : {std::size_t{1000}, 500 * kib}) {
         SCOPED_TRACE(size);
         const framed_buffer outgoing(pattern(m_rank, 1, size));
@@ -283,8 +264,7 @@ TEST_F(host_peer_errors, tell_a_receive_that_the_message_was_too_large)
     }
 }
 
-TEST_F(host_peer_errors, tell_a_send_that_the_message_was_too_large)
-{
+TEST_F(host_peer_errors, tell_a_send_that_the_message_was_too_large) {
     const framed_buffer incoming(100 * kib);
     const event received = enqueue_receive(m_on.get(), incoming.whole(), left(), 1, m_comm);
     const bytes outgoing = pattern(m_rank, 1, 300 * kib);
@@ -293,8 +273,7 @@ TEST_F(host_peer_errors, tell_a_send_that_the_message_was_too_large)
     EXPECT_TRUE(ends_with(received, CL_TRANSFER_MESSAGE_TRUNCATED));
 }
 
-TEST_F(host_peer_errors, reach_the_one_who_waits_for_the_request)
-{
+TEST_F(host_peer_errors, reach_the_one_who_waits_for_the_request) {
     const framed_buffer outgoing(pattern(m_rank, 1, 300 * kib));
     const event sent = enqueue_send(m_on.get(), outgoing.whole(), right(), 1, m_comm);
     bytes incoming(100 * kib);
@@ -307,10 +286,9 @@ TEST_F(host_peer_errors, reach_the_one_who_waits_for_the_request)
 
 std::atomic<int> world_handler_calls{0};
 
-void count_call(MPI_Comm *, int *, ...) { ++world_handler_calls; }
+void count_call(MPI_Comm*, int*, ...) { ++world_handler_calls; }
 
-TEST_F(host_peer_errors, of_a_request_reach_the_handler_of_the_world)
-{
+TEST_F(host_peer_errors, of_a_request_reach_the_handler_of_the_world) {
     // A generalised request belongs to no communicator: here the one of the message would abort.
     MPI_Comm_set_errhandler(m_comm, MPI_ERRORS_ARE_FATAL);
     world_handler_calls = 0;
@@ -328,8 +306,7 @@ TEST_F(host_peer_errors, of_a_request_reach_the_handler_of_the_world)
     MPI_Errhandler_free(&handler);
 }
 
-TEST_F(host_peer_errors, name_a_rank_that_does_not_exist)
-{
+TEST_F(host_peer_errors, name_a_rank_that_does_not_exist) {
     bytes contents(8);
     EXPECT_EQ(class_of(MPI_Send(contents.data(), 8, MPI_CL_MEM, m_size, 1, m_comm)), MPI_ERR_RANK);
     EXPECT_EQ(class_of(MPI_Recv(contents.data(), 8, MPI_CL_MEM, -5, 1, m_comm, MPI_STATUS_IGNORE)), MPI_ERR_RANK);
@@ -338,8 +315,7 @@ TEST_F(host_peer_errors, name_a_rank_that_does_not_exist)
     EXPECT_EQ(class_of(MPI_Isend(contents.data(), 8, MPI_CL_MEM, MPI_ANY_SOURCE, 1, m_comm, &request)), MPI_ERR_RANK);
 }
 
-TEST_F(host_peer_errors, name_a_tag_or_a_count_that_does_not_exist)
-{
+TEST_F(host_peer_errors, name_a_tag_or_a_count_that_does_not_exist) {
     bytes contents(8);
     EXPECT_EQ(class_of(MPI_Send(contents.data(), 8, MPI_CL_MEM, m_rank, -4, m_comm)), MPI_ERR_TAG);
     EXPECT_EQ(class_of(MPI_Send(contents.data(), 8, MPI_CL_MEM, m_rank, MPI_ANY_TAG, m_comm)), MPI_ERR_TAG);

@@ -14,15 +14,14 @@ constexpr int count = 6;
 
 /// Receives three messages of devices and three ordinary ones into `requests`, while it sends the same to the right.
 class host_request : public ranks_test {
-protected:
+  protected:
     [[nodiscard]] int right() const { return (m_rank + 1) % m_size; }
     [[nodiscard]] int left() const { return (m_rank + m_size - 1) % m_size; }
 
     static bool is_device(int message) { return message % 2 == 0; }
     static std::size_t size_of(int message) { return message < 2 ? 500 : 90 * kib + static_cast<std::size_t>(message); }
 
-    void begin()
-    {
+    void begin() {
         for (int message = 0; message < count; ++message) {
             const auto at = static_cast<std::size_t>(message);
             const int size = static_cast<int>(size_of(message));
@@ -44,8 +43,7 @@ protected:
         }
     }
 
-    void end()
-    {
+    void end() {
         for (int message = 0; message < count; ++message) {
             SCOPED_TRACE(message);
             const auto at = static_cast<std::size_t>(message);
@@ -53,12 +51,10 @@ protected:
             EXPECT_TRUE(same(m_incoming[at], pattern(left(), message, size_of(message))));
         }
         MPI_Waitall(static_cast<int>(m_ordinary.size()), m_ordinary.data(), MPI_STATUSES_IGNORE);
-        for (const event &sent : m_sent)
-            EXPECT_TRUE(completes(sent));
+        for (const event& sent : m_sent) EXPECT_TRUE(completes(sent));
     }
 
-    void expect_status(const MPI_Status &status, int message) const
-    {
+    void expect_status(const MPI_Status& status, int message) const {
         EXPECT_EQ(status.MPI_SOURCE, left());
         EXPECT_EQ(status.MPI_TAG, message);
         int bytes_received = -1;
@@ -67,8 +63,7 @@ protected:
     }
 
     /// Calls `step` until it says that all is done, in bounded time.
-    static void repeat(const std::function<bool()> &step)
-    {
+    static void repeat(const std::function<bool()>& step) {
         const auto end = std::chrono::steady_clock::now() + patience();
         while (!step()) {
             ASSERT_LT(std::chrono::steady_clock::now(), end) << "the requests did not complete";
@@ -85,8 +80,7 @@ protected:
     std::vector<MPI_Request> m_ordinary;
 };
 
-TEST_F(host_request, is_completed_by_wait)
-{
+TEST_F(host_request, is_completed_by_wait) {
     begin();
     for (int message = count - 1; message >= 0; --message) {
         MPI_Status status;
@@ -96,24 +90,21 @@ TEST_F(host_request, is_completed_by_wait)
     end();
 }
 
-TEST_F(host_request, is_completed_by_test)
-{
+TEST_F(host_request, is_completed_by_test) {
     begin();
     for (int message = 0; message < count; ++message) {
         repeat([&] {
             int done = 0;
             MPI_Status status;
             EXPECT_EQ(MPI_Test(&m_requests[static_cast<std::size_t>(message)], &done, &status), MPI_SUCCESS);
-            if (done)
-                expect_status(status, message);
+            if (done) expect_status(status, message);
             return done != 0;
         });
     }
     end();
 }
 
-TEST_F(host_request, is_completed_by_waitall)
-{
+TEST_F(host_request, is_completed_by_waitall) {
     begin();
     std::array<MPI_Status, count> statuses;
     ASSERT_EQ(MPI_Waitall(count, m_requests.data(), statuses.data()), MPI_SUCCESS);
@@ -122,8 +113,7 @@ TEST_F(host_request, is_completed_by_waitall)
     end();
 }
 
-TEST_F(host_request, is_completed_by_testall)
-{
+TEST_F(host_request, is_completed_by_testall) {
     begin();
     std::array<MPI_Status, count> statuses;
     repeat([&] {
@@ -136,8 +126,7 @@ TEST_F(host_request, is_completed_by_testall)
     end();
 }
 
-TEST_F(host_request, is_completed_by_waitany)
-{
+TEST_F(host_request, is_completed_by_waitany) {
     begin();
     std::set<int> seen;
     for (int completed = 0; completed < count; ++completed) {
@@ -150,8 +139,7 @@ TEST_F(host_request, is_completed_by_waitany)
     end();
 }
 
-TEST_F(host_request, is_completed_by_testany)
-{
+TEST_F(host_request, is_completed_by_testany) {
     begin();
     std::set<int> seen;
     repeat([&] {
@@ -168,8 +156,7 @@ TEST_F(host_request, is_completed_by_testany)
     end();
 }
 
-TEST_F(host_request, is_completed_by_waitsome)
-{
+TEST_F(host_request, is_completed_by_waitsome) {
     begin();
     std::set<int> seen;
     while (seen.size() < count) {
@@ -186,8 +173,7 @@ TEST_F(host_request, is_completed_by_waitsome)
     end();
 }
 
-TEST_F(host_request, is_completed_by_testsome)
-{
+TEST_F(host_request, is_completed_by_testsome) {
     begin();
     std::set<int> seen;
     repeat([&] {
@@ -204,8 +190,7 @@ TEST_F(host_request, is_completed_by_testsome)
     end();
 }
 
-TEST_F(host_request, of_a_send_may_be_freed_before_it_completes)
-{
+TEST_F(host_request, of_a_send_may_be_freed_before_it_completes) {
     for (const std::size_t size : {std::size_t{100}, 400 * kib}) {
         SCOPED_TRACE(size);
         const bytes outgoing = pattern(m_rank, 50, size);
@@ -221,8 +206,7 @@ TEST_F(host_request, of_a_send_may_be_freed_before_it_completes)
     }
 }
 
-TEST_F(host_request, is_asked_for_without_being_completed)
-{
+TEST_F(host_request, is_asked_for_without_being_completed) {
     const bytes outgoing = pattern(m_rank, 51, 1000);
     bytes incoming(1000);
     MPI_Request request = MPI_REQUEST_NULL;
@@ -239,19 +223,16 @@ TEST_F(host_request, is_asked_for_without_being_completed)
 }
 
 /// Whether MPI_Wait says that the request was cancelled, and no error.
-::testing::AssertionResult ends_cancelled(MPI_Request &request)
-{
+::testing::AssertionResult ends_cancelled(MPI_Request& request) {
     MPI_Status status;
     const int code = MPI_Wait(&request, &status);
-    if (code != MPI_SUCCESS)
-        return ::testing::AssertionFailure() << "MPI_Wait gives " << code;
+    if (code != MPI_SUCCESS) return ::testing::AssertionFailure() << "MPI_Wait gives " << code;
     int cancelled = 0;
     MPI_Test_cancelled(&status, &cancelled);
     return cancelled ? ::testing::AssertionSuccess() : ::testing::AssertionFailure() << "it is not cancelled";
 }
 
-TEST_F(host_request, of_a_receive_is_cancelled_without_an_error)
-{
+TEST_F(host_request, of_a_receive_is_cancelled_without_an_error) {
     bytes incoming(100);
     MPI_Request request = MPI_REQUEST_NULL;
     ASSERT_EQ(MPI_Irecv(incoming.data(), 100, MPI_CL_MEM, left(), 53, m_comm, &request), MPI_SUCCESS);
@@ -267,18 +248,17 @@ TEST_F(host_request, of_a_receive_is_cancelled_without_an_error)
     EXPECT_TRUE(same(incoming, pattern(left(), 53, 100)));
 }
 
-TEST_F(host_request, of_a_send_is_cancelled_without_an_error)
-{
+TEST_F(host_request, of_a_send_is_cancelled_without_an_error) {
     const bytes outgoing = pattern(m_rank, 54, 400 * kib); // too large to complete before its receive
     MPI_Request request = MPI_REQUEST_NULL;
-    ASSERT_EQ(MPI_Isend(outgoing.data(), static_cast<int>(outgoing.size()), MPI_CL_MEM, right(), 54, m_comm, &request), MPI_SUCCESS);
+    ASSERT_EQ(MPI_Isend(outgoing.data(), static_cast<int>(outgoing.size()), MPI_CL_MEM, right(), 54, m_comm, &request),
+              MPI_SUCCESS);
     ASSERT_EQ(MPI_Cancel(&request), MPI_SUCCESS);
     EXPECT_TRUE(ends_cancelled(request));
     barrier();
 }
 
-TEST_F(host_request, that_is_complete_is_not_cancelled_any_more)
-{
+TEST_F(host_request, that_is_complete_is_not_cancelled_any_more) {
     const bytes outgoing = pattern(m_rank, 55, 100);
     bytes incoming(100);
     MPI_Request request = MPI_REQUEST_NULL;
@@ -298,8 +278,7 @@ TEST_F(host_request, that_is_complete_is_not_cancelled_any_more)
     EXPECT_TRUE(same(incoming, pattern(left(), 55, 100)));
 }
 
-TEST_F(host_request, are_many_at_once)
-{
+TEST_F(host_request, are_many_at_once) {
     constexpr int many = 200;
     std::vector<bytes> outgoing;
     std::vector<bytes> incoming;

@@ -18,11 +18,10 @@ using causeway::stream_graph;
 constexpr std::size_t token = 256 << 10;
 
 /// Copies tokens from `source` to `target`, and calls `look` with the number of each.
-void connect(stream_graph &graph, const std::string &source, const std::string &target,
-             std::function<void(uint64_t)> look)
-{
+void connect(stream_graph& graph, const std::string& source, const std::string& target,
+             std::function<void(uint64_t)> look) {
     const auto name = source + " to " + target;
-    graph.add_host_function(name, [look = std::move(look)](uint64_t number, const void *const *in, void *const *out) {
+    graph.add_host_function(name, [look = std::move(look)](uint64_t number, const void* const* in, void* const* out) {
         look(number);
         std::memcpy(out[0], in[0], token);
     });
@@ -30,29 +29,26 @@ void connect(stream_graph &graph, const std::string &source, const std::string &
     graph.connect(name, target, token);
 }
 
-void add_camera(stream_graph &graph)
-{
-    graph.add_input_stream("camera", [](uint64_t, void *, size_t size) { return size; }, token);
+void add_camera(stream_graph& graph) {
+    graph.add_input_stream("camera", [](uint64_t, void*, size_t size) { return size; }, token);
 }
 
 /// Whether a run fails because of the other rank, and names `stream`.
-bool fails_at(stream_graph &graph, const std::string &stream)
-{
+bool fails_at(stream_graph& graph, const std::string& stream) {
     try {
         graph.execute();
         std::printf("%s: no failure\n", stream.c_str());
-    } catch (const causeway::graph_error &error) {
+    } catch (const causeway::graph_error& error) {
         std::printf("%s: %d, %s\n", stream.c_str(), error.code(), error.what());
-        return error.code() == CL_TRANSFER_PEER_FAILED
-               && std::string(error.what()).find("'" + stream + "', token ") == 0;
+        return error.code() == CL_TRANSFER_PEER_FAILED &&
+               std::string(error.what()).find("'" + stream + "', token ") == 0;
     }
     return false;
 }
 
 } // namespace
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
     alarm(60);
     int provided = MPI_THREAD_SINGLE, rank = 0;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
@@ -66,10 +62,9 @@ int main(int argc, char **argv)
         causeway::add_output_rank(graph, "answers", 0, 2, MPI_COMM_WORLD, token);
         connect(graph, "camera", "answers", [](uint64_t) {});
         causeway::add_input_rank(graph, "questions", 0, 1, MPI_COMM_WORLD, token);
-        graph.add_output_stream("screen", [](uint64_t, const void *, size_t) {}, token);
+        graph.add_output_stream("screen", [](uint64_t, const void*, size_t) {}, token);
         connect(graph, "questions", "screen", [](uint64_t number) {
-            if (number == 20)
-                raise(SIGKILL);
+            if (number == 20) raise(SIGKILL);
         });
         graph.initialize();
         graph.execute();
@@ -86,7 +81,7 @@ int main(int argc, char **argv)
     });
     stream_graph graph(own.context(), own.device());
     causeway::add_input_rank(graph, "answers", 1, 2, MPI_COMM_WORLD, token);
-    graph.add_output_stream("screen", [](uint64_t, const void *, size_t) {}, token);
+    graph.add_output_stream("screen", [](uint64_t, const void*, size_t) {}, token);
     connect(graph, "answers", "screen", [](uint64_t) {});
     graph.initialize();
     const bool receiver_good = fails_at(graph, "answers");

@@ -24,8 +24,7 @@ struct transfers {
     event received;
 };
 
-transfers begin(const rank_device &own, cl_command_queue on, int rank)
-{
+transfers begin(const rank_device& own, cl_command_queue on, int rank) {
     transfers both;
     both.outgoing = own.make_buffer(pattern(rank, 1, size));
     both.incoming = own.make_buffer(size, 0);
@@ -39,14 +38,13 @@ transfers begin(const rank_device &own, cl_command_queue on, int rank)
     return both;
 }
 
-bool running(const event &of)
-{
+bool running(const event& of) {
     return status_of(of.get()) > CL_COMPLETE && transfer_info<std::size_t>(of.get(), CL_TRANSFER_BYTES_MOVED) > 0;
 }
 
-/// Windows of devices are opened beside the first messages, which may take a while. Goes on until both ranks send by them.
-void open_windows(const rank_device &own, cl_command_queue on, int rank)
-{
+/// Windows of devices are opened beside the first messages, which may take a while. Goes on until both ranks send by
+/// them.
+void open_windows(const rank_device& own, cl_command_queue on, int rank) {
     constexpr std::size_t enough = std::size_t{1} << 20;
     const buffer outgoing = own.make_buffer(enough, 0);
     const buffer incoming = own.make_buffer(enough, 0);
@@ -60,26 +58,22 @@ void open_windows(const rank_device &own, cl_command_queue on, int rank)
     }
 }
 
-[[noreturn]] void end(bool good)
-{
+[[noreturn]] void end(bool good) {
     std::printf("verdict: %s\n", good ? "passed" : "FAILED");
     std::fflush(stdout);
     // MPI cannot be finalised with a dead rank.
     _exit(good ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
-[[noreturn]] void die_in_the_middle(const transfers &both)
-{
-    while (!running(both.sent) && !running(both.received))
-        std::this_thread::yield();
+[[noreturn]] void die_in_the_middle(const transfers& both) {
+    while (!running(both.sent) && !running(both.received)) std::this_thread::yield();
     raise(SIGKILL);
     std::abort();
 }
 
 } // namespace
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
     alarm(60);
     int provided = MPI_THREAD_SINGLE;
     int rank = 0;
@@ -98,10 +92,9 @@ int main(int argc, char **argv)
     const rank_device own(rank);
     const queue on = own.make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
 
-    const char *const forced = std::getenv("CAUSEWAY_STRATEGY");
+    const char* const forced = std::getenv("CAUSEWAY_STRATEGY");
     const std::string strategy = forced != nullptr ? forced : "";
-    if (strategy == "device-window")
-        open_windows(own, on.get(), rank);
+    if (strategy == "device-window") open_windows(own, on.get(), rank);
 
     // Never matched: these fail whatever the large ones were at.
     const buffer small = own.make_buffer(1024, 0);
@@ -117,17 +110,16 @@ int main(int argc, char **argv)
               "clEnqueueSendBuffer");
     }
     const transfers both = begin(own, on.get(), rank);
-    if (rank == 1)
-        die_in_the_middle(both);
+    if (rank == 1) die_in_the_middle(both);
 
     // Rank 1 dies as soon as it sees a byte moved, which is about when rank 0 does.
     const auto first_byte_until = clock_type::now() + std::chrono::seconds(20);
-    while (!running(both.sent) && !running(both.received) && status_of(both.sent.get()) > CL_COMPLETE
-           && clock_type::now() < first_byte_until)
+    while (!running(both.sent) && !running(both.received) && status_of(both.sent.get()) > CL_COMPLETE &&
+           clock_type::now() < first_byte_until)
         std::this_thread::yield();
     bool good = true;
     auto deadline = clock_type::now() + limit;
-    const auto expect_failed = [&](const event &of, const char *name) {
+    const auto expect_failed = [&](const event& of, const char* name) {
         const cl_int status = wait(of.get(), deadline - clock_type::now());
         std::printf("%s: status %d, %zu bytes, %s\n", name, status,
                     transfer_info<std::size_t>(of.get(), CL_TRANSFER_BYTES_MOVED),
@@ -155,7 +147,7 @@ int main(int argc, char **argv)
               "clEnqueueSendBuffer");
     deadline = clock_type::now() + limit;
     int taken = 0;
-    for (const event &each : small_sends) {
+    for (const event& each : small_sends) {
         const cl_int status = wait(each.get(), deadline - clock_type::now());
         taken += status == CL_COMPLETE;
         good = good && (status == CL_COMPLETE || status == CL_TRANSFER_PEER_FAILED);

@@ -8,8 +8,7 @@
 
 #include <unistd.h>
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
     using namespace system_test;
     alarm(90);
     int provided = MPI_THREAD_SINGLE;

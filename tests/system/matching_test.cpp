@@ -10,15 +10,14 @@ namespace {
 constexpr std::size_t kib = 1024;
 
 class matching : public ranks_test {
-protected:
+  protected:
     [[nodiscard]] int right() const { return (m_rank + 1) % m_size; }
     [[nodiscard]] int left() const { return (m_rank + m_size - 1) % m_size; }
 
     const queue m_on = make_queue(order::out_of_order);
 };
 
-TEST_F(matching, keeps_the_order_of_enqueue_for_one_rank_and_tag)
-{
+TEST_F(matching, keeps_the_order_of_enqueue_for_one_rank_and_tag) {
     constexpr int count = 120;
     // Small and large ones in turn, so that a large one that is slow must not be overtaken.
     const auto size_of = [](int message) { return message % 3 == 0 ? 200 * kib + message : std::size_t{16} * message; };
@@ -44,8 +43,7 @@ TEST_F(matching, keeps_the_order_of_enqueue_for_one_rank_and_tag)
     }
 }
 
-TEST_F(matching, picks_messages_by_tag_whatever_their_order)
-{
+TEST_F(matching, picks_messages_by_tag_whatever_their_order) {
     constexpr int count = 10;
     std::vector<framed_buffer> outgoing;
     std::vector<event> sent;
@@ -59,12 +57,10 @@ TEST_F(matching, picks_messages_by_tag_whatever_their_order)
         ASSERT_TRUE(completes(enqueue_receive(m_on.get(), incoming.whole(), left(), tag, m_comm)));
         EXPECT_TRUE(incoming.holds(pattern(left(), tag, 70 * kib)));
     }
-    for (const event &done : sent)
-        EXPECT_TRUE(completes(done));
+    for (const event& done : sent) EXPECT_TRUE(completes(done));
 }
 
-TEST_F(matching, takes_messages_that_came_before_their_receives)
-{
+TEST_F(matching, takes_messages_that_came_before_their_receives) {
     NEEDS_RANKS(2);
     std::vector<framed_buffer> outgoing;
     std::vector<event> sent;
@@ -80,12 +76,10 @@ TEST_F(matching, takes_messages_that_came_before_their_receives)
         ASSERT_TRUE(completes(enqueue_receive(m_on.get(), incoming.whole(), left(), 3, m_comm)));
         EXPECT_TRUE(incoming.holds(pattern(left(), message, size)));
     }
-    for (const event &done : sent)
-        EXPECT_TRUE(completes(done));
+    for (const event& done : sent) EXPECT_TRUE(completes(done));
 }
 
-TEST_F(matching, by_any_source_tells_the_rank_that_sent)
-{
+TEST_F(matching, by_any_source_tells_the_rank_that_sent) {
     const std::size_t size = 5000;
     const framed_buffer outgoing(pattern(m_rank, 1, size));
     const event sent = enqueue_send(m_on.get(), outgoing.whole(), 0, 21, m_comm);
@@ -105,8 +99,7 @@ TEST_F(matching, by_any_source_tells_the_rank_that_sent)
     EXPECT_TRUE(completes(sent));
 }
 
-TEST_F(matching, by_any_tag_takes_messages_in_the_order_of_the_sender)
-{
+TEST_F(matching, by_any_tag_takes_messages_in_the_order_of_the_sender) {
     const std::vector<int> tags{5, 900, 2, 0, 31};
     std::vector<framed_buffer> outgoing;
     std::vector<event> sent;
@@ -123,12 +116,10 @@ TEST_F(matching, by_any_tag_takes_messages_in_the_order_of_the_sender)
         EXPECT_EQ(transfer_info<int>(received.get(), CL_TRANSFER_MPI_SOURCE), left());
         EXPECT_TRUE(incoming.holds(pattern(left(), tag, 66 * kib)));
     }
-    for (const event &done : sent)
-        EXPECT_TRUE(completes(done));
+    for (const event& done : sent) EXPECT_TRUE(completes(done));
 }
 
-TEST_F(matching, by_both_wildcards_tells_rank_tag_and_bytes)
-{
+TEST_F(matching, by_both_wildcards_tells_rank_tag_and_bytes) {
     const auto size_from = [](int rank) { return std::size_t{1000} * (rank + 1); };
     const framed_buffer outgoing(pattern(m_rank, 1, size_from(m_rank)));
     const event sent = enqueue_send(m_on.get(), outgoing.whole(), 0, 40 + m_rank, m_comm);
@@ -146,8 +137,7 @@ TEST_F(matching, by_both_wildcards_tells_rank_tag_and_bytes)
     EXPECT_TRUE(completes(sent));
 }
 
-TEST_F(matching, gives_the_first_message_to_a_wildcard_that_was_enqueued_first)
-{
+TEST_F(matching, gives_the_first_message_to_a_wildcard_that_was_enqueued_first) {
     const std::size_t size = 80 * kib;
     const framed_buffer first(size);
     const framed_buffer second(size);
@@ -165,8 +155,7 @@ TEST_F(matching, gives_the_first_message_to_a_wildcard_that_was_enqueued_first)
     EXPECT_TRUE(completes(sent_second));
 }
 
-TEST_F(matching, lets_a_receive_be_larger_than_the_message)
-{
+TEST_F(matching, lets_a_receive_be_larger_than_the_message) {
     for (const std::size_t size : {std::size_t{0}, std::size_t{9}, 65 * kib, 2000 * kib}) {
         SCOPED_TRACE(size);
         const framed_buffer outgoing(pattern(m_rank, 1, size));
@@ -180,8 +169,7 @@ TEST_F(matching, lets_a_receive_be_larger_than_the_message)
     }
 }
 
-TEST_F(matching, completes_transfers_with_the_null_rank_and_leaves_the_buffer)
-{
+TEST_F(matching, completes_transfers_with_the_null_rank_and_leaves_the_buffer) {
     const framed_buffer untouched(5000);
     const event sent = enqueue_send(m_on.get(), untouched.whole(), MPI_PROC_NULL, 1, m_comm);
     const event received = enqueue_receive(m_on.get(), untouched.whole(), MPI_PROC_NULL, 1, m_comm);
@@ -193,8 +181,7 @@ TEST_F(matching, completes_transfers_with_the_null_rank_and_leaves_the_buffer)
     EXPECT_TRUE(untouched.holds({}));
 }
 
-TEST_F(matching, shifts_data_along_a_line_that_ends_in_null_ranks)
-{
+TEST_F(matching, shifts_data_along_a_line_that_ends_in_null_ranks) {
     const std::size_t size = 70 * kib;
     const int next = m_rank + 1 < m_size ? m_rank + 1 : MPI_PROC_NULL;
     const int previous = m_rank > 0 ? m_rank - 1 : MPI_PROC_NULL;
@@ -209,8 +196,7 @@ TEST_F(matching, shifts_data_along_a_line_that_ends_in_null_ranks)
     EXPECT_TRUE(incoming.holds(m_rank > 0 ? pattern(previous, 1, size) : bytes{}));
 }
 
-TEST_F(matching, keeps_the_turn_of_a_receive_that_waits_for_its_list)
-{
+TEST_F(matching, keeps_the_turn_of_a_receive_that_waits_for_its_list) {
     const std::size_t size = 3000;
     const event gate = own().make_user_event();
     const framed_buffer first(size);
@@ -235,12 +221,10 @@ TEST_F(matching, keeps_the_turn_of_a_receive_that_waits_for_its_list)
     ASSERT_TRUE(completes(later));
     EXPECT_TRUE(first.holds(pattern(left(), 1, size)));
     EXPECT_TRUE(second.holds(pattern(left(), 2, size)));
-    for (const event &done : sent)
-        EXPECT_TRUE(completes(done));
+    for (const event& done : sent) EXPECT_TRUE(completes(done));
 }
 
-TEST_F(matching, keeps_the_turn_of_a_wildcard_receive_that_waits_for_its_list)
-{
+TEST_F(matching, keeps_the_turn_of_a_wildcard_receive_that_waits_for_its_list) {
     const std::size_t size = 90 * kib;
     const event gate = own().make_user_event();
     const framed_buffer first(size);
@@ -261,8 +245,7 @@ TEST_F(matching, keeps_the_turn_of_a_wildcard_receive_that_waits_for_its_list)
     EXPECT_TRUE(completes(sent_second));
 }
 
-TEST_F(matching, gives_what_a_gated_receive_has_already_taken_to_the_next_if_it_fails)
-{
+TEST_F(matching, gives_what_a_gated_receive_has_already_taken_to_the_next_if_it_fails) {
     for (const std::size_t size : {std::size_t{0}, std::size_t{3000}, 90 * kib, 3000 * kib}) {
         SCOPED_TRACE(size);
         const option_scope strategy("strategy", "pinned"); // through staging memory, as on a device with its own
@@ -292,8 +275,7 @@ TEST_F(matching, gives_what_a_gated_receive_has_already_taken_to_the_next_if_it_
     }
 }
 
-TEST_F(matching, keeps_the_turn_of_a_send_that_waits_for_its_list)
-{
+TEST_F(matching, keeps_the_turn_of_a_send_that_waits_for_its_list) {
     for (const std::size_t size : {std::size_t{3000}, 90 * kib}) {
         SCOPED_TRACE(size);
         const event gate = own().make_user_event();
@@ -323,11 +305,9 @@ TEST_F(matching, keeps_the_turn_of_a_send_that_waits_for_its_list)
     }
 }
 
-TEST_F(matching, of_a_send_and_receive_in_one_command_is_as_of_two)
-{
+TEST_F(matching, of_a_send_and_receive_in_one_command_is_as_of_two) {
     NEEDS_RANKS(2);
-    if (partner() == MPI_PROC_NULL)
-        return;
+    if (partner() == MPI_PROC_NULL) return;
     const std::size_t size = 100 * kib;
     const framed_buffer outgoing(pattern(m_rank, 1, size));
     const framed_buffer incoming(size);

@@ -19,18 +19,16 @@ const auto blockings = ::testing::Values(blocking::no, blocking::yes);
 
 using message_kind = std::tuple<std::size_t, order, blocking>;
 
-std::string name_of(const ::testing::TestParamInfo<message_kind> &info)
-{
-    return std::to_string(std::get<0>(info.param)) + "_bytes"
-           + (std::get<1>(info.param) == order::in_order ? "_in_order" : "_out_of_order")
-           + (std::get<2>(info.param) == blocking::yes ? "_blocking" : "");
+std::string name_of(const ::testing::TestParamInfo<message_kind>& info) {
+    return std::to_string(std::get<0>(info.param)) + "_bytes" +
+           (std::get<1>(info.param) == order::in_order ? "_in_order" : "_out_of_order") +
+           (std::get<2>(info.param) == blocking::yes ? "_blocking" : "");
 }
 
 class messages : public ranks_test {};
 class messages_of : public ranks_test, public ::testing::WithParamInterface<message_kind> {};
 
-TEST_P(messages_of, go_to_the_partner_and_back)
-{
+TEST_P(messages_of, go_to_the_partner_and_back) {
     NEEDS_RANKS(2);
     const auto [size, kind, block] = GetParam();
     const int tag = 11;
@@ -41,24 +39,20 @@ TEST_P(messages_of, go_to_the_partner_and_back)
 
     event sent;
     event received;
-    if (first)
-        sent = enqueue_send(on.get(), outgoing.whole(), partner(), tag, m_comm, {}, block);
+    if (first) sent = enqueue_send(on.get(), outgoing.whole(), partner(), tag, m_comm, {}, block);
     received = enqueue_receive(on.get(), incoming.whole(), partner(), tag, m_comm, {}, block);
-    if (!first)
-        sent = enqueue_send(on.get(), outgoing.whole(), partner(), tag, m_comm, {}, block);
+    if (!first) sent = enqueue_send(on.get(), outgoing.whole(), partner(), tag, m_comm, {}, block);
 
     ASSERT_TRUE(completes(sent));
     ASSERT_TRUE(completes(received));
-    if (partner() == MPI_PROC_NULL)
-        return;
+    if (partner() == MPI_PROC_NULL) return;
     EXPECT_TRUE(incoming.holds(pattern(partner(), 1, size)));
     EXPECT_TRUE(outgoing.holds(pattern(m_rank, 1, size)));
     EXPECT_EQ(transfer_info<std::size_t>(sent.get(), CL_TRANSFER_BYTES_MOVED), size);
     EXPECT_EQ(transfer_info<std::size_t>(received.get(), CL_TRANSFER_BYTES_MOVED), size);
 }
 
-TEST_P(messages_of, are_exchanged_by_one_command)
-{
+TEST_P(messages_of, are_exchanged_by_one_command) {
     const auto [size, kind, block] = GetParam();
     const int peer = m_size == 1 ? 0 : partner();
     const queue on = make_queue(kind);
@@ -75,8 +69,7 @@ TEST_P(messages_of, are_exchanged_by_one_command)
         EXPECT_EQ(status_of(done.get()), CL_COMPLETE);
     }
     ASSERT_TRUE(completes(done));
-    if (peer == MPI_PROC_NULL)
-        return;
+    if (peer == MPI_PROC_NULL) return;
     EXPECT_TRUE(incoming.holds(pattern(peer, 2, size)));
     EXPECT_EQ(transfer_info<std::size_t>(done.get(), CL_TRANSFER_BYTES_SENT), size);
     EXPECT_EQ(transfer_info<std::size_t>(done.get(), CL_TRANSFER_BYTES_RECEIVED), size);
@@ -86,8 +79,7 @@ TEST_P(messages_of, are_exchanged_by_one_command)
 INSTANTIATE_TEST_SUITE_P(sizes, messages_of, ::testing::Combine(sizes, orders, blockings), name_of);
 
 /// What they hold while they wait, such as room in a window, is not what the others need.
-TEST_F(messages, that_are_read_ahead_arrive_in_receives_that_are_much_larger)
-{
+TEST_F(messages, that_are_read_ahead_arrive_in_receives_that_are_much_larger) {
     NEEDS_RANKS(2);
     // Which a receiver that knows nothing of them may want in windows of its device.
     const queue in_order = make_queue(order::in_order), out_of_order = make_queue(order::out_of_order);
@@ -97,7 +89,8 @@ TEST_F(messages, that_are_read_ahead_arrive_in_receives_that_are_much_larger)
         const event received = enqueue_receive(out_of_order.get(), incoming.whole(), partner(), 1, m_comm);
         const framed_buffer filled(size);
         const unsigned char zero = 0;
-        check(clEnqueueFillBuffer(in_order.get(), filled.get(), &zero, 1, 0, size, 0, nullptr, nullptr), "clEnqueueFillBuffer");
+        check(clEnqueueFillBuffer(in_order.get(), filled.get(), &zero, 1, 0, size, 0, nullptr, nullptr),
+              "clEnqueueFillBuffer");
         const event sent = enqueue_send(in_order.get(), outgoing.whole(), partner(), 1, m_comm);
         EXPECT_TRUE(completes(received));
         EXPECT_TRUE(completes(sent));
@@ -109,8 +102,7 @@ TEST_F(messages, that_are_read_ahead_arrive_in_receives_that_are_much_larger)
         for (const std::size_t size : {4 * mib, 100 * kib, 512 * kib, 900 * kib}) exchange(size, message++);
 }
 
-TEST_F(messages, that_nobody_receives_yet_hold_up_no_other)
-{
+TEST_F(messages, that_nobody_receives_yet_hold_up_no_other) {
     NEEDS_RANKS(2);
     constexpr int count = 40;
     constexpr int first_tag = 100;
@@ -127,7 +119,7 @@ TEST_F(messages, that_nobody_receives_yet_hold_up_no_other)
     }
 
     std::vector<event> moved;
-    const auto part = [&](const framed_buffer &all, int i) {
+    const auto part = [&](const framed_buffer& all, int i) {
         return range{all.get(), framed_buffer::margin + static_cast<std::size_t>(i) * mib, mib};
     };
     if (sends && partner() != MPI_PROC_NULL) {
@@ -141,17 +133,15 @@ TEST_F(messages, that_nobody_receives_yet_hold_up_no_other)
         for (int i = count - 1; i >= 0; --i)
             moved.push_back(enqueue_receive(on.get(), part(incoming, i), partner(), first_tag + i, m_comm));
     }
-    for (auto &each : moved) ASSERT_TRUE(completes(each));
+    for (auto& each : moved) ASSERT_TRUE(completes(each));
     if (!sends && partner() != MPI_PROC_NULL) {
         EXPECT_TRUE(incoming.holds(pattern(partner(), 7, count * mib)));
     }
 }
 
-TEST_F(messages, tell_command_type_queue_and_context)
-{
+TEST_F(messages, tell_command_type_queue_and_context) {
     NEEDS_RANKS(2);
-    if (partner() == MPI_PROC_NULL)
-        return;
+    if (partner() == MPI_PROC_NULL) return;
     const queue on = make_queue(order::out_of_order);
     const framed_buffer outgoing(pattern(m_rank, 1, 100));
     const framed_buffer incoming(100);
@@ -168,11 +158,9 @@ TEST_F(messages, tell_command_type_queue_and_context)
     EXPECT_EQ(transfer_text(received.get(), CL_TRANSFER_ERROR_MESSAGE), "");
 }
 
-TEST_F(messages, move_on_when_nobody_calls_in)
-{
+TEST_F(messages, move_on_when_nobody_calls_in) {
     NEEDS_RANKS(2);
-    if (partner() == MPI_PROC_NULL)
-        return;
+    if (partner() == MPI_PROC_NULL) return;
     const queue on = make_queue(order::out_of_order);
     const framed_buffer outgoing(pattern(m_rank, 1, 3 * mib));
     const framed_buffer incoming(3 * mib);
@@ -184,8 +172,7 @@ TEST_F(messages, move_on_when_nobody_calls_in)
     EXPECT_TRUE(incoming.holds(pattern(partner(), 1, 3 * mib)));
 }
 
-TEST_F(messages, need_no_event)
-{
+TEST_F(messages, need_no_event) {
     const queue on = make_queue(order::out_of_order);
     const framed_buffer outgoing(pattern(m_rank, 1, 5000));
     const framed_buffer incoming(5000);
@@ -201,8 +188,7 @@ TEST_F(messages, need_no_event)
     EXPECT_TRUE(incoming.holds(pattern(left, 1, 5000)));
 }
 
-TEST_F(messages, go_round_a_ring_until_they_are_home)
-{
+TEST_F(messages, go_round_a_ring_until_they_are_home) {
     const std::size_t size = mib + 3;
     const queue on = make_queue(order::in_order);
     const int right = (m_rank + 1) % m_size;
@@ -213,8 +199,8 @@ TEST_F(messages, go_round_a_ring_until_they_are_home)
     // Twice round if the number of ranks is odd: the message is home in the buffer it began in.
     const int steps = m_size % 2 == 0 ? m_size : 2 * m_size;
     for (int step = 0; step < steps; ++step) {
-        const framed_buffer &from = step % 2 == 0 ? even : odd;
-        const framed_buffer &to = step % 2 == 0 ? odd : even;
+        const framed_buffer& from = step % 2 == 0 ? even : odd;
+        const framed_buffer& to = step % 2 == 0 ? odd : even;
         ASSERT_EQ(clEnqueueSendrecvBuffer(on.get(), from.get(), to.get(), CL_FALSE, framed_buffer::margin, size, right,
                                           step, framed_buffer::margin, size, left, step, m_comm, 0, nullptr,
                                           last.out()),
@@ -225,8 +211,7 @@ TEST_F(messages, go_round_a_ring_until_they_are_home)
     EXPECT_TRUE(odd.holds(pattern(right, 1, size)));
 }
 
-TEST_F(messages, to_oneself_arrive_without_blocking)
-{
+TEST_F(messages, to_oneself_arrive_without_blocking) {
     for (const std::size_t size : {std::size_t{0}, std::size_t{8}, 64 * kib, 2 * mib + 1}) {
         SCOPED_TRACE(size);
         const queue on = make_queue(order::out_of_order);
@@ -241,8 +226,7 @@ TEST_F(messages, to_oneself_arrive_without_blocking)
     }
 }
 
-TEST_F(messages, to_oneself_arrive_between_two_in_order_queues)
-{
+TEST_F(messages, to_oneself_arrive_between_two_in_order_queues) {
     const std::size_t size = 3 * mib;
     const queue sending = make_queue(order::in_order);
     const queue receiving = make_queue(order::in_order);
@@ -255,8 +239,7 @@ TEST_F(messages, to_oneself_arrive_between_two_in_order_queues)
     EXPECT_TRUE(incoming.holds(pattern(m_rank, 3, size)));
 }
 
-TEST_F(messages, that_are_small_complete_before_their_receive_exists)
-{
+TEST_F(messages, that_are_small_complete_before_their_receive_exists) {
     NEEDS_RANKS(2);
     if (partner() == MPI_PROC_NULL) {
         barrier();
@@ -274,8 +257,7 @@ TEST_F(messages, that_are_small_complete_before_their_receive_exists)
     EXPECT_TRUE(incoming.holds(pattern(partner(), 1, size)));
 }
 
-TEST_F(messages, that_are_large_wait_for_their_receive)
-{
+TEST_F(messages, that_are_large_wait_for_their_receive) {
     NEEDS_RANKS(2);
     if (partner() == MPI_PROC_NULL) {
         barrier();
@@ -301,8 +283,7 @@ TEST_F(messages, that_are_large_wait_for_their_receive)
 
 class messages_between_all : public ranks_test, public ::testing::WithParamInterface<order> {};
 
-TEST_P(messages_between_all, are_sixty_four_at_once_each_way)
-{
+TEST_P(messages_between_all, are_sixty_four_at_once_each_way) {
     constexpr int per_pair = 64;
     constexpr int tags = 8;
     const auto size_of = [](int from, int to, int message) {
@@ -321,7 +302,7 @@ TEST_P(messages_between_all, are_sixty_four_at_once_each_way)
     };
     std::vector<lane> lanes(static_cast<std::size_t>(m_size));
     for (int peer = 0; peer < m_size; ++peer) {
-        lane &with = lanes[static_cast<std::size_t>(peer)];
+        lane& with = lanes[static_cast<std::size_t>(peer)];
         with.sending = make_queue(GetParam());
         with.receiving = make_queue(GetParam());
         for (int message = 0; message < per_pair; ++message) {
@@ -331,7 +312,7 @@ TEST_P(messages_between_all, are_sixty_four_at_once_each_way)
     }
     for (int message = 0; message < per_pair; ++message) {
         for (int peer = 0; peer < m_size; ++peer) {
-            lane &with = lanes[static_cast<std::size_t>(peer)];
+            lane& with = lanes[static_cast<std::size_t>(peer)];
             const auto at = static_cast<std::size_t>(message);
             with.sent.push_back(
                 enqueue_send(with.sending.get(), with.outgoing[at].whole(), peer, message % tags, m_comm));
@@ -340,20 +321,18 @@ TEST_P(messages_between_all, are_sixty_four_at_once_each_way)
         }
     }
     for (int peer = 0; peer < m_size; ++peer) {
-        const lane &with = lanes[static_cast<std::size_t>(peer)];
+        const lane& with = lanes[static_cast<std::size_t>(peer)];
         for (int message = 0; message < per_pair; ++message) {
             SCOPED_TRACE(::testing::Message() << "peer " << peer << ", message " << message);
             const auto at = static_cast<std::size_t>(message);
             ASSERT_TRUE(completes(with.sent[at]));
             ASSERT_TRUE(completes(with.received[at]));
-            ASSERT_TRUE(
-                with.incoming[at].holds(pattern(peer, id_of(m_rank, message), size_of(peer, m_rank, message))));
+            ASSERT_TRUE(with.incoming[at].holds(pattern(peer, id_of(m_rank, message), size_of(peer, m_rank, message))));
         }
     }
 }
 
-TEST_P(messages_between_all, are_small_and_large_in_an_order_of_their_own_on_each_rank)
-{
+TEST_P(messages_between_all, are_small_and_large_in_an_order_of_their_own_on_each_rank) {
     constexpr int per_pair = 24;
     // Every power of two is as likely as every other: most are eager, some have many blocks.
     const auto size_of = [](int from, int to, int message) {
@@ -395,28 +374,26 @@ TEST_P(messages_between_all, are_small_and_large_in_an_order_of_their_own_on_eac
         receiving.push_back(make_queue(GetParam()));
     }
     for (std::size_t turn = 0; turn < all.size(); ++turn) {
-        traffic &out = all[sends[turn]];
-        traffic &in = all[receives[turn]];
+        traffic& out = all[sends[turn]];
+        traffic& in = all[receives[turn]];
         out.sent = enqueue_send(sending[static_cast<std::size_t>(out.peer)].get(), out.outgoing.whole(), out.peer,
                                 out.message, m_comm);
         in.received = enqueue_receive(receiving[static_cast<std::size_t>(in.peer)].get(), in.incoming.whole(), in.peer,
                                       in.message, m_comm);
     }
-    for (const traffic &one : all) {
+    for (const traffic& one : all) {
         SCOPED_TRACE(::testing::Message() << "peer " << one.peer << ", message " << one.message);
         ASSERT_TRUE(completes(one.sent));
         ASSERT_TRUE(completes(one.received));
-        ASSERT_TRUE(one.incoming.holds(
-            pattern(one.peer, id_of(m_rank, one.message), size_of(one.peer, m_rank, one.message))));
+        ASSERT_TRUE(
+            one.incoming.holds(pattern(one.peer, id_of(m_rank, one.message), size_of(one.peer, m_rank, one.message))));
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(queues, messages_between_all, orders, [](const auto &info) {
-    return info.param == order::in_order ? "in_order" : "out_of_order";
-});
+INSTANTIATE_TEST_SUITE_P(queues, messages_between_all, orders,
+                         [](const auto& info) { return info.param == order::in_order ? "in_order" : "out_of_order"; });
 
-TEST_F(messages, wait_for_kernels_and_let_kernels_wait)
-{
+TEST_F(messages, wait_for_kernels_and_let_kernels_wait) {
     constexpr std::size_t size = 100000;
     const int right = (m_rank + 1) % m_size;
     const int left = (m_rank + m_size - 1) % m_size;
@@ -446,13 +423,11 @@ TEST_F(messages, wait_for_kernels_and_let_kernels_wait)
     ASSERT_TRUE(completes(sent));
     ASSERT_EQ(wait(added.get()), CL_COMPLETE);
     bytes expected = pattern(left, 1, size);
-    for (unsigned char &byte : expected)
-        byte = static_cast<unsigned char>(byte + 8);
+    for (unsigned char& byte : expected) byte = static_cast<unsigned char>(byte + 8);
     EXPECT_TRUE(same(own().read(incoming.get(), 0, size), expected));
 }
 
-TEST_F(messages, go_from_buffers_that_the_host_may_read_to_buffers_that_it_may_write)
-{
+TEST_F(messages, go_from_buffers_that_the_host_may_read_to_buffers_that_it_may_write) {
     for (const std::size_t size : {std::size_t{1000}, 300 * kib}) {
         SCOPED_TRACE(size);
         const queue on = make_queue(order::out_of_order);
@@ -461,8 +436,7 @@ TEST_F(messages, go_from_buffers_that_the_host_may_read_to_buffers_that_it_may_w
         const event received = enqueue_receive(on.get(), {incoming.get(), 0, size}, partner(), 1, m_comm);
         ASSERT_TRUE(completes(enqueue_send(on.get(), {outgoing.get(), 0, size}, partner(), 1, m_comm)));
         ASSERT_TRUE(completes(received));
-        if (partner() == MPI_PROC_NULL)
-            continue;
+        if (partner() == MPI_PROC_NULL) continue;
         // The host may not ask what is there; the device may.
         const buffer readable = own().make_buffer(size, 0);
         check(clEnqueueCopyBuffer(own().queue(), incoming.get(), readable.get(), 0, 0, size, 0, nullptr, nullptr),
@@ -471,8 +445,7 @@ TEST_F(messages, go_from_buffers_that_the_host_may_read_to_buffers_that_it_may_w
     }
 }
 
-TEST_F(messages, follow_the_order_of_an_in_order_queue)
-{
+TEST_F(messages, follow_the_order_of_an_in_order_queue) {
     constexpr std::size_t size = 300000;
     const int right = (m_rank + 1) % m_size;
     const int left = (m_rank + m_size - 1) % m_size;
@@ -499,8 +472,7 @@ TEST_F(messages, follow_the_order_of_an_in_order_queue)
     EXPECT_EQ(status_of(sent.get()), CL_COMPLETE);
     EXPECT_EQ(status_of(received.get()), CL_COMPLETE);
     bytes expected = pattern(left, 1, size);
-    for (unsigned char &byte : expected)
-        byte = static_cast<unsigned char>(byte + 7);
+    for (unsigned char& byte : expected) byte = static_cast<unsigned char>(byte + 7);
     EXPECT_TRUE(same(read, expected));
 }
 

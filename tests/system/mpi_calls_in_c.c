@@ -9,10 +9,8 @@
 
 static int failures;
 
-static void expect(int holds, const char *what)
-{
-    if (holds)
-        return;
+static void expect(int holds, const char* what) {
+    if (holds) return;
     printf("FAILED: %s\n", what);
     ++failures;
 }
@@ -20,83 +18,71 @@ static void expect(int holds, const char *what)
 /* What the tool saw. In brackets a name is not the header's macro. */
 static char seen[1000];
 
-static void see(const char *name) { strcat(strcat(seen, name), " "); }
+static void see(const char* name) { strcat(strcat(seen, name), " "); }
 
-static void expect_seen(const char *names)
-{
-    if (strcmp(seen, names) != 0)
-        printf("the tool saw '%s'\n", seen);
+static void expect_seen(const char* names) {
+    if (strcmp(seen, names) != 0) printf("the tool saw '%s'\n", seen);
     expect(strcmp(seen, names) == 0, names);
     seen[0] = '\0';
 }
 
-int (MPI_Send)(const void *bytes, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)
-{
+int(MPI_Send)(const void* bytes, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
     see("Send");
     return PMPI_Send(bytes, count, type, to, tag, comm);
 }
 
-int (MPI_Isend)(const void *bytes, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)
-{
+int(MPI_Isend)(const void* bytes, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
     see("Isend");
     return PMPI_Isend(bytes, count, type, to, tag, comm, request);
 }
 
-int (MPI_Recv)(void *bytes, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status *status)
-{
+int(MPI_Recv)(void* bytes, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) {
     see("Recv");
     return PMPI_Recv(bytes, count, type, from, tag, comm, status);
 }
 
-int (MPI_Irecv)(void *bytes, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request *request)
-{
+int(MPI_Irecv)(void* bytes, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request) {
     see("Irecv");
     return PMPI_Irecv(bytes, count, type, from, tag, comm, request);
 }
 
-int (MPI_Sendrecv)(const void *bytes, int count, MPI_Datatype type, int to, int tag, void *incoming, int incoming_count,
-                   MPI_Datatype incoming_type, int from, int incoming_tag, MPI_Comm comm, MPI_Status *status)
-{
+int(MPI_Sendrecv)(const void* bytes, int count, MPI_Datatype type, int to, int tag, void* incoming, int incoming_count,
+                  MPI_Datatype incoming_type, int from, int incoming_tag, MPI_Comm comm, MPI_Status* status) {
     see("Sendrecv");
     return PMPI_Sendrecv(bytes, count, type, to, tag, incoming, incoming_count, incoming_type, from, incoming_tag, comm,
                          status);
 }
 
-int (MPI_Wait)(MPI_Request *request, MPI_Status *status)
-{
+int(MPI_Wait)(MPI_Request* request, MPI_Status* status) {
     see("Wait");
     return PMPI_Wait(request, status);
 }
 
 #define SEEN_INIT(name, bytes_type)                                                                                    \
     int(MPI_##name)(bytes_type bytes, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,                  \
-                    MPI_Request *request)                                                                              \
-    {                                                                                                                  \
+                    MPI_Request* request) {                                                                            \
         see(#name);                                                                                                    \
         return PMPI_##name(bytes, count, type, rank, tag, comm, request);                                              \
     }
-SEEN_INIT(Send_init, const void *)
-SEEN_INIT(Bsend_init, const void *)
-SEEN_INIT(Ssend_init, const void *)
-SEEN_INIT(Rsend_init, const void *)
-SEEN_INIT(Recv_init, void *)
+SEEN_INIT(Send_init, const void*)
+SEEN_INIT(Bsend_init, const void*)
+SEEN_INIT(Ssend_init, const void*)
+SEEN_INIT(Rsend_init, const void*)
+SEEN_INIT(Recv_init, void*)
 
-int (MPI_Request_free)(MPI_Request *request)
-{
+int(MPI_Request_free)(MPI_Request* request) {
     see("Request_free");
     return PMPI_Request_free(request);
 }
 
 static int refuse_to_free;
 
-int (MPI_Comm_free)(MPI_Comm *comm)
-{
+int(MPI_Comm_free)(MPI_Comm* comm) {
     see("Comm_free");
     return refuse_to_free ? MPI_ERR_OTHER : PMPI_Comm_free(comm);
 }
 
-static void ordinary_messages_are_seen(void)
-{
+static void ordinary_messages_are_seen(void) {
     int incoming = 0;
     MPI_Request request;
     MPI_Isend((int[]){3, 4}, 2, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_SELF, &request);
@@ -113,8 +99,7 @@ static void ordinary_messages_are_seen(void)
     expect_seen("Irecv Sendrecv Wait Recv ");
 }
 
-static void persistent_requests_are_seen_and_made_once(void)
-{
+static void persistent_requests_are_seen_and_made_once(void) {
     MPI_Request requests[6];
     int value[2] = {0, 0};
     int made = 0;
@@ -126,23 +111,20 @@ static void persistent_requests_are_seen_and_made_once(void)
     MPI_Recv_init(&value[1], 1, MPI_INT, 0, 1, MPI_COMM_SELF, &requests[made++]);
     expect(made == 5, "each argument is evaluated once");
     expect_seen("Send_init Bsend_init Ssend_init Rsend_init Recv_init ");
-    for (i = 0; i < made; ++i)
-        MPI_Request_free(&requests[i]);
+    for (i = 0; i < made; ++i) MPI_Request_free(&requests[i]);
     expect_seen("Request_free Request_free Request_free Request_free Request_free ");
 }
 
 /* Whether a message of MPI_CL_MEM goes round. */
-static int message_arrives(MPI_Comm comm)
-{
+static int message_arrives(MPI_Comm comm) {
     char incoming = 0;
-    return MPI_Sendrecv(&(char){7}, 1, MPI_CL_MEM, 0, 1, &incoming, 1, MPI_CL_MEM, 0, 1, comm, MPI_STATUS_IGNORE)
-               == MPI_SUCCESS
-           && incoming == 7;
+    return MPI_Sendrecv(&(char){7}, 1, MPI_CL_MEM, 0, 1, &incoming, 1, MPI_CL_MEM, 0, 1, comm, MPI_STATUS_IGNORE) ==
+               MPI_SUCCESS &&
+           incoming == 7;
 }
 
 /* An ordinary message one way, one of MPI_CL_MEM the other. */
-static void half_of_an_exchange_is_seen(void)
-{
+static void half_of_an_exchange_is_seen(void) {
     char byte = 8;
     char incoming[2] = {0, 0};
     MPI_Request requests[2];
@@ -155,8 +137,7 @@ static void half_of_an_exchange_is_seen(void)
     expect(incoming[0] == 8 && incoming[1] == 8, "both arrive");
 }
 
-static void predefined_communicators_outlive_a_refused_free(void)
-{
+static void predefined_communicators_outlive_a_refused_free(void) {
     MPI_Comm comm = MPI_COMM_SELF;
     expect(message_arrives(MPI_COMM_SELF), "a message goes round");
     seen[0] = '\0';
@@ -168,8 +149,7 @@ static void predefined_communicators_outlive_a_refused_free(void)
     seen[0] = '\0';
 }
 
-static void a_communicator_that_was_not_freed_refuses_transfers(void)
-{
+static void a_communicator_that_was_not_freed_refuses_transfers(void) {
     char byte = 1;
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Comm comm;
@@ -185,8 +165,7 @@ static void a_communicator_that_was_not_freed_refuses_transfers(void)
     expect(MPI_Comm_free(&comm) == MPI_SUCCESS, "it can be freed again");
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
     int provided;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     ordinary_messages_are_seen();

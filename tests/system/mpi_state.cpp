@@ -13,42 +13,36 @@ using namespace system_test;
 
 int failures = 0;
 
-void expect(bool holds, const char *what)
-{
-    if (holds)
-        return;
+void expect(bool holds, const char* what) {
+    if (holds) return;
     std::printf("FAILED: %s\n", what);
     ++failures;
 }
 
 /// Every rank form, with arguments that would be good if MPI were.
-void expect_all_refused(const rank_device &own, const char *advice = "MPI_THREAD_MULTIPLE")
-{
+void expect_all_refused(const rank_device& own, const char* advice = "MPI_THREAD_MULTIPLE") {
     const buffer one = own.make_buffer(256, 1);
     const buffer other = own.make_buffer(256, 2);
     const std::array<std::size_t, 3> origin{0, 0, 0};
     const std::array<std::size_t, 3> region{4, 4, 4};
     for (const cl_bool block : {CL_FALSE, CL_TRUE}) {
         event none;
-        expect(clEnqueueSendBuffer(own.queue(), one.get(), block, 0, 8, 0, 1, MPI_COMM_WORLD, 0, nullptr, none.out())
-                   == CL_INVALID_OPERATION,
+        expect(clEnqueueSendBuffer(own.queue(), one.get(), block, 0, 8, 0, 1, MPI_COMM_WORLD, 0, nullptr, none.out()) ==
+                   CL_INVALID_OPERATION,
                "a send is refused");
         expect(none.get() == nullptr, "a refused send gives no event");
         expect(std::strstr(causeway_error_last_message(), advice) != nullptr, "the refusal says what to do");
-        expect(clEnqueueRecvBuffer(own.queue(), one.get(), block, 0, 8, 0, 1, MPI_COMM_WORLD, 0, nullptr, none.out())
-                   == CL_INVALID_OPERATION,
+        expect(clEnqueueRecvBuffer(own.queue(), one.get(), block, 0, 8, 0, 1, MPI_COMM_WORLD, 0, nullptr, none.out()) ==
+                   CL_INVALID_OPERATION,
                "a receive is refused");
         expect(clEnqueueSendrecvBuffer(own.queue(), one.get(), other.get(), block, 0, 8, 0, 1, 0, 8, 0, 1,
-                                       MPI_COMM_WORLD, 0, nullptr, none.out())
-                   == CL_INVALID_OPERATION,
+                                       MPI_COMM_WORLD, 0, nullptr, none.out()) == CL_INVALID_OPERATION,
                "a send-receive is refused");
         expect(clEnqueueSendBufferRect(own.queue(), one.get(), block, origin.data(), region.data(), 0, 0, 0, 1,
-                                       MPI_COMM_WORLD, 0, nullptr, none.out())
-                   == CL_INVALID_OPERATION,
+                                       MPI_COMM_WORLD, 0, nullptr, none.out()) == CL_INVALID_OPERATION,
                "a send of a box is refused");
         expect(clEnqueueRecvBufferRect(own.queue(), one.get(), block, origin.data(), region.data(), 0, 0, 0, 1,
-                                       MPI_COMM_WORLD, 0, nullptr, none.out())
-                   == CL_INVALID_OPERATION,
+                                       MPI_COMM_WORLD, 0, nullptr, none.out()) == CL_INVALID_OPERATION,
                "a receive of a box is refused");
         expect(none.get() == nullptr, "refused calls give no event");
     }
@@ -61,18 +55,17 @@ void expect_all_refused(const rank_device &own, const char *advice = "MPI_THREAD
 }
 
 /// What needs no rank works without MPI.
-void expect_files_work(const rank_device &own)
-{
-    FILE *file = std::tmpfile();
+void expect_files_work(const rank_device& own) {
+    FILE* file = std::tmpfile();
     const bytes contents = pattern(0, 1, 1000);
     const buffer from = own.make_buffer(contents);
     const buffer to = own.make_buffer(1000, 0);
-    expect(clEnqueueReadBufferToStdioFile(own.queue(), from.get(), CL_TRUE, 0, 1000, file, 0, nullptr, nullptr)
-               == CL_SUCCESS,
+    expect(clEnqueueReadBufferToStdioFile(own.queue(), from.get(), CL_TRUE, 0, 1000, file, 0, nullptr, nullptr) ==
+               CL_SUCCESS,
            "a buffer goes to a file");
     std::rewind(file);
-    expect(clEnqueueWriteBufferFromStdioFile(own.queue(), to.get(), CL_TRUE, 0, 1000, file, 0, nullptr, nullptr)
-               == CL_SUCCESS,
+    expect(clEnqueueWriteBufferFromStdioFile(own.queue(), to.get(), CL_TRUE, 0, 1000, file, 0, nullptr, nullptr) ==
+               CL_SUCCESS,
            "and back");
     expect(own.read(to.get(), 0, 1000) == contents, "with its bytes");
     std::fclose(file);
@@ -80,8 +73,7 @@ void expect_files_work(const rank_device &own)
 
 } // namespace
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
     const std::string state = argc > 1 ? argv[1] : "before";
     const rank_device own(0);
     int provided = MPI_THREAD_SINGLE;
@@ -92,16 +84,14 @@ int main(int argc, char **argv)
         // A refusal is no verdict for ever.
         const buffer one = own.make_buffer(8, 1);
         expect(clEnqueueSendBuffer(own.queue(), one.get(), CL_TRUE, 0, 8, MPI_PROC_NULL, 1, MPI_COMM_WORLD, 0, nullptr,
-                                   nullptr)
-                   == CL_SUCCESS,
+                                   nullptr) == CL_SUCCESS,
                "a send works once MPI is initialised");
         MPI_Finalize();
     } else if (state == "after") {
         MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
         const buffer one = own.make_buffer(8, 1);
         expect(clEnqueueSendBuffer(own.queue(), one.get(), CL_TRUE, 0, 8, MPI_PROC_NULL, 1, MPI_COMM_WORLD, 0, nullptr,
-                                   nullptr)
-                   == CL_SUCCESS,
+                                   nullptr) == CL_SUCCESS,
                "a send works while MPI does");
         MPI_Finalize();
         expect_all_refused(own, "has been finalised");

@@ -11,12 +11,11 @@ namespace {
 constexpr std::size_t kib = 1024;
 
 class request_event : public ranks_test {
-protected:
+  protected:
     [[nodiscard]] int right() const { return (m_rank + 1) % m_size; }
     [[nodiscard]] int left() const { return (m_rank + m_size - 1) % m_size; }
 
-    [[nodiscard]] static event make_event(MPI_Request &request)
-    {
+    [[nodiscard]] static event make_event(MPI_Request& request) {
         cl_int code = 1;
         event made(clCreateEventFromMPIRequest(own().context(), &request, &code));
         EXPECT_EQ(code, CL_SUCCESS) << causeway_error_last_message();
@@ -27,8 +26,7 @@ protected:
     const queue m_on = make_queue(order::out_of_order);
 };
 
-TEST_F(request_event, takes_over_the_requests_of_a_send_and_a_receive)
-{
+TEST_F(request_event, takes_over_the_requests_of_a_send_and_a_receive) {
     for (const std::size_t size : {std::size_t{0}, std::size_t{100}, 500 * kib}) {
         SCOPED_TRACE(size);
         const bytes outgoing = pattern(m_rank, 1, size);
@@ -47,8 +45,7 @@ TEST_F(request_event, takes_over_the_requests_of_a_send_and_a_receive)
     }
 }
 
-TEST_F(request_event, is_not_complete_before_its_request)
-{
+TEST_F(request_event, is_not_complete_before_its_request) {
     NEEDS_RANKS(2);
     int incoming = 0;
     MPI_Request request = MPI_REQUEST_NULL;
@@ -62,24 +59,21 @@ TEST_F(request_event, is_not_complete_before_its_request)
     EXPECT_EQ(incoming, 5 + left());
 }
 
-TEST_F(request_event, of_the_null_request_is_complete)
-{
+TEST_F(request_event, of_the_null_request_is_complete) {
     MPI_Request request = MPI_REQUEST_NULL;
     const event done = make_event(request);
     EXPECT_TRUE(completes(done));
     EXPECT_EQ(request, MPI_REQUEST_NULL);
 }
 
-TEST_F(request_event, of_the_null_rank_completes)
-{
+TEST_F(request_event, of_the_null_rank_completes) {
     bytes contents(100);
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Irecv(contents.data(), 100, MPI_BYTE, MPI_PROC_NULL, 1, m_comm, &request);
     EXPECT_TRUE(completes(make_event(request)));
 }
 
-TEST_F(request_event, leaves_a_persistent_request_to_the_user_who_starts_it_again)
-{
+TEST_F(request_event, leaves_a_persistent_request_to_the_user_who_starts_it_again) {
     const std::size_t size = 90 * kib;
     bytes outgoing(size);
     bytes incoming(size);
@@ -110,8 +104,7 @@ TEST_F(request_event, leaves_a_persistent_request_to_the_user_who_starts_it_agai
 }
 
 #if MPI_VERSION >= 4
-TEST_F(request_event, leaves_a_persistent_collective_to_the_user_who_starts_it_again)
-{
+TEST_F(request_event, leaves_a_persistent_collective_to_the_user_who_starts_it_again) {
     for (const bool all : {false, true}) {
         SCOPED_TRACE(all);
         int mine = 0;
@@ -132,8 +125,7 @@ TEST_F(request_event, leaves_a_persistent_collective_to_the_user_who_starts_it_a
 }
 #endif
 
-TEST_F(request_event, knows_every_kind_of_persistent_send)
-{
+TEST_F(request_event, knows_every_kind_of_persistent_send) {
     int outgoing = 7 + m_rank;
     int incoming = 0;
     MPI_Request receiving = MPI_REQUEST_NULL;
@@ -163,23 +155,21 @@ TEST_F(request_event, knows_every_kind_of_persistent_send)
         MPI_Request_free(&sending);
         MPI_Request_free(&receiving);
     }
-    void *detached = nullptr;
+    void* detached = nullptr;
     int detached_size = 0;
     MPI_Buffer_detach(&detached, &detached_size);
 }
 
-TEST_F(request_event, completes_with_a_collective_operation)
-{
+TEST_F(request_event, completes_with_a_collective_operation) {
     std::array<MPI_Request, 3> requests;
     int sum = 0;
     const int mine = m_rank + 1;
     std::vector<int> table(1000);
-    if (m_rank == 0)
-        std::iota(table.begin(), table.end(), 3);
+    if (m_rank == 0) std::iota(table.begin(), table.end(), 3);
     MPI_Iallreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, m_comm, &requests[0]);
     MPI_Ibcast(table.data(), 1000, MPI_INT, 0, m_comm, &requests[1]);
     MPI_Ibarrier(m_comm, &requests[2]);
-    for (MPI_Request &request : requests) {
+    for (MPI_Request& request : requests) {
         const event done = make_event(request);
         ASSERT_TRUE(completes(done));
         EXPECT_EQ(request, MPI_REQUEST_NULL);
@@ -189,8 +179,7 @@ TEST_F(request_event, completes_with_a_collective_operation)
     EXPECT_EQ(table.back(), 1002);
 }
 
-TEST_F(request_event, completes_with_requests_of_the_device_type)
-{
+TEST_F(request_event, completes_with_requests_of_the_device_type) {
     const std::size_t size = 300 * kib;
     const framed_buffer outgoing(pattern(m_rank, 1, size));
     const bytes host_outgoing = pattern(m_rank, 2, size);
@@ -214,8 +203,7 @@ TEST_F(request_event, completes_with_requests_of_the_device_type)
     EXPECT_TRUE(device_incoming.holds(pattern(left(), 2, size)));
 }
 
-TEST_F(request_event, holds_back_a_copy_to_the_device_and_its_kernel)
-{
+TEST_F(request_event, holds_back_a_copy_to_the_device_and_its_kernel) {
     constexpr std::size_t size = 50000;
     const bytes outgoing = pattern(m_rank, 1, size);
     bytes incoming(size);
@@ -242,13 +230,11 @@ TEST_F(request_event, holds_back_a_copy_to_the_device_and_its_kernel)
     ASSERT_EQ(wait(added.get()), CL_COMPLETE);
     ASSERT_TRUE(completes(sent));
     bytes expected = pattern(left(), 1, size);
-    for (unsigned char &byte : expected)
-        byte = static_cast<unsigned char>(byte + 9);
+    for (unsigned char& byte : expected) byte = static_cast<unsigned char>(byte + 9);
     EXPECT_TRUE(same(own().read(device.get(), 0, size), expected));
 }
 
-TEST_F(request_event, holds_back_a_transfer)
-{
+TEST_F(request_event, holds_back_a_transfer) {
     const std::size_t size = 70 * kib;
     int go = 0;
     MPI_Request request = MPI_REQUEST_NULL;
@@ -267,8 +253,7 @@ TEST_F(request_event, holds_back_a_transfer)
     EXPECT_TRUE(incoming.holds(pattern(left(), 1, size)));
 }
 
-TEST_F(request_event, may_be_released_before_the_request_completes)
-{
+TEST_F(request_event, may_be_released_before_the_request_completes) {
     int incoming = 0;
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Irecv(&incoming, 1, MPI_INT, left(), 1, m_comm, &request);
@@ -284,8 +269,7 @@ TEST_F(request_event, may_be_released_before_the_request_completes)
     EXPECT_EQ(incoming, 3 + left());
 }
 
-TEST_F(request_event, is_made_of_many_requests_at_once)
-{
+TEST_F(request_event, is_made_of_many_requests_at_once) {
     constexpr int count = 64;
     std::array<int, count> outgoing;
     std::array<int, count> incoming{};
@@ -302,17 +286,14 @@ TEST_F(request_event, is_made_of_many_requests_at_once)
         MPI_Isend(&outgoing[static_cast<std::size_t>(message)], 1, MPI_INT, right(), message, m_comm, &request);
         events.push_back(make_event(request));
     }
-    for (const event &done : events)
-        ASSERT_TRUE(completes(done));
+    for (const event& done : events) ASSERT_TRUE(completes(done));
     for (int message = 0; message < count; ++message)
         EXPECT_EQ(incoming[static_cast<std::size_t>(message)], 100 * left() + message);
 }
 
-TEST_F(request_event, fails_with_its_request)
-{
+TEST_F(request_event, fails_with_its_request) {
     NEEDS_RANKS(2); // Open MPI 4.1 reports no truncation of a message to oneself
-    for (MPI_Comm comm : {m_comm, MPI_COMM_WORLD, MPI_COMM_SELF})
-        MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    for (MPI_Comm comm : {m_comm, MPI_COMM_WORLD, MPI_COMM_SELF}) MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     const bytes outgoing(100);
     bytes incoming(10);
     MPI_Request request = MPI_REQUEST_NULL;
@@ -320,12 +301,10 @@ TEST_F(request_event, fails_with_its_request)
     const event received = make_event(request);
     MPI_Send(outgoing.data(), 100, MPI_BYTE, right(), 1, m_comm);
     EXPECT_TRUE(fails(received));
-    for (MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF})
-        MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
+    for (MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF}) MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
 }
 
-TEST_F(request_event, is_refused_without_a_context_or_a_request)
-{
+TEST_F(request_event, is_refused_without_a_context_or_a_request) {
     int incoming = 0;
     const int outgoing = 1;
     MPI_Request request = MPI_REQUEST_NULL;

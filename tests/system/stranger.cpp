@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program for two ranks, and another user of the node who takes their guessable names first and pesters their sockets: no
-// transfer fails, device windows stay in use, no descriptor gets to the stranger, and none of its stays with the ranks.
+// A program for two ranks, and another user of the node who takes their guessable names first and pesters their
+// sockets: no transfer fails, device windows stay in use, no descriptor gets to the stranger, and none of its stays
+// with the ranks.
 #include "device.hpp"
 
 #include "base/launch.hpp"
@@ -19,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
+extern char** environ;
 
 namespace {
 
@@ -30,25 +31,22 @@ constexpr uid_t other_user = 65534;
 enum verdict { left_alone = 0, cannot_attack = 1, has_received = 3 };
 
 /// Of all sockets of the library that the kernel shows to every user.
-std::vector<std::string> names_of_sockets()
-{
+std::vector<std::string> names_of_sockets() {
     std::vector<std::string> names;
     std::ifstream all("/proc/net/unix");
     for (std::string line; std::getline(all, line);)
-        if (const auto at = line.find("@causeway"); at != std::string::npos)
-            names.push_back(line.substr(at + 1));
+        if (const auto at = line.find("@causeway"); at != std::string::npos) names.push_back(line.substr(at + 1));
     return names;
 }
 
 /// Sends what looks like a note of rank 0, with two descriptors, to that socket, of whatever type it is.
-void pester(const std::string &name)
-{
+void pester(const std::string& name) {
     for (const int type : {SOCK_SEQPACKET, SOCK_DGRAM, SOCK_STREAM}) {
         const causeway::descriptor line(::socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
         sockaddr_un where{};
         where.sun_family = AF_UNIX;
         name.copy(where.sun_path + 1, sizeof where.sun_path - 1);
-        if (::connect(line.get(), reinterpret_cast<sockaddr *>(&where),
+        if (::connect(line.get(), reinterpret_cast<sockaddr*>(&where),
                       static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size())) != 0)
             continue;
         std::array<char, 44> note{};
@@ -59,7 +57,7 @@ void pester(const std::string &name)
         header.msg_iovlen = 1;
         header.msg_control = ancillary.data();
         header.msg_controllen = ancillary.size();
-        auto *const rights = CMSG_FIRSTHDR(&header);
+        auto* const rights = CMSG_FIRSTHDR(&header);
         rights->cmsg_level = SOL_SOCKET;
         rights->cmsg_type = SCM_RIGHTS;
         rights->cmsg_len = CMSG_LEN(2 * sizeof(int));
@@ -70,64 +68,54 @@ void pester(const std::string &name)
 }
 
 /// Something has come to a socket that the stranger has bound.
-bool has_come(int socket)
-{
+bool has_come(int socket) {
     const causeway::descriptor line(::accept4(socket, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     char first = 0;
     return ::recv(line.get() >= 0 ? line.get() : socket, &first, 1, MSG_DONTWAIT) > 0;
 }
 
 /// Attacks until standard input ends. Says on standard output when it has begun.
-int be_the_stranger(const std::string &job)
-{
+int be_the_stranger(const std::string& job) {
     std::vector<abstract_address> wanted;
     for (int rank = 0; rank < 2; ++rank)
-        for (const char *const use : {"causeway", "causeway-post"})
+        for (const char* const use : {"causeway", "causeway-post"})
             wanted.emplace_back(use, job, rank); // while this is still the victim's number
     if (::setresgid(other_user, other_user, other_user) != 0 || ::setresuid(other_user, other_user, other_user) != 0)
         return cannot_attack;
     std::vector<causeway::descriptor> taken;
-    for (const abstract_address &each : wanted)
+    for (const abstract_address& each : wanted)
         for (const int type : {SOCK_STREAM, SOCK_DGRAM}) { // a name is of both types at once
             causeway::descriptor made(::socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-            if (::bind(made.get(), each.get(), each.length) != 0)
-                continue;
-            if (type == SOCK_STREAM)
-                (void)::listen(made.get(), 64);
+            if (::bind(made.get(), each.get(), each.length) != 0) continue;
+            if (type == SOCK_STREAM) (void)::listen(made.get(), 64);
             taken.push_back(std::move(made));
         }
     std::vector<std::string> own_names;
-    for (const abstract_address &each : wanted)
+    for (const abstract_address& each : wanted)
         own_names.emplace_back(each.name.sun_path + 1, each.length - offsetof(sockaddr_un, sun_path) - 1);
-    if (taken.size() < wanted.size() || ::write(STDOUT_FILENO, "!", 1) != 1)
-        return cannot_attack;
+    if (taken.size() < wanted.size() || ::write(STDOUT_FILENO, "!", 1) != 1) return cannot_attack;
     bool received = false;
     pollfd end{STDIN_FILENO, POLLIN, 0};
     for (int round = 0; ::poll(&end, 1, 2) == 0; ++round) {
-        for (const std::string &name : names_of_sockets())
-            if (std::find(own_names.begin(), own_names.end(), name) == own_names.end())
-                pester(name);
-        for (const causeway::descriptor &each : taken)
-            received = received || has_come(each.get());
-        if (round == 100)
-            taken.clear(); // whoever had believed in them sees them go
+        for (const std::string& name : names_of_sockets())
+            if (std::find(own_names.begin(), own_names.end(), name) == own_names.end()) pester(name);
+        for (const causeway::descriptor& each : taken) received = received || has_come(each.get());
+        if (round == 100) taken.clear(); // whoever had believed in them sees them go
     }
     return received ? has_received : left_alone;
 }
 
 class stranger {
-public:
-    stranger()
-    {
+  public:
+    stranger() {
         int orders[2], answers[2];
-        if (::pipe2(orders, O_CLOEXEC) != 0 || ::pipe2(answers, O_CLOEXEC) != 0)
-            throw std::runtime_error("no pipe");
+        if (::pipe2(orders, O_CLOEXEC) != 0 || ::pipe2(answers, O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
         posix_spawn_file_actions_t files;
         posix_spawn_file_actions_init(&files);
         posix_spawn_file_actions_adddup2(&files, orders[0], STDIN_FILENO);
         posix_spawn_file_actions_adddup2(&files, answers[1], STDOUT_FILENO);
         std::string program = "stranger", word = "--stranger", job = causeway::launch::job();
-        std::array<char *, 4> arguments{program.data(), word.data(), job.data(), nullptr};
+        std::array<char*, 4> arguments{program.data(), word.data(), job.data(), nullptr};
         if (::posix_spawn(&m_process, "/proc/self/exe", &files, nullptr, arguments.data(), environ) != 0)
             throw std::runtime_error("the stranger cannot be started");
         posix_spawn_file_actions_destroy(&files);
@@ -135,35 +123,30 @@ public:
         ::close(answers[1]);
         m_orders = causeway::descriptor(orders[1]);
         char begun = 0;
-        if (::read(answers[0], &begun, 1) != 1)
-            std::puts("the stranger cannot attack");
+        if (::read(answers[0], &begun, 1) != 1) std::puts("the stranger cannot attack");
         ::close(answers[0]);
     }
-    [[nodiscard]] int end()
-    {
+    [[nodiscard]] int end() {
         (void)m_orders.close();
         int status = 0;
         ::waitpid(m_process, &status, 0);
         return WIFEXITED(status) ? WEXITSTATUS(status) : cannot_attack;
     }
 
-private:
+  private:
     pid_t m_process = -1;
     causeway::descriptor m_orders;
 };
 
-int open_descriptors()
-{
+int open_descriptors() {
     return static_cast<int>(std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}));
 }
 
 } // namespace
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
     alarm(120);
-    if (argc == 3 && std::string(argv[1]) == "--stranger")
-        return be_the_stranger(argv[2]);
+    if (argc == 3 && std::string(argv[1]) == "--stranger") return be_the_stranger(argv[2]);
     if (::geteuid() != 0) {
         std::puts("skipped: only root can start a process of another user");
         return 77;
@@ -173,8 +156,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     std::vector<stranger> strangers;
-    if (rank == 0)
-        strangers.emplace_back();
+    if (rank == 0) strangers.emplace_back();
     MPI_Barrier(MPI_COMM_WORLD);
 
     bool good = ranks == 2;
@@ -187,17 +169,16 @@ int main(int argc, char **argv)
     int before = 0, by_windows = 0;
     for (int round = 0; round < rounds && good; ++round) {
         event moved;
-        const cl_int code =
-            clEnqueueSendrecvBuffer(on.get(), outgoing.get(), incoming.get(), CL_TRUE, 0, size, 1 - rank, 5, 0, size, 1 - rank,
-                                    5, MPI_COMM_WORLD, 0, nullptr, moved.out());
+        const cl_int code = clEnqueueSendrecvBuffer(on.get(), outgoing.get(), incoming.get(), CL_TRUE, 0, size,
+                                                    1 - rank, 5, 0, size, 1 - rank, 5, MPI_COMM_WORLD, 0, nullptr,
+                                                    moved.out());
         if (code != CL_SUCCESS) {
             std::printf("rank %d: round %d gave %d: %s\n", rank, round, code,
                         transfer_text(moved.get(), CL_TRANSFER_ERROR_MESSAGE).c_str());
             good = false;
         }
         by_windows += transfer_text(moved.get(), CL_TRANSFER_STRATEGY) == "device-window";
-        if (round == rounds / 4)
-            before = open_descriptors();
+        if (round == rounds / 4) before = open_descriptors();
         std::this_thread::sleep_for(std::chrono::milliseconds(2)); // so that the stranger gets on
     }
     if (own.read(incoming.get(), 0, size) != pattern(1 - rank, 1, size)) {

@@ -13,18 +13,16 @@ constexpr std::size_t kib = 1024;
 constexpr std::size_t mib = 1024 * kib;
 
 class strategies : public ranks_test {
-protected:
+  protected:
     [[nodiscard]] int right() const { return (m_rank + 1) % m_size; }
     [[nodiscard]] int left() const { return (m_rank + m_size - 1) % m_size; }
 
     /// `count` messages of random sizes below `largest` to each side at once; all arrive whole.
-    void expect_storm(int count, std::size_t largest, unsigned seed) const
-    {
+    void expect_storm(int count, std::size_t largest, unsigned seed) const {
         const int tags = 2 * count;
         std::minstd_rand random(seed);
         std::vector<std::size_t> sizes;
-        for (int message = 0; message < tags; ++message)
-            sizes.push_back(static_cast<std::size_t>(random()) % largest);
+        for (int message = 0; message < tags; ++message) sizes.push_back(static_cast<std::size_t>(random()) % largest);
 
         struct traffic {
             framed_buffer outgoing;
@@ -39,43 +37,40 @@ protected:
         }
         // Even messages go right, odd ones left; the order of the enqueues differs from rank to rank.
         std::vector<int> turns(static_cast<std::size_t>(tags));
-        for (int message = 0; message < tags; ++message)
-            turns[static_cast<std::size_t>(message)] = message;
+        for (int message = 0; message < tags; ++message) turns[static_cast<std::size_t>(message)] = message;
         std::shuffle(turns.begin(), turns.end(), std::minstd_rand(seed + static_cast<unsigned>(m_rank)));
         for (const int message : turns) {
-            traffic &one = all[static_cast<std::size_t>(message)];
+            traffic& one = all[static_cast<std::size_t>(message)];
             const bool rightward = message % 2 == 0;
             one.sent = enqueue_send(m_on.get(), one.outgoing.whole(), rightward ? right() : left(), message, m_comm);
-            one.received =
-                enqueue_receive(m_on.get(), one.incoming.whole(), rightward ? left() : right(), message, m_comm);
+            one.received = enqueue_receive(m_on.get(), one.incoming.whole(), rightward ? left() : right(), message,
+                                           m_comm);
         }
         for (int message = 0; message < tags; ++message) {
             SCOPED_TRACE(::testing::Message() << "message " << message);
-            const traffic &one = all[static_cast<std::size_t>(message)];
+            const traffic& one = all[static_cast<std::size_t>(message)];
             ASSERT_TRUE(completes(one.sent));
             ASSERT_TRUE(completes(one.received));
-            ASSERT_TRUE(one.incoming.holds(pattern(message % 2 == 0 ? left() : right(), message,
-                                                   sizes[static_cast<std::size_t>(message)])));
+            ASSERT_TRUE(one.incoming.holds(
+                pattern(message % 2 == 0 ? left() : right(), message, sizes[static_cast<std::size_t>(message)])));
         }
     }
 
     const queue m_on = make_queue(order::out_of_order);
 };
 
-using set_up = std::tuple<const char *, const char *>;
+using set_up = std::tuple<const char*, const char*>;
 
 class strategies_by : public strategies, public ::testing::WithParamInterface<set_up> {};
 
-TEST_P(strategies_by, carry_sixty_four_transfers_at_once)
-{
+TEST_P(strategies_by, carry_sixty_four_transfers_at_once) {
     const option_scope staging("staging", std::get<1>(GetParam()));
     const option_scope block("block", "64K");
     const option_scope strategy("strategy", std::get<0>(GetParam()));
     expect_storm(32, 500 * kib, 5);
 }
 
-TEST_P(strategies_by, carry_one_large_transfer)
-{
+TEST_P(strategies_by, carry_one_large_transfer) {
     const option_scope staging("staging", std::get<1>(GetParam()));
     const option_scope block("block", "64K");
     const option_scope strategy("strategy", std::get<0>(GetParam()));
@@ -85,14 +80,13 @@ TEST_P(strategies_by, carry_one_large_transfer)
 INSTANTIATE_TEST_SUITE_P(strategies, strategies_by,
                          ::testing::Combine(::testing::Values("auto", "mapped", "shared-window", "pinned", "pipelined"),
                                             ::testing::Values("128K", "64M")),
-                         [](const auto &info) {
+                         [](const auto& info) {
                              return test_name(std::string(std::get<0>(info.param)) + "_in_" + std::get<1>(info.param));
                          });
 
-TEST_F(strategies, of_different_ranks_understand_one_another)
-{
-    const char *const names[] = {"pipelined", "mapped", "shared-window", "pinned"};
-    const char *const blocks[] = {"64K", "1M", "256K"};
+TEST_F(strategies, of_different_ranks_understand_one_another) {
+    const char* const names[] = {"pipelined", "mapped", "shared-window", "pinned"};
+    const char* const blocks[] = {"64K", "1M", "256K"};
     for (int round = 0; round < 4; ++round) {
         SCOPED_TRACE(round);
         const option_scope strategy("strategy", names[(m_rank + round) % 4]);
@@ -102,9 +96,8 @@ TEST_F(strategies, of_different_ranks_understand_one_another)
     }
 }
 
-TEST_F(strategies, are_told_by_a_finished_transfer)
-{
-    for (const char *const name : {"pinned", "pipelined", "shared-window"}) {
+TEST_F(strategies, are_told_by_a_finished_transfer) {
+    for (const char* const name : {"pinned", "pipelined", "shared-window"}) {
         SCOPED_TRACE(name);
         const option_scope strategy("strategy", name);
         const option_scope block("block", std::string(name) != "pinned" ? "64K" : "0");
@@ -124,10 +117,8 @@ TEST_F(strategies, are_told_by_a_finished_transfer)
     }
 }
 
-TEST_F(strategies, of_devices_in_host_memory_meet_in_windows_once_ranks_know_each_other)
-{
-    if (!own().is_host_memory())
-        GTEST_SKIP() << "for ranks whose device memory is the host's";
+TEST_F(strategies, of_devices_in_host_memory_meet_in_windows_once_ranks_know_each_other) {
+    if (!own().is_host_memory()) GTEST_SKIP() << "for ranks whose device memory is the host's";
     const option_scope strategy("strategy", "auto");
     constexpr std::size_t size = 3 * mib;
     const auto go_by = [&](bool to_host) {
@@ -136,8 +127,9 @@ TEST_F(strategies, of_devices_in_host_memory_meet_in_windows_once_ranks_know_eac
         bytes in_memory(size);
         const event sent = enqueue_send(m_on.get(), outgoing.whole(), right(), 1, m_comm);
         if (to_host) {
-            EXPECT_EQ(MPI_Recv(in_memory.data(), static_cast<int>(size), MPI_CL_MEM, left(), 1, m_comm, MPI_STATUS_IGNORE),
-                      MPI_SUCCESS);
+            EXPECT_EQ(
+                MPI_Recv(in_memory.data(), static_cast<int>(size), MPI_CL_MEM, left(), 1, m_comm, MPI_STATUS_IGNORE),
+                MPI_SUCCESS);
             EXPECT_TRUE(same(in_memory, pattern(left(), 1, size)));
         } else {
             const event received = enqueue_receive(m_on.get(), incoming.whole(), left(), 1, m_comm);
@@ -157,8 +149,7 @@ TEST_F(strategies, of_devices_in_host_memory_meet_in_windows_once_ranks_know_eac
     EXPECT_EQ(go_by(false), "shared-window");
 }
 
-TEST_F(strategies, tell_times_in_their_order)
-{
+TEST_F(strategies, tell_times_in_their_order) {
     const framed_buffer outgoing(pattern(m_rank, 1, mib));
     const framed_buffer incoming(mib);
     const event received = enqueue_receive(m_on.get(), incoming.whole(), left(), 1, m_comm);
@@ -178,49 +169,43 @@ TEST_F(strategies, tell_times_in_their_order)
 }
 
 /// Memory that this machine can still give, in bytes; 0 if it does not say.
-std::size_t available_memory()
-{
+std::size_t available_memory() {
     std::ifstream lines("/proc/meminfo");
     std::string name;
     std::size_t kilobytes = 0;
     std::string unit;
     while (lines >> name >> kilobytes >> unit)
-        if (name == "MemAvailable:")
-            return kilobytes * kib;
+        if (name == "MemAvailable:") return kilobytes * kib;
     return 0;
 }
 
 /// Transfers beyond the 2 GiB that a count of MPI can say, checked piece by piece to spare memory.
 class large_messages : public ranks_test {
-protected:
+  protected:
     static constexpr std::size_t size = 2048 * mib + 5;
     static constexpr std::size_t piece = 64 * mib;
 
     /// Several ranks have less memory and time for it each: they are asked by the environment.
-    static bool wanted()
-    {
-        const char *const value = std::getenv("CAUSEWAY_TEST_LARGE");
+    static bool wanted() {
+        const char* const value = std::getenv("CAUSEWAY_TEST_LARGE");
         return value && std::string(value) == "1";
     }
 
-    static bool fits(std::size_t buffers)
-    {
+    static bool fits(std::size_t buffers) {
         cl_ulong largest = 0;
         check(clGetDeviceInfo(own().device(), CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof largest, &largest, nullptr),
               "clGetDeviceInfo");
         return largest >= size && available_memory() >= (buffers + 1) * size;
     }
 
-    static buffer make_large()
-    {
+    static buffer make_large() {
         cl_int code = CL_SUCCESS;
         buffer made(clCreateBuffer(own().context(), CL_MEM_READ_WRITE, size, nullptr, &code));
         check(code, "clCreateBuffer");
         return made;
     }
 
-    static void fill(cl_mem what, int rank)
-    {
+    static void fill(cl_mem what, int rank) {
         for (std::size_t first = 0; first < size; first += piece) {
             const bytes contents = pattern(rank, 1, std::min(piece, size - first), first);
             check(clEnqueueWriteBuffer(own().queue(), what, CL_TRUE, first, contents.size(), contents.data(), 0,
@@ -229,8 +214,7 @@ protected:
         }
     }
 
-    static void expect_pattern(cl_mem what, int rank)
-    {
+    static void expect_pattern(cl_mem what, int rank) {
         for (std::size_t first = 0; first < size; first += piece) {
             const std::size_t length = std::min(piece, size - first);
             ASSERT_TRUE(same(own().read(what, first, length), pattern(rank, 1, length, first))) << "from " << first;
@@ -240,14 +224,10 @@ protected:
     const queue m_on = make_queue(order::out_of_order);
 };
 
-TEST_F(large_messages, to_oneself_go_beyond_two_gibibytes)
-{
-    if (m_size > 1 && !wanted())
-        GTEST_SKIP() << "with several ranks only if CAUSEWAY_TEST_LARGE=1 asks for it";
-    if (m_rank != 0)
-        return;
-    if (!fits(2))
-        GTEST_SKIP() << "needs memory for two buffers of 2 GiB";
+TEST_F(large_messages, to_oneself_go_beyond_two_gibibytes) {
+    if (m_size > 1 && !wanted()) GTEST_SKIP() << "with several ranks only if CAUSEWAY_TEST_LARGE=1 asks for it";
+    if (m_rank != 0) return;
+    if (!fits(2)) GTEST_SKIP() << "needs memory for two buffers of 2 GiB";
     const buffer outgoing = make_large();
     const buffer incoming = make_large();
     fill(outgoing.get(), 0);
@@ -259,13 +239,10 @@ TEST_F(large_messages, to_oneself_go_beyond_two_gibibytes)
     expect_pattern(incoming.get(), 0);
 }
 
-TEST_F(large_messages, to_another_rank_go_beyond_two_gibibytes)
-{
+TEST_F(large_messages, to_another_rank_go_beyond_two_gibibytes) {
     NEEDS_RANKS(2);
-    if (!wanted())
-        GTEST_SKIP() << "CAUSEWAY_TEST_LARGE=1 asks for it";
-    if (m_rank > 1)
-        return;
+    if (!wanted()) GTEST_SKIP() << "CAUSEWAY_TEST_LARGE=1 asks for it";
+    if (m_rank > 1) return;
     const buffer one = make_large();
     if (m_rank == 0) {
         fill(one.get(), 0);

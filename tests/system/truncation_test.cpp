@@ -9,13 +9,13 @@ constexpr std::size_t kib = 1024;
 constexpr std::size_t mib = 1024 * kib;
 
 class truncation : public ranks_test {
-protected:
+  protected:
     [[nodiscard]] int right() const { return (m_rank + 1) % m_size; }
     [[nodiscard]] int left() const { return (m_rank + m_size - 1) % m_size; }
 
     /// The bytes that the receive reports are there, at most `capacity`, and nothing around them has changed.
-    void expect_truthful(const event &received, const framed_buffer &incoming, int message, std::size_t capacity) const
-    {
+    void expect_truthful(const event& received, const framed_buffer& incoming, int message,
+                         std::size_t capacity) const {
         const auto moved = transfer_info<std::size_t>(received.get(), CL_TRANSFER_BYTES_MOVED);
         EXPECT_LE(moved, capacity);
         const bytes all = own().read(incoming.get(), 0, capacity + 2 * framed_buffer::margin);
@@ -27,8 +27,7 @@ protected:
     }
 
     /// One good message after a bad one.
-    void expect_usable(int tag, std::size_t size) const
-    {
+    void expect_usable(int tag, std::size_t size) const {
         const framed_buffer outgoing(pattern(m_rank, 99, size));
         const framed_buffer incoming(size);
         const event received = enqueue_receive(m_on.get(), incoming.whole(), left(), tag, m_comm);
@@ -41,8 +40,7 @@ protected:
     const queue m_on = make_queue(order::out_of_order);
 };
 
-TEST_F(truncation, of_a_large_message_fails_both_sides)
-{
+TEST_F(truncation, of_a_large_message_fails_both_sides) {
     const framed_buffer outgoing(pattern(m_rank, 1, 5 * mib));
     const framed_buffer incoming(3 * mib);
     const event received = enqueue_receive(m_on.get(), incoming.whole(), left(), 1, m_comm);
@@ -56,8 +54,7 @@ TEST_F(truncation, of_a_large_message_fails_both_sides)
     expect_usable(1, 10);
 }
 
-TEST_F(truncation, by_one_byte_is_noticed)
-{
+TEST_F(truncation, by_one_byte_is_noticed) {
     const framed_buffer outgoing(pattern(m_rank, 1, mib + 1));
     const framed_buffer incoming(mib);
     const event received = enqueue_receive(m_on.get(), incoming.whole(), left(), 1, m_comm);
@@ -68,8 +65,7 @@ TEST_F(truncation, by_one_byte_is_noticed)
     expect_usable(1, mib);
 }
 
-TEST_F(truncation, of_a_large_message_that_came_first_fails_both_sides)
-{
+TEST_F(truncation, of_a_large_message_that_came_first_fails_both_sides) {
     NEEDS_RANKS(2);
     const framed_buffer outgoing(pattern(m_rank, 1, 2 * mib));
     const framed_buffer incoming(100 * kib);
@@ -82,8 +78,7 @@ TEST_F(truncation, of_a_large_message_that_came_first_fails_both_sides)
     expect_usable(1, 2 * mib);
 }
 
-TEST_F(truncation, of_a_message_into_an_empty_receive_fails_both_sides)
-{
+TEST_F(truncation, of_a_message_into_an_empty_receive_fails_both_sides) {
     const framed_buffer outgoing(pattern(m_rank, 1, mib));
     const framed_buffer incoming(std::size_t{0});
     const event received = enqueue_receive(m_on.get(), incoming.whole(), left(), 1, m_comm);
@@ -93,8 +88,7 @@ TEST_F(truncation, of_a_message_into_an_empty_receive_fails_both_sides)
     expect_truthful(received, incoming, 1, 0);
 }
 
-TEST_F(truncation, of_a_small_message_fails_the_receive_alone)
-{
+TEST_F(truncation, of_a_small_message_fails_the_receive_alone) {
     NEEDS_RANKS(2);
     const framed_buffer outgoing(pattern(m_rank, 1, 1000));
     const framed_buffer incoming(400);
@@ -108,8 +102,7 @@ TEST_F(truncation, of_a_small_message_fails_the_receive_alone)
     expect_usable(1, 1000);
 }
 
-TEST_F(truncation, of_a_small_message_fails_both_sides_if_nothing_is_eager)
-{
+TEST_F(truncation, of_a_small_message_fails_both_sides_if_nothing_is_eager) {
     const option_scope eager("eager", "0");
     for (const std::size_t size : {std::size_t{9}, std::size_t{1000}, 60 * kib}) {
         SCOPED_TRACE(size);
@@ -124,8 +117,7 @@ TEST_F(truncation, of_a_small_message_fails_both_sides_if_nothing_is_eager)
     }
 }
 
-TEST_F(truncation, fails_a_send_and_receive_in_one_command)
-{
+TEST_F(truncation, fails_a_send_and_receive_in_one_command) {
     const framed_buffer outgoing(pattern(m_rank, 1, mib));
     const framed_buffer incoming(mib / 2);
     event done;
@@ -137,8 +129,7 @@ TEST_F(truncation, fails_a_send_and_receive_in_one_command)
     expect_usable(1, mib);
 }
 
-TEST_F(truncation, is_the_code_of_a_blocking_receive)
-{
+TEST_F(truncation, is_the_code_of_a_blocking_receive) {
     const framed_buffer outgoing(pattern(m_rank, 1, mib));
     const framed_buffer incoming(mib / 2);
     const event sent = enqueue_send(m_on.get(), outgoing.whole(), right(), 1, m_comm);
@@ -151,8 +142,7 @@ TEST_F(truncation, is_the_code_of_a_blocking_receive)
     EXPECT_TRUE(ends_with(sent, CL_TRANSFER_MESSAGE_TRUNCATED));
 }
 
-TEST_F(truncation, keeps_to_its_own_message_among_many)
-{
+TEST_F(truncation, keeps_to_its_own_message_among_many) {
     constexpr int count = 30;
     const std::size_t size = 100 * kib;
     std::vector<framed_buffer> outgoing;

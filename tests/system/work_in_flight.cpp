@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program for any ranks: ends with work in flight. Argument: drain or pending, alone, behind "exit-" (the process ends)
-// or behind "plain-" (the caller of MPI_Finalize does not include our header) or "ended-" (the same after
+// A program for any ranks: ends with work in flight. Argument: drain or pending, alone, behind "exit-" (the process
+// ends) or behind "plain-" (the caller of MPI_Finalize does not include our header) or "ended-" (the same after
 // causeway_mpi_end_transfers); or finalize-at-exit; or unanswered.
 #include "device.hpp"
 
@@ -22,10 +22,8 @@ constexpr std::chrono::seconds slack{8};
 int rank = 0;
 int failures = 0;
 
-void expect(bool holds, const std::string &what)
-{
-    if (holds)
-        return;
+void expect(bool holds, const std::string& what) {
+    if (holds) return;
     std::printf("[rank %d] FAILED: %s\n", rank, what.c_str());
     ++failures;
 }
@@ -38,8 +36,7 @@ struct work {
 };
 
 /// Messages both ways between neighbours, all of which can arrive.
-work begin_exchange(const rank_device &own, cl_command_queue on, int to, int from)
-{
+work begin_exchange(const rank_device& own, cl_command_queue on, int to, int from) {
     work all;
     for (int message = 0; message < messages; ++message) {
         all.outgoing.push_back(own.make_buffer(pattern(rank, message, size)));
@@ -55,8 +52,7 @@ work begin_exchange(const rank_device &own, cl_command_queue on, int to, int fro
 }
 
 /// Receives that no send matches, a send that no receive matches, and both behind an event that nobody sets.
-work begin_hopeless(const rank_device &own, cl_command_queue on, int to, int from, const event &gate)
-{
+work begin_hopeless(const rank_device& own, cl_command_queue on, int to, int from, const event& gate) {
     work all;
     const cl_event list = gate.get();
     for (const cl_uint gated : {0u, 1u}) {
@@ -73,8 +69,7 @@ work begin_hopeless(const rank_device &own, cl_command_queue on, int to, int fro
     return all;
 }
 
-void expect_arrived(const rank_device &own, const work &all, int from)
-{
+void expect_arrived(const rank_device& own, const work& all, int from) {
     for (std::size_t at = 0; at < all.received.size(); ++at) {
         const cl_int received = status_of(all.received[at].get());
         const cl_int sent = status_of(all.sent[at].get());
@@ -85,15 +80,13 @@ void expect_arrived(const rank_device &own, const work &all, int from)
     }
 }
 
-void report(const std::string &mode, clock_type::duration took)
-{
+void report(const std::string& mode, clock_type::duration took) {
     std::printf("[rank %d] work_in_flight %s: %s after %.2f s\n", rank, mode.c_str(), failures ? "FAILED" : "passed",
                 std::chrono::duration<double>(took).count());
 }
 
 /// A send to a rank that knows the library, receives nothing, and ends.
-void expect_one_drain(const rank_device &own, cl_command_queue on, int to, int from)
-{
+void expect_one_drain(const rank_device& own, cl_command_queue on, int to, int from) {
     constexpr std::chrono::seconds longer_drain{3};
     expect(causeway_option_set("drain", "3000") == 0, "the option drain exists");
     const work before = begin_exchange(own, on, to, from);
@@ -101,9 +94,9 @@ void expect_one_drain(const rank_device &own, cl_command_queue on, int to, int f
     const buffer outgoing = own.make_buffer(size, 3);
     event sent;
     if (rank == 0)
-        check(clEnqueueSendBuffer(on, outgoing.get(), CL_FALSE, 0, size, to, 900, MPI_COMM_WORLD, 0, nullptr,
-                                  sent.out()),
-              "clEnqueueSendBuffer");
+        check(
+            clEnqueueSendBuffer(on, outgoing.get(), CL_FALSE, 0, size, to, 900, MPI_COMM_WORLD, 0, nullptr, sent.out()),
+            "clEnqueueSendBuffer");
     const auto begin = clock_type::now();
     MPI_Finalize();
     const auto took = clock_type::now() - begin;
@@ -117,19 +110,17 @@ void expect_one_drain(const rank_device &own, cl_command_queue on, int to, int f
 
 /// What an exit handler needs, which takes no argument.
 struct {
-    const rank_device *own;
-    const work *all;
+    const rank_device* own;
+    const work* all;
     cl_command_queue on;
     int from;
 } at_work;
 
 /// Runs after the library's own handler, which was registered later.
-void finalize_at_exit()
-{
+void finalize_at_exit() {
     event none;
     expect(clEnqueueRecvBuffer(at_work.on, at_work.all->incoming[0].get(), CL_TRUE, 0, size, at_work.from, 1,
-                               MPI_COMM_WORLD, 0, nullptr, none.out())
-               == CL_INVALID_OPERATION,
+                               MPI_COMM_WORLD, 0, nullptr, none.out()) == CL_INVALID_OPERATION,
            "a receive after the end is refused");
     const auto begin = clock_type::now();
     MPI_Finalize();
@@ -143,8 +134,7 @@ void finalize_at_exit()
 
 } // namespace
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
     const std::string mode = argc > 1 ? argv[1] : "drain";
     const bool ended = mode.starts_with("ended-");
     const bool plain = mode.starts_with("plain-") || ended;
@@ -173,25 +163,20 @@ int main(int argc, char **argv)
         return failures ? EXIT_FAILURE : EXIT_SUCCESS;
     }
     const event gate = own.make_user_event();
-    if (mode == "finalize-at-exit")
-        std::atexit(finalize_at_exit);
-    work all = hopeless ? begin_hopeless(own, on.get(), right, left, gate)
-                        : begin_exchange(own, on.get(), right, left);
+    if (mode == "finalize-at-exit") std::atexit(finalize_at_exit);
+    work all = hopeless ? begin_hopeless(own, on.get(), right, left, gate) : begin_exchange(own, on.get(), right, left);
     at_work = {&own, &all, on.get(), left};
-    if (mode == "finalize-at-exit")
-        std::exit(EXIT_SUCCESS); // the handler judges
+    if (mode == "finalize-at-exit") std::exit(EXIT_SUCCESS); // the handler judges
     if (mode.starts_with("exit-"))
         std::exit(failures ? EXIT_FAILURE : EXIT_SUCCESS); // the launcher or `alarm` judges the rest
 
     const auto begin = clock_type::now();
-    for (int call = 0; ended && call < 2; ++call)
-        causeway_mpi_end_transfers();
+    for (int call = 0; ended && call < 2; ++call) causeway_mpi_end_transfers();
     // In brackets it is not the header's macro.
     plain ? (MPI_Finalize)() : MPI_Finalize();
     const auto took = clock_type::now() - begin;
 
-    if (!hopeless)
-        expect_arrived(own, all, left);
+    if (!hopeless) expect_arrived(own, all, left);
     for (std::size_t at = 0; hopeless && at < all.received.size(); ++at) {
         const cl_int received = status_of(all.received[at].get());
         const cl_int sent = status_of(all.sent[at].get());

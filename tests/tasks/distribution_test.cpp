@@ -198,8 +198,8 @@ TEST_F(several_nodes, threads_allocate_ask_and_free_at_once) {
         threads.emplace_back([&, thread] {
             std::mt19937 random(thread);
             for (int round = 0; round < 500; ++round) {
-                auto* const made =
-                    static_cast<char*>(memory->allocate({1 + random() % 50000, distribution::local, 0, {}}));
+                auto* const made = static_cast<char*>(
+                    memory->allocate({1 + random() % 50000, distribution::local, 0, {}}));
                 if (node_of(made) != 0) std::abort();
                 made[0] = 1;
                 memory->release(made);

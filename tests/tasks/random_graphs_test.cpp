@@ -40,8 +40,8 @@ topology::machine eight_nodes() {
 /// A cell is a page, of which the first word counts.
 struct cells {
     explicit cells(arena& memory, distribution how) : memory(memory) {
-        for (unsigned each = 0; each < cell_count;
-             each += cell_count / 4) // four allocations side by side are no one range
+        for (unsigned each = 0; each < cell_count; each += cell_count / 4) // four allocations side by side are no one
+                                                                           // range
             parts.push_back(static_cast<std::byte*>(memory.allocate({cell_count / 4 * 4096ul, how, 0, {}})));
     }
     ~cells() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The statements of the paper's section 6 (and of section 2 on Strassen), on its two machines as they are modelled. The
-// programs have the paper's inputs. That Vecmul's tasks take vectors in pairs was chosen with its vicinities in view: that one statement
-// is no evidence for the model.
+// programs have the paper's inputs. That Vecmul's tasks take vectors in pairs was chosen with its vicinities in view:
+// that one statement is no evidence for the model.
 #include "tasks/simulator/report.hpp"
 
 #include <gtest/gtest.h>

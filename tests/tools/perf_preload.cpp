@@ -17,8 +17,7 @@ namespace {
 
 constexpr std::size_t page = 4096;
 
-template <class Function>
-Function* real(const char* name) {
+template <class Function> Function* real(const char* name) {
     return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
 
@@ -46,8 +45,7 @@ cl_int clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t size, vo
 }
 
 cl_int clEnqueueWriteBufferFromFile(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size,
-                                    int fd, int64_t file_offset, cl_uint count, const cl_event* list,
-                                    cl_event* event) {
+                                    int fd, int64_t file_offset, cl_uint count, const cl_event* list, cl_event* event) {
     return real<decltype(clEnqueueWriteBufferFromFile)>(__func__)(
         queue, buffer, blocking, offset, size, fd, file_offset + int64_t(shift_of(__func__)), count, list, event);
 }

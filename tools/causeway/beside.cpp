@@ -40,8 +40,8 @@ std::vector<char*> pointers_to(const std::vector<std::string>& words) {
     return pointers;
 }
 
-/// A process of this group that has signals and does nothing: one that both have went to the whole group, so that the program
-/// has it, too. Nothing else tells. It is none of ours, which `pkill -f causeway` would reach as well.
+/// A process of this group that has signals and does nothing: one that both have went to the whole group, so that the
+/// program has it, too. Nothing else tells. It is none of ours, which `pkill -f causeway` would reach as well.
 class witness {
   public:
     /// What the caller has blocked waits for it as long as it lives.
@@ -52,7 +52,8 @@ class witness {
         posix_spawn_file_actions_init(&actions);
         posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
         const std::vector<std::string> command{"cat"}, settings; // it is not to be recorded
-        if (::posix_spawnp(&m_process, "cat", &actions, nullptr, pointers_to(command).data(), pointers_to(settings).data()) != 0)
+        if (::posix_spawnp(&m_process, "cat", &actions, nullptr, pointers_to(command).data(),
+                           pointers_to(settings).data()) != 0)
             m_process = 0;
         posix_spawn_file_actions_destroy(&actions);
         ::close(ends[0]);
@@ -80,18 +81,20 @@ class witness {
     int m_input = -1;
 };
 
-/// Those of a user or a launcher, without what is ignored: that stays so, as `nohup` wants it, and for the program, too.
+/// Those of a user or a launcher, without what is ignored: that stays so, as `nohup` wants it, and for the program,
+/// too.
 sigset_t passed_signals() {
     sigset_t passed;
     sigemptyset(&passed);
     for (const int each : {SIGINT, SIGTERM, SIGHUP}) {
-        struct sigaction now {};
+        struct sigaction now{};
         if (sigaction(each, nullptr, &now) == 0 && now.sa_handler != SIG_IGN) sigaddset(&passed, each);
     }
     return passed;
 }
 
-/// Passes on what this process alone is sent. With ^C from the terminal and from here, mpirun would leave its ranks behind.
+/// Passes on what this process alone is sent. With ^C from the terminal and from here, mpirun would leave its ranks
+/// behind.
 int wait_for(pid_t child, const sigset_t& waited) {
     auto beside = std::make_unique<witness>();
     for (int status = 0;;) {
@@ -107,7 +110,8 @@ int wait_for(pid_t child, const sigset_t& waited) {
 }
 
 void say_why(const std::string& program, int reason) {
-    std::fprintf(stderr, "causeway: cannot start %s: %s\n", causeway_tool::printable(program).c_str(), std::strerror(reason));
+    std::fprintf(stderr, "causeway: cannot start %s: %s\n", causeway_tool::printable(program).c_str(),
+                 std::strerror(reason));
 }
 
 } // namespace
@@ -120,7 +124,8 @@ std::string shared_file(const std::string& name) {
 
 std::string library_file(const std::string& name) {
     Dl_info found{};
-    if (dladdr(reinterpret_cast<const void*>(&causeway_version), &found) == 0 || found.dli_fname == nullptr) return name;
+    if (dladdr(reinterpret_cast<const void*>(&causeway_version), &found) == 0 || found.dli_fname == nullptr)
+        return name;
     std::error_code error;
     const auto library = fs::canonical(found.dli_fname, error);
     return (error ? fs::path(found.dli_fname) : library).parent_path() / name;
@@ -145,7 +150,9 @@ int run_and_wait(const std::vector<std::string>& words) {
         return status_of_refusal(refused);
     }
     const int status = wait_for(child, waited);
-    if (WIFSIGNALED(status)) std::fprintf(stderr, "causeway: %s was ended by %s\n", causeway_tool::printable(words.front()).c_str(), strsignal(WTERMSIG(status)));
+    if (WIFSIGNALED(status))
+        std::fprintf(stderr, "causeway: %s was ended by %s\n", causeway_tool::printable(words.front()).c_str(),
+                     strsignal(WTERMSIG(status)));
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
@@ -157,7 +164,7 @@ void become(const std::vector<std::string>& words) {
 }
 
 int refusal_to_start(const std::string& name) {
-    struct stat facts {};
+    struct stat facts{};
     int reason = 0;
     if (name.find('/') == std::string::npos) {
         if (on_path(name).empty()) reason = ENOENT;

@@ -23,7 +23,8 @@ const CLI::App* command_of(const CLI::App& app, const std::string& name) {
 } // namespace
 
 command_line split(const CLI::App& app, const std::vector<std::string>& words) {
-    const auto name = std::find_if(words.begin(), words.end(), [](const std::string& word) { return !word.starts_with('-'); });
+    const auto name = std::find_if(words.begin(), words.end(),
+                                   [](const std::string& word) { return !word.starts_with('-'); });
     const auto* const command = name == words.end() ? nullptr : command_of(app, *name);
     if (command == nullptr || !command->get_prefix_command()) return {words, {}};
     command_line typed{{words.begin(), name + 1}, {}};

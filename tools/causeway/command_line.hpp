@@ -10,7 +10,7 @@
 namespace causeway_tool {
 
 struct command_line {
-    std::vector<std::string> own;     ///< what is ours to parse
+    std::vector<std::string> own; ///< what is ours to parse
     std::vector<std::string> program; ///< a program and its words, untouched; empty for commands that start none
 };
 

@@ -68,17 +68,21 @@ std::string for_bash(const CLI::App& app) {
     std::string known, cases;
     for (const auto& [words, command] : all_commands_of(app)) {
         known += (known.empty() ? "'" : " | '") + words + "'";
-        cases += "        '" + words + "') words='" + joined(options_of(*command)) + " " + names_of(*command) + "' ;;\n";
+        cases += "        '" + words + "') words='" + joined(options_of(*command)) + " " + names_of(*command) +
+                 "' ;;\n";
     }
     return "# Completion of causeway for bash; made by causeway completion bash.\n"
            "_causeway() {\n"
            "    local word=${COMP_WORDS[COMP_CWORD]} command= words= each\n"
            "    for each in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n"
            "        [ \"$each\" = -- ] && { COMPREPLY=($(compgen -c -f -- \"$word\")); return; }\n"
-           "        case \"${command:+$command }$each\" in " + known + ") command=\"${command:+$command }$each\" ;; esac\n"
+           "        case \"${command:+$command }$each\" in " +
+           known +
+           ") command=\"${command:+$command }$each\" ;; esac\n"
            "    done\n"
            "    case $command in\n"
-           "        '') words='" + names_of(app) + " " + joined(options_of(app)) + "' ;;\n" + cases +
+           "        '') words='" +
+           names_of(app) + " " + joined(options_of(app)) + "' ;;\n" + cases +
            "    esac\n"
            "    COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
            "    [ \"${#COMPREPLY[@]}\" -gt 0 ] || COMPREPLY=($(compgen -f -- \"$word\"))\n"
@@ -99,8 +103,8 @@ std::string for_zsh(const CLI::App& app) {
     for (const auto* each : commands_of(app)) {
         const auto inner = described(*each);
         if (!inner.empty())
-            cases += "    (( CURRENT == 3 )) && [[ $words[2] == " + each->get_name() + " ]] && {\n    commands=(\n" + inner + "    )\n" +
-                     "    _describe command commands\n    }\n";
+            cases += "    (( CURRENT == 3 )) && [[ $words[2] == " + each->get_name() + " ]] && {\n    commands=(\n" +
+                     inner + "    )\n" + "    _describe command commands\n    }\n";
     }
     cases += "    case \"$words[2] $words[3]\" in\n";
     const auto all = all_commands_of(app);
@@ -111,13 +115,16 @@ std::string for_zsh(const CLI::App& app) {
             for (const auto& name : option->get_lnames())
                 options += " '--" + name + "[" + inside_quotes(option->get_description()) + "]'";
         const bool is_inner = each->words.find(' ') != std::string::npos;
-        cases += "        '" + each->words + (is_inner ? "'" : " '*") + ") _arguments" + options + " '*:file:_files' ;;\n";
+        cases += "        '" + each->words + (is_inner ? "'" : " '*") + ") _arguments" + options +
+                 " '*:file:_files' ;;\n";
     }
     return "#compdef causeway\n# Completion of causeway for zsh; made by causeway completion zsh.\n"
            "_causeway() {\n"
-           "    local -a commands=(\n" + described(app) + "    )\n"
-           "    if (( CURRENT == 2 )); then\n        _describe command commands\n        return\n    fi\n" + cases +
-           "    esac\n}\n_causeway \"$@\"\n";
+           "    local -a commands=(\n" +
+           described(app) +
+           "    )\n"
+           "    if (( CURRENT == 2 )); then\n        _describe command commands\n        return\n    fi\n" +
+           cases + "    esac\n}\n_causeway \"$@\"\n";
 }
 
 std::string for_fish(const CLI::App& app) {
@@ -129,12 +136,14 @@ std::string for_fish(const CLI::App& app) {
                 inside_quotes(command.get_description()) + "'\n";
         for (const auto* option : command.get_options())
             for (const auto& name : option->get_lnames())
-                text += "complete -c causeway -n '" + then + "' -l " + name + " -d '" + inside_quotes(option->get_description()) + "'\n";
+                text += "complete -c causeway -n '" + then + "' -l " + name + " -d '" +
+                        inside_quotes(option->get_description()) + "'\n";
     };
     const auto seen = [](const CLI::App& command) { return "__fish_seen_subcommand_from " + command.get_name(); };
     for (const auto* each : commands_of(app)) {
         const auto inner_names = names_of(*each);
-        const auto itself = seen(*each) + (inner_names.empty() ? "" : "; and not __fish_seen_subcommand_from " + inner_names);
+        const auto itself = seen(*each) +
+                            (inner_names.empty() ? "" : "; and not __fish_seen_subcommand_from " + inner_names);
         add(*each, "__fish_use_subcommand", itself);
         for (const auto* inner : commands_of(*each)) add(*inner, itself, seen(*each) + "; and " + seen(*inner));
     }
@@ -152,11 +161,16 @@ std::function<int()> add_command(CLI::App& app) {
     return [&app, shell] {
         const std::vector<std::string> known{"bash", "zsh", "fish"};
         std::string text;
-        if (*shell == "bash") text = for_bash(app);
-        else if (*shell == "zsh") text = for_zsh(app);
-        else if (*shell == "fish") text = for_fish(app);
-        else throw causeway_tool::usage_error("completion: no shell " + *shell + causeway_tool::suggestion(*shell, known) +
-                                              " (bash, zsh and fish are known)");
+        if (*shell == "bash")
+            text = for_bash(app);
+        else if (*shell == "zsh")
+            text = for_zsh(app);
+        else if (*shell == "fish")
+            text = for_fish(app);
+        else
+            throw causeway_tool::usage_error("completion: no shell " + *shell +
+                                             causeway_tool::suggestion(*shell, known) +
+                                             " (bash, zsh and fish are known)");
         std::fputs(text.c_str(), stdout);
         return 0;
     };

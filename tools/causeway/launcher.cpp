@@ -30,8 +30,8 @@ bool is_open_mpi(const std::string& text) {
            text.find("open-mpi") != std::string::npos;
 }
 
-/// srun with the interface by which ranks of this MPI find each other. Where the site has set none, srun would start ranks
-/// that do not, though Slurm has one: PMIx for Open MPI, PMI-2 for MPICH. None if it has not.
+/// srun with the interface by which ranks of this MPI find each other. Where the site has set none, srun would start
+/// ranks that do not, though Slurm has one: PMIx for Open MPI, PMI-2 for MPICH. None if it has not.
 std::optional<launcher> slurm_launcher(const std::string& srun, bool open_mpi) {
     const launcher as_set{launcher::kind::slurm, srun};
     if (std::getenv("SLURM_MPI_TYPE") != nullptr) return as_set;
@@ -74,7 +74,8 @@ std::optional<launcher> find_launcher() {
     const bool wants_open_mpi = is_open_mpi(mpi_name());
     if (std::getenv("SLURM_JOB_ID") != nullptr && !srun.empty())
         if (auto found = slurm_launcher(srun, wants_open_mpi)) return found;
-    for (const char* const name : {wants_open_mpi ? "mpirun.openmpi" : "mpirun.mpich", "mpirun", "mpiexec", "mpiexec.hydra"}) {
+    for (const char* const name :
+         {wants_open_mpi ? "mpirun.openmpi" : "mpirun.mpich", "mpirun", "mpiexec", "mpiexec.hydra"}) {
         const auto path = on_path(name);
         if (!path.empty() && is_open_mpi(output_of("'" + path + "' --version 2>&1")) == wants_open_mpi)
             return launcher{wants_open_mpi ? launcher::kind::open_mpi : launcher::kind::mpich, path};

@@ -17,7 +17,8 @@ struct launcher {
 /// The MPI that this program is linked with, and its version.
 [[nodiscard]] std::string mpi_name();
 
-/// In a Slurm job srun, where that can start ranks of this MPI; else the mpirun on the path that belongs to the MPI which this program is linked with.
+/// In a Slurm job srun, where that can start ranks of this MPI; else the mpirun on the path that belongs to the MPI
+/// which this program is linked with.
 [[nodiscard]] std::optional<launcher> find_launcher();
 
 /// The first file of this name on the path that can be run; empty if there is none.

@@ -41,12 +41,12 @@ namespace {
 using causeway_tool::is_first_rank;
 using causeway_tool::usage_error;
 
-// UCX, which MPICH brings, takes hangups for itself when it is loaded. Who starts a program as nohup does is asked before that: this
-// section comes before all libraries, and those of sanitizers are not ready for it.
+// UCX, which MPICH brings, takes hangups for itself when it is loaded. Who starts a program as nohup does is asked
+// before that: this section comes before all libraries, and those of sanitizers are not ready for it.
 bool ignores_hangups = false;
 #if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
 void look_before_libraries() {
-    struct sigaction now {};
+    struct sigaction now{};
     ignores_hangups = sigaction(SIGHUP, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 __attribute__((section(".preinit_array"), used)) void (*const before_libraries)() = look_before_libraries;
@@ -97,7 +97,8 @@ void check_words(const CLI::App& app) {
 }
 
 int act(int argc, char** argv) {
-    CLI::App app("Causeway makes every movement of data an OpenCL command; this program measures, tunes and shows it.", "causeway");
+    CLI::App app("Causeway makes every movement of data an OpenCL command; this program measures, tunes and shows it.",
+                 "causeway");
     app.set_version_flag("--version", std::string("causeway ") + causeway_version());
     app.formatter(std::make_shared<formatter>());
     app.get_formatter()->column_width(28);
@@ -118,7 +119,8 @@ int act(int argc, char** argv) {
 
     const auto typed = causeway_tool::split(app, {argv + 1, argv + argc});
     try {
-        app.parse(std::vector<std::string>(typed.own.rbegin(), typed.own.rend())); // the first comes last, as CLI11 has it
+        app.parse(std::vector<std::string>(typed.own.rbegin(), typed.own.rend())); // the first comes last, as CLI11 has
+                                                                                   // it
     } catch (const CLI::Success& asked) { // --help and --version
         return is_first_rank() ? app.exit(asked) : 0;
     } catch (const CLI::ParseError& error) {
@@ -155,8 +157,8 @@ int status_of(int argc, char** argv) {
     }
 }
 
-/// Of standard input, output and error those that are closed: what is opened next would take their place, and get what is printed.
-/// What stands in for them fails as they do, and programs that this one starts find them closed.
+/// Of standard input, output and error those that are closed: what is opened next would take their place, and get what
+/// is printed. What stands in for them fails as they do, and programs that this one starts find them closed.
 void keep_closed_ones_apart() {
     for (int each = 0; each <= STDERR_FILENO; ++each)
         if (fcntl(each, F_GETFD) < 0) (void)!open("/dev/null", (each == 0 ? O_WRONLY : O_RDONLY) | O_CLOEXEC);

@@ -54,7 +54,8 @@ std::string described(const CLI::Option& option) {
     const bool is_argument = option.get_positional();
     auto names = option.get_name(is_argument, !is_argument);
     // Behind the colon is how it is checked.
-    if (const auto type = option.get_type_name(); !is_argument && !type.empty()) names += " " + type.substr(0, type.find(':'));
+    if (const auto type = option.get_type_name(); !is_argument && !type.empty())
+        names += " " + type.substr(0, type.find(':'));
     return ".TP\n.B " + escaped(names) + "\n" + lines_of(option.get_description());
 }
 
@@ -78,10 +79,10 @@ std::string page_of(const CLI::App& command, const std::vector<std::string>& wor
     for (const auto* each : command.get_subcommands([](const CLI::App*) { return true; }))
         others += ",\n.BR " + escaped(name + "-" + each->get_name()) + " (1)";
     const explanation more(command.get_footer());
-    return ".\\\" Made by causeway man-page.\n.TH " + escaped(name) + " 1 \"\" \"causeway " + causeway_version() + "\"\n.SH NAME\n" +
-           escaped(name) + " \\- " + escaped(command.get_description()) + "\n.SH SYNOPSIS\n" + synopsis + ".SH DESCRIPTION\n" + more.text +
-           (arguments.empty() ? "" : ".SH ARGUMENTS\n" + arguments) + ".SH OPTIONS\n" + options + more.examples + more.status +
-           ".SH SEE ALSO\n" + others + "\n";
+    return ".\\\" Made by causeway man-page.\n.TH " + escaped(name) + " 1 \"\" \"causeway " + causeway_version() +
+           "\"\n.SH NAME\n" + escaped(name) + " \\- " + escaped(command.get_description()) + "\n.SH SYNOPSIS\n" +
+           synopsis + ".SH DESCRIPTION\n" + more.text + (arguments.empty() ? "" : ".SH ARGUMENTS\n" + arguments) +
+           ".SH OPTIONS\n" + options + more.examples + more.status + ".SH SEE ALSO\n" + others + "\n";
 }
 
 } // namespace

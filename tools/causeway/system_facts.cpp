@@ -41,7 +41,7 @@ bool waits_for_user_events(const std::string& platform, const std::string& devic
 }
 
 std::string file_system_of(const std::string& directory) {
-    struct statfs found {};
+    struct statfs found{};
     if (statfs(directory.c_str(), &found) != 0) return "unknown";
     return causeway::file_system_name(static_cast<unsigned long>(found.f_type));
 }

@@ -15,8 +15,8 @@ inline std::filesystem::path temporary_place() {
     auto found = std::filesystem::temp_directory_path(failed);
     if (!failed) return found;
     const char* const named = std::getenv("TMPDIR");
-    throw std::runtime_error("no directory for temporary files: TMPDIR is " + std::string(named != nullptr ? named : "not set") + ": " +
-                             failed.message());
+    throw std::runtime_error("no directory for temporary files: TMPDIR is " +
+                             std::string(named != nullptr ? named : "not set") + ": " + failed.message());
 }
 
 } // namespace causeway_tool

@@ -47,7 +47,8 @@ void check_writable(const std::filesystem::path& file) {
     if (was_there && !std::filesystem::is_regular_file(file, ignored)) {
         // A pipe's reader would see its end; a link may lead to nothing yet.
         const bool is_refused = std::filesystem::exists(file, ignored) && ::access(file.c_str(), W_OK) != 0;
-        if (is_refused || std::filesystem::is_directory(file, ignored)) throw usage_error("cannot write " + file.string());
+        if (is_refused || std::filesystem::is_directory(file, ignored))
+            throw usage_error("cannot write " + file.string());
         return;
     }
     std::FILE* const opened = std::fopen(file.c_str(), "ab");

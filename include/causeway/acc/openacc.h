@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The routines of OpenACC 2.7, with those of version 3 that programs use, and acc_update_peer(). causeway-cc finds it. */
+/* The routines of OpenACC 2.7, with those of version 3 that programs use, and acc_update_peer(). causeway-cc finds it.
+ */
 #ifndef CAUSEWAY_OPENACC_H
 #define CAUSEWAY_OPENACC_H
 
@@ -39,7 +40,7 @@ acc_device_t acc_get_device_type(void);
 void acc_set_device_num(int, acc_device_t);
 int acc_get_device_num(acc_device_t);
 size_t acc_get_property(int, acc_device_t, acc_device_property_t);
-const char *acc_get_property_string(int, acc_device_t, acc_device_property_t);
+const char* acc_get_property_string(int, acc_device_t, acc_device_property_t);
 void acc_init(acc_device_t);
 void acc_init_device(int, acc_device_t);
 void acc_shutdown(acc_device_t);
@@ -58,56 +59,56 @@ void acc_wait_all(void);
 void acc_wait_all_device(int);
 void acc_wait_all_async(int);
 void acc_wait_all_device_async(int, int);
-int acc_wait_any(int, int *);
+int acc_wait_any(int, int*);
 int acc_get_default_async(void);
 void acc_set_default_async(int);
 void acc_async_wait(int);
 void acc_async_wait_all(void);
 
-void *acc_malloc(size_t);
-void acc_free(void *);
-void *acc_copyin(void *, size_t);
-void *acc_create(void *, size_t);
-void *acc_present_or_copyin(void *, size_t);
-void *acc_present_or_create(void *, size_t);
-void *acc_pcopyin(void *, size_t);
-void *acc_pcreate(void *, size_t);
-void acc_copyin_async(void *, size_t, int);
-void acc_create_async(void *, size_t, int);
-void acc_copyout(void *, size_t);
-void acc_copyout_async(void *, size_t, int);
-void acc_copyout_finalize(void *, size_t);
-void acc_copyout_finalize_async(void *, size_t, int);
-void acc_delete(void *, size_t);
-void acc_delete_async(void *, size_t, int);
-void acc_delete_finalize(void *, size_t);
-void acc_delete_finalize_async(void *, size_t, int);
-void acc_update_device(void *, size_t);
-void acc_update_device_async(void *, size_t, int);
-void acc_update_self(void *, size_t);
-void acc_update_self_async(void *, size_t, int);
-void acc_map_data(void *, void *, size_t);
-void acc_unmap_data(void *);
-void *acc_deviceptr(void *);
-void *acc_hostptr(void *);
-int acc_is_present(void *, size_t);
-void acc_memcpy_to_device(void *, void *, size_t);
-void acc_memcpy_to_device_async(void *, void *, size_t, int);
-void acc_memcpy_from_device(void *, void *, size_t);
-void acc_memcpy_from_device_async(void *, void *, size_t, int);
-void acc_memcpy_device(void *, void *, size_t);
-void acc_memcpy_device_async(void *, void *, size_t, int);
+void* acc_malloc(size_t);
+void acc_free(void*);
+void* acc_copyin(void*, size_t);
+void* acc_create(void*, size_t);
+void* acc_present_or_copyin(void*, size_t);
+void* acc_present_or_create(void*, size_t);
+void* acc_pcopyin(void*, size_t);
+void* acc_pcreate(void*, size_t);
+void acc_copyin_async(void*, size_t, int);
+void acc_create_async(void*, size_t, int);
+void acc_copyout(void*, size_t);
+void acc_copyout_async(void*, size_t, int);
+void acc_copyout_finalize(void*, size_t);
+void acc_copyout_finalize_async(void*, size_t, int);
+void acc_delete(void*, size_t);
+void acc_delete_async(void*, size_t, int);
+void acc_delete_finalize(void*, size_t);
+void acc_delete_finalize_async(void*, size_t, int);
+void acc_update_device(void*, size_t);
+void acc_update_device_async(void*, size_t, int);
+void acc_update_self(void*, size_t);
+void acc_update_self_async(void*, size_t, int);
+void acc_map_data(void*, void*, size_t);
+void acc_unmap_data(void*);
+void* acc_deviceptr(void*);
+void* acc_hostptr(void*);
+int acc_is_present(void*, size_t);
+void acc_memcpy_to_device(void*, void*, size_t);
+void acc_memcpy_to_device_async(void*, void*, size_t, int);
+void acc_memcpy_from_device(void*, void*, size_t);
+void acc_memcpy_from_device_async(void*, void*, size_t, int);
+void acc_memcpy_device(void*, void*, size_t);
+void acc_memcpy_device_async(void*, void*, size_t, int);
 /* Host addresses, mapped on each of the two devices. */
-void acc_memcpy_d2d(void *dest, void *source, size_t bytes, int dest_device, int source_device);
-void acc_memcpy_d2d_async(void *dest, void *source, size_t bytes, int dest_device, int source_device, int queue);
+void acc_memcpy_d2d(void* dest, void* source, size_t bytes, int dest_device, int source_device);
+void acc_memcpy_d2d_async(void* dest, void* source, size_t bytes, int dest_device, int source_device, int queue);
 /* As acc_memcpy_d2d(), in the order of both devices' queues. */
-void acc_update_peer(void *dest, int to_device, const void *source, int from_device, size_t bytes);
-void acc_attach(void **);
-void acc_attach_async(void **, int);
-void acc_detach(void **);
-void acc_detach_async(void **, int);
-void acc_detach_finalize(void **);
-void acc_detach_finalize_async(void **, int);
+void acc_update_peer(void* dest, int to_device, const void* source, int from_device, size_t bytes);
+void acc_attach(void**);
+void acc_attach_async(void**, int);
+void acc_detach(void**);
+void acc_detach_async(void**, int);
+void acc_detach_finalize(void**);
+void acc_detach_finalize_async(void**, int);
 
 #ifdef __cplusplus
 }

@@ -9,9 +9,9 @@ extern "C" {
 
 /* Where a directive stands. */
 struct causeway_acc_place {
-    const char *file;
+    const char* file;
     int line;
-    const char *directive;
+    const char* directive;
 };
 
 enum causeway_acc_kind {
@@ -33,16 +33,16 @@ enum causeway_acc_kind {
 /* One variable of a data clause. `bytes` of 0 is a pointer without a section: all that is mapped there. */
 struct causeway_acc_data {
     int kind;
-    void *host;
-    void *base;
+    void* host;
+    void* base;
     unsigned long bytes;
-    const char *name;
-    void *mapped;
+    const char* name;
+    void* mapped;
 };
 
 /* The clauses that hold for a whole directive. Devices and queues below 0 are those of the calling thread. */
 struct causeway_acc_clauses {
-    const struct causeway_acc_place *place;
+    const struct causeway_acc_place* place;
     long device;
     int has_device;
     int condition;
@@ -53,9 +53,9 @@ struct causeway_acc_clauses {
     int if_present;
     int waits;
     int wait_count;
-    const long *wait_queues;
+    const long* wait_queues;
     long wait_device;
-    void *region;
+    void* region;
 };
 
 enum causeway_acc_argument_kind {
@@ -71,16 +71,16 @@ enum causeway_acc_argument_kind {
  */
 struct causeway_acc_argument {
     int kind;
-    void *address;
+    void* address;
     unsigned long bytes;
-    const char *name;
-    struct causeway_acc_data *data;
+    const char* name;
+    struct causeway_acc_data* data;
     int written;
 };
 
 struct causeway_acc_program {
-    const char *source;
-    void *built;
+    const char* source;
+    void* built;
 };
 
 enum causeway_acc_kernel_flags {
@@ -93,14 +93,14 @@ enum causeway_acc_kernel_flags {
 };
 
 struct causeway_acc_kernel {
-    const char *name;
+    const char* name;
     int flags;
     int line;
 };
 
 struct causeway_acc_region {
-    struct causeway_acc_program *program;
-    const struct causeway_acc_kernel *kernels;
+    struct causeway_acc_program* program;
+    const struct causeway_acc_kernel* kernels;
     int kernel_count;
 };
 
@@ -108,23 +108,23 @@ struct causeway_acc_region {
 static struct causeway_acc_program causeway_acc_this_program;
 #endif
 
-void causeway_acc_data_begin(struct causeway_acc_clauses *, struct causeway_acc_data *, int count);
-void causeway_acc_data_end(struct causeway_acc_clauses *, struct causeway_acc_data *, int count);
-void causeway_acc_enter_data(struct causeway_acc_clauses *, struct causeway_acc_data *, int count);
-void causeway_acc_exit_data(struct causeway_acc_clauses *, struct causeway_acc_data *, int count);
-void causeway_acc_update(struct causeway_acc_clauses *, struct causeway_acc_data *, int count);
-void causeway_acc_wait_directive(struct causeway_acc_clauses *);
-void causeway_acc_peer(struct causeway_acc_clauses *, struct causeway_acc_data *to, long to_device,
-                       struct causeway_acc_data *from, long from_device, int count);
+void causeway_acc_data_begin(struct causeway_acc_clauses*, struct causeway_acc_data*, int count);
+void causeway_acc_data_end(struct causeway_acc_clauses*, struct causeway_acc_data*, int count);
+void causeway_acc_enter_data(struct causeway_acc_clauses*, struct causeway_acc_data*, int count);
+void causeway_acc_exit_data(struct causeway_acc_clauses*, struct causeway_acc_data*, int count);
+void causeway_acc_update(struct causeway_acc_clauses*, struct causeway_acc_data*, int count);
+void causeway_acc_wait_directive(struct causeway_acc_clauses*);
+void causeway_acc_peer(struct causeway_acc_clauses*, struct causeway_acc_data* to, long to_device,
+                       struct causeway_acc_data* from, long from_device, int count);
 
 /* Runs the region on its device and returns 1, or returns 0 where the host has to run it. */
-int causeway_acc_run(struct causeway_acc_clauses *, const struct causeway_acc_region *, struct causeway_acc_data *,
-                     int data_count, struct causeway_acc_argument *, int argument_count);
+int causeway_acc_run(struct causeway_acc_clauses*, const struct causeway_acc_region*, struct causeway_acc_data*,
+                     int data_count, struct causeway_acc_argument*, int argument_count);
 
 /* The device's address of what `host` points to, where a host_data region names it. */
-void *causeway_acc_use_device(struct causeway_acc_clauses *, void *host, const char *name);
+void* causeway_acc_use_device(struct causeway_acc_clauses*, void* host, const char* name);
 
-void causeway_acc_set_directive(struct causeway_acc_clauses *, int what);
+void causeway_acc_set_directive(struct causeway_acc_clauses*, int what);
 
 #ifdef __cplusplus
 }

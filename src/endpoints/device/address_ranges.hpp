@@ -41,7 +41,8 @@ class address_ranges {
 
     /// Whether take() would find one.
     [[nodiscard]] bool has_room(std::size_t bytes) const {
-        return std::any_of(m_free.begin(), m_free.end(), [&](const auto& each) { return each.second >= rounded(bytes); });
+        return std::any_of(m_free.begin(), m_free.end(),
+                           [&](const auto& each) { return each.second >= rounded(bytes); });
     }
 
   private:

@@ -26,8 +26,8 @@ std::string buffer_text(const char* what, std::size_t offset, std::size_t bytes)
     return std::string(what) + " " + bytes_text(bytes) + " at " + bytes_text(offset) + " of the buffer";
 }
 
-void copy_watch::add(const cl::queue& queue, cl::event running, std::size_t offset, std::size_t bytes,
-                     const char* what, transfer::step& done, small_copy small, bool starts_unflushed) {
+void copy_watch::add(const cl::queue& queue, cl::event running, std::size_t offset, std::size_t bytes, const char* what,
+                     transfer::step& done, small_copy small, bool starts_unflushed) {
     auto to = std::find_if(m_lines.begin(), m_lines.end(), [&](const line& each) { return each.queue == queue.get(); });
     if (to == m_lines.end()) to = m_lines.emplace(to, queue.get(), starts_unflushed);
     to->is_flushed = false;
@@ -40,7 +40,10 @@ void copy_watch::add_at_once(const cl::queue& queue, cl::event running, std::siz
                              const char* what, transfer::step& done) {
     const bool is_flushed = clFlush(queue.get()) == CL_SUCCESS;
     add(queue, std::move(running), offset, bytes, what, done);
-    if (is_flushed) std::find_if(m_lines.begin(), m_lines.end(), [&](const line& each) { return each.queue == queue.get(); })->flushed();
+    if (is_flushed)
+        std::find_if(m_lines.begin(), m_lines.end(), [&](const line& each) {
+            return each.queue == queue.get();
+        })->flushed();
 }
 
 bool copy_watch::poll(time_point now) {
@@ -71,7 +74,8 @@ bool copy_watch::poll(time_point now) {
         if (status == CL_COMPLETE) {
             what.done->finish({what.bytes, {}});
         } else {
-            what.done->finish({0, {status, 0, 0, buffer_text(what.what, what.offset, what.bytes) + ": " + cl::code_text(status)}});
+            what.done->finish(
+                {0, {status, 0, 0, buffer_text(what.what, what.offset, what.bytes) + ": " + cl::code_text(status)}});
         }
     }
     return m_ended.size() > first;

@@ -81,10 +81,11 @@ class device_endpoint : public transfer::endpoint {
         }
     }
 
-    /// The same bytes in page-locked memory, out of which a driver takes rectangles of few bytes sooner; `block` if it lies there, if they
-    /// are many, or if there is none.
+    /// The same bytes in page-locked memory, out of which a driver takes rectangles of few bytes sooner; `block` if it
+    /// lies there, if they are many, or if there is none.
     [[nodiscard]] std::span<const std::byte> locked(std::span<const std::byte> block, small_copy& keeper) {
-        if (block.size() > small_writes::most_bytes || !link().locked || link().allocator->holds(block.data())) return block;
+        if (block.size() > small_writes::most_bytes || !link().locked || link().allocator->holds(block.data()))
+            return block;
         keeper.memory = link().locked->take(block.size());
         if (keeper.memory.data() == nullptr) return block;
         std::memcpy(keeper.memory.data(), block.data(), block.size());
@@ -92,18 +93,19 @@ class device_endpoint : public transfer::endpoint {
     }
 
     /// Enqueues by `enqueue(event*)`, submits, and finishes `done` with `bytes` when that event completes.
-    template <class Enqueue>
-    void run(const cl::queue& queue, std::size_t offset, std::size_t bytes, const char* what, step& done,
-             Enqueue enqueue, small_copy small = {}) {
+    template <class Enqueue> void run(const cl::queue& queue, std::size_t offset, std::size_t bytes, const char* what,
+                                      step& done, Enqueue enqueue, small_copy small = {}) {
         cl_event raw = nullptr;
         cl_int code = enqueue(&raw);
         auto running = cl::event::adopt(raw);
         if (code != CL_SUCCESS) {
             done.finish({0, {code, 0, 0, buffer_text(what, offset, bytes) + ": " + cl::code_text(code)}});
         } else {
-            // In the program's queue, where it mostly waits for what is there, it was faster with a flush (file from an H200, 8 bytes: 34 us, 40 without).
+            // In the program's queue, where it mostly waits for what is there, it was faster with a flush (file from an
+            // H200, 8 bytes: 34 us, 40 without).
             const bool starts_unflushed = !is_in_queue() && cl::facts_of(m_place.device).starts_unflushed;
-            m_services.copies.add(queue, std::move(running), offset, bytes, what, done, std::move(small), starts_unflushed);
+            m_services.copies.add(queue, std::move(running), offset, bytes, what, done, std::move(small),
+                                  starts_unflushed);
         }
     }
 
@@ -131,9 +133,12 @@ class range_endpoint final : public device_endpoint {
         const auto facts = cl::facts_of(place().device);
         // The time that such a copy takes says nothing of the device: it waits for commands of the program first.
         if (is_in_queue()) return {.kind = medium::device};
-        return {.kind = medium::device, .can_map = readable && facts.host_memory,
-                .maps_at_once = readable && first() != nullptr, .place = facts.identity,
-                .device = device_name(), .in_window = is_in_window()};
+        return {.kind = medium::device,
+                .can_map = readable && facts.host_memory,
+                .maps_at_once = readable && first() != nullptr,
+                .place = facts.identity,
+                .device = device_name(),
+                .in_window = is_in_window()};
     }
 
     void open(const transfer::open_request& request, step& done) override {
@@ -160,7 +165,7 @@ class range_endpoint final : public device_endpoint {
         run(m_map_queue, m_offset, request.bytes, "mapping", done, [&](cl_event* event) {
             cl_int code = CL_SUCCESS;
             m_mapped = m_shown = clEnqueueMapBuffer(m_map_queue.get(), place().buffer.get(), CL_FALSE, flags, m_offset,
-                                          request.bytes, 0, nullptr, event, &code);
+                                                    request.bytes, 0, nullptr, event, &code);
             return code;
         });
     }
@@ -212,8 +217,8 @@ class range_endpoint final : public device_endpoint {
         for (const auto& each : order()->after) after.push_back(each.get());
         const auto& queue = is_in_queue() ? order()->queue : m_ahead_queue;
         run(queue, m_offset + offset, block.size(), "reading", done, [&](cl_event* event) {
-            const auto code = clEnqueueReadBuffer(queue.get(), place().buffer.get(), CL_FALSE, m_offset + offset, block.size(),
-                                                  block.data(), static_cast<cl_uint>(after.size()),
+            const auto code = clEnqueueReadBuffer(queue.get(), place().buffer.get(), CL_FALSE, m_offset + offset,
+                                                  block.size(), block.data(), static_cast<cl_uint>(after.size()),
                                                   after.empty() ? nullptr : after.data(), event);
             if (is_in_queue() && code == CL_SUCCESS) order()->entered = cl::event::share(*event);
             return code;
@@ -227,7 +232,8 @@ class range_endpoint final : public device_endpoint {
             return;
         }
         if (const auto* const memory = first_to_copy(block.size())) {
-            copy_out(block.size(), block.size(), [&](auto copy) { copy(block.data(), memory + m_offset + offset, block.size()); });
+            copy_out(block.size(), block.size(),
+                     [&](auto copy) { copy(block.data(), memory + m_offset + offset, block.size()); });
             done.finish({block.size(), {}});
             return;
         }
@@ -265,7 +271,8 @@ class range_endpoint final : public device_endpoint {
     void take(endpoint& source, std::size_t offset, std::size_t bytes, step& done) override {
         auto& other = dynamic_cast<range_endpoint&>(source);
         if (crosses_link(other)) {
-            services().links.bridge().copy(other.place().window->device(), address(offset), other.address(offset), bytes, done);
+            services().links.bridge().copy(other.place().window->device(), address(offset), other.address(offset),
+                                           bytes, done);
             return;
         }
         auto* const to = first_to_copy(bytes);
@@ -283,7 +290,8 @@ class range_endpoint final : public device_endpoint {
     void close(std::size_t, const failure&, step& done) override {
         if (m_mapped == nullptr && is_in_queue() && !m_is_source && !m_has_entered && order()->is_in_order) {
             // No byte was copied: the message was empty, say. The transfer ends in its place all the same.
-            run(order()->queue, m_offset, 0, "waiting to write", done, [&](cl_event* event) { return cl::mark(order()->queue.get(), event); });
+            run(order()->queue, m_offset, 0, "waiting to write", done,
+                [&](cl_event* event) { return cl::mark(order()->queue.get(), event); });
             return;
         }
         if (m_mapped == nullptr) {
@@ -310,18 +318,23 @@ class range_endpoint final : public device_endpoint {
         small_copy small;
         if (way == small_writes::way::two_rows) block = locked(block, small);
         small.timing = choice.begin(way);
-        run(queue_in(), m_offset + offset, block.size(), "writing", done, [&](cl_event* event) {
-            auto* const queue = queue_in().get();
-            auto* const buffer = place().buffer.get();
-            if (way == small_writes::way::two_rows) {
-                const std::size_t origin[3] = {m_offset + offset, 0, 0}, host[3] = {}, region[3] = {block.size() / 2, 2, 1};
-                if (clEnqueueWriteBufferRect(queue, buffer, CL_FALSE, origin, host, region, region[0], 0, region[0], 0, block.data(), 0,
-                                             nullptr, event) == CL_SUCCESS)
-                    return CL_SUCCESS;
-                choice.give_rows_up();
-            }
-            return clEnqueueWriteBuffer(queue, buffer, CL_FALSE, m_offset + offset, block.size(), block.data(), 0, nullptr, event);
-        }, std::move(small));
+        run(
+            queue_in(), m_offset + offset, block.size(), "writing", done,
+            [&](cl_event* event) {
+                auto* const queue = queue_in().get();
+                auto* const buffer = place().buffer.get();
+                if (way == small_writes::way::two_rows) {
+                    const std::size_t origin[3] = {m_offset + offset, 0, 0}, host[3] = {},
+                                      region[3] = {block.size() / 2, 2, 1};
+                    if (clEnqueueWriteBufferRect(queue, buffer, CL_FALSE, origin, host, region, region[0], 0, region[0],
+                                                 0, block.data(), 0, nullptr, event) == CL_SUCCESS)
+                        return CL_SUCCESS;
+                    choice.give_rows_up();
+                }
+                return clEnqueueWriteBuffer(queue, buffer, CL_FALSE, m_offset + offset, block.size(), block.data(), 0,
+                                            nullptr, event);
+            },
+            std::move(small));
     }
 
     [[nodiscard]] bool is_in_window() const { return place().window != nullptr; }
@@ -353,7 +366,7 @@ class range_endpoint final : public device_endpoint {
     cl::queue m_ahead_queue;
     cl::queue m_map_queue;
     std::shared_ptr<bridge::known_window> m_way_out; // blocks leave through it for windows of other devices
-    void* m_shown = nullptr;  // where the transfer's first byte is
+    void* m_shown = nullptr; // where the transfer's first byte is
     void* m_mapped = nullptr; // the same, if it is to be unmapped
     std::size_t m_mapped_bytes = 0;
 };
@@ -403,13 +416,14 @@ class box_endpoint final : public device_endpoint {
         }
         small_copy small;
         block = locked(block, small);
-        copy(link().to_device, offset, block.size(), "writing, packed,", done,
-             [&](const std::size_t* origin, const std::size_t* host, const std::size_t* region, cl_event* event) {
-                 return clEnqueueWriteBufferRect(link().to_device.get(), place().buffer.get(), CL_FALSE, origin, host,
-                                                 region, m_box.row_pitch, m_box.slice_pitch, region[0],
-                                                 region[0] * region[1], block.data() + m_packed, 0, nullptr, event);
-             },
-             std::move(small));
+        copy(
+            link().to_device, offset, block.size(), "writing, packed,", done,
+            [&](const std::size_t* origin, const std::size_t* host, const std::size_t* region, cl_event* event) {
+                return clEnqueueWriteBufferRect(link().to_device.get(), place().buffer.get(), CL_FALSE, origin, host,
+                                                region, m_box.row_pitch, m_box.slice_pitch, region[0],
+                                                region[0] * region[1], block.data() + m_packed, 0, nullptr, event);
+            },
+            std::move(small));
     }
 
   private:
@@ -425,31 +439,34 @@ class box_endpoint final : public device_endpoint {
             auto packed = piece.packed_offset - offset;
             for (std::size_t slice = 0; slice < piece.region[2]; ++slice)
                 for (std::size_t line = 0; line < piece.region[1]; ++line, packed += piece.region[0])
-                    row(m_box.origin[0] + piece.origin[0] + (m_box.origin[1] + piece.origin[1] + line) * m_box.row_pitch +
+                    row(m_box.origin[0] + piece.origin[0] +
+                            (m_box.origin[1] + piece.origin[1] + line) * m_box.row_pitch +
                             (m_box.origin[2] + piece.origin[2] + slice) * m_box.slice_pitch,
                         packed, piece.region[0]);
         }
     }
 
     /// The queue is in order: the last piece's event stands for all.
-    template <class Enqueue>
-    void copy(const cl::queue& queue, std::size_t offset, std::size_t bytes, const char* what, step& done,
-              Enqueue enqueue, small_copy small = {}) {
+    template <class Enqueue> void copy(const cl::queue& queue, std::size_t offset, std::size_t bytes, const char* what,
+                                       step& done, Enqueue enqueue, small_copy small = {}) {
         const auto pieces = split_packed_range(m_box.region, offset, bytes);
-        run(queue, offset, bytes, what, done, [&](cl_event* event) {
-            static constexpr std::size_t host_origin[3] = {0, 0, 0};
-            cl_int code = CL_SUCCESS;
-            for (std::size_t i = 0; i < pieces.size() && code == CL_SUCCESS; ++i) {
-                const auto& piece = pieces[i];
-                const std::size_t origin[3] = {m_box.origin[0] + piece.origin[0], m_box.origin[1] + piece.origin[1],
-                                               m_box.origin[2] + piece.origin[2]};
-                m_packed = piece.packed_offset - offset;
-                code = enqueue(origin, host_origin, piece.region.data(), i + 1 == pieces.size() ? event : nullptr);
-            }
-            // The pieces before one that was refused still use the block.
-            if (code != CL_SUCCESS) clFinish(queue.get());
-            return code;
-        }, std::move(small));
+        run(
+            queue, offset, bytes, what, done,
+            [&](cl_event* event) {
+                static constexpr std::size_t host_origin[3] = {0, 0, 0};
+                cl_int code = CL_SUCCESS;
+                for (std::size_t i = 0; i < pieces.size() && code == CL_SUCCESS; ++i) {
+                    const auto& piece = pieces[i];
+                    const std::size_t origin[3] = {m_box.origin[0] + piece.origin[0], m_box.origin[1] + piece.origin[1],
+                                                   m_box.origin[2] + piece.origin[2]};
+                    m_packed = piece.packed_offset - offset;
+                    code = enqueue(origin, host_origin, piece.region.data(), i + 1 == pieces.size() ? event : nullptr);
+                }
+                // The pieces before one that was refused still use the block.
+                if (code != CL_SUCCESS) clFinish(queue.get());
+                return code;
+            },
+            std::move(small));
     }
 
     box m_box;
@@ -472,9 +489,10 @@ class place_gate final : public transfer::gate {
                 std::vector<cl_event> after;
                 for (const auto& each : m_order->after) after.push_back(each.get());
                 cl_event raw = nullptr;
-                const auto code =
-                    after.empty() ? cl::mark(m_order->queue.get(), &raw)
-                                  : clEnqueueMarkerWithWaitList(m_order->queue.get(), static_cast<cl_uint>(after.size()), after.data(), &raw);
+                const auto code = after.empty() ? cl::mark(m_order->queue.get(), &raw)
+                                                : clEnqueueMarkerWithWaitList(m_order->queue.get(),
+                                                                              static_cast<cl_uint>(after.size()),
+                                                                              after.data(), &raw);
                 if (code != CL_SUCCESS) return state::failed;
                 entered = cl::event::adopt(raw);
             }
@@ -498,7 +516,9 @@ class place_gate final : public transfer::gate {
 
 } // namespace
 
-std::unique_ptr<transfer::gate> make_place_gate(device_order order) { return std::make_unique<place_gate>(std::move(order)); }
+std::unique_ptr<transfer::gate> make_place_gate(device_order order) {
+    return std::make_unique<place_gate>(std::move(order));
+}
 
 std::unique_ptr<transfer::endpoint> make_range_endpoint(device_services services, device_place place,
                                                         std::size_t offset, device_order order) {

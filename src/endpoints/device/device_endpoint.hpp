@@ -43,19 +43,19 @@ struct device_services {
 
 /// How the device puts a transfer in order among the program's commands; filled in before the transfer is submitted.
 struct command_order {
-    /// Events of commands of the place's context that it comes after: a source may be read behind them ahead of the transfer's
-    /// gates. Empty: the device cannot order anything behind all that the transfer waits for.
+    /// Events of commands of the place's context that it comes after: a source may be read behind them ahead of the
+    /// transfer's gates. Empty: the device cannot order anything behind all that the transfer waits for.
     std::vector<cl::event> after;
-    /// The program's queue, if the transfer has no other place in it than that of its copy, which goes there. A source is read ahead
-    /// in it: behind a place_gate.
+    /// The program's queue, if the transfer has no other place in it than that of its copy, which goes there. A source
+    /// is read ahead in it: behind a place_gate.
     cl::queue queue;
     bool is_in_order = true; ///< that queue
-    cl::event entered;       ///< what stands in it for the transfer of a source; engine's thread
+    cl::event entered; ///< what stands in it for the transfer of a source; engine's thread
 };
 using device_order = std::shared_ptr<command_order>;
 
-/// Opens when what came before the read of the source in order->queue, and the read itself, is over. Where it was not read ahead, as
-/// there was no memory for it, a mark takes that place, in in-order queues.
+/// Opens when what came before the read of the source in order->queue, and the read itself, is over. Where it was not
+/// read ahead, as there was no memory for it, a mark takes that place, in in-order queues.
 [[nodiscard]] std::unique_ptr<transfer::gate> make_place_gate(device_order order);
 
 [[nodiscard]] std::unique_ptr<transfer::endpoint> make_range_endpoint(device_services services, device_place place,

@@ -21,12 +21,14 @@ std::string advice_on_locking() {
     rlimit limit{};
     if (::getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return "";
     return "; this process may lock " + bytes_text(limit.rlim_cur) +
-           ": raise that by ulimit -l unlimited, or memlock in /etc/security/limits.conf (in containers --ulimit memlock=-1)";
+           ": raise that by ulimit -l unlimited, or memlock in /etc/security/limits.conf (in containers --ulimit "
+           "memlock=-1)";
 }
 
 void check_locked(cl_int code, const char* doing, std::size_t bytes, const char* of_what) {
     if (code == CL_SUCCESS) return;
-    throw transfer_error(code, doing + (" " + bytes_text(bytes)) + " of " + of_what + ": " + cl::code_text(code) + advice_on_locking());
+    throw transfer_error(code, doing + (" " + bytes_text(bytes)) + " of " + of_what + ": " + cl::code_text(code) +
+                                   advice_on_locking());
 }
 
 /// CL_MEM_ALLOC_HOST_PTR and a map that lasts: the one portable way to page-locked memory.
@@ -72,8 +74,8 @@ class pinned_allocator final : public transfer::staging_allocator {
         made->buffer = cl::buffer::adopt(
             clCreateBuffer(m_context.get(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, memory, &code));
         check_locked(code, "page-locking", bytes, "shared memory");
-        made->mapped = clEnqueueMapBuffer(m_queue.get(), made->buffer.get(), CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes,
-                                          0, nullptr, nullptr, &code);
+        made->mapped = clEnqueueMapBuffer(m_queue.get(), made->buffer.get(), CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
+                                          bytes, 0, nullptr, nullptr, &code);
         check_locked(code, "page-locking", bytes, "shared memory");
         return made;
     }
@@ -98,13 +100,14 @@ class pinned_allocator final : public transfer::staging_allocator {
 } // namespace
 
 void device_links::make_room() {
-    // A link keeps its context, and so 50 to 130 KB of the driver's: a program that makes a context for each of its steps
-    // would have thousands of them within the time of keep.
+    // A link keeps its context, and so 50 to 130 KB of the driver's: a program that makes a context for each of its
+    // steps would have thousands of them within the time of keep.
     constexpr std::size_t most = 64;
     if (m_links.size() < most) return;
     auto oldest = m_links.end();
     for (auto each = m_links.begin(); each != m_links.end(); ++each)
-        if (each->use_count() == 1 && (oldest == m_links.end() || (*each)->last_used < (*oldest)->last_used)) oldest = each;
+        if (each->use_count() == 1 && (oldest == m_links.end() || (*each)->last_used < (*oldest)->last_used))
+            oldest = each;
     if (oldest != m_links.end()) m_links.erase(oldest);
 }
 
@@ -152,7 +155,8 @@ link_window& device_links::window_of(device_link& link) {
         const auto& uuid = cl::facts_of(link.device).uuid;
         auto& shared = m_windows[uuid];
         if (!shared) shared = std::make_shared<device_windows>(m_options, m_clock, m_bridge.windows(), uuid);
-        link.window = std::make_unique<link_window>(m_options, m_clock, m_bridge, m_copies, shared, link.context, link.device);
+        link.window = std::make_unique<link_window>(m_options, m_clock, m_bridge, m_copies, shared, link.context,
+                                                    link.device);
     }
     return *link.window;
 }
@@ -186,9 +190,7 @@ bool device_links::busy() const {
 
 bool device_links::trim(time_point now) {
     const auto keep = std::chrono::milliseconds(m_options[option::keep]);
-    std::erase_if(m_links, [&](const auto& link) {
-        return link.use_count() == 1 && now - link->last_used >= keep;
-    });
+    std::erase_if(m_links, [&](const auto& link) { return link.use_count() == 1 && now - link->last_used >= keep; });
     bool is_left = !m_links.empty();
     // Whoever copies has a link.
     if (!is_left) m_outward.clear();

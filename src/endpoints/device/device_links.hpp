@@ -54,8 +54,8 @@ class device_links final : public transfer::progress_source {
     /// Throws transfer_error.
     [[nodiscard]] std::shared_ptr<device_link> find(cl_context context, cl_device_id device);
 
-    /// Whether transfers to or from `device` may use windows now, and how other devices name it. Those of buffers that are
-    /// `in_window` may whatever kernels do.
+    /// Whether transfers to or from `device` may use windows now, and how other devices name it. Those of buffers that
+    /// are `in_window` may whatever kernels do.
     [[nodiscard]] transfer::device_name name_of(cl_context context, cl_device_id device, bool in_window = false) const;
     [[nodiscard]] bridge_watch& bridge() { return m_bridge; }
     [[nodiscard]] link_window& window_of(device_link& link);

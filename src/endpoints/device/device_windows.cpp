@@ -61,7 +61,8 @@ device_windows::device_windows(const options& settings, const monotonic_clock& c
 
 device_windows::~device_windows() = default;
 
-std::shared_ptr<bridge::known_window> device_windows::make(std::size_t bytes, const char* what_for, time_point& next_try) {
+std::shared_ptr<bridge::known_window> device_windows::make(std::size_t bytes, const char* what_for,
+                                                           time_point& next_try) {
     const auto now = m_clock.now();
     if (now < next_try) return nullptr;
     next_try = now + std::chrono::milliseconds(m_options[option::keep]);

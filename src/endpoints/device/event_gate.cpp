@@ -72,8 +72,12 @@ class event_gate final : public transfer::gate {
         const auto found = cl::times_of(m_event.get());
         if (found.name.empty()) return {}; // a user event: whoever sets it is not seen
         return transfer::command_span{.queue = reinterpret_cast<std::uintptr_t>(found.queue),
-                                      .place = found.place, .name = found.name, .queued = found.queued,
-                                      .submitted = found.submitted, .started = found.started, .ended = found.ended,
+                                      .place = found.place,
+                                      .name = found.name,
+                                      .queued = found.queued,
+                                      .submitted = found.submitted,
+                                      .started = found.started,
+                                      .ended = found.ended,
                                       .seen = seen};
     }
 
@@ -89,9 +93,9 @@ class event_gate final : public transfer::gate {
     void submit_its_queue() {
         if (m_submitted) return;
         cl_command_queue queue = nullptr;
-        m_submitted =
-            clGetEventInfo(m_event.get(), CL_EVENT_COMMAND_QUEUE, sizeof queue, &queue, nullptr) == CL_SUCCESS &&
-            (queue == nullptr || clFlush(queue) == CL_SUCCESS);
+        m_submitted = clGetEventInfo(m_event.get(), CL_EVENT_COMMAND_QUEUE, sizeof queue, &queue, nullptr) ==
+                          CL_SUCCESS &&
+                      (queue == nullptr || clFlush(queue) == CL_SUCCESS);
     }
 
     cl::event m_event;

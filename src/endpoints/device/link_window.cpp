@@ -15,8 +15,9 @@ namespace causeway::endpoints {
 /// A block on its way to a window of another device.
 class link_window::departure final : private transfer::step_owner {
   public:
-    departure(link_window& owner, std::shared_ptr<bridge::known_window> out, std::shared_ptr<bridge::known_window> window,
-              buffer_range from, std::span<std::byte> block, transfer::step& done)
+    departure(link_window& owner, std::shared_ptr<bridge::known_window> out,
+              std::shared_ptr<bridge::known_window> window, buffer_range from, std::span<std::byte> block,
+              transfer::step& done)
         : m_owner(owner), m_out(std::move(out)), m_window(std::move(window)), m_from(std::move(from)), m_block(block),
           m_done(done), m_step(*this) {}
 
@@ -65,7 +66,8 @@ class link_window::departure final : private transfer::step_owner {
 class link_window::timed_copy final : private transfer::step_owner {
   public:
     timed_copy(link_window& owner, std::size_t bytes, bool is_judged, transfer::step& done)
-        : m_owner(owner), m_bytes(bytes), m_is_judged(is_judged), m_done(done), m_step(*this), m_begun(owner.m_clock.now()) {
+        : m_owner(owner), m_bytes(bytes), m_is_judged(is_judged), m_done(done), m_step(*this),
+          m_begun(owner.m_clock.now()) {
         m_step.begin();
     }
     [[nodiscard]] transfer::step& step() { return m_step; }
@@ -103,7 +105,8 @@ constexpr auto first_crowded_time = std::chrono::seconds(1), longest_crowded_tim
 } // namespace
 
 link_window::link_window(const options& settings, const monotonic_clock& clock, bridge_watch& bridge,
-                         copy_watch& copies, std::shared_ptr<device_windows> shared, cl::context context, cl_device_id device)
+                         copy_watch& copies, std::shared_ptr<device_windows> shared, cl::context context,
+                         cl_device_id device)
     : m_options(settings), m_clock(clock), m_bridge(bridge), m_copies(copies), m_shared(std::move(shared)),
       m_context(std::move(context)), m_device(device), m_uuid(m_shared->device()), m_external(device) {}
 
@@ -217,7 +220,8 @@ void link_window::fill(const std::shared_ptr<bridge::known_window>& window, cons
         // A device that does not reach itself over the bridge needs none.
         if (!m_bridge.windows().bridge()->reaches(m_uuid, window->device())) {
             if (window->device() != m_uuid)
-                throw transfer_error(status::invalid_operation, "no direct link leads to the device that a block is for");
+                throw transfer_error(status::invalid_operation,
+                                     "no direct link leads to the device that a block is for");
             const auto& there = import(window);
             copy(direction::out, there, from.buffer, from.offset, there,
                  static_cast<std::size_t>(block.data() - window->address()), block.size(), "copying out", done);
@@ -269,7 +273,8 @@ void link_window::forget(const timed_copy& which) {
 }
 
 void link_window::departed(departure& which) {
-    const auto over = std::find_if(m_departures.begin(), m_departures.end(), [&](const auto& each) { return each.get() == &which; });
+    const auto over = std::find_if(m_departures.begin(), m_departures.end(),
+                                   [&](const auto& each) { return each.get() == &which; });
     (*over)->give_back();
     m_departures.erase(over);
 }
@@ -278,8 +283,8 @@ void link_window::empty(const std::shared_ptr<bridge::known_window>& window, std
                         const buffer_range& to, transfer::step& done) {
     try {
         const auto& there = import(window);
-        copy(direction::in, there, there, static_cast<std::size_t>(block.data() - window->address()), to.buffer, to.offset,
-             block.size(), "copying in", done);
+        copy(direction::in, there, there, static_cast<std::size_t>(block.data() - window->address()), to.buffer,
+             to.offset, block.size(), "copying in", done);
     } catch (...) {
         done.finish({0, current_failure()});
     }

@@ -23,8 +23,8 @@ struct buffer_range {
     const std::byte* home = nullptr; ///< where the range is, if the buffer lies in a window from the start
 };
 
-/// OpenCL copies between the program's buffers and windows of the same device, in queues of their own, so that none waits for
-/// what goes through the host; from a window of another device there is the bridge. Engine's thread only.
+/// OpenCL copies between the program's buffers and windows of the same device, in queues of their own, so that none
+/// waits for what goes through the host; from a window of another device there is the bridge. Engine's thread only.
 class link_window {
   public:
     link_window(const options& settings, const monotonic_clock& clock, bridge_watch& bridge, copy_watch& copies,
@@ -34,12 +34,14 @@ class link_window {
     /// Whether the device can have windows at all.
     [[nodiscard]] static bool possible(const bridge::windows& windows, cl_device_id device);
 
-    /// Where blocks that leave by the bridge wait for it, while that is held; none may be larger. Null if it is not to be had now.
+    /// Where blocks that leave by the bridge wait for it, while that is held; none may be larger. Null if it is not to
+    /// be had now.
     [[nodiscard]] std::shared_ptr<bridge::known_window> departures();
 
-    /// Whether copies on the device wait for kernels just now. OpenCL's copies within a device run where kernels do (NVIDIA
-    /// driver 580: 1 MiB takes 14 us, and 4.3 ms beside a kernel of 4.9), those through the host on copy engines: a program
-    /// that hides its transfers behind kernels is better off with these. Found out by how long copies take.
+    /// Whether copies on the device wait for kernels just now. OpenCL's copies within a device run where kernels do
+    /// (NVIDIA driver 580: 1 MiB takes 14 us, and 4.3 ms beside a kernel of 4.9), those through the host on copy
+    /// engines: a program that hides its transfers behind kernels is better off with these. Found out by how long
+    /// copies take.
     [[nodiscard]] bool is_crowded() const { return m_clock.now() < m_crowded_until; }
 
     /// Memory for blocks that arrive; none if there is none to be had.
@@ -51,8 +53,8 @@ class link_window {
     void fill(const std::shared_ptr<bridge::known_window>& window, const buffer_range& from, std::span<std::byte> block,
               transfer::step& done);
     /// Brings a block that has arrived in `window` into a buffer.
-    void empty(const std::shared_ptr<bridge::known_window>& window, std::span<const std::byte> block, const buffer_range& to,
-               transfer::step& done);
+    void empty(const std::shared_ptr<bridge::known_window>& window, std::span<const std::byte> block,
+               const buffer_range& to, transfer::step& done);
 
     /// Lets go of imports of windows that are gone.
     void trim();
@@ -92,7 +94,7 @@ class link_window {
     std::vector<std::unique_ptr<departure>> m_departures;
     std::vector<std::unique_ptr<timed_copy>> m_copying;
     unsigned m_slow_in_a_row = 0; // copies, each of which began when the one before was over
-    time_point m_slow_at;         // when the last of them was over
+    time_point m_slow_at; // when the last of them was over
     time_point m_crowded_until;
     std::chrono::seconds m_crowded_time{0}; // the last time
     time_point m_next_import;

@@ -11,9 +11,9 @@
 
 namespace causeway::endpoints {
 
-/// Chooses for each block whether it goes through this processor's caches, which is faster where the reader's processor shares
-/// one of them, or past them. Goes by how long its own copies take, as processors may move: a virtual machine's do.
-/// Engine's thread only.
+/// Chooses for each block whether it goes through this processor's caches, which is faster where the reader's processor
+/// shares one of them, or past them. Goes by how long its own copies take, as processors may move: a virtual machine's
+/// do. Engine's thread only.
 class outward_copies {
   public:
     explicit outward_copies(const monotonic_clock& clock) : m_clock(clock) {}
@@ -31,7 +31,9 @@ class outward_copies {
         learn(streams, bytes, begun, m_clock.now());
     }
 
-    static void through_caches(std::byte* to, const std::byte* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
+    static void through_caches(std::byte* to, const std::byte* from, std::size_t bytes) {
+        std::memcpy(to, from, bytes);
+    }
 
   private:
     /// Of less neither the time nor the way matters.
@@ -46,12 +48,12 @@ class outward_copies {
 
     const monotonic_clock& m_clock;
     double m_rate = 0, m_rate_before = 0; // bytes per second, of the last blocks that were streamed
-    int m_streamed = 0;                   // so many of them count
-    time_point m_streamed_last;           // when the last one was
-    double m_suspected = 0;               // the rate of a block through the caches that was slow, until streaming was asked anew
-    int m_slow = 0;                       // such blocks in a row
-    time_point m_streams_until;           // blocks are streamed
-    std::chrono::nanoseconds m_span{};    // for how long, the last time; 0 since a block through the caches was fast
+    int m_streamed = 0; // so many of them count
+    time_point m_streamed_last; // when the last one was
+    double m_suspected = 0; // the rate of a block through the caches that was slow, until streaming was asked anew
+    int m_slow = 0; // such blocks in a row
+    time_point m_streams_until; // blocks are streamed
+    std::chrono::nanoseconds m_span{}; // for how long, the last time; 0 since a block through the caches was fast
 };
 
 } // namespace causeway::endpoints

@@ -11,9 +11,9 @@
 
 namespace causeway::endpoints {
 
-/// Where few bytes are copied to before a driver fetches them: for a rectangle out of ordinary memory that nobody waits for at once
-/// NVIDIA's (580) takes 14 to 19 us more (docs/decisions/0016-small-writes-to-shared-devices.md). 256 KiB, which are asked of the
-/// allocator when the first piece is wanted. Engine's thread only.
+/// Where few bytes are copied to before a driver fetches them: for a rectangle out of ordinary memory that nobody waits
+/// for at once NVIDIA's (580) takes 14 to 19 us more (docs/decisions/0016-small-writes-to-shared-devices.md). 256 KiB,
+/// which are asked of the allocator when the first piece is wanted. Engine's thread only.
 class pinned_slab : public std::enable_shared_from_this<pinned_slab> {
   public:
     static constexpr std::size_t page_bytes = 4096, pages = 64, bytes = pages * page_bytes;
@@ -27,7 +27,8 @@ class pinned_slab : public std::enable_shared_from_this<pinned_slab> {
     class piece {
       public:
         piece() = default;
-        piece(piece&& other) noexcept : m_of(std::move(other.m_of)), m_taken(std::exchange(other.m_taken, 0)), m_first(other.m_first) {}
+        piece(piece&& other) noexcept
+            : m_of(std::move(other.m_of)), m_taken(std::exchange(other.m_taken, 0)), m_first(other.m_first) {}
         piece& operator=(piece&& other) noexcept {
             std::swap(m_of, other.m_of);
             std::swap(m_taken, other.m_taken);

@@ -35,9 +35,7 @@ bool all_keep_addresses(cl_context context) {
 place_trial::place_trial(cl::context context, cl_device_id device, cl::queue queue)
     : m_context(std::move(context)), m_device(device), m_queue(std::move(queue)) {}
 
-place_trial::~place_trial() {
-    unmap_first();
-}
+place_trial::~place_trial() { unmap_first(); }
 
 bool place_trial::passed() {
     if (is_over()) return m_stage == stage::passed;
@@ -63,12 +61,15 @@ void place_trial::begin() {
     m_second = cl::buffer::adopt(clCreateBuffer(m_context.get(), CL_MEM_READ_WRITE, trial_bytes, nullptr, &code));
     if (!m_first || !m_second) return;
     // It stays mapped for the first look: a device that shows copies keeps this one as long.
-    m_mapped = static_cast<std::byte*>(clEnqueueMapBuffer(m_queue.get(), m_first.get(), CL_FALSE, CL_MAP_READ | CL_MAP_WRITE, 0,
-                                                          trial_bytes, 0, nullptr, nullptr, &code));
+    m_mapped = static_cast<std::byte*>(clEnqueueMapBuffer(m_queue.get(), m_first.get(), CL_FALSE,
+                                                          CL_MAP_READ | CL_MAP_WRITE, 0, trial_bytes, 0, nullptr,
+                                                          nullptr, &code));
     if (m_mapped == nullptr) return;
     m_first_at = m_mapped;
     cl_event filled = nullptr;
-    if (clEnqueueFillBuffer(m_queue.get(), m_first.get(), &of_device, 1, 0, trial_bytes, 0, nullptr, &filled) != CL_SUCCESS) return;
+    if (clEnqueueFillBuffer(m_queue.get(), m_first.get(), &of_device, 1, 0, trial_bytes, 0, nullptr, &filled) !=
+        CL_SUCCESS)
+        return;
     m_running = cl::event::adopt(filled);
     if (clFlush(m_queue.get()) == CL_SUCCESS) m_stage = stage::device_wrote;
 }
@@ -82,7 +83,8 @@ void place_trial::go_on() {
         if (m_second_at == nullptr || shown(m_first.get(), trial_bytes) != m_first_at) return;
         std::fill_n(m_first_at, trial_bytes, of_host);
         cl_event copied = nullptr;
-        if (clEnqueueCopyBuffer(m_queue.get(), m_first.get(), m_second.get(), 0, 0, trial_bytes, 0, nullptr, &copied) != CL_SUCCESS)
+        if (clEnqueueCopyBuffer(m_queue.get(), m_first.get(), m_second.get(), 0, 0, trial_bytes, 0, nullptr, &copied) !=
+            CL_SUCCESS)
             return;
         m_running = cl::event::adopt(copied);
         if (clFlush(m_queue.get()) == CL_SUCCESS) m_stage = stage::device_copied;
@@ -98,12 +100,12 @@ void place_trial::unmap_first() {
     (void)clFlush(m_queue.get());
 }
 
-/// OpenCL says where a map will be when it is enqueued; nothing is touched there. Of the last byte, as an unmapping is known by its
-/// address, and the program may have mapped the first one.
+/// OpenCL says where a map will be when it is enqueued; nothing is touched there. Of the last byte, as an unmapping is
+/// known by its address, and the program may have mapped the first one.
 std::byte* place_trial::shown(cl_mem buffer, std::size_t bytes) {
     cl_int code = CL_SUCCESS;
-    auto* const last =
-        clEnqueueMapBuffer(m_queue.get(), buffer, CL_FALSE, CL_MAP_READ, bytes - 1, 1, 0, nullptr, nullptr, &code);
+    auto* const last = clEnqueueMapBuffer(m_queue.get(), buffer, CL_FALSE, CL_MAP_READ, bytes - 1, 1, 0, nullptr,
+                                          nullptr, &code);
     if (code != CL_SUCCESS || last == nullptr) return nullptr;
     if (clEnqueueUnmapMemObject(m_queue.get(), buffer, last, 0, nullptr, nullptr) != CL_SUCCESS) return nullptr;
     return static_cast<std::byte*>(last) - (bytes - 1);

@@ -8,8 +8,8 @@
 
 namespace causeway::endpoints {
 
-/// Tries whether a device works on its buffers where maps have once shown them: whether what it writes is seen there, and what is
-/// written there is seen by it, while nothing is mapped. Never waits. Engine's thread only.
+/// Tries whether a device works on its buffers where maps have once shown them: whether what it writes is seen there,
+/// and what is written there is seen by it, while nothing is mapped. Never waits. Engine's thread only.
 class place_trial {
   public:
     /// Does nothing yet. `queue` is in order, and its own: reads would wait behind the maps.
@@ -22,7 +22,8 @@ class place_trial {
     /// Goes on with the trial, where the device has come so far. True once it has passed.
     [[nodiscard]] bool passed();
 
-    /// Where `buffer` begins, if passed() and that is known or can be found out; else null, as for buffers that nobody follows.
+    /// Where `buffer` begins, if passed() and that is known or can be found out; else null, as for buffers that nobody
+    /// follows.
     [[nodiscard]] std::byte* address_of(cl_mem buffer);
 
   private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows are tried once plain writes were slow, and kept for a while if they are not; the longer, the more often that is found again.
+// Rows are tried once plain writes were slow, and kept for a while if they are not; the longer, the more often that is
+// found again.
 #include "endpoints/device/small_writes.hpp"
 
 #include <algorithm>

@@ -9,11 +9,12 @@
 
 namespace causeway::endpoints {
 
-/// NVIDIA's driver (580) sends up to 24 KiB of page-locked memory, and up to 64 KiB of other memory, inside its commands, by the
-/// device's compute engine, for which processes take turns: 150 us where two do so alternately. The same bytes as a rectangle of two
-/// rows go by a copy engine, in 19 us from one process to the other; where nobody else is there that costs 2 us more
-/// (docs/decisions/0016-small-writes-to-shared-devices.md). As long as no other process has said that it uses the device, the choice
-/// goes by how long writes take. One for each device of a context; engine's thread only.
+/// NVIDIA's driver (580) sends up to 24 KiB of page-locked memory, and up to 64 KiB of other memory, inside its
+/// commands, by the device's compute engine, for which processes take turns: 150 us where two do so alternately. The
+/// same bytes as a rectangle of two rows go by a copy engine, in 19 us from one process to the other; where nobody else
+/// is there that costs 2 us more (docs/decisions/0016-small-writes-to-shared-devices.md). As long as no other process
+/// has said that it uses the device, the choice goes by how long writes take. One for each device of a context;
+/// engine's thread only.
 class small_writes {
   public:
     enum class way { plain, two_rows };
@@ -41,7 +42,7 @@ class small_writes {
 
     const monotonic_clock* m_clock;
     bool m_takes_rows = true;
-    int m_slow = 0;                     // plain writes in a row
+    int m_slow = 0; // plain writes in a row
     std::chrono::nanoseconds m_plain{}; // the last of them
     time_point m_rows_until;
     std::chrono::nanoseconds m_span{}; // for how long, the last time; 0 since a plain write was fast

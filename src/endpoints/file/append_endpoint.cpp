@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of a file, wherever it is at the time of each write: the kernel places the bytes, as others may append meanwhile.
+// The end of a file, wherever it is at the time of each write: the kernel places the bytes, as others may append
+// meanwhile.
 #include "endpoints/file/file_endpoint.hpp"
 
 #include "endpoints/file/file_io.hpp"
@@ -30,7 +31,8 @@ class append_endpoint final : public transfer::endpoint {
           m_turn(services.turns, key_of(facts)) {}
 
     [[nodiscard]] transfer::endpoint_traits traits() const override {
-        return {.kind = transfer::medium::file, .ordered = true, .in_flight = 1, .largest_block = std::size_t{16} << 20};
+        return {
+            .kind = transfer::medium::file, .ordered = true, .in_flight = 1, .largest_block = std::size_t{16} << 20};
     }
     [[nodiscard]] std::string name() const override { return m_fd.get() < 0 ? m_name : known_file_name(m_fd.get()); }
 
@@ -55,16 +57,15 @@ class append_endpoint final : public transfer::endpoint {
     void close(std::size_t, const failure&, step& done) override {
         m_name = name(); // what is closed has none
         m_turn.leave();
-        m_services.workers.run(
-            m_origin, [this] { return close_written(std::move(m_fd), m_range); }, done);
+        m_services.workers.run(m_origin, [this] { return close_written(std::move(m_fd), m_range); }, done);
     }
 
   private:
     [[nodiscard]] outcome append(std::size_t offset, std::span<const std::byte> block) const {
         std::size_t done = 0;
         while (done < block.size()) {
-            // Of a descriptor in append mode pwrite appends, whatever the offset, and leaves the position alone, which the
-            // program's descriptor has in common with this one (pwrite(2), BUGS).
+            // Of a descriptor in append mode pwrite appends, whatever the offset, and leaves the position alone, which
+            // the program's descriptor has in common with this one (pwrite(2), BUGS).
             const auto count = ::pwrite(m_range.fd, block.data() + done, block.size() - done, 0);
             if (count > 0) {
                 done += static_cast<std::size_t>(count);
@@ -88,13 +89,15 @@ class append_endpoint final : public transfer::endpoint {
 
 std::unique_ptr<transfer::endpoint> make_append_endpoint(file_services services, int fd, std::size_t bytes) {
     const int flags = ::fcntl(fd, F_GETFL);
-    struct stat facts {};
+    struct stat facts{};
     if (flags < 0 || ::fstat(fd, &facts) != 0)
-        throw transfer_error(status::invalid_value, "descriptor " + std::to_string(fd) + ": " + errno_text(errno), errno);
+        throw transfer_error(status::invalid_value, "descriptor " + std::to_string(fd) + ": " + errno_text(errno),
+                             errno);
     if ((flags & O_PATH) != 0 || (flags & O_ACCMODE) == O_RDONLY)
         throw transfer_error(status::invalid_value, file_name(fd) + " is not open for writing");
     if (!S_ISREG(facts.st_mode))
-        throw transfer_error(status::invalid_value, file_name(fd) + " is no regular file, at whose end bytes could be appended");
+        throw transfer_error(status::invalid_value,
+                             file_name(fd) + " is no regular file, at whose end bytes could be appended");
     if ((flags & O_APPEND) != 0 && (flags & O_DIRECT) == 0)
         return std::make_unique<append_endpoint>(services, descriptor::copy_of(fd), facts, bytes);
     const auto path = "/proc/self/fd/" + std::to_string(fd);

@@ -31,7 +31,8 @@ void cold_pages::map() {
     if (!tells_of_pages(m_whole.fd)) return;
     const auto beyond = beyond_page(static_cast<std::size_t>(m_whole.start));
     const auto bytes = beyond + m_whole.bytes;
-    void* const mapped = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, m_whole.fd, m_whole.start - static_cast<off_t>(beyond));
+    void* const mapped = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, m_whole.fd,
+                                m_whole.start - static_cast<off_t>(beyond));
     if (mapped == MAP_FAILED) return;
     m_mapped = static_cast<std::byte*>(mapped);
     m_mapped_bytes = bytes;
@@ -41,7 +42,8 @@ void cold_pages::map() {
 }
 
 cold_pages::page cold_pages::page_of(std::size_t offset) const {
-    const auto in_mapping = beyond_page(static_cast<std::size_t>(m_whole.start)) + offset, before = beyond_page(in_mapping);
+    const auto in_mapping = beyond_page(static_cast<std::size_t>(m_whole.start)) + offset,
+               before = beyond_page(in_mapping);
     return {m_mapped + (in_mapping - before), before};
 }
 

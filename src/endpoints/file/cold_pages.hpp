@@ -10,10 +10,11 @@
 
 namespace causeway::endpoints {
 
-/// Of one range of one file that this user owns or may write to: of others the kernel does not say what is in the cache. Where
-/// several threads read blocks of a file, read(2) reads ahead for each in small folios; a fault on a mapping that asks for huge
-/// pages brings 2 MiB, in one folio where the file system has such (docs/decisions/0007-reading-files-for-a-device.md). Nobody
-/// looks into the mapping, so that a file that is cut off meanwhile does no harm. Any thread that may wait for the disk.
+/// Of one range of one file that this user owns or may write to: of others the kernel does not say what is in the
+/// cache. Where several threads read blocks of a file, read(2) reads ahead for each in small folios; a fault on a
+/// mapping that asks for huge pages brings 2 MiB, in one folio where the file system has such
+/// (docs/decisions/0007-reading-files-for-a-device.md). Nobody looks into the mapping, so that a file that is cut off
+/// meanwhile does no harm. Any thread that may wait for the disk.
 class cold_pages {
   public:
     explicit cold_pages(const file_range& whole) : m_whole(whole) {}

@@ -38,7 +38,9 @@ class descriptor_endpoint final : public transfer::endpoint {
         done.finish({request.bytes, {}});
     }
 
-    [[nodiscard]] std::size_t first_block(std::size_t block_bytes) const override { return m_blocks.first_block(block_bytes); }
+    [[nodiscard]] std::size_t first_block(std::size_t block_bytes) const override {
+        return m_blocks.first_block(block_bytes);
+    }
 
     void prepare(std::size_t) override {
         if (m_mode == access::write) m_blocks.expect_write();
@@ -70,16 +72,17 @@ class descriptor_endpoint final : public transfer::endpoint {
     access m_mode;
 };
 
-/// Linux appends with pwrite to an O_APPEND descriptor, whatever the offset (pwrite(2), BUGS), and takes no heads and tails by one
-/// with O_DIRECT: such a file is opened again without these flags, which leaves the user's descriptor alone.
+/// Linux appends with pwrite to an O_APPEND descriptor, whatever the offset (pwrite(2), BUGS), and takes no heads and
+/// tails by one with O_DIRECT: such a file is opened again without these flags, which leaves the user's descriptor
+/// alone.
 descriptor reopen_plain(int fd, int flags, access mode) {
     const auto path = "/proc/self/fd/" + std::to_string(fd);
     const int kept = flags & (O_SYNC | O_DSYNC);
     descriptor again(::open(path.c_str(), kept | (mode == access::write ? O_WRONLY : O_RDONLY) | O_CLOEXEC));
     if (again.get() < 0)
         throw transfer_error(status::invalid_value,
-                             std::string("cannot ") + (mode == access::write ? "write" : "read") + " at any offset of " +
-                                 file_name(fd) + ", which is open " +
+                             std::string("cannot ") + (mode == access::write ? "write" : "read") +
+                                 " at any offset of " + file_name(fd) + ", which is open " +
                                  ((flags & O_APPEND) != 0 ? "in append mode" : "for direct access") +
                                  " and cannot be opened again: " + errno_text(errno),
                              errno);
@@ -92,12 +95,12 @@ std::unique_ptr<transfer::endpoint> make_descriptor_endpoint(file_services servi
                                                              std::size_t bytes, access mode) {
     const int flags = ::fcntl(fd, F_GETFL);
     if (flags < 0)
-        throw transfer_error(status::invalid_value,
-                             "descriptor " + std::to_string(fd) + ": " + errno_text(errno), errno);
+        throw transfer_error(status::invalid_value, "descriptor " + std::to_string(fd) + ": " + errno_text(errno),
+                             errno);
     const int wrong = mode == access::read ? O_WRONLY : O_RDONLY;
     if ((flags & O_PATH) != 0 || (flags & O_ACCMODE) == wrong)
-        throw transfer_error(status::invalid_value, file_name(fd) + " is not open for " +
-                                                        (mode == access::read ? "reading" : "writing"));
+        throw transfer_error(status::invalid_value,
+                             file_name(fd) + " is not open for " + (mode == access::read ? "reading" : "writing"));
     if (::lseek(fd, 0, SEEK_CUR) < 0)
         throw transfer_error(status::invalid_value,
                              file_name(fd) + " has no offsets (a pipe or socket): use the FILE forms", errno);

@@ -37,11 +37,12 @@ constexpr std::size_t most_cold_pieces = 8;
 constexpr std::size_t largest_shared_piece = std::size_t{512} << 10;
 /// What direct access wants offsets, and often addresses, to be a multiple of; some disks are content with 512.
 constexpr std::size_t direct_alignment = 4096;
-/// Of more bytes all but the last leave the processors' own caches by themselves before a device comes for them, and pushing
-/// takes time.
+/// Of more bytes all but the last leave the processors' own caches by themselves before a device comes for them, and
+/// pushing takes time.
 constexpr std::size_t largest_pushed = std::size_t{64} << 20, last_pushed = std::size_t{32} << 20;
 constexpr std::size_t cache_line = 64;
-/// What is written in a moment may as well be overwritten, or its file be gone, before the kernel would send it to the disk.
+/// What is written in a moment may as well be overwritten, or its file be gone, before the kernel would send it to the
+/// disk.
 constexpr std::size_t smallest_behind = std::size_t{64} << 20;
 
 enum direct_choice : std::uint64_t { automatic, never, always };
@@ -53,7 +54,8 @@ ssize_t read_cached(const file_range& whole, std::size_t offset, std::span<std::
 }
 
 /// What lies modified in a processor's own cache comes out of it at half of the speed when a
-/// device fetches it (measured, PCIe 5: 17 instead of 30 GB/s for 16 MiB); the cache that all processors share gives it faster.
+/// device fetches it (measured, PCIe 5: 17 instead of 30 GB/s for 16 MiB); the cache that all processors share gives it
+/// faster.
 void push_out([[maybe_unused]] std::span<const std::byte> block) {
 #ifdef __x86_64__
     for (std::size_t line = 0; line < block.size(); line += cache_line)
@@ -63,19 +65,19 @@ void push_out([[maybe_unused]] std::span<const std::byte> block) {
 
 /// Files in memory may then be on a disk after all.
 bool swaps() {
-    struct sysinfo facts {};
+    struct sysinfo facts{};
     static const bool any = ::sysinfo(&facts) != 0 || facts.totalswap > 0;
     return any;
 }
 
-/// Whether so much of a file of this size had better not pass through the page cache. A file that fits is read from there the next
-/// time; of a larger one, read again from its start, nothing would be there any more.
+/// Whether so much of a file of this size had better not pass through the page cache. A file that fits is read from
+/// there the next time; of a larger one, read again from its start, nothing would be there any more.
 bool is_for_direct(const options& settings, const file_range& whole, bool users_choice, bool is_in_memory) {
     const auto choice = settings[option::direct_io];
     if (choice == never || whole.bytes < smallest_direct) return false;
     if (choice == always || users_choice) return true;
     if (is_in_memory) return false;
-    struct stat facts {};
+    struct stat facts{};
     if (::fstat(whole.fd, &facts) != 0) return false;
     const auto size = std::max<std::uint64_t>(static_cast<std::uint64_t>(facts.st_size),
                                               static_cast<std::uint64_t>(whole.start) + whole.bytes);
@@ -92,11 +94,11 @@ aligned_part aligned_part_of(off_t start, std::size_t bytes) {
     return {head, (bytes - head) / direct_alignment * direct_alignment};
 }
 
-/// Moves the aligned middle of a block by `move(part, descriptor)` past the page cache, and the rest, or what direct access
-/// refuses, through it. The parts go in order, so that what is done is a prefix.
-template <class Block, class Move>
-outcome move_directly(const file_range& whole, const descriptor& direct, std::size_t offset, Block block, Move move,
-                      std::atomic<bool>& refused) {
+/// Moves the aligned middle of a block by `move(part, descriptor)` past the page cache, and the rest, or what direct
+/// access refuses, through it. The parts go in order, so that what is done is a prefix.
+template <class Block, class Move> outcome move_directly(const file_range& whole, const descriptor& direct,
+                                                         std::size_t offset, Block block, Move move,
+                                                         std::atomic<bool>& refused) {
     const auto middle = aligned_part_of(whole.start + static_cast<off_t>(offset), block.size());
     auto past = whole;
     past.fd = direct.get();
@@ -109,8 +111,9 @@ outcome move_directly(const file_range& whole, const descriptor& direct, std::si
     auto result = part(whole, middle.head);
     if (!result.error) {
         result = part(past, middle.bytes);
-        // Memory or offsets that this disk or file system does not take directly (EINVAL, EFAULT), or the end of a file at an
-        // odd place: the page cache takes everything. A block in aligned memory may be taken where this one is not.
+        // Memory or offsets that this disk or file system does not take directly (EINVAL, EFAULT), or the end of a file
+        // at an odd place: the page cache takes everything. A block in aligned memory may be taken where this one is
+        // not.
         if (result.error.error_number == EINVAL || result.error.error_number == EFAULT) {
             const auto address = reinterpret_cast<std::uintptr_t>(block.data()) + middle.head;
             if (address % direct_alignment == 0) refused = true;
@@ -136,7 +139,8 @@ struct file_blocks::split_read {
 
     explicit split_read(file_blocks& of) : blocks(of) {}
 
-    void begin(std::size_t offset, std::span<std::byte> block, std::size_t piece_bytes, sharing with_engine, step& told) {
+    void begin(std::size_t offset, std::span<std::byte> block, std::size_t piece_bytes, sharing with_engine,
+               step& told) {
         done = &told;
         const auto count = (block.size() + piece_bytes - 1) / piece_bytes;
         while (pieces.size() < count) pieces.push_back(std::make_unique<piece>(*this));
@@ -173,7 +177,8 @@ struct file_blocks::split_read {
     step* done = nullptr;
 };
 
-/// The end of a transfer where closing a descriptor may wait for another machine: a worker does it, not the engine's thread.
+/// The end of a transfer where closing a descriptor may wait for another machine: a worker does it, not the engine's
+/// thread.
 class file_blocks::slow_close final : transfer::step_owner {
   public:
     slow_close(file_blocks& of, step& told, descriptor own)
@@ -227,8 +232,8 @@ class file_blocks::slow_close final : transfer::step_owner {
 };
 
 file_blocks::file_blocks(file_services services, int fd) : m_services(services), m_origin{this} {
-    struct stat file {};
-    struct statfs system {};
+    struct stat file{};
+    struct statfs system{};
     if (::fstat(fd, &file) == 0) m_origin.device = file.st_dev;
     const bool known = ::fstatfs(fd, &system) == 0;
     const auto type = static_cast<unsigned long>(system.f_type);
@@ -241,8 +246,9 @@ file_blocks::~file_blocks() = default;
 
 unsigned file_blocks::most_writers() const {
     const auto& settings = m_services.settings;
-    const bool has_one = m_has_one_writer && !m_waits_for_disk && m_direct.get() < 0 && settings[option::direct_io] != always &&
-                         settings[option::lanes] == 0; // who says how many gets them
+    const bool has_one = m_has_one_writer && !m_waits_for_disk && m_direct.get() < 0 &&
+                         settings[option::direct_io] != always && settings[option::lanes] == 0; // who says how many
+                                                                                                // gets them
     return has_one ? 1 : std::numeric_limits<unsigned>::max();
 }
 
@@ -254,8 +260,9 @@ void file_blocks::prepare(const file_range& whole, bool direct) {
     const int kept = ::fcntl(whole.fd, F_GETFL) & (O_ACCMODE | O_SYNC | O_DSYNC);
     m_direct = descriptor(::open(path.c_str(), kept | O_DIRECT | O_CLOEXEC));
     if (m_direct.get() < 0 && m_services.settings[option::direct_io] == always)
-        warn_once("direct_io is always, but " + file_name(whole.fd) + " goes through the page cache: opening it for direct access: " +
-                  errno_text(errno) + ". Its file system must have that, and this user must be allowed to open it");
+        warn_once("direct_io is always, but " + file_name(whole.fd) +
+                  " goes through the page cache: opening it for direct access: " + errno_text(errno) +
+                  ". Its file system must have that, and this user must be allowed to open it");
 }
 
 void file_blocks::open(const transfer::open_request& request) {
@@ -315,7 +322,8 @@ void file_blocks::read(std::size_t offset, std::span<std::byte> block, step& don
 void file_blocks::read_piece(std::size_t offset, std::span<std::byte> piece, sharing with_engine, step& done) {
     auto by_worker = [this, offset, piece] { return read_now(offset, piece); };
     if (with_engine == sharing::yes) {
-        m_services.workers.run_shared(m_origin, by_worker, [this, offset, piece] { return read_here(offset, piece); }, done);
+        m_services.workers.run_shared(
+            m_origin, by_worker, [this, offset, piece] { return read_here(offset, piece); }, done);
     } else {
         m_services.workers.run(m_origin, by_worker, done);
     }
@@ -359,8 +367,9 @@ void file_blocks::close(outcome result, step& done, descriptor own) {
 }
 
 std::optional<outcome> file_blocks::read_here(std::size_t offset, std::span<std::byte> piece) {
-    const bool is_there = m_is_in_memory && !swaps() ? !read_at(m_whole, offset, piece).error
-                                                     : read_cached(m_whole, offset, piece) == static_cast<ssize_t>(piece.size());
+    const bool is_there = m_is_in_memory && !swaps()
+                              ? !read_at(m_whole, offset, piece).error
+                              : read_cached(m_whole, offset, piece) == static_cast<ssize_t>(piece.size());
     if (!is_there) {
         // So the rest may not be either.
         m_shared_until = 0;
@@ -379,7 +388,9 @@ bool file_blocks::is_read_at_once(std::size_t offset, std::span<std::byte> piece
 outcome file_blocks::written_at_once(std::size_t offset, std::span<const std::byte> block) const {
     if (m_is_in_memory) return swaps() ? outcome{} : write_at(m_whole, offset, block);
     const iovec part{const_cast<std::byte*>(block.data()), block.size()};
-    const auto count = m_waits_for_disk ? -1 : ::pwritev2(m_whole.fd, &part, 1, m_whole.start + static_cast<off_t>(offset), RWF_NOWAIT);
+    const auto count = m_waits_for_disk
+                           ? -1
+                           : ::pwritev2(m_whole.fd, &part, 1, m_whole.start + static_cast<off_t>(offset), RWF_NOWAIT);
     return {static_cast<std::size_t>(std::max<ssize_t>(count, 0)), {}};
 }
 
@@ -389,16 +400,16 @@ outcome file_blocks::read_now(std::size_t offset, std::span<std::byte> piece) {
         if (offset >= m_pushed_from) push_out(piece.first(result.bytes));
         return result;
     }
-    // A read that does not wait is no way to ask: the kernel begins to read what is missing (measured, Linux 6.18), so that the
-    // disk would be read twice.
+    // A read that does not wait is no way to ask: the kernel begins to read what is missing (measured, Linux 6.18), so
+    // that the disk would be read twice.
     if (is_cached(m_whole.fd, static_cast<std::uint64_t>(m_whole.start) + offset, piece.size()))
         return read_at(m_whole, offset, piece);
     return move_directly(m_whole, m_direct, offset, piece, read_at, m_refuses_direct);
 }
 
 outcome file_blocks::read_or_bring(std::size_t offset, std::span<std::byte> piece) {
-    // To ask mincore(2) of each piece takes 2 % of the time of reading it. One that is not there after all begins to be read ahead by
-    // the kernel, through the cache as what is brought: that is the price once in a block.
+    // To ask mincore(2) of each piece takes 2 % of the time of reading it. One that is not there after all begins to be
+    // read ahead by the kernel, through the cache as what is brought: that is the price once in a block.
     std::size_t done = 0;
     if (m_expects_cached) {
         done = static_cast<std::size_t>(std::max<ssize_t>(read_cached(m_whole, offset, piece), 0));

@@ -26,7 +26,8 @@ class file_blocks {
     file_blocks(file_services services, int fd);
     ~file_blocks();
 
-    /// Once, before open(); any thread that may wait. `whole.fd` stays open. `direct`: the user opened the file for direct access.
+    /// Once, before open(); any thread that may wait. `whole.fd` stays open. `direct`: the user opened the file for
+    /// direct access.
     void prepare(const file_range& whole, bool direct = false);
     void open(const transfer::open_request& request);
     /// For direct access: what makes the blocks after the first begin at aligned offsets, as their memory does.
@@ -38,14 +39,14 @@ class file_blocks {
     void write(std::size_t offset, std::span<const std::byte> block, transfer::step& done);
     /// Of jobs for workers.
     [[nodiscard]] const transfer::job_origin& origin() const { return m_origin; }
-    /// Of those that write. Linux lets one writer at a time into the pages of a file: others take turns at its lock, and bring the
-    /// bytes through other processors' caches. Past the page cache, or where another machine or a disk is waited for, many are
-    /// faster.
+    /// Of those that write. Linux lets one writer at a time into the pages of a file: others take turns at its lock,
+    /// and bring the bytes through other processors' caches. Past the page cache, or where another machine or a disk is
+    /// waited for, many are faster.
     [[nodiscard]] unsigned most_writers() const;
     /// False if whatever is done to the file may wait for another machine.
     [[nodiscard]] bool is_of_this_machine() const { return m_is_of_this_machine; }
-    /// Finishes `done` with `result` once nobody uses the descriptor any more. `own`, if it is given, is closed by a worker
-    /// before; a failure of that is the result.
+    /// Finishes `done` with `result` once nobody uses the descriptor any more. `own`, if it is given, is closed by a
+    /// worker before; a failure of that is the result.
     void close(transfer::outcome result, transfer::step& done, descriptor own = {});
 
   private:
@@ -58,7 +59,8 @@ class file_blocks {
     [[nodiscard]] bool is_read_at_once(std::size_t offset, std::span<std::byte> piece) const;
     /// By whoever drives the engine; nothing if a worker has to do it.
     [[nodiscard]] std::optional<transfer::outcome> read_here(std::size_t offset, std::span<std::byte> piece);
-    /// What could be written without waiting for a disk: nothing where the file system does not say (of Linux's xfs and btrfs do).
+    /// What could be written without waiting for a disk: nothing where the file system does not say (of Linux's xfs and
+    /// btrfs do).
     [[nodiscard]] transfer::outcome written_at_once(std::size_t offset, std::span<const std::byte> block) const;
     /// In a worker.
     [[nodiscard]] transfer::outcome read_now(std::size_t offset, std::span<std::byte> piece);
@@ -76,7 +78,8 @@ class file_blocks {
     std::size_t m_piece_bytes = 0, m_workers_piece_bytes = 0; // the latter where they read alone
     bool m_is_target = false;
     std::size_t m_shared_until = 0; // what lies before is read by whoever drives the engine, too
-    std::size_t m_pushed_from = std::numeric_limits<std::size_t>::max(); // what is read from here on, out of the processor's own cache
+    std::size_t m_pushed_from = std::numeric_limits<std::size_t>::max(); // what is read from here on, out of the
+                                                                         // processor's own cache
     std::atomic<bool> m_refuses_direct{false}; // the disk, these offsets and addresses
     std::optional<write_behind> m_behind;
     std::optional<cold_pages> m_cold;

@@ -24,16 +24,16 @@ struct file_services {
 
 /// Duplicates `fd`. Throws transfer_error(invalid_value) if it is closed, cannot seek, does not allow `mode`, or
 /// the range is not in a file's range of offsets.
-[[nodiscard]] std::unique_ptr<transfer::endpoint> make_descriptor_endpoint(file_services services, int fd,
-                                                                           std::int64_t offset, std::size_t bytes,
-                                                                           access mode);
+[[nodiscard]] std::unique_ptr<transfer::endpoint>
+make_descriptor_endpoint(file_services services, int fd, std::int64_t offset, std::size_t bytes, access mode);
 
 /// The offset of a descriptor that stands for the end of the file, wherever that is at the time of each write.
 inline constexpr std::int64_t at_end_of_file = -0x0CA50001;
 
-/// Writes there, behind what other transfers have begun to append. Duplicates `fd`, or opens its file again in append mode if it
-/// is not. Throws transfer_error(invalid_value) if it is closed, not open for writing, or no regular file.
-[[nodiscard]] std::unique_ptr<transfer::endpoint> make_append_endpoint(file_services services, int fd, std::size_t bytes);
+/// Writes there, behind what other transfers have begun to append. Duplicates `fd`, or opens its file again in append
+/// mode if it is not. Throws transfer_error(invalid_value) if it is closed, not open for writing, or no regular file.
+[[nodiscard]] std::unique_ptr<transfer::endpoint> make_append_endpoint(file_services services, int fd,
+                                                                       std::size_t bytes);
 
 /// Takes effect where the command before it on the same stream ended, and leaves position, buffer and end-of-file
 /// flag as fread or fwrite would. Throws transfer_error(invalid_value) for a null or closed stream or a wrong mode.

@@ -54,12 +54,12 @@ std::string file_name(int fd) {
 
 std::string known_file_name(int fd) {
     struct known_file {
-        struct stat facts {};
+        struct stat facts{};
         std::string name;
     };
     static std::mutex mutex; // guards files
     static auto& files = *new std::array<known_file, 16>; // threads may ask while the process ends
-    struct stat now {};
+    struct stat now{};
     if (fd < 0 || ::fstat(fd, &now) != 0) return file_name(fd);
     const std::lock_guard lock(mutex);
     auto& known = files[now.st_ino % files.size()];
@@ -130,7 +130,7 @@ outcome read_next(const file_range& whole, std::size_t offset, std::span<std::by
 
 outcome write_next(const file_range& whole, std::size_t offset, std::span<const std::byte> block,
                    const std::atomic<bool>& cancelled) {
-    struct stat facts {};
+    struct stat facts{};
     if (::fstat(whole.fd, &facts) != 0) return {0, io_failure("writing", whole, offset, errno)};
     // poll() promises room for PIPE_BUF bytes; more could block for as long as nobody reads.
     const std::size_t most = S_ISFIFO(facts.st_mode) ? PIPE_BUF : block.size();

@@ -41,8 +41,8 @@ struct file_range {
 [[nodiscard]] transfer::outcome write_next(const file_range& whole, std::size_t offset,
                                            std::span<const std::byte> block, const std::atomic<bool>& cancelled);
 
-/// Closes `own`, through which `whole` was written: a file system of another machine may tell only now that it has no room.
-/// Blocking.
+/// Closes `own`, through which `whole` was written: a file system of another machine may tell only now that it has no
+/// room. Blocking.
 [[nodiscard]] transfer::outcome close_written(descriptor own, const file_range& whole);
 
 } // namespace causeway::endpoints

@@ -24,22 +24,23 @@ namespace {
 constexpr unsigned long zfs = 0x2FC12FC1; // in no header
 
 std::string type_of(int fd) {
-    struct statfs facts {};
+    struct statfs facts{};
     if (::fstatfs(fd, &facts) != 0) return "unknown";
     return file_system_name(static_cast<unsigned long>(facts.f_type));
 }
 
 /// 0, which no mount has, before Linux 5.8.
 std::uint64_t mount_of(int fd) {
-    struct statx facts {};
-    const bool is_known = ::statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &facts) == 0 && (facts.stx_mask & STATX_MNT_ID) != 0;
+    struct statx facts{};
+    const bool is_known = ::statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &facts) == 0 &&
+                          (facts.stx_mask & STATX_MNT_ID) != 0;
     return is_known ? facts.stx_mnt_id : 0;
 }
 
 } // namespace
 
 std::string_view file_system_of(int fd) {
-    struct stat facts {};
+    struct stat facts{};
     if (::fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode)) return {};
     static std::mutex mutex; // guards names
     static auto& names = *new std::map<dev_t, std::string>; // threads may ask while the process ends
@@ -78,9 +79,19 @@ bool has_one_writer(mode_t mode, unsigned long type) {
 
 bool is_of_this_machine(unsigned long type) {
     constexpr unsigned long bcachefs = 0xCA451A4E, exfat = 0x2011BAB0, ntfs3 = 0x7366746E; // in no header
-    constexpr unsigned long of_this_machine[] = {
-        EXT4_SUPER_MAGIC,  XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC, MSDOS_SUPER_MAGIC, zfs, bcachefs, exfat, ntfs3,
-        TMPFS_MAGIC,       RAMFS_MAGIC,     HUGETLBFS_MAGIC,   OVERLAYFS_SUPER_MAGIC};
+    constexpr unsigned long of_this_machine[] = {EXT4_SUPER_MAGIC,
+                                                 XFS_SUPER_MAGIC,
+                                                 BTRFS_SUPER_MAGIC,
+                                                 F2FS_SUPER_MAGIC,
+                                                 MSDOS_SUPER_MAGIC,
+                                                 zfs,
+                                                 bcachefs,
+                                                 exfat,
+                                                 ntfs3,
+                                                 TMPFS_MAGIC,
+                                                 RAMFS_MAGIC,
+                                                 HUGETLBFS_MAGIC,
+                                                 OVERLAYFS_SUPER_MAGIC};
     const auto number = type & 0xFFFFFFFF; // some kernels extend the sign
     return std::ranges::find(of_this_machine, number) != std::end(of_this_machine);
 }

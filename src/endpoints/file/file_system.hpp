@@ -11,21 +11,22 @@
 
 namespace causeway::endpoints {
 
-/// "file system ext4 8:1": the type and the device's number, or, where that is given anew at each mount, what is mounted and
-/// where: "file system nfs server:/home at /home". Empty if the descriptor is not that of a regular file. The text lives as long
-/// as the process. Any thread; asks the kernel once for each device.
+/// "file system ext4 8:1": the type and the device's number, or, where that is given anew at each mount, what is
+/// mounted and where: "file system nfs server:/home at /home". Empty if the descriptor is not that of a regular file.
+/// The text lives as long as the process. Any thread; asks the kernel once for each device.
 [[nodiscard]] std::string_view file_system_of(int fd);
 
-/// What /proc/self/mountinfo (proc(5)) says of a device, or else of a mount, which is what a file of btrfs tells: "server:/home at
-/// /home"; empty if it says nothing.
+/// What /proc/self/mountinfo (proc(5)) says of a device, or else of a mount, which is what a file of btrfs tells:
+/// "server:/home at /home"; empty if it says nothing.
 [[nodiscard]] std::string mounted_as(std::istream& mountinfo, const std::string& device, std::uint64_t mount);
 
-/// Whether a file system of this type (statfs(2)) is this machine's. What is done to a file of another one, or of FUSE, may wait
-/// for it: close(2) first sends there what has been written, which may take seconds, and tells only then that it failed.
+/// Whether a file system of this type (statfs(2)) is this machine's. What is done to a file of another one, or of FUSE,
+/// may wait for it: close(2) first sends there what has been written, which may take seconds, and tells only then that
+/// it failed.
 [[nodiscard]] bool is_of_this_machine(unsigned long type);
 
-/// Whether the lock of a file of this mode (stat(2)) and file system lets one writer at a time into its pages. ZFS locks ranges, and
-/// devices lock nothing.
+/// Whether the lock of a file of this mode (stat(2)) and file system lets one writer at a time into its pages. ZFS
+/// locks ranges, and devices lock nothing.
 [[nodiscard]] bool has_one_writer(mode_t mode, unsigned long type);
 
 } // namespace causeway::endpoints

@@ -85,7 +85,7 @@ std::uint64_t room_of(const fs::path& folder) {
 
 bool tells_of_pages(int fd) {
     // Linux 5.2: the rest is nobody else's business.
-    struct stat facts {};
+    struct stat facts{};
     if (::fstat(fd, &facts) == 0 && facts.st_uid == ::geteuid()) return true;
     return ::access(("/proc/self/fd/" + std::to_string(fd)).c_str(), W_OK) == 0;
 }
@@ -110,7 +110,8 @@ bool is_cached(int fd, std::uint64_t offset, std::size_t bytes) {
 std::uint64_t find_cache_room(const fs::path& root) {
     auto room = unlimited;
     if (const auto kibibytes = number_of(root / "proc/meminfo", "MemAvailable:")) room = *kibibytes * 1024;
-    cgroup::for_each_folder(root, "memory", [&room](const fs::path& folder) { room = std::min(room, room_of(folder)); });
+    cgroup::for_each_folder(root, "memory",
+                            [&room](const fs::path& folder) { room = std::min(room, room_of(folder)); });
     return room;
 }
 

@@ -104,7 +104,9 @@ class regular_file_endpoint final : public stdio_endpoint {
         stdio_endpoint::open(request, done);
     }
 
-    [[nodiscard]] std::size_t first_block(std::size_t block_bytes) const override { return m_blocks.first_block(block_bytes); }
+    [[nodiscard]] std::size_t first_block(std::size_t block_bytes) const override {
+        return m_blocks.first_block(block_bytes);
+    }
 
     void prepare(std::size_t) override {
         if (mode() == access::write) m_blocks.expect_write();
@@ -169,11 +171,13 @@ class regular_file_endpoint final : public stdio_endpoint {
         }
     }
 
-    /// Takes the stream's lock if what is done before or after a transfer of so much cannot block then: nobody else uses the
-    /// stream, stdio has no byte to write, and the bytes around the transfer's end, which setting a position reads, have just been
-    /// read or written: they are in this machine's memory. More than a page of what was written may lie beyond.
+    /// Takes the stream's lock if what is done before or after a transfer of so much cannot block then: nobody else
+    /// uses the stream, stdio has no byte to write, and the bytes around the transfer's end, which setting a position
+    /// reads, have just been read or written: they are in this machine's memory. More than a page of what was written
+    /// may lie beyond.
     [[nodiscard]] bool own_at_once(std::size_t bytes) const {
-        const bool is_small = mode() == access::read ? bytes <= small_transfer : bytes <= small_write && ::__fbufsize(file()) <= 4096;
+        const bool is_small = mode() == access::read ? bytes <= small_transfer
+                                                     : bytes <= small_write && ::__fbufsize(file()) <= 4096;
         if (!is_small || !m_blocks.is_of_this_machine()) return false;
         if (::ftrylockfile(file()) != 0) return false;
         if (::__fpending(file()) == 0) return true;
@@ -284,7 +288,8 @@ class stream_endpoint final : public stdio_endpoint {
             return rest;
         }
         if (done == block.size()) return {done, {}};
-        if (std::ferror(file()) != 0) return {done, io_failure("reading", m_range, offset + done, errno != 0 ? errno : EIO)};
+        if (std::ferror(file()) != 0)
+            return {done, io_failure("reading", m_range, offset + done, errno != 0 ? errno : EIO)};
         return {done, end_of_file(m_range, offset + done)};
     }
 
@@ -311,7 +316,7 @@ std::unique_ptr<transfer::endpoint> make_stdio_endpoint(file_services services, 
     const int fd = ::fileno(file);
     if (fd < 0) return std::make_unique<stream_endpoint>(services, file, mode, false, 0);
     const int flags = ::fcntl(fd, F_GETFL);
-    struct stat facts {};
+    struct stat facts{};
     if (flags < 0 || ::fstat(fd, &facts) != 0)
         throw transfer_error(status::invalid_value,
                              "the file's descriptor " + std::to_string(fd) + ": " + errno_text(errno), errno);

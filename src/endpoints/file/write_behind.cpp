@@ -15,8 +15,8 @@ namespace causeway::endpoints {
 
 namespace {
 
-/// At once: a disk whose queue is full takes as long as it takes for it, and the end of the transfer may wait for that once. 1 and 8 MiB
-/// are as good.
+/// At once: a disk whose queue is full takes as long as it takes for it, and the end of the transfer may wait for that
+/// once. 1 and 8 MiB are as good.
 constexpr off_t range_bytes = off_t{4} << 20;
 /// Until a thread is awake.
 constexpr auto shortest_time = std::chrono::milliseconds(1);
@@ -87,7 +87,8 @@ class write_behind::written_part {
         return std::max<time_point::duration>(m_last_took, shortest_time) <= left;
     }
     [[nodiscard]] ranges::const_iterator first_range() const {
-        return std::find_if(m_unsent.begin(), m_unsent.end(), [](const auto& each) { return each.second - each.first >= range_bytes; });
+        return std::find_if(m_unsent.begin(), m_unsent.end(),
+                            [](const auto& each) { return each.second - each.first >= range_bytes; });
     }
     [[nodiscard]] std::optional<off_t> take_range() {
         if (!is_there_time()) return {};
@@ -109,8 +110,8 @@ class write_behind::written_part {
     time_point::duration m_last_took{};
 };
 
-write_behind::write_behind(const file_range& whole, transfer::worker_pool& workers, std::shared_ptr<const monotonic_clock> clock,
-                           starter start)
+write_behind::write_behind(const file_range& whole, transfer::worker_pool& workers,
+                           std::shared_ptr<const monotonic_clock> clock, starter start)
     : m_written(std::make_shared<written_part>(whole, std::move(clock), start)), m_workers(workers), m_sending(*this) {}
 
 write_behind::~write_behind() { m_written->is_over(); }

@@ -14,10 +14,10 @@
 
 namespace causeway::endpoints {
 
-/// Of one transfer to one file. The kernel would begin much later by itself, and a program that then waits for its data to be on
-/// the disk (fdatasync) would find nothing done. A thread beside the writers begins (sync_file_range(2) without its waiting flags),
-/// for as long as the transfer need not wait for it at its end; a few transfers of a process have one, others leave it to the kernel.
-/// Errors stay for those who ask for them.
+/// Of one transfer to one file. The kernel would begin much later by itself, and a program that then waits for its data
+/// to be on the disk (fdatasync) would find nothing done. A thread beside the writers begins (sync_file_range(2)
+/// without its waiting flags), for as long as the transfer need not wait for it at its end; a few transfers of a
+/// process have one, others leave it to the kernel. Errors stay for those who ask for them.
 class write_behind final : private transfer::step_owner {
   public:
     /// sync_file_range(2).
@@ -31,7 +31,8 @@ class write_behind final : private transfer::step_owner {
     void wrote(off_t start, std::size_t bytes);
     /// Engine's thread, now and then: sends on what there is.
     void go_on();
-    /// Engine's thread: nothing more is sent. Finishes `done` with `result` once nobody uses the file's descriptor any more.
+    /// Engine's thread: nothing more is sent. Finishes `done` with `result` once nobody uses the file's descriptor any
+    /// more.
     void close(transfer::outcome result, transfer::step& done);
 
   private:

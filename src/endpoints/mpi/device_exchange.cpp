@@ -69,7 +69,8 @@ std::string device_exchange::open(int owner, const note& offered, descriptor sha
     if (shared.get() < 0) return "its descriptor has not come";
     try {
         m_theirs[{owner, offered.key}] = {
-            m_windows->open(offered.device, offered.key, std::move(shared), static_cast<std::size_t>(offered.bytes)), {}};
+            m_windows->open(offered.device, offered.key, std::move(shared), static_cast<std::size_t>(offered.bytes)),
+            {}};
         return "";
     } catch (const std::exception& error) {
         m_theirs.erase({owner, offered.key});
@@ -106,7 +107,8 @@ bool device_exchange::is_filled_by(int rank, const bridge::device_uuid& device, 
     // Whoever has a link says so with the first message after it has opened the window.
     if (given.fillers.empty() && ++given.unfilled == messages_of_unlinked) {
         given.is = state::unlinked;
-        m_windows->tell("messages of rank " + std::to_string(rank) + " of the job come without this device's windows: "
+        m_windows->tell("messages of rank " + std::to_string(rank) +
+                        " of the job come without this device's windows: "
                         "no direct link leads to it from the device they come from");
     }
     return false;
@@ -122,7 +124,8 @@ void device_exchange::offer(int rank, const std::byte* first) {
         if (result == delivery::done) m_ours[{rank, window->key()}] = {window};
         if (result != delivery::never) return; // not taken now: the next message tries again
         m_unreached.insert(rank);
-        m_windows->tell("messages of rank " + std::to_string(rank) + " of the job come without this device's windows: "
+        m_windows->tell("messages of rank " + std::to_string(rank) +
+                        " of the job come without this device's windows: "
                         "no socket of its is reached (another container?)");
     } catch (const transfer_error&) {
         // No descriptor to be had just now.

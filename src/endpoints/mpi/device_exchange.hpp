@@ -16,10 +16,10 @@
 
 namespace causeway::endpoints {
 
-/// Ranks are those of the job, and of this node. Before the first block goes into a window of another process, that one has
-/// offered it and this one has opened it, and said which of its devices fill it; until then messages take other ways. So
-/// nothing has to be undone under way. None of this goes through MPI: what is said of a window may be read after the program
-/// has freed the communicator that the window was wanted in. Engine's thread only.
+/// Ranks are those of the job, and of this node. Before the first block goes into a window of another process, that one
+/// has offered it and this one has opened it, and said which of its devices fill it; until then messages take other
+/// ways. So nothing has to be undone under way. None of this goes through MPI: what is said of a window may be read
+/// after the program has freed the communicator that the window was wanted in. Engine's thread only.
 class device_exchange {
   public:
     /// `windows` may be null: then there are none.
@@ -76,7 +76,7 @@ class device_exchange {
         std::weak_ptr<bridge::known_window> window;
         state is = state::offered;
         std::set<bridge::device_uuid> fillers; // devices of the rank that has it open
-        unsigned unfilled = 0;                 // messages that found it open, and no filler
+        unsigned unfilled = 0; // messages that found it open, and no filler
     };
     struct opened {
         std::shared_ptr<bridge::known_window> window;
@@ -90,8 +90,8 @@ class device_exchange {
         subject about = subject::offer;
         std::uint32_t unused = 0; // no padding: all bytes are sent
         std::uint64_t key = 0;
-        std::uint64_t bytes = 0;       // of an offer
-        bridge::device_uuid device{};  // the window's; of `fills`, the one that does
+        std::uint64_t bytes = 0; // of an offer
+        bridge::device_uuid device{}; // the window's; of `fills`, the one that does
     };
 
     void hear(int from, const note& said, descriptor shared);

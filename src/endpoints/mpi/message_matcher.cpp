@@ -150,7 +150,8 @@ void message_matcher::give(entries::iterator fit, message&& found) {
     auto& who = *fit->second.who;
     if (fit->second.now == state::early) {
         fit->second.now = state::matched_early;
-        fit->second.early = {.source = found.source, .tag = found.tag, .sender = found.sender, .arrival = found.arrival};
+        fit->second.early = {
+            .source = found.source, .tag = found.tag, .sender = found.sender, .arrival = found.arrival};
         m_early.insert(found);
         if (!found.eager) m_announced.insert({{found.source, found.sender, found.arrival}, fit->first});
     } else {
@@ -172,7 +173,8 @@ void message_matcher::arrived(message&& announced) {
 
 bool message_matcher::withdrawn(int source, std::uint64_t sender) {
     const auto found = m_announced.lower_bound({source, sender, 0});
-    if (found == m_announced.end() || std::get<0>(found->first) != source || std::get<1>(found->first) != sender) return false;
+    if (found == m_announced.end() || std::get<0>(found->first) != source || std::get<1>(found->first) != sender)
+        return false;
     const auto arrival = std::get<2>(found->first);
     const auto place = found->second;
     if (place == 0) {
@@ -210,7 +212,8 @@ void message_matcher::settle() {
 void message_matcher::follow(const change& up) {
     switch (up.what) {
     case change::of::message:
-        // Of each source a receive gets the oldest message only. Those behind this one are now the oldest for what it fits.
+        // Of each source a receive gets the oldest message only. Those behind this one are now the oldest for what it
+        // fits.
         (void)try_message(m_waiting.oldest(up.source, up.tag));
         (void)try_message(m_waiting.oldest(up.source, any_tag));
         return;
@@ -234,7 +237,8 @@ void message_matcher::try_receive(entries::iterator receive) {
     const auto place = receive->first;
     const auto tag = receive->second.tag;
     // The oldest of all is the one, but where that waits for another receive.
-    if (try_message(m_waiting.oldest(receive->second.source, tag), place) || receive->second.source != any_source) return;
+    if (try_message(m_waiting.oldest(receive->second.source, tag), place) || receive->second.source != any_source)
+        return;
     if (!m_waiting.oldest(any_source, tag)) return;
     std::optional<std::uint64_t> best;
     for (auto source = m_waiting.source_from(0); source; source = m_waiting.source_from(*source + 1)) {

@@ -107,8 +107,8 @@ class message_matcher {
     using entries = std::pmr::map<std::uint64_t, entry>; // in order of enqueue
     using messages = std::pmr::map<std::uint64_t, message>; // in order of arrival
 
-    /// What may have become free for each other: those who would take a message that went, those who stood behind a receive
-    /// that went, or the messages of a receive that opened.
+    /// What may have become free for each other: those who would take a message that went, those who stood behind a
+    /// receive that went, or the messages of a receive that opened.
     struct change {
         enum class of { message, receive, opening } what;
         int source, tag;
@@ -138,11 +138,12 @@ class message_matcher {
     std::pmr::unsynchronized_pool_resource m_places;
     entries m_receives{&m_places};
     std::pmr::set<std::tuple<int, int, std::uint64_t>> m_patterns{&m_places}; // source, tag, place in m_receives
-    std::pmr::map<const receiver*, std::uint64_t> m_places_of{&m_places};     // in m_receives
+    std::pmr::map<const receiver*, std::uint64_t> m_places_of{&m_places}; // in m_receives
     std::uint64_t m_entered = 0;
     messages m_messages{&m_places};
     message_index m_waiting{m_places}, m_early{m_places};
-    // Of messages that are announced, waiting or matched early: source, number of the send, arrival; place of the receive or 0.
+    // Of messages that are announced, waiting or matched early: source, number of the send, arrival; place of the
+    // receive or 0.
     std::pmr::map<std::tuple<int, std::uint64_t, std::uint64_t>, std::uint64_t> m_announced{&m_places};
     std::uint64_t m_arrivals = 0;
     std::vector<change> m_changes;

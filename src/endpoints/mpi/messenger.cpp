@@ -66,7 +66,8 @@ struct messenger::space_state {
 
 /// A receive that is always there for what other ranks say.
 struct messenger::listener final : comm::operation {
-    explicit listener(space_state& where) : space(where), memory(std::make_unique_for_overwrite<std::byte[]>(message_bytes)) {}
+    explicit listener(space_state& where)
+        : space(where), memory(std::make_unique_for_overwrite<std::byte[]>(message_bytes)) {}
     void over(const comm::arrival& result) override {
         if (!space.listening()) {
             memory.reset();
@@ -141,8 +142,7 @@ void messenger::hear(space_state& where) {
         next.heard = false;
         where.next_listener = (where.next_listener + 1) % listener_count;
         if (!next.what.cancelled) take(where, next.what.source, next.bytes().first(next.what.bytes));
-        if (where.listening())
-            m_port.receive(where.number, comm::any_source, m_port.largest_tag(), next.bytes(), next);
+        if (where.listening()) m_port.receive(where.number, comm::any_source, m_port.largest_tag(), next.bytes(), next);
     }
 }
 
@@ -196,9 +196,8 @@ template <class Which> void messenger::lose(Which which, const failure& why) {
 }
 
 void messenger::end_waiting(int space, std::optional<int> rank, const failure& why) {
-    std::erase_if(m_withdrawn, [&](const auto& each) {
-        return each.second.space == space && (!rank || each.second.rank == *rank);
-    });
+    std::erase_if(m_withdrawn,
+                  [&](const auto& each) { return each.second.space == space && (!rank || each.second.rank == *rank); });
     // An exchange that ends may end others.
     const auto all = m_exchanges;
     for (const auto& [number, known] : all)
@@ -212,8 +211,7 @@ void messenger::given_up(space_state& where, int source, std::uint64_t sender) {
         const auto& known = each.second;
         return known.space == where.number && known.peer == source && known.matched == sender;
     });
-    if (found != m_exchanges.end())
-        found->second.talk->heard({.what = wire_header::kind::abandon, .sender = sender});
+    if (found != m_exchanges.end()) found->second.talk->heard({.what = wire_header::kind::abandon, .sender = sender});
 }
 
 void messenger::take(space_state& where, int source, std::span<const std::byte> bytes) {
@@ -223,7 +221,8 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
     if (bytes.size() < sizeof header) return;
     std::memcpy(&header, bytes.data(), sizeof header);
     if (header.magic != expected || header.version != version) {
-        warn_once("rank " + std::to_string(source) + " speaks another version of the protocol, or its message is the "
+        warn_once("rank " + std::to_string(source) +
+                  " speaks another version of the protocol, or its message is the "
                   "application's; tags above half of MPI_TAG_UB are the library's");
         return;
     }
@@ -245,8 +244,11 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
     switch (header.what) {
     case wire_header::kind::eager:
     case wire_header::kind::rts: {
-        message announced{.source = source, .tag = header.tag, .bytes = header.bytes,
-                          .block_bytes = header.block_bytes, .sender = header.sender};
+        message announced{.source = source,
+                          .tag = header.tag,
+                          .bytes = header.bytes,
+                          .block_bytes = header.block_bytes,
+                          .sender = header.sender};
         announced.eager = header.what == wire_header::kind::eager;
         if (announced.eager && header.bytes != payload.size()) {
             announced.fault = "another size than its header says";
@@ -315,7 +317,8 @@ const char* messenger::fault_of(const wire_header& header, std::size_t payload_b
     using kind = wire_header::kind;
     if (header.what < kind::eager || header.what > kind::done) return "a kind that does not exist";
     if (header.what != kind::eager && payload_bytes > 0) return "bytes behind its header";
-    if ((header.what == kind::eager || header.what == kind::rts) && header.tag == any_tag) return "a wildcard for a tag";
+    if ((header.what == kind::eager || header.what == kind::rts) && header.tag == any_tag)
+        return "a wildcard for a tag";
     const int half = m_port.largest_tag() / 2;
     if (header.what == kind::cts && (header.data_tag <= half || header.data_tag >= m_port.largest_tag()))
         return "a tag for blocks that is not the library's";
@@ -338,7 +341,8 @@ bool messenger::trim(time_point now) {
 
 void messenger::cannot_share(int space, int peer) {
     const int who = m_port.job_rank(space, peer);
-    warn_once("messages from rank " + std::to_string(who) + " of this node go through MPI, which is slower: it cannot map this process's memory");
+    warn_once("messages from rank " + std::to_string(who) +
+              " of this node go through MPI, which is slower: it cannot map this process's memory");
     m_unshared[who].begin();
     cannot_reach(space, peer);
 }
@@ -365,7 +369,7 @@ std::string_view messenger::place_of(int space, int peer) const {
     return known->second.on_node ? m_node_place : m_network_place;
 }
 
-std::uint64_t messenger::has_near(int space, int peer, std::uint64_t known_rank::*what) {
+std::uint64_t messenger::has_near(int space, int peer, std::uint64_t known_rank::* what) {
     const auto apart = [&](int rank) { return m_apart.find(m_port.job_rank(space, rank)); };
     const auto near = [what](const known_rank& rank) { return rank.on_node ? rank.*what : 0; };
     if (peer == comm::any_source) {
@@ -435,7 +439,7 @@ std::unique_ptr<messenger::control_send> messenger::new_control_send(int space, 
 }
 
 std::unique_ptr<messenger::control_send> messenger::make_control_send(int space, int rank, wire_header header,
-                                                                std::span<const std::byte> payload) {
+                                                                      std::span<const std::byte> payload) {
     auto made = new_control_send(space, rank, m_port.largest_tag());
     header.node = m_node;
     header.key = m_key;
@@ -464,9 +468,7 @@ void messenger::say(int space, int rank, const wire_header& header, std::span<co
     start(std::move(spoken));
 }
 
-void messenger::release(int space, int rank, int data_tag) {
-    start(new_control_send(space, rank, data_tag));
-}
+void messenger::release(int space, int rank, int data_tag) { start(new_control_send(space, rank, data_tag)); }
 
 void messenger::start(std::unique_ptr<control_send> spoken) {
     ++m_saying;

@@ -39,48 +39,63 @@ namespace causeway::endpoints {
 /// after it; the sender fills it and says `filled`. One that cannot reach that memory says `plain`, and hears another
 /// `cts` without it. The sender writes to what was granted until it has said `filled` for it, or `done` for all of it.
 ///
-/// Devices meet in windows of device memory in the same way, with `device_window` instead of `window`, once the ranks have
-/// such windows open (device_exchange.hpp).
+/// Devices meet in windows of device memory in the same way, with `device_window` instead of `window`, once the ranks
+/// have such windows open (device_exchange.hpp).
 ///
 /// What MPI refuses to send ends the send or the receive that says it, if it is `eager`, `rts` or `cts`;
 /// everything else, which the other rank waits for, is said again until MPI takes it. A rank whose listeners fail hears
 /// no more in that space: it says `abandon` for each request that is not answered, ends what else waits for others to
 /// speak, and says `deaf` to all. What has been accepted goes on, as it needs no more answers.
 ///
-/// Nothing in a header is believed: each number is checked against what has arrived, what was agreed and what there is here
-/// before it is used. A wrong one fails the transfer that it is about, or, if it is about none, is told and left out.
+/// Nothing in a header is believed: each number is checked against what has arrived, what was agreed and what there is
+/// here before it is used. A wrong one fails the transfer that it is about, or, if it is about none, is told and left
+/// out.
 struct wire_header {
     enum class kind : std::uint16_t {
-        eager = 1, rts, cts, refuse, withdraw, gone, stop, abandon, deaf, grant, filled, plain, done
+        eager = 1,
+        rts,
+        cts,
+        refuse,
+        withdraw,
+        gone,
+        stop,
+        abandon,
+        deaf,
+        grant,
+        filled,
+        plain,
+        done
     };
 
     std::uint32_t magic = 0xCA05E3A1;
     std::uint16_t version = 6;
     kind what = kind::eager;
-    std::int32_t tag = 0;      ///< the user's
+    std::int32_t tag = 0; ///< the user's
     std::int32_t data_tag = 0; ///< of `cts`
     std::uint64_t bytes = 0;
     std::uint64_t block_bytes = 0;
-    std::uint64_t sender = 0;   ///< number of the send at its rank
+    std::uint64_t sender = 0; ///< number of the send at its rank
     std::uint64_t receiver = 0; ///< number of the receive at its rank
-    std::uint64_t node = 0;     ///< of the rank that says this
-    std::uint64_t offset = 0;   ///< in the message, of the block that `grant` and `filled` are about
-    block_address window;       ///< of `cts` and `grant`: the memory for a block; of `rts`: the sender can do that
-    std::uint64_t device_window = 0; ///< as `window`, if it is a device's: its key, and `window` has the offset; of `rts` and `eager`:
-                                     ///< 1 if the sender's device could fill such memory, 2 if it is going to
-    bridge::device_uuid device{};    ///< of `rts` and `eager`: the sender's
-    std::int64_t said_at = 0;   ///< by the speaker's clock, in nanoseconds; 0 unless it records a timeline
+    std::uint64_t node = 0; ///< of the rank that says this
+    std::uint64_t offset = 0; ///< in the message, of the block that `grant` and `filled` are about
+    block_address window; ///< of `cts` and `grant`: the memory for a block; of `rts`: the sender can do that
+    std::uint64_t device_window = 0; ///< as `window`, if it is a device's: its key, and `window` has the offset; of
+                                     ///< `rts` and `eager`: 1 if the sender's device could fill such memory, 2 if it is
+                                     ///< going to
+    bridge::device_uuid device{}; ///< of `rts` and `eager`: the sender's
+    std::int64_t said_at = 0; ///< by the speaker's clock, in nanoseconds; 0 unless it records a timeline
     std::int64_t least_heard = 0; ///< the least time, by both clocks, that what the listener said took; 0: not known
-    comm::socket_key key;       ///< of the sockets of the rank that says this
-    std::uint64_t has_device = 0; ///< of `rts` and `cts`: 1 if this end of the message is a device, 2 if it maps at once
+    comm::socket_key key; ///< of the sockets of the rank that says this
+    std::uint64_t has_device = 0; ///< of `rts` and `cts`: 1 if this end of the message is a device, 2 if it maps at
+                                  ///< once
 };
 static_assert(sizeof(wire_header) == 160);
 
 /// Of a message: MPI counts in int.
 inline constexpr std::size_t largest_block = std::size_t{1} << 30;
 
-/// What crosses a link between devices is there sooner without being carried along, but programs count on small messages
-/// that leave before their receive comes, as MPI's do.
+/// What crosses a link between devices is there sooner without being carried along, but programs count on small
+/// messages that leave before their receive comes, as MPI's do.
 inline constexpr std::size_t largest_eager_beside_link = std::size_t{4} << 10;
 
 /// A send or receive under way with one other rank.
@@ -143,10 +158,14 @@ class messenger final : public transfer::progress_source {
 
     /// What the tuner knows messages with `peer` as; empty until something was heard of it. Lives as long as this.
     [[nodiscard]] std::string_view place_of(int space, int peer) const;
-    /// Whether `peer` is on this node, its end of the last message, in that direction, was a device, and memory can be shared with
-    /// it, all as far as is known. For any_source all ranks that were heard have to be there.
-    [[nodiscard]] std::uint64_t sends_near_device(int space, int peer) { return has_near(space, peer, &known_rank::receives_by_device); }
-    [[nodiscard]] std::uint64_t receives_near_device(int space, int peer) { return has_near(space, peer, &known_rank::sends_by_device); }
+    /// Whether `peer` is on this node, its end of the last message, in that direction, was a device, and memory can be
+    /// shared with it, all as far as is known. For any_source all ranks that were heard have to be there.
+    [[nodiscard]] std::uint64_t sends_near_device(int space, int peer) {
+        return has_near(space, peer, &known_rank::receives_by_device);
+    }
+    [[nodiscard]] std::uint64_t receives_near_device(int space, int peer) {
+        return has_near(space, peer, &known_rank::sends_by_device);
+    }
     /// See network_pace: a block from `peer` came, and those of one message have come.
     [[nodiscard]] std::uint64_t block_came(int space, int peer, std::size_t bytes);
     void blocks_came(int space, int peer, std::uint64_t bytes, std::chrono::nanoseconds took);
@@ -171,8 +190,7 @@ class messenger final : public transfer::progress_source {
     /// Says `header`. an `rts` or `cts` that MPI refuses is told to its exchange; anything else is repeated.
     void say(int space, int rank, const wire_header& header);
     /// Says `header` with `payload` behind it. Copies both. `done` is told when MPI has sent them, or cannot.
-    void say(int space, int rank, const wire_header& header, std::span<const std::byte> payload,
-             comm::operation& done);
+    void say(int space, int rank, const wire_header& header, std::span<const std::byte> payload, comm::operation& done);
     /// Sends the empty block that tells a receive that no more come. Repeated if MPI refuses it.
     void release(int space, int rank, int data_tag);
 
@@ -219,7 +237,7 @@ class messenger final : public transfer::progress_source {
     void given_up(space_state& where, int source, std::uint64_t sender);
     [[nodiscard]] std::unique_ptr<control_send> new_control_send(int space, int rank, int tag);
     [[nodiscard]] std::unique_ptr<control_send> make_control_send(int space, int rank, wire_header header,
-                                                            std::span<const std::byte> payload);
+                                                                  std::span<const std::byte> payload);
     void start(std::unique_ptr<control_send> spoken);
     void unsaid(std::unique_ptr<control_send> what, const failure& why);
     void repeat(time_point now);
@@ -242,11 +260,12 @@ class messenger final : public transfer::progress_source {
     device_exchange m_devices;
     struct out_of_reach {
         unsigned left = 0, next = 16; // messages
-        void begin();                 // twice as many as the last time
+        void begin(); // twice as many as the last time
     };
     [[nodiscard]] bool may_share(int job_rank);
     std::map<int, out_of_reach> m_unshared; // ranks of the job that cannot map our memory
-    std::map<int, out_of_reach> m_apart;    // and those with whom one of the two cannot: messages that are planned without windows
+    std::map<int, out_of_reach> m_apart; // and those with whom one of the two cannot: messages that are planned without
+                                         // windows
     std::map<int, std::unique_ptr<space_state>> m_spaces;
     struct known_exchange {
         exchange* talk;
@@ -282,7 +301,7 @@ class messenger final : public transfer::progress_source {
         std::uint64_t sends_by_device = 0, receives_by_device = 0; // as the header says
         network_pace pace;
     };
-    [[nodiscard]] std::uint64_t has_near(int space, int peer, std::uint64_t known_rank::*what);
+    [[nodiscard]] std::uint64_t has_near(int space, int peer, std::uint64_t known_rank::* what);
     std::map<std::pair<int, int>, known_rank> m_known_ranks; // space and rank that were heard
     time_point m_now;
     std::string m_node_place = "ranks of a node, " + std::string(m_port.library());

@@ -32,7 +32,7 @@ struct matched_envelope {
                                                                         std::shared_ptr<matched_envelope> envelope);
 
 /// A source without bytes that opens when an operation of the port is over; `begin` starts the operation.
-[[nodiscard]] std::unique_ptr<transfer::endpoint>
-make_operation_endpoint(messenger& talk, std::function<void(comm::operation&)> begin);
+[[nodiscard]] std::unique_ptr<transfer::endpoint> make_operation_endpoint(messenger& talk,
+                                                                          std::function<void(comm::operation&)> begin);
 
 } // namespace causeway::endpoints

@@ -16,8 +16,7 @@ using transfer::step;
 
 class receive_endpoint final : public transfer::endpoint, private receiver, private exchange {
   public:
-    receive_endpoint(rank_services services, int space, int source, int tag,
-                     std::shared_ptr<matched_envelope> envelope)
+    receive_endpoint(rank_services services, int space, int source, int tag, std::shared_ptr<matched_envelope> envelope)
         : m_talk(services.talk), m_space(space), m_wanted(source), m_source(source), m_tag(tag),
           m_envelope(std::move(envelope)) {}
 
@@ -29,8 +28,12 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
 
     [[nodiscard]] transfer::endpoint_traits traits() const override {
         const auto near = m_talk.receives_near_device(m_space, m_source);
-        return {.kind = transfer::medium::rank, .waits_for_sender = true, .largest_block = largest_block,
-                .place = m_talk.place_of(m_space, m_source), .is_near_device = near != 0, .is_near_in_place = near > 1};
+        return {.kind = transfer::medium::rank,
+                .waits_for_sender = true,
+                .largest_block = largest_block,
+                .place = m_talk.place_of(m_space, m_source),
+                .is_near_device = near != 0,
+                .is_near_in_place = near > 1};
     }
     [[nodiscard]] std::string name() const override { return "rank " + std::to_string(m_source); }
     [[nodiscard]] bool sets_size() const override { return true; }
@@ -289,7 +292,8 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
         m_number = m_talk.begin(*this, m_space, m_source, m_message.sender);
         if (!m_gated) publish();
         // One that is too large is refused when the receive starts, and one of several blocks cannot be put back.
-        if (!m_gated || (m_message.fault == nullptr && m_message.bytes <= std::min(m_capacity, m_block_bytes))) settle();
+        if (!m_gated || (m_message.fault == nullptr && m_message.bytes <= std::min(m_capacity, m_block_bytes)))
+            settle();
     }
 
     bool withdrawn() override {
@@ -329,9 +333,10 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
     void settle() {
         if (m_message.fault != nullptr) {
             if (!m_message.eager) m_talk.say(m_space, m_source, answer(wire_header::kind::stop));
-            finish_open({0, {status::peer_failed, 0, 0,
-                             "the message from rank " + std::to_string(m_source) + " with tag " +
-                                 std::to_string(m_message.tag) + " has " + m_message.fault}});
+            finish_open({0,
+                         {status::peer_failed, 0, 0,
+                          "the message from rank " + std::to_string(m_source) + " with tag " +
+                              std::to_string(m_message.tag) + " has " + m_message.fault}});
             return;
         }
         if (m_message.bytes > m_capacity) {
@@ -340,10 +345,11 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
                 said.bytes = m_capacity;
                 m_talk.say(m_space, m_source, said);
             }
-            finish_open({0, {status::message_truncated, 0, 0,
-                             "the message of " + bytes_text(m_message.bytes) + " from rank " +
-                                 std::to_string(m_source) + " with tag " + std::to_string(m_message.tag) +
-                                 " is larger than the receive of " + bytes_text(m_capacity)}});
+            finish_open({0,
+                         {status::message_truncated, 0, 0,
+                          "the message of " + bytes_text(m_message.bytes) + " from rank " + std::to_string(m_source) +
+                              " with tag " + std::to_string(m_message.tag) + " is larger than the receive of " +
+                              bytes_text(m_capacity)}});
             return;
         }
         if (!m_message.eager) {
@@ -380,7 +386,8 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
         if (m_open != nullptr) {
             lose_message(why);
         } else if (shares_memory() && m_accepted && !m_talk.hears(m_space)) {
-            // What the sender says about our memory is not heard any more. (If it is he who is deaf he says that he is done.)
+            // What the sender says about our memory is not heard any more. (If it is he who is deaf he says that he is
+            // done.)
             m_talk.say(m_space, m_source, answer(wire_header::kind::stop));
             end_receives(why, sender::may_still_write);
         } else if (!m_accepted && !m_message.eager) {
@@ -523,7 +530,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
     step* m_open = nullptr;
     step* m_draining = nullptr;
     bool m_in_line = false;
-    bool m_gated = false;      // opened, but the transfer has not started
+    bool m_gated = false; // opened, but the transfer has not started
     bool m_matched = false;
     bool m_accepted = false;
     bool m_received = false; // the last block that was posted has come
@@ -539,15 +546,15 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
     int m_data_tag = 0;
     message m_message;
     failure m_peer_error; // no more blocks come
-    failure m_refused;    // by MPI: a receive of a block
+    failure m_refused; // by MPI: a receive of a block
     bool m_posting = false;
     std::span<std::byte> m_first_block; // the whole message, if it was received while gated
     std::vector<std::byte> m_scratch;
     std::vector<std::unique_ptr<block_receive>> m_receives;
     bool m_may_share = false, m_asked_to_share = false; // blocks go through staging memory
-    std::uint64_t m_has_device = 0;                   // they go to one
+    std::uint64_t m_has_device = 0; // they go to one
     std::shared_ptr<window_allocator> m_sharing; // whose memory the sender fills, if it does
-    transfer::device_memory m_device;            // the same in memory of our device
+    transfer::device_memory m_device; // the same in memory of our device
     std::vector<block_grant> m_grants;
 };
 

@@ -29,8 +29,12 @@ class send_endpoint final : public transfer::endpoint, private exchange {
 
     [[nodiscard]] transfer::endpoint_traits traits() const override {
         const auto near = m_talk.sends_near_device(m_space, m_rank);
-        return {.kind = transfer::medium::rank, .ordered = true, .largest_block = largest_block,
-                .place = m_talk.place_of(m_space, m_rank), .is_near_device = near != 0, .is_near_in_place = near > 1,
+        return {.kind = transfer::medium::rank,
+                .ordered = true,
+                .largest_block = largest_block,
+                .place = m_talk.place_of(m_space, m_rank),
+                .is_near_device = near != 0,
+                .is_near_in_place = near > 1,
                 .largest_piece = m_talk.eager_limit()};
     }
     [[nodiscard]] std::string name() const override { return "rank " + std::to_string(m_rank); }
@@ -41,10 +45,10 @@ class send_endpoint final : public transfer::endpoint, private exchange {
         m_talk.devices().look();
         const int rank = m_talk.job_rank(m_space, m_rank);
         const auto own = source.traits().device;
-        auto found = m_talk.devices().find_device(rank, [&](const auto& each) {
-            return each != own.uuid && source.reaches({true, each});
-        });
-        if (!found) found = m_talk.devices().find_device(rank, [&](const auto& each) { return source.reaches({true, each}); });
+        auto found = m_talk.devices().find_device(
+            rank, [&](const auto& each) { return each != own.uuid && source.reaches({true, each}); });
+        if (!found)
+            found = m_talk.devices().find_device(rank, [&](const auto& each) { return source.reaches({true, each}); });
         return found ? transfer::device_name{true, *found} : transfer::device_name();
     }
 
@@ -236,10 +240,10 @@ class send_endpoint final : public transfer::endpoint, private exchange {
             if (is_shared && !m_sharing) return;
             std::exchange(m_open, nullptr)->finish({m_bytes, {}});
         } else if (answer.what == wire_header::kind::refuse) {
-            finish_open({0, {status::message_truncated, 0, 0,
-                             "the message of " + bytes_text(m_bytes) + " to rank " + std::to_string(m_rank) +
-                                 " with tag " + std::to_string(m_tag) + " met a receive of " +
-                                 bytes_text(answer.bytes)}});
+            finish_open({0,
+                         {status::message_truncated, 0, 0,
+                          "the message of " + bytes_text(m_bytes) + " to rank " + std::to_string(m_rank) +
+                              " with tag " + std::to_string(m_tag) + " met a receive of " + bytes_text(answer.bytes)}});
         } else {
             finish_open({0, {status::peer_failed, 0, 0, "rank " + std::to_string(m_rank) + " gave up the receive"}});
         }
@@ -248,8 +252,8 @@ class send_endpoint final : public transfer::endpoint, private exchange {
     /// The receiver has answered what no receive does.
     [[nodiscard]] failure misled(const std::string& by) const {
         return {status::peer_failed, 0, 0,
-                "rank " + std::to_string(m_rank) + " has answered the message of " + bytes_text(m_bytes) + " with tag " +
-                    std::to_string(m_tag) + " by what cannot be: " + by};
+                "rank " + std::to_string(m_rank) + " has answered the message of " + bytes_text(m_bytes) +
+                    " with tag " + std::to_string(m_tag) + " by what cannot be: " + by};
     }
 
     /// Whether memory of `available` bytes has room for the block that `said` grants some of, which has none yet.
@@ -323,7 +327,7 @@ class send_endpoint final : public transfer::endpoint, private exchange {
     struct grant {
         std::size_t offset;
         std::byte* memory;
-        std::shared_ptr<mapped_window> window;               // null if it is a device's
+        std::shared_ptr<mapped_window> window; // null if it is a device's
         std::shared_ptr<bridge::known_window> device_window;
     };
     [[nodiscard]] const grant* grant_of(std::size_t offset) const {
@@ -401,7 +405,7 @@ class send_endpoint final : public transfer::endpoint, private exchange {
     bool m_requested = false;
     bool m_can_share = false; // the bytes go through staging memory
     std::uint64_t m_has_device = 0; // they come from one
-    bool m_sharing = false;   // the receiver's memory, which it grants
+    bool m_sharing = false; // the receiver's memory, which it grants
     bool m_on_device = false; // and which is its device's
     enum class fills_windows { no, if_opened, yes } m_fills = fills_windows::no; // our device, as `request` says
     transfer::device_name m_device_here;

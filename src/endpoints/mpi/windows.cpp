@@ -45,7 +45,8 @@ window_allocator::window& window_allocator::window_for(std::size_t bytes) {
         made.segment = comm::shared_segment::create(blocks * stride);
         made.pinned = pin_if_possible(m_device, made.segment->memory(), blocks * stride);
         made.block_bytes = stride;
-        for (auto block = blocks; block > 0; --block) made.free.push_back(made.segment->memory() + (block - 1) * stride);
+        for (auto block = blocks; block > 0; --block)
+            made.free.push_back(made.segment->memory() + (block - 1) * stride);
         const auto* const first = made.segment->memory();
         fit = m_windows.emplace(first, std::move(made)).first;
     }
@@ -55,7 +56,8 @@ window_allocator::window& window_allocator::window_for(std::size_t bytes) {
 void window_allocator::secure(std::size_t bytes) {
     // Blocks that are none's now lie in the pool, and are used again.
     const auto stride = whole_pages(bytes);
-    if (std::none_of(m_windows.begin(), m_windows.end(), [&](const auto& each) { return each.second.block_bytes == stride; }))
+    if (std::none_of(m_windows.begin(), m_windows.end(),
+                     [&](const auto& each) { return each.second.block_bytes == stride; }))
         (void)window_for(bytes);
 }
 
@@ -85,8 +87,8 @@ void mapped_window::pin(const std::shared_ptr<transfer::staging_allocator>& allo
     m_pinned.emplace(allocator, pin_if_possible(allocator, memory(), m_segment->address().bytes));
 }
 
-std::shared_ptr<window_allocator>
-windows::allocator_for(const std::shared_ptr<transfer::staging_allocator>& device, std::size_t block_bytes) {
+std::shared_ptr<window_allocator> windows::allocator_for(const std::shared_ptr<transfer::staging_allocator>& device,
+                                                         std::size_t block_bytes) {
     auto& known = m_allocators[device];
     if (!known) known = std::make_shared<window_allocator>(m_options, device);
     try {
@@ -107,8 +109,9 @@ std::shared_ptr<mapped_window> windows::find(const comm::segment_address& where)
             return nullptr;
         }
         known = std::make_shared<mapped_window>(std::move(opened));
-    } else if (const auto& address = known->m_segment->address();
-               address.bytes != where.bytes || address.process != where.process || address.descriptor != where.descriptor) {
+    } else if (const auto& address = known->m_segment->address(); address.bytes != where.bytes ||
+                                                                  address.process != where.process ||
+                                                                  address.descriptor != where.descriptor) {
         return nullptr; // no process gives two segments one key
     }
     known->m_touched = true;

@@ -21,9 +21,10 @@ struct block_address {
     std::uint64_t offset = 0;
 };
 
-/// Staging memory of receives, which other processes can find. Page-locked as another allocator's. Blocks of one size share
-/// segments, as each segment costs a descriptor. There is no further segment while one has a free block of the size, and none
-/// is larger than a sixteenth of the option staging or one block: of each size, little more than the pool has is page-locked.
+/// Staging memory of receives, which other processes can find. Page-locked as another allocator's. Blocks of one size
+/// share segments, as each segment costs a descriptor. There is no further segment while one has a free block of the
+/// size, and none is larger than a sixteenth of the option staging or one block: of each size, little more than the
+/// pool has is page-locked.
 class window_allocator final : public transfer::staging_allocator {
   public:
     /// `device` may be null: ordinary memory is as good.
@@ -86,7 +87,8 @@ class windows {
     using finder = std::unique_ptr<comm::shared_segment> (*)(const comm::segment_address&) noexcept;
     windows(const options& settings, finder open) : m_options(settings), m_open(open) {}
 
-    /// Windows for the device of `device`, which may be null; null, after a warning, if none with blocks of that size can be made.
+    /// Windows for the device of `device`, which may be null; null, after a warning, if none with blocks of that size
+    /// can be made.
     [[nodiscard]] std::shared_ptr<window_allocator>
     allocator_for(const std::shared_ptr<transfer::staging_allocator>& device, std::size_t block_bytes);
 

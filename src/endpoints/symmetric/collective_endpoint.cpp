@@ -27,7 +27,8 @@ struct shared_collective {
 
 class gathered_source final : public transfer::endpoint, private transfer::step_owner {
   public:
-    explicit gathered_source(std::shared_ptr<shared_collective> all) : m_all(std::move(all)), m_computing(static_cast<step_owner&>(*this)) {}
+    explicit gathered_source(std::shared_ptr<shared_collective> all)
+        : m_all(std::move(all)), m_computing(static_cast<step_owner&>(*this)) {}
 
     [[nodiscard]] endpoint_traits traits() const override {
         return {.kind = medium::host, .largest_block = transfer::route::largest_of_caches};
@@ -59,7 +60,9 @@ class gathered_source final : public transfer::endpoint, private transfer::step_
         std::size_t begin = 0;
         for (const auto& piece : m_pieces) {
             const auto from = std::max(begin, offset), to = std::min(begin + piece.bytes, offset + block.size());
-            if (from < to) copy(block.data() + (from - offset), m_all->memory->at(piece.pe, piece.offset + (from - begin)), to - from);
+            if (from < to)
+                copy(block.data() + (from - offset), m_all->memory->at(piece.pe, piece.offset + (from - begin)),
+                     to - from);
             begin += piece.bytes;
         }
         done.finish({block.size(), {}});
@@ -103,7 +106,9 @@ class gathering_target final : public transfer::endpoint {
 
     [[nodiscard]] endpoint_traits traits() const override { return {.kind = medium::host, .has_memory = true}; }
     [[nodiscard]] std::string name() const override { return "PE " + std::to_string(m_all->memory->pe()); }
-    [[nodiscard]] std::byte* memory() const override { return m_all->memory->at(m_all->memory->pe(), m_all->what.target_offset); }
+    [[nodiscard]] std::byte* memory() const override {
+        return m_all->memory->at(m_all->memory->pe(), m_all->what.target_offset);
+    }
 
     void close(std::size_t, const failure& error, step& done) override {
         if (error) {

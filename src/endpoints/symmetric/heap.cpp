@@ -64,14 +64,16 @@ void heap::leave() {
 }
 
 heap_control::arrival& heap::slot(int at, int of, std::uint64_t number) const {
-    auto* const all = reinterpret_cast<heap_control::arrival*>(m_members[static_cast<std::size_t>(at)].control + sizeof(heap_control::head));
+    auto* const all = reinterpret_cast<heap_control::arrival*>(m_members[static_cast<std::size_t>(at)].control +
+                                                               sizeof(heap_control::head));
     return all[2 * static_cast<std::size_t>(of) + number % 2];
 }
 
 void heap::arrive(std::uint64_t number, std::uint64_t purpose, std::uint64_t value, bool has_failed) {
     for (int distance = 1; distance <= pes(); ++distance) {
         const int pe = (m_pe + distance) % pes();
-        const heap_control::arrival own{.number = number, .purpose = purpose, .value = value, .has_failed = has_failed ? 1u : 0u};
+        const heap_control::arrival own{
+            .number = number, .purpose = purpose, .value = value, .has_failed = has_failed ? 1u : 0u};
         if (m_members[static_cast<std::size_t>(pe)].control != nullptr) {
             note(slot(pe, m_pe, number), own);
         } else if (m_tell) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A symmetric heap as one of its processing elements (PEs) sees it: the memory of all, and who waits for what in its own.
+// A symmetric heap as one of its processing elements (PEs) sees it: the memory of all, and who waits for what in its
+// own.
 #pragma once
 
 #include "base/clock.hpp"
@@ -19,7 +20,8 @@
 
 namespace causeway::endpoints {
 
-/// What a PE keeps beside its heap, in the same shared memory: a head, then two arrivals for each PE. Zero at the start.
+/// What a PE keeps beside its heap, in the same shared memory: a head, then two arrivals for each PE. Zero at the
+/// start.
 struct heap_control {
     enum : std::uint32_t { runs = 0, has_left = 1 };
     struct alignas(64) head {
@@ -56,7 +58,9 @@ class heap {
     [[nodiscard]] int pe() const { return m_pe; }
     [[nodiscard]] int pes() const { return static_cast<int>(m_members.size()); }
     [[nodiscard]] std::size_t bytes() const { return m_bytes; }
-    [[nodiscard]] std::byte* at(int pe, std::size_t offset) const { return m_members[static_cast<std::size_t>(pe)].memory + offset; }
+    [[nodiscard]] std::byte* at(int pe, std::size_t offset) const {
+        return m_members[static_cast<std::size_t>(pe)].memory + offset;
+    }
 
     [[nodiscard]] heap_waits& waits() { return m_waits; }
     [[nodiscard]] operation_order& order() { return m_order; }

@@ -8,7 +8,8 @@
 namespace causeway::endpoints {
 
 meeting_turn::meeting_turn(std::shared_ptr<heap> of, const meeting_purpose& purpose)
-    : m_heap(std::move(of)), m_place(m_heap->order(), operation_order::kind::fence), m_purpose(purpose), m_left(purpose.times) {}
+    : m_heap(std::move(of)), m_place(m_heap->order(), operation_order::kind::fence), m_purpose(purpose),
+      m_left(purpose.times) {}
 
 void meeting_turn::come(std::function<void(const failure&)> over) {
     m_over = std::move(over);
@@ -59,9 +60,10 @@ failure meeting_turn::disagreement() const {
         const auto other = m_heap->arrival_of(pe, m_number);
         const auto who = "PE " + std::to_string(pe);
         if (other.purpose != m_purpose.number)
-            return {status::invalid_operation, 0, 0,
-                    "all PEs make their collective calls in the same order, with the same arguments: this PE has come to " + name + ", " + who +
-                        " to another one"};
+            return {
+                status::invalid_operation, 0, 0,
+                "all PEs make their collective calls in the same order, with the same arguments: this PE has come to " +
+                    name + ", " + who + " to another one"};
         if (other.has_failed != 0) return {status::peer_failed, 0, 0, name + " failed on " + who};
         if (m_purpose.value_name != nullptr && other.value != m_purpose.value)
             return {status::invalid_value, 0, 0,
@@ -74,7 +76,8 @@ failure meeting_turn::disagreement() const {
 void meeting_turn::end(const failure& error) {
     const auto self = std::move(m_self);
     m_has_failed |= static_cast<bool>(error);
-    // Where all see the same, all end here; where one has failed, or comes to another call, they may not: each meets as often.
+    // Where all see the same, all end here; where one has failed, or comes to another call, they may not: each meets as
+    // often.
     if (m_left == 0) m_place.leave();
     if (const auto over = std::exchange(m_over, nullptr)) over(error);
     if (m_has_failed && m_left > 0 && !m_self) wait_for_turn();

@@ -19,16 +19,16 @@ struct meeting_purpose {
     int times = 1;            ///< how often the command meets
 };
 
-/// A PE's coming to the meetings of one command, which it does in its turn also if its command has failed: the others wait for it.
-/// Engine's thread only.
+/// A PE's coming to the meetings of one command, which it does in its turn also if its command has failed: the others
+/// wait for it. Engine's thread only.
 class meeting_turn final : private heap_waiter, public std::enable_shared_from_this<meeting_turn> {
   public:
     meeting_turn(std::shared_ptr<heap> of, const meeting_purpose& purpose);
 
     /// Takes its place in the order of enqueue.
     void join() { m_place.join(); }
-    /// Comes to the next meeting. `over` is told of the end, unless drop() comes before. A failure is that of the whole command: then
-    /// it comes to those that are left by itself.
+    /// Comes to the next meeting. `over` is told of the end, unless drop() comes before. A failure is that of the whole
+    /// command: then it comes to those that are left by itself.
     void come(std::function<void(const failure&)> over);
     /// The command has ended without it.
     void drop();

@@ -12,7 +12,8 @@
 
 namespace causeway::endpoints {
 
-/// Plain operations pass one another. A fence begins when all before it have ended, and all behind it begin when it has.
+/// Plain operations pass one another. A fence begins when all before it have ended, and all behind it begin when it
+/// has.
 class operation_order {
   public:
     enum class kind { plain, fence };

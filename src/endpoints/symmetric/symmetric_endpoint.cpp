@@ -23,7 +23,8 @@ std::string place_text(int pe, std::size_t offset) { return "PE " + std::to_stri
 /// One that takes its place among the operations of its heap.
 class ordered_endpoint : public transfer::endpoint {
   public:
-    ordered_endpoint(std::shared_ptr<heap> of, operation_order::kind kind) : m_heap(std::move(of)), m_place(m_heap->order(), kind) {}
+    ordered_endpoint(std::shared_ptr<heap> of, operation_order::kind kind)
+        : m_heap(std::move(of)), m_place(m_heap->order(), kind) {}
 
     void enqueued() override { m_place.join(); }
     void abandoned() override { m_place.leave(); }
@@ -70,7 +71,8 @@ class remote_endpoint : public ordered_endpoint {
         : ordered_endpoint(std::move(of), operation_order::kind::plain), m_where(where) {}
 
     [[nodiscard]] endpoint_traits traits() const override {
-        return {.kind = medium::host, .has_memory = !m_where.is_box, .largest_block = transfer::route::largest_of_caches};
+        return {
+            .kind = medium::host, .has_memory = !m_where.is_box, .largest_block = transfer::route::largest_of_caches};
     }
     [[nodiscard]] std::string name() const override { return place_text(m_where.pe, m_where.offset); }
     [[nodiscard]] std::byte* memory() const override { return m_where.is_box ? nullptr : first(); }
@@ -92,8 +94,9 @@ class remote_endpoint : public ordered_endpoint {
         for (std::size_t packed = 0; packed < bytes;) {
             const auto line = (offset + packed) / width, column = (offset + packed) % width;
             const auto part = std::min(width - column, bytes - packed);
-            row(first() + line % m_where.region[1] * m_where.row_pitch + line / m_where.region[1] * m_where.slice_pitch + column, packed,
-                part);
+            row(first() + line % m_where.region[1] * m_where.row_pitch +
+                    line / m_where.region[1] * m_where.slice_pitch + column,
+                packed, part);
             packed += part;
         }
     }
@@ -121,12 +124,14 @@ class put_target final : public remote_endpoint {
 
     void close(std::size_t moved, const failure& error, step& done) override {
         if (!error && m_then)
-            (void)carry_out({.pe = where().pe,
-                         .offset = m_then->offset,
-                         .what = m_then->what == heap_signal::operation::set ? atomic_operation::set : atomic_operation::add,
-                         .operand = m_then->value},
-                        of().at(where().pe, m_then->offset));
-        // A device may have written the bytes itself: its command is over, and what it wrote is not to come behind later stores.
+            (void)carry_out(
+                {.pe = where().pe,
+                 .offset = m_then->offset,
+                 .what = m_then->what == heap_signal::operation::set ? atomic_operation::set : atomic_operation::add,
+                 .operand = m_then->value},
+                of().at(where().pe, m_then->offset));
+        // A device may have written the bytes itself: its command is over, and what it wrote is not to come behind
+        // later stores.
         std::atomic_thread_fence(std::memory_order_release);
         ordered_endpoint::close(moved, error, done);
     }
@@ -281,7 +286,8 @@ template <class Word> bool compares(comparison how, Word word, Word value) {
 template <class Unsigned, class Signed> bool word_holds(const awaited_word& what, const std::byte* word) {
     const auto seen = __atomic_load_n(reinterpret_cast<const Unsigned*>(word), __ATOMIC_ACQUIRE);
     const auto value = static_cast<Unsigned>(what.value);
-    return what.is_signed ? compares(what.how, static_cast<Signed>(seen), static_cast<Signed>(value)) : compares(what.how, seen, value);
+    return what.is_signed ? compares(what.how, static_cast<Signed>(seen), static_cast<Signed>(value))
+                          : compares(what.how, seen, value);
 }
 
 template <class Word> Word carry_out_on(const heap_atomic& what, Word* word) {
@@ -307,14 +313,17 @@ template <class Word> Word carry_out_on(const heap_atomic& what, Word* word) {
 } // namespace
 
 bool holds(const awaited_word& what, const std::byte* word) {
-    return what.bytes == 4 ? word_holds<std::uint32_t, std::int32_t>(what, word) : word_holds<std::uint64_t, std::int64_t>(what, word);
+    return what.bytes == 4 ? word_holds<std::uint32_t, std::int32_t>(what, word)
+                           : word_holds<std::uint64_t, std::int64_t>(what, word);
 }
 
 std::uint64_t carry_out(const heap_atomic& what, std::byte* word) {
-    return what.bytes == 4 ? carry_out_on(what, reinterpret_cast<std::uint32_t*>(word)) : carry_out_on(what, reinterpret_cast<std::uint64_t*>(word));
+    return what.bytes == 4 ? carry_out_on(what, reinterpret_cast<std::uint32_t*>(word))
+                           : carry_out_on(what, reinterpret_cast<std::uint64_t*>(word));
 }
 
-std::unique_ptr<transfer::endpoint> make_put_target(std::shared_ptr<heap> of, const heap_place& where, std::optional<heap_signal> then) {
+std::unique_ptr<transfer::endpoint> make_put_target(std::shared_ptr<heap> of, const heap_place& where,
+                                                    std::optional<heap_signal> then) {
     return std::make_unique<put_target>(std::move(of), where, then);
 }
 std::unique_ptr<transfer::endpoint> make_get_source(std::shared_ptr<heap> of, const heap_place& where) {

@@ -65,7 +65,8 @@ std::uint64_t carry_out(const heap_atomic& what, std::byte* word);
 /// A source without bytes that opens when the word compares.
 [[nodiscard]] std::unique_ptr<transfer::endpoint> make_word_wait(std::shared_ptr<heap> of, const awaited_word& what);
 
-/// A source without bytes that opens when the one-sided commands enqueued before it have ended; those behind it begin then.
+/// A source without bytes that opens when the one-sided commands enqueued before it have ended; those behind it begin
+/// then.
 enum class fence_kind {
     fence, ///< says nothing of failures
     quiet  ///< fails with the first failure since the last one
@@ -73,6 +74,7 @@ enum class fence_kind {
 [[nodiscard]] std::unique_ptr<transfer::endpoint> make_fence(std::shared_ptr<heap> of, fence_kind kind);
 
 /// As a quiet that opens when all PEs have come to it.
-[[nodiscard]] std::unique_ptr<transfer::endpoint> make_meeting(std::shared_ptr<heap> of, const meeting_purpose& purpose);
+[[nodiscard]] std::unique_ptr<transfer::endpoint> make_meeting(std::shared_ptr<heap> of,
+                                                               const meeting_purpose& purpose);
 
 } // namespace causeway::endpoints

@@ -30,8 +30,8 @@ cost_model opteron() {
     made.cached_byte = 1 / 12e9; // L3
     made.factors = scaled_factors(made.machine, 1.19);
     made.node_bandwidth = 12.5e9; // two channels of DDR3-1333, 21.3 GB/s at their pins
-    made.link_bandwidth =
-        7e9; // links of 8 bits at 6.4 GT/s are 6.4 GB/s each; a node has four, and forwards for others
+    made.link_bandwidth = 7e9; // links of 8 bits at 6.4 GT/s are 6.4 GB/s each; a node has four, and forwards for
+             // others
     made.spawn = 0.5e-6;
     made.steal = 1e-6;
     return made;

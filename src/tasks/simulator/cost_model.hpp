@@ -21,8 +21,8 @@ struct cost_model {
     double link_bandwidth = 0;      ///< into one node from all others, and out of it; 0: no limit
     double spawn = 0, steal = 0;    ///< a task's way into a queue, and out of another one's
     double patience = 20e-6;        ///< of thieves beside spared tasks, as the pool's have it
-    bool shares_cache =
-        true; ///< cores of a node have one last-level cache; else each core's is too small to keep regions
+    bool shares_cache = true; ///< cores of a node have one last-level cache; else each core's is too small to keep
+              ///< regions
     bool uniform_standard = false; ///< "standard" spreads over all home caches, as on the tiles
     std::uint64_t unit = 4096;     ///< of distributions
 

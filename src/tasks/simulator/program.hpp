@@ -33,8 +33,8 @@ struct simulated_task {
     bool waits_for_children = false;
     work its;
     std::vector<region> regions;
-    std::vector<double>
-        passes; ///< of each region: how often its bytes come from memory, where no cache has them; empty: once
+    std::vector<double> passes; ///< of each region: how often its bytes come from memory, where no cache has them;
+                ///< empty: once
 };
 
 struct program {

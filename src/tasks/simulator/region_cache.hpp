@@ -22,8 +22,8 @@ class region_cache {
         auto& version = m_versions[what.begin];
         auto& cache = m_caches[which];
         const auto known = cache.by_begin.find(what.begin);
-        const bool has =
-            known != cache.by_begin.end() && known->second->version == version && known->second->bytes >= what.bytes;
+        const bool has = known != cache.by_begin.end() && known->second->version == version &&
+                         known->second->bytes >= what.bytes;
         if (what.writes()) ++version;
         if (known != cache.by_begin.end()) {
             cache.used -= known->second->bytes;

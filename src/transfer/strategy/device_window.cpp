@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device window: a device brings its blocks over a direct link into memory of the other device, and no host touches them.
+// Device window: a device brings its blocks over a direct link into memory of the other device, and no host touches
+// them.
 #include "transfer/plan.hpp"
 
 #include <algorithm>
@@ -13,8 +14,8 @@ class device_window final : public strategy {
   public:
     [[nodiscard]] std::string_view name() const override { return "device-window"; }
     [[nodiscard]] bool can(const route& way) const override { return way.device_window; }
-    /// Three steps that each take some 20 us (H200, driver 580): what is smaller is over sooner through the host. Within one
-    /// device two processes take turns of 150 us.
+    /// Three steps that each take some 20 us (H200, driver 580): what is smaller is over sooner through the host.
+    /// Within one device two processes take turns of 150 us.
     [[nodiscard]] bool suits(const route& way) const override {
         const bool within_one = same_device(way.source.device, way.target.device);
         const auto least = within_one                   ? smallest_within_one
@@ -24,7 +25,8 @@ class device_window final : public strategy {
         return way.bytes >= least && !way.source.can_map && !way.target.can_map;
     }
     [[nodiscard]] plan make(const route& way) const override {
-        // The link takes 43 us for 16 MiB, the calls for a block 20 to 60: one block is better than two of half the size.
+        // The link takes 43 us for 16 MiB, the calls for a block 20 to 60: one block is better than two of half the
+        // size.
         const auto whole = std::bit_ceil(std::max(way.bytes, std::size_t{4096}));
         // Where nothing is copied before and behind it, there is nothing that smaller ones would overlap.
         const auto block = is_there(way)         ? std::min(whole, 4 * middle)
@@ -42,7 +44,9 @@ class device_window final : public strategy {
   private:
     /// Whether the bytes lie in windows, as far as this side knows: the other one of a message may want smaller blocks.
     static bool is_there(const route& way) {
-        const auto needs_no_copy = [](const endpoint_traits& end) { return end.kind != medium::device || end.in_window; };
+        const auto needs_no_copy = [](const endpoint_traits& end) {
+            return end.kind != medium::device || end.in_window;
+        };
         return needs_no_copy(way.source) && needs_no_copy(way.target);
     }
 

@@ -13,15 +13,17 @@ class mapped final : public strategy {
     [[nodiscard]] std::string_view name() const override { return "mapped"; }
 
     [[nodiscard]] bool can(const route& way) const override {
-        // Two ranges of one buffer: PoCL 3.1 takes a write from the buffer's own first byte for one that changes nothing.
+        // Two ranges of one buffer: PoCL 3.1 takes a write from the buffer's own first byte for one that changes
+        // nothing.
         if (way.direct) return false;
         return way.source.can_map || way.target.can_map || way.source.has_memory || way.target.has_memory;
     }
 
     [[nodiscard]] bool suits(const route& way) const override {
-        // Two commands, map and unmap, cost more than the one that copies a little: on PoCL up to 256 KiB, on Intel's CPU
-        // runtime up to 32 KiB. The tuner knows better where it has figures.
-        const bool maps_by_command = (way.source.can_map && !way.source.maps_at_once) || (way.target.can_map && !way.target.maps_at_once);
+        // Two commands, map and unmap, cost more than the one that copies a little: on PoCL up to 256 KiB, on Intel's
+        // CPU runtime up to 32 KiB. The tuner knows better where it has figures.
+        const bool maps_by_command = (way.source.can_map && !way.source.maps_at_once) ||
+                                     (way.target.can_map && !way.target.maps_at_once);
         if (way.bytes <= (64u << 10) && maps_by_command) return false;
         if (way.goes_through_caches()) return false;
         // Host memory and a device that is not host memory still meet block by block.
@@ -39,15 +41,15 @@ class mapped final : public strategy {
             result.block_bytes = 4 << 20;
             result.depth = 2;
         } else if (has_file) {
-            // Enough blocks to keep every lane reading, and none so large that one lane works on the last while others wait (two
-            // cores: 256 MiB take 3 to 5 % longer in blocks of 16 MiB). No staging, so only system calls cost.
+            // Enough blocks to keep every lane reading, and none so large that one lane works on the last while others
+            // wait (two cores: 256 MiB take 3 to 5 % longer in blocks of 16 MiB). No staging, so only system calls
+            // cost.
             result.block_bytes = round_block(way.bytes / (2 * way.lanes), 256 << 10, 4 << 20);
             result.depth = 2 * way.lanes;
         } else {
-            // MPI pipelines a large message itself; blocks only keep its counts small and cancellation prompt. Those to other
-            // nodes are smaller (see messenger), and need some under way.
-            // Both ways, who copies a large block out of the other process cannot answer it meanwhile, and one direction
-            // follows the other.
+            // MPI pipelines a large message itself; blocks only keep its counts small and cancellation prompt. Those to
+            // other nodes are smaller (see messenger), and need some under way. Both ways, who copies a large block out
+            // of the other process cannot answer it meanwhile, and one direction follows the other.
             result.block_bytes = way.both_ways ? 1 << 20 : 64 << 20;
             result.depth = 4;
         }

@@ -17,19 +17,19 @@ class pipelined final : public strategy {
     [[nodiscard]] plan make(const route& way) const override {
         plan result{.strategy = name()};
         const bool has_file = way.touches(medium::file);
-        // Four blocks keep two stages of uneven speed at 96 % of the slower one, and several rounds of them keep fill and drain
-        // from eating the overlap. Copies reach 97 % of the link's bandwidth with 4 MiB, 94 % with 2 MiB, 88 % with 1 MiB, 78 %
-        // with 512 KiB.
+        // Four blocks keep two stages of uneven speed at 96 % of the slower one, and several rounds of them keep fill
+        // and drain from eating the overlap. Copies reach 97 % of the link's bandwidth with 4 MiB, 94 % with 2 MiB, 88
+        // % with 1 MiB, 78 % with 512 KiB.
         result.depth = 4;
         result.block_bytes = round_block(way.bytes / 8, 256 << 10, 4 << 20);
         if (way.has_one_writer()) {
-            // The copy is many times as fast as the writer, who is not without a block so. The fewer bytes lie between the two, the
-            // nearer are they to the writer's processor (decision 12).
+            // The copy is many times as fast as the writer, who is not without a block so. The fewer bytes lie between
+            // the two, the nearer are they to the writer's processor (decision 12).
             result.depth = 2;
             result.block_bytes = round_block(way.bytes / 4, 256 << 10, 2 << 20);
         } else if (way.source.kind == medium::file && way.bytes > largest_in_small_copies) {
-            // Many workers share a block that they read, and a good number of them are under way. 3 us of a copy are not its
-            // bytes'; in smaller transfers, what fills and drains the pipeline counts more.
+            // Many workers share a block that they read, and a good number of them are under way. 3 us of a copy are
+            // not its bytes'; in smaller transfers, what fills and drains the pipeline counts more.
             result.depth = 10;
         } else if (has_file) {
             result.depth = 16;

@@ -28,8 +28,7 @@ estimate::estimate(const tuner& known, const route& way) : m_way(way) {
     if (target.kind == medium::file) m_write = at(target, operation::write);
     if (source.kind == medium::rank) m_receive = at(source, operation::receive);
     if (target.kind == medium::rank) m_send = at(target, operation::send);
-    if (way.touches(medium::rank))
-        m_window = at(source.kind == medium::rank ? source : target, operation::window);
+    if (way.touches(medium::rank)) m_window = at(source.kind == medium::rank ? source : target, operation::window);
     // What lies in a window from the start takes fewer steps.
     if (source.in_window || target.in_window) return;
     m_link = at(target.kind == medium::rank ? target : source, operation::link);
@@ -74,8 +73,10 @@ std::optional<double> estimate::seconds(const plan& chosen, std::size_t bytes) c
     } else {
         switch (m_way.source.kind) {
         case medium::device:
-            if (!chosen.map_source) pass(m_copy_out, ahead);
-            else if (!m_way.source.maps_at_once) set_up(m_map_out);
+            if (!chosen.map_source)
+                pass(m_copy_out, ahead);
+            else if (!m_way.source.maps_at_once)
+                set_up(m_map_out);
             break;
         case medium::file: pass(m_read, lanes_of(m_way.source), false); break;
         case medium::rank:
@@ -86,8 +87,10 @@ std::optional<double> estimate::seconds(const plan& chosen, std::size_t bytes) c
         }
         switch (m_way.target.kind) {
         case medium::device:
-            if (!chosen.map_target) pass(m_copy_in, ahead);
-            else if (!m_way.target.maps_at_once) set_up(m_map_in);
+            if (!chosen.map_target)
+                pass(m_copy_in, ahead);
+            else if (!m_way.target.maps_at_once)
+                set_up(m_map_in);
             break;
         case medium::file:
             // One writer with the next block at hand, which is what its figures are corrected by.

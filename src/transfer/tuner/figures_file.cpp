@@ -82,8 +82,9 @@ reading read(const std::string& path) {
         const auto version = whole.at("version").get<int>();
         if (version < format_version) return {};
         if (version != format_version)
-            return {content::foreign, "it has version " + std::to_string(version) + ", not " +
-                                          std::to_string(format_version), {}};
+            return {content::foreign,
+                    "it has version " + std::to_string(version) + ", not " + std::to_string(format_version),
+                    {}};
         reading found{content::good, "", {}};
         const auto& stages = whole.at("stages");
         if (!stages.is_array() || stages.size() > most_stages) throw std::invalid_argument("no list of stages");

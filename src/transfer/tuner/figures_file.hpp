@@ -28,8 +28,9 @@ class figures_file {
 
     [[nodiscard]] const std::string& path() const { return m_path; }
 
-    /// The figures of this machine that are younger than thirty days. Of a file that is damaged, of a later version or unreadable
-    /// nothing; then `problem` says so. One of an earlier version counts as none. `now` is in seconds since 1970.
+    /// The figures of this machine that are younger than thirty days. Of a file that is damaged, of a later version or
+    /// unreadable nothing; then `problem` says so. One of an earlier version counts as none. `now` is in seconds since
+    /// 1970.
     [[nodiscard]] std::vector<known_stage> load(std::int64_t now, std::string& problem) const;
 
     /// Adds `stages` to what is there, the younger figure of each stage winning, and puts the whole in the place of the

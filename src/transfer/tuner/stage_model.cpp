@@ -85,7 +85,8 @@ void add_typical(std::span<const sample_pair> runs, bool several_at_once, std::v
             if ((each.company > 1) == several_at_once) alike.push_back(each);
     if (alike.empty()) return;
     const auto chosen = alike.begin() + static_cast<std::ptrdiff_t>(alike.size() / 4);
-    std::nth_element(alike.begin(), chosen, alike.end(), [](const auto& one, const auto& other) { return one.seconds < other.seconds; });
+    std::nth_element(alike.begin(), chosen, alike.end(),
+                     [](const auto& one, const auto& other) { return one.seconds < other.seconds; });
     into.push_back(*chosen);
 }
 

@@ -10,14 +10,25 @@
 
 namespace causeway::transfer {
 
-/// What a place (a device, a file system, a class of peers) does with the bytes of a block. `link`: a device brings them to
-/// memory of another, or ranks of the class let theirs do so; `link_in`: a device takes them from such memory.
-enum class operation : unsigned char { copy_in, copy_out, map_in, map_out, read, write, send, receive, window, link, link_in };
+/// What a place (a device, a file system, a class of peers) does with the bytes of a block. `link`: a device brings
+/// them to memory of another, or ranks of the class let theirs do so; `link_in`: a device takes them from such memory.
+enum class operation : unsigned char {
+    copy_in,
+    copy_out,
+    map_in,
+    map_out,
+    read,
+    write,
+    send,
+    receive,
+    window,
+    link,
+    link_in
+};
 
 /// As the file of figures and `causeway tune` call them, in order.
-inline constexpr std::array<std::string_view, 11> operation_names = {"copy in", "copy out", "map in", "map out",
-                                                                     "read",    "write",    "send",   "receive",
-                                                                     "window",  "link",     "link in"};
+inline constexpr std::array<std::string_view, 11> operation_names = {
+    "copy in", "copy out", "map in", "map out", "read", "write", "send", "receive", "window", "link", "link in"};
 
 /// The time of an operation alone, at seven sizes: a curve and no line, as caches, thresholds and the pauses between
 /// looks at the device bend it. And what several at once take: each of them at least `gap`, and its bytes at `ceiling`
@@ -61,8 +72,9 @@ class sample_pair {
     std::size_t m_count = 0;
 };
 
-/// Of several runs of one plan one of the faster ones, as what other programs took is not the stage's. Of a plan of several blocks at once
-/// what they show in company: one that was alone there waited for the other end's blocks, which the engine may make by itself.
+/// Of several runs of one plan one of the faster ones, as what other programs took is not the stage's. Of a plan of
+/// several blocks at once what they show in company: one that was alone there waited for the other end's blocks, which
+/// the engine may make by itself.
 void add_typical(std::span<const sample_pair> runs, bool several_at_once, std::vector<stage_sample>& into);
 
 /// The curve through samples of operations alone, and gap and ceiling by those in company; without these operations

@@ -9,16 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void check(cl_int code, const char *what)
-{
+static void check(cl_int code, const char* what) {
     if (code != CL_SUCCESS) {
         fprintf(stderr, "%s: %d %s\n", what, code, causeway_error_last_message());
         exit(1);
     }
 }
 
-int main(void)
-{
+int main(void) {
     const char text[] = "islands of memory, and one road between them";
     char back[sizeof text] = {0};
     cl_platform_id platform;
@@ -28,8 +26,8 @@ int main(void)
     cl_mem buffer;
     cl_event filled;
     cl_int code;
-    causeway_graph *graph = NULL;
-    FILE *file = tmpfile();
+    causeway_graph* graph = NULL;
+    FILE* file = tmpfile();
 
     if (!file || fwrite(text, 1, sizeof text, file) != sizeof text) {
         perror("temporary file");

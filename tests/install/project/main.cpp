@@ -13,8 +13,7 @@
 #include <cstdio>
 #include <cstring>
 
-int main()
-{
+int main() {
     if (std::strcmp(causeway_version(), CAUSEWAY_VERSION) != 0) {
         std::fprintf(stderr, "headers of %s, library of %s\n", CAUSEWAY_VERSION, causeway_version());
         return 1;
@@ -27,9 +26,8 @@ int main()
         causeway::stream_graph graph(nullptr, nullptr);
         std::fprintf(stderr, "a graph accepts a null context\n");
         return 1;
-    } catch (const causeway::graph_error &error) {
-        if (error.code() != CL_INVALID_CONTEXT)
-            return 1;
+    } catch (const causeway::graph_error& error) {
+        if (error.code() != CL_INVALID_CONTEXT) return 1;
     }
     std::printf("causeway %s without MPI\n", causeway_version());
 }

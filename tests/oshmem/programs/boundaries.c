@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An exchange of zone boundaries as programs before OpenSHMEM 1.2 write it: old names, offsets told by an extra put to a static
- * variable, waits, and reductions on active sets. The calls of exchange() are those of "Hybrid Programming Using OpenSHMEM and
- * OpenACC" (2014), Listing 1.2, the allocation that of Listing 1.7. */
+/* An exchange of zone boundaries as programs before OpenSHMEM 1.2 write it: old names, offsets told by an extra put to
+ * a static variable, waits, and reductions on active sets. The calls of exchange() are those of "Hybrid Programming
+ * Using OpenSHMEM and OpenACC" (2014), Listing 1.2, the allocation that of Listing 1.7. */
 #include <mpp/shmem.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,31 +20,23 @@ static double residue, all_residues;
 static int arrived;
 
 /* Tells `ip` where this PE wants its data, learns where the PE that sends here wants it, and puts. */
-static void exchange(int ip, int m_size)
-{
-    shmem_putmem(&dest_qoffset,
-                 &qoffset,
-                 sizeof(idx_t), ip);
+static void exchange(int ip, int m_size) {
+    shmem_putmem(&dest_qoffset, &qoffset, sizeof(idx_t), ip);
     shmem_fence();
     shmem_long_put(&done, &x, 1, ip);
     shmem_quiet();
     shmem_wait(&done, 0);
-    shmem_double_put(
-                 &qbc_in[dest_qoffset],
-                 &qbc_ou[0],
-                 m_size, ip);
+    shmem_double_put(&qbc_in[dest_qoffset], &qbc_ou[0], m_size, ip);
     shmem_quiet();
 }
 
-int main(void)
-{
+int main(void) {
     start_pes(0);
     const int me = _my_pe(), all = _num_pes();
-    u = (double *)shmalloc(sizeof(double)*PROC_MAX_SIZE5);
+    u = (double*)shmalloc(sizeof(double) * PROC_MAX_SIZE5);
     qbc_in = u;
     qbc_ou = malloc(sizeof *qbc_ou * zone_words);
-    for (int i = 0; i < _SHMEM_REDUCE_SYNC_SIZE; i++)
-        pSync[i] = _SHMEM_SYNC_VALUE;
+    for (int i = 0; i < _SHMEM_REDUCE_SYNC_SIZE; i++) pSync[i] = _SHMEM_SYNC_VALUE;
     for (int i = 0; i < zone_words; i++) {
         qbc_ou[i] = me * 1000.0 + i;
         u[zone_words + i] = -1;
@@ -64,8 +56,7 @@ int main(void)
     }
     shmem_double_sum_to_all(&all_residues, &residue, 1, 0, 0, all, pWrk, pSync);
     double expected = 0;
-    for (int pe = 0; pe < all; pe++)
-        expected += pe * 1000.0 * zone_words + zone_words * (zone_words - 1.0) / 2;
+    for (int pe = 0; pe < all; pe++) expected += pe * 1000.0 * zone_words + zone_words * (zone_words - 1.0) / 2;
     right = right && all_residues == expected;
     puts(right ? "right" : "WRONG");
     free(qbc_ou);

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Strided access, atomics, signals, locks, teams, contexts and collectives, by their generic names where they have one. */
+/* Strided access, atomics, signals, locks, teams, contexts and collectives, by their generic names where they have one.
+ */
 #include <shmem.h>
 #include <stdio.h>
 #include <string.h>
 
 static int failures;
-#define CHECK(what)                                                                                                                \
-    do {                                                                                                                           \
-        if (!(what)) {                                                                                                             \
-            failures++;                                                                                                            \
-            printf("PE %d: line %d: %s\n", shmem_my_pe(), __LINE__, #what);                                                        \
-        }                                                                                                                          \
+#define CHECK(what)                                                                                                    \
+    do {                                                                                                               \
+        if (!(what)) {                                                                                                 \
+            failures++;                                                                                                \
+            printf("PE %d: line %d: %s\n", shmem_my_pe(), __LINE__, #what);                                            \
+        }                                                                                                              \
     } while (0)
 
 static int me, all, next, before;
@@ -19,33 +20,27 @@ static long lock, shared_count;
 static int table[64], gathered[64 * 4], source[64 * 4];
 static double sums[3], parts[3] = {1, 2, 3};
 
-static void strided(void)
-{
+static void strided(void) {
     int mine[16];
-    for (int i = 0; i < 16; i++)
-        mine[i] = me * 100 + i;
+    for (int i = 0; i < 16; i++) mine[i] = me * 100 + i;
     memset(table, 0, sizeof table);
     shmem_barrier_all();
     shmem_iput(table, mine, 3, 2, 8, next);
     shmem_barrier_all();
-    for (int i = 0; i < 8; i++)
-        CHECK(table[3 * i] == before * 100 + 2 * i && table[3 * i + 1] == 0);
+    for (int i = 0; i < 8; i++) CHECK(table[3 * i] == before * 100 + 2 * i && table[3 * i + 1] == 0);
     int back[8];
     shmem_iget(back, table, 1, 3, 8, next);
-    for (int i = 0; i < 8; i++)
-        CHECK(back[i] == me * 100 + 2 * i);
+    for (int i = 0; i < 8; i++) CHECK(back[i] == me * 100 + 2 * i);
     shmem_barrier_all();
 }
 
-static void atomics(void)
-{
+static void atomics(void) {
     static long word;
     static unsigned int bits;
     static float number;
     word = 0, bits = 0, number = 0;
     shmem_barrier_all();
-    for (int i = 0; i < 1000; i++)
-        shmem_atomic_inc(&word, 0);
+    for (int i = 0; i < 1000; i++) shmem_atomic_inc(&word, 0);
     shmem_atomic_or(&bits, 1u << me, 0);
     shmem_barrier_all();
     CHECK(shmem_g(&word, 0) == 1000L * all);
@@ -56,8 +51,7 @@ static void atomics(void)
     shmem_barrier_all();
 }
 
-static void signals(void)
-{
+static void signals(void) {
     signal_word = 0;
     shmem_barrier_all();
     int mine[4] = {me, me + 1, me + 2, me + 3};
@@ -67,8 +61,7 @@ static void signals(void)
     shmem_barrier_all();
 }
 
-static void locks(void)
-{
+static void locks(void) {
     shared_count = 0;
     shmem_barrier_all();
     for (int i = 0; i < 100; i++) {
@@ -88,17 +81,13 @@ static void locks(void)
     CHECK(lock == 0 || me != 0);
 }
 
-static void collectives(shmem_team_t team)
-{
+static void collectives(shmem_team_t team) {
     const int own = shmem_team_my_pe(team), size = shmem_team_n_pes(team);
-    for (int i = 0; i < 4 * size; i++)
-        source[i] = own * 1000 + i;
+    for (int i = 0; i < 4 * size; i++) source[i] = own * 1000 + i;
     CHECK(shmem_alltoall(team, gathered, source, 4) == 0);
-    for (int pe = 0; pe < size; pe++)
-        CHECK(gathered[4 * pe + 1] == pe * 1000 + own * 4 + 1);
+    for (int pe = 0; pe < size; pe++) CHECK(gathered[4 * pe + 1] == pe * 1000 + own * 4 + 1);
     CHECK(shmem_fcollect(team, gathered, source, 4) == 0);
-    for (int pe = 0; pe < size; pe++)
-        CHECK(gathered[4 * pe + 3] == pe * 1000 + 3);
+    for (int pe = 0; pe < size; pe++) CHECK(gathered[4 * pe + 3] == pe * 1000 + 3);
     CHECK(shmem_collect(team, gathered, source, own + 1) == 0);
     for (int pe = 0, at = 0; pe < size; at += ++pe)
         CHECK(gathered[at] == pe * 1000 && gathered[at + pe] == pe * 1000 + pe);
@@ -111,8 +100,7 @@ static void collectives(shmem_team_t team)
     shmem_team_sync(team);
 }
 
-static void teams(void)
-{
+static void teams(void) {
     shmem_team_t even = SHMEM_TEAM_INVALID, x, y;
     CHECK(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 2, (all + 1) / 2, NULL, 0, &even) == 0);
     CHECK((even != SHMEM_TEAM_INVALID) == (me % 2 == 0));
@@ -124,8 +112,7 @@ static void teams(void)
         CHECK(shmem_team_create_ctx(even, 0, &ctx) == 0);
         const int last = shmem_team_n_pes(even) - 1;
         static int from_team;
-        if (shmem_team_my_pe(even) == 0)
-            shmem_p(ctx, &from_team, 77, last);
+        if (shmem_team_my_pe(even) == 0) shmem_p(ctx, &from_team, 77, last);
         shmem_ctx_quiet(ctx);
         shmem_team_sync(even);
         CHECK(shmem_team_my_pe(even) != last || from_team == 77);
@@ -140,15 +127,14 @@ static void teams(void)
     shmem_team_destroy(y);
 }
 
-int main(void)
-{
+int main(void) {
     int provided;
     shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided);
     me = shmem_my_pe(), all = shmem_n_pes(), next = (me + 1) % all, before = (me + all - 1) % all;
     CHECK(provided == SHMEM_THREAD_MULTIPLE);
     shmem_barrier_all(); /* all have set their `all` */
     CHECK(shmem_addr_accessible(table, next) && !shmem_addr_accessible(&provided, next));
-    CHECK(*(int *)shmem_ptr(&all, next) == all);
+    CHECK(*(int*)shmem_ptr(&all, next) == all);
     strided();
     atomics();
     signals();

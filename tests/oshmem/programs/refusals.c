@@ -5,21 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
-int main(int count, char **words)
-{
-    const char *what = count > 1 ? words[1] : "";
+int main(int count, char** words) {
+    const char* what = count > 1 ? words[1] : "";
     long local = 0;
-    if (strcmp(what, "early") == 0)
-        shmem_barrier_all();
+    if (strcmp(what, "early") == 0) shmem_barrier_all();
     shmem_init();
-    if (strcmp(what, "local") == 0)
-        shmem_long_p(&local, 1, 0);
-    if (strcmp(what, "pe") == 0)
-        shmem_long_p(shmem_malloc(8), 1, 17);
-    if (strcmp(what, "exit") == 0 && shmem_my_pe() == 0)
-        shmem_global_exit(7);
-    if (strcmp(what, "killed") == 0 && shmem_my_pe() == 1)
-        raise(SIGKILL);
+    if (strcmp(what, "local") == 0) shmem_long_p(&local, 1, 0);
+    if (strcmp(what, "pe") == 0) shmem_long_p(shmem_malloc(8), 1, 17);
+    if (strcmp(what, "exit") == 0 && shmem_my_pe() == 0) shmem_global_exit(7);
+    if (strcmp(what, "killed") == 0 && shmem_my_pe() == 1) raise(SIGKILL);
     shmem_barrier_all();
     shmem_finalize();
     return 0;

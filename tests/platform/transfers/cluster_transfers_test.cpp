@@ -62,7 +62,8 @@ class cluster_transfers : public platform_test {
         return all;
     }
     [[nodiscard]] buffer_handle filled(const bytes& with) const {
-        return new_buffer(with.size(), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, const_cast<unsigned char*>(with.data()));
+        return new_buffer(with.size(), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
+                          const_cast<unsigned char*>(with.data()));
     }
     template <class Value> [[nodiscard]] static Value info(const event_handle& event, cl_transfer_info name) {
         Value value{};
@@ -79,7 +80,8 @@ class cluster_transfers : public platform_test {
 };
 
 bytes part_of(const bytes& whole, std::size_t from, std::size_t size) {
-    return {whole.begin() + static_cast<std::ptrdiff_t>(from), whole.begin() + static_cast<std::ptrdiff_t>(from + size)};
+    return {whole.begin() + static_cast<std::ptrdiff_t>(from),
+            whole.begin() + static_cast<std::ptrdiff_t>(from + size)};
 }
 
 TEST_F(cluster_transfers, what_is_read_from_a_file_is_where_its_device_is_and_the_stream_moves_on_everywhere) {
@@ -89,9 +91,9 @@ TEST_F(cluster_transfers, what_is_read_from_a_file_is_where_its_device_is_and_th
     std::vector<buffer_handle> buffers;
     for (std::size_t i = 0; i < devices().size(); ++i) {
         buffers.push_back(new_buffer(part));
-        ASSERT_EQ(clEnqueueWriteBufferFromStdioFile(queue(i), buffers[i].get(), CL_FALSE, 0, part, file, 0, nullptr,
-                                                    nullptr),
-                  CL_SUCCESS);
+        ASSERT_EQ(
+            clEnqueueWriteBufferFromStdioFile(queue(i), buffers[i].get(), CL_FALSE, 0, part, file, 0, nullptr, nullptr),
+            CL_SUCCESS);
     }
     // On any device, also those of other ranks.
     for (std::size_t i = 0; i < devices().size(); ++i)
@@ -203,8 +205,8 @@ TEST_F(cluster_transfers, peer_copies_move_the_bytes_that_they_name) {
     EXPECT_EQ(clEnqueuePeerCopyBuffer(queue(), source.get(), last_queue(), target.get(), CL_TRUE, 0, 0, 0, 0, nullptr,
                                       nullptr),
               CL_SUCCESS);
-    EXPECT_EQ(clEnqueuePeerCopyBuffer(queue(), source.get(), last_queue(), target.get(), CL_TRUE, 0, 250, 12, 0, nullptr,
-                                      nullptr),
+    EXPECT_EQ(clEnqueuePeerCopyBuffer(queue(), source.get(), last_queue(), target.get(), CL_TRUE, 0, 250, 12, 0,
+                                      nullptr, nullptr),
               CL_INVALID_VALUE);
 }
 
@@ -235,7 +237,9 @@ TEST_F(cluster_transfers, what_fails_or_is_cancelled_fails_on_every_rank) {
 TEST_F(cluster_transfers, every_rank_is_called_back_at_every_end) {
     struct told {
         std::promise<cl_int> status;
-        static void CL_CALLBACK hear(cl_event, cl_int status, void* self) { static_cast<told*>(self)->status.set_value(status); }
+        static void CL_CALLBACK hear(cl_event, cl_int status, void* self) {
+            static_cast<told*>(self)->status.set_value(status);
+        }
     };
     const auto end_of = [](const event_handle& event) -> cl_int {
         told listener;
@@ -248,11 +252,12 @@ TEST_F(cluster_transfers, every_rank_is_called_back_at_every_end) {
     for (const auto on : {std::size_t{0}, last()}) {
         const auto buffer = new_buffer(2 * part);
         event_handle whole, short_one;
-        ASSERT_EQ(clEnqueueWriteBufferFromFile(queue(on), buffer.get(), CL_FALSE, 0, part, ::fileno(file), 0, 0, nullptr, whole.out()),
+        ASSERT_EQ(clEnqueueWriteBufferFromFile(queue(on), buffer.get(), CL_FALSE, 0, part, ::fileno(file), 0, 0,
+                                               nullptr, whole.out()),
                   CL_SUCCESS);
         EXPECT_EQ(end_of(whole), CL_COMPLETE);
-        ASSERT_EQ(clEnqueueWriteBufferFromFile(queue(on), buffer.get(), CL_FALSE, 0, 2 * part, ::fileno(file), 0, 0, nullptr,
-                                               short_one.out()),
+        ASSERT_EQ(clEnqueueWriteBufferFromFile(queue(on), buffer.get(), CL_FALSE, 0, 2 * part, ::fileno(file), 0, 0,
+                                               nullptr, short_one.out()),
                   CL_SUCCESS);
         EXPECT_EQ(end_of(short_one), CL_TRANSFER_END_OF_FILE);
         EXPECT_EQ(end_of(short_one), CL_TRANSFER_END_OF_FILE) << "registered late";
@@ -274,9 +279,9 @@ TEST_F(cluster_transfers, one_rank_alone_has_all_devices_of_a_context) {
         const buffer_handle buffer(clCreateBuffer(own.get(), 0, part, nullptr, &code));
         ASSERT_EQ(code, CL_SUCCESS);
         auto* const file = open("r+");
-        ASSERT_EQ(clEnqueueWriteBufferFromStdioFile(on.get(), buffer.get(), CL_FALSE, 0, part, file, 0, nullptr,
-                                                    nullptr),
-                  CL_SUCCESS);
+        ASSERT_EQ(
+            clEnqueueWriteBufferFromStdioFile(on.get(), buffer.get(), CL_FALSE, 0, part, file, 0, nullptr, nullptr),
+            CL_SUCCESS);
         EXPECT_TRUE(same_bytes(contents(on.get(), buffer, part), whole));
         // Files are rank 0's.
         EXPECT_EQ(clEnqueueReadBufferToStdioFile(on.get(), buffer.get(), CL_TRUE, 0, part, file, 0, nullptr, nullptr),

@@ -85,8 +85,9 @@ int main() {
          {static_cast<unsigned>(std::rand()), static_cast<unsigned>(getpid()), bytes,
           static_cast<unsigned>(day.tv_usec), static_cast<unsigned>(clock.tv_nsec), static_cast<unsigned>(name[0]),
           device_of_chance(), static_cast<unsigned>(now), static_cast<unsigned>(today), entropy,
-          static_cast<unsigned>(machine.nodename[0]), static_cast<unsigned>(by_base.tv_nsec), static_cast<unsigned>(ticks),
-          static_cast<unsigned>(usage.ru_minflt), static_cast<unsigned>(usage.ru_utime.tv_usec), by_descriptor, by_stream, by_stdio, by_arc4random()})
+          static_cast<unsigned>(machine.nodename[0]), static_cast<unsigned>(by_base.tv_nsec),
+          static_cast<unsigned>(ticks), static_cast<unsigned>(usage.ru_minflt),
+          static_cast<unsigned>(usage.ru_utime.tv_usec), by_descriptor, by_stream, by_stdio, by_arc4random()})
         for (unsigned i = 0; i < 1 + chance % 97; ++i) {
             const cl_uint value = i;
             if (clEnqueueFillBuffer(queue, buffer, &value, sizeof value, 0, 64, 0, nullptr, nullptr) != CL_SUCCESS)

@@ -21,11 +21,11 @@ std::atomic<bool> driver_is_gone{false};
 } // namespace
 
 /// In place of the driver's, which may have shut down when a process ends: then it never answers.
-__attribute__((visibility("default"))) cl_int clGetEventProfilingInfo(cl_event event, cl_profiling_info name, size_t size,
-                                                                      void* value, size_t* size_ret) {
+__attribute__((visibility("default"))) cl_int clGetEventProfilingInfo(cl_event event, cl_profiling_info name,
+                                                                      size_t size, void* value, size_t* size_ret) {
     while (driver_is_gone) pause();
-    static auto* const driver =
-        reinterpret_cast<decltype(&clGetEventProfilingInfo)>(dlsym(RTLD_NEXT, "clGetEventProfilingInfo"));
+    static auto* const driver = reinterpret_cast<decltype(&clGetEventProfilingInfo)>(
+        dlsym(RTLD_NEXT, "clGetEventProfilingInfo"));
     return driver(event, name, size, value, size_ret);
 }
 
@@ -36,15 +36,14 @@ const program* at_work = nullptr; // for exit handlers, which take no argument
 /// Whether every call is refused at once, without an event and without effect.
 void call_after_the_end() {
     cl_event event = nullptr;
-    const cl_int codes[] = {
-        clEnqueueReadBufferToFile(at_work->queue, at_work->buffer, CL_TRUE, 0, size / 2, at_work->fd, 0, 0, nullptr,
-                                  &event),
-        clEnqueueWriteBufferFromFile(at_work->queue, at_work->buffer, CL_FALSE, 0, size, at_work->fd, 0, 0, nullptr,
-                                     &event),
-        clEnqueueReadBufferToStdioFile(at_work->queue, at_work->buffer, CL_TRUE, 0, size, at_work->file, 0, nullptr,
-                                       &event),
-        clEnqueuePeerCopyBuffer(at_work->queue, at_work->buffer, at_work->queue, at_work->buffer, CL_TRUE, 0,
-                                size / 2, size / 2, 0, nullptr, &event)};
+    const cl_int codes[] = {clEnqueueReadBufferToFile(at_work->queue, at_work->buffer, CL_TRUE, 0, size / 2,
+                                                      at_work->fd, 0, 0, nullptr, &event),
+                            clEnqueueWriteBufferFromFile(at_work->queue, at_work->buffer, CL_FALSE, 0, size,
+                                                         at_work->fd, 0, 0, nullptr, &event),
+                            clEnqueueReadBufferToStdioFile(at_work->queue, at_work->buffer, CL_TRUE, 0, size,
+                                                           at_work->file, 0, nullptr, &event),
+                            clEnqueuePeerCopyBuffer(at_work->queue, at_work->buffer, at_work->queue, at_work->buffer,
+                                                    CL_TRUE, 0, size / 2, size / 2, 0, nullptr, &event)};
     for (const cl_int code : codes) {
         if (code != CL_INVALID_OPERATION) {
             give_up("a call after the end", code);

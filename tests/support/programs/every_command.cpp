@@ -61,15 +61,16 @@ void buffers(set_up& of) {
     enqueued("write buffer", clEnqueueWriteBuffer(of.queue, of.a, CL_TRUE, 0, size, memory, 0, nullptr, &event));
     enqueued("read buffer", clEnqueueReadBuffer(of.queue, of.a, CL_FALSE, 0, size, memory, 1, &event, nullptr));
     check(clReleaseEvent(event), "clReleaseEvent");
-    enqueued("write buffer", clEnqueueWriteBufferRect(of.queue, of.a, CL_FALSE, origin, origin, region, width, 0, width, 0, memory,
-                                                      0, nullptr, nullptr));
-    enqueued("read buffer", clEnqueueReadBufferRect(of.queue, of.a, CL_TRUE, origin, origin, region, width, 0, width, 0, memory, 0,
-                                                    nullptr, nullptr));
+    enqueued("write buffer", clEnqueueWriteBufferRect(of.queue, of.a, CL_FALSE, origin, origin, region, width, 0, width,
+                                                      0, memory, 0, nullptr, nullptr));
+    enqueued("read buffer", clEnqueueReadBufferRect(of.queue, of.a, CL_TRUE, origin, origin, region, width, 0, width, 0,
+                                                    memory, 0, nullptr, nullptr));
     enqueued("copy buffer", clEnqueueCopyBuffer(of.queue, of.a, of.b, 0, 0, size, 0, nullptr, nullptr));
-    enqueued("copy buffer", clEnqueueCopyBufferRect(of.queue, of.a, of.b, origin, origin, region, width, 0, width, 0, 0, nullptr,
-                                                    nullptr));
+    enqueued("copy buffer", clEnqueueCopyBufferRect(of.queue, of.a, of.b, origin, origin, region, width, 0, width, 0, 0,
+                                                    nullptr, nullptr));
     enqueued("fill buffer", clEnqueueFillBuffer(of.queue, of.a, memory, 1, 0, size, 0, nullptr, nullptr));
-    enqueued("migrate", clEnqueueMigrateMemObjects(of.queue, 1, &of.a, CL_MIGRATE_MEM_OBJECT_HOST, 0, nullptr, nullptr));
+    enqueued("migrate",
+             clEnqueueMigrateMemObjects(of.queue, 1, &of.a, CL_MIGRATE_MEM_OBJECT_HOST, 0, nullptr, nullptr));
     cl_int code = CL_SUCCESS;
     void* const mapped = clEnqueueMapBuffer(of.queue, of.a, CL_TRUE, CL_MAP_READ, 0, size, 0, nullptr, nullptr, &code);
     enqueued("map", code);
@@ -89,8 +90,9 @@ void kernels(set_up& of) {
     enqueued("single", clEnqueueTask(of.queue, single, 0, nullptr, nullptr));
     if ((of.asked<cl_device_exec_capabilities>(CL_DEVICE_EXECUTION_CAPABILITIES) & CL_EXEC_NATIVE_KERNEL) == 0) return;
     int argument = 0;
-    enqueued("native kernel", clEnqueueNativeKernel(of.queue, [](void*) {}, &argument, sizeof argument, 0, nullptr, nullptr, 0,
-                                                    nullptr, nullptr));
+    enqueued("native kernel",
+             clEnqueueNativeKernel(
+                 of.queue, [](void*) {}, &argument, sizeof argument, 0, nullptr, nullptr, 0, nullptr, nullptr));
 }
 
 void images(set_up& of) {
@@ -100,26 +102,33 @@ void images(set_up& of) {
     shape.image_type = CL_MEM_OBJECT_IMAGE2D;
     shape.image_width = shape.image_height = width;
     cl_int code = CL_SUCCESS;
-    auto* const one = made(clCreateImage(of.context, CL_MEM_READ_WRITE, &format, &shape, nullptr, &code), code, "an image");
-    auto* const other = made(clCreateImage(of.context, CL_MEM_READ_WRITE, &format, &shape, nullptr, &code), code, "an image");
+    auto* const one = made(clCreateImage(of.context, CL_MEM_READ_WRITE, &format, &shape, nullptr, &code), code,
+                           "an image");
+    auto* const other = made(clCreateImage(of.context, CL_MEM_READ_WRITE, &format, &shape, nullptr, &code), code,
+                             "an image");
     const std::size_t origin[3] = {}, region[3] = {width, width, 1};
     const cl_uint color[4] = {1, 2, 3, 4};
     auto* const memory = of.host.data();
-    enqueued("write image", clEnqueueWriteImage(of.queue, one, CL_TRUE, origin, region, 0, 0, memory, 0, nullptr, nullptr));
-    enqueued("read image", clEnqueueReadImage(of.queue, one, CL_TRUE, origin, region, 0, 0, memory, 0, nullptr, nullptr));
+    enqueued("write image",
+             clEnqueueWriteImage(of.queue, one, CL_TRUE, origin, region, 0, 0, memory, 0, nullptr, nullptr));
+    enqueued("read image",
+             clEnqueueReadImage(of.queue, one, CL_TRUE, origin, region, 0, 0, memory, 0, nullptr, nullptr));
     enqueued("copy image", clEnqueueCopyImage(of.queue, one, other, origin, origin, region, 0, nullptr, nullptr));
-    enqueued("copy image to buffer", clEnqueueCopyImageToBuffer(of.queue, one, of.a, origin, region, 0, 0, nullptr, nullptr));
-    enqueued("copy buffer to image", clEnqueueCopyBufferToImage(of.queue, of.a, one, 0, origin, region, 0, nullptr, nullptr));
+    enqueued("copy image to buffer",
+             clEnqueueCopyImageToBuffer(of.queue, one, of.a, origin, region, 0, 0, nullptr, nullptr));
+    enqueued("copy buffer to image",
+             clEnqueueCopyBufferToImage(of.queue, of.a, one, 0, origin, region, 0, nullptr, nullptr));
     enqueued("fill image", clEnqueueFillImage(of.queue, one, color, origin, region, 0, nullptr, nullptr));
     std::size_t row = 0;
-    void* const mapped = clEnqueueMapImage(of.queue, one, CL_TRUE, CL_MAP_WRITE, origin, region, &row, nullptr, 0, nullptr, nullptr,
-                                           &code);
+    void* const mapped = clEnqueueMapImage(of.queue, one, CL_TRUE, CL_MAP_WRITE, origin, region, &row, nullptr, 0,
+                                           nullptr, nullptr, &code);
     enqueued("map", code);
     enqueued("unmap", clEnqueueUnmapMemObject(of.queue, one, mapped, 0, nullptr, nullptr));
 }
 
 void shared_memory(set_up& of) {
-    if ((of.asked<cl_device_svm_capabilities>(CL_DEVICE_SVM_CAPABILITIES) & CL_DEVICE_SVM_COARSE_GRAIN_BUFFER) == 0) return;
+    if ((of.asked<cl_device_svm_capabilities>(CL_DEVICE_SVM_CAPABILITIES) & CL_DEVICE_SVM_COARSE_GRAIN_BUFFER) == 0)
+        return;
     void* one = clSVMAlloc(of.context, CL_MEM_READ_WRITE, size, 0);
     void* const other = clSVMAlloc(of.context, CL_MEM_READ_WRITE, size, 0);
     check(one != nullptr && other != nullptr ? CL_SUCCESS : CL_OUT_OF_RESOURCES, "clSVMAlloc");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a kernel on each device of the first platform, some of them behind a user event, and prints how many devices there are.
+// Runs a kernel on each device of the first platform, some of them behind a user event, and prints how many devices
+// there are.
 #include <CL/cl.h>
 
 #include <cstddef>
@@ -33,9 +34,11 @@ int main() {
     check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count), "clGetDeviceIDs");
     std::vector<cl_device_id> devices(count);
     check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, devices.data(), nullptr), "clGetDeviceIDs");
-    auto* const context = made(clCreateContext(nullptr, count, devices.data(), nullptr, nullptr, &code), code, "clCreateContext");
+    auto* const context = made(clCreateContext(nullptr, count, devices.data(), nullptr, nullptr, &code), code,
+                               "clCreateContext");
     const char* source = "kernel void add_one(global int *x) { x[get_global_id(0)] += 1; }";
-    auto* const program = made(clCreateProgramWithSource(context, 1, &source, nullptr, &code), code, "clCreateProgramWithSource");
+    auto* const program = made(clCreateProgramWithSource(context, 1, &source, nullptr, &code), code,
+                               "clCreateProgramWithSource");
     check(clBuildProgram(program, count, devices.data(), nullptr, nullptr, nullptr), "clBuildProgram");
     auto* const kernel = made(clCreateKernel(program, "add_one", &code), code, "clCreateKernel");
     auto* const gate = made(clCreateUserEvent(context, &code), code, "clCreateUserEvent");
@@ -43,17 +46,23 @@ int main() {
     std::vector<cl_mem> buffers;
     for (auto* const device : devices) {
         queues.push_back(made(clCreateCommandQueue(context, device, 0, &code), code, "clCreateCommandQueue"));
-        buffers.push_back(made(clCreateBuffer(context, CL_MEM_READ_WRITE, size * sizeof(cl_int), nullptr, &code), code, "clCreateBuffer"));
+        buffers.push_back(made(clCreateBuffer(context, CL_MEM_READ_WRITE, size * sizeof(cl_int), nullptr, &code), code,
+                               "clCreateBuffer"));
         const cl_int zero = 0;
-        check(clEnqueueFillBuffer(queues.back(), buffers.back(), &zero, sizeof zero, 0, size * sizeof zero, 1, &gate, nullptr), "clEnqueueFillBuffer");
+        check(clEnqueueFillBuffer(queues.back(), buffers.back(), &zero, sizeof zero, 0, size * sizeof zero, 1, &gate,
+                                  nullptr),
+              "clEnqueueFillBuffer");
         check(clSetKernelArg(kernel, 0, sizeof(cl_mem), &buffers.back()), "clSetKernelArg");
         for (int i = 0; i < rounds; ++i)
-            check(clEnqueueNDRangeKernel(queues.back(), kernel, 1, nullptr, &size, nullptr, 0, nullptr, nullptr), "clEnqueueNDRangeKernel");
+            check(clEnqueueNDRangeKernel(queues.back(), kernel, 1, nullptr, &size, nullptr, 0, nullptr, nullptr),
+                  "clEnqueueNDRangeKernel");
     }
     check(clSetUserEventStatus(gate, CL_COMPLETE), "clSetUserEventStatus");
     for (std::size_t i = 0; i < devices.size(); ++i) {
         cl_int last = 0;
-        check(clEnqueueReadBuffer(queues[i], buffers[i], CL_TRUE, (size - 1) * sizeof last, sizeof last, &last, 0, nullptr, nullptr), "clEnqueueReadBuffer");
+        check(clEnqueueReadBuffer(queues[i], buffers[i], CL_TRUE, (size - 1) * sizeof last, sizeof last, &last, 0,
+                                  nullptr, nullptr),
+              "clEnqueueReadBuffer");
         if (last != rounds) std::fprintf(stderr, "every_device: %d instead of %d\n", last, rounds);
         if (last != rounds) return 1;
     }

@@ -16,7 +16,8 @@ struct application {
     application& operator=(const application&) = delete;
     ~application() {
         for (auto* const queue : queues)
-            if (clFinish(queue) != CL_SUCCESS || clReleaseCommandQueue(queue) != CL_SUCCESS) std::puts("clFinish failed");
+            if (clFinish(queue) != CL_SUCCESS || clReleaseCommandQueue(queue) != CL_SUCCESS)
+                std::puts("clFinish failed");
         if (context != nullptr) clReleaseContext(context);
         std::puts("farewell");
     }
@@ -38,12 +39,13 @@ int main() {
     auto* const buffer = clCreateBuffer(everything.context, CL_MEM_READ_WRITE, sizeof(cl_uint), nullptr, &code);
     for (cl_uint i = 0; i < count; ++i) {
         everything.queues.push_back(clCreateCommandQueue(everything.context, devices[i], 0, &code));
-        if (code != CL_SUCCESS ||
-            clEnqueueFillBuffer(everything.queues[i], buffer, &i, sizeof i, 0, sizeof i, 0, nullptr, nullptr) != CL_SUCCESS)
+        if (code != CL_SUCCESS || clEnqueueFillBuffer(everything.queues[i], buffer, &i, sizeof i, 0, sizeof i, 0,
+                                                      nullptr, nullptr) != CL_SUCCESS)
             return 1;
     }
     cl_uint last = 0;
-    if (clEnqueueReadBuffer(everything.queues[0], buffer, CL_TRUE, 0, sizeof last, &last, 0, nullptr, nullptr) != CL_SUCCESS)
+    if (clEnqueueReadBuffer(everything.queues[0], buffer, CL_TRUE, 0, sizeof last, &last, 0, nullptr, nullptr) !=
+        CL_SUCCESS)
         return 1;
     clReleaseMemObject(buffer);
     std::printf("the result is %s\n", last == count - 1 ? "right" : "wrong");

@@ -36,8 +36,8 @@ int main(int argc, char** argv) {
     cl_event last = nullptr;
     for (cl_uint step = 0; step < 40; ++step) {
         cl_event after = nullptr;
-        if (clEnqueueFillBuffer(queues[step % count], buffer, &step, sizeof step, 0, large / 2,
-                                last == nullptr ? 0 : 1, last == nullptr ? nullptr : &last, &after) != CL_SUCCESS)
+        if (clEnqueueFillBuffer(queues[step % count], buffer, &step, sizeof step, 0, large / 2, last == nullptr ? 0 : 1,
+                                last == nullptr ? nullptr : &last, &after) != CL_SUCCESS)
             return 1;
         last = after;
     }
@@ -50,18 +50,20 @@ int main(int argc, char** argv) {
     // Each rank answers by what it has itself, also of devices of others.
     for (cl_uint i = 0; i < count; ++i) {
         std::size_t largest = 0;
-        if (clGetKernelWorkGroupInfo(kernel, devices[i], CL_KERNEL_WORK_GROUP_SIZE, sizeof largest, &largest, nullptr) !=
-                CL_SUCCESS ||
+        if (clGetKernelWorkGroupInfo(kernel, devices[i], CL_KERNEL_WORK_GROUP_SIZE, sizeof largest, &largest,
+                                     nullptr) != CL_SUCCESS ||
             largest == 0)
             return 1;
     }
     std::vector<std::size_t> sizes(count);
-    if (clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, count * sizeof sizes[0], sizes.data(), nullptr) != CL_SUCCESS)
+    if (clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, count * sizeof sizes[0], sizes.data(), nullptr) !=
+        CL_SUCCESS)
         return 1;
     std::vector<std::vector<unsigned char>> binaries;
     std::vector<unsigned char*> places;
     for (const auto size : sizes) places.push_back(binaries.emplace_back(size).data());
-    if (clGetProgramInfo(program, CL_PROGRAM_BINARIES, count * sizeof places[0], places.data(), nullptr) != CL_SUCCESS) return 1;
+    if (clGetProgramInfo(program, CL_PROGRAM_BINARIES, count * sizeof places[0], places.data(), nullptr) != CL_SUCCESS)
+        return 1;
     // This rank's devices have theirs, and nobody can be asked for the others'.
     cl_uint own = 0;
     for (const auto& binary : binaries)

@@ -34,7 +34,8 @@ int main() {
     check(code, "clCreateBuffer");
     std::array<cl_event, 2> events{};
     const cl_uchar zero = 0;
-    for (auto& event : events) check(clEnqueueFillBuffer(queue, buffer, &zero, 1, 0, 64, 0, nullptr, &event), "clEnqueueFillBuffer");
+    for (auto& event : events)
+        check(clEnqueueFillBuffer(queue, buffer, &zero, 1, 0, 64, 0, nullptr, &event), "clEnqueueFillBuffer");
     check(clWaitForEvents(2, events.data()), "clWaitForEvents");
     if (causeway_trace_command(events[0], "the parent's", 0, nullptr) != 1) return 1;
     const auto child = fork();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program of a cluster that leaves while its last contents have just moved, and its device may be measured in passing. When
-// drivers shut down nobody may call them any more.
+// A program of a cluster that leaves while its last contents have just moved, and its device may be measured in
+// passing. When drivers shut down nobody may call them any more.
 #include <CL/cl.h>
 
 #include <dlfcn.h>

@@ -83,8 +83,8 @@ int main() {
     cl_event before = open;
     for (cl_uint step = 0; step < 2000; ++step) {
         cl_event after = nullptr;
-        if (clEnqueueFillBuffer(queues[step % count], buffer, &step, sizeof step, 0, sizeof step, 1, &before,
-                                &after) != CL_SUCCESS)
+        if (clEnqueueFillBuffer(queues[step % count], buffer, &step, sizeof step, 0, sizeof step, 1, &before, &after) !=
+            CL_SUCCESS)
             return 1;
         before = after;
     }

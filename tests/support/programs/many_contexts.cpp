@@ -22,7 +22,8 @@ void check(cl_int code, const char* what) {
 
 bool is_kept(cl_context which) {
     cl_uint references = 0;
-    check(clGetContextInfo(which, CL_CONTEXT_REFERENCE_COUNT, sizeof references, &references, nullptr), "clGetContextInfo");
+    check(clGetContextInfo(which, CL_CONTEXT_REFERENCE_COUNT, sizeof references, &references, nullptr),
+          "clGetContextInfo");
     return references > 1;
 }
 

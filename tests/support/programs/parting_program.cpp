@@ -39,12 +39,14 @@ int main(int argc, char** argv) {
     auto* const context = clCreateContext(nullptr, count, devices, nullptr, nullptr, &code);
     if (context == nullptr) return 1;
     auto* const queue = clCreateCommandQueue(context, devices[0], 0, &code);
-    auto* const buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, what == "size" && is_other ? 128 : 64, nullptr, &code);
+    auto* const buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, what == "size" && is_other ? 128 : 64, nullptr,
+                                        &code);
     cl_uint one = 1;
     const auto fill = [&](std::size_t bytes) {
         clEnqueueFillBuffer(queue, buffer, &one, sizeof one, 0, bytes, 0, nullptr, nullptr);
     };
-    for (int i = 0; i < ((what == "count" || what == "thread" || what == "captured") && is_other ? 3 : 2); ++i) fill(64);
+    for (int i = 0; i < ((what == "count" || what == "thread" || what == "captured") && is_other ? 3 : 2); ++i)
+        fill(64);
     if (what == "pattern" && is_other) one = 2;
     if (what == "function" && is_other)
         clEnqueueCopyBuffer(queue, buffer, buffer, 0, 32, 32, 0, nullptr, nullptr);
@@ -58,7 +60,8 @@ int main(int argc, char** argv) {
             clGetDeviceInfo(devices[i], CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof allowed, &allowed, nullptr);
             most = std::max(most, allowed);
         }
-        auto* const large = clCreateBuffer(context, CL_MEM_READ_WRITE, std::min<std::size_t>(most, std::size_t{3} << 30), nullptr, &code);
+        auto* const large = clCreateBuffer(context, CL_MEM_READ_WRITE,
+                                           std::min<std::size_t>(most, std::size_t{3} << 30), nullptr, &code);
         auto* const there = clCreateCommandQueue(context, devices[count - 1], 0, &code);
         clEnqueueFillBuffer(there, large, &one, sizeof one, 0, 64, 0, nullptr, nullptr);
         clFinish(there);
@@ -86,7 +89,8 @@ int main(int argc, char** argv) {
         void* mapped[2] = {};
         for (const cl_uint i : {0U, 1U}) {
             clEnqueueFillBuffer(queue, buffer, &one, sizeof one, 0, 64, 0, nullptr, &filled[i]);
-            mapped[i] = clEnqueueMapBuffer(queue, buffer, CL_FALSE, CL_MAP_READ, 32 * i, 32, 0, nullptr, nullptr, &code);
+            mapped[i] = clEnqueueMapBuffer(queue, buffer, CL_FALSE, CL_MAP_READ, 32 * i, 32, 0, nullptr, nullptr,
+                                           &code);
         }
         if (what == "list")
             clWaitForEvents(1, &filled[is_other ? 1 : 0]);
@@ -139,7 +143,8 @@ int main(int argc, char** argv) {
         if (what == "owner")
             clFinish(each[is_other ? 1 : 0]);
         else // goes into no record of calls
-            clGetEventInfo(filled[is_other ? 1 : 0], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+            clGetEventInfo(filled[is_other ? 1 : 0], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
+                           nullptr);
     }
     if (what == "read" || what == "read_size" || what == "argument") {
         // Nobody meets: all that goes from rank to rank is what is read.
@@ -196,7 +201,8 @@ int main(int argc, char** argv) {
         });
         cl_int status = what == "polling" ? CL_QUEUED : CL_COMPLETE;
         while (status > CL_COMPLETE)
-            if (clGetEventInfo(over, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr) != CL_SUCCESS) break;
+            if (clGetEventInfo(over, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr) != CL_SUCCESS)
+                break;
     }
     if (what == "second") {
         auto* const gate = clCreateUserEvent(context, &code);

@@ -73,9 +73,9 @@ struct program {
     }
 
     void write_file(const cl_event* wait = nullptr) const {
-        check(clEnqueueReadBufferToFile(queue, buffer, CL_FALSE, 0, size, fd, 0, wait == nullptr ? 0 : 1, wait,
-                                        nullptr),
-              "clEnqueueReadBufferToFile");
+        check(
+            clEnqueueReadBufferToFile(queue, buffer, CL_FALSE, 0, size, fd, 0, wait == nullptr ? 0 : 1, wait, nullptr),
+            "clEnqueueReadBufferToFile");
     }
 
     void write_stream() const {

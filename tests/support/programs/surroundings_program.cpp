@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks for terminal, processors, memory, limits, disks and processes, of which each rank has made its own before. What it is told
-// goes into its commands: ranks that are told otherwise part.
+// Asks for terminal, processors, memory, limits, disks and processes, of which each rank has made its own before. What
+// it is told goes into its commands: ranks that are told otherwise part.
 #include <CL/cl.h>
 
 #include <fcntl.h>
@@ -34,7 +34,8 @@ void tell(const std::string& text) {
     for (const char letter : text) size = size * 31 % 4093 + static_cast<unsigned char>(letter);
     auto* const buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, size, nullptr, &code);
     const cl_uchar zero = 0;
-    if (code != CL_SUCCESS || clEnqueueFillBuffer(queue, buffer, &zero, 1, 0, size, 0, nullptr, nullptr) != CL_SUCCESS ||
+    if (code != CL_SUCCESS ||
+        clEnqueueFillBuffer(queue, buffer, &zero, 1, 0, size, 0, nullptr, nullptr) != CL_SUCCESS ||
         clFinish(queue) != CL_SUCCESS)
         std::exit(1);
     clReleaseMemObject(buffer);
@@ -53,7 +54,8 @@ std::string by_stdio(const char* path) {
 
 constexpr int terminal = 40;
 
-/// By calls that nobody stands in front of: rank 0 has a terminal, the others processors and descriptors of their own number.
+/// By calls that nobody stands in front of: rank 0 has a terminal, the others processors and descriptors of their own
+/// number.
 void differ(bool is_first) {
     if (is_first) {
         const auto whole = static_cast<int>(syscall(SYS_openat, AT_FDCWD, "/dev/ptmx", O_RDWR | O_NOCTTY));
@@ -103,13 +105,13 @@ int main() {
     rlimit limit{};
     tell(getrlimit(RLIMIT_NOFILE, &limit));
     tell(static_cast<long>(limit.rlim_cur));
-    struct sysinfo machine {};
+    struct sysinfo machine{};
     tell(sysinfo(&machine));
     tell(static_cast<long>(machine.freeram));
     double load = 0;
     tell(getloadavg(&load, 1));
     tell(std::to_string(load));
-    struct statvfs disk {};
+    struct statvfs disk{};
     tell(statvfs("/", &disk));
     tell(static_cast<long>(disk.f_bfree));
     tell(getppid());

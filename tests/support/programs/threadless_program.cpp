@@ -117,8 +117,8 @@ void without_stream_worker(const program& work) {
     expect(write(ends[1], sent, sizeof sent) == sizeof sent, "a pipe takes three bytes");
     std::FILE* const pipe_end = fdopen(ends[0], "r");
     const auto enqueue = [&](transfer& done) {
-        check(clEnqueueWriteBufferFromStdioFile(work.queue, work.buffer, CL_FALSE, 0, sizeof sent, pipe_end, 0,
-                                                nullptr, &done.event),
+        check(clEnqueueWriteBufferFromStdioFile(work.queue, work.buffer, CL_FALSE, 0, sizeof sent, pipe_end, 0, nullptr,
+                                                &done.event),
               "clEnqueueWriteBufferFromStdioFile");
     };
     {
@@ -132,15 +132,14 @@ void without_stream_worker(const program& work) {
     expect(next.end() == CL_COMPLETE, "the stream has lost nothing: " + next.text());
     // What this scenario leaves in the file is as in the others.
     const unsigned char value = 0x5a;
-    check(clEnqueueFillBuffer(work.queue, work.buffer, &value, 1, 0, size, 0, nullptr, nullptr),
-          "clEnqueueFillBuffer");
+    check(clEnqueueFillBuffer(work.queue, work.buffer, &value, 1, 0, size, 0, nullptr, nullptr), "clEnqueueFillBuffer");
 }
 
 } // namespace
 
 /// Stands before the C library's, for this program and the libraries that it uses.
 extern "C" __attribute__((visibility("default"))) int pthread_create(pthread_t* thread, const pthread_attr_t* how,
-                                                                    void* (*start)(void*), void* argument) {
+                                                                     void* (*start)(void*), void* argument) {
     if (refuses) return EAGAIN;
     static const auto real = reinterpret_cast<decltype(&pthread_create)>(dlsym(RTLD_NEXT, "pthread_create"));
     return real(thread, how, start, argument);

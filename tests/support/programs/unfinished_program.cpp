@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A host program that leaves while drivers still compile and run its kernels; with an argument it lets go of all before.
+// A host program that leaves while drivers still compile and run its kernels; with an argument it lets go of all
+// before.
 #include <CL/cl.h>
 
 #include <cstdio>
@@ -18,8 +19,8 @@ int main(int count_of_words, char**) {
     constexpr int kernels = 4;
     std::string source;
     for (int i = 0; i < kernels; ++i)
-        source += "__kernel void k" + std::to_string(i) + "(__global float* a) { a[get_global_id(0)] += " +
-                  std::to_string(i) + "; }";
+        source += "__kernel void k" + std::to_string(i) +
+                  "(__global float* a) { a[get_global_id(0)] += " + std::to_string(i) + "; }";
     const char* text = source.c_str();
     auto* const program = clCreateProgramWithSource(context, 1, &text, nullptr, &code);
     if (code != CL_SUCCESS || clBuildProgram(program, 0, nullptr, "", nullptr, nullptr) != CL_SUCCESS) return 1;
@@ -31,15 +32,15 @@ int main(int count_of_words, char**) {
         queues.push_back(clCreateCommandQueue(context, devices[i], 0, &code));
         buffers.push_back(clCreateBuffer(context, CL_MEM_READ_WRITE, items * sizeof(cl_float), nullptr, &code));
         const cl_float zero = 0;
-        if (code != CL_SUCCESS ||
-            clEnqueueFillBuffer(queues[i], buffers[i], &zero, sizeof zero, 0, items * sizeof zero, 0, nullptr, nullptr) !=
-                CL_SUCCESS)
+        if (code != CL_SUCCESS || clEnqueueFillBuffer(queues[i], buffers[i], &zero, sizeof zero, 0, items * sizeof zero,
+                                                      0, nullptr, nullptr) != CL_SUCCESS)
             return 1;
         for (int j = 0; j < kernels; ++j) {
             made.push_back(clCreateKernel(program, ("k" + std::to_string(j)).c_str(), &code));
             auto* const kernel = made.back();
             if (clSetKernelArg(kernel, 0, sizeof buffers[i], &buffers[i]) != CL_SUCCESS ||
-                clEnqueueNDRangeKernel(queues[i], kernel, 1, nullptr, &items, nullptr, 0, nullptr, nullptr) != CL_SUCCESS)
+                clEnqueueNDRangeKernel(queues[i], kernel, 1, nullptr, &items, nullptr, 0, nullptr, nullptr) !=
+                    CL_SUCCESS)
                 return 1;
         }
         if (clFlush(queues[i]) != CL_SUCCESS) return 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads its standard input in every way, writes files in every way into a folder, and reads them again. What it has read goes
-// into its commands: ranks that read otherwise part. Prints how many files have what they should.
+// Reads its standard input in every way, writes files in every way into a folder, and reads them again. What it has
+// read goes into its commands: ranks that read otherwise part. Prints how many files have what they should.
 #include <CL/cl.h>
 
 #include <dlfcn.h>
@@ -32,7 +32,8 @@ void tell(const std::string& text) {
     for (const char letter : text) size = size * 31 % 4093 + static_cast<unsigned char>(letter);
     auto* const buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, size, nullptr, &code);
     const cl_uchar zero = 0;
-    if (code != CL_SUCCESS || clEnqueueFillBuffer(queue, buffer, &zero, 1, 0, size, 0, nullptr, nullptr) != CL_SUCCESS ||
+    if (code != CL_SUCCESS ||
+        clEnqueueFillBuffer(queue, buffer, &zero, 1, 0, size, 0, nullptr, nullptr) != CL_SUCCESS ||
         clFinish(queue) != CL_SUCCESS)
         std::exit(1);
     clReleaseMemObject(buffer);
@@ -90,7 +91,8 @@ void write_by_stdio(const std::string& path) {
 
 /// What is written by one name and read by another has all of it, whichever rank is first.
 void by_other_names(const std::string& folder) {
-    if (mkdir((folder + "/scratch").c_str(), 0777) != 0 || symlink("scratch", (folder + "/latest").c_str()) != 0) std::exit(1);
+    if (mkdir((folder + "/scratch").c_str(), 0777) != 0 || symlink("scratch", (folder + "/latest").c_str()) != 0)
+        std::exit(1);
     const int scratch = open((folder + "/scratch").c_str(), O_RDONLY | O_DIRECTORY);
     std::size_t whole = 0;
     const std::string text(1 << 20, 't');
@@ -104,7 +106,7 @@ void by_other_names(const std::string& folder) {
         std::ofstream(folder + "/latest/" + name) << text << text;
         whole += std::filesystem::file_size(hard) == 2 * text.size();
         std::ofstream(folder + "/latest/" + name) << text;
-        struct stat facts {};
+        struct stat facts{};
         whole += fstatat(scratch, name.c_str(), &facts, 0) == 0 && facts.st_size == static_cast<off_t>(text.size());
         std::ofstream(hard) << text << text << text;
         const int fd = openat(scratch, name.c_str(), O_RDONLY);
@@ -121,10 +123,13 @@ int count_bytes(const char*, const struct stat* facts, int what, FTW*) {
     return 0;
 }
 
-/// Each call that changes names or metadata is made once: a second one would fail, or change what the first one has left.
+/// Each call that changes names or metadata is made once: a second one would fail, or change what the first one has
+/// left.
 void by_all_forms(const std::string& folder) {
     const int at = open(folder.c_str(), O_RDONLY | O_DIRECTORY);
-    const auto is_made = [](const char* what, int code) { expect(what, code == 0 ? "done" : std::strerror(errno), "done"); };
+    const auto is_made = [](const char* what, int code) {
+        expect(what, code == 0 ? "done" : std::strerror(errno), "done");
+    };
     is_made("mkdirat", mkdirat(at, "at", 0777));
     const int inner = openat(at, "at", O_RDONLY | O_DIRECTORY);
     const int made = openat(inner, "file", O_CREAT | O_EXCL | O_WRONLY, 0644);
@@ -140,14 +145,15 @@ void by_all_forms(const std::string& folder) {
     is_made("unlinkat", unlinkat(inner, "pipe", 0));
     const timespec long_ago[2] = {{1000, 0}, {2000, 0}};
     is_made("utimensat", utimensat(inner, "file", long_ago, 0));
-    struct stat facts {};
+    struct stat facts{};
     is_made("fstatat", fstatat(inner, "file", &facts, 0));
     expect("its time", std::to_string(facts.st_mtim.tv_sec), "2000");
     is_made("chmod", chmod((folder + "/at/file").c_str(), 0600));
     is_made("fchmodat", fchmodat(inner, "linked", 0640, 0));
     // The number of links would tell who has made one more.
     is_made("stat", stat((folder + "/at/file").c_str(), &facts));
-    expect("links and mode", std::to_string(facts.st_nlink) + " " + std::to_string(facts.st_mode & 0777), "2 " + std::to_string(0640));
+    expect("links and mode", std::to_string(facts.st_nlink) + " " + std::to_string(facts.st_mode & 0777),
+           "2 " + std::to_string(0640));
     const int unnamed = open((folder + "/at").c_str(), O_TMPFILE | O_RDWR, 0644);
     if (write(unnamed, "without a name", 14) != 14) std::exit(1);
     const auto own = "/proc/self/fd/" + std::to_string(unnamed);
@@ -173,11 +179,13 @@ void by_all_forms(const std::string& folder) {
     std::filesystem::copy_file(folder + "/at/copy", folder + "/at/copied");
     expect("copy_file", contents_of(folder + "/at/copied"), "by openatopenat");
     glob_t names{};
-    expect("glob", std::to_string(glob((folder + "/at/cop*").c_str(), 0, nullptr, &names) == 0 ? names.gl_pathc : 0), "2");
+    expect("glob", std::to_string(glob((folder + "/at/cop*").c_str(), 0, nullptr, &names) == 0 ? names.gl_pathc : 0),
+           "2");
     globfree(&names);
     std::ofstream(folder + "/at/large") << std::string(1 << 20, 'l');
     is_made("nftw", nftw((folder + "/at").c_str(), count_bytes, 8, FTW_PHYS));
-    expect("the bytes that it has found", std::to_string(found_bytes), std::to_string((1 << 20) + 9 + 9 + 14 + 6 + 15 + 15));
+    expect("the bytes that it has found", std::to_string(found_bytes),
+           std::to_string((1 << 20) + 9 + 9 + 14 + 6 + 15 + 15));
     close(inner);
     // Which removes what is in them, by folders' descriptors.
     expect("remove_all", std::to_string(std::filesystem::remove_all(folder + "/at")), "10");
@@ -221,8 +229,8 @@ int main(int, char** arguments) {
     if (write(fd, "bytes", 5) != 5) return 1;
     close(fd);
     expect("open", contents_of(folder + "/descriptor"), "bytes");
-    expect("open again",
-           std::to_string(open((folder + "/descriptor").c_str(), O_CREAT | O_EXCL | O_WRONLY, 0644)), "-1");
+    expect("open again", std::to_string(open((folder + "/descriptor").c_str(), O_CREAT | O_EXCL | O_WRONLY, 0644)),
+           "-1");
     expect("rename", std::to_string(std::rename((folder + "/stream").c_str(), (folder + "/renamed").c_str())), "0");
     expect("remove", std::to_string(std::remove((folder + "/descriptor").c_str())), "0");
     const int there = open((folder + "/stdio").c_str(), O_RDONLY | O_CREAT, 0644);
@@ -252,7 +260,7 @@ int main(int, char** arguments) {
     std::size_t sizes = 0;
     for (std::size_t size = 1; size <= 64; ++size) { // rank 0 is seldom the first one
         std::ofstream(folder + "/sized") << std::string(size << 12, 's');
-        struct stat facts {};
+        struct stat facts{};
         if (stat((folder + "/sized").c_str(), &facts) == 0) sizes += static_cast<std::size_t>(facts.st_size >> 12);
         std::ofstream(folder + "/sized") << std::string(size << 12, 's') << std::flush;
         sizes += std::filesystem::file_size(folder + "/sized") >> 12;
@@ -266,7 +274,8 @@ int main(int, char** arguments) {
     expect("mkfifo", std::to_string(mkfifo((folder + "/pipe").c_str(), 0600)), "0");
     for (const auto* const name : {"/sized", "/linked", "/named", "/pipe"}) std::remove((folder + name).c_str());
     auto* const again = std::fopen((folder + "/stdio").c_str(), "r");
-    expect("reopened in no folder", std::freopen((folder + "/no/such").c_str(), "w", again) == nullptr ? "none" : "one", "none");
+    expect("reopened in no folder", std::freopen((folder + "/no/such").c_str(), "w", again) == nullptr ? "none" : "one",
+           "none");
     std::fclose(again); // the C library keeps it
     const auto gone = folder + "/gone";
     if (mkdir(gone.c_str(), 0777) != 0 || chdir(gone.c_str()) != 0 || rmdir(gone.c_str()) != 0) return 1;

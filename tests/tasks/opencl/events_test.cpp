@@ -109,8 +109,8 @@ TEST_F(device_scene, an_event_of_a_task_that_throws_or_is_cancelled_fails) {
     };
     int order = 0;
     const auto region = causeway::inout(&order);
-    const cl_event thrown =
-        causeway::event_bridge::spawn_event(group, context, [] { throw std::runtime_error("no"); }, {&region, 1});
+    const cl_event thrown = causeway::event_bridge::spawn_event(group, context, [] { throw std::runtime_error("no"); },
+                                                                {&region, 1});
     const cl_event behind = causeway::event_bridge::spawn_event(group, context, [] {}, {&region, 1});
     EXPECT_THROW(group.wait(), std::runtime_error);
     EXPECT_EQ(status_of(thrown), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);

@@ -18,11 +18,31 @@ namespace launch = causeway::launch;
 
 namespace {
 
-const char* const all_variables[] = {
-    "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE", "PMIX_RANK",
-    "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "PMI_RANK", "PMI_SIZE", "PMI_JOBID", "PMI_FD", "PMI_PORT", "PMI_LOCAL_RANK",
-    "PMI_LOCAL_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "SLURM_PROCID", "SLURM_LOCALID", "SLURM_STEP_ID", "SLURM_STEP_NUM_TASKS",
-    "SLURM_NTASKS", "SLURM_JOB_ID", "SLURM_NODEID", "SLURM_STEP_TASKS_PER_NODE", "SLURM_TASKS_PER_NODE"};
+const char* const all_variables[] = {"OMPI_COMM_WORLD_RANK",
+                                     "OMPI_COMM_WORLD_SIZE",
+                                     "OMPI_COMM_WORLD_LOCAL_RANK",
+                                     "OMPI_COMM_WORLD_LOCAL_SIZE",
+                                     "PMIX_RANK",
+                                     "PMIX_NAMESPACE",
+                                     "OMPI_MCA_ess_base_jobid",
+                                     "PMI_RANK",
+                                     "PMI_SIZE",
+                                     "PMI_JOBID",
+                                     "PMI_FD",
+                                     "PMI_PORT",
+                                     "PMI_LOCAL_RANK",
+                                     "PMI_LOCAL_SIZE",
+                                     "MPI_LOCALRANKID",
+                                     "MPI_LOCALNRANKS",
+                                     "SLURM_PROCID",
+                                     "SLURM_LOCALID",
+                                     "SLURM_STEP_ID",
+                                     "SLURM_STEP_NUM_TASKS",
+                                     "SLURM_NTASKS",
+                                     "SLURM_JOB_ID",
+                                     "SLURM_NODEID",
+                                     "SLURM_STEP_TASKS_PER_NODE",
+                                     "SLURM_TASKS_PER_NODE"};
 
 /// The environment has these variables of launchers, and no others; afterwards it is what it was.
 class environment {
@@ -65,8 +85,12 @@ TEST(launch, says_nothing_where_nobody_launched) {
 }
 
 TEST(launch, takes_the_word_of_mpirun) {
-    const environment open_mpi({{"OMPI_COMM_WORLD_RANK", "3"}, {"OMPI_COMM_WORLD_SIZE", "4"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "1"},
-                                {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"}, {"PMIX_RANK", "3"}, {"PMIX_NAMESPACE", "12345"}});
+    const environment open_mpi({{"OMPI_COMM_WORLD_RANK", "3"},
+                                {"OMPI_COMM_WORLD_SIZE", "4"},
+                                {"OMPI_COMM_WORLD_LOCAL_RANK", "1"},
+                                {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"},
+                                {"PMIX_RANK", "3"},
+                                {"PMIX_NAMESPACE", "12345"}});
     EXPECT_EQ(launch::rank(), 3);
     EXPECT_EQ(launch::ranks(), 4);
     EXPECT_EQ(launch::local_rank(), 1);
@@ -105,8 +129,12 @@ TEST(launch, knows_a_job_of_mpich_by_its_port) {
 }
 
 TEST(launch, knows_a_task_of_a_slurm_step) {
-    const environment task({{"SLURM_JOB_ID", "17"}, {"SLURM_STEP_ID", "2"}, {"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_NTASKS", "8"},
-                            {"SLURM_PROCID", "3"}, {"SLURM_LOCALID", "1"}});
+    const environment task({{"SLURM_JOB_ID", "17"},
+                            {"SLURM_STEP_ID", "2"},
+                            {"SLURM_STEP_NUM_TASKS", "4"},
+                            {"SLURM_NTASKS", "8"},
+                            {"SLURM_PROCID", "3"},
+                            {"SLURM_LOCALID", "1"}});
     EXPECT_EQ(launch::rank(), 3);
     EXPECT_EQ(launch::ranks(), 4);
     EXPECT_EQ(launch::local_rank(), 1);
@@ -115,7 +143,8 @@ TEST(launch, knows_a_task_of_a_slurm_step) {
 
 TEST(launch, counts_the_tasks_of_a_node_of_slurm) {
     const auto local_ranks = [](const char* variable, const char* list, const char* node) {
-        const environment task({{"SLURM_JOB_ID", "17"}, {"SLURM_STEP_ID", "0"}, {"SLURM_NODEID", node}, {variable, list}});
+        const environment task(
+            {{"SLURM_JOB_ID", "17"}, {"SLURM_STEP_ID", "0"}, {"SLURM_NODEID", node}, {variable, list}});
         return launch::local_ranks();
     };
     const auto* const step = "SLURM_STEP_TASKS_PER_NODE";
@@ -133,7 +162,10 @@ TEST(launch, counts_the_tasks_of_a_node_of_slurm) {
 }
 
 TEST(launch, counts_those_of_a_step_before_those_of_its_allocation) {
-    const environment task({{"SLURM_JOB_ID", "17"}, {"SLURM_STEP_ID", "0"}, {"SLURM_NODEID", "0"}, {"SLURM_TASKS_PER_NODE", "8"},
+    const environment task({{"SLURM_JOB_ID", "17"},
+                            {"SLURM_STEP_ID", "0"},
+                            {"SLURM_NODEID", "0"},
+                            {"SLURM_TASKS_PER_NODE", "8"},
                             {"SLURM_STEP_TASKS_PER_NODE", "2"}});
     EXPECT_EQ(launch::local_ranks(), 2);
     const environment script({{"SLURM_JOB_ID", "17"}, {"SLURM_NODEID", "0"}, {"SLURM_TASKS_PER_NODE", "8"}});
@@ -157,7 +189,8 @@ TEST(launch, does_not_take_the_steps_of_scripts_and_shells_for_those_of_ranks) {
 }
 
 TEST(launch, believes_mpirun_before_the_slurm_job_around_it) {
-    const environment both(in_batch_script({{"SLURM_STEP_ID", "0"}, {"SLURM_STEP_NUM_TASKS", "2"}, {"PMI_RANK", "5"}, {"PMI_SIZE", "6"}}));
+    const environment both(
+        in_batch_script({{"SLURM_STEP_ID", "0"}, {"SLURM_STEP_NUM_TASKS", "2"}, {"PMI_RANK", "5"}, {"PMI_SIZE", "6"}}));
     EXPECT_EQ(launch::rank(), 5);
     EXPECT_EQ(launch::ranks(), 6);
 }

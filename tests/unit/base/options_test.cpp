@@ -67,12 +67,14 @@ TEST(options, are_switched_by_either_spelling) {
     for (const auto& row : option_table()) {
         if (row.kind != option_row::value_kind::on_off) continue;
         options settings;
-        for (const auto& [text, value] : {std::pair("1", "on"), std::pair("0", "off"), std::pair("on", "on"), std::pair("off", "off")}) {
+        for (const auto& [text, value] :
+             {std::pair("1", "on"), std::pair("0", "off"), std::pair("on", "on"), std::pair("off", "off")}) {
             settings.set(row.name, text, options::origin::environment);
             EXPECT_EQ(settings.get(row.name), value) << row.name << "=" << text;
         }
         for (const char* const bad : {"", "2", "yes", "ON", "01"})
-            EXPECT_THROW(settings.set(row.name, bad, options::origin::environment), transfer_error) << row.name << "=" << bad;
+            EXPECT_THROW(settings.set(row.name, bad, options::origin::environment), transfer_error)
+                << row.name << "=" << bad;
     }
 }
 
@@ -93,7 +95,8 @@ TEST(options, of_the_platform_are_refused_to_a_program_and_not_changed) {
 }
 
 TEST(options, that_are_wrong_in_the_environment_are_told_once_by_who_reads_them) {
-    const char* const environment[] = {"CAUSEWAY_DEPTH=much", "CAUSEWAY_WATCHDOG=never", "CAUSEWAY_STRICT=on", "CAUSEWAY_SPEED=1", nullptr};
+    const char* const environment[] = {"CAUSEWAY_DEPTH=much", "CAUSEWAY_WATCHDOG=never", "CAUSEWAY_STRICT=on",
+                                       "CAUSEWAY_SPEED=1", nullptr};
     const auto said_by = [&](option_reader reader) {
         options settings;
         ::testing::internal::CaptureStderr();
@@ -103,7 +106,8 @@ TEST(options, that_are_wrong_in_the_environment_are_told_once_by_who_reads_them)
         return ::testing::internal::GetCapturedStderr();
     };
     const auto platform = said_by(option_reader::platform), library = said_by(option_reader::library);
-    EXPECT_NE(platform.find("CAUSEWAY_WATCHDOG is ignored: option watchdog: 'never' is not seconds from 0 to 86400"), std::string::npos)
+    EXPECT_NE(platform.find("CAUSEWAY_WATCHDOG is ignored: option watchdog: 'never' is not seconds from 0 to 86400"),
+              std::string::npos)
         << platform;
     EXPECT_EQ(std::count(platform.begin(), platform.end(), '\n'), 1) << platform;
     EXPECT_NE(library.find("CAUSEWAY_DEPTH"), std::string::npos) << library;

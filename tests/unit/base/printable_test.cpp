@@ -14,7 +14,10 @@ TEST(printable, text_stays_as_it_is) {
 TEST(printable, control_characters_are_written_out) {
     EXPECT_EQ(printable("a\x1b[2Jb"), "a\\x1b[2Jb");
     EXPECT_EQ(printable("a\r\n\tb\x7f"), "a\\x0d\\x0a\\x09b\\x7f");
-    EXPECT_EQ(printable("\xc2\x9b" "2J"), "\\xc2\\x9b2J") << "the same sequence in one character of Latin 1";
+    EXPECT_EQ(printable("\xc2\x9b"
+                        "2J"),
+              "\\xc2\\x9b2J")
+        << "the same sequence in one character of Latin 1";
     EXPECT_EQ(printable(std::string_view("a\0b", 3)), "a\\x00b");
 }
 

@@ -39,9 +39,11 @@ TEST(raised_rights, keep_the_environment_from_naming_files_and_code) {
     ASSERT_EQ(::chmod(folder.c_str(), 0755), 0);
     ASSERT_EQ(::chown(program.c_str(), unit::stranger::user, unit::stranger::user), 0);
     ASSERT_EQ(::chmod(program.c_str(), 04755), 0); // this user runs it with the rights of the other
-    const auto command = "CAUSEWAY_TRACE=/tmp/t.json CAUSEWAY_VENDORS=/tmp/evil.so CAUSEWAY_DEPTH=3 OPENCL_VENDOR_PATH=/tmp "
-                         "XDG_CACHE_HOME=/tmp HOME=/tmp " + program +
-                         " --gtest_also_run_disabled_tests --gtest_filter=raised_rights.DISABLED_seen_from_inside 2>&1";
+    const auto
+        command = "CAUSEWAY_TRACE=/tmp/t.json CAUSEWAY_VENDORS=/tmp/evil.so CAUSEWAY_DEPTH=3 OPENCL_VENDOR_PATH=/tmp "
+                  "XDG_CACHE_HOME=/tmp HOME=/tmp " +
+                  program +
+                  " --gtest_also_run_disabled_tests --gtest_filter=raised_rights.DISABLED_seen_from_inside 2>&1";
     EXPECT_EQ(std::system(command.c_str()), 0);
     std::filesystem::remove_all(folder);
 }

@@ -129,7 +129,8 @@ TEST(node_post, keeps_the_order_of_ranks_that_have_connected_to_each_other_at_on
     ASSERT_EQ(both.a.post.send(1, text("a1")), node_post::delivery::done);
     ASSERT_EQ(both.b.post.send(0, text("b1")), node_post::delivery::done);
     EXPECT_EQ(both.a.post.take()->text, text("b1"));
-    for (const char* const each : {"a2", "a3", "a4"}) ASSERT_EQ(both.a.post.send(1, text(each)), node_post::delivery::done);
+    for (const char* const each : {"a2", "a3", "a4"})
+        ASSERT_EQ(both.a.post.send(1, text(each)), node_post::delivery::done);
     for (const char* const each : {"a1", "a2", "a3", "a4"}) EXPECT_EQ(both.b.post.take()->text, text(each));
 }
 

@@ -93,7 +93,7 @@ TEST(shared_segment, is_not_taken_for_another_one) {
 
 TEST(shared_segment, has_all_of_its_memory_from_the_start) {
     const auto own = shared_segment::create(1 << 20);
-    struct stat facts {};
+    struct stat facts{};
     ASSERT_EQ(fstat(own->address().descriptor, &facts), 0);
     EXPECT_GE(facts.st_blocks * 512, 1 << 20) << "what is missing later ends the process";
 }

@@ -35,8 +35,8 @@ TEST(address_ranges, join_what_is_given_back_in_any_order) {
         while (auto* const next = all.take(1 + random() % 1000)) taken.emplace_back(next, 0);
         // Each as long as the distance to the next one says.
         for (std::size_t i = 0; i < taken.size(); ++i)
-            taken[i].second = static_cast<std::size_t>((i + 1 < taken.size() ? taken[i + 1].first : taken[i].first + 1) -
-                                                       taken[i].first);
+            taken[i].second = static_cast<std::size_t>(
+                (i + 1 < taken.size() ? taken[i + 1].first : taken[i].first + 1) - taken[i].first);
         auto* const last = taken.back().first;
         taken.pop_back();
         std::shuffle(taken.begin(), taken.end(), random);

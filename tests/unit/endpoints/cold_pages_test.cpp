@@ -99,7 +99,8 @@ TEST_F(cold_pages, are_read_in_large_pieces_by_few) {
     const auto jobs_of_a_block = [&] {
         const auto source = endpoints::make_descriptor_endpoint(services, m_file.fd, 0, whole, endpoints::access::read);
         waiter done;
-        source->open({.bytes = whole, .block_bytes = block_bytes, .is_source = true, .piece_bytes = piece_bytes}, done.work);
+        source->open({.bytes = whole, .block_bytes = block_bytes, .is_source = true, .piece_bytes = piece_bytes},
+                     done.work);
         std::vector<std::byte> block(block_bytes);
         done.work.begin();
         source->read(0, block, done.work);
@@ -125,7 +126,8 @@ TEST_F(cold_pages, behind_some_that_are_there_are_read_from_the_right_byte_on) {
     const options settings;
     patient_workers workers;
     transfer::ordered_gate turns;
-    const auto source = endpoints::make_descriptor_endpoint({settings, workers, turns}, m_file.fd, 0, whole, endpoints::access::read);
+    const auto source = endpoints::make_descriptor_endpoint({settings, workers, turns}, m_file.fd, 0, whole,
+                                                            endpoints::access::read);
     waiter done;
     source->open({.bytes = whole, .block_bytes = whole / 2, .is_source = true}, done.work);
     std::vector<std::byte> block(whole / 2);

@@ -38,7 +38,7 @@ extern "C" ssize_t pwritev64v2(int fd, const iovec* parts, int, off64_t offset, 
 namespace {
 
 bool is_in_memory(int fd) {
-    struct statfs facts {};
+    struct statfs facts{};
     return ::fstatfs(fd, &facts) == 0 && facts.f_type == TMPFS_MAGIC;
 }
 
@@ -160,7 +160,8 @@ TEST_F(descriptor_endpoint, tells_at_once_why_that_failed) {
 TEST_F(descriptor_endpoint, leaves_more_than_that_to_workers) {
     const int file = ::memfd_create("causeway-test", MFD_CLOEXEC);
     const std::vector<std::byte> block((std::size_t{64} << 10) + 1);
-    const auto target = endpoints::make_descriptor_endpoint({m_settings, m_workers, m_turns}, file, 0, block.size(), endpoints::access::write);
+    const auto target = endpoints::make_descriptor_endpoint({m_settings, m_workers, m_turns}, file, 0, block.size(),
+                                                            endpoints::access::write);
     target->open({.bytes = block.size(), .block_bytes = block.size()}, m_opened.work);
     waiter written;
     written.work.begin();
@@ -175,8 +176,8 @@ TEST_F(descriptor_endpoint, leaves_more_than_that_to_workers) {
 TEST_F(descriptor_endpoint, leaves_to_a_worker_what_would_have_to_wait_for_a_disk) {
     const scratch_file file;
     if (is_in_memory(file.fd)) GTEST_SKIP() << "files for tests lie in memory";
-    for (const auto at_once : {std::optional<std::size_t>(), std::optional<std::size_t>(0), std::optional<std::size_t>(3),
-                               std::optional<std::size_t>(4)}) {
+    for (const auto at_once : {std::optional<std::size_t>(), std::optional<std::size_t>(0),
+                               std::optional<std::size_t>(3), std::optional<std::size_t>(4)}) {
         written_at_once = at_once;
         ASSERT_EQ(::ftruncate(file.fd, 0), 0);
         const auto target = open(file.fd, endpoints::access::write);

@@ -70,7 +70,8 @@ TEST_F(device_windows, that_cannot_be_had_say_why_once) {
         clock.advance(std::chrono::seconds(2));
     }
     ASSERT_EQ(heard.size(), 1U);
-    EXPECT_NE(heard.front().find("no window of the device for blocks that arrive: "), std::string::npos) << heard.front();
+    EXPECT_NE(heard.front().find("no window of the device for blocks that arrive: "), std::string::npos)
+        << heard.front();
 }
 
 TEST_F(device_windows, that_nobody_uses_for_a_while_go) {

@@ -66,7 +66,8 @@ class direct_io : public testing::Test {
   protected:
     void SetUp() override {
         for (std::size_t i = 0; i < m_contents.size(); ++i) m_contents[i] = static_cast<std::byte>(i * 7 + (i >> 12));
-        ASSERT_EQ(::pwrite(m_file.fd, m_contents.data(), m_contents.size(), 0), static_cast<ssize_t>(m_contents.size()));
+        ASSERT_EQ(::pwrite(m_file.fd, m_contents.data(), m_contents.size(), 0),
+                  static_cast<ssize_t>(m_contents.size()));
         ::fdatasync(m_file.fd);
         ::posix_fadvise(m_file.fd, 0, 0, POSIX_FADV_DONTNEED);
         m_settings.set("direct_io", "always");
@@ -76,8 +77,7 @@ class direct_io : public testing::Test {
     }
 
     /// All blocks, as a flow with memory of its own makes them.
-    template <class Move>
-    void move_all(transfer::endpoint& end, bool is_source, Move move) {
+    template <class Move> void move_all(transfer::endpoint& end, bool is_source, Move move) {
         end.open({.bytes = whole, .block_bytes = block_bytes, .is_source = is_source}, m_step.work);
         aligned_block memory;
         for (std::size_t at = 0, bytes = end.first_block(block_bytes); at < whole; at += bytes, bytes = block_bytes) {
@@ -94,7 +94,8 @@ class direct_io : public testing::Test {
     }
 
     void read_from(int file, std::int64_t offset) {
-        const auto source = endpoints::make_descriptor_endpoint(m_services, file, offset, whole, endpoints::access::read);
+        const auto source = endpoints::make_descriptor_endpoint(m_services, file, offset, whole,
+                                                                endpoints::access::read);
         std::vector<std::byte> found;
         move_all(*source, true, [&](std::size_t at, std::span<std::byte> block) {
             source->read(at, block, m_step.work);
@@ -135,8 +136,8 @@ TEST_F(direct_io, reads_everything_directly_from_an_aligned_offset) {
 
 TEST_F(direct_io, writes_all_but_head_and_tail_directly_to_any_offset) {
     const std::size_t offset = 1234;
-    const auto target =
-        endpoints::make_descriptor_endpoint(m_services, m_file.fd, offset, whole, endpoints::access::write);
+    const auto target = endpoints::make_descriptor_endpoint(m_services, m_file.fd, offset, whole,
+                                                            endpoints::access::write);
     seen_calls seen;
     move_all(*target, false, [&](std::size_t at, std::span<std::byte> block) {
         std::copy_n(m_contents.begin() + static_cast<std::ptrdiff_t>(at), block.size(), block.begin());

@@ -9,7 +9,7 @@ using namespace unit;
 
 namespace {
 class early_receive : public by_strategy {};
-}
+} // namespace
 
 namespace {
 
@@ -83,26 +83,28 @@ TEST_P(early_receive, that_never_starts_leaves_every_message_to_the_receives_beh
     for (const char* const eager : {"0", "64"}) {
         for (const int source : {0, endpoints::any_source}) {
             for (std::size_t after = 0; after < 8; ++after) {
-                explore([&](chooser& choices) {
-                    early_bench both;
-                    both.a.settings.set("eager", eager);
-                    both.receive_gated(block, source);
-                    const auto next = both.b.receive(both.next_in, 0);
-                    auto one = bench::pattern(block, 1), two = bench::pattern(block, 2);
-                    const auto send_one = both.a.send(one, 1), send_two = both.a.send(two, 1);
-                    both.deliver(choices, after);
-                    EXPECT_EQ(status_of(next), status::running) << "overtook a gated receive";
-                    both.set_gate(gate::state::failed);
-                    EXPECT_EQ(status_of(both.first), status::wait_list_failed);
-                    both.run(choices);
-                    const auto last = both.b.receive(both.last_in, 0);
-                    both.run(choices);
-                    for (const auto& each : {next, last, send_one, send_two})
-                        ASSERT_EQ(status_of(each), status::complete);
-                    EXPECT_EQ(both.next_in, one);
-                    EXPECT_EQ(both.last_in, two);
-                    both.end(choices);
-                }, 300);
+                explore(
+                    [&](chooser& choices) {
+                        early_bench both;
+                        both.a.settings.set("eager", eager);
+                        both.receive_gated(block, source);
+                        const auto next = both.b.receive(both.next_in, 0);
+                        auto one = bench::pattern(block, 1), two = bench::pattern(block, 2);
+                        const auto send_one = both.a.send(one, 1), send_two = both.a.send(two, 1);
+                        both.deliver(choices, after);
+                        EXPECT_EQ(status_of(next), status::running) << "overtook a gated receive";
+                        both.set_gate(gate::state::failed);
+                        EXPECT_EQ(status_of(both.first), status::wait_list_failed);
+                        both.run(choices);
+                        const auto last = both.b.receive(both.last_in, 0);
+                        both.run(choices);
+                        for (const auto& each : {next, last, send_one, send_two})
+                            ASSERT_EQ(status_of(each), status::complete);
+                        EXPECT_EQ(both.next_in, one);
+                        EXPECT_EQ(both.last_in, two);
+                        both.end(choices);
+                    },
+                    300);
             }
         }
     }
@@ -139,38 +141,40 @@ TEST_P(early_receive, ends_with_its_send_cancelled_at_any_time) {
     for (const std::size_t bytes : {block, std::size_t{10}}) {
         for (std::size_t after = 0; after < 6; ++after) {
             for (const auto becomes : {gate::state::open, gate::state::failed}) {
-                explore([&](chooser& choices) {
-                    early_bench both;
-                    auto sent = bench::pattern(bytes, 1), instead = bench::pattern(bytes, 2);
-                    both.receive_gated(bytes);
-                    const auto send = both.a.send(sent, 1);
-                    both.deliver(choices, after);
-                    both.a.machine.cancel(send, {status::cancelled, 0, 0, "by the test"});
-                    both.run(choices);
-                    both.set_gate(becomes);
-                    both.run(choices);
-                    EXPECT_LE(status_of(send), status::complete);
-                    const auto again = both.a.send(instead, 1);
-                    both.run(choices);
-                    // Whatever became of the first message, the second one arrives, once, and behind it.
-                    std::vector<std::vector<std::byte>> arrived;
-                    EXPECT_LE(status_of(both.first), status::complete);
-                    if (status_of(both.first) == status::complete) arrived.push_back(both.first_in);
-                    while (status_of(again) > status::complete) {
-                        ASSERT_LT(arrived.size(), 3u);
-                        both.next_in.assign(bytes, std::byte{});
-                        const auto next = both.b.receive(both.next_in, 0);
+                explore(
+                    [&](chooser& choices) {
+                        early_bench both;
+                        auto sent = bench::pattern(bytes, 1), instead = bench::pattern(bytes, 2);
+                        both.receive_gated(bytes);
+                        const auto send = both.a.send(sent, 1);
+                        both.deliver(choices, after);
+                        both.a.machine.cancel(send, {status::cancelled, 0, 0, "by the test"});
                         both.run(choices);
-                        ASSERT_EQ(status_of(next), status::complete);
-                        arrived.push_back(both.next_in);
-                    }
-                    ASSERT_FALSE(arrived.empty());
-                    EXPECT_EQ(arrived.back(), instead);
-                    if (arrived.size() > 1) {
-                        EXPECT_EQ(arrived.front(), sent);
-                    }
-                    both.end(choices);
-                }, 300);
+                        both.set_gate(becomes);
+                        both.run(choices);
+                        EXPECT_LE(status_of(send), status::complete);
+                        const auto again = both.a.send(instead, 1);
+                        both.run(choices);
+                        // Whatever became of the first message, the second one arrives, once, and behind it.
+                        std::vector<std::vector<std::byte>> arrived;
+                        EXPECT_LE(status_of(both.first), status::complete);
+                        if (status_of(both.first) == status::complete) arrived.push_back(both.first_in);
+                        while (status_of(again) > status::complete) {
+                            ASSERT_LT(arrived.size(), 3u);
+                            both.next_in.assign(bytes, std::byte{});
+                            const auto next = both.b.receive(both.next_in, 0);
+                            both.run(choices);
+                            ASSERT_EQ(status_of(next), status::complete);
+                            arrived.push_back(both.next_in);
+                        }
+                        ASSERT_FALSE(arrived.empty());
+                        EXPECT_EQ(arrived.back(), instead);
+                        if (arrived.size() > 1) {
+                            EXPECT_EQ(arrived.front(), sent);
+                        }
+                        both.end(choices);
+                    },
+                    300);
             }
         }
     }
@@ -260,7 +264,8 @@ TEST_P(early_receive, that_had_no_memory_takes_another_message_whatever_its_stra
     both.a.settings.set("strategy", "mapped");
     both.a.settings.set("block", std::to_string(block));
     const auto again = bench::make(endpoints::make_host_endpoint(instead.data()),
-                                   endpoints::make_send_endpoint({both.a.talk, both.a.turns}, 0, 1, tag), bytes, nullptr);
+                                   endpoints::make_send_endpoint({both.a.talk, both.a.turns}, 0, 1, tag), bytes,
+                                   nullptr);
     both.a.machine.submit(again);
     both.run(choices);
     both.set_gate(gate::state::open);

@@ -115,8 +115,8 @@ class fake_network {
                 over.emplace_back(&done, comm::arrival{.error = broken()});
                 return;
             }
-            net.m_messages.push_back(std::make_unique<message>(
-                message{self, destination, tag, {bytes.begin(), bytes.end()}, &done}));
+            net.m_messages.push_back(
+                std::make_unique<message>(message{self, destination, tag, {bytes.begin(), bytes.end()}, &done}));
             if (destination == net.m_dead) net.m_messages.back()->arrived = net.m_messages.back()->lost = true;
         }
         void receive(int, int source, int tag, std::span<std::byte> bytes, comm::operation& done) override {

@@ -19,7 +19,8 @@ struct patient_workers final : causeway::transfer::worker_pool {
         last_origin = from;
         jobs.emplace_back(std::move(job), &done);
     }
-    void run_shared(const causeway::transfer::job_origin& from, work job, attempt here, causeway::transfer::step& done) override {
+    void run_shared(const causeway::transfer::job_origin& from, work job, attempt here,
+                    causeway::transfer::step& done) override {
         attempts.push_back(std::move(here));
         run(from, std::move(job), done);
     }

@@ -33,7 +33,7 @@ TEST(file_system, is_named_by_its_mount_where_its_number_is_any) {
 
 TEST(file_system, has_a_name_that_a_restart_of_the_machine_leaves) {
     const scratch_file file;
-    struct stat facts {};
+    struct stat facts{};
     ASSERT_EQ(::fstat(file.fd, &facts), 0);
     const std::string name(endpoints::file_system_of(file.fd));
     EXPECT_THAT(name, testing::StartsWith("file system "));

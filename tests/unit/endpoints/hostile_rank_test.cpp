@@ -27,8 +27,22 @@ class fuzzer {
 
     /// Where checks are wrong if they are.
     std::uint64_t number() {
-        constexpr std::uint64_t corners[] = {0, 1, 2, 3, 4, 5, 7, 8, 4095, 4096, 65536, std::uint64_t{1} << 30, (std::uint64_t{1} << 30) + 1,
-                                             std::uint64_t{1} << 31, std::uint64_t{1} << 32, std::uint64_t{1} << 63};
+        constexpr std::uint64_t corners[] = {0,
+                                             1,
+                                             2,
+                                             3,
+                                             4,
+                                             5,
+                                             7,
+                                             8,
+                                             4095,
+                                             4096,
+                                             65536,
+                                             std::uint64_t{1} << 30,
+                                             (std::uint64_t{1} << 30) + 1,
+                                             std::uint64_t{1} << 31,
+                                             std::uint64_t{1} << 32,
+                                             std::uint64_t{1} << 63};
         const auto corner = corners[below(std::size(corners))];
         switch (below(4)) {
         case 0: return corner;
@@ -68,9 +82,14 @@ class fuzzer {
     }
 
     wire_header made_up(std::uint64_t node) {
-        wire_header header{.what = static_cast<wire_header::kind>(1 + below(13)), .tag = unit::tag,
-                           .data_tag = static_cast<std::int32_t>(51 + below(48)), .bytes = below(20), .block_bytes = 1 + below(8),
-                           .sender = 1 + below(12), .receiver = 1 + below(12), .node = node};
+        wire_header header{.what = static_cast<wire_header::kind>(1 + below(13)),
+                           .tag = unit::tag,
+                           .data_tag = static_cast<std::int32_t>(51 + below(48)),
+                           .bytes = below(20),
+                           .block_bytes = 1 + below(8),
+                           .sender = 1 + below(12),
+                           .receiver = 1 + below(12),
+                           .node = node};
         for (auto changes = below(4); changes > 0; --changes) change(header);
         return header;
     }
@@ -94,7 +113,8 @@ void run_with(unsigned seed) {
         bytes.resize(fuzz.below(24), std::byte{static_cast<unsigned char>(i)});
         auto& rank = i % 4 < 2 ? both.a : both.b;
         const int other = i % 4 < 2 ? 1 : 0;
-        all.push_back(i % 2 == 0 ? rank.send(bytes, other) : rank.receive(bytes, fuzz.below(4) == 0 ? comm::any_source : other));
+        all.push_back(i % 2 == 0 ? rank.send(bytes, other)
+                                 : rank.receive(bytes, fuzz.below(4) == 0 ? comm::any_source : other));
     }
     both.settle();
     for (int step = 0; step < 200; ++step) {
@@ -156,7 +176,8 @@ struct spoken_for {
 } // namespace
 
 TEST(wire, with_another_size_than_its_bytes_fails_the_receive_and_names_the_rank) {
-    for (const std::uint64_t told : {std::uint64_t{0}, std::uint64_t{3}, std::uint64_t{5}, std::uint64_t{16}, UINT64_MAX}) {
+    for (const std::uint64_t told :
+         {std::uint64_t{0}, std::uint64_t{3}, std::uint64_t{5}, std::uint64_t{16}, UINT64_MAX}) {
         spoken_for test;
         std::vector<std::byte> bytes(16, std::byte{1});
         const auto work = test.rank.receive(bytes, 1);
@@ -187,7 +208,12 @@ TEST(wire, that_accepts_blocks_of_no_size_fails_the_send_and_names_the_rank) {
         std::vector<std::byte> bytes(16);
         const auto work = test.rank.send(bytes, 1);
         test.rank.settle();
-        test.hear({.what = wire_header::kind::cts, .tag = tag, .data_tag = 60, .block_bytes = told, .sender = 1, .receiver = 1});
+        test.hear({.what = wire_header::kind::cts,
+                   .tag = tag,
+                   .data_tag = 60,
+                   .block_bytes = told,
+                   .sender = 1,
+                   .receiver = 1});
         ASSERT_TRUE(work->complete());
         EXPECT_EQ(status_of(work), status::peer_failed);
         EXPECT_NE(message_of(work).find("rank 1"), std::string::npos);
@@ -200,7 +226,8 @@ TEST(wire, that_matches_nothing_of_the_protocol_is_told_and_left_out) {
         {{.what = static_cast<wire_header::kind>(14), .tag = tag}, "kind"},
         {{.what = wire_header::kind::eager, .tag = endpoints::any_tag}, "wildcard"},
         {{.what = wire_header::kind::cts, .tag = tag, .data_tag = 3, .block_bytes = 4, .sender = 1}, "tag for blocks"},
-        {{.what = wire_header::kind::cts, .tag = tag, .data_tag = fake_network::said_on, .block_bytes = 4, .sender = 1}, "tag for blocks"}};
+        {{.what = wire_header::kind::cts, .tag = tag, .data_tag = fake_network::said_on, .block_bytes = 4, .sender = 1},
+         "tag for blocks"}};
     for (const auto& [header, why] : cases) {
         SCOPED_TRACE(why);
         spoken_for test;
@@ -224,8 +251,10 @@ TEST(wire, from_a_third_rank_does_not_speak_for_the_other_side) {
     std::vector<std::byte> bytes(16);
     const auto work = rank.send(bytes, 1);
     rank.settle();
-    for (const auto what : {wire_header::kind::cts, wire_header::kind::stop, wire_header::kind::refuse, wire_header::kind::done}) {
-        network.inject(2, 0, bytes_of({.what = what, .tag = tag, .data_tag = 60, .block_bytes = 4, .sender = 1, .receiver = 1}));
+    for (const auto what :
+         {wire_header::kind::cts, wire_header::kind::stop, wire_header::kind::refuse, wire_header::kind::done}) {
+        network.inject(
+            2, 0, bytes_of({.what = what, .tag = tag, .data_tag = 60, .block_bytes = 4, .sender = 1, .receiver = 1}));
         network.deliver(network.deliverable() - 1);
         rank.settle();
         EXPECT_FALSE(work->complete());

@@ -17,9 +17,7 @@ using namespace causeway::endpoints;
 namespace {
 
 struct fake_receive final : receiver {
-    void matched(message&& found) override {
-        got.push_back(static_cast<int>(found.bytes));
-    }
+    void matched(message&& found) override { got.push_back(static_cast<int>(found.bytes)); }
     std::vector<int> got;
 };
 
@@ -142,8 +140,8 @@ TEST(message_matcher, keeps_the_librarys_own_messages_from_wildcards) {
 
 namespace {
 
-/// Plain lists, beside the matcher under test: says for each match whether MPI allows it, and after each call whether one is
-/// missing.
+/// Plain lists, beside the matcher under test: says for each match whether MPI allows it, and after each call whether
+/// one is missing.
 class simple_matching {
   public:
     enum class state { gated, early, matched_early, open };
@@ -188,7 +186,8 @@ class simple_matching {
     }
     [[nodiscard]] bool may_match(const known_message& which) const {
         const auto* const fit = first_fit(which);
-        if (fit == nullptr || which.is_early || fit->now == state::gated || fit->now == state::matched_early) return false;
+        if (fit == nullptr || which.is_early || fit->now == state::gated || fit->now == state::matched_early)
+            return false;
         for (const auto& other : messages) {
             if (other.name == which.name) return true;
             if (other.source == which.source && fits(other, *fit)) return false;
@@ -196,7 +195,8 @@ class simple_matching {
         return true;
     }
     void matched(known_receive& who, message&& found) {
-        const auto which = std::find_if(messages.begin(), messages.end(), [&](const auto& each) { return each.name == found.bytes; });
+        const auto which = std::find_if(messages.begin(), messages.end(),
+                                        [&](const auto& each) { return each.name == found.bytes; });
         ASSERT_NE(which, messages.end());
         EXPECT_EQ(first_fit(*which), &who);
         EXPECT_TRUE(may_match(*which));
@@ -266,13 +266,16 @@ TEST(message_matcher, makes_every_match_that_mpi_asks_for_and_no_other) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         std::mt19937 random(seed);
         const auto choose = [&](int count) { return static_cast<int>(random() % static_cast<unsigned>(count)); };
-        const auto one_of = [&](auto& all) -> auto& { return all[static_cast<std::size_t>(choose(static_cast<int>(all.size())))]; };
+        const auto one_of = [&](auto& all) -> auto& {
+            return all[static_cast<std::size_t>(choose(static_cast<int>(all.size())))];
+        };
         simple_matching all;
         std::set<std::size_t> announced;
         for (int step = 0; step < 120 && !testing::Test::HasFailure(); ++step) {
             const int what = choose(10);
             if (what < 3) {
-                all.enter(choose(3) == 0 ? any_source : choose(3), choose(3) == 0 ? any_tag : choose(4) - (choose(8) == 0 ? 9 : 0));
+                all.enter(choose(3) == 0 ? any_source : choose(3),
+                          choose(3) == 0 ? any_tag : choose(4) - (choose(8) == 0 ? 9 : 0));
             } else if (what < 6) {
                 const bool eager = choose(2) == 0;
                 if (!eager) announced.insert(all.names + 1);

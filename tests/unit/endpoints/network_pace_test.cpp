@@ -13,9 +13,12 @@ std::chrono::nanoseconds time_of(std::size_t bytes, double bytes_per_second) {
 }
 
 TEST(network_pace, takes_blocks_of_a_quarter_of_a_millisecond) {
-    for (const auto& [bytes_per_second, block] :
-         {std::pair{0.12e9, 32 * kibibyte}, {1.1e9, 256 * kibibyte}, {2.5e9, 512 * kibibyte}, {12e9, 4 * mebibyte},
-          {1e12, 4 * mebibyte}, {1e3, 32 * kibibyte}}) {
+    for (const auto& [bytes_per_second, block] : {std::pair{0.12e9, 32 * kibibyte},
+                                                  {1.1e9, 256 * kibibyte},
+                                                  {2.5e9, 512 * kibibyte},
+                                                  {12e9, 4 * mebibyte},
+                                                  {1e12, 4 * mebibyte},
+                                                  {1e3, 32 * kibibyte}}) {
         network_pace pace;
         for (int i = 0; i < 8; ++i) pace.saw(64 * mebibyte, time_of(64 * mebibyte, bytes_per_second));
         EXPECT_EQ(pace.block_bytes(), block) << bytes_per_second;
@@ -31,7 +34,8 @@ TEST(network_pace, is_that_of_all_messages_side_by_side) {
         const auto block = pace.block_bytes();
         for (int i = 0; i < blocks; ++i)
             for (int k = 0; k < messages; ++k) (i == 0 ? before : all)[k] = pace.came(block);
-        for (int k = 0; k < messages; ++k) pace.saw(all[k] - before[k], time_of((blocks - 1) * messages * block, ten_gigabits));
+        for (int k = 0; k < messages; ++k)
+            pace.saw(all[k] - before[k], time_of((blocks - 1) * messages * block, ten_gigabits));
         EXPECT_EQ(pace.block_bytes(), 256 * kibibyte) << "round " << round;
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What docs/memory-model.md says is never seen: two stepped engines, in every order in which they and their sources can go on.
+// What docs/memory-model.md says is never seen: two stepped engines, in every order in which they and their sources can
+// go on.
 #include "endpoints/host/host_endpoint.hpp"
 #include "endpoints/symmetric/symmetric_endpoint.hpp"
 #include "unit/transfer/fakes.hpp"
@@ -44,36 +45,44 @@ class two_pes {
         while (steps.count() > 0) steps.finish(0);
     }
 
-    std::shared_ptr<command> submit(int pe, std::unique_ptr<endpoint> source, std::unique_ptr<endpoint> target, std::size_t bytes,
-                                    std::vector<std::shared_ptr<command>> after = {}) {
+    std::shared_ptr<command> submit(int pe, std::unique_ptr<endpoint> source, std::unique_ptr<endpoint> target,
+                                    std::size_t bytes, std::vector<std::shared_ptr<command>> after = {}) {
         std::vector<std::unique_ptr<flow>> flows;
         flows.push_back(std::make_unique<flow>(std::move(source), std::move(target), bytes));
-        auto work = std::make_shared<command>(std::move(flows), nullptr, std::vector<std::unique_ptr<gate>>{}, std::move(after));
+        auto work = std::make_shared<command>(std::move(flows), nullptr, std::vector<std::unique_ptr<gate>>{},
+                                              std::move(after));
         all[pe]->machine.submit(work);
         return work;
     }
     /// Its source gives `value` when the test says so.
-    std::shared_ptr<command> put(int from, int to, std::size_t offset, std::uint64_t value, std::optional<endpoints::heap_signal> then = {},
+    std::shared_ptr<command> put(int from, int to, std::size_t offset, std::uint64_t value,
+                                 std::optional<endpoints::heap_signal> then = {},
                                  std::vector<std::shared_ptr<command>> after = {}) {
         auto& source = m_sources.emplace_back(std::make_unique<one_source>());
         source->bytes.resize(8);
         std::memcpy(source->bytes.data(), &value, 8);
-        return submit(from, std::make_unique<fake_endpoint>(steps, source->bytes, endpoint_traits{.kind = medium::device}, source->seen),
+        return submit(from,
+                      std::make_unique<fake_endpoint>(steps, source->bytes, endpoint_traits{.kind = medium::device},
+                                                      source->seen),
                       endpoints::make_put_target(all[from]->memory, {to, offset}, then), 8, std::move(after));
     }
-    std::shared_ptr<command> signal(int from, int to, std::size_t offset, std::uint64_t value, std::vector<std::shared_ptr<command>> after = {}) {
+    std::shared_ptr<command> signal(int from, int to, std::size_t offset, std::uint64_t value,
+                                    std::vector<std::shared_ptr<command>> after = {}) {
         return submit(from, endpoints::make_empty_endpoint("signal"),
-                      endpoints::make_put_target(all[from]->memory, {to, offset}, endpoints::heap_signal{.offset = offset, .value = value}), 0,
-                      std::move(after));
+                      endpoints::make_put_target(all[from]->memory, {to, offset},
+                                                 endpoints::heap_signal{.offset = offset, .value = value}),
+                      0, std::move(after));
     }
     std::shared_ptr<command> fence(int pe, endpoints::fence_kind kind) {
         return submit(pe, endpoints::make_fence(all[pe]->memory, kind), endpoints::make_empty_endpoint("fence"), 0);
     }
     std::shared_ptr<command> barrier(int pe) {
-        return submit(pe, endpoints::make_meeting(all[pe]->memory, {.name = "a barrier", .number = 1}), endpoints::make_empty_endpoint("barrier"), 0);
+        return submit(pe, endpoints::make_meeting(all[pe]->memory, {.name = "a barrier", .number = 1}),
+                      endpoints::make_empty_endpoint("barrier"), 0);
     }
     std::shared_ptr<command> wait(int pe, std::size_t offset, std::uint64_t value) {
-        return submit(pe, endpoints::make_word_wait(all[pe]->memory, {.offset = offset, .value = value}), endpoints::make_empty_endpoint("wait"), 0);
+        return submit(pe, endpoints::make_word_wait(all[pe]->memory, {.offset = offset, .value = value}),
+                      endpoints::make_empty_endpoint("wait"), 0);
     }
     [[nodiscard]] std::uint64_t word(int pe, std::size_t offset) const {
         std::uint64_t value = 0;
@@ -120,17 +129,19 @@ constexpr int depth = 9;
 
 /// Runs `begin(pes)`, then `check(pes)` after every move, and at the end, where all is `over(pes)`.
 template <class Begin, class Check, class Over> void in_every_order(Begin begin, Check check, Over over) {
-    const auto runs = explore([&](chooser& choices) {
-        two_pes pes;
-        auto works = begin(pes);
-        for (int move = 0; move < depth; ++move) {
-            pes.go_on(choices);
+    const auto runs = explore(
+        [&](chooser& choices) {
+            two_pes pes;
+            auto works = begin(pes);
+            for (int move = 0; move < depth; ++move) {
+                pes.go_on(choices);
+                check(pes, works);
+            }
+            pes.go_on_to_the_end();
             check(pes, works);
-        }
-        pes.go_on_to_the_end();
-        check(pes, works);
-        over(pes, works);
-    }, 60000);
+            over(pes, works);
+        },
+        60000);
     EXPECT_GT(runs, 100u);
 }
 
@@ -152,8 +163,12 @@ TEST(one_sided_litmus, message_passing_with_a_fence) {
             return commands{put, fence, flag, pes.wait(1, y, 1)};
         },
         [](two_pes& pes, const commands& works) {
-            if (works[3]->complete()) { ASSERT_EQ(pes.word(1, x), 1u); }
-            if (pes.word(1, y) == 1) { ASSERT_EQ(pes.word(1, x), 1u); }
+            if (works[3]->complete()) {
+                ASSERT_EQ(pes.word(1, x), 1u);
+            }
+            if (pes.word(1, y) == 1) {
+                ASSERT_EQ(pes.word(1, x), 1u);
+            }
         },
         [](two_pes&, const commands& works) { all_complete(works); });
 }
@@ -165,7 +180,9 @@ TEST(one_sided_litmus, message_passing_in_an_in_order_queue) {
             return commands{put, pes.signal(0, 1, y, 1, {put}), pes.wait(1, y, 1)};
         },
         [](two_pes& pes, const commands& works) {
-            if (works[2]->complete()) { ASSERT_EQ(pes.word(1, x), 1u); }
+            if (works[2]->complete()) {
+                ASSERT_EQ(pes.word(1, x), 1u);
+            }
         },
         [](two_pes&, const commands& works) { all_complete(works); });
 }
@@ -192,11 +209,16 @@ TEST(one_sided_litmus, store_buffering_with_quiets) {
         [](two_pes& pes) {
             auto put = pes.put(0, 1, x, 1);
             auto other = pes.put(1, 0, y, 1);
-            return commands{put, other, pes.fence(0, endpoints::fence_kind::quiet), pes.fence(1, endpoints::fence_kind::quiet)};
+            return commands{put, other, pes.fence(0, endpoints::fence_kind::quiet),
+                            pes.fence(1, endpoints::fence_kind::quiet)};
         },
         [](two_pes& pes, const commands& works) {
-            if (works[2]->complete()) { ASSERT_EQ(pes.word(1, x), 1u); }
-            if (works[3]->complete()) { ASSERT_EQ(pes.word(0, y), 1u); }
+            if (works[2]->complete()) {
+                ASSERT_EQ(pes.word(1, x), 1u);
+            }
+            if (works[3]->complete()) {
+                ASSERT_EQ(pes.word(0, y), 1u);
+            }
         },
         [](two_pes&, const commands& works) { all_complete(works); });
 }
@@ -208,7 +230,9 @@ TEST(one_sided_litmus, a_barrier_shows_what_was_put_before_it) {
             return commands{put, pes.barrier(0), pes.barrier(1)};
         },
         [](two_pes& pes, const commands& works) {
-            if (works[1]->complete() || works[2]->complete()) { ASSERT_EQ(pes.word(1, x), 1u); }
+            if (works[1]->complete() || works[2]->complete()) {
+                ASSERT_EQ(pes.word(1, x), 1u);
+            }
         },
         [](two_pes&, const commands& works) { all_complete(works); });
 }

@@ -90,7 +90,8 @@ TEST(operation_order, holds_in_every_random_course) {
             for (std::size_t i = 0; i < all.size(); ++i) {
                 if (!has_waited[i] || has_ended[i]) continue;
                 bool may = true;
-                for (std::size_t before = 0; before < i; ++before) may = may && (has_ended[before] || !(is_fence[i] || is_fence[before]));
+                for (std::size_t before = 0; before < i; ++before)
+                    may = may && (has_ended[before] || !(is_fence[i] || is_fence[before]));
                 ASSERT_EQ(all[i]->came, may || all[i]->came) << "seed " << seed << ", operation " << i;
                 if (all[i]->came) {
                     for (std::size_t before = 0; before < i; ++before)

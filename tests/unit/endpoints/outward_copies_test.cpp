@@ -19,7 +19,8 @@ constexpr std::size_t block_bytes = 64 << 10;
 class outward_copies : public testing::Test {
   protected:
     /// Whether a block is streamed, on a machine where it takes `cached` through the caches and `streamed` past them.
-    bool streams(std::chrono::microseconds cached, std::chrono::microseconds streamed, std::size_t bytes = block_bytes) {
+    bool streams(std::chrono::microseconds cached, std::chrono::microseconds streamed,
+                 std::size_t bytes = block_bytes) {
         bool past_caches = false;
         m_copies.copy(bytes, [&](auto copy) {
             past_caches = copy != m_through_caches;
@@ -29,7 +30,8 @@ class outward_copies : public testing::Test {
         return past_caches;
     }
     /// Of `count` blocks, one each `pause`.
-    int streamed_of(int count, std::chrono::microseconds cached, std::chrono::microseconds streamed, std::chrono::microseconds pause) {
+    int streamed_of(int count, std::chrono::microseconds cached, std::chrono::microseconds streamed,
+                    std::chrono::microseconds pause) {
         int found = 0;
         for (int i = 0; i < count; ++i) {
             found += streams(cached, streamed) ? 1 : 0;
@@ -106,8 +108,10 @@ TEST(streamed_copy, copies_every_byte_wherever_it_begins) {
                 std::fill(to.begin(), to.end(), std::byte{0});
                 streamed_copy(to.data() + at, from.data() + first % 64, bytes);
                 copied_all();
-                ASSERT_TRUE(std::equal(to.begin() + at, to.begin() + at + bytes, from.begin() + first % 64)) << bytes << " at " << at;
+                ASSERT_TRUE(std::equal(to.begin() + at, to.begin() + at + bytes, from.begin() + first % 64))
+                    << bytes << " at " << at;
                 ASSERT_EQ(std::count(to.begin(), to.begin() + at, std::byte{0}), static_cast<std::ptrdiff_t>(at));
-                ASSERT_EQ(std::count(to.begin() + at + bytes, to.end(), std::byte{0}), static_cast<std::ptrdiff_t>(to.size() - at - bytes));
+                ASSERT_EQ(std::count(to.begin() + at + bytes, to.end(), std::byte{0}),
+                          static_cast<std::ptrdiff_t>(to.size() - at - bytes));
             }
 }

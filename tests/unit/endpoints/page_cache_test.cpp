@@ -26,15 +26,18 @@ class page_cache : public testing::Test {
         ::fdatasync(m_file.fd);
         ::posix_fadvise(m_file.fd, 0, 0, POSIX_FADV_RANDOM); // what is read is there, and nothing else
         ::posix_fadvise(m_file.fd, 0, 0, POSIX_FADV_DONTNEED);
-        if (endpoints::is_cached_by_mapping(m_file.fd, 0, page)) GTEST_SKIP() << "the file system of TMPDIR keeps files in memory";
+        if (endpoints::is_cached_by_mapping(m_file.fd, 0, page))
+            GTEST_SKIP() << "the file system of TMPDIR keeps files in memory";
     }
     void read(std::size_t offset, std::size_t bytes) {
-        ASSERT_EQ(::pread(m_file.fd, m_contents.data(), bytes, static_cast<off_t>(offset)), static_cast<ssize_t>(bytes));
+        ASSERT_EQ(::pread(m_file.fd, m_contents.data(), bytes, static_cast<off_t>(offset)),
+                  static_cast<ssize_t>(bytes));
     }
     /// As both ways of asking say it.
     void expect_cached(bool expected, std::size_t offset, std::size_t bytes) {
         EXPECT_EQ(endpoints::is_cached(m_file.fd, offset, bytes), expected) << bytes << " at " << offset;
-        EXPECT_EQ(endpoints::is_cached_by_mapping(m_file.fd, offset, bytes), expected) << bytes << " at " << offset << ", mapped";
+        EXPECT_EQ(endpoints::is_cached_by_mapping(m_file.fd, offset, bytes), expected)
+            << bytes << " at " << offset << ", mapped";
     }
 
     scratch_file m_file;

@@ -109,9 +109,12 @@ TEST_P(random_messages, match_as_if_receives_that_never_start_had_not_been_there
         for (int steps = 0; steps < 60; ++steps) {
             const int what = pick(10);
             auto& one = any_of(receives);
-            if (what < 6) deliver();
-            else if (what < 8) turn_gate(one);
-            else if (status_of(one.work) == status::submitted && pick(3) == 0) cancel(one, both->b);
+            if (what < 6)
+                deliver();
+            else if (what < 8)
+                turn_gate(one);
+            else if (status_of(one.work) == status::submitted && pick(3) == 0)
+                cancel(one, both->b);
             step();
         }
         open_all_gates();
@@ -128,7 +131,8 @@ TEST_P(random_messages, match_as_if_receives_that_never_start_had_not_been_there
         for (const auto& each : sends) {
             ASSERT_EQ(status_of(each->work), status::complete);
             for (std::size_t i = 0; i < line.size(); ++i) {
-                if (used[i] || (line[i]->with_tag != endpoints::any_tag && line[i]->with_tag != each->with_tag)) continue;
+                if (used[i] || (line[i]->with_tag != endpoints::any_tag && line[i]->with_tag != each->with_tag))
+                    continue;
                 used[i] = true;
                 ASSERT_EQ(status_of(line[i]->work), status::complete);
                 ASSERT_EQ(line[i]->work->report().bytes_moved[0], each->memory.size());
@@ -164,9 +168,12 @@ TEST_P(random_messages, end_and_keep_their_bytes_whatever_fails) {
             const int what = pick(10);
             const bool of_sends = pick(3) == 0;
             auto& one = any_of(of_sends ? sends : receives);
-            if (what < 5) deliver();
-            else if (what < 8) turn_gate(one);
-            else if (pick(3) == 0) cancel(one, of_sends ? both->a : both->b);
+            if (what < 5)
+                deliver();
+            else if (what < 8)
+                turn_gate(one);
+            else if (pick(3) == 0)
+                cancel(one, of_sends ? both->a : both->b);
             step();
         }
         for (const int rank : {0, 1}) both->network.refuse_sends(rank, 0, 0);

@@ -6,7 +6,7 @@ using namespace unit;
 
 namespace {
 class rank_protocol_faults : public by_strategy {};
-}
+} // namespace
 
 namespace {
 
@@ -58,48 +58,55 @@ TEST_P(rank_protocol_faults, end_both_when_any_messages_are_refused) {
     for (const int rank : {0, 1})
         for (const int count : {1, 2, 5})
             for (int nth = 0; nth < 6; ++nth)
-                explore([&](chooser& choices) {
-                    two_ranks both;
-                    both.network.refuse_sends(rank, nth, nth + count);
-                    message_under_way one(both);
-                    both.run_on(choices);
-                    // Four blocks and a request; an acceptance. What is said of a window is repeated.
-                    const bool hits = nth < (rank == 0 && !shares_windows() ? 5 : 1);
-                    EXPECT_EQ(one.cause_is_told(), hits) << name_of(rank, nth, count);
-                    one.expect_ends(choices, name_of(rank, nth, count));
-                }, 300);
+                explore(
+                    [&](chooser& choices) {
+                        two_ranks both;
+                        both.network.refuse_sends(rank, nth, nth + count);
+                        message_under_way one(both);
+                        both.run_on(choices);
+                        // Four blocks and a request; an acceptance. What is said of a window is repeated.
+                        const bool hits = nth < (rank == 0 && !shares_windows() ? 5 : 1);
+                        EXPECT_EQ(one.cause_is_told(), hits) << name_of(rank, nth, count);
+                        one.expect_ends(choices, name_of(rank, nth, count));
+                    },
+                    300);
 }
 
 TEST_P(rank_protocol_faults, end_both_when_any_control_message_is_lost) {
     for (const int rank : {0, 1})
-        explore([&](chooser& choices) {
-            two_ranks both;
-            both.network.lose_sends(rank, 0, 1);
-            message_under_way one(both);
-            both.run_on(choices);
-            EXPECT_TRUE(one.cause_is_told());
-            one.expect_ends(choices, name_of(rank, 0, 1));
-        }, 300);
+        explore(
+            [&](chooser& choices) {
+                two_ranks both;
+                both.network.lose_sends(rank, 0, 1);
+                message_under_way one(both);
+                both.run_on(choices);
+                EXPECT_TRUE(one.cause_is_told());
+                one.expect_ends(choices, name_of(rank, 0, 1));
+            },
+            300);
 }
 
 TEST_P(rank_protocol_faults, end_both_when_any_receive_of_a_block_is_refused) {
     // The first four are the listeners.
     for (int nth = 4; nth < 12; ++nth)
-        for (const int count : {1, 2, 5}) explore([&](chooser& choices) {
-            two_ranks both;
-            SCOPED_TRACE(name_of(1, nth, count));
-            both.network.refuse_receives(1, nth, nth + count);
-            message_under_way one(both);
-            // A listener that cannot be posted again ends what is heard, not what is under way.
-            both.run_on(choices);
-            EXPECT_LE(status_of(one.send), status::complete);
-            EXPECT_LE(status_of(one.receive), status::complete);
-            const auto moved = one.receive->report().bytes_moved[0];
-            EXPECT_TRUE(std::equal(one.sent.begin(), one.sent.begin() + static_cast<std::ptrdiff_t>(moved),
-                                   one.got.begin()));
-            EXPECT_FALSE(both.a.talk.busy());
-            EXPECT_FALSE(both.b.talk.busy());
-        }, 300);
+        for (const int count : {1, 2, 5})
+            explore(
+                [&](chooser& choices) {
+                    two_ranks both;
+                    SCOPED_TRACE(name_of(1, nth, count));
+                    both.network.refuse_receives(1, nth, nth + count);
+                    message_under_way one(both);
+                    // A listener that cannot be posted again ends what is heard, not what is under way.
+                    both.run_on(choices);
+                    EXPECT_LE(status_of(one.send), status::complete);
+                    EXPECT_LE(status_of(one.receive), status::complete);
+                    const auto moved = one.receive->report().bytes_moved[0];
+                    EXPECT_TRUE(std::equal(one.sent.begin(), one.sent.begin() + static_cast<std::ptrdiff_t>(moved),
+                                           one.got.begin()));
+                    EXPECT_FALSE(both.a.talk.busy());
+                    EXPECT_FALSE(both.b.talk.busy());
+                },
+                300);
 }
 
 TEST_P(rank_protocol_faults, repeat_what_is_said_after_a_cancellation) {
@@ -136,31 +143,34 @@ TEST_P(rank_protocol_faults, tell_a_send_that_is_too_large_although_the_refusal_
 TEST_P(rank_protocol_faults, end_what_waits_for_answers_when_a_rank_hears_no_more) {
     for (const int deaf : {0, 1})
         for (std::size_t after = 0; after < 8; ++after)
-            explore([&](chooser& choices) {
-                two_ranks both;
-                message_under_way one(both);
-                auto unmatched = std::vector<std::byte>(14), anything = std::vector<std::byte>(14);
-                const auto from_deaf = (deaf == 0 ? both.b : both.a).receive(unmatched, deaf, tag + 1);
-                const auto at_deaf = (deaf == 0 ? both.a : both.b).receive(anything, endpoints::any_source, tag + 2);
-                both.settle();
-                for (std::size_t i = 0; i < after && both.network.deliverable() > 0; ++i) {
-                    both.network.deliver(choices.choose(both.network.deliverable()));
+            explore(
+                [&](chooser& choices) {
+                    two_ranks both;
+                    message_under_way one(both);
+                    auto unmatched = std::vector<std::byte>(14), anything = std::vector<std::byte>(14);
+                    const auto from_deaf = (deaf == 0 ? both.b : both.a).receive(unmatched, deaf, tag + 1);
+                    const auto at_deaf = (deaf == 0 ? both.a : both.b)
+                                             .receive(anything, endpoints::any_source, tag + 2);
                     both.settle();
-                }
-                both.network.break_receive(deaf, highest_tag);
-                both.run_on(choices);
-                const auto when = "rank " + std::to_string(deaf) + " after " + std::to_string(after);
-                EXPECT_LE(status_of(one.send), status::complete) << when;
-                EXPECT_LE(status_of(one.receive), status::complete) << when;
-                EXPECT_EQ(status_of(from_deaf), status::peer_failed) << when;
-                EXPECT_EQ(status_of(at_deaf), status::peer_failed) << when;
-                EXPECT_EQ(at_deaf->report().error.mpi_error_class, fake_network::error_class) << when;
-                const auto moved = one.receive->report().bytes_moved[0];
-                EXPECT_TRUE(std::equal(one.sent.begin(), one.sent.begin() + static_cast<std::ptrdiff_t>(moved),
-                                       one.got.begin()));
-                EXPECT_FALSE(both.a.talk.busy()) << when;
-                EXPECT_FALSE(both.b.talk.busy()) << when;
-            }, 500);
+                    for (std::size_t i = 0; i < after && both.network.deliverable() > 0; ++i) {
+                        both.network.deliver(choices.choose(both.network.deliverable()));
+                        both.settle();
+                    }
+                    both.network.break_receive(deaf, highest_tag);
+                    both.run_on(choices);
+                    const auto when = "rank " + std::to_string(deaf) + " after " + std::to_string(after);
+                    EXPECT_LE(status_of(one.send), status::complete) << when;
+                    EXPECT_LE(status_of(one.receive), status::complete) << when;
+                    EXPECT_EQ(status_of(from_deaf), status::peer_failed) << when;
+                    EXPECT_EQ(status_of(at_deaf), status::peer_failed) << when;
+                    EXPECT_EQ(at_deaf->report().error.mpi_error_class, fake_network::error_class) << when;
+                    const auto moved = one.receive->report().bytes_moved[0];
+                    EXPECT_TRUE(std::equal(one.sent.begin(), one.sent.begin() + static_cast<std::ptrdiff_t>(moved),
+                                           one.got.begin()));
+                    EXPECT_FALSE(both.a.talk.busy()) << when;
+                    EXPECT_FALSE(both.b.talk.busy()) << when;
+                },
+                500);
 }
 
 TEST_P(rank_protocol_faults, fail_what_comes_after_a_rank_hears_no_more_on_both_ranks) {

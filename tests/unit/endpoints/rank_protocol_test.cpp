@@ -8,7 +8,7 @@ using namespace unit;
 
 namespace {
 class rank_protocol : public by_strategy {};
-}
+} // namespace
 
 TEST_P(rank_protocol, moves_a_message_of_several_blocks_in_every_order_of_arrival) {
     const auto runs = explore([](chooser& choices) {
@@ -27,27 +27,29 @@ TEST_P(rank_protocol, moves_a_message_of_several_blocks_in_every_order_of_arriva
 }
 
 TEST_P(rank_protocol, moves_messages_both_ways_with_two_blocks_of_memory_each) {
-    explore([](chooser& choices) {
-        two_ranks both;
-        for (auto* const rank : {&both.a, &both.b}) rank->settings.set("staging", "8K");
-        for (auto* const rank : {&both.a, &both.b}) rank->settings.set("block", "4K");
-        auto a_out = bench::pattern(9000, 1), b_out = bench::pattern(9000, 2);
-        std::vector<std::byte> a_in(9000), b_in(9000), a_in_too(9000), b_in_too(9000);
-        std::vector<std::shared_ptr<command>> all;
-        all.push_back(both.a.receive(a_in, 1));
-        all.push_back(both.a.receive(a_in_too, 1));
-        all.push_back(both.b.receive(b_in, 0));
-        all.push_back(both.b.receive(b_in_too, 0));
-        all.push_back(both.a.send(a_out, 1));
-        all.push_back(both.a.send(a_out, 1));
-        all.push_back(both.b.send(b_out, 0));
-        all.push_back(both.b.send(b_out, 0));
-        both.run(choices);
-        for (const auto& each : all) ASSERT_EQ(status_of(each), status::complete);
-        EXPECT_EQ(a_in, b_out);
-        EXPECT_EQ(b_in_too, a_out);
-        both.expect_quiet();
-    }, 2000);
+    explore(
+        [](chooser& choices) {
+            two_ranks both;
+            for (auto* const rank : {&both.a, &both.b}) rank->settings.set("staging", "8K");
+            for (auto* const rank : {&both.a, &both.b}) rank->settings.set("block", "4K");
+            auto a_out = bench::pattern(9000, 1), b_out = bench::pattern(9000, 2);
+            std::vector<std::byte> a_in(9000), b_in(9000), a_in_too(9000), b_in_too(9000);
+            std::vector<std::shared_ptr<command>> all;
+            all.push_back(both.a.receive(a_in, 1));
+            all.push_back(both.a.receive(a_in_too, 1));
+            all.push_back(both.b.receive(b_in, 0));
+            all.push_back(both.b.receive(b_in_too, 0));
+            all.push_back(both.a.send(a_out, 1));
+            all.push_back(both.a.send(a_out, 1));
+            all.push_back(both.b.send(b_out, 0));
+            all.push_back(both.b.send(b_out, 0));
+            both.run(choices);
+            for (const auto& each : all) ASSERT_EQ(status_of(each), status::complete);
+            EXPECT_EQ(a_in, b_out);
+            EXPECT_EQ(b_in_too, a_out);
+            both.expect_quiet();
+        },
+        2000);
 }
 
 TEST_P(rank_protocol, sends_no_huge_blocks_between_nodes) {
@@ -208,11 +210,12 @@ TEST_P(rank_protocol, keeps_the_order_of_open_sends_with_different_tags) {
     std::vector<std::byte> got(100), got_too(100);
     // The first reads its bytes before it can say anything; the second could announce itself at once.
     fake_endpoint::life life;
-    both.a.machine.submit(bench::make(
-        std::make_unique<fake_endpoint>(slow, small, endpoint_traits{.kind = medium::device}, life),
-        endpoints::make_send_endpoint({both.a.talk, both.a.turns}, 0, 1, 1), small.size(), nullptr));
+    both.a.machine.submit(
+        bench::make(std::make_unique<fake_endpoint>(slow, small, endpoint_traits{.kind = medium::device}, life),
+                    endpoints::make_send_endpoint({both.a.talk, both.a.turns}, 0, 1, 1), small.size(), nullptr));
     both.a.send(large, 1, 2);
-    const auto first = both.b.receive(got, 0, endpoints::any_tag), second = both.b.receive(got_too, 0, endpoints::any_tag);
+    const auto first = both.b.receive(got, 0, endpoints::any_tag),
+               second = both.b.receive(got_too, 0, endpoints::any_tag);
     chooser choices;
     both.run(choices);
     EXPECT_EQ(status_of(first), status::running);

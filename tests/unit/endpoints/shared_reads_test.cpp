@@ -91,7 +91,8 @@ TEST_F(shared_reads, are_none_through_a_window) {
 TEST_F(shared_reads, wait_for_no_disk) {
     ::fdatasync(m_file.fd);
     ::posix_fadvise(m_file.fd, 0, 0, POSIX_FADV_DONTNEED);
-    if (endpoints::is_cached_by_mapping(m_file.fd, mib, 4096)) GTEST_SKIP() << "the file system of TMPDIR keeps files in memory";
+    if (endpoints::is_cached_by_mapping(m_file.fd, mib, 4096))
+        GTEST_SKIP() << "the file system of TMPDIR keeps files in memory";
     begin({.lanes = 2, .in_place = true});
     ASSERT_EQ(m_workers.attempts.size(), 4u);
     EXPECT_FALSE(m_workers.attempts.back()());
@@ -111,13 +112,15 @@ TEST_F(shared_reads, are_none_of_cold_blocks_of_a_file_that_begins_in_the_cache)
     ASSERT_EQ(::pwrite(m_file.fd, rest.data(), rest.size(), whole), static_cast<ssize_t>(rest.size()));
     ::fdatasync(m_file.fd);
     ::posix_fadvise(m_file.fd, 0, 0, POSIX_FADV_DONTNEED);
-    if (endpoints::is_cached_by_mapping(m_file.fd, mib, 4096)) GTEST_SKIP() << "the file system of TMPDIR keeps files in memory";
+    if (endpoints::is_cached_by_mapping(m_file.fd, mib, 4096))
+        GTEST_SKIP() << "the file system of TMPDIR keeps files in memory";
     ::posix_fadvise(m_file.fd, 0, 0, POSIX_FADV_RANDOM); // nothing is read ahead
     std::byte header[4096];
     ASSERT_EQ(::pread(m_file.fd, header, sizeof header, 0), 4096);
     m_source = endpoints::make_descriptor_endpoint(m_services, m_file.fd, 0, larger, endpoints::access::read);
     waiter opened;
-    m_source->open({.bytes = larger, .block_bytes = 2 * mib, .is_source = true, .lanes = 2, .in_place = true}, opened.work);
+    m_source->open({.bytes = larger, .block_bytes = 2 * mib, .is_source = true, .lanes = 2, .in_place = true},
+                   opened.work);
     m_done.work.begin();
     m_source->read(mib, m_block, m_done.work);
     EXPECT_TRUE(m_workers.attempts.empty());

@@ -62,8 +62,8 @@ class immediate_port final : public comm::port {
         int order = 0;
     };
     void put(const operation& made) {
-        auto* const last =
-            std::find_if(m_open.begin(), m_open.end(), [](const auto& each) { return each.done == nullptr; });
+        auto* const last = std::find_if(m_open.begin(), m_open.end(),
+                                        [](const auto& each) { return each.done == nullptr; });
         ASSERT_NE(last, m_open.end());
         *last = made;
         last->order = calls;

@@ -22,7 +22,8 @@ class small_writes : public testing::Test {
         timing.ended(m_clock.now());
         return chosen == way::two_rows;
     }
-    int rows_of(int count, std::chrono::microseconds plain, std::chrono::microseconds rows, std::chrono::microseconds pause = 10us) {
+    int rows_of(int count, std::chrono::microseconds plain, std::chrono::microseconds rows,
+                std::chrono::microseconds pause = 10us) {
         int found = 0;
         for (int i = 0; i < count; ++i, m_clock.advance(pause)) found += as_rows(plain, rows) ? 1 : 0;
         return found;
@@ -70,5 +71,6 @@ TEST_F(small_writes, of_odd_bytes_and_large_ones_are_plain) {
     rows_of(10, 150us, 19us);
     EXPECT_EQ(m_writes.way_of(2), way::two_rows);
     EXPECT_EQ(m_writes.way_of(65536), way::two_rows);
-    for (const std::size_t bytes : {0u, 1u, 3u, 65535u, 65538u, 1u << 20}) EXPECT_EQ(m_writes.way_of(bytes), way::plain) << bytes;
+    for (const std::size_t bytes : {0u, 1u, 3u, 65535u, 65538u, 1u << 20})
+        EXPECT_EQ(m_writes.way_of(bytes), way::plain) << bytes;
 }

@@ -89,7 +89,8 @@ TEST_F(stdio_endpoint, does_not_blame_an_older_error_for_a_stream_that_says_noth
     // Functions of the program's own need not set errno (fopencookie(3)).
     const cookie_io_functions_t silent{.read = [](void*, char*, std::size_t) -> ssize_t { return -1; },
                                        .write = [](void*, const char*, std::size_t) -> ssize_t { return 0; },
-                                       .seek = nullptr, .close = nullptr};
+                                       .seek = nullptr,
+                                       .close = nullptr};
     for (const auto mode : {endpoints::access::read, endpoints::access::write}) {
         const bool reads = mode == endpoints::access::read;
         m_stream.reset(::fopencookie(nullptr, reads ? "r" : "w", silent));

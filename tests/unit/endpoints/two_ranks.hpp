@@ -70,7 +70,10 @@ class instant_memory final : public endpoint {
         if (m_home != nullptr) m_window->memory->release(m_home, m_bytes.size());
     }
     [[nodiscard]] endpoint_traits traits() const override {
-        return {.kind = medium::device, .device = {.is_known = m_window != nullptr, .uuid = m_window ? m_window->device : bridge::device_uuid{}}, .in_window = m_home != nullptr};
+        return {
+            .kind = medium::device,
+            .device = {.is_known = m_window != nullptr, .uuid = m_window ? m_window->device : bridge::device_uuid{}},
+            .in_window = m_home != nullptr};
     }
     [[nodiscard]] bool reaches(const device_name& other) const override {
         return m_window != nullptr && m_window->windows.bridge()->reaches(m_window->device, other.uuid);
@@ -113,8 +116,8 @@ struct way_of_blocks {
 
 inline std::string title_of(const ::testing::TestParamInfo<way_of_blocks>& each) { return each.param.title; }
 
-/// Every test of the protocol, with blocks as messages, in memory that both ranks have mapped, in memory of a device, and
-/// between buffers that lie there.
+/// Every test of the protocol, with blocks as messages, in memory that both ranks have mapped, in memory of a device,
+/// and between buffers that lie there.
 class by_strategy : public ::testing::TestWithParam<way_of_blocks> {
   public:
     by_strategy() {
@@ -138,10 +141,9 @@ class by_strategy : public ::testing::TestWithParam<way_of_blocks> {
 
 /// As above, for what blocks on devices do not do: come before the receive has started.
 #define CAUSEWAY_BY_HOST_STRATEGY(suite)                                                                               \
-    INSTANTIATE_TEST_SUITE_P(, suite,                                                                                  \
-                             ::testing::Values(way_of_blocks{"messages", "pipelined"},                                 \
-                                               way_of_blocks{"window", "shared-window"}),                              \
-                             title_of)
+    INSTANTIATE_TEST_SUITE_P(                                                                                          \
+        , suite, ::testing::Values(way_of_blocks{"messages", "pipelined"}, way_of_blocks{"window", "shared-window"}),  \
+        title_of)
 
 struct one_rank {
     one_rank(fake_network& network, int number, std::uint64_t node = 1)
@@ -190,8 +192,8 @@ struct one_rank {
     std::shared_ptr<command> receive(std::vector<std::byte>& bytes, int from, int with_tag = tag, int failing = -1,
                                      std::vector<std::unique_ptr<gate>> gates = {}) {
         auto work = bench::make(endpoints::make_receive_endpoint({talk, turns}, 0, from, with_tag, nullptr),
-                                std::make_unique<instant_memory>(bytes, failing, window, by_strategy::where), bytes.size(), nullptr,
-                                std::move(gates));
+                                std::make_unique<instant_memory>(bytes, failing, window, by_strategy::where),
+                                bytes.size(), nullptr, std::move(gates));
         machine.submit(work);
         return work;
     }
@@ -239,8 +241,7 @@ struct two_ranks {
         }
         EXPECT_EQ(a.machine.staging().held_bytes(), 0u);
         EXPECT_EQ(b.machine.staging().held_bytes(), 0u);
-        for (const auto& each : {a.window, b.window})
-            EXPECT_EQ(each ? each->pool.held_bytes() : 0u, 0u);
+        for (const auto& each : {a.window, b.window}) EXPECT_EQ(each ? each->pool.held_bytes() : 0u, 0u);
     }
 };
 

@@ -72,25 +72,29 @@ std::unique_ptr<comm::shared_segment> nothing(const comm::segment_address&) noex
 } // namespace
 
 TEST_P(window, carries_messages_both_ways_in_every_order) {
-    explore([&](chooser& choices) {
-        two_ranks both;
-        EXPECT_TRUE(exchange(both, choices));
-        both.expect_quiet();
-    }, 2000);
+    explore(
+        [&](chooser& choices) {
+            two_ranks both;
+            EXPECT_TRUE(exchange(both, choices));
+            both.expect_quiet();
+        },
+        2000);
     EXPECT_EQ(strategies, std::set<std::string>{"shared-window"});
 }
 
 TEST_P(window, out_of_reach_leaves_messages_and_is_not_tried_again) {
     find_segment = nothing;
-    explore([&](chooser& choices) {
-        two_ranks both;
-        EXPECT_TRUE(exchange(both, choices));
-        both.expect_quiet();
-        strategies.clear();
-        EXPECT_TRUE(exchange(both, choices));
-        both.expect_quiet();
-        EXPECT_EQ(strategies, std::set<std::string>{"pinned"}); // what it is called that small
-    }, 2000);
+    explore(
+        [&](chooser& choices) {
+            two_ranks both;
+            EXPECT_TRUE(exchange(both, choices));
+            both.expect_quiet();
+            strategies.clear();
+            EXPECT_TRUE(exchange(both, choices));
+            both.expect_quiet();
+            EXPECT_EQ(strategies, std::set<std::string>{"pinned"}); // what it is called that small
+        },
+        2000);
 }
 
 TEST_P(window, out_of_reach_is_tried_again_after_a_good_number_of_messages) {
@@ -145,10 +149,12 @@ TEST_P(window, is_for_peers_of_this_node_whose_last_message_was_of_a_device) {
         EXPECT_EQ(receives(endpoints::any_source), same_node);
         // From host memory to host memory.
         auto out = bench::pattern(14, 3), in = std::vector<std::byte>(14);
-        const auto received = bench::make(endpoints::make_receive_endpoint({both.b.talk, both.b.turns}, 0, 0, tag, nullptr),
-                                          endpoints::make_host_endpoint(in.data()), in.size(), nullptr);
+        const auto received = bench::make(
+            endpoints::make_receive_endpoint({both.b.talk, both.b.turns}, 0, 0, tag, nullptr),
+            endpoints::make_host_endpoint(in.data()), in.size(), nullptr);
         const auto sent = bench::make(endpoints::make_host_endpoint(out.data()),
-                                      endpoints::make_send_endpoint({both.a.talk, both.a.turns}, 0, 1, tag), out.size(), nullptr);
+                                      endpoints::make_send_endpoint({both.a.talk, both.a.turns}, 0, 1, tag), out.size(),
+                                      nullptr);
         both.b.machine.submit(received);
         both.a.machine.submit(sent);
         both.run(choices);
@@ -177,11 +183,13 @@ TEST_P(window, is_not_even_tried_between_nodes) {
         ADD_FAILURE() << "looked for";
         return std::unique_ptr<comm::shared_segment>();
     };
-    explore([&](chooser& choices) {
-        two_ranks both{.node_of_b = 2};
-        EXPECT_TRUE(exchange(both, choices));
-        both.expect_quiet();
-    }, 2000);
+    explore(
+        [&](chooser& choices) {
+            two_ranks both{.node_of_b = 2};
+            EXPECT_TRUE(exchange(both, choices));
+            both.expect_quiet();
+        },
+        2000);
     EXPECT_EQ(strategies, std::set<std::string>{"pinned"});
 }
 
@@ -254,7 +262,8 @@ class bridge_that_misses final : public bridge::device_bridge {
     }
     [[nodiscard]] bool host_memory() const override { return true; }
     [[nodiscard]] std::size_t rounded(std::size_t bytes) const override { return m_inner->rounded(bytes); }
-    [[nodiscard]] std::unique_ptr<bridge::window> create(const bridge::device_uuid& device, std::size_t bytes) override {
+    [[nodiscard]] std::unique_ptr<bridge::window> create(const bridge::device_uuid& device,
+                                                         std::size_t bytes) override {
         return m_inner->create(device, bytes);
     }
     [[nodiscard]] std::unique_ptr<bridge::window> open(const bridge::device_uuid& device, descriptor shared,
@@ -401,7 +410,8 @@ TEST_P(device_window, that_is_gone_is_retired_at_the_other_rank) {
     EXPECT_EQ(strategy_of_a_message(10), "pipelined");
 }
 
-INSTANTIATE_TEST_SUITE_P(, device_window, ::testing::Values(way_of_blocks{"between_two_ranks", "device-window"}), title_of);
+INSTANTIATE_TEST_SUITE_P(, device_window, ::testing::Values(way_of_blocks{"between_two_ranks", "device-window"}),
+                         title_of);
 INSTANTIATE_TEST_SUITE_P(, window, ::testing::Values(way_of_blocks{"between_two_ranks", "shared-window"}), title_of);
 
 TEST(window_memory, is_shared_by_blocks_as_each_segment_costs_a_descriptor) {

@@ -86,7 +86,8 @@ TEST(write_behind, begins_no_range_that_the_end_would_wait_for) {
     file.takes = 3ms;
     file.write_and_go_on(0, 32 * mib);
     file.workers.finish_first();
-    // 32 MiB in 32 ms, and 12 for each range, in which the writer does nothing here: at the speed so far the rest takes 32, 44, 56...
+    // 32 MiB in 32 ms, and 12 for each range, in which the writer does nothing here: at the speed so far the rest takes
+    // 32, 44, 56...
     EXPECT_EQ(file.ranges.size(), 8u);
     file.write_and_go_on(32 * mib, 28 * mib);
     EXPECT_TRUE(file.workers.jobs.empty()) << "4 MiB are left, which take 11 ms";
@@ -97,7 +98,8 @@ TEST(write_behind, leaves_a_disk_alone_that_takes_longer_than_the_writer_has_lef
     file.write_and_go_on(0, 60 * mib);
     file.takes = 3ms;
     file.workers.finish_first();
-    EXPECT_THAT(file.ranges, testing::ElementsAre(std::pair(0, 4))) << "12 ms, of which it learns by one; the rest takes 5";
+    EXPECT_THAT(file.ranges, testing::ElementsAre(std::pair(0, 4)))
+        << "12 ms, of which it learns by one; the rest takes 5";
 }
 
 TEST(write_behind, leaves_errors_of_the_disk_to_those_who_ask_for_them) {

@@ -24,10 +24,18 @@ constexpr std::size_t token = 1024;
 class sketch {
   public:
     sketch& input(const std::string& name, std::uint64_t tokens = 4, std::size_t size = token, bool direct = true) {
-        return add({.name = name, .kind = node_kind::input, .total_bytes = tokens * size, .token_bytes = size, .direct = direct});
+        return add({.name = name,
+                    .kind = node_kind::input,
+                    .total_bytes = tokens * size,
+                    .token_bytes = size,
+                    .direct = direct});
     }
     sketch& output(const std::string& name, std::uint64_t tokens = 4, std::size_t size = token, bool direct = true) {
-        return add({.name = name, .kind = node_kind::output, .total_bytes = tokens * size, .token_bytes = size, .direct = direct});
+        return add({.name = name,
+                    .kind = node_kind::output,
+                    .total_bytes = tokens * size,
+                    .token_bytes = size,
+                    .direct = direct});
     }
     sketch& kernel(const std::string& name, place where = 0) {
         return add({.name = name, .kind = node_kind::kernel, .where = where});
@@ -66,7 +74,8 @@ std::string refusal(const std::function<void()>& action, int code = status::inva
     return "";
 }
 
-const channel& ring_between(const sketch& of, const pipeline& compiled, const std::string& source, const std::string& target) {
+const channel& ring_between(const sketch& of, const pipeline& compiled, const std::string& source,
+                            const std::string& target) {
     for (const auto& ring : compiled.channels)
         for (const auto& reader : ring.readers)
             if (name_of(of.described, compiled.actors[ring.writer]) == source &&
@@ -110,7 +119,8 @@ TEST(graph_compiler, gives_an_edge_that_skips_stages_a_buffer_for_each) {
     const auto compiled = made.compiled();
     // a, copy out, copy in, b, copy out, copy in, join
     EXPECT_EQ(stage_of(made, compiled, "'join'") - stage_of(made, compiled, "'a'"), 6u);
-    EXPECT_EQ(ring_between(made, compiled, "'a'", "'join'").buffers, 12u) << "7, made a count with small common multiples";
+    EXPECT_EQ(ring_between(made, compiled, "'a'", "'join'").buffers, 12u)
+        << "7, made a count with small common multiples";
 }
 
 TEST(graph_compiler, needs_one_buffer_and_one_stage_where_one_queue_does_all) {
@@ -174,7 +184,8 @@ TEST(graph_compiler, refuses_a_stream_that_ends_within_a_period) {
     sketch made;
     made.input("i", 5).kernel("a").output("o", 2);
     made.connect("i", "a", {.consumed_bytes = 2 * token}).connect("a", "o");
-    EXPECT_THAT(refusal([&] { (void)made.compiled(); }), HasSubstr("'i' has 5 tokens, but the graph takes them 2 at a time"));
+    EXPECT_THAT(refusal([&] { (void)made.compiled(); }),
+                HasSubstr("'i' has 5 tokens, but the graph takes them 2 at a time"));
 }
 
 TEST(graph_compiler, refuses_a_loop_without_delay_naming_it) {
@@ -198,7 +209,11 @@ TEST(graph_compiler, accepts_a_loop_with_delay_and_state_in_a_loop_of_one) {
 
 TEST(graph_compiler, holds_what_a_window_looks_back_and_waits_for_what_it_looks_ahead) {
     sketch made;
-    made.input("i").kernel("a").output("o").connect("i", "a", {.before_bytes = 16, .after_bytes = 16}).connect("a", "o");
+    made.input("i")
+        .kernel("a")
+        .output("o")
+        .connect("i", "a", {.before_bytes = 16, .after_bytes = 16})
+        .connect("a", "o");
     const auto compiled = made.compiled();
     EXPECT_EQ(stage_of(made, compiled, "'a'"), 2u) << "one for overlap, one for the token ahead";
     EXPECT_EQ(ring_between(made, compiled, "'i'", "'a'").buffers, 4u) << "three, and one for what is behind";
@@ -207,8 +222,9 @@ TEST(graph_compiler, holds_what_a_window_looks_back_and_waits_for_what_it_looks_
 TEST(graph_compiler, refuses_what_memory_does_not_hold) {
     auto made = chain();
     made.devices[0].memory_bytes = 4 * token;
-    EXPECT_THAT(refusal([&] { (void)made.compiled(); }, status::mem_object_allocation_failure),
-                AllOf(HasSubstr("needs 5 KiB on device 'first', which has 4 KiB"), HasSubstr("2 x 1 KiB, for 'i' -> 'a'")));
+    EXPECT_THAT(
+        refusal([&] { (void)made.compiled(); }, status::mem_object_allocation_failure),
+        AllOf(HasSubstr("needs 5 KiB on device 'first', which has 4 KiB"), HasSubstr("2 x 1 KiB, for 'i' -> 'a'")));
     made.devices[0] = {.name = "first", .buffer_bytes = 1000};
     EXPECT_THAT(refusal([&] { (void)made.compiled(); }, status::mem_object_allocation_failure),
                 AllOf(HasSubstr("1 KiB for"), HasSubstr("1000 B")));
@@ -221,9 +237,11 @@ TEST(graph_description, refuses_what_makes_no_sense_naming_it) {
     EXPECT_THAT(refusal([&] { made.connect("i", "b"); }), HasSubstr("no node has the name 'b'"));
     EXPECT_THAT(refusal([&] { made.connect("o", "a"); }), HasSubstr("'o' is an output stream"));
     EXPECT_THAT(refusal([&] { made.connect("a", "i"); }), HasSubstr("'i' is an input stream"));
-    EXPECT_THAT(refusal([&] { made.connect("i", "a", {.produced_bytes = 5}); }), AllOf(HasSubstr("5 B"), HasSubstr("1 KiB")));
-    EXPECT_THAT(refusal([&] { made.connect("i", "a", {.before_bytes = std::size_t{1} << 62}); }),
-                AllOf(HasSubstr("'i' -> 'a'"), HasSubstr("4194304 TiB are more than a token, window or delay can have")));
+    EXPECT_THAT(refusal([&] { made.connect("i", "a", {.produced_bytes = 5}); }),
+                AllOf(HasSubstr("5 B"), HasSubstr("1 KiB")));
+    EXPECT_THAT(
+        refusal([&] { made.connect("i", "a", {.before_bytes = std::size_t{1} << 62}); }),
+        AllOf(HasSubstr("'i' -> 'a'"), HasSubstr("4194304 TiB are more than a token, window or delay can have")));
     made.connect("i", "a");
     EXPECT_THAT(refusal([&] { made.connect("i", "a"); }), HasSubstr("input 0 of 'a' is connected already, with 'i'"));
     EXPECT_THAT(refusal([&] { made.described.check_complete(); }), HasSubstr("'o' is connected with nothing"));
@@ -296,7 +314,8 @@ TEST(graph_compiler, says_how_long_its_analysis_takes) {
     sketch large;
     large.input("0");
     for (int i = 1; i <= 998; ++i) {
-        large.kernel(std::to_string(i), static_cast<place>(i / 8 % 2)).connect(std::to_string(i - 1), std::to_string(i));
+        large.kernel(std::to_string(i), static_cast<place>(i / 8 % 2))
+            .connect(std::to_string(i - 1), std::to_string(i));
         if (i % 3 == 0) large.connect(std::to_string(i - 2), std::to_string(i), {.target_position = 1});
     }
     large.output("o").connect("998", "o");

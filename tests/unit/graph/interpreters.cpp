@@ -71,7 +71,8 @@ class serial_interpreter {
             bytes window(each.window_bytes(), std::byte{0});
             if (begin < stream.size())
                 std::copy(stream.begin() + static_cast<std::ptrdiff_t>(begin),
-                          stream.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(end, stream.size())), window.begin());
+                          stream.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(end, stream.size())),
+                          window.begin());
             seen.push_back(std::move(window));
         }
         std::vector<bytes> given;
@@ -103,25 +104,25 @@ class serial_interpreter {
 class simulator {
   public:
     simulator(const description& described, const pipeline& compiled, std::uint64_t seed)
-        : m_described(described), m_pipeline(compiled), m_rules(compiled), m_random(seed), m_waiting(compiled.actors.size()),
-          m_queues(compiled.lanes.size()), m_issued(compiled.actors.size(), 0), m_complete(compiled.actors.size(), 0),
-          m_freed(compiled.channels.size()) {
+        : m_described(described), m_pipeline(compiled), m_rules(compiled), m_random(seed),
+          m_waiting(compiled.actors.size()), m_queues(compiled.lanes.size()), m_issued(compiled.actors.size(), 0),
+          m_complete(compiled.actors.size(), 0), m_freed(compiled.channels.size()) {
         for (std::size_t i = 0; i < compiled.channels.size(); ++i) {
             const auto& ring = compiled.channels[i];
             m_memory.emplace_back(ring.ring_bytes(), poison);
             m_freed[i] = -static_cast<std::int64_t>(ring.initial_bytes);
             for (auto position = m_freed[i]; position < 0; ++position) {
                 const auto from_end = static_cast<std::size_t>(-position);
-                byte_of(i, position) =
-                    from_end <= ring.initial.size() ? ring.initial[ring.initial.size() - from_end] : std::byte{0};
+                byte_of(i, position) = from_end <= ring.initial.size() ? ring.initial[ring.initial.size() - from_end]
+                                                                       : std::byte{0};
             }
         }
     }
 
     simulated_run run() {
         while (m_run.complaint.empty()) {
-            // All that may happen next: an actor is given a firing, a firing goes into its lane once those before it are
-            // in theirs, a lane begins its next, a lane ends its present one.
+            // All that may happen next: an actor is given a firing, a firing goes into its lane once those before it
+            // are in theirs, a lane begins its next, a lane ends its present one.
             m_choices.clear();
             for (std::size_t i = 0; i < m_pipeline.actors.size(); ++i) {
                 if (!m_waiting[i]) {
@@ -139,8 +140,8 @@ class simulator {
                 }
             }
             if (m_choices.empty()) break;
-            const auto [what, index] =
-                m_choices[std::uniform_int_distribution<std::size_t>(0, m_choices.size() - 1)(m_random)];
+            const auto [what, index] = m_choices[std::uniform_int_distribution<std::size_t>(0, m_choices.size() -
+                                                                                                   1)(m_random)];
             if (what == choice::give) give(index);
             if (what == choice::issue) {
                 m_queues[m_pipeline.actors[index].lane].push_back(std::move(*m_waiting[index]));
@@ -260,7 +261,7 @@ class simulator {
     firing_rules m_rules;
     std::mt19937_64 m_random;
     std::vector<std::optional<work>> m_waiting; // by actor
-    std::vector<std::deque<work>> m_queues;     // by lane
+    std::vector<std::deque<work>> m_queues; // by lane
     std::vector<std::uint64_t> m_issued, m_complete;
     std::vector<std::int64_t> m_freed; // positions of each channel before this one are nobody's
     std::vector<bytes> m_memory;
@@ -274,7 +275,8 @@ std::byte input_byte(std::size_t node, std::uint64_t position) {
     return static_cast<std::byte>(mix(mix(node + 1) + position) >> 17);
 }
 
-std::vector<bytes> compute(std::size_t node, const std::vector<bytes>& seen, const std::vector<std::size_t>& output_bytes) {
+std::vector<bytes> compute(std::size_t node, const std::vector<bytes>& seen,
+                           const std::vector<std::size_t>& output_bytes) {
     auto value = mix(node + 77);
     for (const auto& window : seen)
         for (const auto each : window) value = mix(value + static_cast<std::uint64_t>(each) + 1);

@@ -26,8 +26,7 @@ class random_graph {
             const auto balanced = balance_of(described);
             if (balanced.periods[balanced.island[i]] == endless) add_output(i);
         }
-        for (std::size_t i = 0; i < 2; ++i)
-            devices.push_back({.name = name("device ", i), .overlap = chance(2)});
+        for (std::size_t i = 0; i < 2; ++i) devices.push_back({.name = name("device ", i), .overlap = chance(2)});
         slack = pick(0, 2);
     }
 
@@ -75,7 +74,9 @@ class random_graph {
                                            .direct = chance(2)});
         join({.source = stream, .target = target, .produced_bytes = period / repetitions}, period, false);
         if (chance(4))
-            join({.source = stream, .target = pick(target, m_outputs.size() - 1), .produced_bytes = period / repetitions},
+            join({.source = stream,
+                  .target = pick(target, m_outputs.size() - 1),
+                  .produced_bytes = period / repetitions},
                  period, false);
     }
 
@@ -84,9 +85,13 @@ class random_graph {
         auto position = outputs.empty() ? 0 : pick(0, outputs.size());
         if (position < outputs.size() && outputs[position].taken) position = outputs.size();
         if (position == outputs.size())
-            outputs.push_back({std::lcm(m_repetitions[source], m_repetitions[target]) * pick(1, 9) / m_repetitions[source]});
+            outputs.push_back(
+                {std::lcm(m_repetitions[source], m_repetitions[target]) * pick(1, 9) / m_repetitions[source]});
         const auto period = outputs[position].bytes * m_repetitions[source];
-        join({.source = source, .source_position = position, .target = target, .produced_bytes = outputs[position].bytes},
+        join({.source = source,
+              .source_position = position,
+              .target = target,
+              .produced_bytes = outputs[position].bytes},
              period, target <= source);
     }
 

@@ -17,11 +17,14 @@ namespace {
 struct chain {
     explicit chain(std::uint64_t periods, std::size_t token = 4, bool overlap = true, std::size_t output_token = 0)
         : devices{{.name = "first", .overlap = overlap}} {
-        const auto in =
-            described.add({.name = "i", .kind = node_kind::input, .total_bytes = periods * token, .direct = true});
+        const auto in = described.add(
+            {.name = "i", .kind = node_kind::input, .total_bytes = periods * token, .direct = true});
         const auto kernel = described.add({.name = "k", .kind = node_kind::kernel, .where = 0});
-        const auto out = described.add({.name = "o", .kind = node_kind::output, .total_bytes = periods * token,
-                                        .token_bytes = output_token, .direct = true});
+        const auto out = described.add({.name = "o",
+                                        .kind = node_kind::output,
+                                        .total_bytes = periods * token,
+                                        .token_bytes = output_token,
+                                        .direct = true});
         described.connect({.source = in, .target = kernel, .produced_bytes = token, .consumed_bytes = token});
         described.connect({.source = kernel, .target = out, .produced_bytes = token, .consumed_bytes = token});
         finish();
@@ -91,8 +94,13 @@ TEST(token_size, stays_the_smallest_where_it_must) {
     EXPECT_EQ(chain(1024, 1 << 10).chosen(1 << 10), 1u) << "no memory for more";
     EXPECT_LE(chain(1024, 1 << 10).chosen(4 << 10), 4u);
     chain looped(1000);
-    looped.described.connect({.source = 1, .source_position = 1, .target = 1, .target_position = 1,
-                              .produced_bytes = 8, .consumed_bytes = 8, .delay_bytes = 8});
+    looped.described.connect({.source = 1,
+                              .source_position = 1,
+                              .target = 1,
+                              .target_position = 1,
+                              .produced_bytes = 8,
+                              .consumed_bytes = 8,
+                              .delay_bytes = 8});
     looped.finish();
     EXPECT_EQ(looped.chosen(), 1u) << "the delay of the loop is one token";
 }

@@ -150,9 +150,11 @@ TEST(order_of_rounds, has_each_way_once_at_each_place_and_as_often_behind_each_o
             }
         }
         EXPECT_EQ(at.size(), count * count);
-        for (const auto& [where, times] : at) EXPECT_EQ(times, rounds / count) << where.first << " at " << where.second << " of " << count;
+        for (const auto& [where, times] : at)
+            EXPECT_EQ(times, rounds / count) << where.first << " at " << where.second << " of " << count;
         EXPECT_EQ(behind.size(), count * (count - 1));
-        for (const auto& [pair, times] : behind) EXPECT_EQ(times, rounds / count) << pair.first << ", " << pair.second << " of " << count;
+        for (const auto& [pair, times] : behind)
+            EXPECT_EQ(times, rounds / count) << pair.first << ", " << pair.second << " of " << count;
     }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `causeway study` decides without a device: categories, the search for a work-group size, and what repeated times say.
+// What `causeway study` decides without a device: categories, the search for a work-group size, and what repeated times
+// say.
 #include "study/categories.hpp"
 #include "study/size_search.hpp"
 #include "study/statistics.hpp"
@@ -89,7 +90,8 @@ TEST(study_size_search, finds_95_per_cent_of_the_best_with_few_trials) {
 TEST(study_size_search, finds_the_best_of_two_dimensions_by_steps) {
     const size_limits limits{{1024, 1024}, 1024, {1024, 1024}};
     const auto cost = [](const shape& size) {
-        return 1 + 0.1 * std::abs(std::log2(static_cast<double>(size[0]) / 64)) + 0.1 * std::abs(std::log2(static_cast<double>(size[1]) / 4));
+        return 1 + 0.1 * std::abs(std::log2(static_cast<double>(size[0]) / 64)) +
+               0.1 * std::abs(std::log2(static_cast<double>(size[1]) / 4));
     };
     std::size_t trials = 0;
     const auto found = search(limits, cost, trials);
@@ -98,7 +100,12 @@ TEST(study_size_search, finds_the_best_of_two_dimensions_by_steps) {
 
 TEST(study_size_search, sizes_that_fail_are_never_the_best) {
     std::size_t trials = 0;
-    const auto found = search({{256}, 256, {256}}, [](const shape& size) { return size[0] > 8 ? std::nullopt : std::optional<double>(1.0 / static_cast<double>(size[0])); }, trials);
+    const auto found = search(
+        {{256}, 256, {256}},
+        [](const shape& size) {
+            return size[0] > 8 ? std::nullopt : std::optional<double>(1.0 / static_cast<double>(size[0]));
+        },
+        trials);
     EXPECT_EQ(found, shape{8});
     std::size_t none = 0;
     EXPECT_TRUE(search({{256}, 256, {256}}, [](const shape&) { return std::nullopt; }, none).empty());

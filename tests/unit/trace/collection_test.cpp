@@ -251,7 +251,9 @@ TEST(timeline, of_another_job_is_replaced_with_what_it_left) {
 TEST(timeline, never_replaces_what_is_none) {
     const folder where;
     const auto part = part_of(where, rank_of(0));
-    for (const std::string other : {"\x7f""ELF", "{}", R"({"displayTimeUnit":"ns","otherData":{"made_by":"somebody"}})"}) {
+    for (const std::string other : {"\x7f"
+                                    "ELF",
+                                    "{}", R"({"displayTimeUnit":"ns","otherData":{"made_by":"somebody"}})"}) {
         write_bytes(where.timeline, other);
         EXPECT_THROW(trace::check_timeline(where.timeline), transfer_error) << other;
         EXPECT_THROW(trace::add_part(where.timeline, part->path()), transfer_error) << other;
@@ -384,7 +386,8 @@ TEST(timeline, is_made_afterwards_where_files_cannot_be_locked) {
             trace::add_part(where.timeline, parts.back()->path());
             ADD_FAILURE() << "ranks may write at once";
         } catch (const transfer_error& refused) {
-            EXPECT_NE(std::string(refused.what()).find("locking the timeline " + where.timeline), std::string::npos) << refused.what();
+            EXPECT_NE(std::string(refused.what()).find("locking the timeline " + where.timeline), std::string::npos)
+                << refused.what();
         }
     }
     fake_clock clock;
@@ -400,14 +403,16 @@ TEST(timeline, keeps_programs_of_one_rank_apart) {
     for (int program = 0; program < 2; ++program)
         for (const int rank : {0, 1})
             trace::add_part(where.timeline, part_of(where, rank_of(rank), {.job_rank = 0, .number = 9},
-                                                    rank == 0 ? "rank 1" : "device buffer")->path());
+                                                    rank == 0 ? "rank 1" : "device buffer")
+                                                ->path());
     const auto whole = where.read();
     EXPECT_EQ(processes_of(whole), (std::vector{0, 1, 2, 3}));
     std::map<std::string, std::multiset<std::string>> ends;
     std::set<std::string> names;
     for (const auto& each : whole.at("traceEvents")) {
         const std::string phase = each.at("ph");
-        if (phase == "s" || phase == "f") ends[each.at("cat").get<std::string>() + each.at("id").get<std::string>()].insert(phase);
+        if (phase == "s" || phase == "f")
+            ends[each.at("cat").get<std::string>() + each.at("id").get<std::string>()].insert(phase);
         if (each.at("name") == "process_name") names.insert(each.at("args").at("name"));
     }
     EXPECT_EQ(ends.size(), 2u + 4u);
@@ -524,7 +529,7 @@ std::string only_part_of(const folder& where) {
 }
 
 unsigned rights_of(const std::string& path) {
-    struct stat facts {};
+    struct stat facts{};
     EXPECT_EQ(stat(path.c_str(), &facts), 0) << path;
     return facts.st_mode & 07777;
 }
@@ -560,7 +565,8 @@ TEST(timeline, that_somebody_keeps_locked_is_given_up) {
         trace::add_part(where.timeline, part->path(), 20ms);
         ADD_FAILURE() << "it is locked";
     } catch (const transfer_error& refused) {
-        EXPECT_NE(std::string(refused.what()).find("another process holds a lock on it"), std::string::npos) << refused.what();
+        EXPECT_NE(std::string(refused.what()).find("another process holds a lock on it"), std::string::npos)
+            << refused.what();
     }
     part_of(where, rank_of(1)); // left
     EXPECT_THROW((void)trace::add_left_parts(where.timeline, 20ms), transfer_error);
@@ -617,8 +623,9 @@ TEST(timeline, takes_whole_parts_beside_damaged_ones_whatever_these_hold) {
         auto damaged = whole;
         const auto used = seed % 2 == 0 ? damaged.size() : std::size_t{8192}; // where the records are
         for (auto changes = 1 + random() % 30; changes > 0; --changes)
-            damaged[sizeof trace::record::magic + random() % (std::min(used, damaged.size()) - sizeof trace::record::magic)] =
-                static_cast<char>(random());
+            damaged[sizeof trace::record::magic +
+                    random() %
+                        (std::min(used, damaged.size()) - sizeof trace::record::magic)] = static_cast<char>(random());
         if (seed % 10 == 0) damaged.resize(random() % damaged.size());
         write_bytes(where.timeline + ".aaa.1.part", damaged);
         leave_part(where, 0);
@@ -639,7 +646,8 @@ TEST(timeline, that_is_damaged_is_refused_or_mended_and_never_waited_for) {
         std::mt19937 random(seed);
         const folder where;
         auto damaged = whole;
-        for (auto changes = 1 + random() % 20; changes > 0; --changes) damaged[random() % damaged.size()] = static_cast<char>(random());
+        for (auto changes = 1 + random() % 20; changes > 0; --changes)
+            damaged[random() % damaged.size()] = static_cast<char>(random());
         if (seed % 5 == 0) damaged.resize(random() % damaged.size());
         write_bytes(where.timeline, damaged);
         const auto part = part_of(where, rank_of(2));

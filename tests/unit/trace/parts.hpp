@@ -44,13 +44,25 @@ inline trace::identity rank_of(int rank, std::string job = "job", std::uint64_t 
 
 /// A transfer of a millisecond with one block, as the engine tells of it.
 inline void record_transfer(trace::part_recorder& to, fake_clock& clock, std::uint64_t number,
-                            message_identity message = {}, std::string target = "rank 1", std::optional<double> limit = {}) {
+                            message_identity message = {}, std::string target = "rank 1",
+                            std::optional<double> limit = {}) {
     const auto begun = clock.now();
     clock.advance(1ms);
-    to.block_over({.transfer = number, .what = activity::copy_out, .place = "a device", .bytes = 64, .begin = begun + 100us,
+    to.block_over({.transfer = number,
+                   .what = activity::copy_out,
+                   .place = "a device",
+                   .bytes = 64,
+                   .begin = begun + 100us,
                    .end = begun + 200us});
-    transfer_span told{.transfer = number, .source = "device buffer", .target = std::move(target), .bytes = 64, .moved = 64,
-                       .message = message, .queued = begun, .submitted = begun, .started = begun + 50us,
+    transfer_span told{.transfer = number,
+                       .source = "device buffer",
+                       .target = std::move(target),
+                       .bytes = 64,
+                       .moved = 64,
+                       .message = message,
+                       .queued = begun,
+                       .submitted = begun,
+                       .started = begun + 50us,
                        .ended = clock.now()};
     told.chosen.strategy = "pinned";
     told.limit_seconds = limit;
@@ -58,8 +70,8 @@ inline void record_transfer(trace::part_recorder& to, fake_clock& clock, std::ui
 }
 
 /// The part of a process that has made one transfer.
-inline std::unique_ptr<trace::part> part_of(const folder& where, const trace::identity& who, message_identity message = {},
-                                            std::string target = "rank 1") {
+inline std::unique_ptr<trace::part> part_of(const folder& where, const trace::identity& who,
+                                            message_identity message = {}, std::string target = "rank 1") {
     fake_clock clock;
     auto part = std::make_unique<trace::part>(where.timeline, who, 1 << 20);
     trace::part_recorder to(*part, clock);

@@ -67,8 +67,13 @@ TEST(timeline, tells_what_the_tuner_measures_from_transfers_of_the_program) {
         trace::part_recorder to(part, clock);
         record_transfer(to, clock, 1);
         for (const int code : {0, status::io_error}) {
-            transfer_span told{.transfer = 2, .source = "nothing", .target = "device buffer", .queued = clock.now(),
-                               .submitted = clock.now(), .started = clock.now(), .ended = clock.now() + 1ms};
+            transfer_span told{.transfer = 2,
+                               .source = "nothing",
+                               .target = "device buffer",
+                               .queued = clock.now(),
+                               .submitted = clock.now(),
+                               .started = clock.now(),
+                               .ended = clock.now() + 1ms};
             told.chosen.strategy = transfer::measuring_strategy;
             if (code != 0) told.error = {code, 0, 0, "broken"};
             to.transfer_over(told);
@@ -116,7 +121,10 @@ TEST(timeline, gives_slices_that_overlap_lanes_of_their_own) {
     {
         trace::part_recorder to(part, clock);
         for (int i = 0; i < 4; ++i)
-            to.block_over({.what = activity::read, .place = "files", .bytes = 1, .begin = clock.now() + i * 10us,
+            to.block_over({.what = activity::read,
+                           .place = "files",
+                           .bytes = 1,
+                           .begin = clock.now() + i * 10us,
                            .end = clock.now() + i * 10us + (i == 0 ? 100us : 15us)});
     }
     trace::add_part(where.timeline, part.path());
@@ -140,8 +148,13 @@ TEST(timeline, needs_no_lane_for_each_transfer_that_waits) {
             clock.advance(1ms);
             const auto started = clock.now();
             clock.advance(1ms);
-            to.transfer_over({.transfer = number, .source = "a", .target = "b", .queued = enqueued, .submitted = enqueued,
-                              .started = started, .ended = clock.now()});
+            to.transfer_over({.transfer = number,
+                              .source = "a",
+                              .target = "b",
+                              .queued = enqueued,
+                              .submitted = enqueued,
+                              .started = started,
+                              .ended = clock.now()});
         }
     }
     trace::add_part(where.timeline, part.path());
@@ -186,7 +199,8 @@ static std::uint64_t device_time(fake_clock& clock) {
 }
 
 static void show_clock(trace::part_recorder& to, fake_clock& clock) {
-    to.clock_seen({.place = "a device", .device = device_time(clock), .before = clock.now() - 2us, .after = clock.now() + 2us});
+    to.clock_seen(
+        {.place = "a device", .device = device_time(clock), .before = clock.now() - 2us, .after = clock.now() + 2us});
 }
 
 TEST(timeline, shows_commands_once_by_the_clock_of_the_host) {
@@ -196,8 +210,14 @@ TEST(timeline, shows_commands_once_by_the_clock_of_the_host) {
     {
         trace::part_recorder to(part, clock);
         show_clock(to, clock);
-        const command_span kernel{.number = 1, .queue = 5, .place = "a device", .name = "jacobi", .queued = device_time(clock),
-                                  .started = device_time(clock) + 1000, .ended = device_time(clock) + 9000, .seen = clock.now() + 20us};
+        const command_span kernel{.number = 1,
+                                  .queue = 5,
+                                  .place = "a device",
+                                  .name = "jacobi",
+                                  .queued = device_time(clock),
+                                  .started = device_time(clock) + 1000,
+                                  .ended = device_time(clock) + 9000,
+                                  .seen = clock.now() + 20us};
         to.command_over(kernel);
         to.waited_for(1, kernel);
         to.waited_for(1, command_span{.queue = 6, .name = "kernel"}); // its queue does not profile
@@ -223,12 +243,22 @@ TEST(timeline, finds_the_last_command_before_a_mark_by_its_times_or_by_when_it_w
             trace::part_recorder to(part, clock);
             show_clock(to, clock);
             for (const std::uint64_t at : {1000, 21000, 90000})
-                to.command_over({.number = at, .queue = 5, .place = "a device", .name = at == 21000 ? "before" : "another",
-                                 .queued = device_time(clock), .started = device_time(clock) + at, .ended = device_time(clock) + at + 9000,
+                to.command_over({.number = at,
+                                 .queue = 5,
+                                 .place = "a device",
+                                 .name = at == 21000 ? "before" : "another",
+                                 .queued = device_time(clock),
+                                 .started = device_time(clock) + at,
+                                 .ended = device_time(clock) + at + 9000,
                                  .seen = clock.now() + 200us});
             const auto times = mark_has_times ? device_time(clock) + 31000 : 0;
-            to.waited_for(1, command_span{.queue = 5, .place = "a device", .name = "marker", .queued = times, .started = times,
-                                          .ended = times, .seen = clock.now() + 40us});
+            to.waited_for(1, command_span{.queue = 5,
+                                          .place = "a device",
+                                          .name = "marker",
+                                          .queued = times,
+                                          .started = times,
+                                          .ended = times,
+                                          .seen = clock.now() + 40us});
             record_transfer(to, clock, 1);
         }
         trace::add_part(where.timeline, part.path());
@@ -251,8 +281,8 @@ TEST(timeline, is_recorded_without_memory_of_its_own_for_each_block) {
     fake_clock clock;
     trace::part part(where.timeline, rank_of(0), 1 << 20);
     trace::part_recorder to(part, clock);
-    const block_span block{.transfer = 1, .what = activity::read, .place = "files", .bytes = 1, .begin = clock.now(),
-                           .end = clock.now()};
+    const block_span block{
+        .transfer = 1, .what = activity::read, .place = "files", .bytes = 1, .begin = clock.now(), .end = clock.now()};
     to.block_over(block);
     const auto before = allocations();
     for (int i = 0; i < 5000; ++i) to.block_over(block);

@@ -92,7 +92,8 @@ TEST(engine, starts_what_waited_for_a_command_before_it_says_that_the_step_is_ov
         fake_gate_state entry;
         small_command first(on, 1, gates_of({&entry}));
         std::vector<std::unique_ptr<small_command>> next;
-        for (int i = 0; i < 3; ++i) next.push_back(std::make_unique<small_command>(on, 2 + i, gates_of({}), std::vector{first.work}));
+        for (int i = 0; i < 3; ++i)
+            next.push_back(std::make_unique<small_command>(on, 2 + i, gates_of({}), std::vector{first.work}));
         int seen = 0;
         first.told->at_step_over = [&] {
             EXPECT_EQ(first.told->times, 1);
@@ -112,8 +113,11 @@ TEST(engine, starts_a_few_of_many_that_waited_for_a_command_at_once_and_the_othe
     bench on;
     small_command first(on, 0);
     std::vector<std::unique_ptr<small_command>> next;
-    for (int i = 0; i < 64; ++i) next.push_back(std::make_unique<small_command>(on, 1, gates_of({}), std::vector{first.work}));
-    const auto started = [&] { return std::count_if(next.begin(), next.end(), [](const auto& each) { return each->source.opened > 0; }); };
+    for (int i = 0; i < 64; ++i)
+        next.push_back(std::make_unique<small_command>(on, 1, gates_of({}), std::vector{first.work}));
+    const auto started = [&] {
+        return std::count_if(next.begin(), next.end(), [](const auto& each) { return each->source.opened > 0; });
+    };
     on.settle();
     long at_its_end = 0;
     first.told->at_step_over = [&] { at_its_end = started(); };
@@ -137,8 +141,10 @@ struct at_once final : endpoint {
 };
 
 std::shared_ptr<command> command_at_once(std::size_t bytes, std::shared_ptr<completion_listener> told,
-                                         std::vector<std::unique_ptr<gate>> gates = {}, std::vector<std::shared_ptr<command>> after = {}) {
-    return bench::make(std::make_unique<at_once>(), std::make_unique<at_once>(), bytes, std::move(told), std::move(gates), std::move(after));
+                                         std::vector<std::unique_ptr<gate>> gates = {},
+                                         std::vector<std::shared_ptr<command>> after = {}) {
+    return bench::make(std::make_unique<at_once>(), std::make_unique<at_once>(), bytes, std::move(told),
+                       std::move(gates), std::move(after));
 }
 
 } // namespace
@@ -454,7 +460,8 @@ TEST(engine, starts_a_small_transfer_before_most_of_the_large_ones_that_open_wit
         fake_gate_state entry;
         std::vector<std::unique_ptr<small_command>> large;
         for (int i = 0; i < 64; ++i)
-            large.push_back(std::make_unique<small_command>(on, 0, gates_of({&entry}), std::vector<std::shared_ptr<command>>{}, 1 << 20));
+            large.push_back(std::make_unique<small_command>(on, 0, gates_of({&entry}),
+                                                            std::vector<std::shared_ptr<command>>{}, 1 << 20));
         small_command small(on, 1, gates_of({&entry}));
         (void)on.machine->step();
         if (has_slept) {
@@ -464,7 +471,8 @@ TEST(engine, starts_a_small_transfer_before_most_of_the_large_ones_that_open_wit
         entry.value = gate::state::open;
         (void)on.machine->step();
         EXPECT_EQ(small.source.opened, 1);
-        EXPECT_LE(std::count_if(large.begin(), large.end(), [](const auto& each) { return each->source.opened > 0; }), 8);
+        EXPECT_LE(std::count_if(large.begin(), large.end(), [](const auto& each) { return each->source.opened > 0; }),
+                  8);
         finish_all(on);
     }
 }

@@ -55,8 +55,8 @@ struct running {
     engine_thread thread{machine};
 
     std::shared_ptr<command> make(std::function<void()> at_open = {}, std::vector<std::unique_ptr<gate>> gates = {}) {
-        return bench::make(std::make_unique<quick_endpoint>(std::move(at_open)), std::make_unique<quick_endpoint>(), 8, told,
-                           std::move(gates));
+        return bench::make(std::make_unique<quick_endpoint>(std::move(at_open)), std::make_unique<quick_endpoint>(), 8,
+                           told, std::move(gates));
     }
     /// Once the thread sleeps.
     void take_place(std::optional<inline_driver>& by) {
@@ -104,7 +104,9 @@ TEST(engine_thread, stops_in_time_or_is_left_behind) {
         std::atomic<bool> is_stuck{true};
     };
     static auto& stuck = *new stuck_engine;
-    stuck.on.machine->call([] { while (stuck.is_stuck) std::this_thread::yield(); });
+    stuck.on.machine->call([] {
+        while (stuck.is_stuck) std::this_thread::yield();
+    });
     EXPECT_FALSE(stuck.thread.stop_within(20ms));
     EXPECT_TRUE(stuck.thread.stop_within(20ms)) << "there is no thread any more";
     stuck.is_stuck = false;
@@ -243,7 +245,7 @@ TEST(inline_driver, has_left_when_a_signal_comes_in) {
     running on;
     handled_beside = &on.thread;
     handled = 0;
-    struct sigaction made {}, before {};
+    struct sigaction made{}, before{};
     made.sa_handler = [](int) { handled += handled_beside.load()->is_current() ? 100 : 1; };
     ASSERT_EQ(sigaction(SIGUSR1, &made, &before), 0);
     std::optional<inline_driver> self;

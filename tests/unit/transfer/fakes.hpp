@@ -94,7 +94,10 @@ class fake_endpoint final : public endpoint {
         m_mapped = request.map;
         const auto bytes = m_sets_size ? m_size : request.bytes;
         if (fails()) {
-            m_steps.add(done, [this] { --m_seen.opened; return broken(0); });
+            m_steps.add(done, [this] {
+                --m_seen.opened;
+                return broken(0);
+            });
         } else {
             m_steps.add(done, [bytes] { return outcome{bytes, {}}; });
         }
@@ -118,7 +121,8 @@ class fake_endpoint final : public endpoint {
         begin(done, [this, offset, block, fault = fails()] {
             if (fault) return broken(0);
             // What does not lie in a device's memory already does not get there.
-            if (!m_lends_device_memory) std::copy(block.begin(), block.end(), m_bytes.begin() + static_cast<std::ptrdiff_t>(offset));
+            if (!m_lends_device_memory)
+                std::copy(block.begin(), block.end(), m_bytes.begin() + static_cast<std::ptrdiff_t>(offset));
             return outcome{block.size(), {}};
         });
     }
@@ -234,8 +238,9 @@ struct bench {
         for (std::size_t i = 0; i < bytes; ++i) made[i] = static_cast<std::byte>((i * 31 + seed * 17 + i / 251) & 0xff);
         return made;
     }
-    [[nodiscard]] static std::shared_ptr<command> make(std::unique_ptr<endpoint> source, std::unique_ptr<endpoint> target,
-                                                       std::size_t bytes, std::shared_ptr<completion_listener> told,
+    [[nodiscard]] static std::shared_ptr<command> make(std::unique_ptr<endpoint> source,
+                                                       std::unique_ptr<endpoint> target, std::size_t bytes,
+                                                       std::shared_ptr<completion_listener> told,
                                                        std::vector<std::unique_ptr<gate>> gates = {},
                                                        std::vector<std::shared_ptr<command>> after = {}) {
         std::vector<std::unique_ptr<flow>> flows;

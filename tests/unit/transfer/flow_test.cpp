@@ -111,24 +111,27 @@ TEST_P(every_route, moves_all_bytes_in_every_order_of_completion) {
 TEST_P(every_route, reports_the_failure_of_every_step_and_keeps_the_bytes_before_it) {
     for (int failing = 0;; ++failing) {
         bool failed_at_all = false;
-        explore([&](chooser& choices) {
-            bench on;
-            small_blocks(on, "2");
-            on.settings.set("strategy", GetParam().strategy);
-            fault_plan faults{failing};
-            one_transfer it(on, GetParam().source, GetParam().target, std::min<std::size_t>(GetParam().bytes, 10), &faults);
-            on.machine->submit(it.work);
-            run(on, choices);
-            ASSERT_TRUE(it.work->complete());
-            EXPECT_EQ(it.told->times, 1);
-            failed_at_all |= faults.calls > failing;
-            EXPECT_EQ(faults.calls > failing, static_cast<bool>(it.told->error));
-            EXPECT_TRUE(!it.told->error || it.told->error.status == status::io_error);
-            it.expect_moved_bytes_are_there();
-            EXPECT_EQ(it.source.closed, it.source.opened);
-            EXPECT_EQ(it.target.closed, it.target.opened);
-            EXPECT_EQ(on.machine->staging().held_bytes(), 0u);
-        }, 3000);
+        explore(
+            [&](chooser& choices) {
+                bench on;
+                small_blocks(on, "2");
+                on.settings.set("strategy", GetParam().strategy);
+                fault_plan faults{failing};
+                one_transfer it(on, GetParam().source, GetParam().target, std::min<std::size_t>(GetParam().bytes, 10),
+                                &faults);
+                on.machine->submit(it.work);
+                run(on, choices);
+                ASSERT_TRUE(it.work->complete());
+                EXPECT_EQ(it.told->times, 1);
+                failed_at_all |= faults.calls > failing;
+                EXPECT_EQ(faults.calls > failing, static_cast<bool>(it.told->error));
+                EXPECT_TRUE(!it.told->error || it.told->error.status == status::io_error);
+                it.expect_moved_bytes_are_there();
+                EXPECT_EQ(it.source.closed, it.source.opened);
+                EXPECT_EQ(it.target.closed, it.target.opened);
+                EXPECT_EQ(on.machine->staging().held_bytes(), 0u);
+            },
+            3000);
         if (!failed_at_all) break;
         ASSERT_LT(failing, 100);
     }
@@ -162,20 +165,20 @@ TEST_P(every_route, cancelled_after_every_number_of_steps_ends_with_the_bytes_th
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    flow, every_route,
-    testing::Values(route_case{"file_to_device_staged", file, device, "pipelined"},
-                    route_case{"device_to_file_staged", device, file, "pipelined"},
-                    route_case{"file_to_device_mapped", file, mappable, "mapped"},
-                    route_case{"device_to_file_mapped", mappable, file, "mapped"},
-                    route_case{"device_to_pipe", device, pipe_end, "pipelined"},
-                    route_case{"pipe_to_device", pipe_end, device, "pipelined"},
-                    route_case{"device_to_rank", device, rank_target, "pipelined"},
-                    route_case{"one_block_of_a_device_to_rank", device, rank_target, "pipelined", 4},
-                    route_case{"one_block_of_a_device_to_pipe", device, pipe_end, "pipelined", 3},
-                    route_case{"host_to_rank", host, rank_target, "auto"},
-                    route_case{"device_to_device", device, device, "pinned"}),
-    [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(flow, every_route,
+                         testing::Values(route_case{"file_to_device_staged", file, device, "pipelined"},
+                                         route_case{"device_to_file_staged", device, file, "pipelined"},
+                                         route_case{"file_to_device_mapped", file, mappable, "mapped"},
+                                         route_case{"device_to_file_mapped", mappable, file, "mapped"},
+                                         route_case{"device_to_pipe", device, pipe_end, "pipelined"},
+                                         route_case{"pipe_to_device", pipe_end, device, "pipelined"},
+                                         route_case{"device_to_rank", device, rank_target, "pipelined"},
+                                         route_case{"one_block_of_a_device_to_rank", device, rank_target, "pipelined",
+                                                    4},
+                                         route_case{"one_block_of_a_device_to_pipe", device, pipe_end, "pipelined", 3},
+                                         route_case{"host_to_rank", host, rank_target, "auto"},
+                                         route_case{"device_to_device", device, device, "pinned"}),
+                         [](const auto& info) { return info.param.name; });
 
 TEST(flow, writes_blocks_in_order_to_an_ordered_target_in_every_order_of_reads) {
     explore([](chooser& choices) {
@@ -338,7 +341,8 @@ TEST(flow, reads_a_few_early_and_others_as_these_get_on) {
         for (std::size_t i = 0; i < count; ++i) on.steps.finish(i); // the sources
         on.settle();
         const auto have_read = [&] {
-            return std::count_if(all.begin(), all.end(), [](const auto& each) { return !each->source.read_offsets.empty(); });
+            return std::count_if(all.begin(), all.end(),
+                                 [](const auto& each) { return !each->source.read_offsets.empty(); });
         };
         EXPECT_EQ(have_read(), 4);
         on.steps.finish(0); // the first target
@@ -537,7 +541,9 @@ TEST(flow, gets_its_block_soon_among_larger_ones_that_hold_all_memory) {
             least = std::min(least, each->target.write_offsets.size());
             most = std::max(most, each->target.write_offsets.size());
         }
-        if (least < 64) { EXPECT_LE(most - least, 12u); }
+        if (least < 64) {
+            EXPECT_LE(most - least, 12u);
+        }
     }
     for (const auto& each : large) {
         EXPECT_EQ(each->work->report().status, status::complete);

@@ -44,7 +44,14 @@ TEST(planner, takes_a_direct_link_where_its_steps_take_less_than_the_way_through
         return made;
     };
     const auto strategy = [&](const endpoint_traits& source, const endpoint_traits& target, std::size_t bytes) {
-        return planner(settings).choose({.source = source, .target = target, .bytes = bytes, .lanes = 4, .largest_block = half_cap, .device_window = true}).strategy;
+        return planner(settings)
+            .choose({.source = source,
+                     .target = target,
+                     .bytes = bytes,
+                     .lanes = 4,
+                     .largest_block = half_cap,
+                     .device_window = true})
+            .strategy;
     };
     constexpr std::size_t mib = 1 << 20;
     EXPECT_NE(strategy(of(1), of(2), 2 * mib - 1), "device-window");
@@ -60,8 +67,12 @@ TEST(planner, moves_what_lies_in_windows_in_larger_blocks_than_what_is_copied_in
     endpoint_traits in_window = device;
     in_window.in_window = true;
     const auto block = [&](const endpoint_traits& source, const endpoint_traits& target, std::size_t bytes) {
-        const auto made = planner(settings).choose(
-            {.source = source, .target = target, .bytes = bytes, .lanes = 4, .largest_block = half_cap, .device_window = true});
+        const auto made = planner(settings).choose({.source = source,
+                                                    .target = target,
+                                                    .bytes = bytes,
+                                                    .lanes = 4,
+                                                    .largest_block = half_cap,
+                                                    .device_window = true});
         EXPECT_EQ(made.strategy, "device-window");
         return made.block_bytes;
     };
@@ -70,7 +81,8 @@ TEST(planner, moves_what_lies_in_windows_in_larger_blocks_than_what_is_copied_in
         EXPECT_EQ(block(source, target, 32 * mib), 32 * mib);
         EXPECT_EQ(block(source, target, 1024 * mib), 64 * mib);
     }
-    for (const auto& [source, target] : {std::pair{device, remote}, {remote, device}, {in_window, device}, {device, in_window}}) {
+    for (const auto& [source, target] :
+         {std::pair{device, remote}, {remote, device}, {in_window, device}, {device, in_window}}) {
         EXPECT_EQ(block(source, target, 32 * mib), 16 * mib);
         EXPECT_EQ(block(source, target, 1024 * mib), 32 * mib);
     }
@@ -113,14 +125,16 @@ TEST(planner, gives_a_file_with_one_writer_large_blocks_and_always_a_next_one) {
         EXPECT_GE(made.block_bytes, std::size_t{2} << 20);
         EXPECT_EQ(made.depth, 2u) << "what lies between a device and the writer is in nobody's cache";
     }
-    EXPECT_LT(planner(settings).choose({device, file, std::size_t{1} << 30, 4, half_cap}).block_bytes, std::size_t{4} << 20);
+    EXPECT_LT(planner(settings).choose({device, file, std::size_t{1} << 30, 4, half_cap}).block_bytes,
+              std::size_t{4} << 20);
 }
 
 TEST(planner, reads_files_into_mapped_memory_in_blocks_that_end_together) {
     const options settings;
     for (const std::size_t bytes : {std::size_t{64} << 20, std::size_t{256} << 20, std::size_t{1} << 30})
         EXPECT_EQ(choose(settings, file, mappable, bytes).block_bytes, std::size_t{4} << 20) << bytes;
-    EXPECT_LT(choose(settings, file, mappable, 4 << 20).block_bytes, std::size_t{4} << 20) << "several, also of few bytes";
+    EXPECT_LT(choose(settings, file, mappable, 4 << 20).block_bytes, std::size_t{4} << 20)
+        << "several, also of few bytes";
 }
 
 TEST(planner, writes_what_hardly_gains_by_blocks_in_one_piece) {

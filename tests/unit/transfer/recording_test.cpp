@@ -19,9 +19,11 @@ struct recorded_bench : bench {
     }
     std::shared_ptr<command> submit(fault_plan* faults = nullptr, std::vector<std::unique_ptr<gate>> gates = {},
                                     std::vector<std::shared_ptr<command>> after = {}) {
-        auto made = make(std::make_unique<fake_endpoint>(steps, from, endpoint_traits{.kind = medium::file, .place = "disk"}, source, faults),
-                         std::make_unique<fake_endpoint>(steps, to, endpoint_traits{.kind = medium::device, .place = "device"}, target), 250,
-                         listener(), std::move(gates), std::move(after));
+        auto made = make(std::make_unique<fake_endpoint>(
+                             steps, from, endpoint_traits{.kind = medium::file, .place = "disk"}, source, faults),
+                         std::make_unique<fake_endpoint>(
+                             steps, to, endpoint_traits{.kind = medium::device, .place = "device"}, target),
+                         250, listener(), std::move(gates), std::move(after));
         machine->submit(made);
         return made;
     }
@@ -119,16 +121,18 @@ TEST(recording, expects_of_a_message_what_its_way_takes_whether_it_shares_memory
         figures.measured("node", operation::receive, stage_model::line(5e-3, 1e9, 1e9));
         figures.measured("device", operation::copy_out, stage_model::line(5e-3, 1e9, 1e9));
         figures.measured("device", operation::copy_in, stage_model::line(1e-6, 1e9, 1e9));
-        on.machine->submit(bench::make(
-            std::make_unique<incoming_message>(is_shared),
-            std::make_unique<fake_endpoint>(on.steps, on.to, endpoint_traits{.kind = medium::device, .place = "device"}, on.target),
-            100, on.listener()));
+        on.machine->submit(
+            bench::make(std::make_unique<incoming_message>(is_shared),
+                        std::make_unique<fake_endpoint>(
+                            on.steps, on.to, endpoint_traits{.kind = medium::device, .place = "device"}, on.target),
+                        100, on.listener()));
         on.run();
         ASSERT_EQ(on.heard.transfers.size(), 1u);
         const auto& told = on.heard.transfers.front();
         EXPECT_EQ(told.chosen.strategy, is_shared ? "shared-window" : "pinned");
         EXPECT_EQ(told.chosen.window, is_shared);
-        EXPECT_TRUE(is_shared ? told.expected_seconds < 2e-3 : told.expected_seconds > 5e-3) << told.expected_seconds.value();
+        EXPECT_TRUE(is_shared ? told.expected_seconds < 2e-3 : told.expected_seconds > 5e-3)
+            << told.expected_seconds.value();
     }
 }
 
@@ -139,7 +143,8 @@ TEST(recording, tells_the_cause_of_a_failure_and_which_block_failed) {
     on.run();
     ASSERT_EQ(on.heard.transfers.size(), 1u);
     EXPECT_EQ(on.heard.transfers.front().error.message, "broken by the test");
-    EXPECT_EQ(std::count_if(on.heard.blocks.begin(), on.heard.blocks.end(), [](const auto& each) { return each.failed; }), 1);
+    EXPECT_EQ(
+        std::count_if(on.heard.blocks.begin(), on.heard.blocks.end(), [](const auto& each) { return each.failed; }), 1);
 }
 
 TEST(recording, tells_what_a_transfer_waited_for) {
@@ -154,7 +159,8 @@ TEST(recording, tells_what_a_transfer_waited_for) {
     state = gate::state::open;
     on.run();
     EXPECT_EQ(on.heard.commands, (std::vector<std::pair<std::uint64_t, std::uint64_t>>{{first->number(), 77}}));
-    EXPECT_EQ(on.heard.waits, (std::vector<std::pair<std::uint64_t, std::uint64_t>>{{second->number(), first->number()}}));
+    EXPECT_EQ(on.heard.waits,
+              (std::vector<std::pair<std::uint64_t, std::uint64_t>>{{second->number(), first->number()}}));
 }
 
 TEST(recording, tells_of_a_transfer_that_never_started) {

@@ -323,7 +323,8 @@ TEST(staging_pool, frees_kept_memory_of_other_sizes_when_the_cap_is_near) {
 TEST(staging_pool, survives_an_allocator_that_fails) {
     pool_bench on("8K");
     {
-        staging_share broken(on.pool, std::make_shared<failing_allocator>(), 4096, staging_share::waits_for::nobody, [] {});
+        staging_share broken(on.pool, std::make_shared<failing_allocator>(), 4096, staging_share::waits_for::nobody,
+                             [] {});
         EXPECT_THROW((void)broken.acquire(), std::bad_alloc);
     }
     auto share = on.share(4096);

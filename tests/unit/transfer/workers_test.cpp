@@ -36,7 +36,8 @@ class handed_jobs final : public transfer::step_owner {
     }
     void expect() { m_workers->expect_job(); }
     void run_waiting(transfer::worker_pool::work job) { m_workers->run_waiting(std::move(job), next_step()); }
-    void run_shared(transfer::worker_pool::work job, transfer::worker_pool::attempt here, const transfer::job_origin& from = {}) {
+    void run_shared(transfer::worker_pool::work job, transfer::worker_pool::attempt here,
+                    const transfer::job_origin& from = {}) {
         m_workers->run_shared(from, std::move(job), std::move(here), next_step());
     }
     /// A hundred other threads come and go meanwhile, each after it was woken.
@@ -50,7 +51,8 @@ class handed_jobs final : public transfer::step_owner {
     }
     [[nodiscard]] std::size_t finished() const { return m_finished; }
 
-    /// False if one of them moved nothing, or they take longer than any of these tests may. Does the engine's share, too.
+    /// False if one of them moved nothing, or they take longer than any of these tests may. Does the engine's share,
+    /// too.
     [[nodiscard]] bool all_finish() {
         const auto until = std::chrono::steady_clock::now() + 20s;
         std::vector<transfer::mailbox::message> mail;
@@ -177,17 +179,21 @@ TEST(workers, a_device_that_is_slow_does_not_hold_another) {
     std::atomic<int> at_work{0};
     std::atomic<bool> too_many{false};
     for (int i = 0; i < 5; ++i)
-        jobs.run([&] {
-            if (++at_work > 2) too_many = true;
-            const bool in_time = answered.try_acquire_for(10s);
+        jobs.run(
+            [&] {
+                if (++at_work > 2) too_many = true;
+                const bool in_time = answered.try_acquire_for(10s);
+                answered.release();
+                --at_work;
+                return transfer::outcome{in_time ? std::size_t{1} : 0, {}};
+            },
+            {&jobs, 1});
+    jobs.run(
+        [&] {
             answered.release();
-            --at_work;
-            return transfer::outcome{in_time ? std::size_t{1} : 0, {}};
-        }, {&jobs, 1});
-    jobs.run([&] {
-        answered.release();
-        return transfer::outcome{1, {}};
-    }, {&jobs, 2});
+            return transfer::outcome{1, {}};
+        },
+        {&jobs, 2});
     EXPECT_TRUE(jobs.all_finish());
     EXPECT_FALSE(too_many) << "a device has no more than there are lanes";
 }
@@ -198,12 +204,14 @@ TEST(workers, a_transfer_has_no_more_of_them_than_it_wants_and_others_are_served
     std::atomic<int> at_work{0};
     std::atomic<bool> too_many{false};
     for (int i = 0; i < 20; ++i)
-        jobs.run([&] {
-            if (++at_work > 2) too_many = true;
-            std::this_thread::yield();
-            --at_work;
-            return transfer::outcome{1, {}};
-        }, {.transfer = &writing, .at_once = 2});
+        jobs.run(
+            [&] {
+                if (++at_work > 2) too_many = true;
+                std::this_thread::yield();
+                --at_work;
+                return transfer::outcome{1, {}};
+            },
+            {.transfer = &writing, .at_once = 2});
     meeting others(lanes - 2);
     for (unsigned i = 0; i < lanes - 2; ++i)
         jobs.run([&] { return transfer::outcome{others.attend() ? std::size_t{1} : 0, {}}; });
@@ -222,7 +230,8 @@ TEST(workers, transfers_take_turns) {
             return transfer::outcome{1, {}};
         };
     };
-    jobs.run([&] { return transfer::outcome{all_there.try_acquire_for(10s) ? std::size_t{1} : 0, {}}; }, {&transfers[0]});
+    jobs.run([&] { return transfer::outcome{all_there.try_acquire_for(10s) ? std::size_t{1} : 0, {}}; },
+             {&transfers[0]});
     for (const auto name : {'a', 'a', 'a'}) jobs.run(job(name), {&transfers[1]});
     for (const auto name : {'b', 'b'}) jobs.run(job(name), {&transfers[2]});
     all_there.release();

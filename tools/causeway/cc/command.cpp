@@ -19,7 +19,9 @@ int become_compiler(int, char** argv) {
     const std::string program = beside.string();
     argv[1] = const_cast<char*>(program.c_str());
     execv(program.c_str(), argv + 1);
-    std::fprintf(stderr, "causeway: %s: %s\nThe compiler of directives is built where Clang 19 is installed (Debian: libclang-19-dev).\n",
+    std::fprintf(stderr,
+                 "causeway: %s: %s\nThe compiler of directives is built where Clang 19 is installed (Debian: "
+                 "libclang-19-dev).\n",
                  program.c_str(), std::strerror(errno));
     return 1;
 }

@@ -41,22 +41,24 @@ void check_vendors(const json& rank, finder& found) {
     const bool is_folder = vendors.at("kind") == "folder", is_library = vendors.at("kind") == "library";
     const auto said = from + " names " + place;
     if (vendors.contains("missing") && from != "default")
-        found.stops(said + ", which does not exist", "unset it, so that /etc/OpenCL/vendors counts, or name a folder with .icd files");
+        found.stops(said + ", which does not exist",
+                    "unset it, so that /etc/OpenCL/vendors counts, or name a folder with .icd files");
     else if (is_folder && files.empty() && from != "default")
         found.stops(said + ", which has no .icd file",
                     "unset it, so that /etc/OpenCL/vendors counts, or put a file there that names the library of an "
                     "OpenCL implementation, for example pocl.icd");
     else if (is_library && !files.empty() && files[0].contains("error"))
-        found.stops(said + ", which cannot be loaded as a library: " + files[0].at("error").get<std::string>(),
-                    "unset it, so that /etc/OpenCL/vendors counts, or name a folder with .icd files, one of these, or an "
-                    "OpenCL implementation's library");
+        found.stops(
+            said + ", which cannot be loaded as a library: " + files[0].at("error").get<std::string>(),
+            "unset it, so that /etc/OpenCL/vendors counts, or name a folder with .icd files, one of these, or an "
+            "OpenCL implementation's library");
     else if (is_folder && from == "OCL_ICD_VENDORS" && rank.at("platforms").empty() && !place.ends_with('/'))
         found.slows(said + ", where the loader finds nothing",
                     "end it with a slash: some loaders take a folder for one only then (ocl-icd 2.3.2)");
     for (const auto& each : files)
         if (each.contains("error") && !is_library)
-            found.slows(each.at("file").get<std::string>() + " names a library that cannot be loaded: " +
-                            each.at("error").get<std::string>(),
+            found.slows(each.at("file").get<std::string>() +
+                            " names a library that cannot be loaded: " + each.at("error").get<std::string>(),
                         "install that OpenCL implementation (again), or remove the file");
 }
 
@@ -82,18 +84,21 @@ void check_devices(const json& rank, finder& found) {
                                  : "look whether the device is there and may be used: its driver in the kernel, the "
                                    "rights to its files in /dev, and in a container whether it was handed in");
     if (empty.empty())
-        found.stops("no OpenCL device on " + rank.at("host").get<std::string>(),
-                    "install an implementation: pocl-opencl-icd for the processor (Debian, Ubuntu), or the vendor's driver "
-                    "for a GPU; in a container hand the GPU in; clinfo shows what the loader finds");
+        found.stops(
+            "no OpenCL device on " + rank.at("host").get<std::string>(),
+            "install an implementation: pocl-opencl-icd for the processor (Debian, Ubuntu), or the vendor's driver "
+            "for a GPU; in a container hand the GPU in; clinfo shows what the loader finds");
 }
 
 void check_processors(const json& rank, const json& ranks, finder& found) {
-    const auto neighbours = std::count_if(ranks.begin(), ranks.end(), [&](const json& each) { return each.at("host") == rank.at("host"); });
+    const auto neighbours = std::count_if(ranks.begin(), ranks.end(),
+                                          [&](const json& each) { return each.at("host") == rank.at("host"); });
     const auto of_host = rank.at("processors").get<std::int64_t>();
     if (rank.at("usable_processors") == 1 && of_host >= 2 * neighbours)
-        found.slows("a rank on " + rank.at("host").get<std::string>() + " may use one of the " + std::to_string(of_host) +
-                        " processors, for the program and for the threads that move its data",
-                    "start it with causeway run or mpirun --bind-to none, or with more processors for each rank: mpirun --map-by slot:PE=4, "
+        found.slows("a rank on " + rank.at("host").get<std::string>() + " may use one of the " +
+                        std::to_string(of_host) + " processors, for the program and for the threads that move its data",
+                    "start it with causeway run or mpirun --bind-to none, or with more processors for each rank: "
+                    "mpirun --map-by slot:PE=4, "
                     "srun --cpus-per-task=4; a container, with a larger --cpus");
 }
 
@@ -103,8 +108,8 @@ void check_memory(const json& rank, finder& found) {
     for (const auto& platform : rank.at("platforms"))
         for (const auto& device : platform.at("devices")) has_own_memory = has_own_memory || !device.at("host_memory");
     if (limit.is_number() && limit.get<std::uint64_t>() < little_locked_memory && has_own_memory)
-        found.slows("only " + std::to_string(limit.get<std::uint64_t>() >> 10) + " KiB of memory may be page-locked on " +
-                        rank.at("host").get<std::string>(),
+        found.slows("only " + std::to_string(limit.get<std::uint64_t>() >> 10) +
+                        " KiB of memory may be page-locked on " + rank.at("host").get<std::string>(),
                     "raise it: ulimit -l unlimited, or memlock in /etc/security/limits.conf; for containers --ulimit "
                     "memlock=-1. Some drivers lock memory without regard to it; network cards do not");
 }
@@ -125,23 +130,26 @@ void check_mpi(const json& facts, finder& found) {
     if (expected > 1 && there == 1)
         found.stops("the launcher has started " + std::to_string(expected) + " ranks, but for MPI each is the only one",
                     "the launcher is of another MPI than " + mpi.at("library").get<std::string>() +
-                        ", which this is linked with: start it with that one's mpirun, or by causeway run; srun is told the kind of MPI by --mpi "
+                        ", which this is linked with: start it with that one's mpirun, or by causeway run; srun is "
+                        "told the kind of MPI by --mpi "
                         "(srun --mpi=list), also as causeway run --launcher-option --mpi=pmix");
 }
 
 void check_files(const json& rank, bool one_host, finder& found) {
     for (const auto& each : rank.at("directories")) {
-        const auto name = each.at("directory").get<std::string>() + (one_host ? "" : " on " + rank.at("host").get<std::string>());
+        const auto name = each.at("directory").get<std::string>() +
+                          (one_host ? "" : " on " + rank.at("host").get<std::string>());
         if (each.contains("error")) {
             found.slows(name + ": " + each.at("error").get<std::string>(), "name a directory that is there");
             continue;
         }
         const auto direct = each.at("direct").get<std::string>();
         if (direct != "yes" && !direct.starts_with("not known"))
-            found.slows("files in " + name + " (" + each.at("file_system").get<std::string>() +
-                            ") cannot be read past the page cache: " + direct,
-                        "very large files are faster on a file system with direct access (ext4, xfs) in a directory that "
-                        "you may write to; all works without");
+            found.slows(
+                "files in " + name + " (" + each.at("file_system").get<std::string>() +
+                    ") cannot be read past the page cache: " + direct,
+                "very large files are faster on a file system with direct access (ext4, xfs) in a directory that "
+                "you may write to; all works without");
     }
 }
 
@@ -151,7 +159,8 @@ std::vector<problem> problems_of(const json& facts) {
     std::vector<problem> all;
     finder found(all);
     const auto& ranks = facts.at("ranks");
-    const bool one_host = std::all_of(ranks.begin(), ranks.end(), [&](const json& each) { return each.at("host") == ranks[0].at("host"); });
+    const bool one_host = std::all_of(ranks.begin(), ranks.end(),
+                                      [&](const json& each) { return each.at("host") == ranks[0].at("host"); });
     for (const auto& rank : ranks) {
         check_vendors(rank, found);
         check_devices(rank, found);

@@ -26,7 +26,8 @@ namespace info {
 
 namespace {
 
-const char* const teaching = R"(Shows what Causeway finds on this machine, or on those of all ranks that it is started on: devices and
+const char* const
+    teaching = R"(Shows what Causeway finds on this machine, or on those of all ranks that it is started on: devices and
 drivers, MPI and its thread level, page-locked memory, file systems, options and where each value came from; then what
 is wrong, and what to do about it. What ranks have in common stands there once.
 
@@ -56,18 +57,21 @@ json gathered(const json& own, int ranks) {
     MPI_Gatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(), MPI_CHAR, 0, MPI_COMM_WORLD);
     json ranks_told = json::array();
     for (std::size_t i = 0; i < lengths.size() && !all.empty() && lengths[i] > 0; ++i)
-        ranks_told.push_back(json::parse(all.substr(static_cast<std::size_t>(offsets[i]), static_cast<std::size_t>(lengths[i]))));
+        ranks_told.push_back(
+            json::parse(all.substr(static_cast<std::size_t>(offsets[i]), static_cast<std::size_t>(lengths[i]))));
     return ranks_told;
 }
 
 int show(const arguments& typed, const json& facts) {
     const auto problems = problems_of(facts);
-    const bool is_stopped = std::ranges::any_of(problems, [](const problem& each) { return each.how == problem::weight::stops; });
+    const bool is_stopped = std::ranges::any_of(problems,
+                                                [](const problem& each) { return each.how == problem::weight::stops; });
     if (typed.as_json) {
         auto whole = facts;
         whole["problems"] = json::array();
         for (const auto& each : problems)
-            whole["problems"].push_back({{"stops", each.how == problem::weight::stops}, {"what", each.what}, {"advice", each.advice}});
+            whole["problems"].push_back(
+                {{"stops", each.how == problem::weight::stops}, {"what", each.what}, {"advice", each.advice}});
         std::printf("%s\n", as_text(whole, 1).c_str());
     } else {
         if (!typed.check) print(facts);
@@ -119,7 +123,8 @@ int run(arguments typed) {
 } // namespace
 
 std::function<int()> add_command(CLI::App& app) {
-    auto* const command = app.add_subcommand("info", "show devices, MPI, memory, file systems, options, and what is wrong");
+    auto* const command = app.add_subcommand("info",
+                                             "show devices, MPI, memory, file systems, options, and what is wrong");
     command->footer(teaching);
     command->allow_extras();
     const auto typed = std::make_shared<arguments>();

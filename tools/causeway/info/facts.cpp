@@ -84,8 +84,10 @@ json platforms() {
         json of_platform = json::array();
         for (cl_uint j = 0; j < std::min<cl_uint>(devices_there, devices.size()); ++j)
             of_platform.push_back(facts_of(devices[j], name));
-        all.push_back({{"name", name}, {"vendor", vendor},
-                       {"version", text_of(clGetPlatformInfo, found[i], CL_PLATFORM_VERSION)}, {"devices", of_platform}});
+        all.push_back({{"name", name},
+                       {"vendor", vendor},
+                       {"version", text_of(clGetPlatformInfo, found[i], CL_PLATFORM_VERSION)},
+                       {"devices", of_platform}});
     }
     return all;
 }
@@ -160,7 +162,9 @@ std::string direct_access_in(const std::string& directory) {
 
 } // namespace
 
-std::string as_text(const json& value, int indent) { return value.dump(indent, ' ', false, json::error_handler_t::replace); }
+std::string as_text(const json& value, int indent) {
+    return value.dump(indent, ' ', false, json::error_handler_t::replace);
+}
 
 std::string thread_level_name(int level) {
     switch (level) {
@@ -175,9 +179,13 @@ std::string thread_level_name(int level) {
 json facts_of_process() {
     return {{"processor", causeway_tool::processor_name()},
             {"processors", sysconf(_SC_NPROCESSORS_ONLN)},
-            {"usable_processors", causeway_tool::usable_processors()}, {"kernel", causeway_tool::kernel_name()},
-            {"memory_bytes", static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE))},
-            {"locked_memory_bytes", locked_memory()}, {"vendors", causeway_tool::facts_of_vendors()}, {"platforms", platforms()},
+            {"usable_processors", causeway_tool::usable_processors()},
+            {"kernel", causeway_tool::kernel_name()},
+            {"memory_bytes",
+             static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE))},
+            {"locked_memory_bytes", locked_memory()},
+            {"vendors", causeway_tool::facts_of_vendors()},
+            {"platforms", platforms()},
             {"mpi_libraries", mpi_libraries()}};
 }
 
@@ -185,7 +193,7 @@ json facts_of_directories(const std::vector<std::string>& directories) {
     json all = json::array();
     for (const auto& each : directories) {
         json told{{"directory", each}};
-        struct statvfs free {};
+        struct statvfs free{};
         if (statvfs(each.c_str(), &free) != 0) {
             told["error"] = std::strerror(errno);
             all.push_back(told);

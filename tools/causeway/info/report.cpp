@@ -37,17 +37,19 @@ std::string padded(const std::string& text, std::size_t width) {
 }
 
 std::string host_text(const json& rank) {
-    std::string text = words_of(rank.at("host")) + ": " + words_of(rank.at("processor")) + ", " + rank.at("processors").dump() +
-                       " processors, " + rank.at("usable_processors").dump() + " for each rank, " + bytes_text(rank.at("memory_bytes")) + "; " + words_of(rank.at("kernel")) +
+    std::string text = words_of(rank.at("host")) + ": " + words_of(rank.at("processor")) + ", " +
+                       rank.at("processors").dump() + " processors, " + rank.at("usable_processors").dump() +
+                       " for each rank, " + bytes_text(rank.at("memory_bytes")) + "; " + words_of(rank.at("kernel")) +
                        "; page-locked memory " + bytes_text(rank.at("locked_memory_bytes")) + "\n";
     for (const auto& platform : rank.at("platforms")) {
         text += "  " + words_of(platform.at("name")) + ", " + words_of(platform.at("version")) + "\n";
         std::size_t number = 0;
         for (const auto& device : platform.at("devices")) {
             const bool of_host = device.at("host_memory").get<bool>();
-            text += "    " + std::to_string(number++) + "  " + words_of(device.at("kind")) + ": " + words_of(device.at("name")) +
-                    ", " + device.at("units").dump() + " units, " + bytes_text(device.at("memory_bytes")) +
-                    (of_host ? " of the host" : "") + ", driver " + words_of(device.at("driver")) + "\n";
+            text += "    " + std::to_string(number++) + "  " + words_of(device.at("kind")) + ": " +
+                    words_of(device.at("name")) + ", " + device.at("units").dump() + " units, " +
+                    bytes_text(device.at("memory_bytes")) + (of_host ? " of the host" : "") + ", driver " +
+                    words_of(device.at("driver")) + "\n";
             if (!of_host) text += "       direct links to other devices: " + words_of(device.at("direct_links")) + "\n";
         }
     }
@@ -67,9 +69,10 @@ std::string set_options_text(const json& rank) {
     std::string text;
     for (const auto& each : rank.at("options"))
         if (each.at("from") != "default")
-            text += "  " + padded(words_of(each.at("name")), 12) + " " + padded(words_of(each.at("value")), 16) + " from " +
-                    words_of(each.at("environment")) + "\n";
-    return text.empty() ? "no option is set; causeway info --options shows them all\n" : "options that are set:\n" + text;
+            text += "  " + padded(words_of(each.at("name")), 12) + " " + padded(words_of(each.at("value")), 16) +
+                    " from " + words_of(each.at("environment")) + "\n";
+    return text.empty() ? "no option is set; causeway info --options shows them all\n"
+                        : "options that are set:\n" + text;
 }
 
 std::string all_options_text(const json& rank) {
@@ -77,8 +80,8 @@ std::string all_options_text(const json& rank) {
     for (const auto& each : rank.at("options")) {
         const auto from = words_of(each.at("from"));
         text += words_of(each.at("environment")) + "=" + words_of(each.at("value")) + "  (" +
-                (from == "default" ? "the default" : "from the " + from + "; default " + words_of(each.at("default"))) + ")\n    " +
-                words_of(each.at("description")) + "\n";
+                (from == "default" ? "the default" : "from the " + from + "; default " + words_of(each.at("default"))) +
+                ")\n    " + words_of(each.at("description")) + "\n";
     }
     return text;
 }
@@ -104,7 +107,8 @@ void print_by_rank(const json& ranks, const std::function<std::string(const json
     std::vector<std::pair<std::string, std::vector<const json*>>> texts;
     for (const auto& rank : ranks) {
         const auto text = text_of(rank);
-        const auto known = std::find_if(texts.begin(), texts.end(), [&](const auto& each) { return each.first == text; });
+        const auto known = std::find_if(texts.begin(), texts.end(),
+                                        [&](const auto& each) { return each.first == text; });
         if (known == texts.end())
             texts.push_back({text, {&rank}});
         else
@@ -122,8 +126,10 @@ void agree_on_free_bytes(json& ranks) {
     for (auto& rank : ranks)
         for (auto& each : rank.at("directories"))
             if (each.contains("free_bytes"))
-                each["free_bytes"] =
-                    first.try_emplace({rank.at("host"), each.at("directory"), each.at("file_system")}, each.at("free_bytes")).first->second;
+                each["free_bytes"] = first
+                                         .try_emplace({rank.at("host"), each.at("directory"), each.at("file_system")},
+                                                      each.at("free_bytes"))
+                                         .first->second;
 }
 
 } // namespace
@@ -144,7 +150,8 @@ void print_options(const json& ranks) { print_by_rank(ranks, all_options_text); 
 
 void print_problems(const std::vector<problem>& problems) {
     for (const auto& each : problems)
-        std::printf("%s: %s\n    %s\n", each.how == problem::weight::stops ? "PROBLEM" : "note", causeway_tool::printable(each.what, "\n").c_str(),
+        std::printf("%s: %s\n    %s\n", each.how == problem::weight::stops ? "PROBLEM" : "note",
+                    causeway_tool::printable(each.what, "\n").c_str(),
                     causeway_tool::printable(each.advice, "\n").c_str());
     if (problems.empty()) std::printf("nothing is wrong\n");
 }

@@ -16,8 +16,7 @@ namespace perf {
 
 namespace {
 
-template <class Value>
-Value answer(cl_event transfer, cl_transfer_info what) {
+template <class Value> Value answer(cl_event transfer, cl_transfer_info what) {
     Value value{};
     apps::check(clGetTransferInfo(transfer, what, sizeof value, &value, nullptr), "clGetTransferInfo");
     return value;
@@ -96,7 +95,8 @@ void write_device(cl_command_queue queue, cl_mem buffer, std::size_t offset, std
                 "clEnqueueWriteBuffer");
 }
 
-mapped_to_read::mapped_to_read(cl_command_queue queue, cl_mem buffer, std::size_t bytes) : m_queue(queue), m_buffer(buffer) {
+mapped_to_read::mapped_to_read(cl_command_queue queue, cl_mem buffer, std::size_t bytes)
+    : m_queue(queue), m_buffer(buffer) {
     cl_int code = CL_SUCCESS;
     m_address = clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ, 0, bytes, 0, nullptr, nullptr, &code);
     apps::check(code, "clEnqueueMapBuffer");

@@ -84,7 +84,8 @@ class pageable_memory {
 void read_device(cl_command_queue queue, cl_mem buffer, std::size_t offset, std::size_t bytes, void* target);
 void write_device(cl_command_queue queue, cl_mem buffer, std::size_t offset, std::size_t bytes, const void* source);
 
-/// The first `bytes` of a buffer where they lie, or where the driver shows them, while this lives. Throws as apps::check().
+/// The first `bytes` of a buffer where they lie, or where the driver shows them, while this lives. Throws as
+/// apps::check().
 class mapped_to_read {
   public:
     mapped_to_read(cl_command_queue queue, cl_mem buffer, std::size_t bytes);
@@ -117,8 +118,8 @@ apps::event create_gate(cl_context context);
 void open_gate(const apps::event& gate);
 
 /// Adds a way of ours for each of `plans`. `timed` is given the event to fill in, and returns seconds.
-template <class Timed>
-void add_ours(comparison& made, const std::vector<forced_plan>& plans, Timed timed, std::function<void()> check) {
+template <class Timed> void add_ours(comparison& made, const std::vector<forced_plan>& plans, Timed timed,
+                                     std::function<void()> check) {
     for (const auto& forced : plans) {
         const auto used = std::make_shared<used_plan>();
         const auto run = [timed, used] {

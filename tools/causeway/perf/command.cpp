@@ -81,8 +81,7 @@ void add_options(CLI::App& command, arguments& typed) {
         .add_option("--repetitions", wanted.repetitions, "rounds of large transfers; small ones get ten times as many")
         ->type_name("N")
         ->check(CLI::Range(1, 10000));
-    command
-        .add_option("--seconds", wanted.seconds, "after which a route and size ends with what it has (default: 20)")
+    command.add_option("--seconds", wanted.seconds, "after which a route and size ends with what it has (default: 20)")
         ->type_name("S")
         ->check(CLI::PositiveNumber);
     command.add_option("--directory", wanted.directory, "where files are made; its file system is what is measured")
@@ -93,9 +92,10 @@ void add_options(CLI::App& command, arguments& typed) {
         ->type_name("NAME");
     command.add_option("--peer-platform", wanted.peer_platform, "that of the other side of peer-two-vendors")
         ->type_name("NAME");
-    typed.device_given =
-        command.add_option("--device", typed.device, "the platform's device of this number, from 0, and no other")
-            ->type_name("N");
+    typed.device_given = command
+                             .add_option("--device", typed.device,
+                                         "the platform's device of this number, from 0, and no other")
+                             ->type_name("N");
     command.add_flag("--linked-buffers", wanted.in_windows,
                      "peer and rank routes between buffers of causeway_buffer_create, which a direct link reaches");
     command.add_option("--json", wanted.json, "write all figures to FILE")->type_name("FILE");
@@ -108,9 +108,8 @@ void add_options(CLI::App& command, arguments& typed) {
     command.add_flag("--progress", wanted.progress, "show progress also where standard error is no terminal");
 }
 
-template <class Defaults>
-void read_sizes(const std::vector<std::string>& words, const char* option, const Defaults& defaults,
-                std::vector<std::size_t>& into) {
+template <class Defaults> void read_sizes(const std::vector<std::string>& words, const char* option,
+                                          const Defaults& defaults, std::vector<std::size_t>& into) {
     for (const auto& each : words) into.push_back(causeway_tool::size_from(each, option));
     if (words.empty()) into.assign(defaults.begin(), defaults.end());
     std::ranges::sort(into);
@@ -153,8 +152,7 @@ void check_outputs(const settings& wanted) {
     if (!wanted.plot.empty()) check_plotting(wanted.plot);
 }
 
-template <class Sizes>
-std::string texts_of(const Sizes& sizes) {
+template <class Sizes> std::string texts_of(const Sizes& sizes) {
     std::string text;
     for (const auto each : sizes) text.append(text.empty() ? "" : ", ").append(causeway_tool::size_text(each));
     return text;
@@ -272,8 +270,8 @@ int run(arguments& typed) {
         code = 2;
     } catch (const std::exception& error) {
         std::fflush(stdout);
-        std::fprintf(stderr, "causeway perf: %s%s\n",
-                     ranks > 1 ? ("rank " + std::to_string(rank) + ": ").c_str() : "", error.what());
+        std::fprintf(stderr, "causeway perf: %s%s\n", ranks > 1 ? ("rank " + std::to_string(rank) + ": ").c_str() : "",
+                     error.what());
         if (ranks > 1) apps::end_job(1);
         code = 1;
     }

@@ -133,8 +133,7 @@ class cuda_link final : public direct_link {
     }
     void wait(const end& from) const {
         (void)m_cuda.set_current(from.context);
-        if (m_cuda.synchronise(from.stream) != 0)
-            throw std::runtime_error("CUDA's copy failed");
+        if (m_cuda.synchronise(from.stream) != 0) throw std::runtime_error("CUDA's copy failed");
     }
 
     cuda m_cuda;
@@ -163,8 +162,7 @@ device_uuid uuid_of(cl_device_id device) {
     return uuid;
 }
 
-std::unique_ptr<direct_link> direct_link::between(const device_uuid& one, const device_uuid& other,
-                                                  std::size_t bytes) {
+std::unique_ptr<direct_link> direct_link::between(const device_uuid& one, const device_uuid& other, std::size_t bytes) {
     return one == other ? nullptr : make_link(one, other, bytes);
 }
 

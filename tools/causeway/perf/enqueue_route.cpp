@@ -11,8 +11,7 @@ constexpr std::size_t bytes = 4096;
 constexpr int batch = 64; // calls in a row on a gated queue
 
 /// Enqueues `batch` commands behind a closed gate, then opens it and waits. Seconds of one call.
-template <class Enqueue>
-double time_of_one(const place& where, std::vector<apps::event>& moved, Enqueue enqueue) {
+template <class Enqueue> double time_of_one(const place& where, std::vector<apps::event>& moved, Enqueue enqueue) {
     const auto gate = create_gate(where.context.get());
     const cl_event wait = gate.get();
     cl_int code = CL_SUCCESS;
@@ -50,15 +49,15 @@ void measure(session& session, const place& where) {
             return seconds_of([&] {
                        for (int i = 0; i < batch; ++i) {
                            file.seek(test_data::offset_of(window));
-                           if (std::fread(memory.data(), 1, bytes, file.stream()) != bytes)
-                               throw_errno("fread");
+                           if (std::fread(memory.data(), 1, bytes, file.stream()) != bytes) throw_errno("fread");
                            write_device(queue, buffer.get(), 0, bytes, memory.data());
                        }
                    }) /
                    batch;
         },
         check);
-    add_ours(made, std::vector<forced_plan>(1),
+    add_ours(
+        made, std::vector<forced_plan>(1),
         [&](apps::event& last) {
             const auto offset = int64_t(test_data::offset_of(++window));
             const double seconds = time_of_one(where, moved, [&](const cl_event* gate, cl_event* event) {
@@ -74,8 +73,8 @@ void measure(session& session, const place& where) {
         [&] {
             ++window;
             return time_of_one(where, moved, [&](const cl_event* gate, cl_event* event) {
-                const cl_int code = clEnqueueWriteBuffer(queue, buffer.get(), CL_FALSE, 0, bytes,
-                                                         data.at(window), 1, gate, event);
+                const cl_int code = clEnqueueWriteBuffer(queue, buffer.get(), CL_FALSE, 0, bytes, data.at(window), 1,
+                                                         gate, event);
                 return code == CL_SUCCESS ? clFlush(queue) : code;
             });
         },

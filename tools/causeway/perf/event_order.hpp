@@ -11,14 +11,16 @@
 
 namespace perf {
 
-/// Up to here that is a good part of what transfers take where device memory is host memory; elsewhere below 1 MiB only.
+/// Up to here that is a good part of what transfers take where device memory is host memory; elsewhere below 1 MiB
+/// only.
 constexpr std::size_t largest_shown_with_order = 16 * mib;
 
-/// Whatever thread carries out a command for a program, by standard OpenCL: it holds a queue by one user event and tells of the end by
-/// another. Here a thread that does not sleep sets both as soon as it sees them.
+/// Whatever thread carries out a command for a program, by standard OpenCL: it holds a queue by one user event and
+/// tells of the end by another. Here a thread that does not sleep sets both as soon as it sees them.
 class event_order {
   public:
-    static constexpr const char* how = "two user events, set by a thread that polls, a marker behind one, a wait for the other";
+    static constexpr const char*
+        how = "two user events, set by a thread that polls, a marker behind one, a wait for the other";
 
     explicit event_order(const place& where) : m_place(where) {}
 

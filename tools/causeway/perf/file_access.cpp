@@ -81,7 +81,7 @@ void bench_file::sync() {
 }
 
 std::size_t bench_file::size() const {
-    struct stat status {};
+    struct stat status{};
     if (fstat(m_descriptor, &status) != 0) throw_errno("asking for the size of " + m_path);
     return std::size_t(status.st_size);
 }

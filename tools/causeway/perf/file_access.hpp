@@ -57,20 +57,22 @@ class bench_file {
 class parallel_access {
   public:
     enum class direction { read, write };
-    /// Direct input and output moves whole pages: the last block is padded, and a read may end with the file. By faults, each block is
-    /// brought into the page cache by those of a mapping before it is read (madvise(2), MADV_POPULATE_READ).
+    /// Direct input and output moves whole pages: the last block is padded, and a read may end with the file. By
+    /// faults, each block is brought into the page cache by those of a mapping before it is read (madvise(2),
+    /// MADV_POPULATE_READ).
     enum class manner { plain, whole_pages, by_faults };
 
-    /// Linux may wake two threads on one processor while others sleep, and threads that are bound cannot make way for others: so which is
-    /// faster has to be measured.
+    /// Linux may wake two threads on one processor while others sleep, and threads that are bound cannot make way for
+    /// others: so which is faster has to be measured.
     enum class processors { any, own };
 
     /// Where each thread is to have a processor of its own, there must be as many.
     parallel_access(unsigned threads, std::size_t block_bytes, processors where = processors::any);
     ~parallel_access();
 
-    /// Returns seconds. In whole pages, offset and memory must be aligned to pages, and memory padded to whole ones; by faults the offset as
-    /// well. Null `memory`: each thread reads into two blocks of its own, in turn, which its caches hold, or writes what fill() has left there.
+    /// Returns seconds. In whole pages, offset and memory must be aligned to pages, and memory padded to whole ones; by
+    /// faults the offset as well. Null `memory`: each thread reads into two blocks of its own, in turn, which its
+    /// caches hold, or writes what fill() has left there.
     double run(direction way, int file, std::size_t offset, std::byte* memory, std::size_t bytes,
                manner how = manner::plain);
 

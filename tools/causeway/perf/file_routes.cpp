@@ -98,8 +98,8 @@ class file_bench {
                     "raw read", "direct pread by " + raw->text(),
                     [this, from, raw] {
                         prepare_input(from);
-                        return raw->run(direction::read, m_input.direct_descriptor(), offset(),
-                                        m_pageable.data(), m_bytes, manner::whole_pages);
+                        return raw->run(direction::read, m_input.direct_descriptor(), offset(), m_pageable.data(),
+                                        m_bytes, manner::whole_pages);
                     },
                     [this] { verify_read(m_pageable.data()); });
             if (from == state::on_disk)
@@ -107,7 +107,8 @@ class file_bench {
                     "raw read", "pread by " + raw->text() + ", into the page cache by faults before",
                     [this, from, raw] {
                         prepare_input(from);
-                        return raw->run(direction::read, m_input.descriptor(), offset(), pinned(), m_bytes, manner::by_faults);
+                        return raw->run(direction::read, m_input.descriptor(), offset(), pinned(), m_bytes,
+                                        manner::by_faults);
                     },
                     [this] { verify_read(pinned()); });
         }
@@ -122,7 +123,8 @@ class file_bench {
             m_place.host_memory ? made.add_shown("raw read", how, run) : made.add_limit("raw read", how, run);
         }
         if (m_place.host_memory && m_bytes <= largest_shown_with_order) {
-            made.add_shown("order", "a marker in an idle queue, and a wait for it", [this] { return seconds_of_marker(queue()); });
+            made.add_shown("order", "a marker in an idle queue, and a wait for it",
+                           [this] { return seconds_of_marker(queue()); });
             const auto worker = std::make_shared<sleeping_thread>();
             made.add_shown("wake", sleeping_thread::how, [worker] { return worker->seconds_of_wake(); });
         }
@@ -158,8 +160,7 @@ class file_bench {
                 "pinned copy", "device to host, page-locked",
                 [this] {
                     const auto from = test_data::offset_of(++m_window);
-                    return seconds_of(
-                        [&] { read_device(queue(), m_source.get(), from, m_bytes, pinned()); });
+                    return seconds_of([&] { read_device(queue(), m_source.get(), from, m_bytes, pinned()); });
                 },
                 [this] { m_data.verify(pinned(), m_window); });
         for (const auto& raw : raws) {
@@ -167,13 +168,15 @@ class file_bench {
                 "raw write", "pwrite by " + raw->text(),
                 [this, to, raw] {
                     prepare_output(to);
-                    // Where it lies in the device's memory, if that is the host's: what was compared with is in the caches.
+                    // Where it lies in the device's memory, if that is the host's: what was compared with is in the
+                    // caches.
                     std::optional<mapped_to_read> source;
                     if (m_place.host_memory) source.emplace(queue(), m_source.get(), m_data.whole_bytes());
-                    const auto* const bytes = source ? source->data() + test_data::offset_of(m_window) : m_data.at(m_window);
+                    const auto* const bytes = source ? source->data() + test_data::offset_of(m_window)
+                                                     : m_data.at(m_window);
                     // The threads only read the memory.
-                    const double seconds =
-                        raw->run(direction::write, m_output->descriptor(), 0, const_cast<std::byte*>(bytes), m_bytes);
+                    const double seconds = raw->run(direction::write, m_output->descriptor(), 0,
+                                                    const_cast<std::byte*>(bytes), m_bytes);
                     return seconds + seconds_of([&] { finish_output(to); });
                 },
                 check);
@@ -183,9 +186,8 @@ class file_bench {
                     [this, to, raw] {
                         prepare_output(to);
                         std::memcpy(m_pageable.data(), m_data.at(m_window), m_bytes);
-                        const double seconds =
-                            raw->run(direction::write, m_output->direct_descriptor(), 0,
-                                     m_pageable.data(), m_bytes, manner::whole_pages);
+                        const double seconds = raw->run(direction::write, m_output->direct_descriptor(), 0,
+                                                        m_pageable.data(), m_bytes, manner::whole_pages);
                         return seconds + seconds_of([&] { finish_output(to); });
                     },
                     check);
@@ -212,15 +214,16 @@ class file_bench {
         return by == form::stream ? std::vector<forced_plan>(1) : m_session.plans(m_bytes);
     }
 
-    /// Raw access in the blocks of the library's own choice, with as many threads as that has lanes, and, if these are more, with one
-    /// for each processor: what the library leaves unused belongs to the limit. The most of these also bound to a processor each.
-    template <class Timed>
-    std::vector<std::shared_ptr<parallel_access>> raw_like(Timed timed) {
+    /// Raw access in the blocks of the library's own choice, with as many threads as that has lanes, and, if these are
+    /// more, with one for each processor: what the library leaves unused belongs to the limit. The most of these also
+    /// bound to a processor each.
+    template <class Timed> std::vector<std::shared_ptr<parallel_access>> raw_like(Timed timed) {
         apps::event moved;
         (void)timed(moved);
         const auto used = plan_of(moved.get());
         const auto block = (std::max<std::size_t>(used.block_bytes, 1) + page - 1) / page * page;
-        const auto lanes = std::max(used.lanes, 1U), processors = std::min(causeway_tool::usable_processors(), most_raw_threads);
+        const auto lanes = std::max(used.lanes, 1U),
+                   processors = std::min(causeway_tool::usable_processors(), most_raw_threads);
         std::vector<std::shared_ptr<parallel_access>> made{std::make_shared<parallel_access>(lanes, block)};
         if (m_bytes <= block) return made;
         if (processors > lanes) made.push_back(std::make_shared<parallel_access>(processors, block));
@@ -297,12 +300,12 @@ class file_bench {
 
     apps::event load(form by) {
         cl_event moved = nullptr;
-        const auto code =
-            by == form::stream
-                ? clEnqueueWriteBufferFromStdioFile(queue(), m_target.get(), CL_TRUE, 0, m_bytes, m_input.stream(), 0,
-                                                    nullptr, &moved)
-                : clEnqueueWriteBufferFromFile(queue(), m_target.get(), CL_TRUE, 0, m_bytes, m_input.descriptor(),
-                                               int64_t(offset()), 0, nullptr, &moved);
+        const auto code = by == form::stream
+                              ? clEnqueueWriteBufferFromStdioFile(queue(), m_target.get(), CL_TRUE, 0, m_bytes,
+                                                                  m_input.stream(), 0, nullptr, &moved)
+                              : clEnqueueWriteBufferFromFile(queue(), m_target.get(), CL_TRUE, 0, m_bytes,
+                                                             m_input.descriptor(), int64_t(offset()), 0, nullptr,
+                                                             &moved);
         apps::event event(moved);
         check_transfer(code, "the transfer from the file");
         return event;
@@ -380,9 +383,9 @@ bool has_room(session& session, std::size_t bytes) {
     const auto needed = 2 * (bytes + mib);
     const auto free = std::filesystem::space(wanted.directory).available;
     if (free >= needed) return true;
-    session.note("files of " + causeway_tool::size_text(bytes) + " left out: " + wanted.directory.string() + " has room for " +
-                 causeway_tool::size_text(free) + ", and two take " + causeway_tool::size_text(needed) +
-                 "; --directory names another");
+    session.note("files of " + causeway_tool::size_text(bytes) + " left out: " + wanted.directory.string() +
+                 " has room for " + causeway_tool::size_text(free) + ", and two take " +
+                 causeway_tool::size_text(needed) + "; --directory names another");
     return false;
 }
 

@@ -43,9 +43,9 @@ class computation {
         const cl_mem result = m_result.get();
         apps::set_arguments(m_kernel.get(), result, m_rounds);
         cl_event started = nullptr;
-        apps::check(clEnqueueNDRangeKernel(m_queue, m_kernel.get(), 1, nullptr, &m_items, nullptr, 0, nullptr,
-                                           &started),
-                    "clEnqueueNDRangeKernel");
+        apps::check(
+            clEnqueueNDRangeKernel(m_queue, m_kernel.get(), 1, nullptr, &m_items, nullptr, 0, nullptr, &started),
+            "clEnqueueNDRangeKernel");
         apps::event event(started);
         apps::check(clFlush(m_queue), "clFlush");
         return event;
@@ -89,10 +89,11 @@ template <class Once> double typical(Once once) {
 
 class file_beside_kernel {
   public:
-    /// `blocking`: the transfer is one call in an in-order queue, as by hand, and not a command that is done in the background.
+    /// `blocking`: the transfer is one call in an in-order queue, as by hand, and not a command that is done in the
+    /// background.
     file_beside_kernel(session& session, const place& where, std::size_t bytes, computation& kernel, cl_bool blocking)
-        : m_session(session), m_place(where), m_kernel(kernel), m_blocking(blocking), m_bytes(bytes), m_data(where, bytes),
-          m_target(apps::create_buffer(where.context.get(), bytes)), m_memory(bytes),
+        : m_session(session), m_place(where), m_kernel(kernel), m_blocking(blocking), m_bytes(bytes),
+          m_data(where, bytes), m_target(apps::create_buffer(where.context.get(), bytes)), m_memory(bytes),
           m_file(bench_file::make(session.wanted().directory)) {
         m_file.fill(m_data.whole(), m_data.whole_bytes());
     }
@@ -109,7 +110,8 @@ class file_beside_kernel {
 
         comparison made{route, m_bytes, limit_rule::slowest};
         made.add_naive([this] { return one_after_the_other(); }, check);
-        add_ours(made, m_session.plans(m_bytes),
+        add_ours(
+            made, m_session.plans(m_bytes),
             [this](apps::event& moved) {
                 ++m_window;
                 return seconds_of([&] {
@@ -122,8 +124,7 @@ class file_beside_kernel {
         if (m_place.host_memory) {
             made.add_limit(
                 "by hand", "kernel beside pread into the mapped buffer by " + raw->text(),
-                [this, raw] { return by_hand(*raw); },
-                check);
+                [this, raw] { return by_hand(*raw); }, check);
         } else {
             made.add_limit("kernel", "alone", [this] { return seconds_of([this] { m_kernel.run(); }); });
             made.add_limit(
@@ -143,8 +144,8 @@ class file_beside_kernel {
     apps::event enqueue() {
         cl_event moved = nullptr;
         const auto queue = m_blocking == CL_TRUE ? m_place.other_way.get() : m_place.out_of_order.get();
-        check_transfer(clEnqueueWriteBufferFromFile(queue, m_target.get(), m_blocking, 0, m_bytes,
-                                                    m_file.descriptor(), int64_t(offset()), 0, nullptr, &moved),
+        check_transfer(clEnqueueWriteBufferFromFile(queue, m_target.get(), m_blocking, 0, m_bytes, m_file.descriptor(),
+                                                    int64_t(offset()), 0, nullptr, &moved),
                        "clEnqueueWriteBufferFromFile");
         return apps::event(moved);
     }
@@ -221,7 +222,8 @@ class exchange_beside_kernel : public linked_pair {
                 });
             },
             check);
-        add_ours(made, m_session.plans(m_bytes),
+        add_ours(
+            made, m_session.plans(m_bytes),
             [this](apps::event& moved) {
                 advance();
                 return together([&] {
@@ -240,9 +242,11 @@ class exchange_beside_kernel : public linked_pair {
                     return transfer(moved);
                 },
                 check);
-            // What passes through memory that another device sees is copied there first, and a driver may put that behind kernels.
-            made.add_shown("copies", "kernel beside clEnqueueCopyBuffer out of one buffer and into the other, within the device",
-                           [this] { return copies_beside_kernel(); }, check);
+            // What passes through memory that another device sees is copied there first, and a driver may put that
+            // behind kernels.
+            made.add_shown(
+                "copies", "kernel beside clEnqueueCopyBuffer out of one buffer and into the other, within the device",
+                [this] { return copies_beside_kernel(); }, check);
             // So what crosses the link leaves behind the kernel.
             if (m_has_link && m_session.buffers() == buffer_kind::ordinary)
                 made.add_shown("in turn", "kernel of both ranks, then CUDA's copies both ways " + m_way, [this] {
@@ -255,8 +259,7 @@ class exchange_beside_kernel : public linked_pair {
                 });
         } else {
             made.add_limit(
-                "by hand", "kernel beside read, MPI_Sendrecv and write in another queue",
-                [this] { return by_hand(); },
+                "by hand", "kernel beside read, MPI_Sendrecv and write in another queue", [this] { return by_hand(); },
                 check);
         }
         m_session.measure(std::move(made));
@@ -305,14 +308,16 @@ class exchange_beside_kernel : public linked_pair {
 } // namespace
 
 void kernel_file_routes(session& session, const devices& on) {
-    const std::array routes{std::pair{"kernel-file", cl_bool{CL_FALSE}}, std::pair{"kernel-file-blocking", cl_bool{CL_TRUE}}};
+    const std::array routes{std::pair{"kernel-file", cl_bool{CL_FALSE}},
+                            std::pair{"kernel-file-blocking", cl_bool{CL_TRUE}}};
     if (std::ranges::none_of(routes, [&](const auto& each) { return session.wants(each.first); })) return;
     const place where(on.first());
     computation kernel(where);
     for (const auto& [route, blocking] : routes) {
         if (!session.wants(route)) continue;
         for (const auto bytes : session.sizes(where.device, 6, overlapping))
-            session.try_size(route, bytes, [&] { file_beside_kernel(session, where, bytes, kernel, blocking).measure(route); });
+            session.try_size(route, bytes,
+                             [&] { file_beside_kernel(session, where, bytes, kernel, blocking).measure(route); });
     }
 }
 

@@ -16,16 +16,18 @@ namespace perf {
 /// As rank_pair. Where CUDA can copy between the devices, the library's windows are there when it has been made.
 class linked_pair : public rank_pair {
   public:
-    /// `in_vain`: whether windows of these devices were waited for, and none came; on both ranks alike. Waits 15 s at most, once.
-    linked_pair(session& session, const place& where, std::size_t bytes, bool& in_vain) : rank_pair(session, where, bytes) {
+    /// `in_vain`: whether windows of these devices were waited for, and none came; on both ranks alike. Waits 15 s at
+    /// most, once.
+    linked_pair(session& session, const place& where, std::size_t bytes, bool& in_vain)
+        : rank_pair(session, where, bytes) {
         find_link();
         if (m_has_link && !in_vain) in_vain = !wait_for_windows();
     }
 
   protected:
     std::unique_ptr<direct_link> m_link; // of rank 0, if it sees both devices: what CUDA's copies reach
-    bool m_has_link = false;             // on both ranks: there is one
-    std::string m_way;                   // that it copies
+    bool m_has_link = false; // on both ranks: there is one
+    std::string m_way; // that it copies
 
   private:
     void find_link() {
@@ -33,7 +35,8 @@ class linked_pair : public rank_pair {
         const auto own = uuid_of(m_place.device);
         MPI_Allgather(own.data(), int(own.size()), MPI_BYTE, both.data(), int(own.size()), MPI_BYTE, m_comm);
         m_is_same = both[0] == both[1];
-        if (m_rank == 0) m_link = m_is_same ? direct_link::within(own, m_bytes) : direct_link::between(both[0], both[1], m_bytes);
+        if (m_rank == 0)
+            m_link = m_is_same ? direct_link::within(own, m_bytes) : direct_link::between(both[0], both[1], m_bytes);
         m_way = m_is_same ? "within the device" : "over the direct link";
         int found = m_link ? 1 : 0;
         MPI_Bcast(&found, 1, MPI_INT, 0, m_comm);

@@ -60,7 +60,8 @@ evaluation evaluate(const comparison& compared, const std::vector<std::vector<do
         switch (each.is) {
         case role::naive:
             naive = naive ? std::min(*naive, seconds.median) : seconds.median;
-            if (!each.how.empty()) result.parts.push_back({compared.route, compared.bytes, each.name, each.how, seconds.median, false});
+            if (!each.how.empty())
+                result.parts.push_back({compared.route, compared.bytes, each.name, each.how, seconds.median, false});
             break;
         case role::limit: {
             const auto [known, is_new] = parts.try_emplace(each.name, seconds.median);
@@ -72,8 +73,8 @@ evaluation evaluate(const comparison& compared, const std::vector<std::vector<do
             result.parts.push_back({compared.route, compared.bytes, each.name, each.how, seconds.median, false});
             break;
         case role::ours:
-            result.rows.push_back({compared.route, each.forced.strategy, compared.bytes, *each.used, seconds,
-                                   samples[i].size()});
+            result.rows.push_back(
+                {compared.route, each.forced.strategy, compared.bytes, *each.used, seconds, samples[i].size()});
             break;
         }
     }
@@ -102,9 +103,8 @@ std::vector<own_choice> own_choices(const std::vector<row>& rows) {
         const auto end = std::find_if(first, rows.end(), [&](const row& each) {
             return each.route != first->route || each.size_bytes != first->size_bytes;
         });
-        const auto best = std::min_element(first + 1, end, [](const row& one, const row& other) {
-            return one.seconds.median < other.seconds.median;
-        });
+        const auto best = std::min_element(
+            first + 1, end, [](const row& one, const row& other) { return one.seconds.median < other.seconds.median; });
         if (best != end) found.push_back({*first, *best});
         first = end;
     }

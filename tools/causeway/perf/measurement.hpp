@@ -54,7 +54,8 @@ struct comparison {
     std::size_t bytes = 0;
     limit_rule rule = limit_rule::slowest;
     std::vector<way> ways;
-    int in_a_row = 1; // a sample is the mean of so many runs of a way, behind one that does not count if it is more than one
+    int in_a_row = 1; // a sample is the mean of so many runs of a way, behind one that does not count if it is more
+                      // than one
 
     /// A sample of `each`, in seconds.
     [[nodiscard]] double sample(const way& each) const;
@@ -97,8 +98,8 @@ struct evaluation {
     bool naive_is_limit = false; ///< it was faster than what the parts amount to
 };
 
-/// The ways' numbers in the order in which a round runs them. In `count` rounds, or twice as many if it is odd, each way comes
-/// equally often at each place, and behind each other one (a Williams design, E. J. Williams, 1949).
+/// The ways' numbers in the order in which a round runs them. In `count` rounds, or twice as many if it is odd, each
+/// way comes equally often at each place, and behind each other one (a Williams design, E. J. Williams, 1949).
 [[nodiscard]] std::vector<std::size_t> order_of_round(std::size_t count, std::size_t round);
 
 /// `samples[i]` are the seconds of way `i`. Throws if a time is no positive number, so that every row has every figure.
@@ -115,11 +116,11 @@ struct own_choice {
     [[nodiscard]] bool is_same_plan() const { return own.plan == best.plan; }
 };
 
-/// Of all routes and sizes for which something was forced. `rows` as evaluate() gives them: the library's own choice comes first.
+/// Of all routes and sizes for which something was forced. `rows` as evaluate() gives them: the library's own choice
+/// comes first.
 std::vector<own_choice> own_choices(const std::vector<row>& rows);
 
-template <class Action>
-double seconds_of(Action action) {
+template <class Action> double seconds_of(Action action) {
     const auto start = std::chrono::steady_clock::now();
     action();
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

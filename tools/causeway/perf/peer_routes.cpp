@@ -44,7 +44,8 @@ class peer_bench {
                     return read_and_write();
                 },
                 check, naive == by_hand::vendors_copy ? "blocking read, blocking write" : "");
-        add_ours(made, m_session.plans(m_bytes),
+        add_ours(
+            made, m_session.plans(m_bytes),
             [this](apps::event& moved) {
                 next();
                 return back_to_back([&] { moved = peer_copy(); });
@@ -56,9 +57,8 @@ class peer_bench {
                 "one copy", "clEnqueueWriteBuffer from host memory",
                 [this] {
                     next();
-                    return seconds_of([this] {
-                        write_device(m_to.in_order.get(), m_target.get(), 0, m_bytes, m_in.at(m_window));
-                    });
+                    return seconds_of(
+                        [this] { write_device(m_to.in_order.get(), m_target.get(), 0, m_bytes, m_in.at(m_window)); });
                 },
                 check);
         } else {
@@ -96,8 +96,8 @@ class peer_bench {
         m_session.note("no peer copy goes over the direct link: " + words_on_links(m_from.device));
     }
 
-    /// Another part of the data, and both buffers where they belong: the vendor's copy may leave one on the other device
-    /// (NVIDIA driver 580), and whoever comes next would pay for its way back.
+    /// Another part of the data, and both buffers where they belong: the vendor's copy may leave one on the other
+    /// device (NVIDIA driver 580), and whoever comes next would pay for its way back.
     void next() {
         ++m_window;
         bring_home(m_from, m_source);
@@ -111,10 +111,9 @@ class peer_bench {
         apps::check(clFinish(at.in_order.get()), "clFinish");
     }
 
-    /// Seconds of `action`; where a direct link leads, so short that how devices wake up would be measured instead. Each moves other
-    /// bytes than the one before: what only the first one moved would be found at the end.
-    template <class Action>
-    double back_to_back(Action action) {
+    /// Seconds of `action`; where a direct link leads, so short that how devices wake up would be measured instead.
+    /// Each moves other bytes than the one before: what only the first one moved would be found at the end.
+    template <class Action> double back_to_back(Action action) {
         if (!m_link || m_bytes < mib) return seconds_of(action);
         const auto another = [&] {
             ++m_window;
@@ -133,22 +132,21 @@ class peer_bench {
 
     apps::event peer_copy() {
         cl_event moved = nullptr;
-        const auto code =
-            clEnqueuePeerCopyBuffer(m_from.in_order.get(), m_source.get(), m_to.in_order.get(), m_target.get(), CL_TRUE,
-                                    offset(), 0, m_bytes, 0, nullptr, &moved);
+        const auto code = clEnqueuePeerCopyBuffer(m_from.in_order.get(), m_source.get(), m_to.in_order.get(),
+                                                  m_target.get(), CL_TRUE, offset(), 0, m_bytes, 0, nullptr, &moved);
         apps::event event(moved);
         check_transfer(code, "clEnqueuePeerCopyBuffer");
         return event;
     }
 
-    /// Until the bytes are where the target's device uses them: NVIDIA's copies may stay within the source's device. That the
-    /// source's go home again is not counted.
+    /// Until the bytes are where the target's device uses them: NVIDIA's copies may stay within the source's device.
+    /// That the source's go home again is not counted.
     double vendors_copy() {
         const auto once = [this] {
             ++m_window;
             const double seconds = seconds_of([this] {
-                apps::check(clEnqueueCopyBuffer(m_to.in_order.get(), m_source.get(), m_target.get(), offset(), 0, m_bytes,
-                                                0, nullptr, nullptr),
+                apps::check(clEnqueueCopyBuffer(m_to.in_order.get(), m_source.get(), m_target.get(), offset(), 0,
+                                                m_bytes, 0, nullptr, nullptr),
                             "clEnqueueCopyBuffer");
                 bring_home(m_to, m_target);
             });
@@ -196,7 +194,7 @@ class peer_bench {
     test_data m_data;
     apps::buffer m_source, m_target;
     apps::pinned_memory m_out; // page-locked for the source's device
-    test_data m_in;            // the same data, page-locked for the target's device
+    test_data m_in; // the same data, page-locked for the target's device
     pageable_memory m_pageable;
     std::unique_ptr<direct_link> m_link; // null if there is none
     std::size_t m_window = 0; // of the last transfer

@@ -53,7 +53,8 @@ void check_plotting(const std::filesystem::path& picture) {
     auto suffix = picture.extension().string();
     std::ranges::transform(suffix, suffix.begin(), [](unsigned char each) { return std::tolower(each); });
     if (suffix != ".png" && suffix != ".svg" && suffix != ".pdf")
-        throw causeway_tool::usage_error("--plot: a picture's name ends in .png, .svg or .pdf, not as " + picture.string());
+        throw causeway_tool::usage_error("--plot: a picture's name ends in .png, .svg or .pdf, not as " +
+                                         picture.string());
     if (find_python() == nullptr)
         throw causeway_tool::usage_error("--plot needs python3 with matplotlib (Debian: python3-matplotlib; PyPI: "
                                          "matplotlib); what --json has written can be drawn elsewhere with --from");

@@ -24,13 +24,13 @@ class crowd_bench : public rank_pair {
         // Many are under way, so the stages of different ones overlap whatever their size.
         comparison made{route, m_piece, limit_rule::slowest};
         made.add_naive([this] { return of_one([this] { naively(); }); }, check);
-        add_ours(made, m_session.plans(m_piece),
-            [this](apps::event& moved) { return of_one([&] { all_at_once(moved); }); }, check);
+        add_ours(
+            made, m_session.plans(m_piece), [this](apps::event& moved) { return of_one([&] { all_at_once(moved); }); },
+            check);
         if (m_copies_count)
             made.add_limit(
                 "copies", "out of one and into the other at once, all enqueued",
-                [this] { return of_one([this] { copy_all(); }); },
-                check);
+                [this] { return of_one([this] { copy_all(); }); }, check);
         const auto raw = [this] { return of_one([this] { all_raw(); }); };
         const auto raw_check = [this] {
             if (m_rank == 1) verify_pinned();
@@ -46,8 +46,7 @@ class crowd_bench : public rank_pair {
     }
 
   private:
-    template <class Action>
-    double of_one(Action action) {
+    template <class Action> double of_one(Action action) {
         advance();
         return together(action) / m_count;
     }

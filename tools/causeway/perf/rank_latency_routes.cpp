@@ -36,20 +36,28 @@ class latency_bench {
     }
 
   private:
-    template <class Ours>
-    void compare(const std::string& route, Ours ours) {
+    template <class Ours> void compare(const std::string& route, Ours ours) {
         const auto check = [this] { verify(); };
         comparison made{route, bytes, limit_rule::sum};
         made.add_naive([this] { return by_hand(write_word); }, check);
         add_ours(made, std::vector<forced_plan>(1), ours, check);
         // Also where device memory is host memory: the design's limit is the message and the two copies.
         made.add_limit("raw MPI", "MPI_Send, MPI_Recv", [this] { return raw(); }, [this] { verify(m_seen); });
-        made.add_limit("copy out", "blocking read", [this] { return copy_out(); }, [this] { if (m_rank == 0) verify(m_seen); });
-        made.add_limit("copy in", "blocking write", [this] { return copy_in(); }, [this] { if (m_rank == 0) verify(); });
+        made.add_limit(
+            "copy out", "blocking read", [this] { return copy_out(); },
+            [this] {
+                if (m_rank == 0) verify(m_seen);
+            });
+        made.add_limit(
+            "copy in", "blocking write", [this] { return copy_in(); },
+            [this] {
+                if (m_rank == 0) verify();
+            });
         // Processes on one GPU take turns for a small write, but not for a rectangle of two rows.
         if (!m_place.host_memory)
-            made.add_shown("by hand", "blocking read, MPI_Send, MPI_Recv, blocking write of two rows",
-                           [this] { return by_hand(write_word_as_two_rows); }, check);
+            made.add_shown(
+                "by hand", "blocking read, MPI_Send, MPI_Recv, blocking write of two rows",
+                [this] { return by_hand(write_word_as_two_rows); }, check);
         m_session.measure(std::move(made));
     }
 
@@ -97,9 +105,9 @@ class latency_bench {
     static void poll(const apps::event& transfer) {
         cl_int status = CL_QUEUED;
         for (;;) {
-            apps::check(clGetEventInfo(transfer.get(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
-                                       nullptr),
-                        "clGetEventInfo");
+            apps::check(
+                clGetEventInfo(transfer.get(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr),
+                "clGetEventInfo");
             if (status <= CL_COMPLETE) break;
             std::this_thread::yield();
         }
@@ -232,13 +240,12 @@ class latency_bench {
     }
     static void write_word_as_two_rows(cl_command_queue queue, cl_mem to, const std::uint64_t& word) {
         constexpr std::array<std::size_t, 3> start{}, rows{bytes / 2, 2, 1};
-        apps::check(clEnqueueWriteBufferRect(queue, to, CL_TRUE, start.data(), start.data(), rows.data(), rows[0], 0, rows[0], 0, &word, 0,
-                                             nullptr, nullptr),
+        apps::check(clEnqueueWriteBufferRect(queue, to, CL_TRUE, start.data(), start.data(), rows.data(), rows[0], 0,
+                                             rows[0], 0, &word, 0, nullptr, nullptr),
                     "clEnqueueWriteBufferRect");
     }
 
-    template <class Write>
-    double by_hand(Write write) {
+    template <class Write> double by_hand(Write write) {
         begin();
         std::uint64_t word = 0;
         const auto queue = m_place.in_order.get();
@@ -287,8 +294,7 @@ class latency_bench {
         return one_at_a_time([&] { write_device(m_place.in_order.get(), m_returned.get(), 0, bytes, &m_value); });
     }
 
-    template <class Action>
-    double one_at_a_time(Action action) {
+    template <class Action> double one_at_a_time(Action action) {
         MPI_Barrier(m_comm);
         double seconds = 0;
         if (m_rank == 0)

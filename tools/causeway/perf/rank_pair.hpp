@@ -13,7 +13,8 @@ namespace perf {
 class rank_pair {
   public:
     static constexpr int tag = 1;
-    /// Of the largest size, in each process: data, source, target, page-locked memory, three in ordinary memory, staging, MPI.
+    /// Of the largest size, in each process: data, source, target, page-locked memory, three in ordinary memory,
+    /// staging, MPI.
     static constexpr std::size_t copies_held = 9;
 
     rank_pair(session& session, const place& where, std::size_t bytes)
@@ -21,8 +22,9 @@ class rank_pair {
           m_bytes(bytes), m_data(where, bytes), m_source(m_data.on_device(where, session.buffers())),
           m_target(make_buffer(where, bytes, session.buffers())),
           m_pinned(where.context.get(), where.in_order.get(), bytes), m_outgoing(bytes), m_incoming(bytes),
-          m_ordinary(m_data.whole_bytes()),
-          m_repeats(bytes < 64 * kib ? 100 : bytes < mib ? 20 : 1) {
+          m_ordinary(m_data.whole_bytes()), m_repeats(bytes < 64 * kib ? 100
+                                                      : bytes < mib    ? 20
+                                                                       : 1) {
         std::memcpy(m_ordinary.data(), m_data.whole(), m_data.whole_bytes());
         int copies = where.host_memory ? 0 : 1;
         MPI_Allreduce(MPI_IN_PLACE, &copies, 1, MPI_INT, MPI_MAX, m_comm);
@@ -62,8 +64,7 @@ class rank_pair {
     void verify_incoming() { m_data.verify(m_incoming.data(), window_of(m_peer)); }
 
     /// The slower rank's seconds for `action` between two barriers.
-    template <class Action>
-    double together(Action action) {
+    template <class Action> double together(Action action) {
         MPI_Barrier(m_comm);
         double seconds = seconds_of(action);
         // PoCL 3.1 keeps what went through an out-of-order queue until clFinish, and each command looks at all of it.
@@ -76,8 +77,7 @@ class rank_pair {
     void advance() { m_window += 2; }
 
     /// Seconds of one way of a message that goes from rank 0 to rank 1 and another that comes back.
-    template <class Send, class Receive>
-    double there_and_back(Send send, Receive receive) {
+    template <class Send, class Receive> double there_and_back(Send send, Receive receive) {
         return repeated([&] {
                    if (m_rank == 0) {
                        send();
@@ -90,9 +90,9 @@ class rank_pair {
                2;
     }
 
-    /// Seconds of `action`. Each moves other bytes than the one before: what only the first one moved would be found at the end.
-    template <class Action>
-    double repeated(Action action) {
+    /// Seconds of `action`. Each moves other bytes than the one before: what only the first one moved would be found at
+    /// the end.
+    template <class Action> double repeated(Action action) {
         const auto next = [&] {
             advance();
             action();
@@ -146,9 +146,7 @@ class rank_pair {
 
     // Raw MPI on host memory.
     void send_host(const void* from) { MPI_Send(from, int(m_bytes), MPI_BYTE, m_peer, tag, m_comm); }
-    void receive_host(void* into) {
-        MPI_Recv(into, int(m_bytes), MPI_BYTE, m_peer, tag, m_comm, MPI_STATUS_IGNORE);
-    }
+    void receive_host(void* into) { MPI_Recv(into, int(m_bytes), MPI_BYTE, m_peer, tag, m_comm, MPI_STATUS_IGNORE); }
     void exchange_host(const void* from, void* into) {
         MPI_Sendrecv(from, int(m_bytes), MPI_BYTE, m_peer, tag, into, int(m_bytes), MPI_BYTE, m_peer, tag, m_comm,
                      MPI_STATUS_IGNORE);
@@ -160,8 +158,8 @@ class rank_pair {
 
     /// Raw MPI of the same bytes. Ranks of one node whose devices have memory of their own can meet in memory that both
     /// have page-locked: there the bytes need no message, only a notice, which counts where nothing overlaps.
-    template <class Whole, class Notice>
-    void add_messages(comparison& made, const char* how, Whole whole, Notice notice) {
+    template <class Whole, class Notice> void add_messages(comparison& made, const char* how, Whole whole,
+                                                           Notice notice) {
         const auto check = [this] { verify_pinned(); };
         if (m_messages_count) {
             made.add_limit("raw MPI", how, whole, check);
@@ -183,11 +181,11 @@ class rank_pair {
     apps::pinned_memory m_pinned;
     pageable_memory m_outgoing, m_incoming;
     pageable_memory m_ordinary; // a copy of m_data, see own_data()
-    int m_repeats;             // of a sample, back to back
-    bool m_is_warmed;          // by one more before it
-    bool m_copies_count;       // in the limit: a device has memory of its own
-    bool m_messages_count;     // in the limit: the bytes have no shorter way than a message
-    std::size_t m_window = 0;  // of the last message from rank 0
+    int m_repeats; // of a sample, back to back
+    bool m_is_warmed; // by one more before it
+    bool m_copies_count; // in the limit: a device has memory of its own
+    bool m_messages_count; // in the limit: the bytes have no shorter way than a message
+    std::size_t m_window = 0; // of the last message from rank 0
 };
 
 } // namespace perf

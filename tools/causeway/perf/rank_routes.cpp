@@ -31,7 +31,8 @@ class rank_bench : public linked_pair {
         const auto check = [this] { verify_target(); };
         comparison made{route, m_bytes, rule_for(m_bytes)};
         made.add_naive([this] { return repeated([this] { exchange_naively(); }); }, check);
-        add_ours(made, m_session.plans(m_bytes),
+        add_ours(
+            made, m_session.plans(m_bytes),
             [this](apps::event& moved) {
                 return repeated([&] {
                     moved = enqueue_exchange();
@@ -42,11 +43,13 @@ class rank_bench : public linked_pair {
         if (m_copies_count)
             made.add_limit(
                 "copies", m_bytes < overlapping ? "out, then in, of both" : "out and in, of both, all at once",
-                [this] { return repeated([this] { copy_both_ways(); }); },
-                check);
+                [this] { return repeated([this] { copy_both_ways(); }); }, check);
         if (m_has_link)
-            made.add_limit("copies", "CUDA's copies " + m_way + ", both ways at once",
-                           [this] { return repeated([this] { if (m_link) m_link->copy_both_ways(); }); });
+            made.add_limit("copies", "CUDA's copies " + m_way + ", both ways at once", [this] {
+                return repeated([this] {
+                    if (m_link) m_link->copy_both_ways();
+                });
+            });
         add_messages(
             made, "MPI_Sendrecv on host memory",
             [this] { return repeated([this] { exchange_host(own_data(), m_pinned.data()); }); },
@@ -62,36 +65,34 @@ class rank_bench : public linked_pair {
 
   private:
     /// `ours` gives the seconds of one way by the library.
-    template <class Ours>
-    void there_and_back_of(const std::string& route, Ours ours) {
+    template <class Ours> void there_and_back_of(const std::string& route, Ours ours) {
         if (!m_session.wants(route)) return;
         const auto check = [this] { verify_target(); };
         comparison made{route, m_bytes, rule_for(m_bytes)};
-        made.add_naive(
-            [this] {
-                return there_and_back([this] { send_naively(); }, [this] { receive_naively(); });
-            },
-            check);
+        made.add_naive([this] { return there_and_back([this] { send_naively(); }, [this] { receive_naively(); }); },
+                       check);
         add_ours(made, m_session.plans(m_bytes), ours, check);
         if (m_copies_count)
             made.add_limit(
                 "copies", m_bytes < overlapping ? "out, then in" : "out of one and into the other at once",
-                [this] { return copies_one_way(); },
-                check);
+                [this] { return copies_one_way(); }, check);
         if (m_has_link)
-            made.add_limit("copies", "CUDA's copy " + m_way,
-                           [this] { return repeated([this] { if (m_link) m_link->copy(); }); });
+            made.add_limit("copies", "CUDA's copy " + m_way, [this] {
+                return repeated([this] {
+                    if (m_link) m_link->copy();
+                });
+            });
         add_messages(
             made, "MPI_Send, MPI_Recv on host memory",
             [this] {
                 return there_and_back([this] { send_host(own_data()); }, [this] { receive_host(m_pinned.data()); });
             },
             [this] {
-                return there_and_back(
-                    [this] { MPI_Send(own_data(), notice_bytes(), MPI_BYTE, m_peer, tag, m_comm); },
-                    [this] {
-                        MPI_Recv(m_pinned.data(), notice_bytes(), MPI_BYTE, m_peer, tag, m_comm, MPI_STATUS_IGNORE);
-                    });
+                return there_and_back([this] { MPI_Send(own_data(), notice_bytes(), MPI_BYTE, m_peer, tag, m_comm); },
+                                      [this] {
+                                          MPI_Recv(m_pinned.data(), notice_bytes(), MPI_BYTE, m_peer, tag, m_comm,
+                                                   MPI_STATUS_IGNORE);
+                                      });
             });
         add_order(made);
         m_session.measure(std::move(made));
@@ -137,14 +138,14 @@ class rank_bench : public linked_pair {
         return there_and_back(
             [&] {
                 cl_event sent = nullptr;
-                check_transfer(clEnqueueSendBuffer(queue(), m_source.get(), CL_TRUE, own_offset(), m_bytes, m_peer, tag, m_comm, 0,
-                                                   nullptr, --left == 0 ? &sent : nullptr),
+                check_transfer(clEnqueueSendBuffer(queue(), m_source.get(), CL_TRUE, own_offset(), m_bytes, m_peer, tag,
+                                                   m_comm, 0, nullptr, --left == 0 ? &sent : nullptr),
                                "clEnqueueSendBuffer");
                 if (sent != nullptr) last_send = apps::event(sent);
             },
             [&] {
-                check_transfer(clEnqueueRecvBuffer(queue(), m_target.get(), CL_TRUE, 0, m_bytes, m_peer, tag, m_comm, 0, nullptr,
-                                                   nullptr),
+                check_transfer(clEnqueueRecvBuffer(queue(), m_target.get(), CL_TRUE, 0, m_bytes, m_peer, tag, m_comm, 0,
+                                                   nullptr, nullptr),
                                "clEnqueueRecvBuffer");
             });
     }
@@ -197,7 +198,8 @@ class rank_bench : public linked_pair {
 
 void rank_routes(session& session, const place& where, const std::string& suffix) {
     const std::string routes[] = {"rank-blocking" + suffix, "rank-one-way" + suffix, "rank-both-ways" + suffix};
-    if (std::none_of(std::begin(routes), std::end(routes), [&](const auto& each) { return session.wants(each); })) return;
+    if (std::none_of(std::begin(routes), std::end(routes), [&](const auto& each) { return session.wants(each); }))
+        return;
     bool in_vain = false;
     for (const auto bytes : session.sizes(where.device, rank_pair::copies_held)) {
         rank_bench bench(session, where, bytes, in_vain);

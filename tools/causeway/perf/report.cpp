@@ -48,18 +48,22 @@ std::string range_text(const row& line) {
 
 void print_own_choices(const std::vector<own_choice>& all) {
     if (all.empty()) return;
-    std::printf("\nThe library's own choice beside the best that was forced (at most 5 %% slower, or within the quartiles of that "
+    std::printf("\nThe library's own choice beside the best that was forced (at most 5 %% slower, or within the "
+                "quartiles of that "
                 "one, is as good)\n");
     constexpr const char* choice_row = "%-32s %8s  %-13s %10s  %-13s %8s %10s %8s  %s\n";
     std::printf(choice_row, "route", "size", "own", "median", "best", "block", "median", "ratio", "");
     for (const auto& each : all)
-        std::printf(choice_row, each.own.route.c_str(), size_text(each.own.size_bytes).c_str(), each.own.plan.strategy.c_str(),
-                    time_text(each.own.seconds.median).c_str(), each.best.strategy.c_str(),
-                    size_text(each.best.plan.block_bytes).c_str(), time_text(each.best.seconds.median).c_str(),
-                    formatted("%.2f", each.over_best()).c_str(),
-                    each.is_as_good() ? "as good" : each.is_same_plan() ? "slower, by the same plan" : "slower");
+        std::printf(choice_row, each.own.route.c_str(), size_text(each.own.size_bytes).c_str(),
+                    each.own.plan.strategy.c_str(), time_text(each.own.seconds.median).c_str(),
+                    each.best.strategy.c_str(), size_text(each.best.plan.block_bytes).c_str(),
+                    time_text(each.best.seconds.median).c_str(), formatted("%.2f", each.over_best()).c_str(),
+                    each.is_as_good()     ? "as good"
+                    : each.is_same_plan() ? "slower, by the same plan"
+                                          : "slower");
     std::printf("%td of %zu as good\n", std::ranges::count_if(all, &own_choice::is_as_good), all.size());
-    const auto same = std::ranges::count_if(all, [](const auto& each) { return !each.is_as_good() && each.is_same_plan(); });
+    const auto same = std::ranges::count_if(all,
+                                            [](const auto& each) { return !each.is_as_good() && each.is_same_plan(); });
     if (same > 0) std::printf("%td of the others are the same plan, measured again\n", same);
 }
 
@@ -79,9 +83,9 @@ void print_heading() {
 void print(const row& line) {
     std::printf(table_row, line.route.c_str(), size_text(line.size_bytes).c_str(),
                 (line.strategy == "auto" ? "auto " + line.plan.strategy : line.strategy).c_str(),
-                size_text(line.plan.block_bytes).c_str(), time_text(line.seconds.median).c_str(), range_text(line).c_str(),
-                rate_text(line.bytes_per_second()).c_str(), rate_text(line.limit_bytes_per_second()).c_str(),
-                rate_text(line.naive_bytes_per_second()).c_str(),
+                size_text(line.plan.block_bytes).c_str(), time_text(line.seconds.median).c_str(),
+                range_text(line).c_str(), rate_text(line.bytes_per_second()).c_str(),
+                rate_text(line.limit_bytes_per_second()).c_str(), rate_text(line.naive_bytes_per_second()).c_str(),
                 formatted("%.2f", line.naive_seconds / line.seconds.median).c_str(),
                 formatted("%.1f", line.percent_of_limit()).c_str());
     std::fflush(stdout);

@@ -69,7 +69,8 @@ bool same_strategy(std::string a, std::string b) {
 std::string text_of(const comparison& compared, const way& each) {
     const auto block = each.forced.block_bytes;
     return compared.route + ", " + size_text(compared.bytes) + ", " +
-           (each.is == role::ours ? each.forced.strategy : each.name) + (block > 0 ? ", block " + size_text(block) : "") + ": ";
+           (each.is == role::ours ? each.forced.strategy : each.name) +
+           (block > 0 ? ", block " + size_text(block) : "") + ": ";
 }
 
 double run_checked(const comparison& compared, const way& each) {
@@ -197,7 +198,8 @@ const report& session::finish() {
         std::string names;
         for (const auto& [route, sizes] : routes) names.append(names.empty() ? "" : "; ").append(route + " " + sizes);
         note("strategy " + strategy +
-             " left out where this device, route or size cannot do it, so that the library falls back to another: " + names);
+             " left out where this device, route or size cannot do it, so that the library falls back to another: " +
+             names);
     }
     m_not_possible.clear();
     return m_report;
@@ -226,7 +228,8 @@ void session::measure(comparison compared) {
 
     auto found = evaluate(compared, samples);
     if (found.naive_is_limit)
-        note(compared.route + ", " + size_text(compared.bytes) + ": naive code was faster than what the limit's parts amount to, and is the limit");
+        note(compared.route + ", " + size_text(compared.bytes) +
+             ": naive code was faster than what the limit's parts amount to, and is the limit");
     if (m_rank == 0) {
         if (!m_heading) print_heading();
         for (const auto& each : found.rows) print(each);
@@ -267,8 +270,8 @@ std::vector<std::vector<double>> session::take_samples(comparison& compared) {
         m_progress.round(round, rounds);
         // Behind naive code the caches hold other things, and the same plan took a tenth longer than behind itself.
         for (const auto i : order_of_round(compared.ways.size(), static_cast<std::size_t>(round))) {
-            // Page-locked blocks of one size make room for those of another, which whoever comes next would pay for: so no
-            // way comes behind another one.
+            // Page-locked blocks of one size make room for those of another, which whoever comes next would pay for: so
+            // no way comes behind another one.
             if (several) (void)run_checked(compared, compared.ways[i]);
             samples[i].push_back(run_checked(compared, compared.ways[i]));
         }

@@ -41,7 +41,9 @@ class session {
     [[nodiscard]] std::vector<forced_plan> plans(std::size_t bytes) const;
 
     /// Of the routes between devices.
-    [[nodiscard]] buffer_kind buffers() const { return m_settings.in_windows ? buffer_kind::linked : buffer_kind::ordinary; }
+    [[nodiscard]] buffer_kind buffers() const {
+        return m_settings.in_windows ? buffer_kind::linked : buffer_kind::ordinary;
+    }
 
     /// Adds a note, once.
     void note(const std::string& text);
@@ -49,14 +51,15 @@ class session {
     /// For the progress only.
     void begin_route(const std::string& route);
 
-    /// Runs every way once to warm up, then in turn, in another order in each round. If the library does it in several ways, each way is run
-    /// twice in a row, and the second run counts. Checks the data after each run. Leaves out strategies that the library did not use
-    /// although they were forced. Prints the rows. Does nothing if the route is not wanted, or if --quick's time is over.
-    /// Throws wrong_data. Any other failure of a single process becomes a note, with route, size and way; ranks cannot go on.
+    /// Runs every way once to warm up, then in turn, in another order in each round. If the library does it in several
+    /// ways, each way is run twice in a row, and the second run counts. Checks the data after each run. Leaves out
+    /// strategies that the library did not use although they were forced. Prints the rows. Does nothing if the route is
+    /// not wanted, or if --quick's time is over. Throws wrong_data. Any other failure of a single process becomes a
+    /// note, with route, size and way; ranks cannot go on.
     void measure(comparison compared);
 
-    /// Measures routes `of` one process at one size: `bench` makes what they need, and measures. Its failure becomes a note, and
-    /// what comes next is measured all the same. Throws wrong_data.
+    /// Measures routes `of` one process at one size: `bench` makes what they need, and measures. Its failure becomes a
+    /// note, and what comes next is measured all the same. Throws wrong_data.
     void try_size(const std::string& of, std::size_t bytes, const std::function<void()>& bench);
 
     [[nodiscard]] report& results() { return m_report; }

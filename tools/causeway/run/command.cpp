@@ -35,7 +35,8 @@ namespace {
 using causeway_tool::launcher;
 using causeway_tool::usage_error;
 
-const char* const teaching = R"(Starts PROGRAM on several ranks under the launcher that is there: srun in a Slurm job (in a script of sbatch, or
+const char* const teaching =
+    R"(Starts PROGRAM on several ranks under the launcher that is there: srun in a Slurm job (in a script of sbatch, or
 a shell of salloc), for as many ranks as the job has tasks; else the mpirun of the MPI that Causeway is linked with,
 for one. Where Slurm's MpiDefault is none, srun is told the interface that this MPI needs (PMIx, PMI-2 for MPICH);
 where Slurm lacks it, mpirun starts the ranks. On one machine ranks may be more than processors, and none is bound to
@@ -63,7 +64,8 @@ struct arguments {
 using variable = std::pair<std::string, std::string>;
 
 bool goes_to_all_ranks(const std::string& name, bool cluster) {
-    for (const char* const prefix : {"CAUSEWAY_", "OCL_ICD_", "OPENCL_", "POCL_", "HWLOC_COMPONENTS", "LD_LIBRARY_PATH", "LD_PRELOAD"})
+    for (const char* const prefix :
+         {"CAUSEWAY_", "OCL_ICD_", "OPENCL_", "POCL_", "HWLOC_COMPONENTS", "LD_LIBRARY_PATH", "LD_PRELOAD"})
         if (name.starts_with(prefix)) return true;
     if (!cluster) return false;
     // What programs do by: it has to be the same on all nodes.
@@ -92,12 +94,13 @@ std::optional<std::string> rank_count(const launcher& by, const arguments& typed
     return by.what == launcher::kind::slurm ? std::nullopt : std::optional<std::string>("1");
 }
 
-std::vector<std::string> command_for(const launcher& by, const arguments& typed, const std::vector<std::string>& program) {
+std::vector<std::string> command_for(const launcher& by, const arguments& typed,
+                                     const std::vector<std::string>& program) {
     std::vector<std::string> words{by.path};
     // A job without a number of tasks has nodes: srun knows how many ranks that is.
     if (const auto ranks = rank_count(by, typed)) words.insert(words.end(), {"-n", *ranks});
-    // `sbatch --export=NONE` goes on in its script's srun, and would keep what is set from the ranks. Where a rank fails, the
-    // others may wait for it: they end, as they do under mpirun.
+    // `sbatch --export=NONE` goes on in its script's srun, and would keep what is set from the ranks. Where a rank
+    // fails, the others may wait for it: they end, as they do under mpirun.
     if (by.what == launcher::kind::slurm) words.insert(words.end(), {"--export=ALL", "--kill-on-bad-exit=1"});
     if (by.what == launcher::kind::open_mpi) {
         // Ranks have threads of their own, the engine's and the device's: neither slots nor bindings fit them.
@@ -113,8 +116,8 @@ std::vector<std::string> command_for(const launcher& by, const arguments& typed,
     return words;
 }
 
-/// A rank of a cluster becomes the program, which finds the platform Causeway alone. That one looks for drivers where the
-/// loader would have looked.
+/// A rank of a cluster becomes the program, which finds the platform Causeway alone. That one looks for drivers where
+/// the loader would have looked.
 [[noreturn]] void become(const std::vector<std::string>& program) {
     setenv("CAUSEWAY_VENDORS", causeway_tool::vendors_place().c_str(), 0);
     setenv("OCL_ICD_VENDORS", causeway_tool::platform_place().c_str(), 1);
@@ -129,7 +132,8 @@ std::vector<std::string> command_for(const launcher& by, const arguments& typed,
     setenv("LOOPY_NO_CACHE", "1", 0);
     // Each process has an order of its own for sets.
     setenv("PYTHONHASHSEED", "0", 0);
-    // All ranks print the same. Launchers give all of them terminals, or none: the others go on to believe that they have one.
+    // All ranks print the same. Launchers give all of them terminals, or none: the others go on to believe that they
+    // have one.
     if (!causeway_tool::is_first_rank()) {
         winsize size{};
         if (isatty(STDOUT_FILENO) != 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
@@ -163,9 +167,10 @@ int start(const arguments& typed, const std::vector<std::string>& program) {
     }
     const auto found = causeway_tool::find_launcher();
     if (!found)
-        throw std::runtime_error("no launcher of " + causeway_tool::mpi_name() +
-                                 " is on the path: install it (Debian: openmpi-bin, or mpich), add its folder to PATH, or "
-                                 "load its module; a program of one rank runs without");
+        throw std::runtime_error(
+            "no launcher of " + causeway_tool::mpi_name() +
+            " is on the path: install it (Debian: openmpi-bin, or mpich), add its folder to PATH, or "
+            "load its module; a program of one rank runs without");
     const auto settings = settings_for(*found);
     std::string shown;
     for (const auto& [name, value] : settings) {
@@ -180,8 +185,8 @@ int start(const arguments& typed, const std::vector<std::string>& program) {
         std::printf("%s\n", shown.c_str());
         return 0;
     }
-    // A launcher's own answer says less, and ends with any number. Nodes of a Slurm job may have what this one has not, and a word
-    // for the launcher may name another folder to start in.
+    // A launcher's own answer says less, and ends with any number. Nodes of a Slurm job may have what this one has not,
+    // and a word for the launcher may name another folder to start in.
     if (found->what != launcher::kind::slurm && typed.launcher_options.empty())
         if (const int refused = causeway_tool::refusal_to_start(program.front())) return refused;
     causeway_tool::become(words);
@@ -195,7 +200,8 @@ std::function<int(const std::vector<std::string>&)> add_command(CLI::App& app) {
     command->prefix_command();
     const auto typed = std::make_shared<arguments>();
     command
-        ->add_option("-n,--ranks", typed->ranks, "how many ranks, also -np as for mpirun (default: the tasks of the Slurm job, else 1)")
+        ->add_option("-n,--ranks", typed->ranks,
+                     "how many ranks, also -np as for mpirun (default: the tasks of the Slurm job, else 1)")
         ->type_name("N");
     command->add_flag("--cluster", typed->cluster, "show the program the devices of all ranks as its own");
     command->add_flag("--dry-run", typed->dry, "print the command, with what is set for it, and start nothing");

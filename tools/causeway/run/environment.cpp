@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the program asks of the system around it: rank 0's terminal, processors, memory, disks and processes, on every rank.
+// What the program asks of the system around it: rank 0's terminal, processors, memory, disks and processes, on every
+// rank.
 #include "rank_0.hpp"
 
 #include <fcntl.h>
@@ -34,8 +35,8 @@ template <class Value> Value same(Value value, const void* caller) {
     return value;
 }
 
-/// The terminal that standard output was before it became /dev/null, on ranks that do not show theirs: what interpreters ask before
-/// they come to OpenCL, they ask without the other ranks.
+/// The terminal that standard output was before it became /dev/null, on ranks that do not show theirs: what
+/// interpreters ask before they come to OpenCL, they ask without the other ranks.
 bool had_terminal(int fd, winsize& size) {
     static const char* const text = std::getenv("_CAUSEWAY_TERMINAL");
     if (text == nullptr || fd != STDOUT_FILENO) return false;

@@ -77,7 +77,7 @@ template <class Open> int open_once(const char* path, int flags, Open open_here,
     meet(); // others may still read what is there
     if (is_rank_0()) {
         fd = open_here();
-        struct stat facts {};
+        struct stat facts{};
         if (fd < 0)
             told.error = errno;
         else if (::fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode))
@@ -98,7 +98,8 @@ template <class Open> int open_once(const char* path, int flags, Open open_here,
     int error = static_cast<int>(told.error);
     const auto stand_in = [&] {
         if (told.is_file != 0) return make_copy(fd, flags, told.size, contents);
-        fd = next<int(const char*, int, ...)>("open64")("/dev/null", O_RDWR | (flags & O_CLOEXEC)); // for a device or a pipe
+        fd = next<int(const char*, int, ...)>("open64")("/dev/null", O_RDWR | (flags & O_CLOEXEC)); // for a device or a
+                                                                                                    // pipe
         return fd < 0 ? errno : 0;
     };
     if (error == 0) error = agree(is_rank_0() ? 0 : stand_in());
@@ -108,11 +109,13 @@ template <class Open> int open_once(const char* path, int flags, Open open_here,
     return -1;
 }
 
-/// Text of the kernel about the machine and the process. What holds for the memory of one process alone is each rank's own.
+/// Text of the kernel about the machine and the process. What holds for the memory of one process alone is each rank's
+/// own.
 bool is_of_system(std::string_view path) {
     if (path.starts_with("/sys/")) return true;
     if (!path.starts_with("/proc/")) return false;
-    for (const std::string_view own : {"/fd", "/exe", "/root", "/cwd", "/task", "/ns", "maps", "/mem", "/auxv", "/pagemap", "/stack"})
+    for (const std::string_view own :
+         {"/fd", "/exe", "/root", "/cwd", "/task", "/ns", "maps", "/mem", "/auxv", "/pagemap", "/stack"})
         if (path.find(own, 6) != std::string_view::npos && !path.ends_with("/meminfo")) return false;
     return true;
 }
@@ -125,7 +128,7 @@ int open_as_rank_0(const char* path, int flags) {
     std::string contents;
     if (is_rank_0()) {
         const int fd = next<int(const char*, int, ...)>("open64")(path, flags);
-        struct stat facts {};
+        struct stat facts{};
         if (fd < 0)
             told.error = errno;
         else if (::fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode)) {
@@ -187,11 +190,11 @@ bool is_chance(std::string_view path) { return path == "/dev/random" || path == 
 
 /// The C library's own streams read by calls that nobody can stand in front of; those of C++ call read().
 std::FILE* stream_of_rank_0(std::FILE* real) {
-    const cookie_io_functions_t calls = {
-        [](void* of, char* bytes, std::size_t size) {
-            return read_of_rank_0(::fileno(static_cast<std::FILE*>(of)), bytes, size);
-        },
-        nullptr, nullptr, [](void* of) { return std::fclose(static_cast<std::FILE*>(of)); }};
+    const cookie_io_functions_t calls = {[](void* of, char* bytes, std::size_t size) {
+                                             return read_of_rank_0(::fileno(static_cast<std::FILE*>(of)), bytes, size);
+                                         },
+                                         nullptr, nullptr,
+                                         [](void* of) { return std::fclose(static_cast<std::FILE*>(of)); }};
     return fopencookie(real, "r", calls);
 }
 
@@ -211,7 +214,8 @@ std::FILE* open_stream(fopen_function* real, const void* caller, const char* pat
 }
 
 using freopen_function = std::FILE*(const char*, const char*, std::FILE*);
-std::FILE* reopen_stream(freopen_function* real, const void* caller, const char* path, const char* mode, std::FILE* of) {
+std::FILE* reopen_stream(freopen_function* real, const void* caller, const char* path, const char* mode,
+                         std::FILE* of) {
     if (is_replaced_stdin(of)) {
         if (path == nullptr) return of; // is rank 0's, whatever it is called
         of = give_stdin_back(); // the C library reopens descriptors, and ours has none
@@ -264,10 +268,12 @@ void move_bytes(int from, off64_t* from_offset, int to, off64_t* to_offset, std:
     std::array<char, 65536> room;
     while (size != 0) {
         const auto most = std::min(size, room.size());
-        const auto got = from_offset != nullptr ? ::pread64(from, room.data(), most, *from_offset) : ::read(from, room.data(), most);
+        const auto got = from_offset != nullptr ? ::pread64(from, room.data(), most, *from_offset)
+                                                : ::read(from, room.data(), most);
         if (got <= 0) return;
         const auto bytes = static_cast<std::size_t>(got);
-        const auto put = to_offset != nullptr ? ::pwrite64(to, room.data(), bytes, *to_offset) : ::write(to, room.data(), bytes);
+        const auto put = to_offset != nullptr ? ::pwrite64(to, room.data(), bytes, *to_offset)
+                                              : ::write(to, room.data(), bytes);
         if (put != got) return;
         if (from_offset != nullptr) *from_offset += got;
         if (to_offset != nullptr) *to_offset += got;
@@ -276,8 +282,8 @@ void move_bytes(int from, off64_t* from_offset, int to, off64_t* to_offset, std:
 }
 
 /// Kinds of files matter to the kernel, and the other ranks have other ones: rank 0 says how much moves.
-template <class Move>
-ssize_t move_as_rank_0(const void* caller, int from, off64_t* from_offset, int to, off64_t* to_offset, Move move) {
+template <class Move> ssize_t move_as_rank_0(const void* caller, int from, off64_t* from_offset, int to,
+                                             off64_t* to_offset, Move move) {
     if (!is_programs_file(caller)) return move();
     const auto moved = result_of_rank_0(is_rank_0() ? move() : 0, nullptr, 0);
     if (!is_rank_0() && moved > 0) move_bytes(from, from_offset, to, to_offset, static_cast<std::size_t>(moved));
@@ -541,7 +547,8 @@ ssize_t copy_file_range(int from, off64_t* from_offset, int to, off64_t* to_offs
     return move_as_rank_0(CAUSEWAY_CALLER, from, from_offset, to, to_offset,
                           [&] { return ask(from, from_offset, to, to_offset, size, flags); });
 }
-ssize_t sendfile_small(int to, int from, off64_t* offset, std::size_t size) noexcept asm("sendfile"); // off_t is as large here
+ssize_t sendfile_small(int to, int from, off64_t* offset, std::size_t size) noexcept asm("sendfile"); // off_t is as
+                                                                                                      // large here
 ssize_t sendfile_small(int to, int from, off64_t* offset, std::size_t size) noexcept {
     static auto* const ask = next<ssize_t(int, int, off64_t*, std::size_t)>("sendfile");
     return move_as_rank_0(CAUSEWAY_CALLER, from, offset, to, nullptr, [&] { return ask(to, from, offset, size); });

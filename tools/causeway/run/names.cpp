@@ -27,8 +27,7 @@ template <class Act> int make_name(const void* caller, int folder, const char* p
 } // namespace
 
 #define CAUSEWAY_CALLER __builtin_return_address(0)
-#define CAUSEWAY_NEXT(name) \
-    static auto* const ask = next<decltype(name)>(#name)
+#define CAUSEWAY_NEXT(name) static auto* const ask = next<decltype(name)>(#name)
 
 #pragma GCC visibility push(default)
 extern "C" {
@@ -182,17 +181,20 @@ int set_times_of_open_old(int fd, const void* times) noexcept {
     return once(CAUSEWAY_CALLER, [&] { return ask(fd, times); });
 }
 
-int set_attribute(const char* path, const char* name, const void* value, std::size_t size, int flags) noexcept asm("setxattr");
+int set_attribute(const char* path, const char* name, const void* value, std::size_t size, int flags) noexcept
+    asm("setxattr");
 int set_attribute(const char* path, const char* name, const void* value, std::size_t size, int flags) noexcept {
     static auto* const ask = next<int(const char*, const char*, const void*, std::size_t, int)>("setxattr");
     return once(CAUSEWAY_CALLER, [&] { return ask(path, name, value, size, flags); });
 }
-int set_attribute_of_link(const char* path, const char* name, const void* value, std::size_t size, int flags) noexcept asm("lsetxattr");
+int set_attribute_of_link(const char* path, const char* name, const void* value, std::size_t size, int flags) noexcept
+    asm("lsetxattr");
 int set_attribute_of_link(const char* path, const char* name, const void* value, std::size_t size, int flags) noexcept {
     static auto* const ask = next<int(const char*, const char*, const void*, std::size_t, int)>("lsetxattr");
     return once(CAUSEWAY_CALLER, [&] { return ask(path, name, value, size, flags); });
 }
-int set_attribute_of_open(int fd, const char* name, const void* value, std::size_t size, int flags) noexcept asm("fsetxattr");
+int set_attribute_of_open(int fd, const char* name, const void* value, std::size_t size, int flags) noexcept
+    asm("fsetxattr");
 int set_attribute_of_open(int fd, const char* name, const void* value, std::size_t size, int flags) noexcept {
     static auto* const ask = next<int(int, const char*, const void*, std::size_t, int)>("fsetxattr");
     return once(CAUSEWAY_CALLER, [&] { return ask(fd, name, value, size, flags); });

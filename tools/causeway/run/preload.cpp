@@ -38,8 +38,8 @@ bool is_wait(const void* address) {
     return false;
 }
 
-/// Python's locks, and that of its interpreter, ask for the time as often as they have to wait, which differs between ranks. They ask
-/// at once or by one function; what a program asks comes through a module's function.
+/// Python's locks, and that of its interpreter, ask for the time as often as they have to wait, which differs between
+/// ranks. They ask at once or by one function; what a program asks comes through a module's function.
 bool is_wait_of_interpreter(const void* caller) {
     static const bool has_python = dlsym(RTLD_DEFAULT, "Py_BytesMain") != nullptr;
     if (!has_python) return false;

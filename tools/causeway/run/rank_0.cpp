@@ -42,7 +42,8 @@ struct program_range {
 /// Of an interpreter that is a library, or of one of its extension modules.
 bool is_interpreters(std::string_view path) {
     const auto name = path.substr(path.rfind('/') + 1);
-    for (const std::string_view library : {"libpython", "libpypy", "libperl.", "libruby", "libjulia.", "libR.", "liblua", "libtcl"})
+    for (const std::string_view library :
+         {"libpython", "libpypy", "libperl.", "libruby", "libjulia.", "libR.", "liblua", "libtcl"})
         if (name.starts_with(library)) return true;
     for (const std::string_view part : {".cpython-", ".abi3.so", ".pypy"})
         if (name.find(part) != std::string_view::npos) return true;
@@ -155,8 +156,8 @@ ssize_t read_of_rank_0(int fd, void* bytes, std::size_t size) {
 } // namespace causeway_run
 
 #pragma GCC visibility push(default)
-extern "C" int __libc_start_main(int (*main)(int, char**, char**), int count, char** words, void (*begin)(), void (*end)(),
-                                 void (*unload)(), void* stack) {
+extern "C" int __libc_start_main(int (*main)(int, char**, char**), int count, char** words, void (*begin)(),
+                                 void (*end)(), void (*unload)(), void* stack) {
     static auto* const start = causeway_run::next<int(int (*)(int, char**, char**), int, char**, void (*)(), void (*)(),
                                                       void (*)(), void*)>("__libc_start_main");
     causeway_run::programs_main = main;

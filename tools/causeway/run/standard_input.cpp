@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Descriptors that rank 0 alone reads, when the program asks for it: what it gets comes to all ranks. Standard input, which
-// launchers give to rank 0 alone, and the devices of chance.
+// Descriptors that rank 0 alone reads, when the program asks for it: what it gets comes to all ranks. Standard input,
+// which launchers give to rank 0 alone, and the devices of chance.
 #include "standard_input.hpp"
 
 #include "rank_0.hpp"
@@ -50,7 +50,7 @@ struct replaced_stdin {
 /// Standard input, /dev/random or /dev/urandom.
 bool is_rank_0s(int fd) {
     if (fd == STDIN_FILENO) return true;
-    struct stat facts {};
+    struct stat facts{};
     return ::fstat(fd, &facts) == 0 && S_ISCHR(facts.st_mode) &&
            (facts.st_rdev == makedev(1, 8) || facts.st_rdev == makedev(1, 9));
 }

@@ -31,7 +31,8 @@ std::string resolved(const std::string& path) {
     return ::realpath(path.c_str(), room) == nullptr ? std::string() : room;
 }
 
-/// Without links, also of a file that is not there. The C library's own functions, as the C++ library's are in front of us.
+/// Without links, also of a file that is not there. The C library's own functions, as the C++ library's are in front of
+/// us.
 std::string canonical(const std::string& path) {
     if (auto whole = resolved(path); !whole.empty()) return whole;
     const auto slash = path.rfind('/');
@@ -50,7 +51,7 @@ std::string path_in(int folder, const char* path) {
 
 void remember_written(const char* path) {
     written().paths.insert(canonical(path));
-    struct stat facts {};
+    struct stat facts{};
     static auto* const ask = next<int(const char*, struct stat*)>("stat");
     if (ask(path, &facts) == 0) remember_written(facts.st_dev, facts.st_ino);
 }
@@ -61,7 +62,7 @@ bool has_written_any() { return !written().paths.empty() || !written().files.emp
 
 bool is_written(const char* path) {
     if (!has_written_any()) return false;
-    struct stat facts {};
+    struct stat facts{};
     static auto* const ask = next<int(const char*, struct stat*)>("stat");
     if (ask(path, &facts) == 0 && written().files.contains({facts.st_dev, facts.st_ino})) return true;
     return written().paths.contains(canonical(path));

@@ -16,8 +16,8 @@ namespace causeway_run {
 /// A path that means the same without the folder's descriptor.
 [[nodiscard]] std::string path_in(int folder, const char* path);
 
-/// Files are known by device and inode, and, as another node may not see a new file at once, by canonical path. Names change only
-/// where the ranks meet, so that all of them say the same of a path at the same point of the program.
+/// Files are known by device and inode, and, as another node may not see a new file at once, by canonical path. Names
+/// change only where the ranks meet, so that all of them say the same of a path at the same point of the program.
 void remember_written(const char* path);
 /// An open file; `device` and `inode` are rank 0's.
 void remember_written(std::uint64_t device, std::uint64_t inode);
@@ -42,8 +42,10 @@ template <class Act> int once_for_all(Act act, char* chosen = nullptr) {
         told.error = errno;
     }
     take_of_rank_0(&told, sizeof told);
-    if (told.code < 0) errno = told.error;
-    else if (chosen != nullptr) take_of_rank_0(chosen, std::strlen(chosen));
+    if (told.code < 0)
+        errno = told.error;
+    else if (chosen != nullptr)
+        take_of_rank_0(chosen, std::strlen(chosen));
     return told.code;
 }
 template <class Act> int once(const void* caller, Act act, char* chosen = nullptr) {

@@ -69,7 +69,8 @@ bandwidth measure_bandwidth() {
                 loop(mine);
                 together.arrive_and_wait();
                 const std::chrono::duration<double> lasted = std::chrono::steady_clock::now() - begin;
-                const auto bytes = arrays_moved * static_cast<double>(piece * sizeof(double)) * static_cast<double>(threads);
+                const auto bytes = arrays_moved * static_cast<double>(piece * sizeof(double)) *
+                                   static_cast<double>(threads);
                 if (is_first) best = std::max(best, bytes / lasted.count() / 1e9);
             }
         };

@@ -8,8 +8,8 @@
 namespace study {
 
 inline constexpr std::array<std::string_view, 16> categories{
-    "platform", "device", "context",  "queue",     "buffer", "image", "sampler",         "program",
-    "kernel",   "arguments", "enqueued commands", "map", "event", "synchronisation", "profiling", "extensions"};
+    "platform", "device",    "context",           "queue", "buffer", "image",           "sampler",   "program",
+    "kernel",   "arguments", "enqueued commands", "map",   "event",  "synchronisation", "profiling", "extensions"};
 
 /// Of a function by its name; "extensions" for one that OpenCL does not have.
 [[nodiscard]] std::string_view category_of(std::string_view function);

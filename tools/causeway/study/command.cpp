@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of `causeway study`: runs a program on the platform Causeway, and says where its time went and what would save some.
+// Options of `causeway study`: runs a program on the platform Causeway, and says where its time went and what would
+// save some.
 #include "study/command.hpp"
 
 #include "beside.hpp"
@@ -39,7 +40,8 @@ using causeway_tool::usage_error;
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-const char* const teaching = R"(Runs PROGRAM, unchanged, on the platform Causeway and says where its time goes: in which of OpenCL's functions, in
+const char* const teaching =
+    R"(Runs PROGRAM, unchanged, on the platform Causeway and says where its time goes: in which of OpenCL's functions, in
 compilation, waiting, kernels and copies, and how near these come to what the machine's memory gives. Any OpenCL program will
 do, also one of Python's; its processes are told apart.
 
@@ -67,7 +69,8 @@ struct arguments {
 };
 
 std::int64_t now() {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
 }
 
 /// Seconds from "60", "60s", "2m"; 0 from nothing.
@@ -90,7 +93,8 @@ double budget_from(const std::string& text) {
 class platform_environment {
   public:
     platform_environment(const fs::path& folder, const fs::path& launches) {
-        set("CAUSEWAY_VENDORS", std::getenv("CAUSEWAY_VENDORS") != nullptr ? std::getenv("CAUSEWAY_VENDORS") : causeway_tool::vendors_place());
+        set("CAUSEWAY_VENDORS", std::getenv("CAUSEWAY_VENDORS") != nullptr ? std::getenv("CAUSEWAY_VENDORS")
+                                                                           : causeway_tool::vendors_place());
         set("OCL_ICD_VENDORS", causeway_tool::platform_place());
         set("CAUSEWAY_STUDY", folder.string());
         if (launches.empty()) return;
@@ -98,7 +102,8 @@ class platform_environment {
         set("PYOPENCL_NO_CACHE", "1"); // else its programs come as binaries, whose source nobody has
     }
     ~platform_environment() {
-        for (const auto& [name, value] : m_before) value.empty() ? unsetenv(name.c_str()) : setenv(name.c_str(), value.c_str(), 1);
+        for (const auto& [name, value] : m_before)
+            value.empty() ? unsetenv(name.c_str()) : setenv(name.c_str(), value.c_str(), 1);
     }
     platform_environment(const platform_environment&) = delete;
     platform_environment& operator=(const platform_environment&) = delete;
@@ -140,8 +145,8 @@ void write(const std::string& path, const std::string& text) {
     if (!file) throw std::runtime_error("cannot write " + path);
 }
 
-/// The launches that take longest, one of each kernel: "KERNEL TIMES DIMENSIONS SIZES", as the platform reads it. Not the first one
-/// where there are several, as it may find memory that nobody has touched.
+/// The launches that take longest, one of each kernel: "KERNEL TIMES DIMENSIONS SIZES", as the platform reads it. Not
+/// the first one where there are several, as it may find memory that nobody has touched.
 std::string wanted_launches(const json& process, unsigned most) {
     std::string lines;
     unsigned count = 0;
@@ -149,7 +154,8 @@ std::string wanted_launches(const json& process, unsigned most) {
         const auto& size = kernel.at("sizes").front();
         if (count == most || size.at("global").empty()) break;
         const auto times = std::min<std::uint64_t>(size.at("count").get<std::uint64_t>(), 2);
-        lines += kernel.at("kernel").get<std::string>() + " " + std::to_string(times) + " " + std::to_string(size.at("global").size());
+        lines += kernel.at("kernel").get<std::string>() + " " + std::to_string(times) + " " +
+                 std::to_string(size.at("global").size());
         for (const auto& each : size.at("global")) lines += " " + std::to_string(each.get<std::size_t>());
         for (std::size_t i = 0; i < size.at("global").size(); ++i)
             lines += " " + std::to_string(size.at("local").is_null() ? 0 : size.at("local")[i].get<std::size_t>());
@@ -171,7 +177,8 @@ json try_launches(const json& process, const arguments& typed, double budget, co
     {
         const platform_environment as_platform(folder.path(), list);
         const silence quiet;
-        std::fprintf(stderr, "causeway study: the program runs once more, to record launches; what it prints is not shown\n");
+        std::fprintf(stderr,
+                     "causeway study: the program runs once more, to record launches; what it prints is not shown\n");
         (void)causeway_tool::run_and_wait(program);
     }
     json told = json::array();
@@ -188,15 +195,19 @@ json try_launches(const json& process, const arguments& typed, double budget, co
 
 json machine_facts() {
     const auto machine = measure_bandwidth();
-    return {{"processor", causeway_tool::processor_name()}, {"processors", causeway_tool::usable_processors()},
-            {"kernel", causeway_tool::kernel_name()}, {"read_gb_per_s", machine.read}, {"copy_gb_per_s", machine.copy},
+    return {{"processor", causeway_tool::processor_name()},
+            {"processors", causeway_tool::usable_processors()},
+            {"kernel", causeway_tool::kernel_name()},
+            {"read_gb_per_s", machine.read},
+            {"copy_gb_per_s", machine.copy},
             {"triad_gb_per_s", machine.triad}};
 }
 
 /// The paper's experiments on this machine: a program of its own, with the drivers that are there.
 [[noreturn]] void become_paper(const arguments& typed) {
     const auto program = causeway_tool::library_file("causeway/paper-study");
-    if (!fs::exists(program)) throw std::runtime_error("there is no " + program + ": Causeway was built by a compiler without OpenMP");
+    if (!fs::exists(program))
+        throw std::runtime_error("there is no " + program + ": Causeway was built by a compiler without OpenMP");
     std::vector<std::string> words{program, "--seconds", std::to_string(typed.seconds)};
     if (!typed.output.empty()) words.insert(words.end(), {"--output", typed.output});
     causeway_tool::become(words);
@@ -221,18 +232,23 @@ int start(const arguments& typed, const std::vector<std::string>& program) {
     const auto processes = read_processes(folder.path());
     if (processes.empty()) {
         std::fprintf(stderr, "causeway study: nothing to say: the program %s\n",
-                     status != 0 ? ("ended with status " + std::to_string(status) + " and left nothing").c_str()
-                                 : "called nothing of OpenCL, is linked with a driver itself, or does not end by exit()");
+                     status != 0
+                         ? ("ended with status " + std::to_string(status) + " and left nothing").c_str()
+                         : "called nothing of OpenCL, is linked with a driver itself, or does not end by exit()");
         return status != 0 ? status : 1;
     }
-    json study{{"made_by", std::string("causeway ") + causeway_version()}, {"machine", machine_facts()}, {"status", status},
+    json study{{"made_by", std::string("causeway ") + causeway_version()},
+               {"machine", machine_facts()},
+               {"status", status},
                {"processes", json::array()}};
     const auto& machine = study.at("machine");
     const bandwidth limit{machine.at("read_gb_per_s"), machine.at("copy_gb_per_s"), machine.at("triad_gb_per_s")};
     for (const auto& each : processes) study["processes"].push_back(digest(each, of, processes.size() == 1, limit));
     const bool tries = budget > 0 || typed.exhaustive;
     for (auto& process : study["processes"]) {
-        process["launches"] = tries && &process == &study["processes"].front() ? try_launches(process, typed, budget, program) : json::array();
+        process["launches"] = tries && &process == &study["processes"].front()
+                                  ? try_launches(process, typed, budget, program)
+                                  : json::array();
         process["findings"] = findings_of(process, process.at("launches"), machine);
     }
     if (!typed.output.empty()) write(typed.output, study.dump(1) + "\n");
@@ -251,11 +267,17 @@ std::function<int(const std::vector<std::string>&)> add_command(CLI::App& app) {
     command->footer(teaching);
     command->prefix_command();
     const auto typed = std::make_shared<arguments>();
-    command->add_option("-b,--budget", typed->budget, "how long to try launches in other ways: 60s, 2m (default: not at all)")->type_name("TIME");
-    command->add_option("--launches", typed->launches, "how many launches to try, the longest first (default: 3)")->type_name("N");
+    command
+        ->add_option("-b,--budget", typed->budget,
+                     "how long to try launches in other ways: 60s, 2m (default: not at all)")
+        ->type_name("TIME");
+    command->add_option("--launches", typed->launches, "how many launches to try, the longest first (default: 3)")
+        ->type_name("N");
     command->add_flag("--exhaustive", typed->exhaustive, "try every work-group size first, beside the search");
-    command->add_flag("--paper", typed->paper, "measure the paper's kernels on every device, and judge its seven findings");
-    command->add_option("--seconds", typed->seconds, "with --paper, how long each point is measured (default: 0.2)")->type_name("S");
+    command->add_flag("--paper", typed->paper,
+                      "measure the paper's kernels on every device, and judge its seven findings");
+    command->add_option("--seconds", typed->seconds, "with --paper, how long each point is measured (default: 0.2)")
+        ->type_name("S");
     command->add_option("-o,--output", typed->output, "keep the study as JSON in this file")->type_name("FILE");
     command->add_option("--page", typed->page, "write it as a page for any browser")->type_name("FILE");
     command->add_flag("--json", typed->as_json, "print JSON in place of tables");

@@ -32,9 +32,14 @@ json by_category(const json& calls, double wall) {
             others += call.at("seconds_in_other_threads").get<double>();
             count += call.at("count").get<std::uint64_t>();
         }
-        std::sort(functions.begin(), functions.end(), [](const json& a, const json& b) { return a.at("seconds") > b.at("seconds"); });
-        told.push_back({{"category", name}, {"calls", count}, {"seconds", total}, {"seconds_in_other_threads", others},
-                        {"share", ratio(total, wall)}, {"functions", functions}});
+        std::sort(functions.begin(), functions.end(),
+                  [](const json& a, const json& b) { return a.at("seconds") > b.at("seconds"); });
+        told.push_back({{"category", name},
+                        {"calls", count},
+                        {"seconds", total},
+                        {"seconds_in_other_threads", others},
+                        {"share", ratio(total, wall)},
+                        {"functions", functions}});
     }
     return told;
 }
@@ -44,15 +49,27 @@ json one_size(const json& command, const bandwidth& machine) {
     const auto timed = command.at("timed").get<double>();
     const auto count = command.at("count").get<double>();
     const auto seconds = command.at("seconds").get<double>();
-    const auto bytes = command.at("bytes_read").get<double>() + (command.contains("kernel") ? command.at("bytes_written").get<double>() : 0.);
+    const auto bytes = command.at("bytes_read").get<double>() +
+                       (command.contains("kernel") ? command.at("bytes_written").get<double>() : 0.);
     // Of those that have times; all are alike.
     const auto rate = ratio(bytes * ratio(timed, count), seconds) / 1e9;
-    json told{{"count", command.at("count")}, {"timed", command.at("timed")}, {"failed", command.at("failed")}, {"blocking", command.at("blocking")},
-              {"seconds", seconds}, {"mean", ratio(seconds, timed)}, {"shortest", command.at("shortest")},
-              {"longest", command.at("longest")}, {"bytes", bytes}, {"bytes_each", ratio(bytes, count)}, {"gb_per_s", rate},
-              {"of_machine", ratio(rate, machine.best())}, {"in_call_mean", ratio(command.at("in_call").get<double>(), count)},
-              {"to_start_mean", ratio(command.at("to_start").get<double>(), timed)}, {"first", command.at("first")},
-              {"device", command.at("device")}, {"flags", command.at("flags")}};
+    json told{{"count", command.at("count")},
+              {"timed", command.at("timed")},
+              {"failed", command.at("failed")},
+              {"blocking", command.at("blocking")},
+              {"seconds", seconds},
+              {"mean", ratio(seconds, timed)},
+              {"shortest", command.at("shortest")},
+              {"longest", command.at("longest")},
+              {"bytes", bytes},
+              {"bytes_each", ratio(bytes, count)},
+              {"gb_per_s", rate},
+              {"of_machine", ratio(rate, machine.best())},
+              {"in_call_mean", ratio(command.at("in_call").get<double>(), count)},
+              {"to_start_mean", ratio(command.at("to_start").get<double>(), timed)},
+              {"first", command.at("first")},
+              {"device", command.at("device")},
+              {"flags", command.at("flags")}};
     if (command.contains("kernel")) {
         told["global"] = command.at("global");
         told["local"] = command.at("local");
@@ -74,7 +91,12 @@ json by_kernel(const json& commands, const bandwidth& machine) {
     for (const auto& command : commands) {
         if (!command.contains("kernel")) continue;
         auto& of = kernels[command.at("kernel")];
-        if (of.is_null()) of = {{"kernel", command.at("kernel")}, {"count", 0}, {"seconds", 0.}, {"bytes", 0.}, {"sizes", json::array()}};
+        if (of.is_null())
+            of = {{"kernel", command.at("kernel")},
+                  {"count", 0},
+                  {"seconds", 0.},
+                  {"bytes", 0.},
+                  {"sizes", json::array()}};
         const auto size = one_size(command, machine);
         of["count"] = of["count"].get<std::uint64_t>() + size.at("count").get<std::uint64_t>();
         of["seconds"] = of["seconds"].get<double>() + size.at("seconds").get<double>();
@@ -84,7 +106,8 @@ json by_kernel(const json& commands, const bandwidth& machine) {
     json told = json::array();
     for (auto& [name, of] : kernels) {
         auto& all = of["sizes"];
-        std::sort(all.begin(), all.end(), [](const json& a, const json& b) { return a.at("seconds") > b.at("seconds"); });
+        std::sort(all.begin(), all.end(),
+                  [](const json& a, const json& b) { return a.at("seconds") > b.at("seconds"); });
         of["late_compilation"] = late_compilation(all.front());
         of["gb_per_s"] = ratio(of["bytes"].get<double>(), of["seconds"].get<double>()) / 1e9;
         of["of_machine"] = ratio(of["gb_per_s"].get<double>(), machine.best());
@@ -117,7 +140,8 @@ double in_blocking_commands(const json& commands) {
     double sum = 0;
     for (const auto& each : commands)
         if (each.at("blocking").get<std::uint64_t>() != 0)
-            sum += each.at("in_call").get<double>() * ratio(each.at("blocking").get<double>(), each.at("count").get<double>());
+            sum += each.at("in_call").get<double>() *
+                   ratio(each.at("blocking").get<double>(), each.at("count").get<double>());
     return sum;
 }
 
@@ -134,7 +158,8 @@ std::vector<json> read_processes(const fs::path& folder) {
             throw std::runtime_error("cannot read " + entry.path().string() + ": " + error.what());
         }
     }
-    std::sort(all.begin(), all.end(), [](const json& a, const json& b) { return a.at("first_call") < b.at("first_call"); });
+    std::sort(all.begin(), all.end(),
+              [](const json& a, const json& b) { return a.at("first_call") < b.at("first_call"); });
     return all;
 }
 
@@ -156,20 +181,32 @@ json digest(const json& process, const lifetime& of, bool alone, const bandwidth
     auto kernels = by_kernel(commands, machine);
     auto copies = by_copy(commands, machine);
     const auto start_up = seconds(begin, at("first_call")), after = seconds(at("last_call"), end);
-    const json parts{{{"part", "start-up, before the first call"}, {"seconds", start_up}},
-                     {{"part", "compiling kernels"}, {"seconds", compilation}},
-                     {{"part", "waiting for the device"}, {"seconds", waits_alone}},
-                     {{"part", "blocking commands"}, {"seconds", blocked}},
-                     {{"part", "all other calls"}, {"seconds", other_calls - blocked}},
-                     {{"part", "the program itself, between calls"}, {"seconds", std::max(0., wall - start_up - after - in_calls)}},
-                     {{"part", "after the last call"}, {"seconds", after}}};
+    const json parts{
+        {{"part", "start-up, before the first call"}, {"seconds", start_up}},
+        {{"part", "compiling kernels"}, {"seconds", compilation}},
+        {{"part", "waiting for the device"}, {"seconds", waits_alone}},
+        {{"part", "blocking commands"}, {"seconds", blocked}},
+        {{"part", "all other calls"}, {"seconds", other_calls - blocked}},
+        {{"part", "the program itself, between calls"}, {"seconds", std::max(0., wall - start_up - after - in_calls)}},
+        {{"part", "after the last call"}, {"seconds", after}}};
     auto observer = process.at("observer");
     observer["share"] = ratio(observer.at("seconds").get<double>(), wall);
-    return {{"program", process.at("program")}, {"process", process.at("process")}, {"wall", wall}, {"parts", parts},
-            {"categories", by_category(calls, wall)}, {"devices", process.at("devices")},
-            {"busy", process.at("busy")}, {"kernel_seconds", sum_of(kernels, "seconds")}, {"copy_seconds", sum_of(copies, "seconds")},
-            {"compilation", compilation}, {"waiting", waits_alone + blocked}, {"in_calls", in_calls},
-            {"kernels", kernels}, {"copies", copies}, {"still_running", process.at("still_running")}, {"observer", observer}};
+    return {{"program", process.at("program")},
+            {"process", process.at("process")},
+            {"wall", wall},
+            {"parts", parts},
+            {"categories", by_category(calls, wall)},
+            {"devices", process.at("devices")},
+            {"busy", process.at("busy")},
+            {"kernel_seconds", sum_of(kernels, "seconds")},
+            {"copy_seconds", sum_of(copies, "seconds")},
+            {"compilation", compilation},
+            {"waiting", waits_alone + blocked},
+            {"in_calls", in_calls},
+            {"kernels", kernels},
+            {"copies", copies},
+            {"still_running", process.at("still_running")},
+            {"observer", observer}};
 }
 
 } // namespace study

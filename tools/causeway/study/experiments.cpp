@@ -31,7 +31,9 @@ volatile std::sig_atomic_t is_stopped = 0;
 /// From ^C on nothing new begins: what is known by then is told.
 class stops_early {
   public:
-    stops_early() { m_before = std::signal(SIGINT, [](int) { is_stopped = 1; }); }
+    stops_early() {
+        m_before = std::signal(SIGINT, [](int) { is_stopped = 1; });
+    }
     ~stops_early() { std::signal(SIGINT, m_before); }
     stops_early(const stops_early&) = delete;
     stops_early& operator=(const stops_early&) = delete;
@@ -44,12 +46,16 @@ class stops_early {
 class laboratory {
   public:
     laboratory(fs::path folder, const experiment_settings& settings)
-        : m_folder(std::move(folder)), m_settings(settings), m_recorded(json::parse(std::ifstream(m_folder / "launch.json"))),
-          m_process(m_folder, {}), m_facts(m_process.ready()) {}
+        : m_folder(std::move(folder)), m_settings(settings),
+          m_recorded(json::parse(std::ifstream(m_folder / "launch.json"))), m_process(m_folder, {}),
+          m_facts(m_process.ready()) {}
 
     json run() {
-        json told{{"kernel", m_recorded.at("kernel")}, {"global", m_recorded.at("global")}, {"local", m_recorded.at("local")},
-                  {"device", m_recorded.at("device")}, {"variants", json::array()}};
+        json told{{"kernel", m_recorded.at("kernel")},
+                  {"global", m_recorded.at("global")},
+                  {"local", m_recorded.at("local")},
+                  {"device", m_recorded.at("device")},
+                  {"variants", json::array()}};
         if (m_facts.contains("error") || m_facts.contains("fault")) {
             told["error"] = m_facts;
             return told;
@@ -75,14 +81,17 @@ class laboratory {
         const auto answer = m_process.ask(request, longest_request);
         if (answer.contains("disturbed")) m_process.repeat_at_start(request);
         reference["disturbed"] = answer.value("disturbed", 0);
-        m_is_seen = reference.at("changed").get<int>() + reference.at("disturbed").get<int>() > 0 && reference.at("repeats").get<bool>();
+        m_is_seen = reference.at("changed").get<int>() + reference.at("disturbed").get<int>() > 0 &&
+                    reference.at("repeats").get<bool>();
     }
 
     [[nodiscard]] bool is_over() const { return is_stopped != 0 || m_settings.until.is_over(); }
 
     /// Times of the recorded launch and of another in turn; none if the process failed.
-    std::optional<std::pair<std::vector<double>, std::vector<double>>> time(const json& base, const json& other, unsigned rounds, double seconds) {
-        const auto answer = m_process.ask({{"time", {base, other}}, {"rounds", rounds}, {"seconds", seconds}}, longest_request);
+    std::optional<std::pair<std::vector<double>, std::vector<double>>> time(const json& base, const json& other,
+                                                                            unsigned rounds, double seconds) {
+        const auto answer = m_process.ask({{"time", {base, other}}, {"rounds", rounds}, {"seconds", seconds}},
+                                          longest_request);
         if (!answer.contains("times")) return {};
         const auto& times = answer.at("times");
         return {{times[0].at("whole").get<std::vector<double>>(), times[1].at("whole").get<std::vector<double>>()}};
@@ -93,15 +102,26 @@ class laboratory {
              const std::vector<double>& after, const std::string& outcome) {
         const auto found = compare(before, after);
         const auto old = summarize(before), fresh = summarize(after);
-        m_variants.push_back({{"kind", kind}, {"what", what}, {"request", request}, {"before", old.median}, {"seconds", fresh.median},
-                              {"low_quartile", fresh.low}, {"high_quartile", fresh.high}, {"repetitions", fresh.count},
-                              {"outliers", fresh.outliers + old.outliers}, {"speedup", found.speedup}, {"low", found.low},
-                              {"high", found.high}, {"sure", found.sureness()}, {"outcome", outcome}});
+        m_variants.push_back({{"kind", kind},
+                              {"what", what},
+                              {"request", request},
+                              {"before", old.median},
+                              {"seconds", fresh.median},
+                              {"low_quartile", fresh.low},
+                              {"high_quartile", fresh.high},
+                              {"repetitions", fresh.count},
+                              {"outliers", fresh.outliers + old.outliers},
+                              {"speedup", found.speedup},
+                              {"low", found.low},
+                              {"high", found.high},
+                              {"sure", found.sureness()},
+                              {"outcome", outcome}});
     }
     void add_failure(const std::string& kind, const std::string& what, const json& request, const json& answer) {
         std::string why = answer.value("error", "");
         if (answer.contains("fault")) why = "touched memory " + answer.at("fault").get<std::string>() + " of a buffer";
-        m_variants.push_back({{"kind", kind}, {"what", what}, {"request", request}, {"outcome", "failed"}, {"why", why}});
+        m_variants.push_back(
+            {{"kind", kind}, {"what", what}, {"request", request}, {"outcome", "failed"}, {"why", why}});
     }
 
     /// "same", "rounding", "different", "overrun", or empty for one that failed, which is noted.
@@ -117,10 +137,13 @@ class laboratory {
         return {};
     }
 
-    static bool is_right(const std::string& outcome) { return outcome == "same" || outcome == "rounding" || outcome == "unknown"; }
+    static bool is_right(const std::string& outcome) {
+        return outcome == "same" || outcome == "rounding" || outcome == "unknown";
+    }
 
     /// Checks a variant, and times it well.
-    void try_one(const std::string& kind, const std::string& what, const json& request, const json& base = json::object()) {
+    void try_one(const std::string& kind, const std::string& what, const json& request,
+                 const json& base = json::object()) {
         if (is_over()) return;
         m_settings.progress(m_recorded.at("kernel").get<std::string>() + ": " + what);
         const auto outcome = outcome_of(kind, what, request);
@@ -129,7 +152,8 @@ class laboratory {
             m_variants.push_back({{"kind", kind}, {"what", what}, {"request", request}, {"outcome", outcome}});
             return;
         }
-        if (const auto times = time(base, request, 15, 1)) add(kind, what, request, times->first, times->second, outcome);
+        if (const auto times = time(base, request, 15, 1))
+            add(kind, what, request, times->first, times->second, outcome);
     }
 
     [[nodiscard]] size_limits limits() const {
@@ -198,9 +222,10 @@ class laboratory {
             for (const std::size_t factor : {2, 4, 8, 16, 64, 256, 1000}) {
                 if (is_over() || factor > global.front()) break;
                 const auto file = "coarse-" + order + "-" + std::to_string(factor) + ".cl";
-                const auto command = "'" + program + "' --kernel '" + kernel + "' --factor " + std::to_string(factor) + " --order " + order + " --items " +
-                                     std::to_string(global.front()) + " '" + (m_folder / "program.cl").string() + "' -- " + quoted_options() + " > '" + (m_folder / file).string() +
-                                     "' 2> '" + (m_folder / "coarsen.log").string() + "'";
+                const auto command = "'" + program + "' --kernel '" + kernel + "' --factor " + std::to_string(factor) +
+                                     " --order " + order + " --items " + std::to_string(global.front()) + " '" +
+                                     (m_folder / "program.cl").string() + "' -- " + quoted_options() + " > '" +
+                                     (m_folder / file).string() + "' 2> '" + (m_folder / "coarsen.log").string() + "'";
                 const auto what = std::to_string(factor) + " items in one, " + order;
                 if (std::system(command.c_str()) != 0) {
                     std::string why;
@@ -219,15 +244,19 @@ class laboratory {
         const json base{{"transfer", "copy"}};
         try_one("transfer", "map in place of read and write", {{"transfer", "map"}}, base);
         for (const std::string place : {"device", "host", "lent"}) {
-            const auto what = place == "device" ? "buffers of the device" : place == "host" ? "CL_MEM_ALLOC_HOST_PTR" : "CL_MEM_USE_HOST_PTR, at a page";
+            const auto what = place == "device" ? "buffers of the device"
+                              : place == "host" ? "CL_MEM_ALLOC_HOST_PTR"
+                                                : "CL_MEM_USE_HOST_PTR, at a page";
             try_one("place", std::string(what) + ", copied", {{"transfer", "copy"}, {"place", place}}, base);
             try_one("place", std::string(what) + ", mapped", {{"transfer", "map"}, {"place", place}}, base);
         }
         for (const std::size_t off : {16, 64, 128})
             try_one("alignment", "CL_MEM_USE_HOST_PTR " + std::to_string(off) + " bytes off a page, mapped",
-                    {{"transfer", "map"}, {"place", "lent"}, {"misaligned", off}}, {{"transfer", "map"}, {"place", "lent"}});
+                    {{"transfer", "map"}, {"place", "lent"}, {"misaligned", off}},
+                    {{"transfer", "map"}, {"place", "lent"}});
         try_one("access", "CL_MEM_READ_WRITE for all", {{"transfer", "copy"}, {"access", "read-write"}}, base);
-        try_one("access", "CL_MEM_READ_ONLY where nothing is written", {{"transfer", "copy"}, {"access", "narrow"}}, base);
+        try_one("access", "CL_MEM_READ_ONLY where nothing is written", {{"transfer", "copy"}, {"access", "narrow"}},
+                base);
     }
 
     /// A process of its own for each, in turn with that of the recorded launch.
@@ -236,9 +265,12 @@ class laboratory {
         const auto device = m_recorded.at("device").get<std::string>();
         if (device.starts_with("pthread") || device.find("pocl") != std::string::npos || device.starts_with("cpu")) {
             all = {{"POCL_AFFINITY=1 (threads bound)", {{"POCL_AFFINITY", "1"}}},
-                   {"POCL_WORK_GROUP_METHOD=loopvec", {{"POCL_WORK_GROUP_METHOD", "loopvec"}, {"POCL_KERNEL_CACHE", "0"}}}};
-        } else if (device.find("Intel") != std::string::npos || m_recorded.at("driver").get<std::string>().starts_with("202")) {
-            all = {{"DPCPP_CPU_CU_AFFINITY=close, DPCPP_CPU_PLACES=cores (threads bound)", {{"DPCPP_CPU_CU_AFFINITY", "close"}, {"DPCPP_CPU_PLACES", "cores"}}},
+                   {"POCL_WORK_GROUP_METHOD=loopvec",
+                    {{"POCL_WORK_GROUP_METHOD", "loopvec"}, {"POCL_KERNEL_CACHE", "0"}}}};
+        } else if (device.find("Intel") != std::string::npos ||
+                   m_recorded.at("driver").get<std::string>().starts_with("202")) {
+            all = {{"DPCPP_CPU_CU_AFFINITY=close, DPCPP_CPU_PLACES=cores (threads bound)",
+                    {{"DPCPP_CPU_CU_AFFINITY", "close"}, {"DPCPP_CPU_PLACES", "cores"}}},
                    {"DPCPP_CPU_SCHEDULE=static", {{"DPCPP_CPU_SCHEDULE", "static"}}},
                    {"DPCPP_CPU_SCHEDULE=affinity", {{"DPCPP_CPU_SCHEDULE", "affinity"}}},
                    {"CL_CONFIG_CPU_VECTORIZER_MODE=1 (not vectorised)", {{"CL_CONFIG_CPU_VECTORIZER_MODE", "1"}}},

@@ -14,9 +14,12 @@ namespace study {
 
 class deadline {
   public:
-    explicit deadline(std::chrono::duration<double> budget) : m_end(std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(budget)) {}
+    explicit deadline(std::chrono::duration<double> budget)
+        : m_end(std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(budget)) {}
     [[nodiscard]] bool is_over() const { return std::chrono::steady_clock::now() >= m_end; }
-    [[nodiscard]] double left() const { return std::chrono::duration<double>(m_end - std::chrono::steady_clock::now()).count(); }
+    [[nodiscard]] double left() const {
+        return std::chrono::duration<double>(m_end - std::chrono::steady_clock::now()).count();
+    }
 
   private:
     std::chrono::steady_clock::time_point m_end;
@@ -31,8 +34,8 @@ struct experiment_settings {
 /// The folders of launches that the program has recorded in `folder`.
 [[nodiscard]] std::vector<std::filesystem::path> recorded_launches(const std::filesystem::path& folder);
 
-/// What came of one launch: "kernel", "global", "local", "reference", and "variants", each with "what", "seconds", "before",
-/// "speedup", "low", "high", "sure", "outcome"; "error" where it cannot be done again.
+/// What came of one launch: "kernel", "global", "local", "reference", and "variants", each with "what", "seconds",
+/// "before", "speedup", "low", "high", "sure", "outcome"; "error" where it cannot be done again.
 [[nodiscard]] nlohmann::json try_variants(const std::filesystem::path& launch, const experiment_settings& settings);
 
 } // namespace study

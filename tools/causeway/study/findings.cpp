@@ -40,14 +40,20 @@ class finder {
         of_launches();
         of_copies();
         of_bandwidth();
-        std::stable_sort(m_found.begin(), m_found.end(), [](const json& a, const json& b) { return a.at("gain") > b.at("gain"); });
+        std::stable_sort(m_found.begin(), m_found.end(),
+                         [](const json& a, const json& b) { return a.at("gain") > b.at("gain"); });
         return m_found;
     }
 
   private:
-    void add(const std::string& sentence, const std::string& figure, const std::string& change, double gain, const std::string& sure) {
-        m_found.push_back({{"sentence", sentence}, {"figure", figure}, {"change", change}, {"gain", gain},
-                           {"share", m_wall > 0 ? gain / m_wall : 0}, {"sure", sure}});
+    void add(const std::string& sentence, const std::string& figure, const std::string& change, double gain,
+             const std::string& sure) {
+        m_found.push_back({{"sentence", sentence},
+                           {"figure", figure},
+                           {"change", change},
+                           {"gain", gain},
+                           {"share", m_wall > 0 ? gain / m_wall : 0},
+                           {"sure", sure}});
     }
 
     void of_compilation() {
@@ -56,9 +62,12 @@ class finder {
         const auto early = m_process.at("compilation").get<double>(), gain = early + late;
         if (gain < worth_a_word * m_wall) return;
         add("Compiling kernels takes a large part of the run.",
-            time_text(early) + " in builds" + (late > 0 ? " and " + time_text(late) + " in first launches" : "") + ", " + percent(gain / m_wall) + " of the run",
-            "Keep the binary: after the first build ask clGetProgramInfo for CL_PROGRAM_BINARIES, write it to a file, and begin with "
-            "clCreateProgramWithBinary. A driver with a cache of its own (PoCL, NVIDIA) does so from the second run on.",
+            time_text(early) + " in builds" + (late > 0 ? " and " + time_text(late) + " in first launches" : "") +
+                ", " + percent(gain / m_wall) + " of the run",
+            "Keep the binary: after the first build ask clGetProgramInfo for CL_PROGRAM_BINARIES, write it to a file, "
+            "and begin with "
+            "clCreateProgramWithBinary. A driver with a cache of its own (PoCL, NVIDIA) does so from the second run "
+            "on.",
             gain, late > 0 ? "likely" : "sure");
     }
 
@@ -66,12 +75,15 @@ class finder {
         double seconds = 0;
         for (const auto& each : m_process.at("categories")) {
             const auto& name = each.at("category").get_ref<const std::string&>();
-            if (name == "platform" || name == "device" || name == "context") seconds += each.at("seconds").get<double>();
+            if (name == "platform" || name == "device" || name == "context")
+                seconds += each.at("seconds").get<double>();
         }
         if (seconds < 0.05 * m_wall) return;
         add("Setting OpenCL up takes longer than it seems to be worth for a run as short as this.",
-            time_text(seconds) + " for platforms, devices and the context, " + percent(seconds / m_wall) + " of the run",
-            "Do more in one process: make the context once, and keep the process for the next problem. Ask for the one platform that is "
+            time_text(seconds) + " for platforms, devices and the context, " + percent(seconds / m_wall) +
+                " of the run",
+            "Do more in one process: make the context once, and keep the process for the next problem. Ask for the one "
+            "platform that is "
             "used; each driver that is loaded costs.",
             0, "sure");
     }
@@ -88,8 +100,11 @@ class finder {
             outside = std::max(0., outside - kernel.at("late_compilation").get<double>());
             if (count < 20 || outside < 0.5 * inside || outside < worth_a_word * m_wall) continue;
             add("Launching " + name_of(kernel) + " takes about as long as running it.",
-                std::to_string(static_cast<long long>(count)) + " launches: " + time_text(outside / count) + " in the call, " + time_text(inside / count) + " in the kernel",
-                "Let one launch do more: a loop over steps inside the kernel, or several steps' data in one global size.", outside / 2, "not sure");
+                std::to_string(static_cast<long long>(count)) + " launches: " + time_text(outside / count) +
+                    " in the call, " + time_text(inside / count) + " in the kernel",
+                "Let one launch do more: a loop over steps inside the kernel, or several steps' data in one global "
+                "size.",
+                outside / 2, "not sure");
         }
     }
 
@@ -97,8 +112,11 @@ class finder {
         const auto copies = m_process.at("copy_seconds").get<double>(), busy = m_process.at("busy").get<double>();
         const auto waiting = m_process.at("waiting").get<double>();
         if (waiting < 0.2 * m_wall || busy < 0.2 * m_wall || copies > 0.5 * busy) return;
-        add("The host waits while the device works.", time_text(waiting) + " of waiting, " + percent(waiting / m_wall) + " of the run",
-            "Nothing is wrong with that on a CPU, whose cores do the work: a host thread with work of its own would take it from them.", 0, "sure");
+        add("The host waits while the device works.",
+            time_text(waiting) + " of waiting, " + percent(waiting / m_wall) + " of the run",
+            "Nothing is wrong with that on a CPU, whose cores do the work: a host thread with work of its own would "
+            "take it from them.",
+            0, "sure");
     }
 
     /// The time of a kernel in the program.
@@ -112,16 +130,22 @@ class finder {
         for (const auto& launch : m_launches) {
             if (launch.contains("error")) {
                 add("A launch of " + name_of(launch) + " could not be done again.", launch.at("error").dump(),
-                    launch.at("error").contains("fault") ? "The kernel itself touches memory outside of its buffers: mend that first." : "", 0, "sure");
+                    launch.at("error").contains("fault")
+                        ? "The kernel itself touches memory outside of its buffers: mend that first."
+                        : "",
+                    0, "sure");
                 continue;
             }
             if (!launch.at("reference").at("intact").get<bool>())
-                add(name_of(launch) + " writes outside of its buffers.", "bytes around a copy of its buffers have changed",
+                add(name_of(launch) + " writes outside of its buffers.",
+                    "bytes around a copy of its buffers have changed",
                     "Compare get_global_id with the number of elements before each write.", 0, "sure");
             of_sizes(launch);
-            of_best("coalesced", launch, "More work in each work-item makes " + name_of(launch) + " faster.",
-                    "Let each work-item loop over the elements that were those of several, and divide the global size: ");
-            of_best("knob", launch, "The driver runs " + name_of(launch) + " faster when it is told how.", "Set in the environment: ");
+            of_best(
+                "coalesced", launch, "More work in each work-item makes " + name_of(launch) + " faster.",
+                "Let each work-item loop over the elements that were those of several, and divide the global size: ");
+            of_best("knob", launch, "The driver runs " + name_of(launch) + " faster when it is told how.",
+                    "Set in the environment: ");
         }
     }
 
@@ -142,8 +166,9 @@ class finder {
         const auto gain = seconds_of(launch.at("kernel")) * (1 - 1 / speedup);
         if (gain < 0.001 * m_wall) return;
         auto sure = best->at("sure").get<std::string>();
-        std::string figure = times_text(speedup) + " (" + time_text(best->at("before")) + " to " + time_text(best->at("seconds")) + "; 95 %: " +
-                             times_text(best->at("low")) + " to " + times_text(best->at("high")) + ")";
+        std::string figure = times_text(speedup) + " (" + time_text(best->at("before")) + " to " +
+                             time_text(best->at("seconds")) + "; 95 %: " + times_text(best->at("low")) + " to " +
+                             times_text(best->at("high")) + ")";
         if (best->at("outcome") == "rounding") figure += "; results differ by rounding";
         if (best->at("outcome") == "unknown") {
             figure += "; results could not be compared: they differ from run to run, or were there before";
@@ -156,7 +181,9 @@ class finder {
         double host = 0;
         for (const auto& each : m_process.at("copies")) {
             const auto& function = each.at("function").get_ref<const std::string&>();
-            if (function.find("Map") == std::string::npos && (function.find("Read") != std::string::npos || function.find("Write") != std::string::npos)) host += each.at("seconds").get<double>();
+            if (function.find("Map") == std::string::npos &&
+                (function.find("Read") != std::string::npos || function.find("Write") != std::string::npos))
+                host += each.at("seconds").get<double>();
         }
         if (host < worth_a_word * m_wall) return;
         const json* map = nullptr;
@@ -165,10 +192,12 @@ class finder {
                 if (each.at("kind") == "transfer" && each.contains("speedup") && map == nullptr) map = &each;
         std::string figure = time_text(host) + " in reads and writes, " + percent(host / m_wall) + " of the run";
         if (map != nullptr) figure += "; a launch with its copies: " + times_text(map->at("speedup")) + " with maps";
-        const bool shares_memory = !m_process.at("devices").empty() && m_process.at("devices").front().at("host_memory").get<bool>();
+        const bool shares_memory = !m_process.at("devices").empty() &&
+                                   m_process.at("devices").front().at("host_memory").get<bool>();
         if (!shares_memory) return;
         add("Data is copied between host and device, which have the same memory.", figure,
-            "Map buffers (clEnqueueMapBuffer) and fill and read them in place, in place of clEnqueueWriteBuffer and clEnqueueReadBuffer; or make "
+            "Map buffers (clEnqueueMapBuffer) and fill and read them in place, in place of clEnqueueWriteBuffer and "
+            "clEnqueueReadBuffer; or make "
             "them of the program's own memory, aligned to 4096 bytes, by CL_MEM_USE_HOST_PTR.",
             0.9 * host, map != nullptr && map->at("low").get<double>() > 1 ? "sure" : "likely");
     }
@@ -178,8 +207,12 @@ class finder {
             const auto share = kernel.at("of_machine").get<double>();
             if (share < 0.7 || share > 1.2 || kernel.at("seconds").get<double>() < 0.1 * m_wall) continue;
             add(name_of(kernel) + " is as fast as memory lets it be.",
-                percent(share) + " of the " + std::to_string(static_cast<int>(m_machine.at("read_gb_per_s").get<double>())) + " GB/s that this machine's memory gives",
-                "Fewer bytes are all that helps: join it with the kernel before or behind it, so that what one writes the other has at hand.", 0, "likely");
+                percent(share) + " of the " +
+                    std::to_string(static_cast<int>(m_machine.at("read_gb_per_s").get<double>())) +
+                    " GB/s that this machine's memory gives",
+                "Fewer bytes are all that helps: join it with the kernel before or behind it, so that what one writes "
+                "the other has at hand.",
+                0, "likely");
         }
     }
 
@@ -194,6 +227,8 @@ class finder {
 
 } // namespace
 
-json findings_of(const json& process, const json& launches, const json& machine) { return finder(process, launches, machine).all(); }
+json findings_of(const json& process, const json& launches, const json& machine) {
+    return finder(process, launches, machine).all();
+}
 
 } // namespace study

@@ -6,8 +6,9 @@
 
 namespace study {
 
-/// Of one process, and of its launches that were done again: "sentence", "figure", "change", "gain" in seconds, "share" of the
-/// wall time, "sure"; the largest gain first. What gains nothing but has to be known comes last.
-[[nodiscard]] nlohmann::json findings_of(const nlohmann::json& process, const nlohmann::json& launches, const nlohmann::json& machine);
+/// Of one process, and of its launches that were done again: "sentence", "figure", "change", "gain" in seconds, "share"
+/// of the wall time, "sure"; the largest gain first. What gains nothing but has to be known comes last.
+[[nodiscard]] nlohmann::json findings_of(const nlohmann::json& process, const nlohmann::json& launches,
+                                         const nlohmann::json& machine);
 
 } // namespace study

@@ -52,7 +52,8 @@ replay_process::~replay_process() { end(); }
 
 void replay_process::start() {
     int to[2], from[2];
-    if (::pipe2(to, O_CLOEXEC) != 0) throw std::runtime_error(std::string("cannot make a pipe: ") + std::strerror(errno));
+    if (::pipe2(to, O_CLOEXEC) != 0)
+        throw std::runtime_error(std::string("cannot make a pipe: ") + std::strerror(errno));
     if (::pipe2(from, O_CLOEXEC) != 0) {
         ::close(to[0]);
         ::close(to[1]);
@@ -65,7 +66,8 @@ void replay_process::start() {
     const auto program = causeway_tool::library_file("causeway/replay-launch");
     std::vector<std::string> words{program, m_launch.string()};
     auto settings = environment_with(m_knobs);
-    const int refused = ::posix_spawn(&m_process, program.c_str(), &actions, nullptr, pointers_to(words).data(), pointers_to(settings).data());
+    const int refused = ::posix_spawn(&m_process, program.c_str(), &actions, nullptr, pointers_to(words).data(),
+                                      pointers_to(settings).data());
     posix_spawn_file_actions_destroy(&actions);
     ::close(to[0]);
     ::close(from[1]);
@@ -108,7 +110,9 @@ json replay_process::read_answer(std::chrono::seconds limit) {
             if (answer.contains("fault")) end();
             return answer;
         }
-        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now()).count();
+        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until -
+                                                                                std::chrono::steady_clock::now())
+                              .count();
         pollfd waited{m_from, POLLIN, 0};
         const int found = left > 0 ? ::poll(&waited, 1, static_cast<int>(left)) : 0;
         if (found < 0 && errno == EINTR) continue;
@@ -141,7 +145,7 @@ json replay_process::ask(const json& request, std::chrono::seconds limit) {
     }
     if (m_ready.contains("error") || m_ready.contains("fault")) return m_ready;
     const auto line = request.dump() + "\n";
-    struct sigaction before {}, ignored {};
+    struct sigaction before{}, ignored{};
     ignored.sa_handler = SIG_IGN;
     sigaction(SIGPIPE, &ignored, &before);
     const bool is_told = ::write(m_to, line.data(), line.size()) == static_cast<ssize_t>(line.size());

@@ -26,8 +26,8 @@ class replay_process {
 
     /// What the process says of the launch; starts it. {"error": ...} where it cannot be done again.
     nlohmann::json ready();
-    /// The answer to a request; {"fault": ...} or {"error": ...} where the process ended, which is started anew for the next one.
-    /// A request that takes longer than `limit` is given up.
+    /// The answer to a request; {"fault": ...} or {"error": ...} where the process ended, which is started anew for the
+    /// next one. A request that takes longer than `limit` is given up.
     nlohmann::json ask(const nlohmann::json& request, std::chrono::seconds limit);
 
     /// A request that went well once, and is made again whenever the process has to be started anew.

@@ -11,7 +11,9 @@ namespace study {
 
 namespace {
 
-std::size_t product(const shape& of) { return std::accumulate(of.begin(), of.end(), std::size_t{1}, std::multiplies<>()); }
+std::size_t product(const shape& of) {
+    return std::accumulate(of.begin(), of.end(), std::size_t{1}, std::multiplies<>());
+}
 
 shape divisors_of(std::size_t number, std::size_t largest) {
     shape found;
@@ -52,12 +54,14 @@ std::vector<shape> all_sizes(const size_limits& limits) {
     return all;
 }
 
-size_search::size_search(size_limits limits, shape own) : m_limits(std::move(limits)), m_possible(all_sizes(m_limits).size()) {
+size_search::size_search(size_limits limits, shape own)
+    : m_limits(std::move(limits)), m_possible(all_sizes(m_limits).size()) {
     for (std::size_t d = 0; d < m_limits.global.size(); ++d)
         m_divisors.push_back(divisors_of(m_limits.global[d], std::min(m_limits.largest[d], m_limits.largest_group)));
     // The last one comes first. Steps find the shape: of several dimensions few sizes are looked at before them.
     if (m_limits.global.size() == 1) {
-        for (const std::size_t items : {std::size_t{1}, std::size_t{8}, std::size_t{1024}, std::size_t{32}, m_limits.largest_group, std::size_t{256}})
+        for (const std::size_t items : {std::size_t{1}, std::size_t{8}, std::size_t{1024}, std::size_t{32},
+                                        m_limits.largest_group, std::size_t{256}})
             m_planned.push_back(filled(items));
     } else {
         m_planned = {squared(16), filled(m_limits.largest_group), squared(256), filled(128)};
@@ -67,7 +71,9 @@ size_search::size_search(size_limits limits, shape own) : m_limits(std::move(lim
 
 std::size_t size_search::most_trials() const { return std::max<std::size_t>(12, m_possible / 20); }
 
-bool size_search::is_new(const shape& size) const { return !m_tried.contains(size) && product(size) <= m_limits.largest_group; }
+bool size_search::is_new(const shape& size) const {
+    return !m_tried.contains(size) && product(size) <= m_limits.largest_group;
+}
 
 shape size_search::filled(std::size_t items) const {
     shape size;
@@ -81,7 +87,8 @@ shape size_search::filled(std::size_t items) const {
 
 shape size_search::squared(std::size_t items) const {
     const auto dimensions = static_cast<double>(m_divisors.size());
-    const auto edge = static_cast<std::size_t>(std::pow(static_cast<double>(std::min(items, m_limits.largest_group)), 1 / dimensions));
+    const auto edge = static_cast<std::size_t>(
+        std::pow(static_cast<double>(std::min(items, m_limits.largest_group)), 1 / dimensions));
     shape size;
     for (const auto& divisors : m_divisors) size.push_back(at_most(divisors, edge));
     return size;
@@ -115,10 +122,13 @@ std::optional<shape> size_search::next() {
             m_planned.pop_back();
             if (is_new(size)) return size;
         }
-        // Near the best first; with trials left, near those behind it: one time says little of two sizes that are nearly as good.
+        // Near the best first; with trials left, near those behind it: one time says little of two sizes that are
+        // nearly as good.
         const std::pair<const shape, std::optional<double>>* from = nullptr;
         for (const auto& each : m_tried)
-            if (each.second && !m_stepped_from.contains(each.first) && (from == nullptr || *each.second < *from->second)) from = &each;
+            if (each.second && !m_stepped_from.contains(each.first) &&
+                (from == nullptr || *each.second < *from->second))
+                from = &each;
         if (from == nullptr) return {};
         m_stepped_from.insert(from->first);
         add_steps(from->first);

@@ -26,7 +26,8 @@ class size_search {
     /// Begins with the program's own size, if it has one.
     size_search(size_limits limits, shape own);
 
-    /// The next size to try, by steps from the best that none were made from; none when nothing is left, or all trials are spent.
+    /// The next size to try, by steps from the best that none were made from; none when nothing is left, or all trials
+    /// are spent.
     [[nodiscard]] std::optional<shape> next();
     /// Of the last one. Sizes that give wrong results, or fail, have none.
     void tell(const shape& size, std::optional<double> seconds);

@@ -45,7 +45,8 @@ gain compare(const std::vector<double>& before, const std::vector<double>& after
     const auto count = static_cast<double>(ratios.size());
     // The ranks between which the median lies with 95 %, by the normal approximation of the sign test.
     const auto off = static_cast<std::size_t>(std::max(0., std::floor((count - 1.96 * std::sqrt(count)) / 2)));
-    return {quantile(ratios, 0.5), ratios[std::min(off, ratios.size() - 1)], ratios[ratios.size() - 1 - std::min(off, ratios.size() - 1)]};
+    return {quantile(ratios, 0.5), ratios[std::min(off, ratios.size() - 1)],
+            ratios[ratios.size() - 1 - std::min(off, ratios.size() - 1)]};
 }
 
 const char* gain::sureness() const {

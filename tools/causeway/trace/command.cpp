@@ -31,7 +31,8 @@ namespace {
 
 using causeway_tool::usage_error;
 
-const char* const teaching = R"(Runs PROGRAM and records in one file, for all ranks, what each transfer waited for and when each of its
+const char* const teaching =
+    R"(Runs PROGRAM and records in one file, for all ranks, what each transfer waited for and when each of its
 blocks was read, copied, sent, received and written, beside the kernels and copies of the program. These are shown also
 of programs that make no transfer, and of Python's.
 
@@ -48,7 +49,8 @@ The file is in the trace event format: https://ui.perfetto.dev opens it, too.
 Exit status: that of PROGRAM, 127 if there is no such program; 1 if nothing was recorded or something failed, 2 for
 wrong arguments.)";
 
-const char* const teaching_view = R"(Makes one page of what was recorded, which needs no network: each rank's transfers, kernels and blocks in lanes over
+const char* const teaching_view =
+    R"(Makes one page of what was recorded, which needs no network: each rank's transfers, kernels and blocks in lanes over
 one clock. The wheel zooms, dragging moves, a click shows all that is known of a slice and what it waited for.
 
 Examples:
@@ -60,7 +62,8 @@ Examples:
 
 Exit status: 0, 1 if the file cannot be read or the page not written, 2 for wrong arguments.)";
 
-const char* const teaching_summary = R"(Prints, for each rank and route, how many transfers there were, their median wait and time, their bandwidth, and its
+const char* const teaching_summary =
+    R"(Prints, for each rank and route, how many transfers there were, their median wait and time, their bandwidth, and its
 share of what the slowest stage alone could do; and for each rank the share of communication that its kernels and copies
 hid.
 
@@ -91,7 +94,8 @@ void check_place(const std::filesystem::path& timeline) {
     if (std::filesystem::is_directory(timeline, ignored))
         throw std::runtime_error("cannot record into " + timeline.string() + ": it is a directory");
     if (std::filesystem::is_symlink(timeline, ignored) && !std::filesystem::exists(timeline, ignored))
-        throw std::runtime_error("cannot record into " + timeline.string() + ": it is a link to a file that is not "
+        throw std::runtime_error("cannot record into " + timeline.string() +
+                                 ": it is a link to a file that is not "
                                  "there");
     if (std::filesystem::exists(timeline, ignored) && !std::filesystem::is_regular_file(timeline, ignored))
         throw std::runtime_error("cannot record into " + timeline.string() + ": it is no regular file");
@@ -103,11 +107,13 @@ void check_place(const std::filesystem::path& timeline) {
         file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
         begin.resize(static_cast<std::size_t>(file.gcount()));
         if (!first_words.starts_with(begin))
-            throw std::runtime_error("cannot record into " + timeline.string() + ": it is there and is no timeline of Causeway; "
+            throw std::runtime_error("cannot record into " + timeline.string() +
+                                     ": it is there and is no timeline of Causeway; "
                                      "remove it, or name another file");
     }
     if (access(folder.c_str(), W_OK | X_OK) != 0)
-        throw std::runtime_error("cannot record into " + timeline.string() + ": " + folder.string() + ": " + std::strerror(errno));
+        throw std::runtime_error("cannot record into " + timeline.string() + ": " + folder.string() + ": " +
+                                 std::strerror(errno));
 }
 
 int record(const arguments& typed, const std::vector<std::string>& program) {
@@ -130,20 +136,24 @@ int record(const arguments& typed, const std::vector<std::string>& program) {
     const int status = causeway_tool::run_and_wait(program);
     // What killed ranks have left, and those that could not add it.
     if (causeway_trace_collect(timeline.c_str()) < 0) {
-        std::fprintf(stderr, "causeway trace: %s; what was not added stays in %s.*.part, and causeway trace summary %s "
-                     "adds it\n", causeway_error_last_message(), typed.output.c_str(), typed.output.c_str());
+        std::fprintf(stderr,
+                     "causeway trace: %s; what was not added stays in %s.*.part, and causeway trace summary %s "
+                     "adds it\n",
+                     causeway_error_last_message(), typed.output.c_str(), typed.output.c_str());
         return status != 0 ? status : 1;
     }
     // An empty one is what a process that could not write has left.
     const bool is_there = std::filesystem::file_size(timeline, ignored) > 0 && !ignored;
     if (!is_there || (was_there && std::filesystem::last_write_time(timeline, ignored) == old)) {
-        std::fprintf(stderr, "causeway trace: nothing was recorded: the program %s\n",
-                     status != 0 ? ("ended with status " + std::to_string(status) + " before it enqueued anything").c_str()
-                                 : "enqueued no transfer, no kernel and no copy, or it is linked statically or with another MPI");
+        std::fprintf(
+            stderr, "causeway trace: nothing was recorded: the program %s\n",
+            status != 0
+                ? ("ended with status " + std::to_string(status) + " before it enqueued anything").c_str()
+                : "enqueued no transfer, no kernel and no copy, or it is linked statically or with another MPI");
         return status != 0 ? status : 1;
     }
-    std::fprintf(stderr, "causeway trace: %s; causeway trace summary %s, causeway trace view %s\n", typed.output.c_str(),
-                 typed.output.c_str(), typed.output.c_str());
+    std::fprintf(stderr, "causeway trace: %s; causeway trace summary %s, causeway trace view %s\n",
+                 typed.output.c_str(), typed.output.c_str(), typed.output.c_str());
     return status;
 }
 
@@ -154,7 +164,8 @@ int show_page(const arguments& typed) {
                                          : typed.page;
     std::error_code not_there;
     if (std::filesystem::equivalent(typed.shown, page, not_there))
-        throw usage_error("trace view: the page would take the place of the timeline " + typed.shown + ": name another file by -o");
+        throw usage_error("trace view: the page would take the place of the timeline " + typed.shown +
+                          ": name another file by -o");
     write_page(typed.shown, page, {typed.from * 1e6, typed.to * 1e6});
     std::printf("%s\n", page.c_str());
     return 0;
@@ -184,8 +195,10 @@ std::function<int(const std::vector<std::string>&)> add_command(CLI::App& app) {
     view->footer(teaching_view);
     view->allow_extras();
     view->add_option("timeline", typed->shown, "the file that was recorded")->required()->type_name("FILE");
-    view->add_option("-o,--output", typed->page, "the page to write (default: the same name with .html)")->type_name("FILE");
-    view->add_option("--from", typed->from, "seconds from the begin of the timeline (default: its begin)")->type_name("S");
+    view->add_option("-o,--output", typed->page, "the page to write (default: the same name with .html)")
+        ->type_name("FILE");
+    view->add_option("--from", typed->from, "seconds from the begin of the timeline (default: its begin)")
+        ->type_name("S");
     view->add_option("--to", typed->to, "seconds from the begin of the timeline (default: its end)")->type_name("S");
     auto* const summary = command->add_subcommand("summary", "print what transfers did as a table");
     summary->prefix_command(false);

@@ -41,7 +41,8 @@ void require_slices(const std::string& timeline, const span& whole, const span& 
     if (whole.end < whole.begin)
         throw std::runtime_error(timeline + " has nothing to show: no transfer, kernel or copy has ended");
     if (between.begin > whole.end - whole.begin)
-        throw causeway_tool::usage_error("trace view: --from lies behind the end: " + timeline + " has " + length_of(whole));
+        throw causeway_tool::usage_error("trace view: --from lies behind the end: " + timeline + " has " +
+                                         length_of(whole));
 }
 
 /// What the page draws, without what only other viewers need.
@@ -65,8 +66,8 @@ std::string embedded(const json& value) {
 
 /// What is not ours stays: the page of halo.json may have the name of another, halo.html. An empty file is anyone's.
 void require_page(const std::string& path) {
-    constexpr std::string_view first_words =
-        "<!DOCTYPE html>\n<!-- SPDX-License-Identifier: Apache-2.0 -->\n<!-- A timeline in a browser";
+    constexpr std::string_view
+        first_words = "<!DOCTYPE html>\n<!-- SPDX-License-Identifier: Apache-2.0 -->\n<!-- A timeline in a browser";
     std::error_code ignored;
     // Opening a pipe would wait for its other end.
     if (!std::filesystem::is_regular_file(path, ignored) || std::filesystem::file_size(path, ignored) == 0) return;
@@ -76,11 +77,13 @@ void require_page(const std::string& path) {
     begin.resize(static_cast<std::size_t>(file.gcount()));
     // Of one that was cut off there may be less.
     if (begin.empty() || !first_words.starts_with(begin))
-        throw std::runtime_error("the file " + path + " is there and is no page of a timeline; remove it, or name "
+        throw std::runtime_error("the file " + path +
+                                 " is there and is no page of a timeline; remove it, or name "
                                  "another by -o");
 }
 
-/// The page up to each mark, and what stands for the mark; what is put in is not looked at again, as it may have the marks in it.
+/// The page up to each mark, and what stands for the mark; what is put in is not looked at again, as it may have the
+/// marks in it.
 std::string filled(const std::string& page, const std::vector<std::pair<std::string, std::string>>& marks) {
     std::string text;
     std::size_t done = 0;

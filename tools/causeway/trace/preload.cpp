@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loaded in front of OpenCL by `causeway trace`: makes the program's queues profile, and shows its commands to the timeline.
-// It calls nothing by name that it does not find at run time, as launchers load it too.
+// Loaded in front of OpenCL by `causeway trace`: makes the program's queues profile, and shows its commands to the
+// timeline. It calls nothing by name that it does not find at run time, as launchers load it too.
 #include "trace/preload.hpp"
 
 #include <causeway/trace.h>
@@ -32,8 +32,8 @@ std::vector<std::string> loaded_libraries(std::string_view beginning) {
     return wanted.found;
 }
 
-/// A function of a library that is loaded, also where only those see it who loaded it, as Python does. The library stays
-/// loaded from then on.
+/// A function of a library that is loaded, also where only those see it who loaded it, as Python does. The library
+/// stays loaded from then on.
 void* function_of(std::string_view library, const char* function) {
     for (const auto& path : loaded_libraries(library))
         if (void* const handle = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD))

@@ -17,8 +17,8 @@ void* next_function(const char* name);
 
 template <class Function> Function* next(const char* name) { return reinterpret_cast<Function*>(next_function(name)); }
 
-/// Whether the timeline has to be told of a command that was enqueued from there: not of libcauseway's own, as its engine
-/// tells of them, and of none where there is no libcauseway.
+/// Whether the timeline has to be told of a command that was enqueued from there: not of libcauseway's own, as its
+/// engine tells of them, and of none where there is no libcauseway.
 bool is_watched(const void* caller);
 
 /// Tells the timeline of a command by its event; without a name it is called by its kind.
@@ -27,8 +27,8 @@ void show(cl_event event, const char* name, cl_uint count, const cl_event* list)
 void release(cl_event event);
 
 /// Enqueues by `call`, which takes the place for the event, and shows the command.
-template <class Call>
-cl_int watched(const void* caller, const char* name, cl_uint count, const cl_event* list, cl_event* wanted, Call call) {
+template <class Call> cl_int watched(const void* caller, const char* name, cl_uint count, const cl_event* list,
+                                     cl_event* wanted, Call call) {
     if (!is_watched(caller)) return call(wanted);
     cl_event own = nullptr;
     auto* const event = wanted != nullptr ? wanted : &own;
@@ -40,9 +40,9 @@ cl_int watched(const void* caller, const char* name, cl_uint count, const cl_eve
 }
 
 /// A command with `before` in front of its wait list.
-template <class Function, class... Before>
-cl_int enqueue(const void* caller, Function* call, const char* name, cl_uint count, const cl_event* list, cl_event* event,
-               Before... before) {
+template <class Function, class... Before> cl_int enqueue(const void* caller, Function* call, const char* name,
+                                                          cl_uint count, const cl_event* list, cl_event* event,
+                                                          Before... before) {
     return watched(caller, name, count, list, event, [&](cl_event* to) { return call(before..., count, list, to); });
 }
 

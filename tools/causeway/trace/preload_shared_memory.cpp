@@ -26,8 +26,8 @@ EXPORTED cl_int clEnqueueSVMMemFill(cl_command_queue queue, void* memory, const 
                    pattern_size, size);
 }
 
-EXPORTED cl_int clEnqueueSVMMap(cl_command_queue queue, cl_bool blocking, cl_map_flags flags, void* memory,
-                                size_t size, cl_uint count, const cl_event* list, cl_event* event) {
+EXPORTED cl_int clEnqueueSVMMap(cl_command_queue queue, cl_bool blocking, cl_map_flags flags, void* memory, size_t size,
+                                cl_uint count, const cl_event* list, cl_event* event) {
     static auto* const call = next<decltype(clEnqueueSVMMap)>("clEnqueueSVMMap");
     return enqueue(__builtin_return_address(0), call, "SVM map", count, list, event, queue, blocking, flags, memory,
                    size);

@@ -120,8 +120,9 @@ json summary_of_route(const std::string& name, const std::vector<const transfer*
     // Those that failed had been planned, or had not.
     for (const auto* const each : transfers)
         if (strategy.empty()) strategy = each->strategy;
-    json told{{"route", name}, {"transfers", transfers.size()}, {"failed", failed}, {"bytes", bytes},
-              {"median_us", median(times)}, {"median_wait_us", median(waits)}, {"strategy", strategy}};
+    json told{{"route", name},       {"transfers", transfers.size()}, {"failed", failed},
+              {"bytes", bytes},      {"median_us", median(times)},    {"median_wait_us", median(waits)},
+              {"strategy", strategy}};
     told["bytes_per_second"] = moving > 0 ? json(bytes / moving * 1e6) : json(nullptr);
     told["percent_of_limit"] = shares.empty() ? json(nullptr) : json(median(shares));
     return told;
@@ -144,10 +145,13 @@ json read_events(const std::string& path, const std::function<bool(const json&)>
     bool is_event = false;
     json read;
     try {
-        read = json::parse(file, [&](int depth, json::parse_event_t what, json& parsed) {
-            if (depth == 1 && what == json::parse_event_t::key) is_event = parsed == "traceEvents";
-            return !is_event || depth != 2 || what != json::parse_event_t::object_end || stays(parsed);
-        }, false);
+        read = json::parse(
+            file,
+            [&](int depth, json::parse_event_t what, json& parsed) {
+                if (depth == 1 && what == json::parse_event_t::key) is_event = parsed == "traceEvents";
+                return !is_event || depth != 2 || what != json::parse_event_t::object_end || stays(parsed);
+            },
+            false);
     } catch (const json::exception& error) {
         throw std::runtime_error(path + " is not a timeline of Causeway, or of another version: " + error.what());
     }
@@ -164,7 +168,8 @@ timeline read_timeline(const std::string& path, const extract& wanted) {
         std::error_code ignored;
         if (!std::filesystem::is_regular_file(path, ignored) || std::filesystem::file_size(path, ignored) == 0)
             throw std::runtime_error(path + ": " + causeway_error_last_message());
-        std::fprintf(stderr, "causeway trace: without what ranks have left beside it: %s\n", causeway_error_last_message());
+        std::fprintf(stderr, "causeway trace: without what ranks have left beside it: %s\n",
+                     causeway_error_last_message());
     }
     timeline read;
     // Where it begins is known at its end only.
@@ -207,14 +212,22 @@ json summary_of(const timeline& shown) {
         std::map<std::string, std::vector<const transfer*>> by_route;
         for (const auto& one : each.transfers) by_route[one.name].push_back(&one);
         for (const auto& [name, transfers] : by_route) routes.push_back(summary_of_route(name, transfers));
-        ranks.push_back({{"rank", each.number}, {"shown_as", place}, {"process", each.process}, {"host", each.host},
-                         {"ended", each.ended}, {"cut", each.cut},
+        ranks.push_back({{"rank", each.number},
+                         {"shown_as", place},
+                         {"process", each.process},
+                         {"host", each.host},
+                         {"ended", each.ended},
+                         {"cut", each.cut},
                          {"direct_links", each.direct_links},
-                         {"clock", each.clock}, {"clock_uncertainty_us", each.clock_uncertainty},
-                         {"transfers", each.transfers.size()}, {"moving_us", length(moving)},
-                         {"commands", each.commands.size()}, {"commands_without_times", each.commands_without_times},
+                         {"clock", each.clock},
+                         {"clock_uncertainty_us", each.clock_uncertainty},
+                         {"transfers", each.transfers.size()},
+                         {"moving_us", length(moving)},
+                         {"commands", each.commands.size()},
+                         {"commands_without_times", each.commands_without_times},
                          {"computing_us", length(computing)},
-                         {"hidden", hidden < 0 ? json(nullptr) : json(hidden)}, {"routes", routes}});
+                         {"hidden", hidden < 0 ? json(nullptr) : json(hidden)},
+                         {"routes", routes}});
     }
     return {{"job", shown.job}, {"ranks_of_job", expected}, {"ranks_recorded", recorded.size()}, {"ranks", ranks}};
 }
@@ -222,16 +235,18 @@ json summary_of(const timeline& shown) {
 void print_summary(const json& summary) {
     const auto& ranks = summary.at("ranks");
     if (summary.at("ranks_recorded") < summary.at("ranks_of_job"))
-        std::printf("%d of %d ranks were recorded; if the others make transfers, too, start them by causeway run, or by "
-                    "mpirun -x CAUSEWAY_TRACE -x LD_PRELOAD, so that other nodes know of it\n",
-                    summary.at("ranks_recorded").get<int>(), summary.at("ranks_of_job").get<int>());
+        std::printf(
+            "%d of %d ranks were recorded; if the others make transfers, too, start them by causeway run, or by "
+            "mpirun -x CAUSEWAY_TRACE -x LD_PRELOAD, so that other nodes know of it\n",
+            summary.at("ranks_recorded").get<int>(), summary.at("ranks_of_job").get<int>());
     for (const auto& each : ranks) {
         const auto program = each.at("shown_as") == each.at("rank") ? "" : ", process " + each.at("process").dump();
-        std::printf("rank %d%s on %s: %zu transfers, under way %.2f ms; %zu commands of the program, %.2f ms; hidden %s\n",
-                    each.at("rank").get<int>(), program.c_str(), name_in(each, "host").c_str(),
-                    each.at("transfers").get<std::size_t>(), each.at("moving_us").get<double>() / 1e3,
-                    each.at("commands").get<std::size_t>(), each.at("computing_us").get<double>() / 1e3,
-                    number_text(each.at("hidden"), "%.0f %%", 100).c_str());
+        std::printf(
+            "rank %d%s on %s: %zu transfers, under way %.2f ms; %zu commands of the program, %.2f ms; hidden %s\n",
+            each.at("rank").get<int>(), program.c_str(), name_in(each, "host").c_str(),
+            each.at("transfers").get<std::size_t>(), each.at("moving_us").get<double>() / 1e3,
+            each.at("commands").get<std::size_t>(), each.at("computing_us").get<double>() / 1e3,
+            number_text(each.at("hidden"), "%.0f %%", 100).c_str());
         if (!each.at("ended").get<bool>()) std::printf("  it did not end by itself: the last moments may be missing\n");
         if (each.at("direct_links") != "")
             std::printf("  direct links between devices: %s\n", name_in(each, "direct_links").c_str());
@@ -252,8 +267,7 @@ void print_summary(const json& summary) {
                         number_text(one.at("median_wait_us"), "%.1f").c_str(),
                         number_text(one.at("median_us"), "%.1f").c_str(),
                         number_text(one.at("bytes_per_second"), "%.3f", 1e-9).c_str(),
-                        number_text(one.at("percent_of_limit"), "%.0f %%").c_str(),
-                        name_in(one, "strategy").c_str());
+                        number_text(one.at("percent_of_limit"), "%.0f %%").c_str(), name_in(one, "strategy").c_str());
     }
     std::printf("\nhidden: the share of the time of transfers in which commands of the program ran, too\n"
                 "waits, takes: medians; of limit: what the slowest stage alone would take, by the tuner's figures\n");

@@ -45,8 +45,8 @@ struct timeline {
     nlohmann::json events;     ///< as they are in the file
 };
 
-/// What is wanted of a timeline: what lies, also in part, between two times, in microseconds from its begin. Events stay
-/// out of memory, of which they take ten times what they take in the file, if nobody wants them.
+/// What is wanted of a timeline: what lies, also in part, between two times, in microseconds from its begin. Events
+/// stay out of memory, of which they take ten times what they take in the file, if nobody wants them.
 struct extract {
     bool with_events = false;
     span between{0, std::numeric_limits<double>::infinity()};
@@ -55,8 +55,8 @@ struct extract {
 /// Takes in what killed ranks left. Throws std::runtime_error that says what is wrong with the file.
 [[nodiscard]] timeline read_timeline(const std::string& path, const extract& wanted);
 
-/// Of the time in which transfers were under way, the share in which commands of the program were, too; negative if there
-/// is nothing to compare.
+/// Of the time in which transfers were under way, the share in which commands of the program were, too; negative if
+/// there is nothing to compare.
 [[nodiscard]] double hidden_share(const rank& which);
 
 /// Each rank, and each route of each rank, with what the table shows.

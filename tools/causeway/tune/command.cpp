@@ -108,15 +108,18 @@ void print(const json& figures) {
         const auto seconds = each.at("seconds").get<std::vector<double>>();
         const auto operation = each.at("operation").get<std::string>();
         const auto last = seconds.size() - 1, before = seconds.size() - 3;
-        const double slope = (sizes.at(last) - sizes.at(before)) / std::max(seconds.at(last) - seconds.at(before), 1e-12);
+        const double slope = (sizes.at(last) - sizes.at(before)) /
+                             std::max(seconds.at(last) - seconds.at(before), 1e-12);
         std::printf("  %-10s %12s %10s %10s %9s\n", operation.c_str(), latency_text(seconds.front()).c_str(),
-                    bandwidth_text(operation, slope).c_str(), bandwidth_text(operation, each.at("bytes_per_second_at_once")).c_str(),
+                    bandwidth_text(operation, slope).c_str(),
+                    bandwidth_text(operation, each.at("bytes_per_second_at_once")).c_str(),
                     age_text(each.at("seen")).c_str());
     }
     if (stages.empty()) std::printf("nothing is known yet\n");
     if (!figures.at("measured").empty()) std::printf("\n");
     for (const auto& each : figures.at("measured"))
-        std::printf("measured in %.2f s: %s\n", each.at("seconds").get<double>(), each.at("what").get<std::string>().c_str());
+        std::printf("measured in %.2f s: %s\n", each.at("seconds").get<double>(),
+                    each.at("what").get<std::string>().c_str());
     const auto file = figures.at("file").get<std::string>(), problem = figures.at("problem").get<std::string>();
     std::printf("\n%s\n", !problem.empty() ? ("not kept: " + problem).c_str()
                           : file.empty()   ? "kept by this process only, as there is neither XDG_CACHE_HOME nor HOME"
@@ -134,7 +137,9 @@ class progress {
         if (m_speaks) std::fprintf(stderr, "\r\033[Kmeasuring %s", what.c_str());
         const auto begun = std::chrono::steady_clock::now();
         measure();
-        m_taken.push_back({{"what", what}, {"seconds", std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count()}});
+        m_taken.push_back(
+            {{"what", what},
+             {"seconds", std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count()}});
     }
 
   private:
@@ -184,7 +189,8 @@ void measure_ranks(const arguments& typed, int rank, int ranks, progress& said) 
     MPI_Allgather(&first_of_node, 1, MPI_INT, nodes.data(), 1, MPI_INT, MPI_COMM_WORLD);
 
     // Each rank its own device, as programs do. Another node may have fewer: no usage_error, which is one of all ranks.
-    const auto all = typed.device ? std::vector{apps::device_of(typed.platform, *typed.device)} : apps::devices_of(typed.platform);
+    const auto all = typed.device ? std::vector{apps::device_of(typed.platform, *typed.device)}
+                                  : apps::devices_of(typed.platform);
     int rank_of_node = 0;
     MPI_Comm_rank(node, &rank_of_node);
     causeway_mpi_comm_free(&node);

@@ -137,10 +137,12 @@ TEST(choice, expects_maps_to_cost_nothing_where_they_take_no_command) {
     for (const auto& other : {file, peer}) {
         chosen.map_source = true;
         chosen.map_target = false;
-        EXPECT_LT(by.expected(chosen, by.way(cpu_in_place, other, 64 * kib)), by.expected(chosen, by.way(cpu, other, 64 * kib)));
+        EXPECT_LT(by.expected(chosen, by.way(cpu_in_place, other, 64 * kib)),
+                  by.expected(chosen, by.way(cpu, other, 64 * kib)));
         chosen.map_source = false;
         chosen.map_target = true;
-        EXPECT_LT(by.expected(chosen, by.way(other, cpu_in_place, 64 * kib)), by.expected(chosen, by.way(other, cpu, 64 * kib)));
+        EXPECT_LT(by.expected(chosen, by.way(other, cpu_in_place, 64 * kib)),
+                  by.expected(chosen, by.way(other, cpu, 64 * kib)));
     }
 }
 

@@ -85,7 +85,7 @@ TEST_F(figures, come_back_as_they_were_kept) {
 
 TEST_F(figures, are_for_their_user_alone) {
     ASSERT_EQ(file().save({stage("disk", operation::read, 1)}, now), "");
-    struct stat facts {};
+    struct stat facts{};
     ASSERT_EQ(::stat(path.c_str(), &facts), 0);
     EXPECT_EQ(facts.st_mode & 0777, 0600u);
     ASSERT_EQ(::stat(path.parent_path().c_str(), &facts), 0);

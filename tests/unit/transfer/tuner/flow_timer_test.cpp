@@ -90,7 +90,8 @@ TEST(learning, takes_nothing_from_transfers_beside_others) {
 
 TEST(learning, takes_nothing_from_plans_that_options_force) {
     learning by;
-    for (const auto& [name, value] : {std::pair{"strategy", "pinned"}, {"block", "16K"}, {"depth", "2"}, {"lanes", "1"}}) {
+    for (const auto& [name, value] :
+         {std::pair{"strategy", "pinned"}, {"block", "16K"}, {"depth", "2"}, {"lanes", "1"}}) {
         by.settings.set(name, value);
         (void)by.begin(file, device);
         by.end_all(50ms);
@@ -116,7 +117,7 @@ TEST(learning, takes_nothing_unless_the_tuner_is_automatic) {
     for (const char* const mode : {"fixed", "off"}) {
         learning by;
         by.settings.set("tuner", mode);
-            (void)by.machine->figures().take_changed();
+        (void)by.machine->figures().take_changed();
         for (int i = 0; i < 10; ++i) {
             (void)by.begin(file, device);
             by.end_all(50ms);

@@ -64,7 +64,8 @@ TEST(stage_model, goes_through_the_samples_and_straight_on_beyond_them) {
 
 TEST(stage_model, lets_operations_follow_one_another_where_none_was_seen_in_company) {
     const std::vector samples = {alone(truth, 16 << 10), alone(truth, 4 << 20)};
-    for (const double bytes : {64e3, 1e6, 4e6}) EXPECT_NEAR(fit(operation::read, samples).share(bytes), truth.seconds(bytes), 1e-8);
+    for (const double bytes : {64e3, 1e6, 4e6})
+        EXPECT_NEAR(fit(operation::read, samples).share(bytes), truth.seconds(bytes), 1e-8);
 }
 
 TEST(stage_model, knows_writers_that_hinder_one_another_and_nobody_else_who_does) {
@@ -85,16 +86,15 @@ TEST(stage_model, knows_operations_that_take_as_long_for_any_size) {
 }
 
 TEST(stage_model, stays_sane_whatever_it_is_made_of) {
-    const std::vector<std::vector<stage_sample>> all = {
-        {},
-        {{1e6, 1e-3}},
-        {{1e6, 1e-3}, {1e6, 2e-3}},
-        {{4e3, 1e-3}, {4e6, 1e-6}},
-        {{4e3, 0}, {4e6, 0}},
-        {{4e3, 1e-7}, {4e6, 1}},
-        {{4e6, 1e-7}, {5e6, 1}},
-        {{1e6, 1e-3, 4}},
-        {{1e6, 1e-3, 4}, {4e6, 1e-6, 2}}};
+    const std::vector<std::vector<stage_sample>> all = {{},
+                                                        {{1e6, 1e-3}},
+                                                        {{1e6, 1e-3}, {1e6, 2e-3}},
+                                                        {{4e3, 1e-3}, {4e6, 1e-6}},
+                                                        {{4e3, 0}, {4e6, 0}},
+                                                        {{4e3, 1e-7}, {4e6, 1}},
+                                                        {{4e6, 1e-7}, {5e6, 1}},
+                                                        {{1e6, 1e-3, 4}},
+                                                        {{1e6, 1e-3, 4}, {4e6, 1e-6, 2}}};
     for (const auto& samples : all) {
         auto found = fit(operation::read, samples);
         expect_sane(found);

@@ -20,7 +20,8 @@ std::string source_of(const std::string& kernel) {
     if (begin == std::string::npos) throw std::runtime_error("there is no kernel " + kernel);
     const auto end = std::min(all.find("\n\n", begin), all.size());
     const auto helper = all.find("float normal(");
-    return all.substr(0, all.find("__kernel")) + all.substr(helper, all.find("\n\n", helper) - helper) + "\n" + all.substr(begin, end - begin) + "\n";
+    return all.substr(0, all.find("__kernel")) + all.substr(helper, all.find("\n\n", helper) - helper) + "\n" +
+           all.substr(begin, end - begin) + "\n";
 }
 
 std::string text_of(cl_device_id device, cl_device_info what) {
@@ -42,28 +43,66 @@ std::vector<application> applications() {
     const auto floats = [](sort what, std::size_t n) { return argument{what, n * sizeof(float)}; };
     const argument number{sort::number}, count{sort::count};
     std::vector<application> all;
-    const auto flat = [&](const std::string& name, const std::string& kernel, std::size_t n, std::size_t inputs, shape local, unsigned per_item) {
+    const auto flat = [&](const std::string& name, const std::string& kernel, std::size_t n, std::size_t inputs,
+                          shape local, unsigned per_item) {
         application made{name, kernel, {n}, std::move(local), {}, static_cast<unsigned>(n), 0, per_item};
         for (std::size_t i = 0; i < inputs; ++i) made.arguments.push_back(floats(sort::input, n));
         made.arguments.push_back(floats(sort::output, n));
         made.arguments.push_back(number);
         all.push_back(std::move(made));
     };
-    for (const std::size_t n : {10'000, 100'000, 1'000'000, 10'000'000}) flat("Square " + std::to_string(n), "square", n, 1, {}, 1000);
-    for (const std::size_t n : {110'000, 1'100'000, 5'500'000}) flat("Vectoraddition " + std::to_string(n), "vectoadd", n, 2, {}, 1000);
+    for (const std::size_t n : {10'000, 100'000, 1'000'000, 10'000'000})
+        flat("Square " + std::to_string(n), "square", n, 1, {}, 1000);
+    for (const std::size_t n : {110'000, 1'100'000, 5'500'000})
+        flat("Vectoraddition " + std::to_string(n), "vectoadd", n, 2, {}, 1000);
     for (const std::size_t n : {128, 256}) {
-        const std::vector<argument> square{floats(sort::input, n * n), floats(sort::input, n * n), floats(sort::output, n * n), number};
-        all.push_back({"Matrixmul " + std::to_string(n), "matrixmul", {n, n}, {16, 16}, square, static_cast<unsigned>(n)});
-        all.push_back({"Matrixmul(naive) " + std::to_string(n), "matrixmul_naive", {n, n}, {16, 16}, square, static_cast<unsigned>(n)});
+        const std::vector<argument> square{floats(sort::input, n * n), floats(sort::input, n * n),
+                                           floats(sort::output, n * n), number};
+        all.push_back(
+            {"Matrixmul " + std::to_string(n), "matrixmul", {n, n}, {16, 16}, square, static_cast<unsigned>(n)});
+        all.push_back({"Matrixmul(naive) " + std::to_string(n),
+                       "matrixmul_naive",
+                       {n, n},
+                       {16, 16},
+                       square,
+                       static_cast<unsigned>(n)});
     }
-    all.push_back({"Reduction 640000", "reduce", {640'000}, {256}, {floats(sort::input, 640'000), floats(sort::output, 2500), number, {sort::local, 1024}}, 640'000});
-    all.push_back({"Histogram 409600", "histogram256", {409'600}, {128}, {floats(sort::input, 409'600), floats(sort::output, 256), number}, 409'600});
-    all.push_back({"Prefixsum 1024", "prefixsum", {1024}, {1024}, {floats(sort::input, 1024), floats(sort::output, 1024), number, {sort::local, 4096}}, 1024});
+    all.push_back({"Reduction 640000",
+                   "reduce",
+                   {640'000},
+                   {256},
+                   {floats(sort::input, 640'000), floats(sort::output, 2500), number, {sort::local, 1024}},
+                   640'000});
+    all.push_back({"Histogram 409600",
+                   "histogram256",
+                   {409'600},
+                   {128},
+                   {floats(sort::input, 409'600), floats(sort::output, 256), number},
+                   409'600});
+    all.push_back({"Prefixsum 1024",
+                   "prefixsum",
+                   {1024},
+                   {1024},
+                   {floats(sort::input, 1024), floats(sort::output, 1024), number, {sort::local, 4096}},
+                   1024});
     flat("Blackscholes 1638400", "blackscholes", 1280 * 1280, 2, {256}, 100);
-    all.push_back({"Binomialoption 25500", "binomialoption", {25'500}, {255}, {floats(sort::input, 100), floats(sort::output, 100), number, {sort::local, 1020}}, 100});
-    all.push_back({"CP", "cenergy", {64, 512}, {16, 8}, {floats(sort::atoms, 4 * 400), floats(sort::output, 64 * 512), number, count}, 64 * 512, 400, 4});
+    all.push_back({"Binomialoption 25500",
+                   "binomialoption",
+                   {25'500},
+                   {255},
+                   {floats(sort::input, 100), floats(sort::output, 100), number, {sort::local, 1020}},
+                   100});
+    all.push_back({"CP",
+                   "cenergy",
+                   {64, 512},
+                   {16, 8},
+                   {floats(sort::atoms, 4 * 400), floats(sort::output, 64 * 512), number, count},
+                   64 * 512,
+                   400,
+                   4});
     flat("MRI-Q computePhiMag", "phimag", 3072, 2, {512}, 4);
-    const std::vector<argument> mri{floats(sort::atoms, 4 * 256), floats(sort::input, 32'768), floats(sort::output, 2 * 32'768), number, count};
+    const std::vector<argument> mri{floats(sort::atoms, 4 * 256), floats(sort::input, 32'768),
+                                    floats(sort::output, 2 * 32'768), number, count};
     all.push_back({"MRI-Q computeQ", "computeq", {32'768}, {256}, mri, 32'768, 256, 4});
     flat("MRI-FHD RhoPhi", "rhophi", 3072, 2, {512}, 4);
     all.push_back({"MRI-FHD computeFHD", "computefhd", {32'768}, {256}, mri, 32'768, 256, 4});
@@ -88,7 +127,8 @@ std::vector<std::pair<cl_platform_id, cl_device_id>> all_devices() {
     return all;
 }
 
-device::device(cl_platform_id platform, cl_device_id of) : raw(of), m_name(text_of(of, CL_DEVICE_NAME) + ", driver " + text_of(of, CL_DRIVER_VERSION)) {
+device::device(cl_platform_id platform, cl_device_id of)
+    : raw(of), m_name(text_of(of, CL_DEVICE_NAME) + ", driver " + text_of(of, CL_DRIVER_VERSION)) {
     cl_device_type type = 0;
     check(clGetDeviceInfo(raw, CL_DEVICE_TYPE, sizeof type, &type, nullptr), "clGetDeviceInfo");
     m_is_cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
@@ -143,7 +183,9 @@ std::vector<cl_mem> device::make_memory(const application& of, access how, place
     std::vector<cl_mem> made;
     for (const auto& each : of.arguments) {
         if (each.bytes == 0 || each.what == argument::sort::local) continue;
-        cl_mem_flags flags = how == access::read_write ? CL_MEM_READ_WRITE : each.what == argument::sort::output ? CL_MEM_WRITE_ONLY : CL_MEM_READ_ONLY;
+        cl_mem_flags flags = how == access::read_write             ? CL_MEM_READ_WRITE
+                             : each.what == argument::sort::output ? CL_MEM_WRITE_ONLY
+                                                                   : CL_MEM_READ_ONLY;
         if (where == place::host) flags |= CL_MEM_ALLOC_HOST_PTR;
         cl_int code = CL_SUCCESS;
         auto* const memory = clCreateBuffer(context, flags, each.bytes, nullptr, &code);
@@ -151,7 +193,8 @@ std::vector<cl_mem> device::make_memory(const application& of, access how, place
         m_memory.push_back(memory);
         std::vector<float> values(each.bytes / sizeof(float));
         for (std::size_t i = 0; i < values.size(); ++i) values[i] = 1 + static_cast<float>(i % 97) / 97;
-        check(clEnqueueWriteBuffer(queue, memory, CL_TRUE, 0, each.bytes, values.data(), 0, nullptr, nullptr), "clEnqueueWriteBuffer");
+        check(clEnqueueWriteBuffer(queue, memory, CL_TRUE, 0, each.bytes, values.data(), 0, nullptr, nullptr),
+              "clEnqueueWriteBuffer");
         made.push_back(memory);
     }
     return made;
@@ -167,7 +210,8 @@ std::size_t device::largest_group(const application& of, const std::string& opti
     return largest;
 }
 
-std::function<void()> device::launch(const application& of, const shape& global, const shape& local, const std::string& options) {
+std::function<void()> device::launch(const application& of, const shape& global, const shape& local,
+                                     const std::string& options) {
     const auto memory = make_memory(of, access::read_write, place::device);
     auto* const kernel = make_kernel(of, options, memory);
     return [this, kernel, global, local] {
@@ -178,7 +222,8 @@ std::function<void()> device::launch(const application& of, const shape& global,
     };
 }
 
-std::function<void()> device::cycle(const application& of, access how, place where, transfer by, double* way_in, double* way_out) {
+std::function<void()> device::cycle(const application& of, access how, place where, transfer by, double* way_in,
+                                    double* way_out) {
     const auto memory = make_memory(of, how, where);
     auto* const kernel = make_kernel(of, "", memory);
     std::vector<std::pair<cl_mem, std::size_t>> in, out;
@@ -193,14 +238,17 @@ std::function<void()> device::cycle(const application& of, access how, place whe
         for (const auto& [object, bytes] : all) {
             if (by == transfer::map) {
                 cl_int code = CL_SUCCESS;
-                void* const at = clEnqueueMapBuffer(queue, object, CL_TRUE, is_in ? CL_MAP_WRITE : CL_MAP_READ, 0, bytes, 0, nullptr, nullptr, &code);
+                void* const at = clEnqueueMapBuffer(queue, object, CL_TRUE, is_in ? CL_MAP_WRITE : CL_MAP_READ, 0,
+                                                    bytes, 0, nullptr, nullptr, &code);
                 check(code, "clEnqueueMapBuffer");
                 check(clEnqueueUnmapMemObject(queue, object, at, 0, nullptr, nullptr), "clEnqueueUnmapMemObject");
                 check(clFinish(queue), "clFinish");
             } else if (is_in) {
-                check(clEnqueueWriteBuffer(queue, object, CL_TRUE, 0, bytes, own->data(), 0, nullptr, nullptr), "clEnqueueWriteBuffer");
+                check(clEnqueueWriteBuffer(queue, object, CL_TRUE, 0, bytes, own->data(), 0, nullptr, nullptr),
+                      "clEnqueueWriteBuffer");
             } else {
-                check(clEnqueueReadBuffer(queue, object, CL_TRUE, 0, bytes, own->data(), 0, nullptr, nullptr), "clEnqueueReadBuffer");
+                check(clEnqueueReadBuffer(queue, object, CL_TRUE, 0, bytes, own->data(), 0, nullptr, nullptr),
+                      "clEnqueueReadBuffer");
             }
         }
     };

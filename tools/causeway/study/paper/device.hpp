@@ -51,9 +51,11 @@ class device {
     [[nodiscard]] std::size_t largest_group(const application& of, const std::string& options);
 
     /// Something that can be timed again and again. Throws std::runtime_error, as all here.
-    [[nodiscard]] std::function<void()> launch(const application& of, const shape& global, const shape& local, const std::string& options);
+    [[nodiscard]] std::function<void()> launch(const application& of, const shape& global, const shape& local,
+                                               const std::string& options);
     /// With the data's way there and back; says by `only_way` how long that alone took, last time.
-    [[nodiscard]] std::function<void()> cycle(const application& of, access how, place where, transfer by, double* way_in, double* way_out);
+    [[nodiscard]] std::function<void()> cycle(const application& of, access how, place where, transfer by,
+                                              double* way_in, double* way_out);
 
     cl_context context = nullptr;
     cl_command_queue queue = nullptr;

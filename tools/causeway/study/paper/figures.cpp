@@ -35,7 +35,8 @@ struct point {
 };
 
 /// Rows of one series; values are throughputs relative to the first point.
-void measure(std::vector<point>& points, const effort& spent, const std::string& figure, const std::string& device, const std::string& series, rows& all) {
+void measure(std::vector<point>& points, const effort& spent, const std::string& figure, const std::string& device,
+             const std::string& series, rows& all) {
     for (auto& each : points) each.once(); // warms up, and compiles
     const auto begin = now();
     const auto limit = spent.seconds * static_cast<double>(points.size());
@@ -71,12 +72,14 @@ bool is_parboil(const application& of) { return of.name.starts_with("CP") || of.
 void measure_calls(cl_platform_id platform, cl_device_id raw, const effort& spent, rows& all) {
     static int build_number = 0;
     std::set<std::string> seen;
-    // Each application as a program of its own would run it, once, with a source that no driver has kept; then with one that it has.
+    // Each application as a program of its own would run it, once, with a source that no driver has kept; then with one
+    // that it has.
     for (const auto& of : applications()) {
         // One size of each kernel is enough: the others compile as long.
         if (of.name == "ILP" || of.name == "Chain" || spent.leaves_out(of) || !seen.insert(of.kernel).second) continue;
         std::string name;
-        const auto salt = "-D SALT=" + std::to_string(static_cast<long long>(now() * 1e6)) + std::to_string(build_number++);
+        const auto salt = "-D SALT=" + std::to_string(static_cast<long long>(now() * 1e6)) +
+                          std::to_string(build_number++);
         for (const bool is_warm : {false, true}) {
             const auto begin = now();
             device on(platform, raw);
@@ -107,22 +110,27 @@ void measure_scheduling(device& on, const effort& spent, rows& all) {
     for (const auto& of : applications()) {
         if (of.per_item == 1 || spent.leaves_out(of)) continue;
         std::vector<point> points;
-        for (const unsigned per_item : is_parboil(of) ? std::vector<unsigned>{1, 2, 4} : std::vector<unsigned>{1, 10, 100, 1000}) {
+        for (const unsigned per_item :
+             is_parboil(of) ? std::vector<unsigned>{1, 2, 4} : std::vector<unsigned>{1, 10, 100, 1000}) {
             if (per_item > of.per_item || of.global.front() % per_item != 0) continue;
             auto global = of.global, local = of.local;
             global.front() /= per_item;
             if (!local.empty() && !divides(global, local)) local.clear();
-            points.push_back({std::to_string(per_item), on.launch(of, global, local, "-D PER_ITEM=" + std::to_string(per_item))});
+            points.push_back(
+                {std::to_string(per_item), on.launch(of, global, local, "-D PER_ITEM=" + std::to_string(per_item))});
         }
         if (of.name != "Chain") measure(points, spent, is_parboil(of) ? "11" : "8", on.name(), of.name, all);
     }
     const auto every = applications();
-    const auto find = [&](const std::string& name) { return *std::find_if(every.begin(), every.end(), [&](const application& each) { return each.name == name; }); };
+    const auto find = [&](const std::string& name) {
+        return *std::find_if(every.begin(), every.end(), [&](const application& each) { return each.name == name; });
+    };
     {
         const auto of = find("ILP");
         std::vector<point> points;
         for (const unsigned chains : {1, 2, 3, 4, 5, 6, 8})
-            points.push_back({std::to_string(chains), on.launch(of, of.global, of.local, "-D ILP=" + std::to_string(chains))});
+            points.push_back(
+                {std::to_string(chains), on.launch(of, of.global, of.local, "-D ILP=" + std::to_string(chains))});
         measure(points, spent, "13", on.name(), "ILP", all);
     }
     const auto groups = [&](const std::string& figure, const std::string& name, const std::vector<shape>& locals) {
@@ -137,13 +145,16 @@ void measure_scheduling(device& on, const effort& spent, rows& all) {
         }
         measure(points, spent, figure, on.name(), name, all);
     };
-    for (const auto* const name : {"Square 100000", "Square 1000000", "Vectoraddition 1100000"}) groups("14", name, {{}, {1}, {10}, {100}, {1000}});
+    for (const auto* const name : {"Square 100000", "Square 1000000", "Vectoraddition 1100000"})
+        groups("14", name, {{}, {1}, {10}, {100}, {1000}});
     groups("14", "Matrixmul(naive) 256", {{16, 16}, {1, 1}, {2, 2}, {4, 4}, {8, 8}, {}});
     groups("16", "Matrixmul 256", {{16, 16}, {1, 1}, {2, 2}, {4, 4}, {8, 8}});
     groups("18", "Blackscholes 1638400", {{256}, {1}, {2}, {4}, {8}, {}});
     groups("20", "CP", {{16, 8}, {1, 8}, {2, 8}, {4, 8}, {8, 8}, {16, 1}, {16, 2}, {16, 4}, {16, 16}, {}});
-    for (const auto* const name : {"MRI-Q computePhiMag", "MRI-FHD RhoPhi"}) groups("20", name, {{512}, {32}, {64}, {128}, {256}, {}});
-    for (const auto* const name : {"MRI-Q computeQ", "MRI-FHD computeFHD"}) groups("20", name, {{256}, {16}, {32}, {64}, {128}, {}});
+    for (const auto* const name : {"MRI-Q computePhiMag", "MRI-FHD RhoPhi"})
+        groups("20", name, {{512}, {32}, {64}, {128}, {256}, {}});
+    for (const auto* const name : {"MRI-Q computeQ", "MRI-FHD computeFHD"})
+        groups("20", name, {{256}, {16}, {32}, {64}, {128}, {}});
 }
 
 void measure_memory(device& on, const effort& spent, rows& all) {
@@ -163,8 +174,10 @@ void measure_memory(device& on, const effort& spent, rows& all) {
             for (const auto where : {place::device, place::host})
                 for (const auto by : {transfer::copy, transfer::map}) {
                     auto& one = options.emplace_back(option{how, where, by});
-                    const std::string text = std::string(how == access::narrow ? "read-only/write-only" : "read-write") + ", " +
-                                             (where == place::device ? "device" : "host") + ", " + (by == transfer::copy ? "copy" : "map");
+                    const std::string text = std::string(how == access::narrow ? "read-only/write-only"
+                                                                               : "read-write") +
+                                             ", " + (where == place::device ? "device" : "host") + ", " +
+                                             (by == transfer::copy ? "copy" : "map");
                     const auto once = on.cycle(of, how, where, by, &one.in, &one.out);
                     points.push_back({text, [once, &one] {
                                           once();
@@ -176,7 +189,8 @@ void measure_memory(device& on, const effort& spent, rows& all) {
         measure(points, spent, "22, 26, 27", on.name(), of.name, found);
         all.insert(all.end(), found.begin(), found.end());
         for (std::size_t i = 0; i + 1 < options.size(); i += 2) { // copy, then map
-            const auto in = quick_time(options[i].ins), out = quick_time(options[i].outs), in_map = quick_time(options[i + 1].ins), out_map = quick_time(options[i + 1].outs);
+            const auto in = quick_time(options[i].ins), out = quick_time(options[i].outs),
+                       in_map = quick_time(options[i + 1].ins), out_map = quick_time(options[i + 1].outs);
             const auto figure_in = is_parboil(of) ? "25 in" : "23", figure_out = is_parboil(of) ? "25 out" : "24";
             all.push_back({figure_in, on.name(), of.name, points[i + 1].x, in_map, in_map > 0 ? in / in_map : 0});
             all.push_back({figure_out, on.name(), of.name, points[i + 1].x, out_map, out_map > 0 ? out / out_map : 0});
@@ -189,7 +203,8 @@ namespace {
 /// What openmp.cpp is compiled for.
 bool has_openmp_vectors() {
 #ifdef __x86_64__
-    return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 && __builtin_cpu_supports("bmi2") != 0;
+    return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 &&
+           __builtin_cpu_supports("bmi2") != 0;
 #else
     return true;
 #endif
@@ -201,7 +216,8 @@ void measure_vectors(device& on, const effort& spent, rows& all) {
     if (!has_openmp_vectors()) return;
     for (const auto& of : applications()) {
         const auto n = of.kernel == "matrixmul_naive" ? of.global.front() : of.number;
-        std::vector<float> a(std::max<std::size_t>(of.number, n * n * (of.kernel == "matrixmul_naive" ? 1 : 0)) * 1, 1.01F);
+        std::vector<float> a(std::max<std::size_t>(of.number, n * n * (of.kernel == "matrixmul_naive" ? 1 : 0)) * 1,
+                             1.01F);
         a.resize(std::max<std::size_t>(a.size(), 4 * of.count), 1.01F);
         auto b = a;
         std::vector<float> c(2 * a.size());
@@ -221,10 +237,13 @@ void measure_affinity(const effort& spent, rows& all) {
         std::array<std::vector<double>, 2> times;
         const auto begin = now();
         for (int round = 0; round < 5 || (round < 2000 && now() - begin < 4 * spent.seconds); ++round)
-            for (const bool misaligned : {false, true}) times[misaligned ? 1 : 0].push_back(openmp::second_loop(a, b, c, d, misaligned));
+            for (const bool misaligned : {false, true})
+                times[misaligned ? 1 : 0].push_back(openmp::second_loop(a, b, c, d, misaligned));
         const auto aligned = quick_time(times[0]), misaligned = quick_time(times[1]);
-        all.push_back({"table 7", "OpenMP, " + std::to_string(openmp::threads()) + " threads", std::to_string(n) + " elements", "aligned", aligned, 1});
-        all.push_back({"table 7", "OpenMP, " + std::to_string(openmp::threads()) + " threads", std::to_string(n) + " elements", "misaligned", misaligned,
+        all.push_back({"table 7", "OpenMP, " + std::to_string(openmp::threads()) + " threads",
+                       std::to_string(n) + " elements", "aligned", aligned, 1});
+        all.push_back({"table 7", "OpenMP, " + std::to_string(openmp::threads()) + " threads",
+                       std::to_string(n) + " elements", "misaligned", misaligned,
                        misaligned > 0 ? aligned / misaligned : 0});
     }
 }
@@ -244,15 +263,19 @@ class judge {
     std::vector<double> values(const std::string& figure, const std::function<bool(const row&)>& wanted) const {
         std::vector<double> found;
         for (const auto& each : m_all)
-            if (each.figure == figure && (each.device == m_device || figure == "table 7") && wanted(each)) found.push_back(each.value);
+            if (each.figure == figure && (each.device == m_device || figure == "table 7") && wanted(each))
+                found.push_back(each.value);
         return found;
     }
-    double middle(const std::string& figure, const std::function<bool(const row&)>& wanted) const { return median(values(figure, wanted)); }
+    double middle(const std::string& figure, const std::function<bool(const row&)>& wanted) const {
+        return median(values(figure, wanted));
+    }
     /// The median over series of their best value, and of that of one x.
     double best(const std::string& figure, const std::function<bool(const row&)>& wanted) const {
         std::map<std::string, double> highest;
         for (const auto& each : m_all)
-            if (each.figure == figure && each.device == m_device && wanted(each)) highest[each.series] = std::max(highest[each.series], each.value);
+            if (each.figure == figure && each.device == m_device && wanted(each))
+                highest[each.series] = std::max(highest[each.series], each.value);
         std::vector<double> found;
         for (const auto& [series, value] : highest) found.push_back(value);
         return median(found);
@@ -272,25 +295,32 @@ std::vector<verdict> verdicts(const std::string& device, bool is_cpu, const rows
     const auto any = [](const row&) { return true; };
     std::vector<verdict> found;
     const auto kernel = by.middle("3-7", x_is("kernel")), compiled = by.middle("3-7", x_is("compilation"));
-    found.push_back({"API calls cost more than kernels in short programs", word(kernel < 0.5), "kernels take " + number(100 * kernel, " %") + " of the median program"});
+    found.push_back({"API calls cost more than kernels in short programs", word(kernel < 0.5),
+                     "kernels take " + number(100 * kernel, " %") + " of the median program"});
     const auto kept = by.middle("3-7 kept", x_is("compilation"));
     const auto seconds = [&](const char* figure) {
         std::vector<double> times;
         for (const auto& each : all)
-            if (each.figure == figure && each.device == device && each.x == "compilation") times.push_back(each.seconds);
+            if (each.figure == figure && each.device == device && each.x == "compilation")
+                times.push_back(each.seconds);
         return median(times);
     };
-    found.push_back({"compilation is a large part, and keeping binaries removes it", word(compiled > 0.2 && seconds("3-7 kept") < 0.3 * seconds("3-7")),
-                     number(100 * compiled, " %") + " of the median program, " + number(1e3 * seconds("3-7"), " ms") + "; built again by the same process " +
-                         number(1e3 * seconds("3-7 kept"), " ms") + " (" + number(100 * kept, " %") + ")"});
+    found.push_back({"compilation is a large part, and keeping binaries removes it",
+                     word(compiled > 0.2 && seconds("3-7 kept") < 0.3 * seconds("3-7")),
+                     number(100 * compiled, " %") + " of the median program, " + number(1e3 * seconds("3-7"), " ms") +
+                         "; built again by the same process " + number(1e3 * seconds("3-7 kept"), " ms") + " (" +
+                         number(100 * kept, " %") + ")"});
     const auto more = by.best("8", any), thousand = by.middle("8", x_is("1000"));
-    found.push_back({is_cpu ? "more work per item helps" : "more work per item hurts GPUs", word(is_cpu ? more > 1.1 : thousand < 0.9),
+    found.push_back({is_cpu ? "more work per item helps" : "more work per item hurts GPUs",
+                     word(is_cpu ? more > 1.1 : thousand < 0.9),
                      "the best of 1 to 1000: " + number(more, " x") + "; 1000: " + number(thousand, " x")});
     const auto ilp = by.best("13", any);
-    found.push_back({is_cpu ? "instruction-level parallelism helps" : "instruction-level parallelism does not matter on GPUs", word(is_cpu ? ilp > 1.1 : ilp < 1.1),
-                     "the best of 1 to 8 chains: " + number(ilp, " x")});
+    found.push_back(
+        {is_cpu ? "instruction-level parallelism helps" : "instruction-level parallelism does not matter on GPUs",
+         word(is_cpu ? ilp > 1.1 : ilp < 1.1), "the best of 1 to 8 chains: " + number(ilp, " x")});
     // Figure 14's first size is NULL or the program's; the smallest has one item.
-    const auto large = by.best("14", any), one = by.middle("14", [](const row& each) { return each.x == "1" || each.x == "1x1"; });
+    const auto large = by.best("14", any),
+               one = by.middle("14", [](const row& each) { return each.x == "1" || each.x == "1x1"; });
     found.push_back({"larger groups help, and NULL is not the best", word(large > 1.05 && one < large),
                      "the best is " + number(large, " x") + " of NULL or 16x16; groups of one " + number(one, " x")});
     std::vector<double> maps, large_maps, flags, places;
@@ -305,23 +335,34 @@ std::vector<verdict> verdicts(const std::string& device, bool is_cpu, const rows
         };
         const auto is_large = key.find("000000") != std::string::npos || key.find("00000|") != std::string::npos;
         if (const auto map = with(", copy", ", map"); map > 0) (is_large ? large_maps : maps).push_back(time / map);
-        if (const auto narrow = with("|read-write", "|read-only/write-only"); narrow > 0) flags.push_back(time / narrow);
+        if (const auto narrow = with("|read-write", "|read-only/write-only"); narrow > 0)
+            flags.push_back(time / narrow);
         if (const auto host = with(", device,", ", host,"); host > 0) places.push_back(time / host);
     }
     const auto is_near_one = [](double value) { return value > 0.95 && value < 1.05; };
     const bool is_all_same = is_near_one(median(flags)) && is_near_one(median(places));
     const bool wins_large = median(large_maps) > 1.02, wins_small = median(maps) > 1.02;
-    found.push_back({"mapping beats copying; flags and place do not matter", wins_large && wins_small && is_all_same ? "holds" : wins_large || wins_small ? "holds in part" : "holds no more",
-                     "map for copy " + number(median(large_maps), " x") + " with a million elements and more, " + number(median(maps), " x") +
-                         " with fewer; read-only/write-only " + number(median(flags), " x") + ", host memory " + number(median(places), " x")});
+    found.push_back({"mapping beats copying; flags and place do not matter",
+                     wins_large && wins_small && is_all_same ? "holds"
+                     : wins_large || wins_small              ? "holds in part"
+                                                             : "holds no more",
+                     "map for copy " + number(median(large_maps), " x") + " with a million elements and more, " +
+                         number(median(maps), " x") + " with fewer; read-only/write-only " +
+                         number(median(flags), " x") + ", host memory " + number(median(places), " x")});
     const auto opencl = by.values("28", x_is("OpenCL")), chains = by.values("algorithm 1", x_is("OpenCL"));
     const auto affinity = by.middle("table 7", x_is("misaligned"));
     if (is_cpu) {
-        const bool differs = !opencl.empty() && (!is_near_one(median(opencl)) || (!chains.empty() && !is_near_one(chains[0])));
+        const bool differs = !opencl.empty() &&
+                             (!is_near_one(median(opencl)) || (!chains.empty() && !is_near_one(chains[0])));
         const bool gains = affinity > 0 && affinity < 0.95;
-        found.push_back({"OpenCL and OpenMP vectorise differently; affinity is worth some 15 %", differs && gains ? "holds" : differs || gains ? "holds in part" : "holds no more",
-                         "OpenCL " + number(median(opencl), " x") + " of OpenMP, dependent chains " + number(chains.empty() ? 0 : chains[0], " x") +
-                             (affinity > 0 ? "; misaligned threads " + number(affinity, " x") : "; one processor, so no affinity")});
+        found.push_back({"OpenCL and OpenMP vectorise differently; affinity is worth some 15 %",
+                         differs && gains   ? "holds"
+                         : differs || gains ? "holds in part"
+                                            : "holds no more",
+                         "OpenCL " + number(median(opencl), " x") + " of OpenMP, dependent chains " +
+                             number(chains.empty() ? 0 : chains[0], " x") +
+                             (affinity > 0 ? "; misaligned threads " + number(affinity, " x")
+                                           : "; one processor, so no affinity")});
     }
     return found;
 }

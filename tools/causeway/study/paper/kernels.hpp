@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of Lee et al. 2015, "OpenCL Performance Evaluation on Modern Multicore CPUs", written anew. PER_ITEM is how many items
-// one work-item does, ILP how many independent chains it has.
+// The kernels of Lee et al. 2015, "OpenCL Performance Evaluation on Modern Multicore CPUs", written anew. PER_ITEM is
+// how many items one work-item does, ILP how many independent chains it has.
 #pragma once
 
 namespace paper {

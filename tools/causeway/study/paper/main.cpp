@@ -20,19 +20,23 @@ std::string quoted(const std::string& text) {
     return made + "\"";
 }
 
-void write(const std::string& path, const paper::rows& all, const std::vector<std::pair<std::string, std::vector<paper::verdict>>>& judged) {
+void write(const std::string& path, const paper::rows& all,
+           const std::vector<std::pair<std::string, std::vector<paper::verdict>>>& judged) {
     std::ofstream file(path);
     file << "{\"rows\": [\n";
     for (std::size_t i = 0; i < all.size(); ++i) {
         const auto& each = all[i];
-        file << "{\"figure\": " << quoted(each.figure) << ", \"device\": " << quoted(each.device) << ", \"series\": " << quoted(each.series)
-             << ", \"x\": " << quoted(each.x) << ", \"seconds\": " << each.seconds << ", \"value\": " << each.value << (i + 1 < all.size() ? "},\n" : "}\n");
+        file << "{\"figure\": " << quoted(each.figure) << ", \"device\": " << quoted(each.device)
+             << ", \"series\": " << quoted(each.series) << ", \"x\": " << quoted(each.x)
+             << ", \"seconds\": " << each.seconds << ", \"value\": " << each.value
+             << (i + 1 < all.size() ? "},\n" : "}\n");
     }
     file << "], \"findings\": [\n";
     bool is_first = true;
     for (const auto& [device, verdicts] : judged)
         for (const auto& each : verdicts) {
-            file << (is_first ? "" : ",\n") << "{\"device\": " << quoted(device) << ", \"finding\": " << quoted(each.finding) << ", \"verdict\": " << quoted(each.word)
+            file << (is_first ? "" : ",\n") << "{\"device\": " << quoted(device)
+                 << ", \"finding\": " << quoted(each.finding) << ", \"verdict\": " << quoted(each.word)
                  << ", \"figure\": " << quoted(each.figure) << "}";
             is_first = false;
         }
@@ -46,7 +50,8 @@ void print(const paper::rows& all, std::size_t from) {
     std::string figure, series;
     for (std::size_t i = from; i < all.size(); ++i) {
         const auto& each = all[i];
-        if (each.figure != figure) std::printf("\n  figure %s%s", each.figure.c_str(), each.figure.starts_with("3-7") ? " (shares)" : "");
+        if (each.figure != figure)
+            std::printf("\n  figure %s%s", each.figure.c_str(), each.figure.starts_with("3-7") ? " (shares)" : "");
         if (each.figure != figure || each.series != series) std::printf("\n    %-24s", each.series.c_str());
         std::printf("  %s: %.2f", each.x.c_str(), each.value);
         figure = each.figure;
@@ -78,7 +83,8 @@ int measure(const paper::effort& spent, const std::string& output) {
     for (const auto& [name, is_cpu] : devices) {
         judged.emplace_back(name, paper::verdicts(name, is_cpu, all));
         std::printf("\n%s\n", name.c_str());
-        for (const auto& each : judged.back().second) std::printf("  %-68s %-14s %s\n", each.finding.c_str(), each.word.c_str(), each.figure.c_str());
+        for (const auto& each : judged.back().second)
+            std::printf("  %-68s %-14s %s\n", each.finding.c_str(), each.word.c_str(), each.figure.c_str());
     }
     if (!output.empty()) write(output, all, judged);
     return 0;
@@ -95,7 +101,8 @@ int main(int count, char** words) {
         } else if (std::strcmp(words[i], "--output") == 0 && i + 1 < count) {
             output = words[++i];
         } else {
-            std::fprintf(stderr, "usage: paper-study [--seconds S] [--output FILE]\nIt is started by causeway study --paper.\n");
+            std::fprintf(
+                stderr, "usage: paper-study [--seconds S] [--output FILE]\nIt is started by causeway study --paper.\n");
             return 2;
         }
     }

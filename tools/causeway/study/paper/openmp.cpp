@@ -15,7 +15,8 @@ namespace {
 float normal(float d) {
     const float k = 1 / (1 + 0.2316419F * std::fabs(d));
     const float tail = 0.39894228F * std::exp(-0.5F * d * d) *
-                       (k * (0.31938153F + k * (-0.356563782F + k * (1.781477937F + k * (-1.821255978F + k * 1.330274429F)))));
+                       (k * (0.31938153F +
+                             k * (-0.356563782F + k * (1.781477937F + k * (-1.821255978F + k * 1.330274429F)))));
     return d > 0 ? 1 - tail : tail;
 }
 
@@ -40,7 +41,8 @@ void options(const float* price, const float* strike, float* call, std::size_t n
 #pragma omp parallel for
     for (std::size_t i = 0; i < n; ++i) {
         const float s = price[i], x = strike[i], r = 0.02F, v = 0.3F, time = 1 + static_cast<float>(i % 8);
-        const float d1 = (std::log(s / x) + (r + 0.5F * v * v) * time) / (v * std::sqrt(time)), d2 = d1 - v * std::sqrt(time);
+        const float d1 = (std::log(s / x) + (r + 0.5F * v * v) * time) / (v * std::sqrt(time)),
+                    d2 = d1 - v * std::sqrt(time);
         call[i] = s * normal(d1) - x * std::exp(-r * time) * normal(d2);
     }
 }
@@ -70,24 +72,33 @@ void chain(const float* a, float* c, std::size_t n) {
 
 int threads() { return omp_get_max_threads(); }
 
-bool run(const std::string& kernel, const std::vector<float>& a, const std::vector<float>& b, std::vector<float>& c, std::size_t n,
-         std::size_t count) {
-    if (kernel == "square") square(a.data(), c.data(), n);
-    else if (kernel == "vectoadd") add(a.data(), b.data(), c.data(), n);
-    else if (kernel == "matrixmul_naive") matrices(a.data(), b.data(), c.data(), n);
-    else if (kernel == "blackscholes") options(a.data(), b.data(), c.data(), n);
-    else if (kernel == "computeq") q(a.data(), b.data(), c.data(), n, count);
-    else if (kernel == "chain") chain(a.data(), c.data(), n);
-    else return false;
+bool run(const std::string& kernel, const std::vector<float>& a, const std::vector<float>& b, std::vector<float>& c,
+         std::size_t n, std::size_t count) {
+    if (kernel == "square")
+        square(a.data(), c.data(), n);
+    else if (kernel == "vectoadd")
+        add(a.data(), b.data(), c.data(), n);
+    else if (kernel == "matrixmul_naive")
+        matrices(a.data(), b.data(), c.data(), n);
+    else if (kernel == "blackscholes")
+        options(a.data(), b.data(), c.data(), n);
+    else if (kernel == "computeq")
+        q(a.data(), b.data(), c.data(), n, count);
+    else if (kernel == "chain")
+        chain(a.data(), c.data(), n);
+    else
+        return false;
     return true;
 }
 
-double second_loop(std::vector<float>& a, std::vector<float>& b, std::vector<float>& c, std::vector<float>& d, bool misaligned) {
+double second_loop(std::vector<float>& a, std::vector<float>& b, std::vector<float>& c, std::vector<float>& d,
+                   bool misaligned) {
     const auto n = a.size();
     double seconds = 0;
 #pragma omp parallel
     {
-        const auto me = static_cast<std::size_t>(omp_get_thread_num()), all = static_cast<std::size_t>(omp_get_num_threads());
+        const auto me = static_cast<std::size_t>(omp_get_thread_num()),
+                   all = static_cast<std::size_t>(omp_get_num_threads());
         cpu_set_t before, mine;
         sched_getaffinity(0, sizeof before, &before);
         CPU_ZERO(&mine);

@@ -11,11 +11,12 @@ namespace paper::openmp {
 [[nodiscard]] int threads();
 
 /// Runs the counterpart of a kernel on arrays of its size; false if there is none.
-bool run(const std::string& kernel, const std::vector<float>& a, const std::vector<float>& b, std::vector<float>& c, std::size_t n,
-         std::size_t count);
+bool run(const std::string& kernel, const std::vector<float>& a, const std::vector<float>& b, std::vector<float>& c,
+         std::size_t n, std::size_t count);
 
 /// Algorithm 2: an addition, then a multiplication that uses its result, on bound threads. Seconds of the second loop.
 /// `misaligned`: each thread works on what another one has in its cache.
-[[nodiscard]] double second_loop(std::vector<float>& a, std::vector<float>& b, std::vector<float>& c, std::vector<float>& d, bool misaligned);
+[[nodiscard]] double second_loop(std::vector<float>& a, std::vector<float>& b, std::vector<float>& c,
+                                 std::vector<float>& d, bool misaligned);
 
 } // namespace paper::openmp

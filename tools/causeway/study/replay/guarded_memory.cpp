@@ -37,7 +37,8 @@ void on_fault(int signal, siginfo_t* info, void*) {
         number = each.number;
     }
     char text[128];
-    const int length = std::snprintf(text, sizeof text, "{\"fault\":\"%s\",\"object\":%d,\"signal\":%d}\n", where, number, signal);
+    const int length = std::snprintf(text, sizeof text, "{\"fault\":\"%s\",\"object\":%d,\"signal\":%d}\n", where,
+                                     number, signal);
     if (::write(STDOUT_FILENO, text, static_cast<std::size_t>(length)) < 0) ::_exit(4);
     ::_exit(3);
 }
@@ -48,7 +49,8 @@ std::size_t rounded(std::size_t bytes, std::size_t to) { return (bytes + to - 1)
 
 guarded_memory::guarded_memory(std::size_t bytes, int number)
     : m_bytes(bytes), m_inner(rounded(std::max<std::size_t>(bytes, 1), page)), m_number(number) {
-    void* const made = ::mmap(nullptr, m_inner + 2 * fence, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* const made = ::mmap(nullptr, m_inner + 2 * fence, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+                              0);
     if (made == MAP_FAILED) throw std::bad_alloc();
     m_area = static_cast<std::byte*>(made);
     auto* const inner = m_area + fence;
@@ -63,8 +65,8 @@ guarded_memory::guarded_memory(std::size_t bytes, int number)
 }
 
 guarded_memory::guarded_memory(guarded_memory&& other) noexcept
-    : m_area(std::exchange(other.m_area, nullptr)), m_begin(other.m_begin), m_bytes(other.m_bytes), m_inner(other.m_inner),
-      m_number(other.m_number) {}
+    : m_area(std::exchange(other.m_area, nullptr)), m_begin(other.m_begin), m_bytes(other.m_bytes),
+      m_inner(other.m_inner), m_number(other.m_number) {}
 
 guarded_memory::~guarded_memory() {
     if (m_area == nullptr) return;
@@ -81,7 +83,7 @@ bool guarded_memory::is_intact() const {
 }
 
 void guarded_memory::tell_of_faults() {
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_sigaction = on_fault;
     action.sa_flags = SA_SIGINFO;
     for (const int each : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) ::sigaction(each, &action, nullptr);

@@ -7,8 +7,8 @@
 
 namespace replay {
 
-/// Its last byte lies before a forbidden page, but for at most 127 bytes of a known pattern, as devices want their alignment;
-/// so do the bytes between a forbidden page and its first.
+/// Its last byte lies before a forbidden page, but for at most 127 bytes of a known pattern, as devices want their
+/// alignment; so do the bytes between a forbidden page and its first.
 class guarded_memory {
   public:
     static constexpr std::size_t alignment = 128;
@@ -25,7 +25,8 @@ class guarded_memory {
     /// Whether the pattern around it is as it was.
     [[nodiscard]] bool is_intact() const;
 
-    /// From now on a touch of a forbidden page prints {"fault": ..., "object": number} and ends the process with status 3.
+    /// From now on a touch of a forbidden page prints {"fault": ..., "object": number} and ends the process with
+    /// status 3.
     static void tell_of_faults();
 
   private:

@@ -57,7 +57,8 @@ cl_device_id find_device(const std::string& name, const std::string& driver) {
 
 std::vector<std::byte> from_hex(const std::string& text) {
     std::vector<std::byte> bytes;
-    for (std::size_t i = 0; i + 1 < text.size(); i += 2) bytes.push_back(static_cast<std::byte>(std::stoi(text.substr(i, 2), nullptr, 16)));
+    for (std::size_t i = 0; i + 1 < text.size(); i += 2)
+        bytes.push_back(static_cast<std::byte>(std::stoi(text.substr(i, 2), nullptr, 16)));
     return bytes;
 }
 
@@ -72,7 +73,8 @@ std::array<std::size_t, 3> region_of(const json& image) {
     }
 }
 
-/// The largest difference of two arrays of floating-point numbers, relative to the largest value; infinity where one is no number.
+/// The largest difference of two arrays of floating-point numbers, relative to the largest value; infinity where one is
+/// no number.
 template <class Real> double difference(const std::vector<std::byte>& a, const std::vector<std::byte>& b) {
     double largest = 0, worst = 0;
     for (std::size_t at = 0; at + sizeof(Real) <= a.size(); at += sizeof(Real)) {
@@ -99,8 +101,12 @@ variant variant::from(const json& request, const json& recorded) {
     if (!local.is_null()) made.local = local.get<std::vector<std::size_t>>();
     made.source = request.value("source", "program.cl");
     made.kernel = request.value("kernel", recorded.at("kernel").get<std::string>());
-    const auto where = request.value("place", "as made"), how = request.value("access", "as made"), moves = request.value("transfer", "none");
-    made.where = where == "device" ? place::device : where == "host" ? place::host : where == "lent" ? place::lent : place::as_made;
+    const auto where = request.value("place", "as made"), how = request.value("access", "as made"),
+               moves = request.value("transfer", "none");
+    made.where = where == "device" ? place::device
+                 : where == "host" ? place::host
+                 : where == "lent" ? place::lent
+                                   : place::as_made;
     made.how = how == "read-write" ? access::read_write : how == "narrow" ? access::narrow : access::as_made;
     made.moves = moves == "copy" ? transfer::copy : moves == "map" ? transfer::map : transfer::none;
     made.misaligned = request.value("misaligned", std::size_t{0});
@@ -108,10 +114,12 @@ variant variant::from(const json& request, const json& recorded) {
 }
 
 std::string variant::memory_key() const {
-    return std::to_string(static_cast<int>(where)) + "," + std::to_string(static_cast<int>(how)) + "," + std::to_string(misaligned);
+    return std::to_string(static_cast<int>(where)) + "," + std::to_string(static_cast<int>(how)) + "," +
+           std::to_string(misaligned);
 }
 
-launch::launch(const std::filesystem::path& folder) : m_folder(folder), m_recorded(json::parse(std::ifstream(folder / "launch.json"))) {
+launch::launch(const std::filesystem::path& folder)
+    : m_folder(folder), m_recorded(json::parse(std::ifstream(folder / "launch.json"))) {
     m_device = find_device(m_recorded.at("device"), m_recorded.at("driver"));
     cl_int code = CL_SUCCESS;
     m_context = clCreateContext(nullptr, 1, &m_device, nullptr, nullptr, &code);
@@ -172,9 +180,12 @@ json launch::facts() {
     std::size_t largest = 0, multiple = 0, required[3] = {};
     cl_ulong local_bytes = 0;
     (void)clGetKernelWorkGroupInfo(kernel, m_device, CL_KERNEL_WORK_GROUP_SIZE, sizeof largest, &largest, nullptr);
-    (void)clGetKernelWorkGroupInfo(kernel, m_device, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, sizeof multiple, &multiple, nullptr);
-    (void)clGetKernelWorkGroupInfo(kernel, m_device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof required, required, nullptr);
-    (void)clGetKernelWorkGroupInfo(kernel, m_device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof local_bytes, &local_bytes, nullptr);
+    (void)clGetKernelWorkGroupInfo(kernel, m_device, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, sizeof multiple,
+                                   &multiple, nullptr);
+    (void)clGetKernelWorkGroupInfo(kernel, m_device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof required, required,
+                                   nullptr);
+    (void)clGetKernelWorkGroupInfo(kernel, m_device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof local_bytes, &local_bytes,
+                                   nullptr);
     std::size_t limits[3] = {1, 1, 1};
     (void)clGetDeviceInfo(m_device, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof limits, limits, nullptr);
     cl_uint units = 0;
@@ -189,8 +200,13 @@ json launch::facts() {
         if (arguments[i].contains("object") && !arguments[i].at("object").is_null())
             m_objects[arguments[i].at("object").get<std::size_t>()].element = type;
     }
-    return {{"largest_group", largest}, {"multiple", multiple}, {"required", {required[0], required[1], required[2]}},
-            {"local_bytes", local_bytes}, {"limits", {limits[0], limits[1], limits[2]}}, {"units", units}, {"names", names}};
+    return {{"largest_group", largest},
+            {"multiple", multiple},
+            {"required", {required[0], required[1], required[2]}},
+            {"local_bytes", local_bytes},
+            {"limits", {limits[0], limits[1], limits[2]}},
+            {"units", units},
+            {"names", names}};
 }
 
 owned_memory launch::make(const object& of, cl_mem_flags flags, void* host) const {
@@ -225,13 +241,15 @@ void launch::set_arguments(cl_kernel kernel, const std::vector<owned_memory>& me
             code = clSetKernelArg(kernel, index, each.at("local").get<std::size_t>(), nullptr);
         } else if (each.contains("sampler")) {
             const auto& facts = each.at("sampler");
-            auto* const sampler = clCreateSampler(m_context, facts[0].get<cl_bool>(), facts[1].get<cl_addressing_mode>(),
-                                                  facts[2].get<cl_filter_mode>(), &code);
+            auto* const sampler = clCreateSampler(m_context, facts[0].get<cl_bool>(),
+                                                  facts[1].get<cl_addressing_mode>(), facts[2].get<cl_filter_mode>(),
+                                                  &code);
             require(code, "clCreateSampler");
             m_samplers.emplace_back(sampler);
             code = clSetKernelArg(kernel, index, sizeof sampler, &sampler);
         } else {
-            auto* const raw = each.at("object").is_null() ? nullptr : memory[each.at("object").get<std::size_t>()].get();
+            auto* const raw = each.at("object").is_null() ? nullptr
+                                                          : memory[each.at("object").get<std::size_t>()].get();
             code = clSetKernelArg(kernel, index, sizeof raw, &raw);
         }
         require(code, "clSetKernelArg " + std::to_string(index));
@@ -245,10 +263,12 @@ launch::memory_set launch::make_set(const variant& of) const {
     for (const auto& each : m_objects) {
         auto access = each.flags & access_flags;
         if (of.how == variant::access::read_write) access = CL_MEM_READ_WRITE;
-        if (of.how == variant::access::narrow) access = !each.changes && each.reads_only ? CL_MEM_READ_ONLY : CL_MEM_READ_WRITE;
+        if (of.how == variant::access::narrow)
+            access = !each.changes && each.reads_only ? CL_MEM_READ_ONLY : CL_MEM_READ_WRITE;
         auto flags = access;
         void* host = nullptr;
-        const bool was_lent = (each.flags & CL_MEM_USE_HOST_PTR) != 0, was_host = (each.flags & CL_MEM_ALLOC_HOST_PTR) != 0;
+        const bool was_lent = (each.flags & CL_MEM_USE_HOST_PTR) != 0,
+                   was_host = (each.flags & CL_MEM_ALLOC_HOST_PTR) != 0;
         const bool is_lent = of.where == variant::place::lent || (of.where == variant::place::as_made && was_lent);
         if (is_lent && !each.image) {
             const auto bytes = (each.contents.size() + page - 1) / page * page + page;
@@ -269,22 +289,24 @@ void launch::restore(const memory_set& set, bool all) {
         const auto& of = m_objects[i];
         if (!all && !of.changes) continue;
         if (!of.image) {
-            require(clEnqueueWriteBuffer(m_queue, set.memory[i].get(), CL_TRUE, 0, of.contents.size(), of.contents.data(), 0, nullptr, nullptr),
-                  "clEnqueueWriteBuffer");
+            require(clEnqueueWriteBuffer(m_queue, set.memory[i].get(), CL_TRUE, 0, of.contents.size(),
+                                         of.contents.data(), 0, nullptr, nullptr),
+                    "clEnqueueWriteBuffer");
         } else {
             const auto region = region_of(*of.image);
             const std::size_t origin[3] = {};
-            require(clEnqueueWriteImage(m_queue, set.memory[i].get(), CL_TRUE, origin, region.data(), 0, 0, of.contents.data(), 0, nullptr, nullptr),
-                  "clEnqueueWriteImage");
+            require(clEnqueueWriteImage(m_queue, set.memory[i].get(), CL_TRUE, origin, region.data(), 0, 0,
+                                        of.contents.data(), 0, nullptr, nullptr),
+                    "clEnqueueWriteImage");
         }
     }
 }
 
 void launch::enqueue(cl_kernel kernel, const variant& of, cl_event* event) {
     const auto offset = m_recorded.at("offset").get<std::vector<std::size_t>>();
-    require(clEnqueueNDRangeKernel(m_queue, kernel, static_cast<cl_uint>(of.global.size()), offset.data(), of.global.data(),
-                                 of.local.empty() ? nullptr : of.local.data(), 0, nullptr, event),
-          "clEnqueueNDRangeKernel");
+    require(clEnqueueNDRangeKernel(m_queue, kernel, static_cast<cl_uint>(of.global.size()), offset.data(),
+                                   of.global.data(), of.local.empty() ? nullptr : of.local.data(), 0, nullptr, event),
+            "clEnqueueNDRangeKernel");
 }
 
 /// What a program does that has its data in arrays of its own, or in mapped memory.
@@ -296,15 +318,19 @@ void launch::move(const memory_set& set, variant::transfer how, bool is_in) {
         auto* const memory = set.memory[i].get();
         cl_int code = CL_SUCCESS;
         if (how == variant::transfer::map) {
-            void* const at = clEnqueueMapBuffer(m_queue, memory, CL_TRUE, is_in ? CL_MAP_WRITE : CL_MAP_READ, 0, of.contents.size(), 0,
-                                                nullptr, nullptr, &code);
+            void* const at = clEnqueueMapBuffer(m_queue, memory, CL_TRUE, is_in ? CL_MAP_WRITE : CL_MAP_READ, 0,
+                                                of.contents.size(), 0, nullptr, nullptr, &code);
             require(code, "clEnqueueMapBuffer");
             require(clEnqueueUnmapMemObject(m_queue, memory, at, 0, nullptr, nullptr), "clEnqueueUnmapMemObject");
         } else if (is_in) {
-            require(clEnqueueWriteBuffer(m_queue, memory, CL_TRUE, 0, of.contents.size(), of.contents.data(), 0, nullptr, nullptr), "write");
+            require(clEnqueueWriteBuffer(m_queue, memory, CL_TRUE, 0, of.contents.size(), of.contents.data(), 0,
+                                         nullptr, nullptr),
+                    "write");
         } else {
             own.resize(std::max(own.size(), of.contents.size()));
-            require(clEnqueueReadBuffer(m_queue, memory, CL_TRUE, 0, of.contents.size(), own.data(), 0, nullptr, nullptr), "read");
+            require(
+                clEnqueueReadBuffer(m_queue, memory, CL_TRUE, 0, of.contents.size(), own.data(), 0, nullptr, nullptr),
+                "read");
         }
     }
 }
@@ -351,16 +377,21 @@ std::vector<std::vector<std::byte>> launch::run_guarded(const variant& of, bool&
         const auto& each = m_objects[i];
         std::vector<std::byte> bytes(each.contents.size());
         if (!each.image) {
-            require(clEnqueueReadBuffer(m_queue, memory[i].get(), CL_TRUE, 0, bytes.size(), bytes.data(), 0, nullptr, nullptr), "read");
+            require(clEnqueueReadBuffer(m_queue, memory[i].get(), CL_TRUE, 0, bytes.size(), bytes.data(), 0, nullptr,
+                                        nullptr),
+                    "read");
         } else {
             const auto region = region_of(*each.image);
             const std::size_t origin[3] = {};
-            require(clEnqueueReadImage(m_queue, memory[i].get(), CL_TRUE, origin, region.data(), 0, 0, bytes.data(), 0, nullptr, nullptr), "read");
+            require(clEnqueueReadImage(m_queue, memory[i].get(), CL_TRUE, origin, region.data(), 0, 0, bytes.data(), 0,
+                                       nullptr, nullptr),
+                    "read");
         }
         after.push_back(std::move(bytes));
     }
     memory.clear(); // before what they use goes
-    is_intact = std::all_of(guarded.begin(), guarded.end(), [](const guarded_memory& each) { return each.is_intact(); });
+    is_intact = std::all_of(guarded.begin(), guarded.end(),
+                            [](const guarded_memory& each) { return each.is_intact(); });
     return after;
 }
 
@@ -389,8 +420,10 @@ json launch::disturb() {
         const std::size_t width = is_double ? 8 : 4;
         const auto before = of.contents;
         for (std::size_t at = 0; at + width <= of.contents.size(); at += width) {
-            if (is_double || is_float) of.contents[at + width - 1] ^= std::byte{0x80};
-            else of.contents[at] ^= std::byte{1};
+            if (is_double || is_float)
+                of.contents[at + width - 1] ^= std::byte{0x80};
+            else
+                of.contents[at] ^= std::byte{1};
         }
         bool is_intact = true;
         if (run_guarded(recorded, is_intact) == m_reference && of.contents != before) {
@@ -411,7 +444,7 @@ json launch::check(const variant& of) {
     for (std::size_t i = 0; i < m_objects.size(); ++i) {
         if (after[i] == m_reference[i]) continue;
         const auto& element = m_objects[i].element;
-        const double here = element.starts_with("double") ? difference<double>(after[i], m_reference[i])
+        const double here = element.starts_with("double")  ? difference<double>(after[i], m_reference[i])
                             : element.starts_with("float") ? difference<float>(after[i], m_reference[i])
                                                            : INFINITY;
         if (here > worst) {
@@ -420,8 +453,12 @@ json launch::check(const variant& of) {
         }
     }
     constexpr double rounding = 1e-5;
-    return {{"outcome", !is_intact ? "overrun" : worst == 0 ? "same" : worst <= rounding ? "rounding" : "different"},
-            {"worst", std::isfinite(worst) ? json(worst) : json()}, {"object", first_object}};
+    return {{"outcome", !is_intact          ? "overrun"
+                        : worst == 0        ? "same"
+                        : worst <= rounding ? "rounding"
+                                            : "different"},
+            {"worst", std::isfinite(worst) ? json(worst) : json()},
+            {"object", first_object}};
 }
 
 json launch::time(const std::vector<variant>& all, unsigned rounds, double seconds) {

@@ -24,8 +24,8 @@
 namespace replay {
 
 /// Owns a reference of OpenCL.
-template <class Handle, cl_int (*Release)(Handle)> using owned =
-    std::unique_ptr<std::remove_pointer_t<Handle>, std::integral_constant<decltype(Release), Release>>;
+template <class Handle, cl_int (*Release)(Handle)> using owned = std::unique_ptr<
+    std::remove_pointer_t<Handle>, std::integral_constant<decltype(Release), Release>>;
 using owned_memory = owned<cl_mem, clReleaseMemObject>;
 using owned_kernel = owned<cl_kernel, clReleaseKernel>;
 using owned_program = owned<cl_program, clReleaseProgram>;
@@ -69,8 +69,8 @@ class launch {
     [[nodiscard]] nlohmann::json facts();
     /// Runs the launch as recorded, between forbidden pages: what comes out is what variants are compared with.
     [[nodiscard]] nlohmann::json refer();
-    /// Changes what was there before the launch where the launch writes the same again: a variant that writes nothing would go
-    /// unnoticed. Says how many objects that were, and how many more have not changed.
+    /// Changes what was there before the launch where the launch writes the same again: a variant that writes nothing
+    /// would go unnoticed. Says how many objects that were, and how many more have not changed.
     [[nodiscard]] nlohmann::json disturb();
     /// Runs a variant in the same way, and compares.
     [[nodiscard]] nlohmann::json check(const variant& of);

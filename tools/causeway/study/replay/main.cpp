@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program that does a recorded launch again: `replay-launch FOLDER` answers each line of its input, a JSON object, by one.
+// The program that does a recorded launch again: `replay-launch FOLDER` answers each line of its input, a JSON object,
+// by one.
 #include "study/replay/guarded_memory.hpp"
 #include "study/replay/launch.hpp"
 
