@@ -5,161 +5,55 @@
 
 #define EACH(x) for (int x = 0; x < 4; ++x)
 #define KERNEL(name, T, Q) static void name(void* c_, const void* a_, const void* b_, long n)
+/* clang-format off */
 #define NAMES(T)                                                                                                       \
-    T* c = c_;                                                                                                         \
+    T *c = c_;                                                                                                         \
     const T *a = a_, *b = b_;                                                                                          \
     (void)c, (void)a, (void)b, (void)n
 
 #define ORDER(T, form, x, y, z, A, B)                                                                                  \
-    KERNEL(add_##form##_##x##y##z##_##T, T, ) {                                                                        \
-        NAMES(T);                                                                                                      \
-        EACH(x) EACH(y) EACH(z) c[i * 4 + j] += A * B;                                                                 \
-    }
+    KERNEL(add_##form##_##x##y##z##_##T, T, ) { NAMES(T); EACH(x) EACH(y) EACH(z) c[i * 4 + j] += A * B; }
 #define SUM(T, form, x, y, A, B)                                                                                       \
-    KERNEL(sum_##form##_##x##y##_##T, T, ) {                                                                           \
-        NAMES(T);                                                                                                      \
-        EACH(x) EACH(y) {                                                                                              \
-            T s = 0;                                                                                                   \
-            EACH(k) s += A * B;                                                                                        \
-            c[i * 4 + j] = s;                                                                                          \
-        }                                                                                                              \
-    }                                                                                                                  \
-    KERNEL(zero_##form##_##x##y##_##T, T, ) {                                                                          \
-        NAMES(T);                                                                                                      \
-        EACH(x) EACH(y) {                                                                                              \
-            c[i * 4 + j] = 0;                                                                                          \
-            EACH(k) c[i * 4 + j] += A * B;                                                                             \
-        }                                                                                                              \
-    }                                                                                                                  \
-    KERNEL(more_##form##_##x##y##_##T, T, ) {                                                                          \
-        NAMES(T);                                                                                                      \
-        EACH(x) EACH(y) {                                                                                              \
-            T s = c[i * 4 + j];                                                                                        \
-            EACH(k) s = A * B + s;                                                                                     \
-            c[i * 4 + j] = s;                                                                                          \
-        }                                                                                                              \
-    }
+    KERNEL(sum_##form##_##x##y##_##T, T, ) { NAMES(T); EACH(x) EACH(y) { T s = 0; EACH(k) s += A * B; c[i * 4 + j] = s; } } \
+    KERNEL(zero_##form##_##x##y##_##T, T, ) { NAMES(T); EACH(x) EACH(y) { c[i * 4 + j] = 0; EACH(k) c[i * 4 + j] += A * B; } } \
+    KERNEL(more_##form##_##x##y##_##T, T, ) { NAMES(T); EACH(x) EACH(y) { T s = c[i * 4 + j]; EACH(k) s = A * B + s; c[i * 4 + j] = s; } }
 #define FORM(T, form, A, B)                                                                                            \
-    ORDER(T, form, i, j, k, A, B)                                                                                      \
-    ORDER(T, form, i, k, j, A, B)                                                                                      \
-    ORDER(T, form, k, i, j, A, B) ORDER(T, form, j, k, i, A, B) SUM(T, form, i, j, A, B) SUM(T, form, j, i, A, B)
+    ORDER(T, form, i, j, k, A, B) ORDER(T, form, i, k, j, A, B) ORDER(T, form, k, i, j, A, B) ORDER(T, form, j, k, i, A, B) \
+    SUM(T, form, i, j, A, B) SUM(T, form, j, i, A, B)
 #define ALL(T)                                                                                                         \
-    FORM(T, nn, a[i * 4 + k], b[k * 4 + j])                                                                            \
-    FORM(T, nt, a[i * 4 + k], b[j * 4 + k])                                                                            \
-    FORM(T, tn, a[k * 4 + i], b[k * 4 + j]) FORM(T, tt, a[k * 4 + i], b[j * 4 + k]) KERNEL(transpose_##T, T, ) {       \
-        NAMES(T);                                                                                                      \
-        EACH(i) EACH(j) c[i * 4 + j] = a[j * 4 + i];                                                                   \
-    }                                                                                                                  \
-    KERNEL(transpose_by_columns_##T, T, ) {                                                                            \
-        NAMES(T);                                                                                                      \
-        EACH(i) EACH(j) c[j * 4 + i] = a[i * 4 + j];                                                                   \
-    }                                                                                                                  \
-    KERNEL(pair_##T, T, ) {                                                                                            \
-        T* restrict c = c_;                                                                                            \
-        const T* a = a_;                                                                                               \
-        T* restrict b = (T*)b_;                                                                                        \
-        (void)n;                                                                                                       \
-        T d[16];                                                                                                       \
-        EACH(j) EACH(k) {                                                                                              \
-            T x = 0, y = 0;                                                                                            \
-            EACH(i) {                                                                                                  \
-                x += a[i * 4 + k] * b[i * 4 + j];                                                                      \
-                y += a[i * 4 + k] * b[j * 4 + i];                                                                      \
-            }                                                                                                          \
-            c[k * 4 + j] = x;                                                                                          \
-            d[j * 4 + k] = y;                                                                                          \
-        }                                                                                                              \
-        for (int e = 0; e < 16; ++e) b[e] = d[e];                                                                      \
-    }                                                                                                                  \
+    FORM(T, nn, a[i * 4 + k], b[k * 4 + j]) FORM(T, nt, a[i * 4 + k], b[j * 4 + k])                                    \
+    FORM(T, tn, a[k * 4 + i], b[k * 4 + j]) FORM(T, tt, a[k * 4 + i], b[j * 4 + k])                                    \
+    KERNEL(transpose_##T, T, ) { NAMES(T); EACH(i) EACH(j) c[i * 4 + j] = a[j * 4 + i]; }                              \
+    KERNEL(transpose_by_columns_##T, T, ) { NAMES(T); EACH(i) EACH(j) c[j * 4 + i] = a[i * 4 + j]; }                   \
+    KERNEL(pair_##T, T, ) { T *restrict c = c_; const T *a = a_; T *restrict b = (T *)b_; (void)n;                     \
+        T d[16]; EACH(j) EACH(k) { T x = 0, y = 0; EACH(i) { x += a[i * 4 + k] * b[i * 4 + j]; y += a[i * 4 + k] * b[j * 4 + i]; } c[k * 4 + j] = x; d[j * 4 + k] = y; } \
+        for (int e = 0; e < 16; ++e) b[e] = d[e]; }                                                                    \
     /* For which the form is another: to be left. */                                                                   \
-    KERNEL(square_in_place_##T, T, ) {                                                                                 \
-        NAMES(T);                                                                                                      \
-        EACH(i) EACH(j) {                                                                                              \
-            T s = 0;                                                                                                   \
-            EACH(k) s += c[i * 4 + k] * c[k * 4 + j];                                                                  \
-            c[i * 4 + j] = s;                                                                                          \
-        }                                                                                                              \
-    }                                                                                                                  \
-    KERNEL(last_column_only_##T, T, ) {                                                                                \
-        NAMES(T);                                                                                                      \
-        EACH(i) EACH(j) {                                                                                              \
-            T s = 0;                                                                                                   \
-            EACH(k) s += a[i * 4 + k] * b[k * 4 + j];                                                                  \
-            if (j == 3) c[i * 4 + j] = s;                                                                              \
-        }                                                                                                              \
-    }                                                                                                                  \
-    KERNEL(from_one_##T, T, ) {                                                                                        \
-        NAMES(T);                                                                                                      \
-        EACH(i) EACH(j) {                                                                                              \
-            T s = 1;                                                                                                   \
-            EACH(k) s += a[i * 4 + k] * b[k * 4 + j];                                                                  \
-            c[i * 4 + j] = s;                                                                                          \
-        }                                                                                                              \
-    }                                                                                                                  \
-    KERNEL(difference_##T, T, ) {                                                                                      \
-        NAMES(T);                                                                                                      \
-        EACH(i) EACH(j) {                                                                                              \
-            T s = 0;                                                                                                   \
-            EACH(k) s -= a[i * 4 + k] * b[k * 4 + j];                                                                  \
-            c[i * 4 + j] = s;                                                                                          \
-        }                                                                                                              \
-    }                                                                                                                  \
-    KERNEL(downwards_##T, T, ) {                                                                                       \
-        NAMES(T);                                                                                                      \
-        EACH(i) EACH(j) {                                                                                              \
-            T s = 0;                                                                                                   \
-            for (int k = 3; k >= 0; --k) s += a[i * 4 + k] * b[k * 4 + j];                                             \
-            c[i * 4 + j] = s;                                                                                          \
-        }                                                                                                              \
-    }                                                                                                                  \
-    KERNEL(wide_rows_##T, T, ) {                                                                                       \
-        NAMES(T);                                                                                                      \
-        EACH(i) EACH(j) {                                                                                              \
-            T s = 0;                                                                                                   \
-            EACH(k) s += a[i * 5 + k] * b[k * 4 + j];                                                                  \
-            c[i * 4 + j] = s;                                                                                          \
-        }                                                                                                              \
-    }                                                                                                                  \
-    KERNEL(zero_in_the_middle_##T, T, ) {                                                                              \
-        NAMES(T);                                                                                                      \
-        EACH(i) EACH(j) {                                                                                              \
-            EACH(k) c[i * 4 + j] += a[i * 4 + k] * b[k * 4 + j];                                                       \
-            c[i * 4 + j] = 0;                                                                                          \
-        }                                                                                                              \
-    }                                                                                                                  \
-    KERNEL(zero_each_time_##T, T, ) {                                                                                  \
-        NAMES(T);                                                                                                      \
-        EACH(i) EACH(k) EACH(j) {                                                                                      \
-            c[i * 4 + j] = 0;                                                                                          \
-            c[i * 4 + j] += a[i * 4 + k] * b[k * 4 + j];                                                               \
-        }                                                                                                              \
-    }                                                                                                                  \
-    KERNEL(three_by_three_##T, T, ) {                                                                                  \
-        NAMES(T);                                                                                                      \
-        for (int i = 0; i < 3; ++i)                                                                                    \
-            for (int j = 0; j < 3; ++j) {                                                                              \
-                T s = 0;                                                                                               \
-                for (int k = 0; k < 3; ++k) s += a[i * 3 + k] * b[k * 3 + j];                                          \
-                c[i * 3 + j] = s;                                                                                      \
-            }                                                                                                          \
-    }
+    KERNEL(square_in_place_##T, T, ) { NAMES(T); EACH(i) EACH(j) { T s = 0; EACH(k) s += c[i * 4 + k] * c[k * 4 + j]; c[i * 4 + j] = s; } } \
+    KERNEL(last_column_only_##T, T, ) { NAMES(T); EACH(i) EACH(j) { T s = 0; EACH(k) s += a[i * 4 + k] * b[k * 4 + j]; if (j == 3) c[i * 4 + j] = s; } } \
+    KERNEL(from_one_##T, T, ) { NAMES(T); EACH(i) EACH(j) { T s = 1; EACH(k) s += a[i * 4 + k] * b[k * 4 + j]; c[i * 4 + j] = s; } } \
+    KERNEL(difference_##T, T, ) { NAMES(T); EACH(i) EACH(j) { T s = 0; EACH(k) s -= a[i * 4 + k] * b[k * 4 + j]; c[i * 4 + j] = s; } } \
+    KERNEL(downwards_##T, T, ) { NAMES(T); EACH(i) EACH(j) { T s = 0; for (int k = 3; k >= 0; --k) s += a[i * 4 + k] * b[k * 4 + j]; c[i * 4 + j] = s; } } \
+    KERNEL(wide_rows_##T, T, ) { NAMES(T); EACH(i) EACH(j) { T s = 0; EACH(k) s += a[i * 5 + k] * b[k * 4 + j]; c[i * 4 + j] = s; } } \
+    KERNEL(zero_in_the_middle_##T, T, ) { NAMES(T); EACH(i) EACH(j) { EACH(k) c[i * 4 + j] += a[i * 4 + k] * b[k * 4 + j]; c[i * 4 + j] = 0; } } \
+    KERNEL(zero_each_time_##T, T, ) { NAMES(T); EACH(i) EACH(k) EACH(j) { c[i * 4 + j] = 0; c[i * 4 + j] += a[i * 4 + k] * b[k * 4 + j]; } } \
+    KERNEL(three_by_three_##T, T, ) { NAMES(T); for (int i = 0; i < 3; ++i) for (int j = 0; j < 3; ++j) { T s = 0; for (int k = 0; k < 3; ++k) s += a[i * 3 + k] * b[k * 3 + j]; c[i * 3 + j] = s; } }
+/* clang-format on */
 ALL(f32)
 ALL(f64)
 
 #define ROW(f, T) {#f, f, sizeof(T), sizeof(T), sizeof(T), type_of_##T, 16},
+/* clang-format off */
 #define FORM_ROWS(T, form)                                                                                             \
-    ROW(add_##form##_ijk_##T, T)                                                                                       \
-    ROW(add_##form##_ikj_##T, T)                                                                                       \
-    ROW(add_##form##_kij_##T, T)                                                                                       \
-    ROW(add_##form##_jki_##T, T) ROW(sum_##form##_ij_##T, T) ROW(zero_##form##_ij_##T, T) ROW(more_##form##_ij_##T, T) \
-        ROW(sum_##form##_ji_##T, T) ROW(zero_##form##_ji_##T, T) ROW(more_##form##_ji_##T, T)
+    ROW(add_##form##_ijk_##T, T) ROW(add_##form##_ikj_##T, T) ROW(add_##form##_kij_##T, T) ROW(add_##form##_jki_##T, T) \
+    ROW(sum_##form##_ij_##T, T) ROW(zero_##form##_ij_##T, T) ROW(more_##form##_ij_##T, T)                              \
+    ROW(sum_##form##_ji_##T, T) ROW(zero_##form##_ji_##T, T) ROW(more_##form##_ji_##T, T)
 #define ROWS(T)                                                                                                        \
-    FORM_ROWS(T, nn)                                                                                                   \
-    FORM_ROWS(T, nt)                                                                                                   \
-    FORM_ROWS(T, tn)                                                                                                   \
-    FORM_ROWS(T, tt) ROW(transpose_##T, T) ROW(transpose_by_columns_##T, T) ROW(pair_##T, T)                           \
-        ROW(square_in_place_##T, T) ROW(last_column_only_##T, T) ROW(from_one_##T, T) ROW(difference_##T, T)           \
-            ROW(downwards_##T, T) ROW(zero_in_the_middle_##T, T) ROW(zero_each_time_##T, T) ROW(three_by_three_##T, T)
+    FORM_ROWS(T, nn) FORM_ROWS(T, nt) FORM_ROWS(T, tn) FORM_ROWS(T, tt)                                                \
+    ROW(transpose_##T, T) ROW(transpose_by_columns_##T, T) ROW(pair_##T, T) ROW(square_in_place_##T, T)                \
+    ROW(last_column_only_##T, T) ROW(from_one_##T, T) ROW(difference_##T, T) ROW(downwards_##T, T)                     \
+    ROW(zero_in_the_middle_##T, T) ROW(zero_each_time_##T, T) ROW(three_by_three_##T, T)
+/* clang-format on */
 const struct kernel TABLE[] = {ROWS(f32) ROWS(f64){"wide_rows_f32", wide_rows_f32, 4, 4, 4, type_of_f32, 20},
                                {"wide_rows_f64", wide_rows_f64, 8, 8, 8, type_of_f64, 20},
                                {0, 0, 0, 0, 0, 0, 0}};

@@ -61,47 +61,36 @@ enum { SHMEM_CMP_EQ = 1, SHMEM_CMP_NE, SHMEM_CMP_GT, SHMEM_CMP_GE, SHMEM_CMP_LT,
 #define _SHMEM_REDUCE_MIN_WRKDATA_SIZE SHMEM_REDUCE_MIN_WRKDATA_SIZE
 
 /* Types: NAME as in the functions' names, TYPE. Those of "own" lists are types of their own in C, for generic names. */
-#define CAUSEWAY_SHMEM_OWN_TYPES(X)                                                                                    \
-    X(float, float)                                                                                                    \
-    X(double, double)                                                                                                  \
-    X(longdouble, long double)                                                                                         \
-    X(char, char) X(schar, signed char) X(short, short) X(int, int) X(long, long) X(longlong, long long)               \
-        X(uchar, unsigned char) X(ushort, unsigned short) X(uint, unsigned int) X(ulong, unsigned long)                \
-            X(ulonglong, unsigned long long)
-#define CAUSEWAY_SHMEM_FIXED_TYPES(X)                                                                                  \
-    X(int8, int8_t)                                                                                                    \
-    X(int16, int16_t)                                                                                                  \
-    X(int32, int32_t)                                                                                                  \
-    X(int64, int64_t) X(uint8, uint8_t) X(uint16, uint16_t) X(uint32, uint32_t) X(uint64, uint64_t) X(size, size_t)    \
-        X(ptrdiff, ptrdiff_t)
+/* clang-format off */
+#define CAUSEWAY_SHMEM_OWN_TYPES(X)                                                                                                \
+    X(float, float) X(double, double) X(longdouble, long double) X(char, char) X(schar, signed char) X(short, short)               \
+    X(int, int) X(long, long) X(longlong, long long) X(uchar, unsigned char) X(ushort, unsigned short) X(uint, unsigned int)       \
+    X(ulong, unsigned long) X(ulonglong, unsigned long long)
+#define CAUSEWAY_SHMEM_FIXED_TYPES(X)                                                                                              \
+    X(int8, int8_t) X(int16, int16_t) X(int32, int32_t) X(int64, int64_t) X(uint8, uint8_t) X(uint16, uint16_t)                    \
+    X(uint32, uint32_t) X(uint64, uint64_t) X(size, size_t) X(ptrdiff, ptrdiff_t)
 #define CAUSEWAY_SHMEM_RMA_TYPES(X) CAUSEWAY_SHMEM_OWN_TYPES(X) CAUSEWAY_SHMEM_FIXED_TYPES(X)
-#define CAUSEWAY_SHMEM_AMO_OWN_TYPES(X)                                                                                \
-    X(int, int)                                                                                                        \
-    X(long, long) X(longlong, long long) X(uint, unsigned int) X(ulong, unsigned long) X(ulonglong, unsigned long long)
-#define CAUSEWAY_SHMEM_AMO_FIXED_TYPES(X)                                                                              \
+#define CAUSEWAY_SHMEM_AMO_OWN_TYPES(X)                                                                                            \
+    X(int, int) X(long, long) X(longlong, long long) X(uint, unsigned int) X(ulong, unsigned long) X(ulonglong, unsigned long long)
+#define CAUSEWAY_SHMEM_AMO_FIXED_TYPES(X)                                                                                          \
     X(int32, int32_t) X(int64, int64_t) X(uint32, uint32_t) X(uint64, uint64_t) X(size, size_t) X(ptrdiff, ptrdiff_t)
 #define CAUSEWAY_SHMEM_AMO_TYPES(X) CAUSEWAY_SHMEM_AMO_OWN_TYPES(X) CAUSEWAY_SHMEM_AMO_FIXED_TYPES(X)
 #define CAUSEWAY_SHMEM_EXTENDED_OWN_TYPES(X) CAUSEWAY_SHMEM_AMO_OWN_TYPES(X) X(float, float) X(double, double)
 #define CAUSEWAY_SHMEM_EXTENDED_TYPES(X) CAUSEWAY_SHMEM_AMO_TYPES(X) X(float, float) X(double, double)
-#define CAUSEWAY_SHMEM_BITWISE_OWN_TYPES(X)                                                                            \
-    X(uint, unsigned int)                                                                                              \
-    X(ulong, unsigned long) X(ulonglong, unsigned long long) X(int, int) X(long, long) X(longlong, long long)
-#define CAUSEWAY_SHMEM_BITWISE_TYPES(X)                                                                                \
-    X(uint, unsigned int)                                                                                              \
-    X(ulong, unsigned long)                                                                                            \
-    X(ulonglong, unsigned long long)                                                                                   \
-    X(int, int) X(long, long) X(longlong, long long) X(int32, int32_t) X(int64, int64_t) X(uint32, uint32_t)           \
-        X(uint64, uint64_t)
+#define CAUSEWAY_SHMEM_BITWISE_OWN_TYPES(X)                                                                                        \
+    X(uint, unsigned int) X(ulong, unsigned long) X(ulonglong, unsigned long long) X(int, int) X(long, long) X(longlong, long long)
+#define CAUSEWAY_SHMEM_BITWISE_TYPES(X)                                                                                            \
+    X(uint, unsigned int) X(ulong, unsigned long) X(ulonglong, unsigned long long) X(int, int) X(long, long) X(longlong, long long) \
+    X(int32, int32_t) X(int64, int64_t) X(uint32, uint32_t) X(uint64, uint64_t)
 #define CAUSEWAY_SHMEM_WAIT_TYPES(X) CAUSEWAY_SHMEM_AMO_TYPES(X) X(short, short) X(ushort, unsigned short)
 #define CAUSEWAY_SHMEM_WAIT_OWN_TYPES(X) CAUSEWAY_SHMEM_AMO_OWN_TYPES(X) X(short, short) X(ushort, unsigned short)
-#define CAUSEWAY_SHMEM_REDUCE_BITS_TYPES(X)                                                                            \
-    X(uchar, unsigned char)                                                                                            \
-    X(ushort, unsigned short)                                                                                          \
-    X(uint, unsigned int)                                                                                              \
-    X(ulong, unsigned long) X(ulonglong, unsigned long long) X(int8, int8_t) X(int16, int16_t) X(int32, int32_t)       \
-        X(int64, int64_t) X(uint8, uint8_t) X(uint16, uint16_t) X(uint32, uint32_t) X(uint64, uint64_t)                \
-            X(size, size_t) X(short, short) X(int, int) X(long, long) X(longlong, long long)
-#define CAUSEWAY_SHMEM_REDUCE_ORDER_TYPES(X) CAUSEWAY_SHMEM_OWN_TYPES(X) CAUSEWAY_SHMEM_FIXED_TYPES(X)
+#define CAUSEWAY_SHMEM_REDUCE_BITS_TYPES(X)                                                                                        \
+    X(uchar, unsigned char) X(ushort, unsigned short) X(uint, unsigned int) X(ulong, unsigned long) X(ulonglong, unsigned long long) \
+    X(int8, int8_t) X(int16, int16_t) X(int32, int32_t) X(int64, int64_t) X(uint8, uint8_t) X(uint16, uint16_t)                    \
+    X(uint32, uint32_t) X(uint64, uint64_t) X(size, size_t) X(short, short) X(int, int) X(long, long) X(longlong, long long)
+#define CAUSEWAY_SHMEM_REDUCE_ORDER_TYPES(X)                                                                                       \
+    CAUSEWAY_SHMEM_OWN_TYPES(X) CAUSEWAY_SHMEM_FIXED_TYPES(X)
+/* clang-format on */
 #define CAUSEWAY_SHMEM_COMPLEX_TYPES(X) X(complexf, float _Complex) X(complexd, double _Complex)
 #define CAUSEWAY_SHMEM_OLD_REDUCE_TYPES(X) X(short, short) X(int, int) X(long, long) X(longlong, long long)
 #define CAUSEWAY_SHMEM_OLD_REAL_TYPES(X) X(float, float) X(double, double) X(longdouble, long double)
@@ -167,144 +156,146 @@ void shmem_quiet(void);
 void shmem_ctx_quiet(shmem_ctx_t ctx);
 
 /* Remote memory access. */
-#define CAUSEWAY_SHMEM_RMA(NAME, TYPE)                                                                                 \
-    void shmem_##NAME##_put(TYPE* target, const TYPE* source, size_t count, int pe);                                   \
-    void shmem_ctx_##NAME##_put(shmem_ctx_t ctx, TYPE* target, const TYPE* source, size_t count, int pe);              \
-    void shmem_##NAME##_get(TYPE* target, const TYPE* source, size_t count, int pe);                                   \
-    void shmem_ctx_##NAME##_get(shmem_ctx_t ctx, TYPE* target, const TYPE* source, size_t count, int pe);              \
-    void shmem_##NAME##_put_nbi(TYPE* target, const TYPE* source, size_t count, int pe);                               \
-    void shmem_ctx_##NAME##_put_nbi(shmem_ctx_t ctx, TYPE* target, const TYPE* source, size_t count, int pe);          \
-    void shmem_##NAME##_get_nbi(TYPE* target, const TYPE* source, size_t count, int pe);                               \
-    void shmem_ctx_##NAME##_get_nbi(shmem_ctx_t ctx, TYPE* target, const TYPE* source, size_t count, int pe);          \
-    void shmem_##NAME##_p(TYPE* target, TYPE value, int pe);                                                           \
-    void shmem_ctx_##NAME##_p(shmem_ctx_t ctx, TYPE* target, TYPE value, int pe);                                      \
-    TYPE shmem_##NAME##_g(const TYPE* source, int pe);                                                                 \
-    TYPE shmem_ctx_##NAME##_g(shmem_ctx_t ctx, const TYPE* source, int pe);                                            \
-    void shmem_##NAME##_iput(TYPE* target, const TYPE* source, ptrdiff_t tst, ptrdiff_t sst, size_t count, int pe);    \
-    void shmem_ctx_##NAME##_iput(shmem_ctx_t ctx, TYPE* target, const TYPE* source, ptrdiff_t tst, ptrdiff_t sst,      \
-                                 size_t count, int pe);                                                                \
-    void shmem_##NAME##_iget(TYPE* target, const TYPE* source, ptrdiff_t tst, ptrdiff_t sst, size_t count, int pe);    \
-    void shmem_ctx_##NAME##_iget(shmem_ctx_t ctx, TYPE* target, const TYPE* source, ptrdiff_t tst, ptrdiff_t sst,      \
-                                 size_t count, int pe);                                                                \
-    void shmem_##NAME##_put_signal(TYPE* target, const TYPE* source, size_t count, uint64_t* signal, uint64_t value,   \
-                                   int op, int pe);                                                                    \
-    void shmem_ctx_##NAME##_put_signal(shmem_ctx_t ctx, TYPE* target, const TYPE* source, size_t count,                \
-                                       uint64_t* signal, uint64_t value, int op, int pe);                              \
-    void shmem_##NAME##_put_signal_nbi(TYPE* target, const TYPE* source, size_t count, uint64_t* signal,               \
-                                       uint64_t value, int op, int pe);                                                \
-    void shmem_ctx_##NAME##_put_signal_nbi(shmem_ctx_t ctx, TYPE* target, const TYPE* source, size_t count,            \
-                                           uint64_t* signal, uint64_t value, int op, int pe);
+/* clang-format off */
+#define CAUSEWAY_SHMEM_RMA(NAME, TYPE)                                                                                             \
+    void shmem_##NAME##_put(TYPE *target, const TYPE *source, size_t count, int pe);                                               \
+    void shmem_ctx_##NAME##_put(shmem_ctx_t ctx, TYPE *target, const TYPE *source, size_t count, int pe);                          \
+    void shmem_##NAME##_get(TYPE *target, const TYPE *source, size_t count, int pe);                                               \
+    void shmem_ctx_##NAME##_get(shmem_ctx_t ctx, TYPE *target, const TYPE *source, size_t count, int pe);                          \
+    void shmem_##NAME##_put_nbi(TYPE *target, const TYPE *source, size_t count, int pe);                                           \
+    void shmem_ctx_##NAME##_put_nbi(shmem_ctx_t ctx, TYPE *target, const TYPE *source, size_t count, int pe);                      \
+    void shmem_##NAME##_get_nbi(TYPE *target, const TYPE *source, size_t count, int pe);                                           \
+    void shmem_ctx_##NAME##_get_nbi(shmem_ctx_t ctx, TYPE *target, const TYPE *source, size_t count, int pe);                      \
+    void shmem_##NAME##_p(TYPE *target, TYPE value, int pe);                                                                       \
+    void shmem_ctx_##NAME##_p(shmem_ctx_t ctx, TYPE *target, TYPE value, int pe);                                                  \
+    TYPE shmem_##NAME##_g(const TYPE *source, int pe);                                                                             \
+    TYPE shmem_ctx_##NAME##_g(shmem_ctx_t ctx, const TYPE *source, int pe);                                                        \
+    void shmem_##NAME##_iput(TYPE *target, const TYPE *source, ptrdiff_t tst, ptrdiff_t sst, size_t count, int pe);                \
+    void shmem_ctx_##NAME##_iput(shmem_ctx_t ctx, TYPE *target, const TYPE *source, ptrdiff_t tst, ptrdiff_t sst, size_t count, int pe); \
+    void shmem_##NAME##_iget(TYPE *target, const TYPE *source, ptrdiff_t tst, ptrdiff_t sst, size_t count, int pe);                \
+    void shmem_ctx_##NAME##_iget(shmem_ctx_t ctx, TYPE *target, const TYPE *source, ptrdiff_t tst, ptrdiff_t sst, size_t count, int pe); \
+    void shmem_##NAME##_put_signal(TYPE *target, const TYPE *source, size_t count, uint64_t *signal, uint64_t value, int op, int pe); \
+    void shmem_ctx_##NAME##_put_signal(shmem_ctx_t ctx, TYPE *target, const TYPE *source, size_t count, uint64_t *signal,          \
+                                       uint64_t value, int op, int pe);                                                            \
+    void shmem_##NAME##_put_signal_nbi(TYPE *target, const TYPE *source, size_t count, uint64_t *signal, uint64_t value, int op, int pe); \
+    void shmem_ctx_##NAME##_put_signal_nbi(shmem_ctx_t ctx, TYPE *target, const TYPE *source, size_t count, uint64_t *signal,      \
+                                           uint64_t value, int op, int pe);
+/* clang-format on */
 CAUSEWAY_SHMEM_RMA_TYPES(CAUSEWAY_SHMEM_RMA)
 
-#define CAUSEWAY_SHMEM_RMA_SIZE(NAME, BYTES)                                                                           \
-    void shmem_put##NAME(void* target, const void* source, size_t count, int pe);                                      \
-    void shmem_ctx_put##NAME(shmem_ctx_t ctx, void* target, const void* source, size_t count, int pe);                 \
-    void shmem_get##NAME(void* target, const void* source, size_t count, int pe);                                      \
-    void shmem_ctx_get##NAME(shmem_ctx_t ctx, void* target, const void* source, size_t count, int pe);                 \
-    void shmem_put##NAME##_nbi(void* target, const void* source, size_t count, int pe);                                \
-    void shmem_ctx_put##NAME##_nbi(shmem_ctx_t ctx, void* target, const void* source, size_t count, int pe);           \
-    void shmem_get##NAME##_nbi(void* target, const void* source, size_t count, int pe);                                \
-    void shmem_ctx_get##NAME##_nbi(shmem_ctx_t ctx, void* target, const void* source, size_t count, int pe);           \
-    void shmem_put##NAME##_signal(void* target, const void* source, size_t count, uint64_t* signal, uint64_t value,    \
-                                  int op, int pe);                                                                     \
-    void shmem_ctx_put##NAME##_signal(shmem_ctx_t ctx, void* target, const void* source, size_t count,                 \
-                                      uint64_t* signal, uint64_t value, int op, int pe);                               \
-    void shmem_put##NAME##_signal_nbi(void* target, const void* source, size_t count, uint64_t* signal,                \
-                                      uint64_t value, int op, int pe);                                                 \
-    void shmem_ctx_put##NAME##_signal_nbi(shmem_ctx_t ctx, void* target, const void* source, size_t count,             \
-                                          uint64_t* signal, uint64_t value, int op, int pe);
+/* clang-format off */
+#define CAUSEWAY_SHMEM_RMA_SIZE(NAME, BYTES)                                                                                       \
+    void shmem_put##NAME(void *target, const void *source, size_t count, int pe);                                                  \
+    void shmem_ctx_put##NAME(shmem_ctx_t ctx, void *target, const void *source, size_t count, int pe);                             \
+    void shmem_get##NAME(void *target, const void *source, size_t count, int pe);                                                  \
+    void shmem_ctx_get##NAME(shmem_ctx_t ctx, void *target, const void *source, size_t count, int pe);                             \
+    void shmem_put##NAME##_nbi(void *target, const void *source, size_t count, int pe);                                            \
+    void shmem_ctx_put##NAME##_nbi(shmem_ctx_t ctx, void *target, const void *source, size_t count, int pe);                       \
+    void shmem_get##NAME##_nbi(void *target, const void *source, size_t count, int pe);                                            \
+    void shmem_ctx_get##NAME##_nbi(shmem_ctx_t ctx, void *target, const void *source, size_t count, int pe);                       \
+    void shmem_put##NAME##_signal(void *target, const void *source, size_t count, uint64_t *signal, uint64_t value, int op, int pe); \
+    void shmem_ctx_put##NAME##_signal(shmem_ctx_t ctx, void *target, const void *source, size_t count, uint64_t *signal,           \
+                                      uint64_t value, int op, int pe);                                                             \
+    void shmem_put##NAME##_signal_nbi(void *target, const void *source, size_t count, uint64_t *signal, uint64_t value, int op, int pe); \
+    void shmem_ctx_put##NAME##_signal_nbi(shmem_ctx_t ctx, void *target, const void *source, size_t count, uint64_t *signal,       \
+                                          uint64_t value, int op, int pe);
+/* clang-format on */
 CAUSEWAY_SHMEM_SIZES(CAUSEWAY_SHMEM_RMA_SIZE)
 CAUSEWAY_SHMEM_RMA_SIZE(mem, 1)
-#define CAUSEWAY_SHMEM_STRIDED_SIZE(NAME, BYTES)                                                                       \
-    void shmem_iput##NAME(void* target, const void* source, ptrdiff_t tst, ptrdiff_t sst, size_t count, int pe);       \
-    void shmem_ctx_iput##NAME(shmem_ctx_t ctx, void* target, const void* source, ptrdiff_t tst, ptrdiff_t sst,         \
-                              size_t count, int pe);                                                                   \
-    void shmem_iget##NAME(void* target, const void* source, ptrdiff_t tst, ptrdiff_t sst, size_t count, int pe);       \
-    void shmem_ctx_iget##NAME(shmem_ctx_t ctx, void* target, const void* source, ptrdiff_t tst, ptrdiff_t sst,         \
-                              size_t count, int pe);
+/* clang-format off */
+#define CAUSEWAY_SHMEM_STRIDED_SIZE(NAME, BYTES)                                                                                   \
+    void shmem_iput##NAME(void *target, const void *source, ptrdiff_t tst, ptrdiff_t sst, size_t count, int pe);                   \
+    void shmem_ctx_iput##NAME(shmem_ctx_t ctx, void *target, const void *source, ptrdiff_t tst, ptrdiff_t sst, size_t count, int pe); \
+    void shmem_iget##NAME(void *target, const void *source, ptrdiff_t tst, ptrdiff_t sst, size_t count, int pe);                   \
+    void shmem_ctx_iget##NAME(shmem_ctx_t ctx, void *target, const void *source, ptrdiff_t tst, ptrdiff_t sst, size_t count, int pe);
+/* clang-format on */
 CAUSEWAY_SHMEM_SIZES(CAUSEWAY_SHMEM_STRIDED_SIZE)
 
 /* Atomics. */
-#define CAUSEWAY_SHMEM_AMO_EXTENDED(NAME, TYPE)                                                                        \
-    TYPE shmem_##NAME##_atomic_fetch(const TYPE* source, int pe);                                                      \
-    TYPE shmem_ctx_##NAME##_atomic_fetch(shmem_ctx_t ctx, const TYPE* source, int pe);                                 \
-    void shmem_##NAME##_atomic_set(TYPE* target, TYPE value, int pe);                                                  \
-    void shmem_ctx_##NAME##_atomic_set(shmem_ctx_t ctx, TYPE* target, TYPE value, int pe);                             \
-    TYPE shmem_##NAME##_atomic_swap(TYPE* target, TYPE value, int pe);                                                 \
-    TYPE shmem_ctx_##NAME##_atomic_swap(shmem_ctx_t ctx, TYPE* target, TYPE value, int pe);                            \
-    void shmem_##NAME##_atomic_fetch_nbi(TYPE* fetch, const TYPE* source, int pe);                                     \
-    void shmem_ctx_##NAME##_atomic_fetch_nbi(shmem_ctx_t ctx, TYPE* fetch, const TYPE* source, int pe);                \
-    void shmem_##NAME##_atomic_swap_nbi(TYPE* fetch, TYPE* target, TYPE value, int pe);                                \
-    void shmem_ctx_##NAME##_atomic_swap_nbi(shmem_ctx_t ctx, TYPE* fetch, TYPE* target, TYPE value, int pe);
+/* clang-format off */
+#define CAUSEWAY_SHMEM_AMO_EXTENDED(NAME, TYPE)                                                                                    \
+    TYPE shmem_##NAME##_atomic_fetch(const TYPE *source, int pe);                                                                  \
+    TYPE shmem_ctx_##NAME##_atomic_fetch(shmem_ctx_t ctx, const TYPE *source, int pe);                                             \
+    void shmem_##NAME##_atomic_set(TYPE *target, TYPE value, int pe);                                                              \
+    void shmem_ctx_##NAME##_atomic_set(shmem_ctx_t ctx, TYPE *target, TYPE value, int pe);                                         \
+    TYPE shmem_##NAME##_atomic_swap(TYPE *target, TYPE value, int pe);                                                             \
+    TYPE shmem_ctx_##NAME##_atomic_swap(shmem_ctx_t ctx, TYPE *target, TYPE value, int pe);                                        \
+    void shmem_##NAME##_atomic_fetch_nbi(TYPE *fetch, const TYPE *source, int pe);                                                 \
+    void shmem_ctx_##NAME##_atomic_fetch_nbi(shmem_ctx_t ctx, TYPE *fetch, const TYPE *source, int pe);                            \
+    void shmem_##NAME##_atomic_swap_nbi(TYPE *fetch, TYPE *target, TYPE value, int pe);                                            \
+    void shmem_ctx_##NAME##_atomic_swap_nbi(shmem_ctx_t ctx, TYPE *fetch, TYPE *target, TYPE value, int pe);
+/* clang-format on */
 CAUSEWAY_SHMEM_EXTENDED_TYPES(CAUSEWAY_SHMEM_AMO_EXTENDED)
-#define CAUSEWAY_SHMEM_AMO_STANDARD(NAME, TYPE)                                                                        \
-    TYPE shmem_##NAME##_atomic_compare_swap(TYPE* target, TYPE condition, TYPE value, int pe);                         \
-    TYPE shmem_ctx_##NAME##_atomic_compare_swap(shmem_ctx_t ctx, TYPE* target, TYPE condition, TYPE value, int pe);    \
-    TYPE shmem_##NAME##_atomic_fetch_inc(TYPE* target, int pe);                                                        \
-    TYPE shmem_ctx_##NAME##_atomic_fetch_inc(shmem_ctx_t ctx, TYPE* target, int pe);                                   \
-    void shmem_##NAME##_atomic_inc(TYPE* target, int pe);                                                              \
-    void shmem_ctx_##NAME##_atomic_inc(shmem_ctx_t ctx, TYPE* target, int pe);                                         \
-    TYPE shmem_##NAME##_atomic_fetch_add(TYPE* target, TYPE value, int pe);                                            \
-    TYPE shmem_ctx_##NAME##_atomic_fetch_add(shmem_ctx_t ctx, TYPE* target, TYPE value, int pe);                       \
-    void shmem_##NAME##_atomic_add(TYPE* target, TYPE value, int pe);                                                  \
-    void shmem_ctx_##NAME##_atomic_add(shmem_ctx_t ctx, TYPE* target, TYPE value, int pe);                             \
-    void shmem_##NAME##_atomic_compare_swap_nbi(TYPE* fetch, TYPE* target, TYPE condition, TYPE value, int pe);        \
-    void shmem_ctx_##NAME##_atomic_compare_swap_nbi(shmem_ctx_t ctx, TYPE* fetch, TYPE* target, TYPE condition,        \
-                                                    TYPE value, int pe);                                               \
-    void shmem_##NAME##_atomic_fetch_inc_nbi(TYPE* fetch, TYPE* target, int pe);                                       \
-    void shmem_ctx_##NAME##_atomic_fetch_inc_nbi(shmem_ctx_t ctx, TYPE* fetch, TYPE* target, int pe);                  \
-    void shmem_##NAME##_atomic_fetch_add_nbi(TYPE* fetch, TYPE* target, TYPE value, int pe);                           \
-    void shmem_ctx_##NAME##_atomic_fetch_add_nbi(shmem_ctx_t ctx, TYPE* fetch, TYPE* target, TYPE value, int pe);
+/* clang-format off */
+#define CAUSEWAY_SHMEM_AMO_STANDARD(NAME, TYPE)                                                                                    \
+    TYPE shmem_##NAME##_atomic_compare_swap(TYPE *target, TYPE condition, TYPE value, int pe);                                     \
+    TYPE shmem_ctx_##NAME##_atomic_compare_swap(shmem_ctx_t ctx, TYPE *target, TYPE condition, TYPE value, int pe);                \
+    TYPE shmem_##NAME##_atomic_fetch_inc(TYPE *target, int pe);                                                                    \
+    TYPE shmem_ctx_##NAME##_atomic_fetch_inc(shmem_ctx_t ctx, TYPE *target, int pe);                                               \
+    void shmem_##NAME##_atomic_inc(TYPE *target, int pe);                                                                          \
+    void shmem_ctx_##NAME##_atomic_inc(shmem_ctx_t ctx, TYPE *target, int pe);                                                     \
+    TYPE shmem_##NAME##_atomic_fetch_add(TYPE *target, TYPE value, int pe);                                                        \
+    TYPE shmem_ctx_##NAME##_atomic_fetch_add(shmem_ctx_t ctx, TYPE *target, TYPE value, int pe);                                   \
+    void shmem_##NAME##_atomic_add(TYPE *target, TYPE value, int pe);                                                              \
+    void shmem_ctx_##NAME##_atomic_add(shmem_ctx_t ctx, TYPE *target, TYPE value, int pe);                                         \
+    void shmem_##NAME##_atomic_compare_swap_nbi(TYPE *fetch, TYPE *target, TYPE condition, TYPE value, int pe);                    \
+    void shmem_ctx_##NAME##_atomic_compare_swap_nbi(shmem_ctx_t ctx, TYPE *fetch, TYPE *target, TYPE condition, TYPE value, int pe); \
+    void shmem_##NAME##_atomic_fetch_inc_nbi(TYPE *fetch, TYPE *target, int pe);                                                   \
+    void shmem_ctx_##NAME##_atomic_fetch_inc_nbi(shmem_ctx_t ctx, TYPE *fetch, TYPE *target, int pe);                              \
+    void shmem_##NAME##_atomic_fetch_add_nbi(TYPE *fetch, TYPE *target, TYPE value, int pe);                                       \
+    void shmem_ctx_##NAME##_atomic_fetch_add_nbi(shmem_ctx_t ctx, TYPE *fetch, TYPE *target, TYPE value, int pe);
+/* clang-format on */
 CAUSEWAY_SHMEM_AMO_TYPES(CAUSEWAY_SHMEM_AMO_STANDARD)
-#define CAUSEWAY_SHMEM_AMO_BITWISE_OP(NAME, TYPE, OP)                                                                  \
-    void shmem_##NAME##_atomic_##OP(TYPE* target, TYPE value, int pe);                                                 \
-    void shmem_ctx_##NAME##_atomic_##OP(shmem_ctx_t ctx, TYPE* target, TYPE value, int pe);                            \
-    TYPE shmem_##NAME##_atomic_fetch_##OP(TYPE* target, TYPE value, int pe);                                           \
-    TYPE shmem_ctx_##NAME##_atomic_fetch_##OP(shmem_ctx_t ctx, TYPE* target, TYPE value, int pe);                      \
-    void shmem_##NAME##_atomic_fetch_##OP##_nbi(TYPE* fetch, TYPE* target, TYPE value, int pe);                        \
-    void shmem_ctx_##NAME##_atomic_fetch_##OP##_nbi(shmem_ctx_t ctx, TYPE* fetch, TYPE* target, TYPE value, int pe);
-#define CAUSEWAY_SHMEM_AMO_BITWISE(NAME, TYPE)                                                                         \
-    CAUSEWAY_SHMEM_AMO_BITWISE_OP(NAME, TYPE, and)                                                                     \
-    CAUSEWAY_SHMEM_AMO_BITWISE_OP(NAME, TYPE, or)                                                                      \
+/* clang-format off */
+#define CAUSEWAY_SHMEM_AMO_BITWISE_OP(NAME, TYPE, OP)                                                                              \
+    void shmem_##NAME##_atomic_##OP(TYPE *target, TYPE value, int pe);                                                             \
+    void shmem_ctx_##NAME##_atomic_##OP(shmem_ctx_t ctx, TYPE *target, TYPE value, int pe);                                        \
+    TYPE shmem_##NAME##_atomic_fetch_##OP(TYPE *target, TYPE value, int pe);                                                       \
+    TYPE shmem_ctx_##NAME##_atomic_fetch_##OP(shmem_ctx_t ctx, TYPE *target, TYPE value, int pe);                                  \
+    void shmem_##NAME##_atomic_fetch_##OP##_nbi(TYPE *fetch, TYPE *target, TYPE value, int pe);                                    \
+    void shmem_ctx_##NAME##_atomic_fetch_##OP##_nbi(shmem_ctx_t ctx, TYPE *fetch, TYPE *target, TYPE value, int pe);
+#define CAUSEWAY_SHMEM_AMO_BITWISE(NAME, TYPE)                                                                                     \
+    CAUSEWAY_SHMEM_AMO_BITWISE_OP(NAME, TYPE, and)                                                                                 \
+    CAUSEWAY_SHMEM_AMO_BITWISE_OP(NAME, TYPE, or)                                                                                  \
     CAUSEWAY_SHMEM_AMO_BITWISE_OP(NAME, TYPE, xor)
+/* clang-format on */
 CAUSEWAY_SHMEM_BITWISE_TYPES(CAUSEWAY_SHMEM_AMO_BITWISE)
 
 uint64_t shmem_signal_fetch(const uint64_t* signal);
 uint64_t shmem_signal_wait_until(uint64_t* signal, int cmp, uint64_t value);
 
 /* Point-to-point synchronisation. */
-#define CAUSEWAY_SHMEM_WAITS(NAME, TYPE)                                                                               \
-    void shmem_##NAME##_wait_until(TYPE* word, int cmp, TYPE value);                                                   \
-    void shmem_##NAME##_wait_until_all(TYPE* words, size_t count, const int* status, int cmp, TYPE value);             \
-    size_t shmem_##NAME##_wait_until_any(TYPE* words, size_t count, const int* status, int cmp, TYPE value);           \
-    size_t shmem_##NAME##_wait_until_some(TYPE* words, size_t count, size_t* indices, const int* status, int cmp,      \
-                                          TYPE value);                                                                 \
-    void shmem_##NAME##_wait_until_all_vector(TYPE* words, size_t count, const int* status, int cmp, TYPE* values);    \
-    size_t shmem_##NAME##_wait_until_any_vector(TYPE* words, size_t count, const int* status, int cmp, TYPE* values);  \
-    size_t shmem_##NAME##_wait_until_some_vector(TYPE* words, size_t count, size_t* indices, const int* status,        \
-                                                 int cmp, TYPE* values);                                               \
-    int shmem_##NAME##_test(TYPE* word, int cmp, TYPE value);                                                          \
-    int shmem_##NAME##_test_all(TYPE* words, size_t count, const int* status, int cmp, TYPE value);                    \
-    size_t shmem_##NAME##_test_any(TYPE* words, size_t count, const int* status, int cmp, TYPE value);                 \
-    size_t shmem_##NAME##_test_some(TYPE* words, size_t count, size_t* indices, const int* status, int cmp,            \
-                                    TYPE value);                                                                       \
-    int shmem_##NAME##_test_all_vector(TYPE* words, size_t count, const int* status, int cmp, TYPE* values);           \
-    size_t shmem_##NAME##_test_any_vector(TYPE* words, size_t count, const int* status, int cmp, TYPE* values);        \
-    size_t shmem_##NAME##_test_some_vector(TYPE* words, size_t count, size_t* indices, const int* status, int cmp,     \
-                                           TYPE* values);
+/* clang-format off */
+#define CAUSEWAY_SHMEM_WAITS(NAME, TYPE)                                                                                           \
+    void shmem_##NAME##_wait_until(TYPE *word, int cmp, TYPE value);                                                               \
+    void shmem_##NAME##_wait_until_all(TYPE *words, size_t count, const int *status, int cmp, TYPE value);                         \
+    size_t shmem_##NAME##_wait_until_any(TYPE *words, size_t count, const int *status, int cmp, TYPE value);                       \
+    size_t shmem_##NAME##_wait_until_some(TYPE *words, size_t count, size_t *indices, const int *status, int cmp, TYPE value);     \
+    void shmem_##NAME##_wait_until_all_vector(TYPE *words, size_t count, const int *status, int cmp, TYPE *values);                \
+    size_t shmem_##NAME##_wait_until_any_vector(TYPE *words, size_t count, const int *status, int cmp, TYPE *values);              \
+    size_t shmem_##NAME##_wait_until_some_vector(TYPE *words, size_t count, size_t *indices, const int *status, int cmp, TYPE *values); \
+    int shmem_##NAME##_test(TYPE *word, int cmp, TYPE value);                                                                      \
+    int shmem_##NAME##_test_all(TYPE *words, size_t count, const int *status, int cmp, TYPE value);                                \
+    size_t shmem_##NAME##_test_any(TYPE *words, size_t count, const int *status, int cmp, TYPE value);                             \
+    size_t shmem_##NAME##_test_some(TYPE *words, size_t count, size_t *indices, const int *status, int cmp, TYPE value);           \
+    int shmem_##NAME##_test_all_vector(TYPE *words, size_t count, const int *status, int cmp, TYPE *values);                       \
+    size_t shmem_##NAME##_test_any_vector(TYPE *words, size_t count, const int *status, int cmp, TYPE *values);                    \
+    size_t shmem_##NAME##_test_some_vector(TYPE *words, size_t count, size_t *indices, const int *status, int cmp, TYPE *values);
+/* clang-format on */
 CAUSEWAY_SHMEM_WAIT_TYPES(CAUSEWAY_SHMEM_WAITS)
 
 /* Collectives of teams. */
 void shmem_barrier_all(void);
 void shmem_sync_all(void);
 int shmem_team_sync(shmem_team_t team);
-#define CAUSEWAY_SHMEM_COLLECTIVES(NAME, TYPE)                                                                         \
-    int shmem_##NAME##_broadcast(shmem_team_t team, TYPE* target, const TYPE* source, size_t count, int root);         \
-    int shmem_##NAME##_collect(shmem_team_t team, TYPE* target, const TYPE* source, size_t count);                     \
-    int shmem_##NAME##_fcollect(shmem_team_t team, TYPE* target, const TYPE* source, size_t count);                    \
-    int shmem_##NAME##_alltoall(shmem_team_t team, TYPE* target, const TYPE* source, size_t count);                    \
-    int shmem_##NAME##_alltoalls(shmem_team_t team, TYPE* target, const TYPE* source, ptrdiff_t tst, ptrdiff_t sst,    \
-                                 size_t count);
+/* clang-format off */
+#define CAUSEWAY_SHMEM_COLLECTIVES(NAME, TYPE)                                                                                     \
+    int shmem_##NAME##_broadcast(shmem_team_t team, TYPE *target, const TYPE *source, size_t count, int root);                     \
+    int shmem_##NAME##_collect(shmem_team_t team, TYPE *target, const TYPE *source, size_t count);                                 \
+    int shmem_##NAME##_fcollect(shmem_team_t team, TYPE *target, const TYPE *source, size_t count);                                \
+    int shmem_##NAME##_alltoall(shmem_team_t team, TYPE *target, const TYPE *source, size_t count);                                \
+    int shmem_##NAME##_alltoalls(shmem_team_t team, TYPE *target, const TYPE *source, ptrdiff_t tst, ptrdiff_t sst, size_t count);
+/* clang-format on */
 CAUSEWAY_SHMEM_RMA_TYPES(CAUSEWAY_SHMEM_COLLECTIVES)
 int shmem_broadcastmem(shmem_team_t team, void* target, const void* source, size_t count, int root);
 int shmem_collectmem(shmem_team_t team, void* target, const void* source, size_t count);
@@ -313,8 +304,10 @@ int shmem_alltoallmem(shmem_team_t team, void* target, const void* source, size_
 int shmem_alltoallsmem(shmem_team_t team, void* target, const void* source, ptrdiff_t tst, ptrdiff_t sst, size_t count);
 #define CAUSEWAY_SHMEM_REDUCE(NAME, TYPE, OP)                                                                          \
     int shmem_##NAME##_##OP##_reduce(shmem_team_t team, TYPE* target, const TYPE* source, size_t count);
-#define CAUSEWAY_SHMEM_REDUCE_BITS(NAME, TYPE)                                                                         \
+/* clang-format off */
+#define CAUSEWAY_SHMEM_REDUCE_BITS(NAME, TYPE)                                                                                     \
     CAUSEWAY_SHMEM_REDUCE(NAME, TYPE, and) CAUSEWAY_SHMEM_REDUCE(NAME, TYPE, or) CAUSEWAY_SHMEM_REDUCE(NAME, TYPE, xor)
+/* clang-format on */
 #define CAUSEWAY_SHMEM_REDUCE_ORDER(NAME, TYPE)                                                                        \
     CAUSEWAY_SHMEM_REDUCE(NAME, TYPE, min) CAUSEWAY_SHMEM_REDUCE(NAME, TYPE, max)
 #define CAUSEWAY_SHMEM_REDUCE_SUMS(NAME, TYPE)                                                                         \
@@ -334,24 +327,23 @@ int shmem_test_lock(long* lock);
 /* Active sets. pSync and pWrk are not used. */
 void shmem_barrier(int start, int log_stride, int size, long* pSync);
 void shmem_sync(int start, int log_stride, int size, long* pSync);
-#define CAUSEWAY_SHMEM_ACTIVE_SET(BITS)                                                                                \
-    void shmem_broadcast##BITS(void* target, const void* source, size_t count, int root, int start, int log_stride,    \
-                               int size, long* pSync);                                                                 \
-    void shmem_collect##BITS(void* target, const void* source, size_t count, int start, int log_stride, int size,      \
-                             long* pSync);                                                                             \
-    void shmem_fcollect##BITS(void* target, const void* source, size_t count, int start, int log_stride, int size,     \
-                              long* pSync);                                                                            \
-    void shmem_alltoall##BITS(void* target, const void* source, size_t count, int start, int log_stride, int size,     \
-                              long* pSync);                                                                            \
-    void shmem_alltoalls##BITS(void* target, const void* source, ptrdiff_t tst, ptrdiff_t sst, size_t count,           \
-                               int start, int log_stride, int size, long* pSync);
+/* clang-format off */
+#define CAUSEWAY_SHMEM_ACTIVE_SET(BITS)                                                                                            \
+    void shmem_broadcast##BITS(void *target, const void *source, size_t count, int root, int start, int log_stride, int size, long *pSync); \
+    void shmem_collect##BITS(void *target, const void *source, size_t count, int start, int log_stride, int size, long *pSync);    \
+    void shmem_fcollect##BITS(void *target, const void *source, size_t count, int start, int log_stride, int size, long *pSync);   \
+    void shmem_alltoall##BITS(void *target, const void *source, size_t count, int start, int log_stride, int size, long *pSync);   \
+    void shmem_alltoalls##BITS(void *target, const void *source, ptrdiff_t tst, ptrdiff_t sst, size_t count, int start,            \
+                               int log_stride, int size, long *pSync);
+/* clang-format on */
 CAUSEWAY_SHMEM_ACTIVE_SET(32)
 CAUSEWAY_SHMEM_ACTIVE_SET(64)
-#define CAUSEWAY_SHMEM_TO_ALL(NAME, TYPE, OP)                                                                          \
-    void shmem_##NAME##_##OP##_to_all(TYPE* target, const TYPE* source, int count, int start, int log_stride,          \
-                                      int size, TYPE* pWrk, long* pSync);
-#define CAUSEWAY_SHMEM_TO_ALL_BITS(NAME, TYPE)                                                                         \
+/* clang-format off */
+#define CAUSEWAY_SHMEM_TO_ALL(NAME, TYPE, OP)                                                                                      \
+    void shmem_##NAME##_##OP##_to_all(TYPE *target, const TYPE *source, int count, int start, int log_stride, int size, TYPE *pWrk, long *pSync);
+#define CAUSEWAY_SHMEM_TO_ALL_BITS(NAME, TYPE)                                                                                     \
     CAUSEWAY_SHMEM_TO_ALL(NAME, TYPE, and) CAUSEWAY_SHMEM_TO_ALL(NAME, TYPE, or) CAUSEWAY_SHMEM_TO_ALL(NAME, TYPE, xor)
+/* clang-format on */
 #define CAUSEWAY_SHMEM_TO_ALL_ORDER(NAME, TYPE)                                                                        \
     CAUSEWAY_SHMEM_TO_ALL(NAME, TYPE, min) CAUSEWAY_SHMEM_TO_ALL(NAME, TYPE, max)
 #define CAUSEWAY_SHMEM_TO_ALL_SUMS(NAME, TYPE)                                                                         \
@@ -375,16 +367,18 @@ void* shmalloc(size_t size);
 void shfree(void* address);
 void* shrealloc(void* address, size_t size);
 void* shmemalign(size_t alignment, size_t size);
-#define CAUSEWAY_SHMEM_OLD_SWAP(NAME, TYPE)                                                                            \
-    TYPE shmem_##NAME##_swap(TYPE* target, TYPE value, int pe);                                                        \
-    TYPE shmem_##NAME##_fetch(const TYPE* source, int pe);                                                             \
-    void shmem_##NAME##_set(TYPE* target, TYPE value, int pe);
-#define CAUSEWAY_SHMEM_OLD_ATOMICS(NAME, TYPE)                                                                         \
-    TYPE shmem_##NAME##_cswap(TYPE* target, TYPE condition, TYPE value, int pe);                                       \
-    TYPE shmem_##NAME##_finc(TYPE* target, int pe);                                                                    \
-    void shmem_##NAME##_inc(TYPE* target, int pe);                                                                     \
-    TYPE shmem_##NAME##_fadd(TYPE* target, TYPE value, int pe);                                                        \
-    void shmem_##NAME##_add(TYPE* target, TYPE value, int pe);
+/* clang-format off */
+#define CAUSEWAY_SHMEM_OLD_SWAP(NAME, TYPE)                                                                                        \
+    TYPE shmem_##NAME##_swap(TYPE *target, TYPE value, int pe);                                                                    \
+    TYPE shmem_##NAME##_fetch(const TYPE *source, int pe);                                                                         \
+    void shmem_##NAME##_set(TYPE *target, TYPE value, int pe);
+#define CAUSEWAY_SHMEM_OLD_ATOMICS(NAME, TYPE)                                                                                     \
+    TYPE shmem_##NAME##_cswap(TYPE *target, TYPE condition, TYPE value, int pe);                                                   \
+    TYPE shmem_##NAME##_finc(TYPE *target, int pe);                                                                                \
+    void shmem_##NAME##_inc(TYPE *target, int pe);                                                                                 \
+    TYPE shmem_##NAME##_fadd(TYPE *target, TYPE value, int pe);                                                                    \
+    void shmem_##NAME##_add(TYPE *target, TYPE value, int pe);
+/* clang-format on */
 #define CAUSEWAY_SHMEM_OLD_ATOMIC_TYPES(X) X(int, int) X(long, long) X(longlong, long long)
 CAUSEWAY_SHMEM_OLD_ATOMIC_TYPES(CAUSEWAY_SHMEM_OLD_SWAP)
 CAUSEWAY_SHMEM_OLD_SWAP(float, float)
