@@ -23,7 +23,9 @@ Compiles C with OpenACC directives for OpenCL devices. Options that are not list
   --keep              leave the generated host C (NAME.host.c) and OpenCL C (NAME.cl) in the current folder
   --report            say of each region what it takes along, and of each loop how it is spread, and why not
   --translate FOLDER  write host C into FOLDER, for any C compiler, and compile nothing
-  --host-compiler CC  the host's compiler (default: $ACC_HOST_CC, else gcc, else cc)
+  --host-compiler CC  the host's compiler (default: $ACC_HOST_CC, else gcc, else cc); clang 19 makes full vectors of
+                      short loops, by the plug-in causeway_simd
+  --no-simd           without that plug-in
   --help              this text
 )";
 
@@ -35,6 +37,7 @@ struct request {
     std::string host = "gcc";
     std::string translate_into;
     bool compile_only = false, assembly_only = false, not_for_us = false, keep = false, report = false;
+    bool full_vectors = true;
     words dependencies;      // options that ask for make's rules
     bool dependency_file = false, dependency_target = false, wants_dependencies = false;
 };
@@ -46,6 +49,17 @@ const std::set<std::string> with_argument = {
     "-Xassembler", "-T",      "-u",         "-z",  "-e",  "--param", "-aux-info", "-wrapper"};
 const std::set<std::string> only_preprocess = {"-E", "-M",           "-MM",          "-fsyntax-only", "--version",
                                                "-v", "-dumpversion", "-dumpmachine", "-###"};
+
+/// What lets Clang read text that GCC has preprocessed: no macros of its own, and in place of what the headers use of
+/// GCC, an attribute with arguments and names of types, what Clang has.
+const words for_text_of_gcc = {"-undef",
+                               "-D__malloc__(...)=",
+                               "-D_Float32=float",
+                               "-D_Float64=double",
+                               "-D_Float32x=double",
+                               "-D_Float64x=long double",
+                               "-D_Float128=__float128",
+                               "-Wno-unknown-warning-option"};
 
 bool has_program(const std::string& name) {
     if (name.find('/') != std::string::npos) return fs::exists(name);
@@ -77,6 +91,8 @@ request read(int argc, char** argv) {
             asked.keep = true;
         } else if (word == "--report") {
             asked.report = true;
+        } else if (word == "--no-simd") {
+            asked.full_vectors = false;
         } else if (word == "--translate") {
             asked.translate_into = next();
         } else if (word == "--host-compiler") {
@@ -119,7 +135,7 @@ request read(int argc, char** argv) {
 }
 
 struct places {
-    std::string include, libraries;
+    std::string include, libraries, simd_plugin;
 };
 
 places find_places() {
@@ -132,10 +148,25 @@ places find_places() {
         const auto libraries = self.parent_path() / folder;
         if (fs::exists(libraries / "libcauseway_acc.so")) {
             found.libraries = libraries.string();
+            for (const auto& plugin : {libraries / "causeway", libraries}) // installed, or built
+                if (fs::exists(plugin / "libcauseway_simd.so"))
+                    found.simd_plugin = (plugin / "libcauseway_simd.so").string();
             break;
         }
     }
     return found;
+}
+
+bool is_clang(const std::string& compiler) { return compiler.find("clang") != std::string::npos; }
+
+/// The plug-in is made for one version, and link-time optimisation runs the vectoriser that it steers too late for it.
+bool takes_simd_plugin(const request& asked) {
+    if (!asked.full_vectors || !is_clang(asked.host)) return false;
+    for (const auto& each : asked.options)
+        if (each.starts_with("-flto")) return false;
+    std::string version;
+    return directive::run({asked.host, "--version"}, &version) == 0 &&
+           version.find("clang version 19.") != std::string::npos;
 }
 
 bool is_of_preprocessor(const std::string& word) {
@@ -146,7 +177,16 @@ bool is_of_preprocessor(const std::string& word) {
 
 class driver {
   public:
-    explicit driver(request asked) : m_asked(std::move(asked)), m_places(find_places()) {}
+    explicit driver(request asked) : m_asked(std::move(asked)), m_places(find_places()) {
+        if (m_places.simd_plugin.empty() || !takes_simd_plugin(m_asked)) return;
+        m_for_vectors = {"-fplugin=" + m_places.simd_plugin, "-fpass-plugin=" + m_places.simd_plugin};
+        // A record is where Clang keeps lines for, also without debug information.
+        if (m_asked.report)
+            m_for_vectors.insert(m_for_vectors.end(),
+                                 {"-mllvm", "-causeway-simd-report=-", "-fsave-optimization-record",
+                                  "-foptimization-record-file=/dev/null",
+                                  "-foptimization-record-passes=causeway-simd"});
+    }
 
     int act() {
         const words ours = {"-D_OPENACC=201811", "-I" + m_places.include};
@@ -168,6 +208,7 @@ class driver {
   private:
     request m_asked;
     places m_places;
+    words m_for_vectors; ///< options that make the host's compiler load the plug-in
     directive::scratch_folder m_scratch;
 
     int hand_on(const words& ours) {
@@ -175,12 +216,19 @@ class driver {
         command.insert(command.end(), ours.begin(), ours.end());
         command.insert(command.end(), m_asked.dependencies.begin(), m_asked.dependencies.end());
         command.insert(command.end(), m_asked.options.begin(), m_asked.options.end());
+        if (!m_asked.not_for_us) add_vectors_of_cpp(command);
         if (m_asked.compile_only) command.push_back("-c");
         if (m_asked.assembly_only) command.push_back("-S");
         if (!m_asked.output.empty()) command.insert(command.end(), {"-o", m_asked.output});
         const bool links = !m_asked.not_for_us && !m_asked.compile_only && !m_asked.assembly_only;
         if (links) add_libraries(command);
         return directive::run(command);
+    }
+
+    /// Sources in C++ are none of ours, and compiled where the rest is handed on.
+    void add_vectors_of_cpp(words& command) const {
+        if (std::any_of(m_asked.options.begin(), m_asked.options.end(), is_cpp))
+            command.insert(command.end(), m_for_vectors.begin(), m_for_vectors.end());
     }
 
     void add_libraries(words& command) const {
@@ -211,8 +259,8 @@ class driver {
         std::string text;
         const auto options = options_without_sources();
         // GCC expands macros in OpenACC's pragmas, and turns _Pragma into lines; Clang does neither.
-        const std::string reader = m_asked.host.find("clang") != std::string::npos && has_program("gcc") ? "gcc"
-                                                                                                         : m_asked.host;
+        const bool gcc_reads = is_clang(m_asked.host) && has_program("gcc");
+        const std::string reader = gcc_reads ? "gcc" : m_asked.host;
         words command = {reader,
                          "-E",
                          "-fopenacc",
@@ -264,8 +312,16 @@ class driver {
                 continue;
             command.push_back(each);
         }
-        command.insert(command.end(), {m_asked.assembly_only ? "-S" : "-c", "-x", "cpp-output", file, "-o", object});
+        command.insert(command.end(), m_for_vectors.begin(), m_for_vectors.end());
+        if (gcc_reads) command.insert(command.end(), for_text_of_gcc.begin(), for_text_of_gcc.end());
+        command.insert(command.end(),
+                       {m_asked.assembly_only ? "-S" : "-c", "-x", gcc_reads ? "c" : "cpp-output", file, "-o", object});
         return directive::run(command);
+    }
+
+    static bool is_cpp(const std::string& word) {
+        static const std::set<std::string> kinds = {".cpp", ".cc", ".cxx"};
+        return !word.starts_with("-") && kinds.contains(fs::path(word).extension().string());
     }
 
     static bool is_input(const std::string& word) {
@@ -295,13 +351,19 @@ class driver {
     }
 
     words clang_options(const words& options) const {
-        words all = {"-x", "c", "-std=gnu17", "-undef", "-w", "-nostdinc", "-fsyntax-only", "-fno-caret-diagnostics",
-                     "-Wno-error=implicit-function-declaration", "-Wno-error=implicit-int", "-Wno-error=int-conversion",
-                     "-Wno-error=incompatible-function-pointer-types",
-            // Clang then counts no errors; their lines are shown all the same.
-            // What the headers use of GCC: an attribute with arguments, and names of types.
-                     "-D__malloc__(...)=", "-D_Float32=float", "-D_Float64=double", "-D_Float32x=double",
-                     "-D_Float64x=long double", "-D_Float128=__float128"};
+        // Clang then counts no errors; their lines are shown all the same.
+        words all = {"-x",
+                     "c",
+                     "-std=gnu17",
+                     "-w",
+                     "-nostdinc",
+                     "-fsyntax-only",
+                     "-fno-caret-diagnostics",
+                     "-Wno-error=implicit-function-declaration",
+                     "-Wno-error=implicit-int",
+                     "-Wno-error=int-conversion",
+                     "-Wno-error=incompatible-function-pointer-types"};
+        all.insert(all.end(), for_text_of_gcc.begin(), for_text_of_gcc.end());
         for (const auto& each : options)
             if (each.starts_with("-std=") || each == "-m32" || each == "-funsigned-char" || each == "-ansi")
                 all.push_back(each);
@@ -318,6 +380,7 @@ class driver {
             else
                 command.push_back(each);
         }
+        add_vectors_of_cpp(command);
         command.insert(command.end(), {"-o", m_asked.output.empty() ? "a.out" : m_asked.output});
         add_libraries(command);
         return directive::run(command);

@@ -117,6 +117,21 @@ int main(void) {
 """
 
 
+ROW = """#include <stdio.h>
+int row[31], added[31];
+void add(void) {
+    #define count 31
+    for (int i = 0; i < count; i++) row[i] = added[i] * 3 + 2;
+}
+int main(void) {
+    #pragma acc parallel loop copyout(added)
+    for (int i = 0; i < count; i++) added[i] = i;
+    add();
+    printf("%d\\n", row[30]);
+}
+"""
+
+
 class compiler(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -172,6 +187,19 @@ class compiler(unittest.TestCase):
         library = str(pathlib.Path(COMPILER).parent.parent / "lib")
         self.run_program("gcc", "-w", "out/one.c", "out/two.c", "-L" + library, "-Wl,-rpath," + library, "-lcauseway_acc", "-o", "program")
         self.run_program("./program")
+
+    def test_clang_as_host_makes_full_vectors(self):
+        self.write("row.c", ROW)
+        clang = ("--host-compiler", "clang-19", "-O3", "-march=x86-64-v4")
+        for options, is_full in (((), True), (("--no-simd",), False), (("-flto",), False)):
+            with self.subTest(options):
+                said = self.run_program(COMPILER, *clang, *options, "--report", "-c", "row.c")
+                self.assertEqual("row.c:5:5: done in add: 31 iterations are " in said, is_full, said)
+                self.assertNotIn("warning", said)
+        self.run_program(COMPILER, "--host-compiler", "clang-19", "-O3", "row.c", "-o", "row")
+        self.assertEqual(self.run_program("./row"), "92\n")
+        self.write("row.cc", 'extern "C" ' + ROW.split("int main")[0].split("\n", 1)[1])
+        self.assertIn("31 iterations are ", self.run_program(COMPILER, *clang, "--report", "-c", "row.cc"))
 
     def test_host_threads_have_devices_of_their_own(self):
         self.write("hybrid.c", HYBRID)
