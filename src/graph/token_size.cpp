@@ -42,12 +42,13 @@ bool has_loop(const description& described, const std::vector<std::size_t>& isla
     return left > 0;
 }
 
-std::vector<std::uint64_t> divisors_of(std::uint64_t number) {
+/// Divisors of `number` up to `most`, in order; a stream may have so many tokens that trying them all takes minutes.
+std::vector<std::uint64_t> divisors_of(std::uint64_t number, std::uint64_t most) {
     std::vector<std::uint64_t> found;
-    for (std::uint64_t i = 1; i <= number / i; ++i) {
+    for (std::uint64_t i = 1; i <= most && i <= number / i; ++i) {
         if (number % i != 0) continue;
         found.push_back(i);
-        if (i != number / i) found.push_back(number / i);
+        if (i != number / i && number / i <= most) found.push_back(number / i);
     }
     std::sort(found.begin(), found.end());
     return found;
@@ -120,9 +121,8 @@ std::vector<std::uint64_t> choose_batches(const description& described, const ba
         for (const auto& ring : smallest.channels)
             if (smallest.actors[ring.writer].island == island) largest = std::max(largest, ring.period_bytes);
         std::vector<std::pair<std::uint64_t, double>> tried;
-        for (const auto batch : divisors_of(periods))
-            if (batch == 1 || batch <= most_bytes / largest)
-                tried.emplace_back(batch, predicted_seconds(smallest, costs, island, batch));
+        for (const auto batch : divisors_of(periods, std::max<std::uint64_t>(1, most_bytes / largest)))
+            tried.emplace_back(batch, predicted_seconds(smallest, costs, island, batch));
         const auto best = std::min_element(tried.begin(), tried.end(), [](const auto& a, const auto& b) {
                               return a.second < b.second;
                           })->second;

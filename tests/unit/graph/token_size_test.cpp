@@ -64,6 +64,12 @@ TEST(token_size, is_a_multiple_that_divides_the_stream_and_next_to_the_best) {
     }
 }
 
+TEST(token_size, is_found_among_the_divisors_of_any_length) {
+    // 2^60 and a prime: trying all numbers up to their square roots would take half a minute each.
+    EXPECT_EQ(chain(std::uint64_t{1} << 60, 1).chosen(1 << 20) % 1024, 0u);
+    EXPECT_EQ(chain((std::uint64_t{1} << 61) - 1, 1).chosen(1 << 20), 1u);
+}
+
 TEST(token_size, grows_with_the_cost_of_a_command_and_shrinks_with_that_of_a_byte) {
     chain made(1 << 20);
     const auto usual = made.chosen();
