@@ -93,9 +93,9 @@ CAUSEWAY_EXPORT int causeway_symmetric_pe(void);
 CAUSEWAY_EXPORT int causeway_symmetric_pes(void);
 
 /*
- * Memory of the heap, aligned to 64 bytes or to `alignment`, a power of two. Collective, with the same arguments
- * everywhere; when it returns, all PEs have it. Its bytes are undefined, of calloc's 0. NULL if the heap has no room,
- * and for 0 bytes.
+ * Memory of the heap, aligned to 64 bytes or to `alignment`, a power of two up to 4096. Collective, with the same
+ * arguments everywhere; when it returns, all PEs have it. Its bytes are undefined, of calloc's 0. NULL if the heap has
+ * no room, and for 0 bytes.
  */
 CAUSEWAY_EXPORT void* causeway_symmetric_malloc(size_t bytes);
 CAUSEWAY_EXPORT void* causeway_symmetric_calloc(size_t count, size_t bytes);

@@ -257,10 +257,16 @@ void symmetric_heap::run(flows moved) {
     if (const auto result = work->wait(process.engine().spin())) throw transfer_error(result);
 }
 
+static constexpr std::size_t largest_alignment = 4096;
+
 void* symmetric_heap::allocate(std::size_t bytes, std::size_t alignment) {
     if (!std::has_single_bit(alignment))
         throw transfer_error(status::invalid_value,
                              "an alignment of " + std::to_string(alignment) + ", which is no power of two");
+    // Offsets are the same on all PEs, and their heaps begin at any page.
+    if (alignment > largest_alignment)
+        throw transfer_error(status::invalid_value, "an alignment of " + std::to_string(alignment) + ", above " +
+                                                        std::to_string(largest_alignment));
     meet({.name = "an allocation in the symmetric heap",
           .number = 2 + alignment,
           .value = bytes,

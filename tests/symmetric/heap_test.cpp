@@ -39,6 +39,9 @@ TEST_F(symmetric_heap, gives_the_same_offsets_everywhere) {
     std::size_t offset = 1;
     EXPECT_NE(causeway_symmetric_buffer(aligned, &offset, nullptr), nullptr);
     EXPECT_EQ(offset % 4096, 0u);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(aligned) % 4096, 0u);
+    // The heaps of the PEs begin at any page, so that no offset would fit them all.
+    EXPECT_EQ(causeway_symmetric_align(8192, 10), nullptr);
 }
 
 TEST_F(symmetric_heap, finds_addresses_in_the_middle_and_in_sub_buffers) {
