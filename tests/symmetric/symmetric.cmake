@@ -10,6 +10,11 @@ foreach(runtime ${runtimes})
       COMMAND $<TARGET_FILE:symmetric_tests>)
   endforeach()
 endforeach()
+foreach(runtime ${runtimes})
+  causeway_test(symmetric.random_arguments.${runtime} LABEL system RUNTIME ${runtime} RANKS 1 TIMEOUT 300
+    COMMAND env CAUSEWAY_TEST_SEED=1 CAUSEWAY_TEST_CALLS=45000 $<TARGET_FILE:symmetric_tests>
+            --gtest_filter=symmetric_random_arguments.*)
+endforeach()
 # Heaps that other PEs do not reach: their engines serve them.
 if(NOT CAUSEWAY_SANITIZE)
   foreach(runtime ${runtimes})
