@@ -223,16 +223,18 @@ if(TARGET causeway_program AND NOT CAUSEWAY_SANITIZE)
   add_executable(shared_python support/programs/shared_python.c)
   target_compile_definitions(shared_python PRIVATE PYTHON_LIBRARY="${python_library}")
   target_link_libraries(shared_python PRIVATE causeway_flags ${CMAKE_DL_LIBS})
-  foreach(python ${debian_python} $<TARGET_FILE:shared_python>)
-    set(kind static)
+  set(kind static)
+  foreach(python ${debian_python} $<TARGET_FILE:shared_python> ${PROJECT_SOURCE_DIR}/.venv/bin/python3)
     if(python MATCHES "shared_python")
       set(kind shared)
+    elseif(python MATCHES "venv")
+      set(kind venv) # whichever it is: what its library exports differs from Debian's
     endif()
     causeway_test(platform.causeway_run.python.${kind} LABEL platform RUNTIME pocl TIMEOUT 120
       COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/platform/python/run.sh $<TARGET_FILE:causeway_program> run --cluster -n 2 -- ${python}
               ${CMAKE_CURRENT_SOURCE_DIR}/platform/python/chance.py)
     set_tests_properties(platform.causeway_run.python.${kind} PROPERTIES
-      PASS_REGULAR_EXPRESSION "agreed on 14 numbers ${kind}" FAIL_REGULAR_EXPRESSION "parted")
+      PASS_REGULAR_EXPRESSION "agreed on 14 numbers in ${kind}" FAIL_REGULAR_EXPRESSION "parted")
   endforeach()
   # The program has sent its error output elsewhere before it came to OpenCL.
   causeway_test(platform.causeway_run.captured LABEL platform RUNTIME pocl TIMEOUT 60

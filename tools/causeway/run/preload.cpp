@@ -6,7 +6,6 @@
 #include "rank_0.hpp"
 
 #include <dlfcn.h>
-#include <execinfo.h>
 #include <fcntl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -16,12 +15,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
-#include <string_view>
 
 using causeway_run::is_programs, causeway_run::next, causeway_run::result_of_rank_0, causeway_run::same,
     causeway_run::take_of_rank_0;
@@ -30,23 +26,15 @@ namespace {
 /// The error output of the start, for the last word of a job that ends, wherever the program sends its own later.
 const int kept_error_output = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 
-bool is_wait(const void* address) {
-    Dl_info found{};
-    if (dladdr(address, &found) == 0 || found.dli_sname == nullptr) return false;
-    for (const std::string_view part : {"PyThread_", "_PyThread_", "PyEval_", "_PyEval_"})
-        if (std::string_view(found.dli_sname).starts_with(part)) return true;
-    return false;
-}
-
-/// Python's locks, and that of its interpreter, ask for the time as often as they have to wait, which differs between
-/// ranks. They ask at once or by one function; what a program asks comes through a module's function.
-bool is_wait_of_interpreter(const void* caller) {
-    static const bool has_python = dlsym(RTLD_DEFAULT, "Py_BytesMain") != nullptr;
-    if (!has_python) return false;
-    std::array<void*, 8> frames{};
-    const auto* const end = frames.data() + backtrace(frames.data(), static_cast<int>(frames.size()));
-    const auto* const at = std::find(static_cast<void* const*>(frames.data()), static_cast<void* const*>(end), caller);
-    return is_wait(caller) || (at != end && at + 1 != end && is_wait(at[1]));
+/// Python asks for the time whenever it waits for its interpreter's lock or in one of the program's, as often as that
+/// takes, which differs between ranks. It does not hold its interpreter's lock then, as it does where the program asks.
+/// Nearest names of functions do not tell: those that wait are not exported.
+bool waits_in_python(const void* caller) {
+    static int (*holds_lock)() = nullptr;
+    if (holds_lock == nullptr) holds_lock = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "PyGILState_Check"));
+    if (holds_lock == nullptr) return false; // it may be loaded later
+    static const void* const python = causeway_run::library_of(reinterpret_cast<const void*>(holds_lock));
+    return causeway_run::library_of(caller) == python && holds_lock() == 0;
 }
 
 void unique_name(const char* function, unsigned char* bytes, const void* caller) {
@@ -82,7 +70,7 @@ int time_of_day(timeval* place, void* zone) noexcept {
 int clock_gettime(clockid_t which, timespec* place) noexcept {
     static auto* const ask = next<int(clockid_t, timespec*)>("clock_gettime");
     const int code = ask(which, place);
-    if (code == 0 && is_programs(CAUSEWAY_CALLER) && !is_wait_of_interpreter(CAUSEWAY_CALLER))
+    if (code == 0 && is_programs(CAUSEWAY_CALLER) && !waits_in_python(CAUSEWAY_CALLER))
         take_of_rank_0(place, sizeof *place);
     return code;
 }

@@ -68,11 +68,6 @@ int begin_main(int count, char** words, char** variables) {
     return programs_main(count, words, variables);
 }
 
-const void* library_of(const void* address) {
-    Dl_info found{};
-    return dladdr(address, &found) == 0 ? nullptr : found.dli_fbase;
-}
-
 template <class Function> Function* of_platform(const char* name) {
     static void* const library = [] {
         Dl_info own{};
@@ -84,6 +79,11 @@ template <class Function> Function* of_platform(const char* name) {
 }
 
 } // namespace
+
+const void* library_of(const void* address) {
+    Dl_info found{};
+    return dladdr(address, &found) == 0 ? nullptr : found.dli_fbase;
+}
 
 bool is_in_program() {
     // A child of fork() is on its own, in a first thread as well.

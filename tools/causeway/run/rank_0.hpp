@@ -14,6 +14,9 @@ template <class Function> Function* next(const char* name) {
     return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
 
+/// Where the library or executable that has the address begins; null if none has it.
+[[nodiscard]] const void* library_of(const void* address);
+
 /// Whether rank 0 answers: the caller is the program, in its first thread, and uses OpenCL. A shell that starts it
 /// does not. An interpreter's library and its extension modules are the program.
 [[nodiscard]] bool is_programs(const void* caller);
