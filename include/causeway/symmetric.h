@@ -46,6 +46,7 @@ extern "C" {
 #define CL_COMMAND_SYMMETRIC_BROADCAST 0x0CA5001A
 #define CL_COMMAND_SYMMETRIC_COLLECT 0x0CA5001B
 #define CL_COMMAND_SYMMETRIC_ALL_TO_ALL 0x0CA5001C
+#define CL_COMMAND_SYMMETRIC_REDUCE 0x0CA5001D
 
 /* What a signal does to its word. */
 typedef cl_uint cl_signal_operation;
@@ -73,6 +74,29 @@ typedef cl_uint cl_atomic_operation;
 #define CL_ATOMIC_OR 7
 #define CL_ATOMIC_XOR 8
 
+/* What a reduction makes of the elements of all PEs; the last three of integers only. */
+typedef cl_uint cl_reduction;
+#define CL_REDUCE_SUM 0
+#define CL_REDUCE_PROD 1
+#define CL_REDUCE_MIN 2
+#define CL_REDUCE_MAX 3
+#define CL_REDUCE_AND 4
+#define CL_REDUCE_OR 5
+#define CL_REDUCE_XOR 6
+
+/* Elements by the names of OpenCL C. */
+typedef cl_uint cl_element_type;
+#define CL_ELEMENT_CHAR 0
+#define CL_ELEMENT_UCHAR 1
+#define CL_ELEMENT_SHORT 2
+#define CL_ELEMENT_USHORT 3
+#define CL_ELEMENT_INT 4
+#define CL_ELEMENT_UINT 5
+#define CL_ELEMENT_LONG 6
+#define CL_ELEMENT_ULONG 7
+#define CL_ELEMENT_FLOAT 8
+#define CL_ELEMENT_DOUBLE 9
+
 /*
  * Makes this rank of `comm` a PE with `device`, one of the context's, and gives it a heap of `heap_bytes` in that
  * device's memory. Collective over `comm`, which is duplicated; MPI needs MPI_THREAD_MULTIPLE. Refused on every PE if
@@ -84,8 +108,11 @@ typedef cl_uint cl_atomic_operation;
 CAUSEWAY_EXPORT cl_int causeway_symmetric_init(cl_context context, cl_device_id device, MPI_Comm comm,
                                                size_t heap_bytes);
 
-/* Waits for the one-sided commands of all PEs, and gives the heap back. Collective. Addresses and the heap's buffer are
- * void. */
+/*
+ * Waits for the one-sided commands of all PEs, and gives the heap back. Collective. Addresses and the heap's buffer are
+ * void. Where another PE calls something else, or is gone, it fails, and gives the heap back all the same: who waits
+ * for this PE then is told that it has left.
+ */
 CAUSEWAY_EXPORT cl_int causeway_symmetric_finalize(void);
 
 /* This PE's number, and how many there are; -1 before causeway_symmetric_init. */
@@ -206,8 +233,6 @@ CAUSEWAY_EXPORT cl_int clEnqueueSymmetricBarrier(cl_command_queue queue, cl_bool
  * `target` has the result and `source` may be changed. Source and target may be the same where that makes sense, and
  * overlap in no other way.
  *
- * CL_INVALID_OPERATION where heaps are served by messages.
- *
  * Broadcast: `size` bytes of PE `root`. Collect: `size` bytes of each PE, one behind the other. All to all: PE i's part
  * j of `size` bytes becomes PE j's part i.
  */
@@ -221,6 +246,15 @@ CAUSEWAY_EXPORT cl_int clEnqueueSymmetricCollect(cl_command_queue queue, cl_bool
 CAUSEWAY_EXPORT cl_int clEnqueueSymmetricAllToAll(cl_command_queue queue, cl_bool blocking, void* target,
                                                   const void* source, size_t size, cl_uint num_events_in_wait_list,
                                                   const cl_event* event_wait_list, cl_event* event);
+/*
+ * Element i of `target` becomes `operation` of all PEs' elements i, `count` of them. The device computes, in the order
+ * of the PEs: all have the same result, also of floating-point numbers. Integers wrap around. The command fails on all
+ * PEs if one's device cannot compute with that type.
+ */
+CAUSEWAY_EXPORT cl_int clEnqueueSymmetricReduce(cl_command_queue queue, cl_bool blocking, void* target,
+                                                const void* source, size_t count, cl_element_type type,
+                                                cl_reduction operation, cl_uint num_events_in_wait_list,
+                                                const cl_event* event_wait_list, cl_event* event);
 
 /*
  * The same from host code, without a queue: they return when they are done. The host's side is ordinary memory, or the

@@ -5,6 +5,7 @@
 
 #include "endpoints/host/host_endpoint.hpp"
 #include "endpoints/mpi/rank_endpoint.hpp"
+#include "runtime/own_command.hpp"
 #include "runtime/runtime.hpp"
 
 #include <cstdio>
@@ -18,24 +19,21 @@ namespace {
 
 using transfer::step;
 
-class told_of_end final : public transfer::completion_listener {
-  public:
-    explicit told_of_end(std::function<void(const failure&)> then) : m_then(std::move(then)) {}
-    void completed(const failure& result) override { std::exchange(m_then, nullptr)(result); }
-
-  private:
-    std::function<void(const failure&)> m_then;
-};
-
 failure cancelled() { return {status::cancelled, 0, 0, "the transfer was cancelled"}; }
+
+/// Of a part of a command that has had its turn, the order of the heap's operations asks no more.
+enum class in_order { yes, no };
 
 /// Asks, in the order of the heap's operations, and opens with the answer: what was in the word before, if that was
 /// asked for.
 class asked_endpoint final : public transfer::endpoint, private endpoints::heap_waiter {
   public:
-    asked_endpoint(std::shared_ptr<heap_server> server, int pe, const heap_message& request, std::string name)
-        : m_server(std::move(server)), m_place(m_server->served()->order(), endpoints::operation_order::kind::plain),
-          m_pe(pe), m_request(request), m_name(std::move(name)) {}
+    asked_endpoint(std::shared_ptr<heap_server> server, int pe, const heap_message& request, std::string name,
+                   in_order order = in_order::yes)
+        : m_server(std::move(server)), m_pe(pe), m_request(request), m_name(std::move(name)) {
+        if (order == in_order::yes)
+            m_place.emplace(m_server->served()->order(), endpoints::operation_order::kind::plain);
+    }
     ~asked_endpoint() override { let_go(); }
 
     [[nodiscard]] transfer::endpoint_traits traits() const override {
@@ -44,31 +42,25 @@ class asked_endpoint final : public transfer::endpoint, private endpoints::heap_
     [[nodiscard]] std::string name() const override { return m_name; }
     [[nodiscard]] std::byte* memory() const override { return const_cast<std::byte*>(m_before.data()); }
 
-    void enqueued() override { m_place.join(); }
-    void abandoned() override { m_place.leave(); }
+    void enqueued() override {
+        if (m_place) m_place->join();
+    }
+    void abandoned() override { leave(); }
     void open(const transfer::open_request& request, step& done) override {
         m_bytes = request.bytes;
         m_opening = &done;
-        m_place.wait([this] {
-            if (const auto gone = of().trouble_with(m_pe, of().waits().now())) {
-                finish(gone);
-                return;
-            }
-            of().waits().add(*this);
-            m_is_waiting = true;
-            m_number = m_server->ask(m_pe, m_request, [this](const failure& error, std::uint64_t before) {
-                m_number = 0;
-                std::memcpy(m_before.data(), &before, sizeof before);
-                finish(error);
-            });
-        });
+        if (m_place) {
+            m_place->wait([this] { ask(); });
+        } else {
+            ask();
+        }
     }
     /// What has been asked for is done, and the answer comes soon.
     void cancel() override {
         if (m_opening != nullptr && m_number == 0) finish(cancelled());
     }
     void close(std::size_t, const failure& error, step& done) override {
-        m_place.leave(error);
+        leave(error);
         done.finish({});
     }
 
@@ -79,20 +71,36 @@ class asked_endpoint final : public transfer::endpoint, private endpoints::heap_
         finish(why);
     }
     [[nodiscard]] endpoints::heap& of() override { return *m_server->served(); }
-    [[nodiscard]] failure trouble(time_point now) override { return of().trouble_with(m_pe, now); }
+    [[nodiscard]] failure trouble(time_point now) override { return of().absence_of(m_pe, now); }
 
+    void ask() {
+        if (const auto gone = of().absence_of(m_pe, of().waits().now())) {
+            finish(gone);
+            return;
+        }
+        of().waits().add(*this);
+        m_is_waiting = true;
+        m_number = m_server->ask(m_pe, m_request, [this](const failure& error, std::uint64_t before) {
+            m_number = 0;
+            std::memcpy(m_before.data(), &before, sizeof before);
+            finish(error);
+        });
+    }
+    void leave(const failure& why = {}) {
+        if (m_place) m_place->leave(why);
+    }
     void let_go() {
         if (std::exchange(m_is_waiting, false)) of().waits().remove(*this);
         if (m_number != 0) m_server->forget(std::exchange(m_number, 0));
     }
     void finish(const failure& error) {
         let_go();
-        if (error) m_place.leave(error);
+        if (error) leave(error);
         std::exchange(m_opening, nullptr)->finish({m_bytes, error});
     }
 
     std::shared_ptr<heap_server> m_server;
-    endpoints::operation_order::place m_place;
+    std::optional<endpoints::operation_order::place> m_place;
     int m_pe;
     heap_message m_request;
     std::string m_name;
@@ -154,14 +162,17 @@ class served_wait final : public transfer::endpoint, private endpoints::heap_wai
 } // namespace
 
 struct heap_server::outgoing final : comm::operation {
-    outgoing(heap_server& of, int to, const heap_message& what) : server(of), pe(to), message(what) {}
+    outgoing(std::shared_ptr<heap_server> of, int to, const heap_message& what)
+        : server(std::move(of)), pe(to), message(what) {}
     void over(const comm::arrival& result) override {
         const auto failed = result.error;
         const auto number = message.number;
-        const bool is_request = message.what != heap_message::kind::answer &&
-                                message.what != heap_message::kind::arrival;
-        auto& all = server;
+        const bool is_request = message.what == heap_message::kind::put || message.what == heap_message::kind::get ||
+                                message.what == heap_message::kind::atomic;
+        const auto kept = server;
+        auto& all = *kept;
         all.m_outgoing.remove_if([this](const auto& each) { return each.get() == this; });
+        if (all.m_stopped && all.m_outgoing.empty()) all.m_interest.reset();
         if (!failed || !is_request) return;
         if (const auto found = all.m_asked.find(number); found != all.m_asked.end()) {
             const auto then = std::move(found->second);
@@ -169,7 +180,7 @@ struct heap_server::outgoing final : comm::operation {
             then(failed, 0);
         }
     }
-    heap_server& server;
+    std::shared_ptr<heap_server> server; // which owns this until it is over
     int pe;
     heap_message message;
 };
@@ -194,10 +205,12 @@ void heap_server::start() {
 }
 
 void heap_server::stop() {
-    m_stopped = true;
+    if (std::exchange(m_stopped, true)) return;
     m_heap->tell_others_by(nullptr);
     if (m_listening) m_process.port().cancel_receive(*this);
-    m_interest.reset();
+    for (int pe = 0; pe < m_heap->pes(); ++pe)
+        if (!m_heap->is_near(pe)) send(pe, {.what = heap_message::kind::left});
+    if (m_outgoing.empty()) m_interest.reset();
 }
 
 void heap_server::listen() {
@@ -215,7 +228,7 @@ void heap_server::over(const comm::arrival& result) {
 }
 
 void heap_server::send(int pe, const heap_message& message) {
-    auto& kept = *m_outgoing.emplace_back(std::make_unique<outgoing>(*this, pe, message));
+    auto& kept = *m_outgoing.emplace_back(std::make_unique<outgoing>(shared_from_this(), pe, message));
     m_process.port().send(m_space, pe, control_tag, std::as_bytes(std::span(&kept.message, 1)), kept);
 }
 
@@ -246,6 +259,7 @@ void heap_server::take(int from, const heap_message& message) {
                                     .value = message.brought,
                                     .has_failed = static_cast<std::uint32_t>(message.has_failed)});
         break;
+    case heap_message::kind::left: m_heap->note_left(from); break;
     case heap_message::kind::answer:
         if (const auto found = m_asked.find(message.number); found != m_asked.end()) {
             const auto then = std::move(found->second);
@@ -260,7 +274,7 @@ void heap_server::take(int from, const heap_message& message) {
 }
 
 std::unique_ptr<transfer::endpoint> heap_server::device_part(const heap_message& message) {
-    if (message.is_box == 0) return endpoints::make_range_endpoint(m_process.devices(), m_device, message.offset);
+    if (message.is_box == 0) return own_range(message.offset);
     endpoints::box shape;
     shape.region = {message.region[0], message.region[1], message.region[2]};
     shape.row_pitch = message.row_pitch;
@@ -311,12 +325,15 @@ void heap_server::answer(int to, const heap_message& request, const failure& err
 }
 
 void heap_server::submit(std::unique_ptr<transfer::endpoint> source, std::unique_ptr<transfer::endpoint> target,
-                         std::size_t bytes, std::function<void(const failure&)> then) {
+                         std::size_t bytes, ended then) {
     std::vector<std::unique_ptr<transfer::flow>> flows;
     flows.push_back(std::make_unique<transfer::flow>(std::move(source), std::move(target), bytes));
-    auto listener = std::make_shared<told_of_end>(
-        [self = shared_from_this(), then = std::move(then)](const failure& error) { then(error); });
-    m_process.engine().submit(std::make_shared<transfer::command>(std::move(flows), std::move(listener)));
+    submit(std::move(flows), std::move(then));
+}
+
+void heap_server::submit(std::vector<std::unique_ptr<transfer::flow>> flows, ended then) {
+    submit_own(m_process.engine(), std::move(flows),
+               [self = shared_from_this(), then = std::move(then)](const failure& error) { then(error); });
 }
 
 void heap_server::work_on_word(const endpoints::heap_atomic& what, answered done) {
@@ -333,8 +350,8 @@ void heap_server::work_on_word(const endpoints::heap_atomic& what, answered done
     if (m_words.size() == 1) begin_word();
 }
 
-std::unique_ptr<transfer::endpoint> heap_server::device_word(const endpoints::heap_atomic& what) {
-    return endpoints::make_range_endpoint(m_process.devices(), m_device, what.offset);
+std::unique_ptr<transfer::endpoint> heap_server::own_range(std::size_t offset) {
+    return endpoints::make_range_endpoint(m_process.devices(), m_device, offset);
 }
 
 void heap_server::begin_word() {
@@ -353,10 +370,10 @@ void heap_server::begin_word() {
             end({}, before);
             return;
         }
-        submit(endpoints::make_host_endpoint(job.bytes.data()), device_word(job.what), job.what.bytes,
+        submit(endpoints::make_host_endpoint(job.bytes.data()), own_range(job.what.offset), job.what.bytes,
                [end, before](const failure& error) { end(error, before); });
     };
-    submit(device_word(job.what), endpoints::make_host_endpoint(job.bytes.data()), job.what.bytes,
+    submit(own_range(job.what.offset), endpoints::make_host_endpoint(job.bytes.data()), job.what.bytes,
            [end, write](const failure& error) {
                if (error) {
                    end(error, 0);
@@ -373,7 +390,7 @@ void heap_server::changed(std::size_t offset, std::size_t bytes) {
     for (const auto number : touched) look_at(number);
 }
 
-std::uint64_t heap_server::await(const endpoints::awaited_word& word, std::function<void(const failure&)> then) {
+std::uint64_t heap_server::await(const endpoints::awaited_word& word, ended then) {
     const auto number = m_next_number++;
     m_waits.emplace(number, wait{word, std::move(then)});
     look_at(number);
@@ -457,9 +474,10 @@ std::vector<std::unique_ptr<transfer::flow>> make_asked_put(const std::shared_pt
                     endpoints::make_empty_endpoint("put"), 0));
 }
 
-std::vector<std::unique_ptr<transfer::flow>> make_asked_get(const std::shared_ptr<heap_server>& server,
-                                                            std::unique_ptr<transfer::endpoint> own,
-                                                            const endpoints::heap_place& where, std::size_t bytes) {
+static std::vector<std::unique_ptr<transfer::flow>> asked_get(const std::shared_ptr<heap_server>& server,
+                                                              std::unique_ptr<transfer::endpoint> own,
+                                                              const endpoints::heap_place& where, std::size_t bytes,
+                                                              in_order order) {
     auto request = request_for(heap_message::kind::get, where, bytes);
     if (bytes == 0)
         return both(nullptr,
@@ -472,8 +490,23 @@ std::vector<std::unique_ptr<transfer::flow>> make_asked_get(const std::shared_pt
         std::move(own), bytes);
     return both(std::move(received),
                 std::make_unique<transfer::flow>(
-                    std::make_unique<asked_endpoint>(server, where.pe, request, name_of(where.pe, where.offset)),
+                    std::make_unique<asked_endpoint>(server, where.pe, request, name_of(where.pe, where.offset), order),
                     endpoints::make_empty_endpoint("get"), 0));
+}
+
+std::vector<std::unique_ptr<transfer::flow>> make_asked_get(const std::shared_ptr<heap_server>& server,
+                                                            std::unique_ptr<transfer::endpoint> own,
+                                                            const endpoints::heap_place& where, std::size_t bytes) {
+    return asked_get(server, std::move(own), where, bytes, in_order::yes);
+}
+
+void heap_server::bring(const endpoints::heap_place& from, std::size_t bytes,
+                        std::unique_ptr<transfer::endpoint> target, ended then) {
+    if (from.pe == m_heap->pe()) {
+        submit(own_range(from.offset), std::move(target), bytes, std::move(then));
+    } else {
+        submit(asked_get(shared_from_this(), std::move(target), from, bytes, in_order::no), std::move(then));
+    }
 }
 
 std::unique_ptr<transfer::endpoint> make_asked_atomic(const std::shared_ptr<heap_server>& server,

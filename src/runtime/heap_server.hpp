@@ -27,7 +27,7 @@ class runtime;
 
 /// What one PE asks another one for, and the answer. Between equal builds on machines alike.
 struct heap_message {
-    enum class kind : std::uint32_t { put, get, atomic, arrival, answer };
+    enum class kind : std::uint32_t { put, get, atomic, arrival, left, answer };
     kind what = kind::put;
     std::uint32_t tag = 0;    ///< of the message with the bytes
     std::uint64_t number = 0; ///< of the request, at its initiator
@@ -51,6 +51,7 @@ class heap_server final : private comm::operation, public std::enable_shared_fro
     ~heap_server();
 
     void start();
+    /// Tells the others that this PE has left.
     void stop();
 
     /// Any thread: for one request with bytes.
@@ -65,8 +66,15 @@ class heap_server final : private comm::operation, public std::enable_shared_fro
     std::uint64_t ask(int pe, heap_message request, answered then);
     void forget(std::uint64_t number) { m_asked.erase(number); }
 
+    using ended = std::function<void(const failure& error)>;
+    /// Bytes of the heap of `pe` to `target`, for a command whose turn it is already.
+    void bring(const endpoints::heap_place& from, std::size_t bytes, std::unique_ptr<transfer::endpoint> target,
+               ended then);
+    /// This PE's own heap from `offset` on.
+    [[nodiscard]] std::unique_ptr<transfer::endpoint> own_range(std::size_t offset);
+
     /// Calls `then` when the word compares. The number by which it may be forgotten.
-    std::uint64_t await(const endpoints::awaited_word& word, std::function<void(const failure&)> then);
+    std::uint64_t await(const endpoints::awaited_word& word, ended then);
     void forget_wait(std::uint64_t number) { m_waits.erase(number); }
 
   private:
@@ -81,7 +89,7 @@ class heap_server final : private comm::operation, public std::enable_shared_fro
     };
     struct wait {
         endpoints::awaited_word word;
-        std::function<void(const failure&)> then;
+        ended then;
         bool is_being_read = false, is_stale = false;
     };
 
@@ -98,10 +106,10 @@ class heap_server final : private comm::operation, public std::enable_shared_fro
     void changed(std::size_t offset, std::size_t bytes);
     void look_at(std::uint64_t number);
     [[nodiscard]] std::unique_ptr<transfer::endpoint> device_part(const heap_message& message);
-    [[nodiscard]] std::unique_ptr<transfer::endpoint> device_word(const endpoints::heap_atomic& what);
     /// A command of the engine's own; `then` is told of its end.
     void submit(std::unique_ptr<transfer::endpoint> source, std::unique_ptr<transfer::endpoint> target,
-                std::size_t bytes, std::function<void(const failure&)> then);
+                std::size_t bytes, ended then);
+    void submit(std::vector<std::unique_ptr<transfer::flow>> flows, ended then);
 
     runtime& m_process;
     std::shared_ptr<endpoints::heap> m_heap;

@@ -48,6 +48,8 @@ class runtime {
   public:
     [[nodiscard]] static runtime& instance();
 
+    /// Engine's thread only.
+    [[nodiscard]] endpoints::copy_watch& copies() { return m_copies; }
     [[nodiscard]] endpoints::device_services devices() { return {m_links, m_copies, m_windows}; }
     [[nodiscard]] endpoints::file_services files() { return {process_options(), *m_workers, m_turns}; }
     [[nodiscard]] endpoints::rank_services ranks() { return {m_messenger, m_turns}; }

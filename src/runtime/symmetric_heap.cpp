@@ -5,6 +5,7 @@
 #include "cl/calls.hpp"
 #include "endpoints/host/host_endpoint.hpp"
 #include "runtime/enqueue.hpp"
+#include "runtime/own_command.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/window_buffers.hpp"
 
@@ -89,15 +90,24 @@ std::shared_ptr<symmetric_heap> symmetric_heap::of_process() {
 
 void symmetric_heap::finish() {
     const auto ended = of_process();
-    ended->meet({.name = "causeway_symmetric_finalize", .number = 1});
+    failure why;
+    try {
+        ended->meet({.name = "causeway_symmetric_finalize", .number = 1});
+    } catch (...) {
+        why = current_failure();
+    }
+    // The others learn that there is nobody to wait for, whatever they do.
     ended->m_heap->leave();
     ended->stop_serving();
-    const std::lock_guard lock(process_mutex);
-    process_heap().reset();
+    {
+        const std::lock_guard lock(process_mutex);
+        process_heap().reset();
+    }
+    if (why) throw transfer_error(why);
 }
 
 symmetric_heap::symmetric_heap(cl_context context, cl_device_id device, MPI_Comm comm, std::size_t heap_bytes)
-    : m_allocator(heap_bytes) {
+    : m_device(device), m_allocator(heap_bytes) {
     auto& process = runtime::instance();
     process.use_mpi();
     m_group = comm::process_group::duplicate(comm);
@@ -222,12 +232,67 @@ std::unique_ptr<transfer::endpoint> symmetric_heap::wait(const endpoints::awaite
     return m_server ? make_served_wait(m_server, what) : endpoints::make_word_wait(m_heap, what);
 }
 
-void symmetric_heap::require_direct(const char* what) const {
-    if (m_server)
-        throw transfer_error(status::invalid_operation,
-                             std::string(what) +
-                                 " is offered where all PEs are on one node and their devices' memory is the "
-                                 "host's; here heaps are reached by messages");
+symmetric_heap::flows symmetric_heap::collective(endpoints::collective what, std::size_t target_offset,
+                                                 std::size_t bytes) const {
+    if (!m_server) {
+        auto* const memory = m_heap->at(m_heap->pe(), target_offset);
+        return one_flow(endpoints::make_gathered_source(m_heap, std::move(what)), endpoints::make_host_endpoint(memory),
+                        bytes);
+    }
+    what.fetch = [server = m_server](const endpoints::heap_piece& part, std::byte* to, heap_server::ended then) {
+        server->bring({.pe = part.pe, .offset = part.offset}, part.bytes, endpoints::make_host_endpoint(to),
+                      std::move(then));
+    };
+    return one_flow(endpoints::make_gathered_source(m_heap, std::move(what)), m_server->own_range(target_offset),
+                    bytes);
+}
+
+void symmetric_heap::bring(const endpoints::heap_place& from, std::size_t bytes,
+                           std::unique_ptr<transfer::endpoint> target, std::function<void(const failure&)> then) const {
+    if (m_server) {
+        m_server->bring(from, bytes, std::move(target), std::move(then));
+        return;
+    }
+    submit_own(runtime::instance().engine(),
+               one_flow(endpoints::make_host_endpoint(m_heap->at(from.pe, from.offset)), std::move(target), bytes),
+               std::move(then));
+}
+
+cl::kernel symmetric_heap::combining_kernel(const std::string& type, const std::string& combine) const {
+    static constexpr const char* kernel_source = R"(
+kernel void combine(global TYPE* target, ulong first, global const TYPE* parts, ulong stride, uint pes, ulong count) {
+    const size_t i = get_global_id(0);
+    if (i >= count) return;
+    TYPE a = parts[i];
+    for (uint pe = 1; pe < pes; ++pe) {
+        const TYPE b = parts[pe * stride + i];
+        a = (TYPE)(COMBINE);
+    }
+    target[first + i] = a;
+}
+)";
+    const auto definitions = std::string(type == "double" ? "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" : "") +
+                             "#define TYPE " + type + "\n#define COMBINE " + combine;
+    const std::lock_guard lock(m_kernels_mutex);
+    auto& program = m_programs[definitions];
+    cl_int code = CL_SUCCESS;
+    if (!program) {
+        std::array<const char*, 2> sources{definitions.c_str(), kernel_source};
+        auto made = cl::program::adopt(clCreateProgramWithSource(m_context.get(), 2, sources.data(), nullptr, &code));
+        cl::check(code, "making the program of a reduction");
+        cl::check(clBuildProgram(made.get(), 1, &m_device, nullptr, nullptr, nullptr),
+                  "building the kernel of a reduction of " + type);
+        program = std::move(made);
+    }
+    auto made = cl::kernel::adopt(clCreateKernel(program.get(), "combine", &code));
+    cl::check(code, "making the kernel of a reduction");
+    return made;
+}
+
+cl::queue symmetric_heap::kernel_queue() const {
+    const std::lock_guard lock(m_kernels_mutex);
+    if (!m_kernel_queue) m_kernel_queue = cl::make_queue(m_context.get(), m_device);
+    return m_kernel_queue;
 }
 
 void symmetric_heap::clear(void* address, std::size_t bytes) const {

@@ -5,6 +5,7 @@
 #include "cl/handles.hpp"
 #include "comm/process_group.hpp"
 #include "comm/shared_segment.hpp"
+#include "endpoints/symmetric/collective_endpoint.hpp"
 #include "endpoints/symmetric/heap.hpp"
 #include "endpoints/symmetric/offset_allocator.hpp"
 #include "endpoints/symmetric/symmetric_endpoint.hpp"
@@ -14,6 +15,8 @@
 #include <CL/cl.h>
 
 #include <cstddef>
+#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -27,7 +30,7 @@ class symmetric_heap {
   public:
     /// Collective. Throws transfer_error, on every PE if on one.
     static void start(cl_context context, cl_device_id device, MPI_Comm comm, std::size_t heap_bytes);
-    /// Collective.
+    /// Collective. This PE leaves also if the others do something else; then it throws transfer_error.
     static void finish();
     /// Throws transfer_error(invalid_operation) if there is none.
     [[nodiscard]] static std::shared_ptr<symmetric_heap> of_process();
@@ -37,6 +40,7 @@ class symmetric_heap {
 
     [[nodiscard]] const std::shared_ptr<endpoints::heap>& memory() const { return m_heap; }
     [[nodiscard]] cl_context context() const { return m_context.get(); }
+    [[nodiscard]] cl_device_id device() const { return m_device; }
     [[nodiscard]] cl_mem buffer() const { return m_buffer.get(); }
 
     /// Collective; null if there is no room.
@@ -63,8 +67,19 @@ class symmetric_heap {
     /// Sources: see make_atomic_source() and make_word_wait().
     [[nodiscard]] std::unique_ptr<transfer::endpoint> atomic(const endpoints::heap_atomic& what) const;
     [[nodiscard]] std::unique_ptr<transfer::endpoint> wait(const endpoints::awaited_word& what) const;
-    /// Whether this PE writes and reads all heaps itself. Throws transfer_error if not, for `what` needs that.
-    void require_direct(const char* what) const;
+    /// Gathers at most `bytes` from all heaps to `target_offset` of this PE's own.
+    [[nodiscard]] flows collective(endpoints::collective what, std::size_t target_offset, std::size_t bytes) const;
+    /// Bytes of a PE's heap to `target`, for a command whose turn it is already. Engine's thread only; `then` is told
+    /// of the end there.
+    void bring(const endpoints::heap_place& from, std::size_t bytes, std::unique_ptr<transfer::endpoint> target,
+               std::function<void(const failure&)> then) const;
+
+    /// Of its own for each call; it combines elements of a type by an expression of `a` and `b`, both in OpenCL C.
+    /// Throws transfer_error.
+    [[nodiscard]] cl::kernel combining_kernel(const std::string& type, const std::string& combine) const;
+    /// In-order, for the library's own kernels on the heap.
+    [[nodiscard]] cl::queue kernel_queue() const;
+
     /// Zeros to this PE's own heap.
     void clear(void* address, std::size_t bytes) const;
 
@@ -78,6 +93,7 @@ class symmetric_heap {
     void stop_serving();
 
     cl::context m_context;
+    cl_device_id m_device;
     std::unique_ptr<comm::process_group> m_group;
     std::vector<std::unique_ptr<comm::shared_segment>> m_segments; // by PE
     cl::buffer m_buffer;
@@ -87,6 +103,9 @@ class symmetric_heap {
     std::shared_ptr<heap_server> m_server; // null where every PE reaches all heaps
     mutable std::mutex m_mutex; // guards m_allocator
     endpoints::offset_allocator m_allocator;
+    mutable std::mutex m_kernels_mutex; // guards m_kernel_queue, m_programs
+    mutable cl::queue m_kernel_queue;
+    mutable std::map<std::string, cl::program> m_programs; // by their definitions
 };
 
 } // namespace causeway::capi

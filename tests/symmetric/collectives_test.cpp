@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Broadcast, collect and all-to-all.
+// Broadcast, collect, all-to-all and reductions.
 #include "symmetric_fixture.hpp"
+
+#include <functional>
 
 using namespace symmetric_test;
 
@@ -68,6 +70,120 @@ TEST_F(symmetric_collectives, give_all_to_all) {
             EXPECT_TRUE(same(contents(target + static_cast<std::size_t>(pe) * size, size),
                              part_of(pattern(pe, 3, size * count), mine * size, size)));
     }
+}
+
+template <class Value> struct reduced {
+    cl_reduction operation;
+    std::function<Value(Value, Value)> combine;
+};
+
+/// What PE `pe` brings: small, so that products and sums of floating-point numbers are exact.
+template <class Value> Value brought(int pe, std::size_t i) {
+    return static_cast<Value>(1 + (static_cast<std::size_t>(pe) * 5 + i * 3) % 7);
+}
+
+template <class Value> void reduces(cl_command_queue on, cl_element_type type, const reduced<Value>& how,
+                                    std::size_t count, bool in_place) {
+    const int me = causeway_symmetric_pe(), all = causeway_symmetric_pes();
+    auto* const source = static_cast<Value*>(causeway_symmetric_malloc(count * sizeof(Value)));
+    auto* const target = in_place ? source : static_cast<Value*>(causeway_symmetric_malloc(count * sizeof(Value)));
+    ASSERT_NE(source, nullptr);
+    ASSERT_NE(target, nullptr);
+    std::vector<Value> values(count), expected(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        values[i] = brought<Value>(me, i);
+        expected[i] = brought<Value>(0, i);
+        for (int pe = 1; pe < all; ++pe) expected[i] = how.combine(expected[i], brought<Value>(pe, i));
+    }
+    ASSERT_EQ(causeway_symmetric_put(source, values.data(), count * sizeof(Value), me), CL_SUCCESS);
+    event done;
+    ASSERT_EQ(clEnqueueSymmetricReduce(on, CL_TRUE, target, source, count, type, how.operation, 0, nullptr, done.out()),
+              CL_SUCCESS)
+        << causeway_error_last_message();
+    EXPECT_EQ(transfer_info<std::size_t>(done.get(), CL_TRANSFER_BYTES_MOVED), count * sizeof(Value));
+    std::vector<Value> seen(count);
+    ASSERT_EQ(causeway_symmetric_get(seen.data(), target, count * sizeof(Value), me), CL_SUCCESS);
+    EXPECT_EQ(seen, expected) << "type " << type << ", operation " << how.operation << ", " << count << " elements";
+    if (!in_place) {
+        ASSERT_EQ(causeway_symmetric_free(target), CL_SUCCESS);
+    }
+    ASSERT_EQ(causeway_symmetric_free(source), CL_SUCCESS);
+}
+
+template <class Value> void reduces_by_all(cl_command_queue on, cl_element_type type) {
+    std::vector<reduced<Value>> operations{{CL_REDUCE_SUM, [](Value a, Value b) { return static_cast<Value>(a + b); }},
+                                           {CL_REDUCE_PROD, [](Value a, Value b) { return static_cast<Value>(a * b); }},
+                                           {CL_REDUCE_MIN, [](Value a, Value b) { return std::min(a, b); }},
+                                           {CL_REDUCE_MAX, [](Value a, Value b) { return std::max(a, b); }}};
+    if constexpr (std::is_integral_v<Value>) {
+        operations.push_back({CL_REDUCE_AND, [](Value a, Value b) { return static_cast<Value>(a & b); }});
+        operations.push_back({CL_REDUCE_OR, [](Value a, Value b) { return static_cast<Value>(a | b); }});
+        operations.push_back({CL_REDUCE_XOR, [](Value a, Value b) { return static_cast<Value>(a ^ b); }});
+    }
+    for (const auto& each : operations) reduces<Value>(on, type, each, 77, each.operation % 2 == 0);
+}
+
+TEST_F(symmetric_collectives, reduce_elements_of_every_type) {
+    const queue on = make_queue(order::in_order);
+    reduces_by_all<std::int8_t>(on.get(), CL_ELEMENT_CHAR);
+    reduces_by_all<std::uint8_t>(on.get(), CL_ELEMENT_UCHAR);
+    reduces_by_all<std::int16_t>(on.get(), CL_ELEMENT_SHORT);
+    reduces_by_all<std::uint16_t>(on.get(), CL_ELEMENT_USHORT);
+    reduces_by_all<std::int32_t>(on.get(), CL_ELEMENT_INT);
+    reduces_by_all<std::uint32_t>(on.get(), CL_ELEMENT_UINT);
+    reduces_by_all<std::int64_t>(on.get(), CL_ELEMENT_LONG);
+    reduces_by_all<std::uint64_t>(on.get(), CL_ELEMENT_ULONG);
+    reduces_by_all<float>(on.get(), CL_ELEMENT_FLOAT);
+    reduces_by_all<double>(on.get(), CL_ELEMENT_DOUBLE);
+}
+
+TEST_F(symmetric_collectives, reduce_any_number_of_elements) {
+    const queue on = make_queue(order::out_of_order);
+    const reduced<std::int64_t> sum{CL_REDUCE_SUM, std::plus<std::int64_t>()};
+    for (const std::size_t count :
+         {std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{1000}, std::size_t{700001}})
+        for (const bool in_place : {false, true})
+            reduces<std::int64_t>(on.get(), CL_ELEMENT_LONG, sum, count, in_place);
+}
+
+TEST_F(symmetric_collectives, compare_signed_numbers_as_such) {
+    auto* const words = allocate<std::int32_t>(2);
+    const queue on = make_queue(order::in_order);
+    const std::int32_t mine = me == 0 ? -5 : me;
+    ASSERT_EQ(causeway_symmetric_put(words, &mine, 4, me), CL_SUCCESS);
+    for (const cl_element_type type : {cl_element_type{CL_ELEMENT_INT}, cl_element_type{CL_ELEMENT_UINT}}) {
+        ASSERT_EQ(
+            clEnqueueSymmetricReduce(on.get(), CL_TRUE, words + 1, words, 1, type, CL_REDUCE_MIN, 0, nullptr, nullptr),
+            CL_SUCCESS)
+            << causeway_error_last_message();
+        std::int32_t seen = 0;
+        ASSERT_EQ(causeway_symmetric_get(&seen, words + 1, 4, me), CL_SUCCESS);
+        EXPECT_EQ(seen, type == CL_ELEMENT_INT || all == 1 ? -5 : 1);
+    }
+}
+
+TEST_F(symmetric_collectives, refuse_reductions_that_make_no_sense) {
+    auto* const memory = allocate<double>(16);
+    const queue on = make_queue(order::out_of_order);
+    const auto refused = [&](void* target, const void* source, std::size_t count, cl_element_type type,
+                             cl_reduction operation) {
+        return clEnqueueSymmetricReduce(on.get(), CL_FALSE, target, source, count, type, operation, 0, nullptr,
+                                        nullptr);
+    };
+    EXPECT_EQ(refused(memory, memory, 8, CL_ELEMENT_DOUBLE, CL_REDUCE_AND), CL_INVALID_VALUE);
+    EXPECT_EQ(std::string(causeway_error_last_message()), "a reduction by bits of double, which is no integer");
+    EXPECT_EQ(refused(memory, memory, 8, 10, CL_REDUCE_SUM), CL_INVALID_VALUE);
+    EXPECT_EQ(refused(memory, memory, 8, CL_ELEMENT_DOUBLE, 7), CL_INVALID_VALUE);
+    EXPECT_EQ(refused(memory, memory + 4, 8, CL_ELEMENT_DOUBLE, CL_REDUCE_SUM), CL_MEM_COPY_OVERLAP);
+    EXPECT_EQ(refused(reinterpret_cast<char*>(memory) + 4, memory, 1, CL_ELEMENT_DOUBLE, CL_REDUCE_SUM),
+              CL_INVALID_VALUE);
+    EXPECT_EQ(refused(memory, memory, std::size_t{1} << 62, CL_ELEMENT_DOUBLE, CL_REDUCE_SUM), CL_INVALID_VALUE);
+    NEEDS_RANKS(2);
+    EXPECT_EQ(clEnqueueSymmetricReduce(on.get(), CL_TRUE, memory, memory, me == 0 ? 4 : 8, CL_ELEMENT_DOUBLE,
+                                       CL_REDUCE_SUM, 0, nullptr, nullptr),
+              CL_INVALID_VALUE);
+    ASSERT_EQ(clEnqueueSymmetricBarrier(on.get(), CL_TRUE, 0, nullptr, nullptr), CL_SUCCESS)
+        << causeway_error_last_message();
 }
 
 TEST_F(symmetric_collectives, keep_the_order_of_enqueue_in_any_queue) {

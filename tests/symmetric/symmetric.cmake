@@ -18,9 +18,10 @@ endforeach()
 # Heaps that other PEs do not reach: their engines serve them.
 if(NOT CAUSEWAY_SANITIZE)
   foreach(runtime ${runtimes})
-    causeway_test(symmetric.as_on_cards.${runtime} LABEL system RUNTIME ${runtime} RANKS 2 TIMEOUT 300
-      COMMAND env LD_PRELOAD=$<TARGET_FILE:pretend_discrete> $<TARGET_FILE:symmetric_tests>
-              --gtest_filter=-symmetric_collectives.*:*another_collective)
+    foreach(ranks 1 2 4)
+      causeway_test(symmetric.as_on_cards.${runtime}.${ranks} LABEL system RUNTIME ${runtime} RANKS ${ranks} TIMEOUT 300
+        COMMAND env LD_PRELOAD=$<TARGET_FILE:pretend_discrete> $<TARGET_FILE:symmetric_tests>)
+    endforeach()
   endforeach()
 endif()
 add_executable(killed_pe symmetric/killed_pe.cpp)

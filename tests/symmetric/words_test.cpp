@@ -228,4 +228,27 @@ TEST_F(symmetric_words, say_who_calls_another_collective) {
         << causeway_error_last_message();
 }
 
+TEST_F(symmetric_words, let_the_others_go_when_one_leaves) {
+    NEEDS_RANKS(2);
+    auto* const word = allocate<std::uint64_t>(1);
+    const queue on = make_queue(order::out_of_order);
+    if (me == 1) { // while the others are at a barrier
+        EXPECT_EQ(causeway_symmetric_finalize(), CL_INVALID_OPERATION);
+        EXPECT_EQ(causeway_symmetric_pe(), -1);
+        return;
+    }
+    EXPECT_EQ(clEnqueueSymmetricBarrier(on.get(), CL_TRUE, 0, nullptr, nullptr), CL_INVALID_OPERATION);
+    // What waits for PE 1 ends.
+    event barrier;
+    ASSERT_EQ(clEnqueueSymmetricBarrier(on.get(), CL_FALSE, 0, nullptr, barrier.out()), CL_SUCCESS);
+    EXPECT_TRUE(ends_with(barrier, CL_TRANSFER_PEER_FAILED));
+    const auto said = transfer_text(barrier.get(), CL_TRANSFER_ERROR_MESSAGE);
+    EXPECT_NE(said.find("a barrier: PE "), std::string::npos) << said; // 1, or another one that it has let go
+    EXPECT_NE(said.find(" has left"), std::string::npos) << said;
+    EXPECT_EQ(clEnqueueSymmetricReduce(on.get(), CL_TRUE, word, word, 1, CL_ELEMENT_ULONG, CL_REDUCE_SUM, 0, nullptr,
+                                       nullptr),
+              CL_TRANSFER_PEER_FAILED);
+    EXPECT_EQ(causeway_symmetric_finalize(), CL_TRANSFER_PEER_FAILED);
+}
+
 } // namespace

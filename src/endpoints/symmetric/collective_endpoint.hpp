@@ -23,15 +23,13 @@ struct collective {
     meeting_purpose purpose; ///< of so many meetings as it needs: one before, one behind, and one more behind `compute`
     /// What this PE gathers, and where: asked once all have come, and may then ask what they brought.
     std::function<std::vector<heap_piece>(const meeting_turn& met)> pieces;
-    std::size_t target_offset = 0;
+    /// Reads part of a piece into `to`, and tells of the end; null where this PE reads all heaps itself.
+    std::function<void(const heap_piece& part, std::byte* to, std::function<void(const failure&)> then)> fetch;
     /// Between the first meeting and the next, if it has three: done by the device. Finishes its step.
     std::function<void(transfer::step& done)> compute;
 };
 
-/// The two ends of its flow. The flow has as many bytes as the pieces, or `most`, if that is only known then.
-struct collective_ends {
-    std::unique_ptr<transfer::endpoint> source, target;
-};
-[[nodiscard]] collective_ends make_collective(const std::shared_ptr<heap>& of, collective what);
+/// A source that opens with as many bytes as the pieces have, and is closed when all have read what they read.
+[[nodiscard]] std::unique_ptr<transfer::endpoint> make_gathered_source(std::shared_ptr<heap> of, collective what);
 
 } // namespace causeway::endpoints

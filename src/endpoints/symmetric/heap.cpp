@@ -25,7 +25,7 @@ heap::heap(heap_waits& waits, int pe, std::size_t bytes, std::vector<heap_member
     : m_waits(waits), m_pe(pe), m_bytes(bytes), m_members(std::move(members)) {}
 
 bool heap::has_left(const heap_member& which) const {
-    if (which.control == nullptr) return false;
+    if (which.control == nullptr) return which.has_left;
     const auto& state = reinterpret_cast<const heap_control::head*>(which.control)->state;
     return __atomic_load_n(&state, __ATOMIC_ACQUIRE) == heap_control::has_left;
 }
@@ -56,6 +56,21 @@ failure heap::trouble(time_point now) {
     for (int pe = 0; pe < pes(); ++pe)
         if (pe != m_pe && !has_left(m_members[static_cast<std::size_t>(pe)])) return {};
     return {status::peer_failed, 0, 0, "all other PEs have left: what this waits for will not come"};
+}
+
+failure heap::absence_of(int pe, time_point now) {
+    if (auto dead = trouble_with(pe, now)) return dead;
+    if (pe == m_pe || !has_left(m_members[static_cast<std::size_t>(pe)])) return {};
+    return {status::peer_failed, 0, 0, "PE " + std::to_string(pe) + " has left"};
+}
+
+failure heap::trouble_at_meeting(std::uint64_t number, time_point now) {
+    look_at_processes(now);
+    if (m_dead) return m_dead;
+    for (int pe = 0; pe < pes(); ++pe)
+        if (arrival_of(pe, number).number != number)
+            if (auto gone = absence_of(pe, now)) return gone;
+    return {};
 }
 
 void heap::leave() {

@@ -46,6 +46,7 @@ struct heap_member {
     std::byte* memory = nullptr;  ///< the heap itself; null if this PE does not reach it
     comm::process_watch process;
     int number = 0; ///< of the process, for error texts
+    bool has_left = false; ///< as a message has told; see also heap_control
 };
 
 class heap_waits;
@@ -69,8 +70,16 @@ class heap {
     [[nodiscard]] failure trouble_with(int pe, time_point now);
     /// Why what waits for others may wait for ever, if so: one is dead, or all have left.
     [[nodiscard]] failure trouble(time_point now);
-    /// This PE takes part no more, in good order. Any thread.
+    /// Why `pe` does not answer any more, if so: it is dead, or has left.
+    [[nodiscard]] failure absence_of(int pe, time_point now);
+    /// Why a meeting may not come about, if so: one that has not come to it is dead, or has left.
+    [[nodiscard]] failure trouble_at_meeting(std::uint64_t number, time_point now);
+    /// This PE takes part no more. Any thread.
     void leave();
+    /// A PE has told by a message that it leaves.
+    void note_left(int pe) { m_members[static_cast<std::size_t>(pe)].has_left = true; }
+    /// Whether the control memory of `pe` is mapped here, so that it needs no messages about meetings.
+    [[nodiscard]] bool is_near(int pe) const { return m_members[static_cast<std::size_t>(pe)].control != nullptr; }
 
     /// The numbers of meetings, in the order in which collectives begin.
     [[nodiscard]] std::uint64_t next_meeting() { return ++m_meetings; }
@@ -79,6 +88,11 @@ class heap {
     /// Whether all have come. Their arrivals stay as they are until this PE comes to the next meeting.
     [[nodiscard]] bool all_have_arrived(std::uint64_t number) const;
     [[nodiscard]] heap_control::arrival arrival_of(int pe, std::uint64_t number) const;
+    /// Why there is none any more, if so: nobody is to be two meetings ahead of those who still look at an earlier one.
+    [[nodiscard]] const failure& end_of_meetings() const { return m_end_of_meetings; }
+    void end_meetings(const failure& why) {
+        if (!m_end_of_meetings) m_end_of_meetings = why;
+    }
     /// How PEs hear of an arrival whose control memory is not mapped here.
     void tell_others_by(std::function<void(int pe, const heap_control::arrival&)> how) { m_tell = std::move(how); }
     /// A PE has told its arrival by a message.
@@ -104,6 +118,7 @@ class heap {
     std::uint64_t m_meetings = 0;
     time_point m_next_look;
     failure m_dead; // the first that was seen
+    failure m_end_of_meetings;
     int m_dead_pe = -1;
 };
 

@@ -36,6 +36,10 @@ void meeting_turn::wait_for_turn() {
 
 void meeting_turn::begin() {
     --m_left;
+    if (m_heap->end_of_meetings()) {
+        give_up(m_heap->end_of_meetings());
+        return;
+    }
     m_number = m_heap->next_meeting();
     m_heap->arrive(m_number, m_purpose.number, m_purpose.value, m_has_failed);
     if (!look()) m_heap->waits().add(*this);
@@ -48,6 +52,7 @@ bool meeting_turn::look() {
 }
 
 void meeting_turn::give_up(const failure& why) {
+    m_heap->end_meetings(why);
     auto whole = why;
     whole.message = std::string(m_purpose.name) + ": " + why.message;
     m_left = 0; // nobody comes any more

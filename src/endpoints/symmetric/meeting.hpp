@@ -40,6 +40,7 @@ class meeting_turn final : private heap_waiter, public std::enable_shared_from_t
     bool look() override;
     void give_up(const failure& why) override;
     [[nodiscard]] heap& of() override { return *m_heap; }
+    [[nodiscard]] failure trouble(time_point now) override { return m_heap->trouble_at_meeting(m_number, now); }
     void wait_for_turn();
     void begin();
     [[nodiscard]] failure disagreement() const;

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Commands that the library itself submits, as a part of one of the program's.
+#pragma once
+
+#include "transfer/engine.hpp"
+
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace causeway::capi {
+
+/// Engine's thread only; `then` is told of the end there.
+inline void submit_own(transfer::engine& by, std::vector<std::unique_ptr<transfer::flow>> flows,
+                       std::function<void(const failure&)> then) {
+    class told_of_end final : public transfer::completion_listener {
+      public:
+        explicit told_of_end(std::function<void(const failure&)> then) : m_then(std::move(then)) {}
+        void completed(const failure& result) override { std::exchange(m_then, nullptr)(result); }
+
+      private:
+        std::function<void(const failure&)> m_then;
+    };
+    by.submit(std::make_shared<transfer::command>(std::move(flows), std::make_shared<told_of_end>(std::move(then))));
+}
+
+} // namespace causeway::capi
