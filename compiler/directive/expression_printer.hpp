@@ -22,6 +22,7 @@ class expression_printer {
     expression_printer(const unit& unit, type_printer& types) : m_unit(unit), m_types(types) {}
 
     std::map<const clang::VarDecl*, naming>& names() { return m_names; }
+    const std::map<const clang::VarDecl*, naming>& names() const { return m_names; }
     std::string print(const clang::Expr* expression);
     /// `text` as an operand of anything.
     std::string operand(const clang::Expr* expression);

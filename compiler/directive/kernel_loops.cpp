@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops over gangs, workers and vector lanes, and their reductions.
+#include "kernel_writer.hpp"
+
+#include <clang/AST/Decl.h>
+#include <clang/Basic/SourceManager.h>
+
+#include <algorithm>
+
+namespace directive {
+
+using namespace clang;
+
+void kernel_writer::spread(const loop_node& node, position at) {
+    const bool gang = node.gang && m_gangs_allowed;
+    const bool workers = node.worker && !m_one_worker && m_any_worker;
+    const bool lanes = node.vector && !m_one_lane && m_any_vector;
+    std::string how = gang ? " gang" : "";
+    if (node.worker) how += m_one_worker ? "" : " worker";
+    if (node.vector) how += m_one_lane ? "" : " vector";
+    line("{ /* line " + std::to_string(line_of(node.loops.front().loop->getForLoc())) + ":" +
+         (how.empty() ? " in order" : how) + " */");
+    ++m_indent;
+    auto reductions = node.reductions;
+    // A loop that is spread without a clause inside of one that reduces the variable reduces it, too.
+    if (workers || lanes)
+        for (const auto& [variable, operation] : m_active_reductions)
+            if (std::none_of(reductions.begin(), reductions.end(),
+                             [&, v = variable](const auto& each) { return each.variable == v; }) &&
+                is_changed(node.body, variable))
+                reductions.push_back({variable, operation});
+    const bool joins = !reductions.empty() && (gang || workers || lanes);
+    if (joins && (workers || lanes) && !at.uniform) give_up_levels(at);
+    if (joins)
+        for (const auto& each : reductions) {
+            const auto name = m_print.names().contains(each.variable) ? m_print.names()[each.variable].text
+                                                                      : identifier(each.variable->getNameAsString());
+            const auto type = m_program.types.name(each.variable->getType().getUnqualifiedType(), node.place());
+            line(type + " acc_before_" + identifier(each.variable->getNameAsString()) + " = " + name + ";");
+            line(name + " = " + reduction_identity(each.operation, each.variable->getType()) + ";");
+        }
+    const auto actives = m_active_reductions.size();
+    for (const auto& each : reductions) m_active_reductions.emplace_back(each.variable, each.operation);
+    loops(node, at, gang, workers, lanes);
+    m_active_reductions.resize(actives);
+    if (joins)
+        for (const auto& each : reductions) join(each, node, workers, lanes);
+    else if ((workers || lanes) && !at.last) {
+        if (at.uniform)
+            barrier();
+        else
+            give_up_levels(at);
+    }
+    --m_indent;
+    line("}");
+}
+
+bool kernel_writer::is_changed(const Stmt* body, const VarDecl* variable) {
+    const auto all = accesses_in(body);
+    return std::any_of(all.begin(), all.end(),
+                       [&](const auto& each) { return each.root == variable && each.writes && !each.memory; });
+}
+
+void kernel_writer::join(const reduction& each, const loop_node& node, bool workers, bool lanes) {
+    const auto variable = identifier(each.variable->getNameAsString());
+    const auto name = m_print.names().contains(each.variable) ? m_print.names()[each.variable].text : variable;
+    const auto type = m_program.types.name(each.variable->getType().getUnqualifiedType(), node.place());
+    if (workers || lanes) {
+        line("{");
+        ++m_indent;
+        line("__local " + type + " *acc_part = (__local " + type + " *)acc_scratch;");
+        const std::string lane = "get_local_id(0)", worker = "get_local_id(1)", width = "get_local_size(0)";
+        line("const int acc_self = " + worker + " * " + width + " + " + lane + ";");
+        if (workers && lanes)
+            line("const int acc_of = get_local_size(0) * get_local_size(1), acc_rank = acc_self, acc_apart = 1, "
+                 "acc_first = 0;");
+        else if (lanes)
+            line("const int acc_of = get_local_size(0), acc_rank = " + lane + ", acc_apart = 1, acc_first = " + worker +
+                 " * " + width + ";");
+        else
+            line("const int acc_of = get_local_size(1), acc_rank = " + worker + ", acc_apart = " + width +
+                 ", acc_first = " + lane + ";");
+        barrier();
+        line("acc_part[acc_self] = " + name + ";");
+        barrier();
+        line("for (int acc_step = acc_half(acc_of); acc_step > 0; acc_step /= 2) {");
+        const std::string mine = "acc_part[acc_self]", other = "acc_part[acc_self + acc_step * acc_apart]";
+        line("    if (acc_rank < acc_step && acc_rank + acc_step < acc_of) " + mine + " = " +
+             reduction_step(each.operation, mine, other) + ";");
+        line("    barrier(CLK_LOCAL_MEM_FENCE);");
+        line("}");
+        line(name + " = acc_part[acc_first];");
+        barrier();
+        --m_indent;
+        line("}");
+    }
+    line(name + " = " + reduction_step(each.operation, "acc_before_" + variable, name) + ";");
+}
+
+void kernel_writer::loops(const loop_node& node, position at, bool gang, bool workers, bool lanes) {
+    const bool short_type = node.loops.size() == 1 &&
+                            m_unit.context.getTypeSize(node.loops[0].variable->getType()) <= 32;
+    const std::string type = short_type ? "int" : "long";
+    const auto id = std::to_string(line_of(node.loops.front().loop->getForLoc())) + "_" + std::to_string(m_indent);
+    const auto total = "acc_n" + id, at_name = "acc_k" + id;
+    std::vector<std::string> lengths;
+    for (std::size_t each = 0; each < node.loops.size(); ++each) {
+        lengths.push_back(node.loops.size() == 1 ? total : total + "_" + std::to_string(each));
+        line("const " + type + " " + lengths.back() + " = " + trips(node.loops[each]) + ";");
+    }
+    if (node.loops.size() > 1) {
+        std::string all;
+        for (const auto& each : lengths) all += (all.empty() ? "" : " * ") + each;
+        line("const long " + total + " = " + all + ";");
+    }
+    std::string from = "0", to = total, step = "1";
+    if (gang) {
+        const auto part = "acc_part" + id, begin = "acc_from" + id, end = "acc_to" + id;
+        line("const " + type + " " + part + " = (" + total + " - 1) / (" + type + ")get_num_groups(0) + 1;");
+        line("const " + type + " " + begin + " = " + part + " * (" + type + ")get_group_id(0);");
+        line("const " + type + " " + end + " = " + total + " - " + begin + " < " + part + " ? " + total + " : " +
+             begin + " + " + part + ";");
+        from = begin;
+        to = end;
+    }
+    std::string lane, width;
+    const auto cast = "(" + type + ")";
+    if (workers && lanes) {
+        lane = cast + "(get_local_id(1) * get_local_size(0) + get_local_id(0))";
+        width = cast + "(get_local_size(0) * get_local_size(1))";
+    } else if (lanes) {
+        lane = cast + "get_local_id(0)";
+        width = cast + "get_local_size(0)";
+    } else if (workers) {
+        lane = cast + "get_local_id(1)";
+        width = cast + "get_local_size(1)";
+    }
+    if (!lane.empty()) {
+        from = from == "0" ? lane : from + " + " + lane;
+        step = width;
+    }
+    line("for (" + type + " " + at_name + " = " + from + "; " + at_name + " < " + to + "; " + at_name + " += " + step +
+         ") {");
+    ++m_indent;
+    std::string rest = at_name;
+    for (std::size_t each = 0; each < node.loops.size(); ++each) {
+        std::string index = at_name;
+        if (node.loops.size() > 1) {
+            std::string below;
+            for (std::size_t inner = each + 1; inner < lengths.size(); ++inner)
+                below += (below.empty() ? "" : " * ") + lengths[inner];
+            index = below.empty() ? at_name : at_name + " / (" + below + ")";
+            if (each > 0) index = "(" + index + ") % " + lengths[each];
+        }
+        line(loop_variable(node.loops[each], index));
+    }
+    for (const auto* entry : node.privates) own_variable(node, *entry);
+    position inside = at;
+    inside.workers |= workers;
+    inside.vector |= lanes;
+    if (workers || lanes) inside.uniform = false;
+    inside.last = gang || workers || lanes;
+    // Iterations in turn: what one wrote the next may read.
+    if (!gang && !workers && !lanes && !node.independent) inside.last = false;
+    --m_indent;
+    block(node.body, inside);
+    line("}");
+}
+
+void kernel_writer::own_variable(const loop_node& node, const item& entry) {
+    const auto* variable = variable_of(node.of, entry);
+    if (!variable) throw unsupported{entry.place, "'" + entry.base.text + "' in the clause 'private'"};
+    const auto name = identifier(variable->getNameAsString());
+    const auto type = variable->getType();
+    auto& names = m_print.names();
+    for (const auto& counted : node.loops)
+        if (counted.variable == variable) return;
+    names[variable] = naming{name};
+    if ((type->isPointerType() && !entry.sections.empty()) || type->isVariablyModifiedType()) {
+        const auto key = name + std::to_string(node.of.directive->id);
+        if (m_made_scratches.insert(key).second &&
+            std::none_of(m_scratches.begin(), m_scratches.end(), [&](const auto& each) { return each.name == key; }))
+            m_scratches.push_back({key, record_of(m_unit, node.of, entry, "CREATE").bytes});
+        names[variable] = naming{name, true, false, true};
+        const auto low = entry.sections.empty() || !entry.sections.front().low
+                             ? std::string("0")
+                             : m_print.print(tree_of(node.of, entry.sections.front().low));
+        return line(own_array(variable, key, low));
+    }
+    line(m_program.types.declare(type.getUnqualifiedType(), name, entry.place) + ";");
+}
+
+std::string kernel_writer::step_of(const counted_loop& loop) {
+    // `i > 0; i += -2` counts down by 2.
+    const bool by_comparison = loop.comparison == BO_GT || loop.comparison == BO_GE;
+    const auto text = loop.step ? m_print.operand(loop.step) : std::string("1");
+    return loop.step && by_comparison != loop.down && loop.comparison != BO_NE ? "(-" + text + ")" : text;
+}
+
+bool kernel_writer::goes_down(const counted_loop& loop) {
+    return loop.comparison == BO_NE ? loop.down : loop.comparison == BO_GT || loop.comparison == BO_GE;
+}
+
+std::string kernel_writer::trips(const counted_loop& loop) {
+    const auto first = "(long)" + m_print.operand(loop.first), last = "(long)" + m_print.operand(loop.last);
+    const bool down = goes_down(loop);
+    const bool reaches = loop.comparison == BO_LE || loop.comparison == BO_GE;
+    return down ? "acc_trips(" + last + (reaches ? " - 1" : "") + ", " + first + ", " + step_of(loop) + ")"
+                : "acc_trips(" + first + ", " + last + (reaches ? " + 1" : "") + ", " + step_of(loop) + ")";
+}
+
+std::string kernel_writer::loop_variable(const counted_loop& loop, const std::string& index) {
+    const auto type = m_program.types.name(loop.variable->getType().getUnqualifiedType(), loop.loop->getForLoc());
+    const auto name = identifier(loop.variable->getNameAsString());
+    m_print.names()[loop.variable] = naming{name};
+    // The start is the loop variable's value outside, which its own declaration hides.
+    const auto first = m_print.operand(loop.first);
+    const auto step = step_of(loop);
+    const auto scaled = step == "1" ? "(" + type + ")(" + index + ")" : "(" + type + ")(" + index + ") * " + step;
+    return type + " " + name + " = " + first + (goes_down(loop) ? " - " : " + ") + scaled + ";";
+}
+
+} // namespace directive

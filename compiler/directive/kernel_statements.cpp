@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions, and statements outside of loops that are spread.
+#include "kernel_writer.hpp"
+
+#include "atomic.hpp"
+
+#include <clang/AST/Decl.h>
+#include <clang/Basic/SourceManager.h>
+
+#include <algorithm>
+
+namespace directive {
+
+using namespace clang;
+
+void kernel_writer::functions() {
+    for (auto called = m_print.take_called(); !called.empty(); called = m_print.take_called())
+        for (const auto& each : called) {
+            if (!m_program.known_functions.insert(each.name).second) continue;
+            write_function(each);
+        }
+}
+
+void kernel_writer::write_function(const expression_printer::called& called) {
+    const auto place = called.function->getLocation();
+    std::string head = m_program.types.declare(called.function->getReturnType(), called.name, place) + "(";
+    unsigned at = 0;
+    for (const auto* parameter : called.function->parameters()) {
+        auto type = parameter->getType().getUnqualifiedType();
+        const auto space = at < called.spaces.size() ? called.spaces[at] : "";
+        if (const auto* pointer = type.getCanonicalType()->getAs<PointerType>()) {
+            m_print.set_space(parameter, space);
+            auto element = pointer->getPointeeType();
+            if (element->isArrayType()) // rows: a pointer to elements
+                while (const auto* array = m_unit.context.getAsArrayType(element)) element = array->getElementType();
+            type = m_unit.context.getPointerType(element);
+        }
+        head += (at++ ? ", " : "") +
+                m_program.types.declare(type, identifier(parameter->getNameAsString()), place, space);
+    }
+    head += called.function->getNumParams() == 0 ? "void)" : ")";
+    std::string body;
+    auto* const before = std::exchange(m_out, &body);
+    m_in_function = true;
+    m_indent = 1;
+    const auto* block = cast<CompoundStmt>(called.function->getBody());
+    for (const auto* each : block->body()) statement(each, {true, true, false, true});
+    m_in_function = false;
+    m_out = before;
+    functions();
+    m_program.functions += head + ";\n" + head + " {\n" + body + "}\n";
+}
+
+void kernel_writer::give_up_levels(const position& at) {
+    if (!m_one_worker && m_any_worker && at.workers)
+        m_one_worker = m_again = true;
+    else if (!m_one_lane)
+        m_one_lane = m_again = true;
+}
+
+kernel_writer::effects kernel_writer::effects_of(const Stmt* statement) const {
+    effects found;
+    for (const auto& each : accesses_in(statement)) {
+        if (!each.writes) continue;
+        bool device = each.memory;
+        if (each.root) {
+            const auto named = m_print.names().find(each.root);
+            const bool known = named != m_print.names().end();
+            device = known ? named->second.on_device : (each.memory && each.root->getType()->isPointerType());
+            if (known && each.root->getType()->isPointerType() && !each.memory) device = false;
+        }
+        if (!device) {
+            found.scalars = true;
+            continue;
+        }
+        found.memory = true;
+        if (each.reads || !each.root || m_unknown_reads || m_read.contains(each.root) || m_read.contains(nullptr))
+            found.reads_back = true;
+    }
+    return found;
+}
+
+void kernel_writer::simple(const Expr* expression, const position& at) {
+    const auto text = m_print.print(expression) + ";";
+    const auto effects = effects_of(expression);
+    if (!redundant(at) || !effects.memory || !effects.reads_back) return line(text);
+    if (!at.uniform || effects.scalars) {
+        give_up_levels(at);
+        return line(text);
+    }
+    std::string who;
+    if (lanes_wait(at)) who = "get_local_id(0) == 0";
+    if (workers_wait(at)) who += std::string(who.empty() ? "" : " && ") + "get_local_id(1) == 0";
+    barrier();
+    line("if (" + who + ") " + text);
+    barrier();
+}
+
+void kernel_writer::block(const Stmt* body, const position& at) {
+    ++m_indent;
+    if (const auto* compound = dyn_cast<CompoundStmt>(body)) {
+        const auto* last = compound->body_empty() ? nullptr : compound->body_back();
+        for (const auto* each : compound->body()) {
+            auto inside = at;
+            inside.last = at.last && each == last;
+            statement(each, inside);
+        }
+    } else {
+        statement(body, at);
+    }
+    --m_indent;
+}
+
+void kernel_writer::declaration(const DeclStmt* declared, const position& at) {
+    for (const auto* each : declared->decls()) {
+        const auto* variable = dyn_cast<VarDecl>(each);
+        if (!variable) {
+            if (isa<RecordDecl, TypedefDecl, EnumDecl, EmptyDecl>(each)) continue;
+            throw unsupported{each->getLocation(), "this declaration in a region"};
+        }
+        if (variable->isStaticLocal())
+            throw unsupported{variable->getLocation(),
+                              "the static variable '" + variable->getNameAsString() + "' in a region"};
+        std::string space = "__global";
+        if (variable->getType()->isPointerType() && variable->getInit()) space = m_print.space_of(variable->getInit());
+        if (variable->getType()->isPointerType()) m_print.set_space(variable, space);
+        auto text = m_program.types.declare(variable->getType(), identifier(variable->getNameAsString()),
+                                            variable->getLocation(), space);
+        if (const auto* value = variable->getInit()) {
+            if (effects_of(value).memory && redundant(at)) give_up_levels(at);
+            text += " = " + m_print.print(value);
+        }
+        line(text + ";");
+    }
+}
+
+void kernel_writer::statement(const Stmt* given, const position& at) {
+    if (const auto of = directive_of(m_unit, given)) return directive_statement(of, at);
+    if (const auto* compound = dyn_cast<CompoundStmt>(given)) {
+        line("{");
+        block(compound, at);
+        return line("}");
+    }
+    if (const auto* declared = dyn_cast<DeclStmt>(given)) return declaration(declared, at);
+    if (const auto* expression = dyn_cast<Expr>(given)) return simple(expression, at);
+    if (isa<NullStmt>(given)) return line(";");
+    if (const auto* choice = dyn_cast<IfStmt>(given)) {
+        line("if (" + m_print.print(choice->getCond()) + ") {");
+        block(choice->getThen(), at);
+        if (choice->getElse()) {
+            line("} else {");
+            block(choice->getElse(), at);
+        }
+        return line("}");
+    }
+    if (const auto* loop = dyn_cast<ForStmt>(given)) {
+        if (const auto* node = m_tree.find(loop); node && !m_in_function) return spread(*node, at);
+        return plain_loop(loop, at);
+    }
+    auto repeated = at;
+    repeated.last = false;
+    if (const auto* loop = dyn_cast<WhileStmt>(given)) {
+        line("while (" + m_print.print(loop->getCond()) + ") {");
+        block(loop->getBody(), repeated);
+        return line("}");
+    }
+    if (const auto* loop = dyn_cast<DoStmt>(given)) {
+        line("do {");
+        block(loop->getBody(), repeated);
+        return line("} while (" + m_print.print(loop->getCond()) + ");");
+    }
+    if (const auto* value = dyn_cast<ReturnStmt>(given)) {
+        if (!m_in_function) throw unsupported{given->getBeginLoc(), "'return' out of a region"};
+        return line(value->getRetValue() ? "return " + m_print.print(value->getRetValue()) + ";" : "return;");
+    }
+    if (isa<BreakStmt>(given)) return line("break;");
+    if (isa<ContinueStmt>(given)) return line("continue;");
+    if (const auto* choice = dyn_cast<SwitchStmt>(given)) {
+        line("switch (" + m_print.print(choice->getCond()) + ") {");
+        block(choice->getBody(), at);
+        return line("}");
+    }
+    if (const auto* label = dyn_cast<CaseStmt>(given)) {
+        line("case " + m_print.print(label->getLHS()) + ":");
+        return statement(label->getSubStmt(), at);
+    }
+    if (const auto* label = dyn_cast<DefaultStmt>(given)) {
+        line("default:");
+        return statement(label->getSubStmt(), at);
+    }
+    if (isa<GotoStmt, LabelStmt>(given)) throw unsupported{given->getBeginLoc(), "'goto' in a region"};
+    throw unsupported{given->getBeginLoc(), "this statement in a region"};
+}
+
+std::string kernel_writer::loop_head(const Stmt* init) {
+    if (!init) return "";
+    if (const auto* expression = dyn_cast<Expr>(init)) return m_print.print(expression);
+    std::string text;
+    std::string* const before = std::exchange(m_out, &text);
+    const int indent = std::exchange(m_indent, 0);
+    declaration(cast<DeclStmt>(init), {true, true, false, true});
+    m_out = before;
+    m_indent = indent;
+    while (!text.empty() && (text.back() == '\n' || text.back() == ';')) text.pop_back();
+    if (text.find('\n') != std::string::npos)
+        throw unsupported{init->getBeginLoc(), "several variables in the head of a loop"};
+    return text;
+}
+
+void kernel_writer::plain_loop(const ForStmt* loop, const position& at) {
+    line("for (" + loop_head(loop->getInit()) + "; " + (loop->getCond() ? m_print.print(loop->getCond()) : "") + "; " +
+         (loop->getInc() ? m_print.print(loop->getInc()) : "") + ") {");
+    auto repeated = at;
+    repeated.last = false;
+    block(loop->getBody(), repeated);
+    line("}");
+}
+
+void kernel_writer::directive_statement(const found_directive& of, const position& at) {
+    const auto& name = of.directive->name;
+    if (name == "loop") {
+        if (m_in_function) return statement(of.body, at);
+        const auto* node = m_tree.find(of.body);
+        if (!node) throw unsupported{of.directive->place, "this loop"};
+        return spread(*node, at);
+    }
+    if (name == "cache") return;
+    if (name == "atomic") return atomic(of, at);
+    throw unsupported{of.directive->place, "'" + name + "' inside a compute region"};
+}
+
+void kernel_writer::atomic(const found_directive& of, const position& at) {
+    const auto* place = atomic_place(m_unit, of);
+    if (!place) throw unsupported{of.directive->place, "this form of 'atomic'"};
+    if (!m_in_function && m_print.space_of(place).empty() && root_of(place) &&
+        !root_of(place)->getType()->isPointerType())
+        return statement(of.body, at); // the thread's own
+    const auto bits = m_unit.context.getTypeSize(place->getType());
+    if (!is_scalar(place->getType()) || (bits != 32 && bits != 64))
+        throw unsupported{of.directive->place, "'atomic' for a type of other than 4 or 8 bytes"};
+    if (redundant(at) && (!at.uniform || of.directive->find("capture") || of.directive->find("read")))
+        give_up_levels(at);
+    std::string who;
+    if (lanes_wait(at)) who = "get_local_id(0) == 0";
+    if (workers_wait(at)) who += std::string(who.empty() ? "" : " && ") + "get_local_id(1) == 0";
+    if (redundant(at)) barrier();
+    line(who.empty() ? "{" : "if (" + who + ") {");
+    ++m_indent;
+    const auto type = m_program.types.name(place->getType().getUnqualifiedType(), of.directive->place);
+    const std::string word = bits == 32 ? "uint" : "ulong";
+    line("volatile __global " + word + " *acc_word = (volatile __global " + word + " *)&" + m_print.operand(place) +
+         ";");
+    line(word + " acc_old, acc_new;");
+    line("do {");
+    ++m_indent;
+    line("acc_old = *acc_word;");
+    line(type + " acc_copy = as_" + type + "(acc_old);");
+    m_print.replace(place, "acc_copy");
+    auto inside = at;
+    inside.workers = inside.vector = true;
+    statement(of.body, inside);
+    m_print.replace(nullptr, "");
+    line("acc_new = as_" + word + "(acc_copy);");
+    --m_indent;
+    line(std::string("} while (") + (bits == 32 ? "atomic_cmpxchg" : "atom_cmpxchg") +
+         "(acc_word, acc_old, acc_new) != acc_old);");
+    --m_indent;
+    line("}");
+    if (redundant(at)) barrier();
+}
+
+} // namespace directive

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes one region, or one loop of it, as kernels: kernel_printer.cpp has the frame, kernel_statements.cpp what runs
+// in every thread, kernel_loops.cpp what is spread over them.
+#pragma once
+#include "kernel_printer.hpp"
+
+namespace directive {
+
+/// Where a statement stands among the levels of parallelism.
+struct position {
+    bool workers = false, vector = false; // a loop around it is spread over them
+    bool uniform = true;                  // all threads of the group come by together
+    bool last = true;                     // nothing of the gang follows that must see what it wrote
+};
+
+class kernel_writer {
+  public:
+    kernel_writer(const unit& unit, const region& region, const loop_tree& tree, program_text& program,
+                  std::vector<scratch>& scratches)
+        : m_unit(unit), m_region(region), m_tree(tree), m_program(program), m_scratches(scratches),
+          m_print(unit, program.types) {}
+
+    kernel_text print(const std::vector<const clang::Stmt*>& statements, const std::string& name, const loop_node* only,
+                      bool gangs_allowed);
+
+  private:
+    const unit& m_unit;
+    const region& m_region;
+    const loop_tree& m_tree;
+    program_text& m_program;
+    std::vector<scratch>& m_scratches;
+    expression_printer m_print;
+    std::string* m_out = nullptr;
+    int m_indent = 0;
+    bool m_gangs_allowed = true, m_any_gang = false, m_any_worker = false, m_any_vector = false;
+    bool m_one_worker = false, m_one_lane = false, m_again = false;
+    bool m_unknown_reads = false;
+    std::set<const clang::VarDecl*> m_read, m_reduced_here;
+    std::vector<std::pair<const clang::VarDecl*, std::string>> m_active_reductions;
+    std::set<std::string> m_made_scratches;
+    bool m_in_function = false;
+
+    unsigned line_of(clang::SourceLocation place) const;
+    static bool within(const loop_node* node, const loop_node* outer);
+    void collect_reads(const std::vector<const clang::Stmt*>& statements);
+    void line(const std::string& text);
+
+    // Variables of the region
+    bool is_reduction(const capture& each) const;
+    bool has_reductions() const;
+    void set_names();
+    clang::QualType element_of(const clang::VarDecl* variable) const;
+    std::string parameters();
+    std::string memory_of(const std::string& name, const std::string& type) const;
+    std::string prologue();
+    std::string own_array(const clang::VarDecl* variable, const std::string& name, const std::string& low);
+    std::string epilogue();
+    /// One thread joins the gangs' values with the one that the variable had before.
+    std::string final_kernel(const std::string& name);
+
+    // Functions
+    void functions();
+    void write_function(const expression_printer::called& called);
+
+    // Statements
+    bool lanes_wait(const position& at) const { return !at.vector && m_any_vector && !m_one_lane; }
+    bool workers_wait(const position& at) const { return !at.workers && m_any_worker && !m_one_worker; }
+    bool redundant(const position& at) const { return lanes_wait(at) || workers_wait(at); }
+
+    void barrier() { line("barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);"); }
+
+    /// Threads cannot wait for one another at this place: fewer of them are used.
+    void give_up_levels(const position& at);
+    struct effects {
+        bool memory = false, reads_back = false, scalars = false;
+    };
+    effects effects_of(const clang::Stmt* statement) const;
+    void simple(const clang::Expr* expression, const position& at);
+    void block(const clang::Stmt* body, const position& at);
+    void declaration(const clang::DeclStmt* declared, const position& at);
+    void statement(const clang::Stmt* given, const position& at);
+    std::string loop_head(const clang::Stmt* init);
+    void plain_loop(const clang::ForStmt* loop, const position& at);
+    void directive_statement(const found_directive& of, const position& at);
+    /// Tries the statement on a copy until nobody else has changed the place meanwhile.
+    void atomic(const found_directive& of, const position& at);
+
+    // Loops
+    void spread(const loop_node& node, position at);
+    static bool is_changed(const clang::Stmt* body, const clang::VarDecl* variable);
+    void join(const reduction& each, const loop_node& node, bool workers, bool lanes);
+    void loops(const loop_node& node, position at, bool gang, bool workers, bool lanes);
+    void own_variable(const loop_node& node, const item& entry);
+    std::string step_of(const counted_loop& loop);
+    static bool goes_down(const counted_loop& loop);
+    std::string trips(const counted_loop& loop);
+    std::string loop_variable(const counted_loop& loop, const std::string& index);
+};
+
+} // namespace directive
